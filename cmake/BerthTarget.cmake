@@ -1,0 +1,16 @@
+# berth_target(TARGET) -- what every target of this project is compiled with.
+function(berth_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    $<$<BOOL:${BERTH_WERROR}>:-Werror>)
+  if(BERTH_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${BERTH_SANITIZE}
+      -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${BERTH_SANITIZE})
+  endif()
+endfunction()

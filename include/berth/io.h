@@ -1,0 +1,82 @@
+// berth/io.h -- tables and plans as files.
+#ifndef BERTH_IO_H_
+#define BERTH_IO_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/place.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// What the two lifetime columns of a table mean. docs/formats/csv.md has examples.
+enum class Endpoints {
+  kByColumnName,  // As MiniMalloc: `upper` is exclusive, a column called `end` is inclusive.
+  kHalfOpen,      // [start, end): Berth's own.
+  kInclusive,     // [start, end]: both are live steps.
+  kExclusive,     // (start, end): neither is.
+};
+
+struct CsvOptions {
+  Endpoints endpoints = Endpoints::kByColumnName;
+};
+
+// A table as read: the problem (without a capacity: a table has none), and where each buffer
+// stands.
+struct Table {
+  Problem problem;
+  std::vector<std::size_t> lines;  // Line of each buffer, the first line of the file being 1.
+};
+
+// Reads a buffer table. `name` is what errors call the file. The result is validated.
+// Columns, in any order: id|buffer|buffer_id, lower|start|begin, upper|end, size, and optionally
+// alignment, hint, gaps, offset; others are an error. An empty or -1 hint or offset means none.
+// Errors: kParse "NAME:LINE:COLUMN: ..."; kInvalidProblem likewise with the line.
+[[nodiscard]] Result<Table> ReadCsv(std::string_view text, std::string_view name,
+                                    const CsvOptions& options = {});
+
+// Writes `problem` as a half-open table (id, lower, upper, size and the optional columns that any
+// buffer uses); with `offsets` (parallel to the buffers) an `offset` column holds the plan.
+[[nodiscard]] std::string WriteCsv(const Problem& problem,
+                                   const std::vector<Bytes>* offsets = nullptr);
+
+// Where a plan comes from, for whoever finds the file later.
+struct Provenance {
+  std::string version;     // Of Berth.
+  std::string input;       // The name of the input.
+  std::string input_hash;  // "fnv1a64:..." of the input's bytes.
+  PlaceOptions options;    // Each option as it was.
+};
+// "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
+[[nodiscard]] std::string HashOf(std::string_view text);
+
+// Writes a plan as JSON (docs/formats/plan.md). Keys in a fixed order, no time of day, and no
+// running time: the same plan gives the same bytes.
+[[nodiscard]] std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
+                                        const Provenance& provenance);
+
+// Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a
+// JSON plan (the text then starts with '{'). Errors: kParse; kInvalidPlan for a buffer without an
+// offset, an unknown id or one that comes twice, naming it.
+[[nodiscard]] Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view name,
+                                                     const Problem& problem);
+
+// The bytes of a file; "-" is standard input. Error: kIo, naming the file and the reason.
+[[nodiscard]] Result<std::string> ReadFile(const std::string& path);
+// Writes a file as a whole or not at all (through a temporary file beside it); "-" is standard
+// output.
+[[nodiscard]] Result<void> WriteFile(const std::string& path, std::string_view text);
+
+// "512KiB", "1MiB", "1.5GiB", "64kB", "1048576", "1048576B": a size in bytes. Nothing if it is not
+// one, is not whole, is negative or exceeds kMaxBytes.
+[[nodiscard]] std::optional<Bytes> ParseBytes(std::string_view text);
+// "1.5 MiB": for people; exact where it is a whole number of units, else three significant digits.
+[[nodiscard]] std::string FormatBytes(Bytes bytes);
+
+}  // namespace gnu::visibility("default")]]berth
+
+#endif  // BERTH_IO_H_

@@ -1,0 +1,175 @@
+// berth/place.h -- lifetimes known, offsets wanted.
+//
+//   berth::Budget budget;
+//   budget.SetTimeLimit(1.0);
+//   const auto answer = berth::Place(problem, {}, budget);
+//
+// Place() gives the best plan it can find within the budget and says what it proved about it.
+// Thread-safety: all functions here may be called from several threads on different arguments.
+#ifndef BERTH_PLACE_H_
+#define BERTH_PLACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/budget.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// What a search found out.
+enum class Outcome {
+  kOptimal,     // A plan that fits; no plan is lower.
+  kFeasible,    // A plan that fits; a lower one may exist.
+  kInfeasible,  // Proved: no plan fits the capacity.
+  kUnknown,     // The budget ended before a plan that fits, or a proof that none does.
+};
+[[nodiscard]] std::string_view ToString(Outcome outcome);
+
+enum class Algorithm {
+  kAuto,         // Bounds, then several greedy algorithms, then exact search.
+  kCanonical,    // Exact: MiniMalloc's canonical search.
+  kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
+  kGreedy,       // The lowest plan of several greedy algorithms.
+  // One greedy algorithm each.
+  kContention,
+  kFirstFitSize,
+  kFirstFitArea,
+  kFirstFitLifetime,
+  kFirstFitStart,
+  kFirstFitLowest,
+  kBestFitSize,
+  kBestFitArea,
+  kBestFitLifetime,
+  kBestFitStart,
+  kBestFitLowest,
+  kXlaBestFit,
+  kBfc,
+  kPytorchCaching,
+};
+
+// What a person needs to know to choose an algorithm.
+struct AlgorithmInfo {
+  Algorithm algorithm;
+  std::string_view name;     // As on the command line: "first-fit-size".
+  std::string_view summary;  // One sentence.
+  std::string_view source;   // Paper and section, or the code base it follows.
+  bool exact;                // Can prove optimality and infeasibility.
+};
+// All algorithms, in the order of the enumeration.
+[[nodiscard]] std::span<const AlgorithmInfo> Algorithms();
+[[nodiscard]] const AlgorithmInfo& Info(Algorithm algorithm);
+// Nothing where no algorithm has that name.
+[[nodiscard]] std::optional<Algorithm> AlgorithmFromName(std::string_view name);
+
+// How far a running search is.
+struct Progress {
+  std::optional<Bytes> height;  // Of the lowest plan so far.
+  Bytes lower_bound = 0;
+  std::int64_t nodes = 0;
+};
+
+// Each rule of the canonical search by itself (src/place/canonical/canonical.h explains them).
+// Whatever is switched off, the verdicts stay the same; only the number of nodes changes.
+struct CanonicalOptions {
+  bool canonical_only = true;         // Only plans in order of offset, then index (5, 6.1).
+  bool section_inference = true;      // Floor + unplaced bytes of a section <= capacity (6.2).
+  bool monotonic_floor = true;        // No section's floor lies below the last offset (6.2).
+  bool unallocated_floor = true;      // Nor below the lowest offset left to its buffers (6.2).
+  bool dominance = true;              // No hole that an unplaced buffer would fill (6.3).
+  bool hatless = true;                // A buffer with nothing left above it has no alternatives.
+  bool dynamic_ordering = true;       // Lowest possible offset first (7).
+  bool static_preordering = true;     // Ties broken by a fixed order of the buffers.
+  bool dynamic_decomposition = true;  // Parts that separate in time are solved by themselves (7).
+  // Fixed orders tried in rotation with doubling node limits. A word is a list of keys, each
+  // largest first: W lifetime, A area, T largest section total, Z size, C sections, L start, U end.
+  std::string preorders = "WAT,TAW,TWA";
+};
+
+struct PlaceOptions {
+  Algorithm algorithm = Algorithm::kAuto;
+  // Go on below the capacity until the height is proved least or the budget ends. Always so where
+  // the problem has no capacity.
+  bool minimize = false;
+  int threads = 1;         // At least 1. The answer does not depend on it.
+  std::uint64_t seed = 1;  // For searches that draw random numbers.
+  CanonicalOptions canonical;
+  // Called from the calling thread when the best plan or the bound changes. May be empty.
+  std::function<void(const Progress&)> progress;
+};
+
+// One row for each option: what --help, docs/options.md and the bindings are made from.
+struct OptionInfo {
+  std::string_view name;           // "canonical.dominance".
+  std::string_view default_value;  // As text.
+  std::string_view allowed;        // "on|off", "1..256", a list of words.
+  std::string_view sentence;
+};
+[[nodiscard]] std::span<const OptionInfo> Options();
+// Sets one option from text. Error: kInvalidOptions, naming the option, the value and what is
+// allowed.
+[[nodiscard]] Result<void> SetOption(PlaceOptions& options, std::string_view name,
+                                     std::string_view value);
+// The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
+[[nodiscard]] Result<std::string> GetOption(const PlaceOptions& options, std::string_view name);
+
+struct PlaceAnswer {
+  Outcome outcome = Outcome::kUnknown;
+  // The lowest plan found, validated. With outcome kInfeasible or kUnknown it is higher than the
+  // capacity: the smallest capacity known to work. None if the budget ended before any.
+  std::optional<Placement> best;
+  Bytes lower_bound = 0;       // Proved: no plan is lower.
+  std::string_view algorithm;  // The name of the algorithm that found `best`.
+  std::int64_t nodes = 0;      // Of search; 0 where no search was needed.
+  double seconds = 0;          // Wall clock.
+};
+
+// Places the buffers of `problem`.
+//
+// With a capacity, ends as soon as a plan fits or none can; with options.minimize, or without a
+// capacity, goes on to the least height. Without any limit in `budget`, kAuto stops minimising when
+// a fixed amount of work finds nothing better, so that a compiler always gets an answer; every
+// other algorithm, and kAuto with a capacity or a limit, runs to the end of its proof or budget.
+//
+// The answer depends on the arguments alone unless the budget ends by time or cancellation.
+// Errors: kInvalidProblem, kInvalidOptions; kUnsupported where the chosen algorithm cannot honour a
+// pin, an alignment or a gap, naming the buffer.
+[[nodiscard]] Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options,
+                                        Budget& budget);
+
+// Why a problem does not fit its capacity.
+struct Conflict {
+  // kInfeasible: `buffers` cannot be placed together. kFeasible or kOptimal: the problem fits, and
+  // there is no conflict. kUnknown: the budget ended before either was known.
+  Outcome outcome = Outcome::kUnknown;
+  std::vector<std::size_t> buffers;  // Increasing indices into Problem::buffers.
+  bool minimal = false;              // Proved: without any one of them the others fit.
+  Step step = 0;                     // Where the most bytes of the conflict are live.
+  Bytes load = 0;                    // How many bytes of the conflict are live there.
+  Bytes capacity = 0;                // The problem's.
+  // Proved to be missing for these buffers: load - capacity when they are simply too many bytes;
+  // otherwise the bytes by which the least height proved exceeds the capacity, at least 1.
+  Bytes short_by = 0;
+  // The height of the lowest plan known for the whole problem: the smallest capacity known to work.
+  std::optional<Bytes> works_with;
+  std::int64_t nodes = 0;
+  double seconds = 0;  // Wall clock.
+};
+
+// Explains why `problem`, which must have a capacity, does not fit: a set of buffers none of which
+// can be left out. Sets that exceed the capacity at one step are preferred, being the easiest to
+// act on. Cost: O(n log n) for those; otherwise an exact search for each buffer. Errors:
+// kInvalidProblem (also without a capacity), kInvalidOptions.
+[[nodiscard]] Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options,
+                                       Budget& budget);
+
+}  // namespace gnu::visibility("default")]]berth
+
+#endif  // BERTH_PLACE_H_

@@ -1,0 +1,118 @@
+// model/instance.h -- a problem as the placers see it: flat arrays, time cut down to sections.
+//
+// Only which buffers are live together matters to a placer, not for how long. A sweep over time
+// emits a section whenever a buffer ends after another has begun; the sections are the maximal sets
+// of buffers live together (the maximal cliques of an interval graph), and every two buffers that
+// meet, meet in a section. What a buffer keeps live in some sections is a piece:
+//
+//      size +--+        +--+
+//           |  |        |  |      three pieces: sections [0,2) bytes [0,size),
+//    window |  +--------+  |                    sections [2,5) bytes [1,3),
+//           |  +--------+  |                    sections [5,7) bytes [0,size)
+//         0 +--+        +--+
+//           0  2        5  7  section
+//
+// A gap without a window leaves no piece. Two pieces of one buffer never share a section.
+#ifndef BERTH_MODEL_INSTANCE_H_
+#define BERTH_MODEL_INSTANCE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/indexed_vector.h"
+#include "berth/problem.h"
+
+namespace berth::internal {
+
+struct BufferTag;
+struct SectionTag;
+using BufferIndex = Index<BufferTag>;    // Into Problem::buffers.
+using SectionIndex = Index<SectionTag>;  // In order of time.
+
+// What one buffer keeps live throughout [start, end): the bytes [lower, upper) from its offset.
+struct LivePiece {
+  Step start;
+  Step end;
+  Bytes lower;
+  Bytes upper;
+};
+// The pieces of `buffer` in order of time; adjacent pieces with the same bytes are merged.
+[[nodiscard]] std::vector<LivePiece> LivePieces(const Buffer& buffer);
+
+struct Piece {
+  SectionIndex first;
+  SectionIndex last;  // Exclusive.
+  Bytes lower;        // From the buffer's offset.
+  Bytes upper;
+};
+
+inline constexpr Bytes kNone = -1;  // No pin, no hint.
+
+struct Instance {
+  IndexedVector<BufferIndex, Bytes> size;
+  IndexedVector<BufferIndex, Bytes> alignment;
+  IndexedVector<BufferIndex, Bytes> pin;   // kNone where free.
+  IndexedVector<BufferIndex, Bytes> hint;  // kNone where there is none.
+  IndexedVector<BufferIndex, Step> start;
+  IndexedVector<BufferIndex, Step> end;
+  IndexedVector<BufferIndex, SectionIndex> first;  // Of the buffer's first piece.
+  IndexedVector<BufferIndex, SectionIndex> last;   // Past its last piece.
+
+  // The pieces of buffer b are pieces[piece_begin[b] .. piece_begin[b + 1]). A buffer whose gaps
+  // leave nothing live has none, and can stand anywhere.
+  std::vector<Piece> pieces;
+  std::vector<std::int32_t> piece_begin;
+
+  IndexedVector<SectionIndex, Step> section_start;
+  IndexedVector<SectionIndex, Step> section_end;
+  IndexedVector<SectionIndex, Bytes> section_load;  // Live bytes, alignment aside.
+
+  bool has_pins = false;
+  bool has_alignment = false;  // Some alignment is not 1.
+  bool has_windows = false;    // Some piece is not the whole buffer.
+  bool has_gaps = false;       // Some buffer has a gap.
+
+  [[nodiscard]] std::size_t num_buffers() const { return size.size(); }
+  [[nodiscard]] std::size_t num_sections() const { return section_start.size(); }
+  [[nodiscard]] IndexRange<BufferIndex> buffers() const { return size.indices(); }
+  [[nodiscard]] IndexRange<SectionIndex> sections() const { return section_start.indices(); }
+  [[nodiscard]] std::span<const Piece> pieces_of(BufferIndex b) const {
+    const auto from = static_cast<std::size_t>(piece_begin[b.position()]);
+    const auto to = static_cast<std::size_t>(piece_begin[b.position() + 1]);
+    return std::span<const Piece>(pieces).subspan(from, to - from);
+  }
+};
+
+// Compiles a valid problem. Cost: O(n log n) with n pieces.
+[[nodiscard]] Instance Compile(const Problem& problem);
+
+// How buffer j may lie relative to buffer i: o_j - o_i must stay out of every one of `forbidden`.
+struct Interval {
+  Bytes lower;  // Exclusive: the difference `lower` itself is allowed.
+  Bytes upper;  // Exclusive.
+};
+// The differences o_j - o_i at which live bytes of the two buffers would meet, as disjoint open
+// intervals in increasing order; empty when the two never meet. Buffers without windows have at
+// most one.
+[[nodiscard]] std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex i,
+                                                         BufferIndex j);
+
+// All pairs of buffers that meet. Entry k of row i says: where neighbour[k] lies above i, its
+// offset is at least that of i plus clearance[k].
+struct Overlaps {
+  std::vector<std::int64_t> row_begin;  // Size num_buffers + 1.
+  std::vector<BufferIndex> neighbour;
+  std::vector<Bytes> clearance;
+  // Every pair is either wholly above or wholly below, each time by at least one byte: what
+  // searches in order of offset rely on. Always so without windows.
+  bool stackable = true;
+};
+[[nodiscard]] Overlaps FindOverlaps(const Instance& instance);
+// The number of entries FindOverlaps() would give, without making them (windows and gaps aside: an
+// upper bound). Cost: O(n log n).
+[[nodiscard]] std::int64_t CountOverlaps(const Instance& instance);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_MODEL_INSTANCE_H_
