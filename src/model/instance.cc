@@ -1,0 +1,220 @@
+#include "model/instance.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace berth::internal {
+namespace {
+
+struct Event {
+  Step step;
+  bool starts;  // Ends sort before starts: lifetimes are half-open.
+  std::int32_t piece;
+};
+
+void CompileBuffers(const Problem& problem, Instance& instance, std::vector<Event>& events) {
+  const std::size_t n = problem.buffers.size();
+  instance.size.reserve(n);
+  instance.alignment.reserve(n);
+  instance.pin.reserve(n);
+  instance.hint.reserve(n);
+  instance.start.reserve(n);
+  instance.end.reserve(n);
+  instance.piece_begin.reserve(n + 1);
+  instance.piece_begin.push_back(0);
+  events.reserve(2 * n);
+  for (const Buffer& buffer : problem.buffers) {
+    instance.size.push_back(buffer.size);
+    instance.alignment.push_back(buffer.alignment);
+    instance.pin.push_back(buffer.offset.value_or(kNone));
+    instance.hint.push_back(buffer.hint.value_or(kNone));
+    instance.start.push_back(buffer.start);
+    instance.end.push_back(buffer.end);
+    instance.has_pins |= buffer.offset.has_value();
+    instance.has_alignment |= buffer.alignment != 1;
+    instance.has_gaps |= !buffer.gaps.empty();
+    for (const LivePiece& piece : LivePieces(buffer)) {
+      const auto index = static_cast<std::int32_t>(instance.pieces.size());
+      instance.has_windows |= piece.upper - piece.lower != buffer.size;
+      instance.pieces.push_back({{}, {}, piece.lower, piece.upper});
+      events.push_back({piece.start, true, index});
+      events.push_back({piece.end, false, index});
+    }
+    instance.piece_begin.push_back(static_cast<std::int32_t>(instance.pieces.size()));
+  }
+}
+
+}  // namespace
+
+std::vector<LivePiece> LivePieces(const Buffer& buffer) {
+  std::vector<LivePiece> pieces;
+  const auto add = [&](Step start, Step end, Bytes lower, Bytes upper) {
+    if (start >= end) return;
+    if (!pieces.empty() && pieces.back().end == start && pieces.back().lower == lower &&
+        pieces.back().upper == upper) {
+      pieces.back().end = end;
+    } else {
+      pieces.push_back({start, end, lower, upper});
+    }
+  };
+  Step from = buffer.start;
+  for (const Gap& gap : buffer.gaps) {
+    add(from, gap.start, 0, buffer.size);
+    if (gap.window) add(gap.start, gap.end, gap.window->lower, gap.window->upper);
+    from = gap.end;
+  }
+  add(from, buffer.end, 0, buffer.size);
+  return pieces;
+}
+
+Instance Compile(const Problem& problem) {
+  Instance instance;
+  std::vector<Event> events;
+  CompileBuffers(problem, instance, events);
+  std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
+    return std::tuple(x.step, x.starts, x.piece) < std::tuple(y.step, y.starts, y.piece);
+  });
+  // A set of live pieces is maximal when the next event that changes it is an end.
+  Bytes load = 0;
+  Step latest_start = 0;
+  bool grown = false;
+  for (const Event& event : events) {
+    Piece& piece = instance.pieces[static_cast<std::size_t>(event.piece)];
+    if (event.starts) {
+      piece.first = SectionIndex(instance.num_sections());
+      load += piece.upper - piece.lower;
+      latest_start = event.step;
+      grown = true;
+      continue;
+    }
+    if (grown) {
+      instance.section_start.push_back(latest_start);
+      instance.section_end.push_back(event.step);
+      instance.section_load.push_back(load);
+      grown = false;
+    }
+    piece.last = SectionIndex(instance.num_sections());
+    load -= piece.upper - piece.lower;
+  }
+  instance.first.resize(instance.num_buffers());
+  instance.last.resize(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    const auto pieces = instance.pieces_of(b);
+    if (pieces.empty()) continue;
+    instance.first[b] = pieces.front().first;
+    instance.last[b] = pieces.back().last;
+  }
+  return instance;
+}
+
+std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex i, BufferIndex j) {
+  std::vector<Interval> forbidden;
+  const auto of_i = instance.pieces_of(i);
+  const auto of_j = instance.pieces_of(j);
+  // Both lists are in order of time: walk them together.
+  for (std::size_t p = 0, q = 0; p < of_i.size() && q < of_j.size();) {
+    const Piece& x = of_i[p];
+    const Piece& y = of_j[q];
+    if (x.first < y.last && y.first < x.last) {
+      forbidden.push_back({x.lower - y.upper, x.upper - y.lower});
+    }
+    (x.last < y.last ? p : q) += 1;
+  }
+  std::sort(forbidden.begin(), forbidden.end(),
+            [](const Interval& x, const Interval& y) { return x.lower < y.lower; });
+  std::size_t merged = 0;
+  for (std::size_t k = 1; k < forbidden.size(); ++k) {
+    if (forbidden[k].lower < forbidden[merged].upper) {
+      forbidden[merged].upper = std::max(forbidden[merged].upper, forbidden[k].upper);
+    } else {
+      forbidden[++merged] = forbidden[k];
+    }
+  }
+  if (!forbidden.empty()) forbidden.resize(merged + 1);
+  return forbidden;
+}
+
+namespace {
+
+// Calls meet(i, j) once for every two buffers whose spans of sections meet.
+template <typename Meet>
+void ForEachMeeting(const Instance& instance, Meet meet) {
+  std::vector<BufferIndex> order;
+  order.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    if (!instance.pieces_of(b).empty()) order.push_back(b);
+  }
+  std::sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
+    return std::pair(instance.first[x], x) < std::pair(instance.first[y], y);
+  });
+  std::vector<BufferIndex> active;
+  for (const BufferIndex j : order) {
+    std::erase_if(active, [&](BufferIndex i) { return instance.last[i] <= instance.first[j]; });
+    for (const BufferIndex i : active) meet(i, j);
+    active.push_back(j);
+  }
+}
+
+}  // namespace
+
+Overlaps FindOverlaps(const Instance& instance) {
+  struct Pair {
+    BufferIndex i;
+    BufferIndex j;
+    Bytes above_i;  // j above i: o_j >= o_i + above_i.
+    Bytes above_j;
+  };
+  std::vector<Pair> pairs;
+  Overlaps overlaps;
+  overlaps.row_begin.assign(instance.num_buffers() + 1, 0);
+  ForEachMeeting(instance, [&](BufferIndex i, BufferIndex j) {
+    Pair pair{i, j, instance.size[i], instance.size[j]};
+    if (instance.has_gaps) {
+      const auto forbidden = ForbiddenDifferences(instance, i, j);
+      if (forbidden.empty()) return;
+      overlaps.stackable &=
+          forbidden.size() == 1 && forbidden[0].lower < 0 && forbidden[0].upper > 0;
+      pair.above_i = forbidden.back().upper;
+      pair.above_j = -forbidden.front().lower;
+    }
+    pairs.push_back(pair);
+    ++overlaps.row_begin[i.position() + 1];
+    ++overlaps.row_begin[j.position() + 1];
+  });
+  for (std::size_t b = 0; b < instance.num_buffers(); ++b) {
+    overlaps.row_begin[b + 1] += overlaps.row_begin[b];
+  }
+  overlaps.neighbour.resize(2 * pairs.size());
+  overlaps.clearance.resize(2 * pairs.size());
+  std::vector<std::int64_t> next(overlaps.row_begin.begin(), overlaps.row_begin.end() - 1);
+  const auto put = [&](BufferIndex from, BufferIndex to, Bytes clearance) {
+    const auto at = static_cast<std::size_t>(next[from.position()]++);
+    overlaps.neighbour[at] = to;
+    overlaps.clearance[at] = clearance;
+  };
+  for (const Pair& pair : pairs) {
+    put(pair.i, pair.j, pair.above_i);
+    put(pair.j, pair.i, pair.above_j);
+  }
+  return overlaps;
+}
+
+std::int64_t CountOverlaps(const Instance& instance) {
+  // Two spans [f, l) meet unless one ends before the other starts: of all pairs, take away those. A
+  // buffer that starts at section f has behind it as many buffers as have ended by then.
+  std::vector<std::int64_t> ended(instance.num_sections() + 2, 0);
+  std::int64_t live_buffers = 0;
+  for (const BufferIndex b : instance.buffers()) {
+    if (instance.pieces_of(b).empty()) continue;
+    ++live_buffers;
+    ++ended[instance.last[b].position() + 1];
+  }
+  for (std::size_t s = 1; s < ended.size(); ++s) ended[s] += ended[s - 1];
+  std::int64_t apart = 0;
+  for (const BufferIndex b : instance.buffers()) {
+    if (!instance.pieces_of(b).empty()) apart += ended[instance.first[b].position() + 1];
+  }
+  return live_buffers * (live_buffers - 1) - 2 * apart;
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,335 @@
+// The rules of a problem, and what can be said of it before any search.
+
+#include "berth/problem.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "model/instance.h"
+
+namespace berth {
+namespace {
+
+using internal::CheckedAdd;
+using internal::LivePiece;
+using internal::RoundUp;
+
+std::string Named(const Buffer& buffer) { return "buffer \"" + buffer.id + "\": "; }
+
+std::string Range(std::int64_t lower, std::int64_t upper) {
+  return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
+}
+
+Result<void> Invalid(std::string message) {
+  return Fail(ErrorCode::kInvalidProblem, std::move(message));
+}
+
+Result<void> ValidateGaps(const Buffer& buffer) {
+  Step previous_end = buffer.start;
+  for (const Gap& gap : buffer.gaps) {
+    const std::string named = Named(buffer) + "gap " + Range(gap.start, gap.end);
+    if (gap.start >= gap.end) return Invalid(named + " must start before it ends");
+    if (gap.start < buffer.start || gap.end > buffer.end) {
+      return Invalid(named + " lies outside the lifetime " + Range(buffer.start, buffer.end));
+    }
+    if (gap.start < previous_end) return Invalid(named + " overlaps or precedes the gap before it");
+    previous_end = gap.end;
+    if (gap.window && (gap.window->lower < 0 || gap.window->lower >= gap.window->upper ||
+                       gap.window->upper > buffer.size)) {
+      return Invalid(named + " has the window " + Range(gap.window->lower, gap.window->upper) +
+                     ", which is empty or outside the buffer's " + std::to_string(buffer.size) +
+                     " bytes");
+    }
+  }
+  return {};
+}
+
+Result<void> ValidateBuffer(const Buffer& buffer) {
+  if (buffer.start >= buffer.end) {
+    return Invalid(Named(buffer) + "start " + std::to_string(buffer.start) +
+                   " must be less than end " + std::to_string(buffer.end));
+  }
+  if (buffer.start < -kMaxStep || buffer.end > kMaxStep) {
+    return Invalid(Named(buffer) + "lifetime " + Range(buffer.start, buffer.end) +
+                   " exceeds the limit of 2^60 steps");
+  }
+  const auto in_range = [](Bytes value, Bytes least) {
+    return value >= least && value <= kMaxBytes;
+  };
+  if (!in_range(buffer.size, 1)) {
+    return Invalid(Named(buffer) + "size is " + std::to_string(buffer.size) +
+                   " but must be from 1 to 2^60");
+  }
+  if (!in_range(buffer.alignment, 1)) {
+    return Invalid(Named(buffer) + "alignment is " + std::to_string(buffer.alignment) +
+                   " but must be from 1 to 2^60");
+  }
+  if (buffer.offset) {
+    if (!in_range(*buffer.offset, 0)) {
+      return Invalid(Named(buffer) + "offset is " + std::to_string(*buffer.offset) +
+                     " but must be from 0 to 2^60");
+    }
+    if (*buffer.offset % buffer.alignment != 0) {
+      return Invalid(Named(buffer) + "offset " + std::to_string(*buffer.offset) +
+                     " is not a multiple of the alignment " + std::to_string(buffer.alignment));
+    }
+  }
+  if (buffer.hint && !in_range(*buffer.hint, 0)) {
+    return Invalid(Named(buffer) + "hint is " + std::to_string(*buffer.hint) +
+                   " but must be from 0 to 2^60");
+  }
+  return ValidateGaps(buffer);
+}
+
+// One end of one live piece.
+struct Event {
+  Step step;
+  bool starts;  // Ends sort before starts: lifetimes are half-open.
+  std::size_t buffer;
+  Bytes lower;
+  Bytes upper;
+};
+
+std::vector<Event> SortedEvents(const Problem& problem) {
+  std::vector<Event> events;
+  events.reserve(problem.buffers.size() * 2);
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    for (const LivePiece& piece : internal::LivePieces(problem.buffers[b])) {
+      events.push_back({piece.start, true, b, piece.lower, piece.upper});
+      events.push_back({piece.end, false, b, piece.lower, piece.upper});
+    }
+  }
+  std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
+    return std::tuple(x.step, x.starts, x.buffer) < std::tuple(y.step, y.starts, y.buffer);
+  });
+  return events;
+}
+
+// The bytes that live buffers of one alignment class need (see MaxLiveLoad).
+struct AlignedLoad {
+  Bytes alignment;
+  Bytes rounded = 0;
+  std::multiset<Bytes> waste;
+
+  void Add(const Event& event) {
+    const Bytes size = event.upper;
+    const Bytes room = RoundUp(size, alignment);
+    if (event.starts) {
+      rounded += room;
+      waste.insert(room - size);
+    } else {
+      rounded -= room;
+      waste.erase(waste.find(room - size));
+    }
+  }
+  [[nodiscard]] Bytes Bound() const { return waste.empty() ? 0 : rounded - *waste.rbegin(); }
+};
+
+// Bounds for more classes than this would cost more than they tell; the largest alignments waste
+// most.
+constexpr std::size_t kMaxAlignmentClasses = 16;
+
+std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
+  std::set<Bytes, std::greater<>> alignments;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.alignment > 1) alignments.insert(buffer.alignment);
+  }
+  std::vector<AlignedLoad> classes;
+  for (const Bytes alignment : alignments) {
+    if (classes.size() == kMaxAlignmentClasses) break;
+    classes.push_back({alignment, 0, {}});
+  }
+  return classes;
+}
+
+}  // namespace
+
+Result<void> Validate(const Problem& problem) {
+  std::unordered_set<std::string_view> ids;
+  ids.reserve(problem.buffers.size());
+  // Every offset a placer forms is at most all sizes on top of each other, each moved up by less
+  // than its alignment, above the highest pin.
+  Bytes total = 0;
+  Bytes highest_pin = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.id.empty()) {
+      return Invalid("buffer number " + std::to_string(&buffer - problem.buffers.data() + 1) +
+                     " has an empty id");
+    }
+    if (!ids.insert(buffer.id).second) return Invalid(Named(buffer) + "the id comes twice");
+    if (auto valid = ValidateBuffer(buffer); !valid) return valid;
+    if (buffer.offset) highest_pin = std::max(highest_pin, *buffer.offset);
+    const auto sum = CheckedAdd(total, buffer.size + (buffer.alignment - 1));
+    if (!sum || *sum > kMaxBytes) {
+      return Invalid(Named(buffer) + "with its size " + std::to_string(buffer.size) +
+                     " the sizes (and alignments) add up to more than 2^60 bytes");
+    }
+    total = *sum;
+  }
+  if (highest_pin + total > kMaxBytes) {
+    return Invalid("the highest pinned offset " + std::to_string(highest_pin) +
+                   " and all sizes add up to more than 2^60 bytes");
+  }
+  if (problem.capacity && (*problem.capacity < 0 || *problem.capacity > kMaxBytes)) {
+    return Invalid("capacity is " + std::to_string(*problem.capacity) +
+                   " but must be from 0 to 2^60");
+  }
+  return {};
+}
+
+Result<void> ValidatePlacement(const Problem& problem, const Placement& placement) {
+  const auto invalid = [](std::string message) {
+    return Result<void>(Fail(ErrorCode::kInvalidPlan, std::move(message)));
+  };
+  if (placement.offsets.size() != problem.buffers.size()) {
+    return invalid("the plan has " + std::to_string(placement.offsets.size()) + " offsets for " +
+                   std::to_string(problem.buffers.size()) + " buffers");
+  }
+  Bytes height = 0;
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    const Bytes offset = placement.offsets[b];
+    const std::string at = "offset " + std::to_string(offset);
+    if (offset < 0 || offset > kMaxBytes) {
+      return invalid(Named(buffer) + at + " must be from 0 to 2^60");
+    }
+    if (offset % buffer.alignment != 0) {
+      return invalid(Named(buffer) + at + " is not a multiple of the alignment " +
+                     std::to_string(buffer.alignment));
+    }
+    if (buffer.offset && offset != *buffer.offset) {
+      return invalid(Named(buffer) + at + " is not the pinned offset " +
+                     std::to_string(*buffer.offset));
+    }
+    height = std::max(height, offset + buffer.size);
+    if (problem.capacity && offset + buffer.size > *problem.capacity) {
+      return invalid(Named(buffer) + "bytes " + Range(offset, offset + buffer.size) +
+                     " exceed the capacity " + std::to_string(*problem.capacity));
+    }
+  }
+  if (height != placement.height) {
+    return invalid("the plan's height is " + std::to_string(height) + ", not " +
+                   std::to_string(placement.height) + " as stated");
+  }
+  // Live byte ranges by their lower end. They are disjoint up to the first fault, so a new one can
+  // only meet the range that starts below it or the one that starts above it.
+  struct Range_ {
+    Bytes upper;
+    std::size_t buffer;
+  };
+  std::map<Bytes, Range_> live;
+  for (const Event& event : SortedEvents(problem)) {
+    const Bytes offset = placement.offsets[event.buffer];
+    const Bytes lower = offset + event.lower;
+    const Bytes upper = offset + event.upper;
+    if (!event.starts) {
+      live.erase(lower);
+      continue;
+    }
+    auto above = live.lower_bound(lower);
+    const auto overlap = [&](const std::pair<const Bytes, Range_>& other) {
+      return invalid(Named(problem.buffers[event.buffer]) + "bytes " + Range(lower, upper) +
+                     " meet bytes " + Range(other.first, other.second.upper) + " of buffer \"" +
+                     problem.buffers[other.second.buffer].id + "\" at step " +
+                     std::to_string(event.step));
+    };
+    if (above != live.end() && above->first < upper) return overlap(*above);
+    if (above != live.begin()) {
+      const auto below = std::prev(above);
+      if (below->second.upper > lower) return overlap(*below);
+    }
+    live.emplace_hint(above, lower, Range_{upper, event.buffer});
+  }
+  return {};
+}
+
+Bytes Height(const Problem& problem, const std::vector<Bytes>& offsets) {
+  Bytes height = 0;
+  for (std::size_t b = 0; b < offsets.size(); ++b) {
+    height = std::max(height, offsets[b] + problem.buffers[b].size);
+  }
+  return height;
+}
+
+std::vector<Section> Sections(const Problem& problem) {
+  const internal::Instance instance = internal::Compile(problem);
+  std::vector<Section> sections(instance.num_sections());
+  for (const auto s : instance.sections()) {
+    sections[s.position()] = {
+        instance.section_start[s], instance.section_end[s], instance.section_load[s], {}};
+  }
+  for (const auto b : instance.buffers()) {
+    for (const internal::Piece& piece : instance.pieces_of(b)) {
+      for (const auto s : internal::IndexRange(piece.first, piece.last)) {
+        sections[s.position()].buffers.push_back(b.position());
+      }
+    }
+  }
+  return sections;
+}
+
+// Beyond the load itself: live buffers whose offsets are multiples of t occupy disjoint runs of
+// whole multiples of t, all but the topmost, which may end where it likes. So the sum of their
+// sizes rounded up to t, less the largest rounding, is a bound too; one for each alignment t in
+// use. A window that does not begin at the buffer's first byte says nothing about multiples and is
+// left out.
+LoadBound MaxLiveLoad(const Problem& problem) {
+  LoadBound best;
+  std::vector<AlignedLoad> classes = AlignmentClasses(problem);
+  Bytes load = 0;
+  for (const Event& event : SortedEvents(problem)) {
+    load += event.starts ? event.upper - event.lower : event.lower - event.upper;
+    Bytes bound = load;
+    if (event.lower == 0) {
+      for (AlignedLoad& aligned : classes) {
+        if (problem.buffers[event.buffer].alignment % aligned.alignment == 0) aligned.Add(event);
+      }
+    }
+    if (!event.starts) continue;
+    for (const AlignedLoad& aligned : classes) bound = std::max(bound, aligned.Bound());
+    best.load = std::max(best.load, load);
+    if (bound > best.lower_bound) {
+      best.lower_bound = bound;
+      best.step = event.step;
+    }
+  }
+  for (const Buffer& buffer : problem.buffers) {
+    // A pin lifts the top of its buffer; the bytes below it may stay unused. A buffer that is never
+    // live still has to lie within the height.
+    const Bytes top = buffer.offset.value_or(0) + buffer.size;
+    if (top > best.lower_bound) {
+      best.lower_bound = top;
+      best.step = buffer.start;
+    }
+  }
+  return best;
+}
+
+std::vector<std::vector<std::size_t>> Partitions(const Problem& problem) {
+  std::vector<std::size_t> order(problem.buffers.size());
+  for (std::size_t b = 0; b < order.size(); ++b) order[b] = b;
+  std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    return std::pair(problem.buffers[x].start, x) < std::pair(problem.buffers[y].start, y);
+  });
+  std::vector<std::vector<std::size_t>> partitions;
+  Step end = 0;
+  for (const std::size_t b : order) {
+    const Buffer& buffer = problem.buffers[b];
+    if (partitions.empty() || buffer.start >= end) {
+      partitions.emplace_back();
+      end = buffer.end;
+    }
+    partitions.back().push_back(b);
+    end = std::max(end, buffer.end);
+  }
+  for (auto& partition : partitions) std::sort(partition.begin(), partition.end());
+  return partitions;
+}
+
+}  // namespace berth
