@@ -1,0 +1,631 @@
+// Exact search over canonical plans.
+//
+// The idea. A plan is canonical if its buffers, taken in increasing order of (offset, index), each
+// lie as low as the buffers before them allow. The plan with the least sum of offsets is canonical
+// (a buffer that could move down would lower the sum), so a search that builds plans from the
+// ground up, each buffer at its lowest offset above those already placed, misses no problem that
+// has a plan. This needs that of two buffers that meet, the upper one has the larger offset:
+// Overlaps::stackable.
+//
+// What prunes it, each by its own switch (CanonicalOptions):
+//   * canonical_only: (offset, index) never decreases along a path (6.1).
+//   * section inference: in each section, the lowest offset left to an unplaced buffer plus all
+//   unplaced
+//     bytes must fit (6.2, eq. 3). The floor is the larger of the last offset (monotonic_floor) and
+//     the least lower bound of the section's unplaced buffers (unallocated_floor).
+//   * dominance: no buffer may start at or above the top that some unplaced buffer would reach from
+//   where it
+//     could lie now; that buffer could slip in below, lowering the sum of offsets (6.3).
+//   * hatless: a buffer with no unplaced buffer above it can lie nowhere else than its lower bound,
+//   now or
+//     later; when its subtree fails, so do its later siblings. (Not in the paper, but in its code.
+//     It is sound only where siblings come in canonical order, or where the order does not matter,
+//     and is ignored otherwise.)
+//   * decomposition: when the unplaced buffers fall apart in time, the parts are solved one by one
+//   (7).
+//     Unlike the published code, a part keeps the path's last (offset, index) as its lower bound:
+//     the canonical plan of the whole is canonical in each part.
+//
+// What makes a node cheap. lower_[b] is kept up to date for every unplaced buffer through one
+// trail. The floor of a section is never computed: a section is safe as long as one of its unplaced
+// buffers, its witness, has lower_ + unplaced bytes <= capacity (the watched literals of SAT
+// solvers); only when the witness is placed or raised too far are the section's members looked at
+// again. There is no allocation, hash set or clock call for each node, and no recursion: frames_ is
+// the path, arena_ holds its lists.
+
+#include "place/canonical/canonical.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::string_view kPreorderKeys = "WATZCLU";
+
+// Larger than any lower bound, small enough to add to.
+constexpr Bytes kPlaced = std::numeric_limits<Bytes>::max() / 4;
+
+}  // namespace
+
+bool ValidPreorders(std::string_view preorders) {
+  if (preorders.empty() || preorders.front() == ',' || preorders.back() == ',') return false;
+  if (preorders.find(",,") != std::string_view::npos) return false;
+  return preorders.find_first_not_of("WATZCLU,") == std::string_view::npos;
+}
+
+class CanonicalSearch::Engine {
+ public:
+  Engine(const Instance& instance, const Overlaps& overlaps, const CanonicalOptions& options);
+  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+
+ private:
+  // Plain 32-bit indices: this is the one place hot enough for them.
+  using B = std::int32_t;  // Buffer.
+  using S = std::int32_t;  // Section.
+
+  enum class Verdict { kFound, kImpossible, kOutOfNodes, kOutOfBudget };
+
+  // A set of buffers that meet nothing outside it, all within sections [first, last).
+  struct Component {
+    S first;
+    S last;
+    std::vector<B> buffers;
+  };
+
+  // One level of the path. A choice places one of its candidates; a split has parts, each of which
+  // must succeed.
+  struct Frame {
+    bool is_split;
+    S first;  // The component's sections.
+    S last;
+    std::size_t
+        list_begin;  // arena_: unplaced buffers in preorder; of a split: the section bounds.
+    std::size_t list_end;
+    std::size_t next;        // arena_: next candidate, or next part.
+    std::size_t end;         // arena_: past the last candidate.
+    std::size_t trail_mark;  // To undo the candidate being tried.
+    Bytes offset;            // Least (offset, rank) allowed below here.
+    B rank;
+    bool hatless;  // The candidate being tried has nothing unplaced above it.
+  };
+
+  struct Change {
+    enum Kind : std::int32_t { kLower, kWitness, kPlace };
+    Kind kind;
+    std::int32_t index;
+    Bytes old;
+  };
+
+  void FindComponents();
+  void Rank(const Component& component, std::string_view keys);
+  void Reset(const Component& component);
+  Verdict SearchComponent(const Component& component, std::int64_t node_limit, Budget& budget);
+  void PushChoice(S first, S last, std::size_t list_begin, std::size_t list_end, Bytes offset,
+                  B rank);
+  void PushSplit(const Frame& parent, Bytes offset, B rank);
+  [[nodiscard]] bool Place(B b, Bytes offset, bool& hatless);
+  [[nodiscard]] bool RaiseNeighbours(B b, Bytes offset, bool& hatless, S& hull_first, S& hull_last);
+  [[nodiscard]] bool SectionsHold(S first, S last);
+  [[nodiscard]] bool FindWitness(S s);
+  void UndoTo(std::size_t mark);
+  template <typename F>
+  void ForEachPieceSection(B b, F f) const;
+  // Two entries of lower_ behind those of the buffers: the witness of a section with nothing left
+  // to place, which always holds, and that of a section not looked at yet, which never does.
+  [[nodiscard]] B empty_witness() const { return static_cast<B>(max_offset_.size()); }
+  [[nodiscard]] B no_witness() const { return empty_witness() + 1; }
+
+  const Instance& instance_;
+  const Overlaps& overlaps_;
+  const CanonicalOptions options_;
+  std::vector<std::string> preorders_;
+  std::vector<Component> components_;
+  std::vector<B> section_begin_;  // CSR: the buffers with a piece in each section.
+  std::vector<B> section_members_;
+  std::vector<S> first_;
+  std::vector<S> last_;
+  Bytes grain_ = 1;  // Every offset is a multiple of it.
+
+  // For one capacity.
+  Bytes capacity_ = 0;
+  Bytes load_capacity_ = 0;  // What rounded section loads must fit in.
+  std::vector<Bytes> max_offset_;
+
+  // For one dive.
+  std::vector<B> rank_;
+  std::vector<Bytes> lower_;  // kPlaced once placed; two more entries for witnesses.
+  std::vector<Bytes> offset_;
+  std::vector<Bytes> unplaced_;  // Bytes left to place in each section, rounded to the grain.
+  std::vector<B> witness_;
+  std::vector<std::int32_t> crossing_;  // Unplaced buffers live both in section s and in s + 1.
+  std::vector<Change> trail_;
+  std::vector<Frame> frames_;
+  std::vector<B> arena_;
+  std::vector<S> cuts_;  // Scratch: where the last placement cut its component.
+  std::vector<std::pair<Bytes, B>> candidates_;  // Scratch.
+  std::int64_t nodes_ = 0;
+};
+
+CanonicalSearch::Engine::Engine(const Instance& instance, const Overlaps& overlaps,
+                                const CanonicalOptions& options)
+    : instance_(instance), overlaps_(overlaps), options_(options) {
+  const std::size_t n = instance.num_buffers();
+  const std::size_t sections = instance.num_sections();
+  for (std::size_t from = 0; from <= options.preorders.size();) {
+    const std::size_t comma = std::min(options.preorders.find(',', from), options.preorders.size());
+    preorders_.push_back(options.preorders.substr(from, comma - from));
+    from = comma + 1;
+  }
+  if (!options.static_preordering) preorders_.assign(1, "");
+  Bytes grain = 0;
+  section_begin_.assign(sections + 1, 0);
+  for (const BufferIndex b : instance.buffers()) {
+    first_.push_back(instance.first[b].value());
+    last_.push_back(instance.last[b].value());
+    grain = std::gcd(grain, instance.alignment[b]);
+    ForEachPieceSection(b.value(),
+                        [&](S s, Bytes) { ++section_begin_[static_cast<std::size_t>(s) + 1]; });
+  }
+  grain_ = std::max<Bytes>(grain, 1);
+  std::partial_sum(section_begin_.begin(), section_begin_.end(), section_begin_.begin());
+  section_members_.resize(static_cast<std::size_t>(section_begin_.back()));
+  std::vector<B> next(section_begin_.begin(), section_begin_.end() - 1);
+  for (const BufferIndex b : instance.buffers()) {
+    ForEachPieceSection(b.value(), [&](S s, Bytes) {
+      section_members_[static_cast<std::size_t>(next[static_cast<std::size_t>(s)]++)] = b.value();
+    });
+  }
+  max_offset_.resize(n);
+  rank_.resize(n);
+  lower_.assign(n + 2, 0);
+  lower_[static_cast<std::size_t>(no_witness())] = kPlaced;
+  offset_.assign(n, 0);
+  unplaced_.assign(sections, 0);
+  witness_.assign(sections, no_witness());
+  crossing_.assign(sections, 0);
+  FindComponents();
+}
+
+// Calls f(section, bytes) for each section in which b has a piece. Whole buffers count rounded up
+// to the grain: whatever lies above starts at a multiple of it.
+template <typename F>
+void CanonicalSearch::Engine::ForEachPieceSection(B b, F f) const {
+  for (const Piece& piece : instance_.pieces_of(BufferIndex(b))) {
+    const Bytes bytes = piece.lower == 0 ? RoundUp(piece.upper, grain_) : piece.upper - piece.lower;
+    for (S s = piece.first.value(); s < piece.last.value(); ++s) f(s, bytes);
+  }
+}
+
+void CanonicalSearch::Engine::FindComponents() {
+  std::vector<B> order;
+  for (const BufferIndex b : instance_.buffers()) {
+    if (!instance_.pieces_of(b).empty()) order.push_back(b.value());
+  }
+  const auto first = [&](B b) { return first_[static_cast<std::size_t>(b)]; };
+  std::stable_sort(order.begin(), order.end(), [&](B x, B y) { return first(x) < first(y); });
+  for (const B b : order) {
+    if (components_.empty() || first(b) >= components_.back().last) {
+      components_.push_back({first(b), first(b), {}});
+    }
+    components_.back().last = std::max(components_.back().last, last_[static_cast<std::size_t>(b)]);
+    components_.back().buffers.push_back(b);
+  }
+}
+
+// Sorts by each key of the word in turn, largest first, then by index.
+void CanonicalSearch::Engine::Rank(const Component& component, std::string_view keys) {
+  struct Keyed {
+    std::array<double, 7> key;
+    B buffer;
+  };
+  std::vector<Keyed> order;
+  order.reserve(component.buffers.size());
+  BERTH_CHECK(keys.size() <= 7);
+  for (const B b : component.buffers) {
+    const BufferIndex index(b);
+    const auto width = static_cast<double>(instance_.end[index] - instance_.start[index]);
+    const auto size = static_cast<double>(instance_.size[index]);
+    Keyed keyed{{}, b};
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      double& value = keyed.key[k];
+      switch (keys[k]) {
+        case 'W':
+          value = width;
+          break;
+        case 'A':
+          value = width * size;
+          break;
+        case 'Z':
+          value = size;
+          break;
+        case 'C':
+          value = last_[index.position()] - first_[index.position()];
+          break;
+        case 'L':
+          value = static_cast<double>(instance_.start[index]);
+          break;
+        case 'U':
+          value = static_cast<double>(instance_.end[index]);
+          break;
+        case 'T':
+          ForEachPieceSection(b, [&](S s, Bytes) {
+            value = std::max(value, static_cast<double>(instance_.section_load[SectionIndex(s)]));
+          });
+          break;
+        default:
+          BERTH_CHECK(false);
+      }
+    }
+    order.push_back(keyed);
+  }
+  std::sort(order.begin(), order.end(), [](const Keyed& x, const Keyed& y) {
+    return x.key != y.key ? x.key > y.key : x.buffer < y.buffer;
+  });
+  arena_.clear();
+  for (std::size_t r = 0; r < order.size(); ++r) {
+    rank_[static_cast<std::size_t>(order[r].buffer)] = static_cast<B>(r);
+    arena_.push_back(order[r].buffer);
+  }
+}
+
+void CanonicalSearch::Engine::Reset(const Component& component) {
+  trail_.clear();
+  frames_.clear();
+  for (S s = component.first; s < component.last; ++s) {
+    unplaced_[static_cast<std::size_t>(s)] = 0;
+    crossing_[static_cast<std::size_t>(s)] = 0;
+    witness_[static_cast<std::size_t>(s)] = no_witness();
+  }
+  for (const B b : component.buffers) {
+    const auto at = static_cast<std::size_t>(b);
+    lower_[at] = std::max<Bytes>(instance_.pin[BufferIndex(b)], 0);
+    ForEachPieceSection(b,
+                        [&](S s, Bytes bytes) { unplaced_[static_cast<std::size_t>(s)] += bytes; });
+    for (S s = first_[at]; s + 1 < last_[at]; ++s) ++crossing_[static_cast<std::size_t>(s)];
+  }
+}
+
+SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, std::int64_t node_limit,
+                                             Budget& budget) {
+  SearchAnswer answer;
+  const std::int64_t spent_before = budget.nodes_spent();
+  const auto finish = [&](SearchAnswer::Verdict verdict) {
+    answer.verdict = verdict;
+    answer.nodes = budget.nodes_spent() - spent_before;
+    return answer;
+  };
+  const auto impossible =
+      overlaps_.stackable ? SearchAnswer::Verdict::kImpossible : SearchAnswer::Verdict::kGaveUp;
+  capacity_ = capacity;
+  load_capacity_ = 0;
+  answer.offsets.assign(instance_.num_buffers(), 0);
+  for (const BufferIndex b : instance_.buffers()) {
+    const Bytes size = instance_.size[b];
+    const Bytes pin = instance_.pin[b];
+    if (size > capacity || pin > capacity - size) return finish(SearchAnswer::Verdict::kImpossible);
+    max_offset_[b.position()] = pin != kNone ? pin : capacity - size;
+    // The topmost buffer of a section need not leave room up to the next multiple of the grain.
+    load_capacity_ =
+        std::max(load_capacity_, RoundDown(capacity + RoundUp(size, grain_) - size, grain_));
+    if (instance_.pieces_of(b).empty()) answer.offsets[b.position()] = std::max<Bytes>(pin, 0);
+  }
+  // Every component gets its turn with each limit before any gets more: one that is quickly proved
+  // impossible ends the search, however hard the others are.
+  std::vector<const Component*> open;
+  for (const Component& component : components_) open.push_back(&component);
+  for (std::int64_t round_limit = 2; !open.empty(); round_limit *= 2) {
+    std::vector<const Component*> still_open;
+    for (const Component* component : open) {
+      bool solved = false;
+      for (const std::string& keys : preorders_) {
+        const std::int64_t left = node_limit - (budget.nodes_spent() - spent_before);
+        if (left <= 0) return finish(SearchAnswer::Verdict::kGaveUp);
+        const std::int64_t limit =
+            preorders_.size() == 1
+                ? left
+                : std::min(left,
+                           round_limit * static_cast<std::int64_t>(component->buffers.size()));
+        Rank(*component, keys);
+        Reset(*component);
+        const Verdict verdict = SearchComponent(*component, limit, budget);
+        if (verdict == Verdict::kOutOfBudget) return finish(SearchAnswer::Verdict::kGaveUp);
+        if (verdict == Verdict::kImpossible) return finish(impossible);
+        if (verdict == Verdict::kFound) {
+          for (const B b : component->buffers) {
+            answer.offsets[static_cast<std::size_t>(b)] = offset_[static_cast<std::size_t>(b)];
+          }
+          solved = true;
+          break;
+        }
+      }
+      if (!solved) still_open.push_back(component);
+    }
+    open.swap(still_open);
+  }
+  return finish(SearchAnswer::Verdict::kFound);
+}
+
+// The whole search: take the deepest level of the path, try its next candidate, go down or come
+// back.
+CanonicalSearch::Engine::Verdict CanonicalSearch::Engine::SearchComponent(
+    const Component& component, std::int64_t node_limit, Budget& budget) {
+  nodes_ = 0;
+  if (!SectionsHold(component.first, component.last)) return Verdict::kImpossible;
+  PushChoice(component.first, component.last, 0, arena_.size(), 0, 0);
+  bool returning = false;  // A level below has just ended,
+  bool success = false;    // and this is how.
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (returning && (success == !frame.is_split)) {
+      // A choice whose candidate worked, or a split one of whose parts is impossible.
+      arena_.resize(frame.list_begin);
+      frames_.pop_back();
+      continue;
+    }
+    if (frame.is_split) {
+      // arena_[next] and arena_[next + 1] bound the next part.
+      if (frame.next + 1 >= frame.end) {
+        arena_.resize(frame.list_begin);
+        frames_.pop_back();
+        returning = success = true;
+        continue;
+      }
+      const S first = arena_[frame.next];
+      const S last = arena_[frame.next + 1];
+      ++frame.next;
+      const Frame copy = frame;
+      returning = false;
+      if (!budget.SpendNode()) return Verdict::kOutOfBudget;
+      if (++nodes_ > node_limit) return Verdict::kOutOfNodes;
+      PushChoice(first, last, copy.list_begin, copy.list_end, copy.offset, copy.rank);
+      if (frames_.back().list_begin == frames_.back().list_end) {
+        arena_.resize(frames_.back().list_begin);
+        frames_.pop_back();
+        returning = success = true;
+      }
+      continue;
+    }
+    if (returning) {
+      UndoTo(frame.trail_mark);
+      if (frame.hatless) frame.next = frame.end;
+      returning = false;
+    }
+    if (frame.next == frame.end) {
+      arena_.resize(frame.list_begin);
+      frames_.pop_back();
+      returning = true;
+      success = false;
+      continue;
+    }
+    const B b = arena_[frame.next++];
+    const Bytes offset = lower_[static_cast<std::size_t>(b)];
+    const B rank = rank_[static_cast<std::size_t>(b)];
+    frame.trail_mark = trail_.size();
+    bool hatless = true;
+    const bool holds = Place(b, offset, hatless);
+    frame.hatless =
+        hatless && options_.hatless && (options_.dynamic_ordering || !options_.canonical_only);
+    if (!holds) {
+      returning = true;
+      success = false;
+      continue;
+    }
+    if (frame.list_end - frame.list_begin == 1) {
+      returning = success = true;
+      continue;
+    }
+    if (!budget.SpendNode()) return Verdict::kOutOfBudget;
+    if (++nodes_ > node_limit) return Verdict::kOutOfNodes;
+    const Frame copy = frame;
+    const Bytes least_offset = options_.canonical_only ? offset : 0;
+    const B least_rank = options_.canonical_only ? rank : 0;
+    if (!cuts_.empty()) {
+      PushSplit(copy, least_offset, least_rank);
+    } else {
+      PushChoice(copy.first, copy.last, copy.list_begin, copy.list_end, least_offset, least_rank);
+    }
+  }
+  return success ? Verdict::kFound : Verdict::kImpossible;
+}
+
+// Opens a level for the unplaced buffers of arena_[list_begin, list_end) within sections [first,
+// last).
+void CanonicalSearch::Engine::PushChoice(S first, S last, std::size_t list_begin,
+                                         std::size_t list_end, Bytes offset, B rank) {
+  Frame frame{};
+  frame.first = first;
+  frame.last = last;
+  frame.offset = offset;
+  frame.rank = rank;
+  frame.list_begin = arena_.size();
+  Bytes ceiling = std::numeric_limits<Bytes>::max();  // Exclusive.
+  arena_.resize(arena_.size() + 2 * (list_end - list_begin));
+  B* list = arena_.data() + frame.list_begin;
+  B* list_next = list;
+  for (std::size_t at = list_begin; at < list_end; ++at) {
+    const B b = arena_[at];
+    const auto position = static_cast<std::size_t>(b);
+    const Bytes lower = lower_[position];
+    if (lower == kPlaced || first_[position] < first || last_[position] > last) continue;
+    *list_next++ = b;
+    ceiling = std::min(ceiling, lower + instance_.size.items()[position]);
+  }
+  frame.list_end = frame.list_begin + static_cast<std::size_t>(list_next - list);
+  if (!options_.dominance) ceiling = std::numeric_limits<Bytes>::max();
+  if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
+    Bytes most = 0;
+    for (S s = first; s < last; ++s) most = std::max(most, unplaced_[static_cast<std::size_t>(s)]);
+    ceiling = std::min(ceiling, load_capacity_ - most + 1);
+  }
+  candidates_.clear();
+  for (const B* b = list; b < list_next; ++b) {
+    const Bytes lower = lower_[static_cast<std::size_t>(*b)];
+    if (lower < offset || lower >= ceiling) continue;
+    const B own_rank = rank_[static_cast<std::size_t>(*b)];
+    if (lower == offset && own_rank < rank) continue;
+    candidates_.emplace_back(lower, *b);
+  }
+  if (options_.dynamic_ordering) {
+    std::sort(candidates_.begin(), candidates_.end(), [&](const auto& x, const auto& y) {
+      return x.first != y.first ? x.first < y.first
+                                : rank_[static_cast<std::size_t>(x.second)] <
+                                      rank_[static_cast<std::size_t>(y.second)];
+    });
+  }
+  frame.next = frame.list_end;
+  frame.end = frame.next + candidates_.size();
+  for (std::size_t k = 0; k < candidates_.size(); ++k)
+    arena_[frame.next + k] = candidates_[k].second;
+  arena_.resize(frame.end);
+  frames_.push_back(frame);
+}
+
+// Opens a level whose parts are the component of `parent`, cut where the last placement left
+// nothing live.
+void CanonicalSearch::Engine::PushSplit(const Frame& parent, Bytes offset, B rank) {
+  Frame frame{};
+  frame.is_split = true;
+  frame.first = parent.first;
+  frame.last = parent.last;
+  frame.offset = offset;
+  frame.rank = rank;
+  frame.list_begin = arena_.size();
+  for (std::size_t at = parent.list_begin; at < parent.list_end; ++at) {
+    const B b = arena_[at];
+    if (lower_[static_cast<std::size_t>(b)] != kPlaced) arena_.push_back(b);
+  }
+  frame.list_end = arena_.size();
+  frame.next = arena_.size();
+  arena_.push_back(parent.first);
+  arena_.insert(arena_.end(), cuts_.begin(), cuts_.end());
+  arena_.push_back(parent.last);
+  frame.end = arena_.size();
+  frames_.push_back(frame);
+}
+
+// Puts b at `offset`. False if that leaves no plan for some section; the caller undoes it either
+// way.
+bool CanonicalSearch::Engine::Place(B b, Bytes offset, bool& hatless) {
+  const auto at = static_cast<std::size_t>(b);
+  trail_.push_back({Change::kPlace, b, lower_[at]});
+  lower_[at] = kPlaced;
+  offset_[at] = offset;
+  Bytes most = 0;
+  ForEachPieceSection(b, [&](S s, Bytes bytes) {
+    most = std::max(most, unplaced_[static_cast<std::size_t>(s)]);
+    unplaced_[static_cast<std::size_t>(s)] -= bytes;
+  });
+  cuts_.clear();
+  for (S s = first_[at]; s + 1 < last_[at]; ++s) {
+    if (--crossing_[static_cast<std::size_t>(s)] == 0 && options_.dynamic_decomposition) {
+      cuts_.push_back(s + 1);
+    }
+  }
+  if (offset > max_offset_[at]) return false;
+  // The part of the inference that holds whatever the floors of the unplaced buffers are.
+  if (options_.section_inference && !instance_.has_windows && offset + most > load_capacity_)
+    return false;
+  S hull_first = first_[at];
+  S hull_last = last_[at];
+  if (!RaiseNeighbours(b, offset, hatless, hull_first, hull_last)) return false;
+  return SectionsHold(hull_first, hull_last);
+}
+
+// Lifts the lower bounds of what can no longer lie below the top of b. The hull grows to all
+// sections of the buffers lifted.
+bool CanonicalSearch::Engine::RaiseNeighbours(B b, Bytes offset, bool& hatless, S& hull_first,
+                                              S& hull_last) {
+  const auto from = static_cast<std::size_t>(overlaps_.row_begin[static_cast<std::size_t>(b)]);
+  const auto to = static_cast<std::size_t>(overlaps_.row_begin[static_cast<std::size_t>(b) + 1]);
+  for (std::size_t k = from; k < to; ++k) {
+    const std::size_t other = overlaps_.neighbour[k].position();
+    const Bytes lower = lower_[other];
+    if (lower == kPlaced) continue;
+    hatless = false;
+    const Bytes top = offset + overlaps_.clearance[k];
+    if (lower >= top) continue;
+    const Bytes raised =
+        instance_.has_alignment ? RoundUp(top, instance_.alignment.items()[other]) : top;
+    if (raised > max_offset_[other]) return false;
+    trail_.push_back({Change::kLower, static_cast<std::int32_t>(other), lower});
+    lower_[other] = raised;
+    hull_first = std::min(hull_first, first_[other]);
+    hull_last = std::max(hull_last, last_[other]);
+  }
+  return true;
+}
+
+bool CanonicalSearch::Engine::SectionsHold(S first, S last) {
+  if (!options_.section_inference || !options_.unallocated_floor) return true;
+  for (S s = first; s < last; ++s) {
+    const auto at = static_cast<std::size_t>(s);
+    if (lower_[static_cast<std::size_t>(witness_[at])] + unplaced_[at] > load_capacity_ &&
+        !FindWitness(s)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Looks for an unplaced buffer of s from whose lower bound the unplaced bytes of s still fit.
+bool CanonicalSearch::Engine::FindWitness(S s) {
+  const auto at = static_cast<std::size_t>(s);
+  const Bytes unplaced = unplaced_[at];
+  B witness = -1;
+  if (unplaced == 0) {
+    witness = empty_witness();
+  } else {
+    for (auto m = static_cast<std::size_t>(section_begin_[at]);
+         m < static_cast<std::size_t>(section_begin_[at + 1]); ++m) {
+      if (lower_[static_cast<std::size_t>(section_members_[m])] + unplaced <= load_capacity_) {
+        witness = section_members_[m];
+        break;
+      }
+    }
+    if (witness < 0) return false;
+  }
+  trail_.push_back({Change::kWitness, s, witness_[at]});
+  witness_[at] = witness;
+  return true;
+}
+
+void CanonicalSearch::Engine::UndoTo(std::size_t mark) {
+  for (; trail_.size() > mark; trail_.pop_back()) {
+    const Change& change = trail_.back();
+    const auto at = static_cast<std::size_t>(change.index);
+    switch (change.kind) {
+      case Change::kLower:
+        lower_[at] = change.old;
+        break;
+      case Change::kWitness:
+        witness_[at] = static_cast<B>(change.old);
+        break;
+      case Change::kPlace:
+        lower_[at] = change.old;
+        ForEachPieceSection(change.index, [&](S s, Bytes bytes) {
+          unplaced_[static_cast<std::size_t>(s)] += bytes;
+        });
+        for (S s = first_[at]; s + 1 < last_[at]; ++s) ++crossing_[static_cast<std::size_t>(s)];
+        break;
+    }
+  }
+}
+
+CanonicalSearch::CanonicalSearch(const Instance& instance, const Overlaps& overlaps,
+                                 const CanonicalOptions& options)
+    : engine_(std::make_unique<Engine>(instance, overlaps, options)) {}
+CanonicalSearch::~CanonicalSearch() = default;
+
+SearchAnswer CanonicalSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
+  return engine_->Search(capacity, node_limit, budget);
+}
+
+}  // namespace berth::internal
