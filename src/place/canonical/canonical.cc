@@ -56,9 +56,16 @@ constexpr Bytes kPlaced = std::numeric_limits<Bytes>::max() / 4;
 }  // namespace
 
 bool ValidPreorders(std::string_view preorders) {
-  if (preorders.empty() || preorders.front() == ',' || preorders.back() == ',') return false;
-  if (preorders.find(",,") != std::string_view::npos) return false;
-  return preorders.find_first_not_of("WATZCLU,") == std::string_view::npos;
+  std::size_t length = 0;  // Of the word so far.
+  for (const char c : preorders) {
+    if (c == ',') {
+      if (length == 0) return false;
+      length = 0;
+    } else if (kPreorderKeys.find(c) == std::string_view::npos || ++length > kPreorderKeys.size()) {
+      return false;
+    }
+  }
+  return length > 0;
 }
 
 class CanonicalSearch::Engine {
@@ -98,15 +105,16 @@ class CanonicalSearch::Engine {
   };
 
   struct Change {
-    enum Kind : std::int32_t { kLower, kWitness, kPlace };
+    enum Kind : std::int32_t { kLower, kWitness, kRank, kPlace };
     Kind kind;
     std::int32_t index;
     Bytes old;
   };
 
   void FindComponents();
-  void Rank(const Component& component, std::string_view keys);
-  void Reset(const Component& component);
+  void Rank(std::size_t begin, std::size_t end);
+  [[nodiscard]] double KeyOf(B b, char key) const;
+  void Reset(const Component& component, std::string_view keys);
   Verdict SearchComponent(const Component& component, std::int64_t node_limit, Budget& budget);
   void PushChoice(S first, S last, std::size_t list_begin, std::size_t list_end, Bytes offset,
                   B rank);
@@ -151,6 +159,12 @@ class CanonicalSearch::Engine {
   std::vector<B> arena_;
   std::vector<S> cuts_;  // Scratch: where the last placement cut its component.
   std::vector<std::pair<Bytes, B>> candidates_;  // Scratch.
+  struct Ranked {
+    std::array<double, kPreorderKeys.size()> key;
+    B buffer;
+  };
+  std::vector<Ranked> ranking_;  // Scratch.
+  std::string_view keys_;        // The preorder's.
   std::int64_t nodes_ = 0;
 };
 
@@ -220,63 +234,56 @@ void CanonicalSearch::Engine::FindComponents() {
   }
 }
 
-// Sorts by each key of the word in turn, largest first, then by index.
-void CanonicalSearch::Engine::Rank(const Component& component, std::string_view keys) {
-  struct Keyed {
-    std::array<double, 7> key;
-    B buffer;
-  };
-  std::vector<Keyed> order;
-  order.reserve(component.buffers.size());
-  BERTH_CHECK(keys.size() <= 7);
-  for (const B b : component.buffers) {
-    const BufferIndex index(b);
-    const auto width = static_cast<double>(instance_.end[index] - instance_.start[index]);
-    const auto size = static_cast<double>(instance_.size[index]);
-    Keyed keyed{{}, b};
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      double& value = keyed.key[k];
-      switch (keys[k]) {
-        case 'W':
-          value = width;
-          break;
-        case 'A':
-          value = width * size;
-          break;
-        case 'Z':
-          value = size;
-          break;
-        case 'C':
-          value = last_[index.position()] - first_[index.position()];
-          break;
-        case 'L':
-          value = static_cast<double>(instance_.start[index]);
-          break;
-        case 'U':
-          value = static_cast<double>(instance_.end[index]);
-          break;
-        case 'T':
-          ForEachPieceSection(b, [&](S s, Bytes) {
-            value = std::max(value, static_cast<double>(instance_.section_load[SectionIndex(s)]));
-          });
-          break;
-        default:
-          BERTH_CHECK(false);
-      }
-    }
-    order.push_back(keyed);
+// Gives the buffers of arena_[begin, end) their ranks: by each key of the word in turn, largest
+// first, then by index; and sorts them by it. The old ranks go on the trail.
+void CanonicalSearch::Engine::Rank(std::size_t begin, std::size_t end) {
+  ranking_.clear();
+  for (std::size_t at = begin; at < end; ++at) {
+    const B b = arena_[at];
+    Ranked ranked{{}, b};
+    for (std::size_t k = 0; k < keys_.size(); ++k) ranked.key[k] = KeyOf(b, keys_[k]);
+    ranking_.push_back(ranked);
   }
-  std::sort(order.begin(), order.end(), [](const Keyed& x, const Keyed& y) {
+  std::sort(ranking_.begin(), ranking_.end(), [](const Ranked& x, const Ranked& y) {
     return x.key != y.key ? x.key > y.key : x.buffer < y.buffer;
   });
-  arena_.clear();
-  for (std::size_t r = 0; r < order.size(); ++r) {
-    rank_[static_cast<std::size_t>(order[r].buffer)] = static_cast<B>(r);
-    arena_.push_back(order[r].buffer);
+  for (std::size_t r = 0; r < ranking_.size(); ++r) {
+    const B b = ranking_[r].buffer;
+    arena_[begin + r] = b;
+    trail_.push_back({Change::kRank, b, rank_[static_cast<std::size_t>(b)]});
+    rank_[static_cast<std::size_t>(b)] = static_cast<B>(r);
   }
 }
 
-void CanonicalSearch::Engine::Reset(const Component& component) {
+// The only key that changes during the search is T: it counts the bytes not placed yet.
+double CanonicalSearch::Engine::KeyOf(B b, char key) const {
+  const BufferIndex index(b);
+  const auto width = static_cast<double>(instance_.end[index] - instance_.start[index]);
+  const auto size = static_cast<double>(instance_.size[index]);
+  switch (key) {
+    case 'W':
+      return width;
+    case 'A':
+      return width * size;
+    case 'Z':
+      return size;
+    case 'C':
+      return last_[index.position()] - first_[index.position()];
+    case 'L':
+      return static_cast<double>(instance_.start[index]);
+    case 'U':
+      return static_cast<double>(instance_.end[index]);
+    default:
+      break;
+  }
+  BERTH_DCHECK(key == 'T');
+  Bytes most = 0;
+  ForEachPieceSection(
+      b, [&](S s, Bytes) { most = std::max(most, unplaced_[static_cast<std::size_t>(s)]); });
+  return static_cast<double>(most);
+}
+
+void CanonicalSearch::Engine::Reset(const Component& component, std::string_view keys) {
   trail_.clear();
   frames_.clear();
   for (S s = component.first; s < component.last; ++s) {
@@ -291,6 +298,9 @@ void CanonicalSearch::Engine::Reset(const Component& component) {
                         [&](S s, Bytes bytes) { unplaced_[static_cast<std::size_t>(s)] += bytes; });
     for (S s = first_[at]; s + 1 < last_[at]; ++s) ++crossing_[static_cast<std::size_t>(s)];
   }
+  keys_ = keys;
+  arena_ = component.buffers;
+  Rank(0, arena_.size());
 }
 
 SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, std::int64_t node_limit,
@@ -333,8 +343,7 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, std::int64_t node_l
                 ? left
                 : std::min(left,
                            round_limit * static_cast<std::int64_t>(component->buffers.size()));
-        Rank(*component, keys);
-        Reset(*component);
+        Reset(*component, keys);
         const Verdict verdict = SearchComponent(*component, limit, budget);
         if (verdict == Verdict::kOutOfBudget) return finish(SearchAnswer::Verdict::kGaveUp);
         if (verdict == Verdict::kImpossible) return finish(impossible);
@@ -383,14 +392,17 @@ CanonicalSearch::Engine::Verdict CanonicalSearch::Engine::SearchComponent(
       ++frame.next;
       const Frame copy = frame;
       returning = false;
+      arena_.resize(copy.end);
+      const std::size_t part = arena_.size();
+      for (std::size_t at = copy.list_begin; at < copy.list_end; ++at) {
+        const auto b = static_cast<std::size_t>(arena_[at]);
+        if (first_[b] >= first && last_[b] <= last) arena_.push_back(arena_[at]);
+      }
+      if (part == arena_.size()) continue;
       if (!budget.SpendNode()) return Verdict::kOutOfBudget;
       if (++nodes_ > node_limit) return Verdict::kOutOfNodes;
-      PushChoice(first, last, copy.list_begin, copy.list_end, copy.offset, copy.rank);
-      if (frames_.back().list_begin == frames_.back().list_end) {
-        arena_.resize(frames_.back().list_begin);
-        frames_.pop_back();
-        returning = success = true;
-      }
+      if (keys_.find('T') != std::string_view::npos) Rank(part, arena_.size());
+      PushChoice(first, last, part, arena_.size(), copy.offset, 0);
       continue;
     }
     if (returning) {
@@ -607,6 +619,9 @@ void CanonicalSearch::Engine::UndoTo(std::size_t mark) {
         break;
       case Change::kWitness:
         witness_[at] = static_cast<B>(change.old);
+        break;
+      case Change::kRank:
+        rank_[at] = static_cast<B>(change.old);
         break;
       case Change::kPlace:
         lower_[at] = change.old;
