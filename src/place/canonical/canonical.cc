@@ -71,7 +71,8 @@ bool ValidPreorders(std::string_view preorders) {
 class CanonicalSearch::Engine {
  public:
   Engine(const Instance& instance, const Overlaps& overlaps, const CanonicalOptions& options);
-  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  SearchAnswer Search(Bytes capacity, const std::vector<Bytes>* known, std::int64_t node_limit,
+                      Budget& budget);
 
  private:
   // Plain 32-bit indices: this is the one place hot enough for them.
@@ -303,7 +304,7 @@ void CanonicalSearch::Engine::Reset(const Component& component, std::string_view
   Rank(0, arena_.size());
 }
 
-SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, std::int64_t node_limit,
+SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<Bytes>* known, std::int64_t node_limit,
                                              Budget& budget) {
   SearchAnswer answer;
   const std::int64_t spent_before = budget.nodes_spent();
@@ -330,7 +331,20 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, std::int64_t node_l
   // Every component gets its turn with each limit before any gets more: one that is quickly proved
   // impossible ends the search, however hard the others are.
   std::vector<const Component*> open;
-  for (const Component& component : components_) open.push_back(&component);
+  for (const Component& component : components_) {
+    const bool low_enough =
+        known != nullptr && std::all_of(component.buffers.begin(), component.buffers.end(), [&](B b) {
+          const BufferIndex index(b);
+          return (*known)[index.position()] <= capacity - instance_.size[index];
+        });
+    if (!low_enough) {
+      open.push_back(&component);
+      continue;
+    }
+    for (const B b : component.buffers) {
+      answer.offsets[static_cast<std::size_t>(b)] = (*known)[static_cast<std::size_t>(b)];
+    }
+  }
   for (std::int64_t round_limit = 2; !open.empty(); round_limit *= 2) {
     std::vector<const Component*> still_open;
     for (const Component* component : open) {
@@ -639,8 +653,9 @@ CanonicalSearch::CanonicalSearch(const Instance& instance, const Overlaps& overl
     : engine_(std::make_unique<Engine>(instance, overlaps, options)) {}
 CanonicalSearch::~CanonicalSearch() = default;
 
-SearchAnswer CanonicalSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
-  return engine_->Search(capacity, node_limit, budget);
+SearchAnswer CanonicalSearch::Search(Bytes capacity, const std::vector<Bytes>* known,
+                                     std::int64_t node_limit, Budget& budget) {
+  return engine_->Search(capacity, known, node_limit, budget);
 }
 
 }  // namespace berth::internal

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "berth/budget.h"
 #include "berth/place.h"
@@ -34,7 +35,8 @@ class CanonicalSearch {
   // Deterministic unless the budget ends by time. Cost: exponential in the number of buffers in the
   // worst case; a node costs the number of unplaced buffers and, for each child, the neighbours of
   // the buffer it places.
-  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  [[nodiscard]] SearchAnswer Search(Bytes capacity, const std::vector<Bytes>* known,
+                                    std::int64_t node_limit, Budget& budget);
 
  private:
   class Engine;

@@ -1,0 +1,372 @@
+// Exact search over the relations between buffers.
+//
+// The idea. For two buffers i and j that meet, the difference o_j - o_i must stay out of some open intervals
+// (ForbiddenDifferences); what is left are regions: j below i, j above i and, with windows, places in
+// between where each lies in the other's holes. A plan picks one region for each pair, and a region is
+// at most two difference constraints o_u >= o_v + c. For a set of such constraints the least offsets
+// that satisfy them, alignment included, are found by raising what is too low until nothing is: rounding
+// up is monotone, so the least fixpoint exists, and every plan that obeys the constraints lies above it.
+//
+// So: keep the least fixpoint of the constraints chosen so far. If no pair is in a forbidden interval, it
+// is a plan, and a low one. Otherwise take such a pair and try each of its regions. Every plan is in one of
+// them, so nothing is missed; each level settles a pair for good, so it ends. This is branching on
+// disjunctions as in job-shop scheduling (Carlier and Pinson, Management Science 35(2), 1989) and in
+// the meta-CSP of rectangle packing (Moffitt and Pollack, ICAPS 2006).
+//
+// What prunes it: a region is impossible if it would raise a buffer past the capacity; a pair with one
+// region left is settled at once; in each section, the bytes of the buffers whose lower bound is at
+// least x must fit between x and the capacity, for every x.
+//
+// Without alignment, a buffer that is raised because it was raised itself lies on a cycle of constraints
+// that has no solution; with alignment, rounding may end such a chain, and only the capacity ends it for
+// certain.
+
+#include "place/disjunctive/disjunctive.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+// Propagation that does not come to rest within this many raises counts as a node, so that the budget
+// can end it.
+constexpr std::int64_t kRaisesPerNode = 4096;
+
+}  // namespace
+
+class DisjunctiveSearch::Engine {
+ public:
+  explicit Engine(const Instance& instance);
+  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+
+ private:
+  using B = std::int32_t;
+
+  enum class Verdict { kFound, kImpossible, kGaveUp };
+  enum class Step { kConsistent, kContradiction, kGaveUp };
+
+  struct Pair {
+    B i;
+    B j;
+    std::int32_t first_interval;  // intervals_[first_interval ..] are forbidden for o_j - o_i.
+    std::int32_t num_intervals;
+    // Region r lies between interval r - 1 and interval r; there is one more region than intervals.
+    [[nodiscard]] std::int32_t num_regions() const { return num_intervals + 1; }
+  };
+  // o_to >= o_from + least.
+  struct Constraint {
+    B to;
+    Bytes least;
+  };
+  struct Change {
+    B buffer;
+    Bytes old;
+  };
+  struct Choice {
+    std::size_t pair;
+    std::size_t regions_end;  // regions_[regions_next .. regions_end) are still to be tried.
+    std::size_t regions_next;
+    std::size_t regions_begin;
+    std::size_t change_mark;
+    std::size_t constraint_mark;
+  };
+
+  [[nodiscard]] Bytes& lower(B b) { return lower_[static_cast<std::size_t>(b)]; }
+  [[nodiscard]] const Interval& interval(const Pair& pair, std::int32_t k) const {
+    return intervals_[static_cast<std::size_t>(pair.first_interval + k)];
+  }
+  // The interval that holds o_j - o_i at the current lower bounds; -1 if none does.
+  [[nodiscard]] std::int32_t ViolatedInterval(const Pair& pair);
+  // By how much a region raises one of the two at least; negative if it is impossible.
+  [[nodiscard]] Bytes PushOf(const Pair& pair, std::int32_t region);
+  [[nodiscard]] Step Enforce(const Pair& pair, std::int32_t region);
+  [[nodiscard]] Step Add(B from, B to, Bytes least);
+  [[nodiscard]] bool Raise(B b, Bytes to);
+  [[nodiscard]] bool SectionsHold();
+  // Settles every pair that has one region left. Then `branch` is the pair to branch on, or the number of
+  // pairs if none is violated.
+  [[nodiscard]] Step Propagate(std::size_t& branch);
+  void Undo(std::size_t change_mark, std::size_t constraint_mark);
+  [[nodiscard]] Verdict Run();
+  [[nodiscard]] bool SpendNode();
+
+  const Instance& instance_;
+  std::vector<Pair> pairs_;
+  std::vector<Interval> intervals_;
+  struct Member {
+    B buffer;
+    Bytes bytes;
+  };
+  std::vector<std::vector<Member>> sections_;
+
+  Bytes capacity_ = 0;
+  std::vector<Bytes> max_offset_;
+  std::vector<Bytes> lower_;
+  std::vector<std::vector<Constraint>> constraints_;  // By Constraint's `from`.
+  std::vector<B> constraint_order_;                   // `from` of each constraint, oldest first.
+  std::vector<Change> changes_;
+  std::vector<Choice> choices_;
+  std::vector<std::int32_t> regions_;
+  std::vector<B> queue_;                       // Scratch.
+  std::vector<std::pair<Bytes, Bytes>> load_;  // Scratch: lower bound and bytes.
+  Budget* budget_ = nullptr;
+  std::int64_t nodes_left_ = 0;
+  std::int64_t nodes_ = 0;
+};
+
+DisjunctiveSearch::Engine::Engine(const Instance& instance) : instance_(instance) {
+  const Overlaps overlaps = FindOverlaps(instance);
+  for (const BufferIndex i : instance.buffers()) {
+    const auto from = static_cast<std::size_t>(overlaps.row_begin[i.position()]);
+    const auto to = static_cast<std::size_t>(overlaps.row_begin[i.position() + 1]);
+    for (std::size_t k = from; k < to; ++k) {
+      const BufferIndex j = overlaps.neighbour[k];
+      if (j < i) continue;
+      const auto forbidden = ForbiddenDifferences(instance, i, j);
+      pairs_.push_back({i.value(), j.value(), static_cast<std::int32_t>(intervals_.size()),
+                        static_cast<std::int32_t>(forbidden.size())});
+      intervals_.insert(intervals_.end(), forbidden.begin(), forbidden.end());
+    }
+  }
+  sections_.resize(instance.num_sections());
+  for (const BufferIndex b : instance.buffers()) {
+    for (const Piece& piece : instance.pieces_of(b)) {
+      for (const SectionIndex s : IndexRange(piece.first, piece.last)) {
+        sections_[s.position()].push_back({b.value(), piece.upper - piece.lower});
+      }
+    }
+  }
+  max_offset_.resize(instance.num_buffers());
+  lower_.resize(instance.num_buffers());
+  constraints_.resize(instance.num_buffers());
+}
+
+bool DisjunctiveSearch::Engine::SpendNode() {
+  if (nodes_left_ <= 0 || !budget_->SpendNode()) return false;
+  --nodes_left_;
+  ++nodes_;
+  return true;
+}
+
+SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node_limit,
+                                               Budget& budget) {
+  SearchAnswer answer;
+  capacity_ = capacity;
+  budget_ = &budget;
+  nodes_left_ = node_limit;
+  nodes_ = 0;
+  changes_.clear();
+  choices_.clear();
+  regions_.clear();
+  constraint_order_.clear();
+  for (auto& constraints : constraints_) constraints.clear();
+  for (const BufferIndex b : instance_.buffers()) {
+    const Bytes size = instance_.size[b];
+    const Bytes pin = instance_.pin[b];
+    if (size > capacity || pin > capacity - size) {
+      answer.verdict = SearchAnswer::Verdict::kImpossible;
+      return answer;
+    }
+    max_offset_[b.position()] =
+        pin != kNone ? pin : RoundDown(capacity - size, instance_.alignment[b]);
+    lower_[b.position()] = std::max<Bytes>(pin, 0);
+  }
+  switch (Run()) {
+    case Verdict::kFound:
+      answer.verdict = SearchAnswer::Verdict::kFound;
+      answer.offsets = lower_;
+      break;
+    case Verdict::kImpossible:
+      answer.verdict = SearchAnswer::Verdict::kImpossible;
+      break;
+    case Verdict::kGaveUp:
+      answer.verdict = SearchAnswer::Verdict::kGaveUp;
+      break;
+  }
+  answer.nodes = nodes_;
+  return answer;
+}
+
+DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
+  while (true) {
+    if (!SpendNode()) return Verdict::kGaveUp;
+    std::size_t branch = 0;
+    Step step = Propagate(branch);
+    if (step == Step::kConsistent) {
+      if (branch == pairs_.size()) return Verdict::kFound;
+      const Pair& pair = pairs_[branch];
+      Choice choice{branch, 0, 0, regions_.size(), changes_.size(), constraint_order_.size()};
+      for (std::int32_t region = 0; region < pair.num_regions(); ++region) {
+        if (PushOf(pair, region) >= 0) regions_.push_back(region);
+      }
+      // The region that raises least first: it keeps the plan low.
+      std::stable_sort(regions_.begin() + static_cast<std::ptrdiff_t>(choice.regions_begin),
+                       regions_.end(), [&](std::int32_t x, std::int32_t y) {
+                         return PushOf(pair, x) < PushOf(pair, y);
+                       });
+      choice.regions_next = choice.regions_begin;
+      choice.regions_end = regions_.size();
+      choices_.push_back(choice);
+      step = Step::kContradiction;  // Nothing is settled yet: take the first region below.
+    }
+    // Go on with the next region of the deepest choice that has one.
+    while (step == Step::kContradiction) {
+      if (choices_.empty()) return Verdict::kImpossible;
+      Choice& choice = choices_.back();
+      Undo(choice.change_mark, choice.constraint_mark);
+      if (choice.regions_next == choice.regions_end) {
+        regions_.resize(choice.regions_begin);
+        choices_.pop_back();
+        continue;
+      }
+      step = Enforce(pairs_[choice.pair], regions_[choice.regions_next++]);
+    }
+    if (step == Step::kGaveUp) return Verdict::kGaveUp;
+  }
+}
+
+DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Propagate(std::size_t& branch) {
+  bool settled = true;
+  while (settled) {
+    settled = false;
+    if (!SectionsHold()) return Step::kContradiction;
+    branch = pairs_.size();
+    Bytes hardest = -1;
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      const Pair& pair = pairs_[p];
+      if (ViolatedInterval(pair) < 0) continue;
+      std::int32_t possible = 0;
+      std::int32_t last_possible = 0;
+      Bytes least_push = std::numeric_limits<Bytes>::max();
+      for (std::int32_t region = 0; region < pair.num_regions(); ++region) {
+        const Bytes push = PushOf(pair, region);
+        if (push < 0) continue;
+        ++possible;
+        last_possible = region;
+        least_push = std::min(least_push, push);
+      }
+      if (possible == 0) return Step::kContradiction;
+      if (possible == 1) {
+        const Step step = Enforce(pair, last_possible);
+        if (step != Step::kConsistent) return step;
+        settled = true;
+      } else if (least_push > hardest) {
+        hardest = least_push;
+        branch = p;
+      }
+    }
+  }
+  return Step::kConsistent;
+}
+
+std::int32_t DisjunctiveSearch::Engine::ViolatedInterval(const Pair& pair) {
+  const Bytes difference = lower(pair.j) - lower(pair.i);
+  for (std::int32_t k = 0; k < pair.num_intervals; ++k) {
+    if (difference > interval(pair, k).lower && difference < interval(pair, k).upper) return k;
+  }
+  return -1;
+}
+
+// In region r: o_j - o_i >= upper end of interval r - 1, and <= lower end of interval r. At most one of the
+// two is broken, and the push is what repairs it.
+Bytes DisjunctiveSearch::Engine::PushOf(const Pair& pair, std::int32_t region) {
+  const Bytes difference = lower(pair.j) - lower(pair.i);
+  if (region > 0) {
+    const Bytes push = interval(pair, region - 1).upper - difference;
+    if (push > 0) {
+      return lower(pair.j) + push <= max_offset_[static_cast<std::size_t>(pair.j)] ? push : -1;
+    }
+  }
+  if (region < pair.num_intervals) {
+    const Bytes push = difference - interval(pair, region).lower;
+    if (push > 0) {
+      return lower(pair.i) + push <= max_offset_[static_cast<std::size_t>(pair.i)] ? push : -1;
+    }
+  }
+  return 0;
+}
+
+DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Enforce(const Pair& pair,
+                                                                   std::int32_t region) {
+  if (region > 0) {
+    const Step step = Add(pair.i, pair.j, interval(pair, region - 1).upper);
+    if (step != Step::kConsistent) return step;
+  }
+  if (region < pair.num_intervals) return Add(pair.j, pair.i, -interval(pair, region).lower);
+  return Step::kConsistent;
+}
+
+// Adds o_to >= o_from + least and restores the least fixpoint.
+DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Add(B from, B to, Bytes least) {
+  constraints_[static_cast<std::size_t>(from)].push_back({to, least});
+  constraint_order_.push_back(from);
+  if (lower(from) + least <= lower(to)) return Step::kConsistent;
+  if (!Raise(to, lower(from) + least)) return Step::kContradiction;
+  queue_.assign(1, to);
+  std::int64_t raises = 0;
+  for (std::size_t next = 0; next < queue_.size(); ++next) {
+    const B raised = queue_[next];
+    for (const Constraint& constraint : constraints_[static_cast<std::size_t>(raised)]) {
+      const Bytes bound = lower(raised) + constraint.least;
+      if (bound <= lower(constraint.to)) continue;
+      if (constraint.to == from && !instance_.has_alignment) return Step::kContradiction;
+      if (!Raise(constraint.to, bound)) return Step::kContradiction;
+      queue_.push_back(constraint.to);
+      if (++raises % kRaisesPerNode == 0) {
+        if (!SpendNode()) return Step::kGaveUp;
+        queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(next));
+        next = 0;
+      }
+    }
+  }
+  return Step::kConsistent;
+}
+
+bool DisjunctiveSearch::Engine::Raise(B b, Bytes to) {
+  const auto at = static_cast<std::size_t>(b);
+  const Bytes raised = RoundUp(to, instance_.alignment.items()[at]);
+  if (raised > max_offset_[at]) return false;
+  changes_.push_back({b, lower_[at]});
+  lower_[at] = raised;
+  return true;
+}
+
+// The buffers of a section that cannot lie below x need their bytes between x and the capacity. A window
+// lies at least as high as its buffer's offset.
+bool DisjunctiveSearch::Engine::SectionsHold() {
+  for (const auto& section : sections_) {
+    load_.clear();
+    for (const Member& member : section) load_.emplace_back(lower(member.buffer), member.bytes);
+    std::sort(load_.begin(), load_.end(), std::greater<>());
+    Bytes above = 0;
+    for (const auto& [least, bytes] : load_) {
+      above += bytes;
+      if (least + above > capacity_) return false;
+    }
+  }
+  return true;
+}
+
+void DisjunctiveSearch::Engine::Undo(std::size_t change_mark, std::size_t constraint_mark) {
+  for (; changes_.size() > change_mark; changes_.pop_back()) {
+    lower(changes_.back().buffer) = changes_.back().old;
+  }
+  for (; constraint_order_.size() > constraint_mark; constraint_order_.pop_back()) {
+    constraints_[static_cast<std::size_t>(constraint_order_.back())].pop_back();
+  }
+}
+
+DisjunctiveSearch::DisjunctiveSearch(const Instance& instance)
+    : engine_(std::make_unique<Engine>(instance)) {}
+DisjunctiveSearch::~DisjunctiveSearch() = default;
+
+SearchAnswer DisjunctiveSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
+  return engine_->Search(capacity, node_limit, budget);
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,62 @@
+// The smallest capacity, by asking the exact search about capacities between the bound and the plan.
+//
+// Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
+// often does: on real tables the load is usually the optimum. One grain below the plan is the easiest
+// improvement to find, and the only question whose "no" proves the plan optimal. The middle halves what is
+// open, whichever way it comes out. No search knows beforehand which of them is easy, so each gets the
+// same number of nodes, and the number doubles when all of them gave up. Nothing is ever concluded from
+// giving up.
+
+#include "place/minimize.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/arithmetic.h"
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::int64_t kFirstRoundNodes = 2000;
+
+}  // namespace
+
+void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget) {
+  BERTH_CHECK(incumbent.has_plan());
+  const Bytes grain = search.grain();
+  std::int64_t left = node_limit;
+  // Every canonical plan is a whole number of grains high.
+  incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
+  for (std::int64_t round = kFirstRoundNodes; !incumbent.is_optimal(); round *= 2) {
+    bool learned = false;
+    for (const int question : {0, 1, 2}) {
+      if (incumbent.is_optimal()) return;
+      const Bytes lowest = incumbent.lower_bound();
+      const Bytes highest = RoundDown(incumbent.height() - 1, grain);
+      if (highest < lowest) {
+        // The plan is less than a grain above the bound: a canonical plan would be no lower.
+        incumbent.RaiseBound(incumbent.height());
+        return;
+      }
+      const Bytes middle = lowest + RoundDown((highest - lowest) / 2, grain);
+      const Bytes capacity = std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
+      if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
+      const SearchAnswer answer =
+          search.Decide(capacity, incumbent.offsets(), std::min(round, left), budget);
+      left -= answer.nodes;
+      if (answer.verdict == SearchAnswer::Verdict::kFound) {
+        incumbent.Offer(answer.offsets, Info(search.last()).name);
+        learned = true;
+      } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+        incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
+        learned = true;
+      } else if (left <= 0 || budget.Exhausted()) {
+        return;
+      }
+    }
+    if (learned) round /= 2;  // Ask again at the same price.
+  }
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,159 @@
+// The one table of options: --help, docs/options.md, provenance and bindings are made from it.
+
+#include "place/options.h"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <variant>
+
+#include "place/canonical/canonical.h"
+
+namespace berth {
+namespace {
+
+struct Row {
+  OptionInfo info;
+  Result<void> (*set)(PlaceOptions& options, std::string_view value);
+  std::string (*get)(const PlaceOptions& options);
+};
+
+Result<void> Rejected() { return Fail(ErrorCode::kInvalidOptions, ""); }
+
+Result<void> SetBool(bool& field, std::string_view value) {
+  if (value != "on" && value != "off") return Rejected();
+  field = value == "on";
+  return {};
+}
+
+template <typename T>
+Result<void> SetNumber(T& field, std::string_view value) {
+  T number{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) return Rejected();
+  field = number;
+  return {};
+}
+
+std::string OnOff(bool value) { return value ? "on" : "off"; }
+
+// A switch of the canonical search.
+#define BERTH_CANONICAL_SWITCH(field, sentence)                       \
+  Row {                                                               \
+    {"canonical." #field, "on", "on|off", sentence},                  \
+        [](PlaceOptions& options, std::string_view value) {           \
+          return SetBool(options.canonical.field, value);             \
+        },                                                            \
+        [](const PlaceOptions& options) { return OnOff(options.canonical.field); } \
+  }
+
+const std::array kRows = {
+    Row{{"algorithm", "auto", "a name from the list of algorithms", "How to place the buffers."},
+        [](PlaceOptions& options, std::string_view value) {
+          const auto algorithm = AlgorithmFromName(value);
+          if (!algorithm) return Rejected();
+          options.algorithm = *algorithm;
+          return Result<void>();
+        },
+        [](const PlaceOptions& options) { return std::string(Info(options.algorithm).name); }},
+    Row{{"minimize", "off", "on|off",
+         "Go on below the capacity until the height is proved least or the budget ends; always on "
+         "without a capacity."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetBool(options.minimize, value);
+        },
+        [](const PlaceOptions& options) { return OnOff(options.minimize); }},
+    Row{{"threads", "1", "1..256", "Threads to use; the answer does not depend on it."},
+        [](PlaceOptions& options, std::string_view value) {
+          int threads = 0;
+          if (!SetNumber(threads, value) || threads < 1 || threads > 256) return Rejected();
+          options.threads = threads;
+          return Result<void>();
+        },
+        [](const PlaceOptions& options) { return std::to_string(options.threads); }},
+    Row{{"seed", "1", "0..18446744073709551615", "Seed of searches that draw random numbers."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetNumber(options.seed, value);
+        },
+        [](const PlaceOptions& options) { return std::to_string(options.seed); }},
+    BERTH_CANONICAL_SWITCH(canonical_only, "Only plans in order of offset, then index."),
+    BERTH_CANONICAL_SWITCH(section_inference,
+                           "In each section, floor plus unplaced bytes must fit the capacity."),
+    BERTH_CANONICAL_SWITCH(monotonic_floor, "No floor of a section lies below the last offset."),
+    BERTH_CANONICAL_SWITCH(unallocated_floor,
+                           "No floor of a section lies below the lowest offset left to its "
+                           "unplaced buffers."),
+    BERTH_CANONICAL_SWITCH(dominance, "No hole is left that an unplaced buffer would fill."),
+    BERTH_CANONICAL_SWITCH(hatless, "A buffer with nothing left above it has no alternatives."),
+    BERTH_CANONICAL_SWITCH(dynamic_ordering, "The buffer that can lie lowest is tried first."),
+    BERTH_CANONICAL_SWITCH(static_preordering, "Ties are broken by the preorders."),
+    BERTH_CANONICAL_SWITCH(dynamic_decomposition,
+                           "Parts that separate in time are solved one by one."),
+    Row{{"canonical.preorders", "WAT,TAW,TWA", "words over W A T Z C L U, separated by commas",
+         "Fixed orders tried in rotation; each word lists sort keys, largest first: W lifetime, A "
+         "area, T largest section total, Z size, C sections, L start, U end."},
+        [](PlaceOptions& options, std::string_view value) {
+          if (!internal::ValidPreorders(value)) return Rejected();
+          options.canonical.preorders = value;
+          return Result<void>();
+        },
+        [](const PlaceOptions& options) { return options.canonical.preorders; }},
+};
+#undef BERTH_CANONICAL_SWITCH
+
+const Row* Find(std::string_view name) {
+  for (const Row& row : kRows) {
+    if (row.info.name == name) return &row;
+  }
+  return nullptr;
+}
+
+tl::unexpected<Error> UnknownOption(std::string_view name) {
+  return Fail(ErrorCode::kInvalidOptions, "there is no option \"" + std::string(name) + "\"");
+}
+
+}  // namespace
+
+std::span<const OptionInfo> Options() {
+  static const auto kInfos = [] {
+    std::array<OptionInfo, kRows.size()> infos;
+    for (std::size_t r = 0; r < kRows.size(); ++r) infos[r] = kRows[r].info;
+    return infos;
+  }();
+  return kInfos;
+}
+
+Result<void> SetOption(PlaceOptions& options, std::string_view name, std::string_view value) {
+  const Row* row = Find(name);
+  if (row == nullptr) return UnknownOption(name);
+  if (row->set(options, value)) return {};
+  return Fail(ErrorCode::kInvalidOptions, "option " + std::string(name) + " is \"" +
+                                              std::string(value) + "\" but must be " +
+                                              std::string(row->info.allowed));
+}
+
+Result<std::string> GetOption(const PlaceOptions& options, std::string_view name) {
+  const Row* row = Find(name);
+  if (row == nullptr) return UnknownOption(name);
+  return row->get(options);
+}
+
+namespace internal {
+
+// What the table accepts is valid, so options are valid if the table takes back what it gives.
+Result<void> ValidateOptions(const PlaceOptions& options) {
+  if (static_cast<std::size_t>(options.algorithm) >= Algorithms().size()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "option algorithm is number " +
+                    std::to_string(static_cast<int>(options.algorithm)) + ", which does not exist");
+  }
+  PlaceOptions scratch;
+  for (const Row& row : kRows) {
+    auto valid = SetOption(scratch, row.info.name, row.get(options));
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+}  // namespace internal
+}  // namespace berth

@@ -1,0 +1,199 @@
+// The door: chooses among the strategies and combines what they find. The only file that sees them all.
+//
+// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan that the
+// hints make; the greedy portfolio; exact search. Small tables are proved optimal in milliseconds; on
+// very large ones the exact search is left out, as one dive through it would cost more than it finds.
+
+#include "berth/place.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "model/instance.h"
+#include "place/exact.h"
+#include "place/greedy/greedy.h"
+#include "place/incumbent.h"
+#include "place/minimize.h"
+#include "place/options.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+// Without any limit from the caller, minimising stops after this many elementary steps of exact search:
+// some tenths of a second.
+constexpr std::int64_t kDefaultEffort = 200'000'000;
+
+// kAuto leaves tables with more meeting pairs than this (counted twice) to the greedy algorithms.
+constexpr std::int64_t kMaxOverlaps = 10'000'000;
+
+// The hints as a plan, if every buffer without a pin has one and together they work.
+void OfferHints(const Problem& problem, Incumbent& incumbent) {
+  Placement plan;
+  for (const Buffer& buffer : problem.buffers) {
+    const auto& wanted = buffer.offset ? buffer.offset : buffer.hint;
+    if (!wanted) return;
+    plan.offsets.push_back(*wanted);
+  }
+  plan.height = Height(problem, plan.offsets);
+  Problem anything = problem;
+  anything.capacity.reset();
+  if (ValidatePlacement(anything, plan)) incumbent.Offer(std::move(plan.offsets), "hints");
+}
+
+// False if two pinned buffers stand in each other's way, so that no capacity is large enough.
+bool PinsAgree(const Problem& problem) {
+  Problem pinned;
+  Placement plan;
+  for (const Buffer& buffer : problem.buffers) {
+    if (!buffer.offset) continue;
+    pinned.buffers.push_back(buffer);
+    plan.offsets.push_back(*buffer.offset);
+  }
+  plan.height = Height(pinned, plan.offsets);
+  return ValidatePlacement(pinned, plan).has_value();
+}
+
+class Placer {
+ public:
+  Placer(const Problem& problem, const PlaceOptions& options, Budget& budget)
+      : problem_(problem),
+        options_(options),
+        budget_(budget),
+        instance_(Compile(problem)),
+        incumbent_(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget),
+        minimize_(options.minimize || !problem.capacity),
+        enough_(minimize_ ? 0 : *problem.capacity) {}
+
+  Result<void> Run() {
+    if (budget_.Exhausted()) return {};
+    switch (options_.algorithm) {
+      case Algorithm::kAuto:
+        RunAuto();
+        return {};
+      case Algorithm::kCanonical:
+      case Algorithm::kDisjunctive:
+        RunExact();
+        return {};
+      case Algorithm::kGreedy:
+        RunGreedyPortfolio();
+        return {};
+      default:
+        return RunGreedy();
+    }
+  }
+
+  [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
+
+ private:
+  // True once the question is answered: there is a plan that fits and, if asked for, no lower one; or
+  // none can fit.
+  [[nodiscard]] bool Answered() const {
+    return incumbent_.is_optimal() || incumbent_.height() <= enough_ ||
+           (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
+  }
+
+  void RunAuto() {
+    OfferHints(problem_, incumbent_);
+    if (incumbent_.is_optimal() || incumbent_.height() <= enough_) return;
+    RunGreedyPortfolio();
+    if (Answered() || budget_.Exhausted()) return;
+    if (CountOverlaps(instance_) > kMaxOverlaps) return;
+    ExactSearch search(instance_, Algorithm::kAuto, options_.canonical);
+    const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
+    if (problem_.capacity) Decide(search);
+    if (Answered()) return;
+    Minimize(search, incumbent_,
+             unlimited ? kDefaultEffort / search.node_cost()
+                       : std::numeric_limits<std::int64_t>::max(),
+             budget_);
+  }
+
+  // One of the exact searches alone; only minimising needs a plan to begin with.
+  void RunExact() {
+    ExactSearch search(instance_, options_.algorithm, options_.canonical);
+    if (problem_.capacity) Decide(search);
+    if (!incumbent_.has_plan()) RunGreedyPortfolio();
+    if (Answered() || budget_.Exhausted()) return;
+    Minimize(search, incumbent_, std::numeric_limits<std::int64_t>::max(), budget_);
+  }
+
+  // Is there a plan within the capacity?
+  void Decide(ExactSearch& search) {
+    if (Answered()) return;
+    SearchAnswer answer = search.Decide(*problem_.capacity, incumbent_.offsets(),
+                                        std::numeric_limits<std::int64_t>::max(), budget_);
+    if (answer.verdict == SearchAnswer::Verdict::kFound) {
+      incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
+    } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+      incumbent_.RaiseBound(*problem_.capacity + 1);
+    }
+  }
+
+  void RunGreedyPortfolio() {
+    GreedyAnswer answer =
+        PlaceGreedyPortfolio(problem_, instance_, std::max(incumbent_.lower_bound(), enough_),
+                             options_.threads, budget_);
+    incumbent_.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
+  }
+
+  Result<void> RunGreedy() {
+    auto offsets = PlaceGreedy(problem_, instance_, options_.algorithm);
+    if (!offsets) return tl::unexpected(offsets.error());
+    incumbent_.Offer(std::move(*offsets), Info(options_.algorithm).name);
+    return {};
+  }
+
+  const Problem& problem_;
+  const PlaceOptions& options_;
+  Budget& budget_;
+  const Instance instance_;
+  Incumbent incumbent_;
+  const bool minimize_;
+  const Bytes enough_;  // A plan of this height ends the search.
+};
+
+Outcome OutcomeOf(const Problem& problem, const Incumbent& incumbent) {
+  if (incumbent.has_plan() && (!problem.capacity || incumbent.height() <= *problem.capacity)) {
+    return incumbent.is_optimal() ? Outcome::kOptimal : Outcome::kFeasible;
+  }
+  if (problem.capacity && incumbent.lower_bound() > *problem.capacity) return Outcome::kInfeasible;
+  return Outcome::kUnknown;
+}
+
+}  // namespace
+}  // namespace internal
+
+Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
+  const auto begin = Budget::Clock::now();
+  if (auto valid = internal::ValidateOptions(options); !valid) return tl::unexpected(valid.error());
+  if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
+  const std::int64_t nodes_before = budget.nodes_spent();
+  PlaceAnswer answer;
+  if (internal::PinsAgree(problem)) {
+    internal::Placer placer(problem, options, budget);
+    if (auto ran = placer.Run(); !ran) return tl::unexpected(ran.error());
+    const internal::Incumbent& incumbent = placer.incumbent();
+    answer.outcome = internal::OutcomeOf(problem, incumbent);
+    answer.lower_bound = incumbent.lower_bound();
+    if (incumbent.has_plan()) {
+      answer.best = Placement{*incumbent.offsets(), incumbent.height()};
+      answer.algorithm = incumbent.finder();
+      Problem anything = problem;
+      anything.capacity.reset();
+      BERTH_CHECK(ValidatePlacement(anything, *answer.best).has_value());
+    }
+  } else {
+    answer.outcome = Outcome::kInfeasible;
+    answer.lower_bound = MaxLiveLoad(problem).lower_bound;
+  }
+  answer.nodes = budget.nodes_spent() - nodes_before;
+  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  return answer;
+}
+
+}  // namespace berth
