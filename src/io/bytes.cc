@@ -1,0 +1,155 @@
+// Sizes as people write them, and hashes of files.
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "berth/io.h"
+
+namespace berth {
+namespace {
+
+using internal::CheckedAdd;
+using internal::CheckedMul;
+
+struct Unit {
+  std::string_view name;
+  Bytes bytes;
+};
+// Largest first.
+constexpr Unit kBinaryUnits[] = {
+    {"EiB", Bytes{1} << 60}, {"PiB", Bytes{1} << 50}, {"TiB", Bytes{1} << 40},
+    {"GiB", Bytes{1} << 30}, {"MiB", Bytes{1} << 20}, {"KiB", Bytes{1} << 10},
+};
+constexpr Unit kOtherUnits[] = {
+    {"", 1},
+    {"B", 1},
+    {"kB", 1'000},
+    {"MB", 1'000'000},
+    {"GB", 1'000'000'000},
+    {"TB", 1'000'000'000'000},
+    {"PB", 1'000'000'000'000'000},
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool SameWord(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+std::optional<Bytes> BytesOfUnit(std::string_view name) {
+  for (const Unit& unit : kOtherUnits) {
+    if (SameWord(name, unit.name)) return unit.bytes;
+  }
+  for (const Unit& unit : kBinaryUnits) {
+    if (SameWord(name, unit.name)) return unit.bytes;
+  }
+  return std::nullopt;
+}
+
+// Takes the digits that `text` begins with; none read as zero.
+std::optional<Bytes> TakeNumber(std::string_view& text) {
+  std::size_t length = 0;
+  while (length < text.size() && IsDigit(text[length])) ++length;
+  Bytes value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + length, value);
+  text.remove_prefix(length);
+  if (result.ec == std::errc::result_out_of_range) return std::nullopt;
+  return value;
+}
+
+std::string WithoutTrailingZeros(std::string digits) {
+  while (!digits.empty() && digits.back() == '0') digits.pop_back();
+  return digits;
+}
+
+}  // namespace
+
+std::optional<Bytes> ParseBytes(std::string_view text) {
+  if (text.empty() || !IsDigit(text[0])) return std::nullopt;
+  const auto whole = TakeNumber(text);
+  if (!whole) return std::nullopt;
+
+  Bytes numerator = 0;
+  Bytes denominator = 1;
+  if (!text.empty() && text[0] == '.') {
+    text.remove_prefix(1);
+    std::size_t length = 0;
+    while (length < text.size() && IsDigit(text[length])) ++length;
+    if (length == 0) return std::nullopt;
+    // No fraction of a unit that is a whole number of bytes and has more digits than this matters.
+    const std::string digits = WithoutTrailingZeros(std::string(text.substr(0, length)));
+    if (digits.size() > 18) return std::nullopt;
+    std::string_view rest = digits;
+    numerator = *TakeNumber(rest);
+    for (std::size_t i = 0; i < digits.size(); ++i) denominator *= 10;
+    text.remove_prefix(length);
+  }
+  while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+
+  const auto unit = BytesOfUnit(text);
+  if (!unit) return std::nullopt;
+  const Bytes common = std::gcd(numerator, denominator);
+  numerator /= common;
+  denominator /= common;
+  if (*unit % denominator != 0) return std::nullopt;
+  const auto of_whole = CheckedMul(*whole, *unit);
+  const auto of_fraction = CheckedMul(numerator, *unit / denominator);
+  if (!of_whole || !of_fraction) return std::nullopt;
+  const auto bytes = CheckedAdd(*of_whole, *of_fraction);
+  if (!bytes || *bytes > kMaxBytes) return std::nullopt;
+  return bytes;
+}
+
+std::string FormatBytes(Bytes bytes) {
+  const std::string sign = bytes < 0 ? "-" : "";
+  const auto unsigned_bytes = static_cast<std::uint64_t>(bytes);
+  const std::uint64_t magnitude = bytes < 0 ? 0 - unsigned_bytes : unsigned_bytes;
+  if (magnitude < 1024) return sign + std::to_string(magnitude) + " B";
+
+  // The largest unit that the bytes reach; pebibytes at most, so that the products below fit.
+  std::size_t u = 1;
+  while (magnitude < static_cast<std::uint64_t>(kBinaryUnits[u].bytes)) ++u;
+  for (;; --u) {
+    const auto unit = static_cast<std::uint64_t>(kBinaryUnits[u].bytes);
+    const std::uint64_t whole = magnitude / unit;
+    const std::uint64_t rest = magnitude % unit;
+    const std::size_t decimals = whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
+    const std::uint64_t scale = decimals == 0 ? 1 : decimals == 1 ? 10 : 100;
+    const std::uint64_t rounded = whole * scale + (rest * scale + unit / 2) / unit;
+    if (rounded >= 1024 * scale && u > 1) continue;  // Rounds up to one of the next unit.
+
+    std::string digits = std::to_string(rounded % scale);
+    digits.insert(0, decimals - std::min(decimals, digits.size()), '0');
+    if (rest * scale % unit == 0) digits = WithoutTrailingZeros(std::move(digits));
+    const std::string fraction = decimals == 0 || digits.empty() ? "" : "." + digits;
+    return sign + std::to_string(rounded / scale) + fraction + " " +
+           std::string(kBinaryUnits[u].name);
+  }
+}
+
+std::string HashOf(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3u;
+  }
+  std::string digits(16, '0');
+  for (std::size_t i = 16; i-- > 0; hash >>= 4) digits[i] = "0123456789abcdef"[hash & 15];
+  return "fnv1a64:" + digits;
+}
+
+}  // namespace berth

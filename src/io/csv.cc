@@ -1,0 +1,362 @@
+// Buffer tables (docs/formats/csv.md).
+//
+// The rules of berth/problem.h are checked here row by row, although Validate() knows them too:
+// only here is it known where in the file each value stands. The table's first fault is reported.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "berth/io.h"
+#include "io/rows.h"
+#include "io/source.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+// A gap as written.
+struct WrittenGap {
+  std::string_view text;
+  std::size_t position;
+  Step start;
+  Step end;
+  std::optional<Window> window;
+};
+
+class TableReader {
+ public:
+  TableReader(const Source& source, const CsvOptions& options)
+      : source_(source), rows_(source), options_(options) {}
+
+  Result<Table> Read() {
+    auto header = rows_.ReadHeader({Column::kId, Column::kStart, Column::kEnd, Column::kSize},
+                                   /*any_column=*/false);
+    if (!header) return tl::unexpected(header.error());
+    SetEndpoints();
+    for (;;) {
+      const auto more = rows_.Next();
+      if (!more) return tl::unexpected(more.error());
+      if (!*more) break;
+      if (auto added = AddBuffer(); !added) return tl::unexpected(added.error());
+    }
+    if (auto valid = CheckPins(); !valid) return tl::unexpected(valid.error());
+    if (auto valid = Validate(table_.problem); !valid) {
+      return source_.FailAsWhole(valid.error().message, valid.error().code);
+    }
+    return std::move(table_);
+  }
+
+ private:
+  void SetEndpoints() {
+    Endpoints endpoints = options_.endpoints;
+    if (endpoints == Endpoints::kByColumnName) {
+      endpoints =
+          rows_.NameOf(Column::kEnd) == "end" ? Endpoints::kInclusive : Endpoints::kHalfOpen;
+    }
+    start_shift_ = endpoints == Endpoints::kExclusive ? 1 : 0;
+    end_shift_ = endpoints == Endpoints::kInclusive ? 1 : 0;
+  }
+
+  // The current record as a buffer.
+  Result<void> AddBuffer() {
+    Buffer buffer;
+    if (auto read = ReadId(buffer); !read) return read;
+    if (auto read = ReadLifetime(buffer); !read) return read;
+    if (auto read = ReadBytes(buffer, Column::kSize, 1, buffer.size); !read) return read;
+    if (rows_.Has(Column::kAlignment)) {
+      if (auto read = ReadBytes(buffer, Column::kAlignment, 1, buffer.alignment); !read)
+        return read;
+    }
+    if (auto read = CountTotal(buffer); !read) return read;
+    if (auto read = ReadOptional(buffer, Column::kHint, buffer.hint); !read) return read;
+    if (auto read = ReadOptional(buffer, Column::kOffset, buffer.offset); !read) return read;
+    if (auto read = CheckPin(buffer); !read) return read;
+    if (auto read = ReadGaps(buffer); !read) return read;
+    table_.problem.buffers.push_back(std::move(buffer));
+    table_.lines.push_back(rows_.line());
+    return {};
+  }
+
+  Result<void> ReadId(Buffer& buffer) {
+    const Field& field = rows_.FieldOf(Column::kId);
+    if (field.value.empty()) return source_.FailAt(field.position, "the id is empty");
+    if (!IsUtf8(field.value)) {
+      return source_.FailAt(field.position, "the id " + Quoted(field.value) + " is not in UTF-8");
+    }
+    const auto [first, is_new] = lines_of_ids_.emplace(field.value, rows_.line());
+    if (!is_new) {
+      return InvalidAt(field.position, "the id " + Quoted(field.value) + " was used in line " +
+                                           std::to_string(first->second) + " already");
+    }
+    buffer.id = field.value;
+    return {};
+  }
+
+  Result<void> ReadLifetime(Buffer& buffer) {
+    Step start = 0;
+    Step end = 0;
+    if (auto read = ReadStep(buffer, Column::kStart, start); !read) return read;
+    if (auto read = ReadStep(buffer, Column::kEnd, end); !read) return read;
+    buffer.start = start + start_shift_;
+    buffer.end = end + end_shift_;
+    if (buffer.start >= buffer.end) {
+      return InvalidAt(rows_.FieldOf(Column::kStart).position,
+                       Named(buffer) + "no step lies between " + Endpoint(Column::kStart, start) +
+                           " and " + Endpoint(Column::kEnd, end));
+    }
+    if (buffer.end > kMaxStep) {
+      return InvalidAt(rows_.FieldOf(Column::kEnd).position,
+                       Named(buffer) + rows_.NameOf(Column::kEnd) + " " + std::to_string(end) +
+                           " is out of the range -2^60 to 2^60");
+    }
+    return {};
+  }
+
+  // Sizes and alignments count towards a total that bounds every offset a placer can form.
+  Result<void> CountTotal(const Buffer& buffer) {
+    const auto total = CheckedAdd(total_, buffer.size + (buffer.alignment - 1));
+    if (!total || *total > kMaxBytes) {
+      return InvalidAt(rows_.FieldOf(Column::kSize).position,
+                       Named(buffer) + "with its size " + std::to_string(buffer.size) +
+                           " the sizes (and alignments) add up to more than 2^60 bytes");
+    }
+    total_ = *total;
+    return {};
+  }
+
+  Result<void> CheckPin(const Buffer& buffer) {
+    if (!buffer.offset) return {};
+    const std::size_t position = rows_.FieldOf(Column::kOffset).position;
+    if (*buffer.offset % buffer.alignment != 0) {
+      return InvalidAt(position, Named(buffer) + "offset " + std::to_string(*buffer.offset) +
+                                     " is not a multiple of the alignment " +
+                                     std::to_string(buffer.alignment));
+    }
+    if (*buffer.offset > highest_pin_) {
+      highest_pin_ = *buffer.offset;
+      highest_pin_position_ = position;
+    }
+    return {};
+  }
+
+  Result<void> CheckPins() {
+    if (highest_pin_ + total_ <= kMaxBytes) return {};
+    return InvalidAt(highest_pin_position_,
+                     "the offset " + std::to_string(highest_pin_) +
+                         " and all sizes and alignments add up to more than 2^60 bytes");
+  }
+
+  Result<void> ReadGaps(Buffer& buffer) {
+    if (!rows_.Has(Column::kGaps)) return {};
+    const Field& field = rows_.FieldOf(Column::kGaps);
+    std::string_view rest = field.value;
+    std::string_view previous;
+    for (;;) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+      if (rest.empty()) return {};
+      const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
+      rest.remove_prefix(word.size());
+      const auto offset = static_cast<std::size_t>(word.data() - field.value.data());
+      auto gap = ParseGap(word, field.position + (field.verbatim ? offset : 0));
+      if (!gap) return tl::unexpected(gap.error());
+      if (auto added = AddGap(buffer, *gap, previous); !added) return added;
+      previous = word;
+    }
+  }
+
+  Result<WrittenGap> ParseGap(std::string_view word, std::size_t position) {
+    WrittenGap gap{word, position, 0, 0, std::nullopt};
+    const char* at = word.data();
+    const char* const last = at + word.size();
+    bool fits = true;
+    const auto number = [&](std::int64_t& value) {
+      const auto [end, error] = std::from_chars(at, last, value);
+      if (error == std::errc::result_out_of_range) fits = false;
+      if (error == std::errc::invalid_argument) return false;
+      at = end;
+      return true;
+    };
+    const auto character = [&](char expected) {
+      if (at == last || *at != expected) return false;
+      ++at;
+      return true;
+    };
+    bool parsed = number(gap.start) && character('-') && number(gap.end);
+    if (parsed && character('@')) {
+      gap.window.emplace();
+      parsed = number(gap.window->lower) && character(':') && number(gap.window->upper);
+    }
+    if (!parsed || at != last) {
+      return source_.FailAt(position, "the gap " + Quoted(word) +
+                                          " is not of the form START-END or START-END@LOWER:UPPER");
+    }
+    if (!fits) {
+      return source_.FailAt(position,
+                            "the gap " + Quoted(word) + " holds a number that exceeds 64 bits");
+    }
+    return gap;
+  }
+
+  Result<void> AddGap(Buffer& buffer, const WrittenGap& written, std::string_view previous) {
+    const auto invalid = [&](const std::string& fault) {
+      return InvalidAt(written.position,
+                       Named(buffer) + "the gap " + Quoted(written.text) + " " + fault);
+    };
+    const auto start = CheckedAdd(written.start, start_shift_);
+    const auto end = CheckedAdd(written.end, end_shift_);
+    if (start && end && *start >= *end) return invalid("holds no step");
+    if (!start || !end || *start < buffer.start || *end > buffer.end) {
+      return invalid("lies outside the lifetime from " +
+                     Endpoint(Column::kStart, buffer.start - start_shift_) + " to " +
+                     Endpoint(Column::kEnd, buffer.end - end_shift_));
+    }
+    if (!buffer.gaps.empty() && *start < buffer.gaps.back().end) {
+      return invalid("overlaps or precedes the gap " + Quoted(previous) + " before it");
+    }
+    if (written.window &&
+        (written.window->lower < 0 || written.window->lower >= written.window->upper ||
+         written.window->upper > buffer.size)) {
+      return invalid("has a window that is empty or outside the buffer's " +
+                     std::to_string(buffer.size) + " bytes");
+    }
+    buffer.gaps.push_back({*start, *end, written.window});
+    return {};
+  }
+
+  Result<void> ReadStep(const Buffer& buffer, Column column, Step& step) {
+    if (auto read = rows_.ReadInteger(column, step); !read) return read;
+    if (step < -kMaxStep || step > kMaxStep) {
+      return InvalidAt(rows_.FieldOf(column).position, Named(buffer) + rows_.NameOf(column) + " " +
+                                                           std::to_string(step) +
+                                                           " is out of the range -2^60 to 2^60");
+    }
+    return {};
+  }
+
+  Result<void> ReadBytes(const Buffer& buffer, Column column, Bytes least, Bytes& bytes) {
+    if (auto read = rows_.ReadInteger(column, bytes); !read) return read;
+    if (bytes < least || bytes > kMaxBytes) {
+      return InvalidAt(rows_.FieldOf(column).position,
+                       Named(buffer) + rows_.NameOf(column) + " " + std::to_string(bytes) +
+                           " must be from " + std::to_string(least) + " to 2^60");
+    }
+    return {};
+  }
+
+  Result<void> ReadOptional(const Buffer& buffer, Column column, std::optional<Bytes>& bytes) {
+    if (!rows_.Has(column)) return {};
+    const std::string_view value = rows_.FieldOf(column).value;
+    if (value.empty() || value == "-1") return {};
+    return ReadBytes(buffer, column, 0, bytes.emplace());
+  }
+
+  static std::string Named(const Buffer& buffer) { return "buffer " + Quoted(buffer.id) + ": "; }
+
+  // One end of a lifetime as the table has it.
+  [[nodiscard]] std::string Endpoint(Column column, Step step) const {
+    const bool inclusive = column == Column::kStart ? start_shift_ == 0 : end_shift_ == 1;
+    return rows_.NameOf(column) + " " + std::to_string(step) +
+           (inclusive ? " (inclusive)" : " (exclusive)");
+  }
+
+  tl::unexpected<Error> InvalidAt(std::size_t position, std::string_view sentence) const {
+    return source_.FailAt(position, sentence, ErrorCode::kInvalidProblem);
+  }
+
+  const Source& source_;
+  Rows rows_;
+  const CsvOptions options_;
+  Step start_shift_ = 0;  // From the lifetime as written to the half-open one.
+  Step end_shift_ = 0;
+  Table table_;
+  std::unordered_map<std::string_view, std::size_t> lines_of_ids_;
+  Bytes total_ = 0;
+  Bytes highest_pin_ = 0;
+  std::size_t highest_pin_position_ = 0;
+};
+
+void AppendField(std::string& out, std::string_view value) {
+  const auto is_special = [](char c) {
+    return c == ',' || c == '"' || (static_cast<unsigned char>(c) < 0x20);
+  };
+  const bool quoted = value.empty() || value.front() == ' ' || value.back() == ' ' ||
+                      std::any_of(value.begin(), value.end(), is_special);
+  if (!quoted) {
+    out += value;
+    return;
+  }
+  out += '"';
+  for (const char c : value) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string GapsField(const std::vector<Gap>& gaps) {
+  std::string out;
+  for (const Gap& gap : gaps) {
+    if (!out.empty()) out += ' ';
+    out += std::to_string(gap.start) + "-" + std::to_string(gap.end);
+    if (gap.window) {
+      out += "@" + std::to_string(gap.window->lower) + ":" + std::to_string(gap.window->upper);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace internal
+
+Result<Table> ReadCsv(std::string_view text, std::string_view name, const CsvOptions& options) {
+  const internal::Source source(text, name);
+  return internal::TableReader(source, options).Read();
+}
+
+std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) {
+  const auto any = [&problem](auto&& has) {
+    return std::any_of(problem.buffers.begin(), problem.buffers.end(), has);
+  };
+  const bool alignments = any([](const Buffer& b) { return b.alignment != 1; });
+  const bool hints = any([](const Buffer& b) { return b.hint.has_value(); });
+  const bool gaps = any([](const Buffer& b) { return !b.gaps.empty(); });
+  const bool pins = any([](const Buffer& b) { return b.offset.has_value(); });
+
+  std::string out = "id,lower,upper,size";
+  if (alignments) out += ",alignment";
+  if (hints) out += ",hint";
+  if (gaps) out += ",gaps";
+  if (offsets != nullptr || pins) out += ",offset";
+  out += '\n';
+  const auto optional = [](const std::optional<Bytes>& bytes) {
+    return bytes ? std::to_string(*bytes) : std::string();
+  };
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    internal::AppendField(out, buffer.id);
+    out += ',' + std::to_string(buffer.start);
+    out += ',' + std::to_string(buffer.end);
+    out += ',' + std::to_string(buffer.size);
+    if (alignments) out += ',' + std::to_string(buffer.alignment);
+    if (hints) out += ',' + optional(buffer.hint);
+    if (gaps) out += ',' + internal::GapsField(buffer.gaps);
+    if (offsets != nullptr) {
+      out += ',' + std::to_string(offsets->at(b));
+    } else if (pins) {
+      out += ',' + optional(buffer.offset);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace berth

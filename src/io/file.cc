@@ -1,0 +1,149 @@
+// Files as a whole.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "berth/io.h"
+#include "io/source.h"
+
+namespace berth {
+namespace {
+
+// `target` is a path or what stands for one; `error` is what errno said.
+tl::unexpected<Error> IoFailure(std::string_view target, std::string_view deed, int error) {
+  return Fail(ErrorCode::kIo, internal::Printable(target) + ": cannot be " + std::string(deed) +
+                                  ": " + std::generic_category().message(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) close(value_);
+  }
+  [[nodiscard]] int value() const { return value_; }
+  // What the operating system has put off may fail here.
+  [[nodiscard]] bool Close() {
+    const int value = value_;
+    value_ = -1;
+    return close(value) == 0;
+  }
+
+ private:
+  int value_;
+};
+
+bool WriteAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+Result<void> WriteToStandardOutput(std::string_view text) {
+  // Through the stream, so that what was printed before comes before.
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return IoFailure("standard output", "written", errno);
+  }
+  return {};
+}
+
+// Links, pipes and devices: what is there stays, and gets the text.
+Result<void> WriteInPlace(const std::string& path, std::string_view text) {
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.value() < 0 || !WriteAll(file.value(), text) || !file.Close()) {
+    return IoFailure(path, "written", errno);
+  }
+  return {};
+}
+
+// Beside `path`, so that it can be renamed to it; of a length of its own, as `path` may have the
+// longest name possible.
+std::string TemporaryPath(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return path.substr(0, path.rfind('/') + 1) + ".berth-" + std::to_string(getpid()) + "-" +
+         std::to_string(counter++) + ".tmp";
+}
+
+Result<void> Replace(const std::string& path, std::string_view text, const struct stat* existing) {
+  if (existing != nullptr && access(path.c_str(), W_OK) != 0) {
+    return IoFailure(path, "written", errno);
+  }
+  std::string temporary;
+  int descriptor = -1;
+  do {
+    temporary = TemporaryPath(path);
+    descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  Descriptor file(descriptor);
+  if (descriptor < 0) return IoFailure(path, "written", errno);
+  if ((existing != nullptr && fchmod(descriptor, existing->st_mode & 07777) != 0) ||
+      !WriteAll(descriptor, text) || !file.Close() ||
+      std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary.c_str());
+    return IoFailure(path, "written", error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> ReadFile(const std::string& path) {
+  const bool standard_input = path == "-";
+  Descriptor file(standard_input ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto failure = [&](int error) {
+    return IoFailure(standard_input ? "standard input" : path, "read", error);
+  };
+  if (file.value() < 0) return failure(errno);
+
+  // Most files say how long they are; one byte more finds the end without growing.
+  struct stat status {};
+  std::string text;
+  if (fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode)) {
+    text.resize(static_cast<std::size_t>(status.st_size) + 1);
+  }
+  std::size_t length = 0;
+  for (;;) {
+    if (length == text.size()) text.resize(text.size() * 2 + 65536);
+    const ssize_t count = read(file.value(), text.data() + length, text.size() - length);
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return failure(errno);
+    }
+    if (count == 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  text.resize(length);
+  return text;
+}
+
+Result<void> WriteFile(const std::string& path, std::string_view text) {
+  // /dev/stdout by its name: opened anew, a file behind it would be overwritten from its start.
+  if (path == "-" || path == "/dev/stdout") return WriteToStandardOutput(text);
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) return IoFailure(path, "written", errno);
+    return Replace(path, text, nullptr);
+  }
+  if (S_ISDIR(status.st_mode)) return IoFailure(path, "written", EISDIR);
+  if (S_ISREG(status.st_mode)) return Replace(path, text, &status);
+  return WriteInPlace(path, text);
+}
+
+}  // namespace berth

@@ -1,0 +1,258 @@
+// Plans (docs/formats/plan.md).
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "berth/io.h"
+#include "io/rows.h"
+#include "io/source.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "berth-plan";
+constexpr int kFormatVersion = 1;
+
+// On one line. What is not UTF-8 becomes U+FFFD: JSON cannot hold it.
+std::string Line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json PlacementOf(const Buffer& buffer, Bytes offset) {
+  return {{"id", buffer.id},
+          {"start", buffer.start},
+          {"end", buffer.end},
+          {"size", buffer.size},
+          {"offset", offset}};
+}
+
+// Collects the offset of each buffer of a problem.
+class OffsetCollector {
+ public:
+  OffsetCollector(const Source& source, const Problem& problem)
+      : source_(source), problem_(problem), offsets_(problem.buffers.size()) {
+    buffers_.reserve(problem.buffers.size());
+    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+      buffers_.emplace(problem.buffers[b].id, b);
+    }
+  }
+
+  // The sentence that says what is wrong, if anything is.
+  std::optional<std::string> Add(std::string_view id, std::int64_t offset) {
+    const auto found = buffers_.find(id);
+    if (found == buffers_.end()) return "the problem has no buffer " + Quoted(id);
+    std::optional<Bytes>& known = offsets_[found->second];
+    if (known) return "buffer " + Quoted(id) + " has an offset already, " + std::to_string(*known);
+    if (offset < 0 || offset > kMaxBytes) {
+      return "buffer " + Quoted(id) + ": offset " + std::to_string(offset) +
+             " must be from 0 to 2^60";
+    }
+    known = offset;
+    return std::nullopt;
+  }
+
+  Result<std::vector<Bytes>> Finish() const {
+    std::vector<Bytes> offsets;
+    offsets.reserve(offsets_.size());
+    for (std::size_t b = 0; b < offsets_.size(); ++b) {
+      if (!offsets_[b]) {
+        return source_.FailAsWhole("buffer " + Quoted(problem_.buffers[b].id) + " has no offset",
+                                   ErrorCode::kInvalidPlan);
+      }
+      offsets.push_back(*offsets_[b]);
+    }
+    return offsets;
+  }
+
+ private:
+  const Source& source_;
+  const Problem& problem_;
+  std::unordered_map<std::string_view, std::size_t> buffers_;
+  std::vector<std::optional<Bytes>> offsets_;
+};
+
+Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& problem) {
+  Rows rows(source);
+  if (auto header = rows.ReadHeader({Column::kId, Column::kOffset}, /*any_column=*/true); !header) {
+    return tl::unexpected(header.error());
+  }
+  OffsetCollector collector(source, problem);
+  for (;;) {
+    const auto more = rows.Next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return collector.Finish();
+    const Field& field = rows.FieldOf(Column::kOffset);
+    const std::string_view id = rows.FieldOf(Column::kId).value;
+    if (field.value.empty() || field.value == "-1") {
+      return source.FailAt(field.position, "buffer " + Quoted(id) + " has no offset",
+                           ErrorCode::kInvalidPlan);
+    }
+    std::int64_t offset = 0;
+    if (auto read = rows.ReadInteger(Column::kOffset, offset); !read) {
+      return tl::unexpected(read.error());
+    }
+    if (const auto fault = collector.Add(id, offset)) {
+      return source.FailAt(rows.FieldOf(Column::kId).position, *fault, ErrorCode::kInvalidPlan);
+    }
+  }
+}
+
+// Parses `source`, minding what the parser lets pass: of a key that comes twice it keeps the last.
+Result<Json> ParseJson(const Source& source) {
+  std::vector<std::unordered_set<std::string>> open_objects;
+  std::optional<std::string> repeated;
+  const auto note_keys = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_objects.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!open_objects.back().insert(key).second && !repeated) repeated = key;
+    }
+    return true;
+  };
+  try {
+    Json json = Json::parse(source.text(), note_keys);
+    if (repeated) return source.FailAsWhole("the key " + Quoted(*repeated) + " comes twice");
+    return json;
+  } catch (const Json::parse_error& error) {
+    // `byte` counts from 1, and may lie past the end.
+    const std::size_t position = error.byte == 0 ? 0 : error.byte - 1;
+    if (position >= source.text().size()) {
+      return source.FailAt(source.text().size(), "the JSON ends in the middle");
+    }
+    return source.FailAt(position,
+                         "not JSON from here on: " + Quoted(source.text().substr(position)));
+  } catch (const Json::out_of_range&) {
+    return source.FailAsWhole("the JSON holds a number that is out of range");
+  }
+}
+
+Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
+  const auto parsed = ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  const auto member = [](const Json& object, const char* key) -> const Json* {
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+  };
+  // Lists and objects may nest deeper than the stack.
+  const auto seen = [](const Json* value) {
+    if (value == nullptr) return std::string("missing");
+    if (value->is_structured()) return "an " + std::string(value->type_name());
+    return value->is_string() ? Quoted(value->get_ref<const std::string&>()) : Line(*value);
+  };
+
+  const Json* const format = member(*parsed, "format");
+  if (format == nullptr || *format != kFormat) {
+    return source.FailAsWhole("not a plan: \"format\" is " + seen(format) +
+                              " where it should be \"berth-plan\"");
+  }
+  const Json* const version = member(*parsed, "format_version");
+  if (version == nullptr || *version != kFormatVersion) {
+    return source.FailAsWhole("\"format_version\" is " + seen(version) +
+                              ", but this reader knows version 1 alone");
+  }
+  const Json* const placements = member(*parsed, "placements");
+  if (placements != nullptr && placements->is_null()) {
+    return source.FailAsWhole("the search that wrote this found no plan", ErrorCode::kInvalidPlan);
+  }
+  if (placements == nullptr || !placements->is_array()) {
+    return source.FailAsWhole("\"placements\" is " + seen(placements) +
+                              " where it should be a list");
+  }
+
+  OffsetCollector collector(source, problem);
+  for (std::size_t i = 0; i < placements->size(); ++i) {
+    const Json& placement = (*placements)[i];
+    const std::string number = "placement number " + std::to_string(i + 1);
+    const Json* const id = placement.is_object() ? member(placement, "id") : nullptr;
+    if (id == nullptr || !id->is_string()) {
+      return source.FailAsWhole(number + " is " + seen(&placement) +
+                                " where it should be an object with an \"id\" that is text");
+    }
+    const Json* const offset = member(placement, "offset");
+    // Integers past 64 bits parse as unsigned or as floating-point numbers.
+    const bool fits = offset != nullptr && offset->is_number_integer() &&
+                      (!offset->is_number_unsigned() ||
+                       offset->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+    if (!fits) {
+      return source.FailAsWhole(number + ": the offset of buffer " +
+                                Quoted(id->get_ref<const std::string&>()) + " is " + seen(offset) +
+                                " where it should be a 64-bit integer");
+    }
+    const auto fault =
+        collector.Add(id->get_ref<const std::string&>(), offset->get<std::int64_t>());
+    if (fault) return source.FailAsWhole(number + ": " + *fault, ErrorCode::kInvalidPlan);
+  }
+  return collector.Finish();
+}
+
+}  // namespace
+}  // namespace internal
+
+std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
+                          const Provenance& provenance) {
+  using internal::Json;
+  using internal::Line;
+  Json options = Json::object();
+  for (const OptionInfo& option : Options()) {
+    const auto value = GetOption(provenance.options, option.name);
+    BERTH_CHECK(value.has_value());
+    options[std::string(option.name)] = *value;
+  }
+  const Json head = {
+      {"format", internal::kFormat},
+      {"format_version", internal::kFormatVersion},
+      {"berth_version", provenance.version},
+      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
+      {"options", std::move(options)},
+      {"outcome", ToString(answer.outcome)},
+      {"algorithm", answer.algorithm},
+      {"capacity", problem.capacity ? Json(*problem.capacity) : Json()},
+      {"height", answer.best ? Json(answer.best->height) : Json()},
+      {"lower_bound", answer.lower_bound},
+      {"nodes", answer.nodes},
+  };
+
+  // A placement a line: plans are compared with line-based tools.
+  std::string out = "{\n";
+  for (const auto& [key, value] : head.items()) {
+    out += "  " + Line(key) + ": " + Line(value) + ",\n";
+  }
+  out += "  \"placements\": ";
+  if (!answer.best) {
+    out += "null";
+  } else if (problem.buffers.empty()) {
+    out += "[]";
+  } else {
+    BERTH_CHECK(answer.best->offsets.size() == problem.buffers.size());
+    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+      out += b == 0 ? "[\n    " : ",\n    ";
+      out += Line(internal::PlacementOf(problem.buffers[b], answer.best->offsets[b]));
+    }
+    out += "\n  ]";
+  }
+  return out + "\n}\n";
+}
+
+Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view name,
+                                       const Problem& problem) {
+  const internal::Source source(text, name);
+  const std::string_view start = source.text();
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string_view::npos && start[first] == '{';
+  return is_json ? internal::ReadOffsetsJson(source, problem)
+                 : internal::ReadOffsetsCsv(source, problem);
+}
+
+}  // namespace berth

@@ -1,0 +1,124 @@
+#include "io/rows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+namespace berth::internal {
+namespace {
+
+struct ColumnName {
+  std::string_view name;
+  Column column;
+};
+constexpr ColumnName kColumnNames[] = {
+    {"id", Column::kId},         {"buffer", Column::kId},   {"buffer_id", Column::kId},
+    {"lower", Column::kStart},   {"start", Column::kStart}, {"begin", Column::kStart},
+    {"upper", Column::kEnd},     {"end", Column::kEnd},     {"size", Column::kSize},
+    {"hint", Column::kHint},     {"gaps", Column::kGaps},   {"alignment", Column::kAlignment},
+    {"offset", Column::kOffset},
+};
+
+// A header that somebody wrote fits; whatever else was taken for one is cut.
+constexpr std::size_t kLongestHeader = 200;
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::string NamesOf(Column column) {
+  std::string out;
+  for (const ColumnName& known : kColumnNames) {
+    if (known.column != column) continue;
+    if (!out.empty()) out += " or ";
+    out += known.name;
+  }
+  return out;
+}
+
+std::string Listed(const std::vector<Field>& fields) {
+  std::string out;
+  for (const Field& field : fields) {
+    if (!out.empty()) out += ", ";
+    if (out.size() > kLongestHeader) return out + "...";
+    out += Quoted(field.value);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_column) {
+  if (auto checked = source_.CheckEncoding(); !checked) return checked;
+  const auto header = records_.Next();
+  if (!header) return tl::unexpected(header.error());
+  if (!*header) {
+    return source_.FailAt(
+        0, "the file is empty; a table begins with a header such as id,lower,upper,size");
+  }
+  const std::vector<Field>& fields = records_.fields();
+  width_ = fields.size();
+  for (std::size_t i = 0; i < width_; ++i) {
+    const Field& field = fields[i];
+    const std::string name = LowerCase(field.value);
+    const auto* const known =
+        std::find_if(std::begin(kColumnNames), std::end(kColumnNames),
+                     [&name](const ColumnName& column) { return column.name == name; });
+    if (known == std::end(kColumnNames)) {
+      if (any_column) continue;
+      const bool one_field = width_ == 1 && name.find_first_of(";\t|") != std::string::npos;
+      return source_.FailAt(field.position,
+                            "the column " + Quoted(field.value) + " is unknown; " +
+                                (one_field ? "fields must be separated by commas"
+                                           : "known are id, lower, upper, size, alignment, hint, "
+                                             "gaps and offset"));
+    }
+    Place& place = places_[static_cast<std::size_t>(known->column)];
+    if (place.position) {
+      return source_.FailAt(
+          field.position,
+          "the column " + Quoted(field.value) +
+              (place.name == name ? " comes twice" : " means the same as " + Quoted(place.name)));
+    }
+    place = {i, name};
+  }
+  for (const Column column : needed) {
+    if (!Has(column)) {
+      return source_.FailAt(
+          fields[0].position,
+          "the column " + NamesOf(column) + " is missing; the header holds " + Listed(fields));
+    }
+  }
+  return {};
+}
+
+Result<bool> Rows::Next() {
+  auto more = records_.Next();
+  if (!more || !*more) return more;
+  const std::size_t count = records_.fields().size();
+  if (count == width_) return true;
+  const std::size_t position = count > width_ ? records_.fields()[width_].position : records_.end();
+  return source_.FailAt(position, "the row has " + std::to_string(count) +
+                                      (count == 1 ? " field" : " fields") + ", the header " +
+                                      std::to_string(width_));
+}
+
+Result<void> Rows::ReadInteger(Column column, std::int64_t& value) const {
+  const Field& field = FieldOf(column);
+  const char* const last = field.value.data() + field.value.size();
+  const auto [end, error] = std::from_chars(field.value.data(), last, value);
+  if (error == std::errc() && end == last) return {};
+  const std::string seen = NameOf(column) + " " + Quoted(field.value);
+  if (error == std::errc::result_out_of_range && end == last) {
+    return source_.FailAt(field.position, seen + " does not fit in 64 bits");
+  }
+  return source_.FailAt(field.position, field.value.empty() ? NameOf(column) + " is empty"
+                                                            : seen + " is not a whole number");
+}
+
+}  // namespace berth::internal
