@@ -13,7 +13,7 @@
 
 #include "berth/problem.h"
 
-namespace berth::verify {
+namespace berth::internal {
 
 enum class FaultKind {
   kWrongCount,      // Not one offset for each buffer; nothing else is then checked.
@@ -24,13 +24,14 @@ enum class FaultKind {
   kOverlap,         // Two buffers claim the same bytes at the same steps.
 };
 
-// One thing wrong with a plan. Which fields mean something depends on the kind.
+// One thing wrong with a plan.
 struct Fault {
   FaultKind kind = FaultKind::kWrongCount;
-  std::size_t buffer = 0;  // Index into Problem::buffers; not for kWrongCount.
-  std::size_t other = 0;   // kOverlap: the second buffer; buffer < other.
-  // kOverlap: both claim the bytes [lower, upper) throughout the steps [start, end). A pair whose
-  // gaps make it overlap in several places is one fault, and these are its first steps.
+  std::size_t buffer = 0;  // Index into Problem::buffers; 0 for kWrongCount.
+  // kOverlap alone: both buffers claim the bytes [lower, upper) throughout the steps [start, end).
+  // Gaps can make two buffers overlap in several places: each is a fault of its own. Bytes past the
+  // largest number that Bytes holds are given as that number.
+  std::size_t other = 0;  // The second buffer; buffer < other.
   Step start = 0;
   Step end = 0;
   Bytes lower = 0;
@@ -39,21 +40,19 @@ struct Fault {
 };
 
 struct Report {
-  // In this order: the faults of single buffers in the order of the buffers, then the overlaps in
-  // the order of time (start, then buffer, then other).
+  // First the faults of single buffers, in the order of the buffers; then the overlaps, in the
+  // order of time.
   std::vector<Fault> faults;
-  // True where `max_faults` cut the list short: the plan has at least one more fault.
-  std::int64_t more = 0;  // How many faults are not listed.
-  // The largest offset + size, 0 without buffers; capped at the largest Bytes.
-  Bytes height = 0;
+  std::int64_t more = 0;  // How many faults there are besides those listed.
+  Bytes height = 0;       // The largest offset + size; 0 without buffers.
   [[nodiscard]] bool ok() const { return faults.empty() && more == 0; }
 };
 
 inline constexpr std::size_t kDefaultMaxFaults = 100;
 
-// Finds every fault of `offsets` (parallel to the buffers of `problem`, which must be valid) and
-// lists the first `max_faults`. Cost: O((n + k) log n) for n lifetimes and gaps and k pairs that
-// overlap.
+// Finds every fault of `offsets` (parallel to the buffers of `problem`, which must be valid),
+// counts them all and lists the first `max_faults`. Any offsets will do. Cost: O((n + max_faults)
+// log n) for n buffers and gaps, however many overlaps there are.
 [[nodiscard]] Report Verify(const Problem& problem, const std::vector<Bytes>& offsets,
                             std::size_t max_faults = kDefaultMaxFaults);
 
@@ -65,6 +64,6 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
 [[nodiscard]] std::string Describe(const Report& report, const Problem& problem,
                                    const std::vector<Bytes>& offsets);
 
-}  // namespace berth::verify
+}  // namespace berth::internal
 
 #endif  // BERTH_TOOLS_VERIFY_VERIFY_H_
