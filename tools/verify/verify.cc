@@ -300,8 +300,9 @@ std::string Describe(const Fault& fault, const Problem& problem,
     case FaultKind::kPinBroken:
       return "pin broken: " + at + ", but is pinned to " + std::to_string(*buffer.offset);
     case FaultKind::kBeyondCapacity:
-      return "beyond capacity: " + at + " and has " + std::to_string(buffer.size) +
-             " bytes, but the capacity is " + std::to_string(*problem.capacity);
+      return "beyond capacity: " + Quoted(buffer.id) + " ends at byte " +
+             std::to_string(Clamp(Wide{offset} + buffer.size)) + ", but the capacity is " +
+             std::to_string(*problem.capacity);
     case FaultKind::kOverlap:
       return "overlap: " + Quoted(buffer.id) + " and " + Quoted(problem.buffers[fault.other].id) +
              " share bytes " + Range(fault.lower, fault.upper) + " at steps " +
