@@ -1,0 +1,30 @@
+// report/coloring.h -- colours that tell neighbours apart.
+#ifndef BERTH_REPORT_COLORING_H_
+#define BERTH_REPORT_COLORING_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "berth/problem.h"
+
+namespace berth::internal {
+
+// A part of a drawn buffer: steps [start, end) by bytes [lower, upper).
+struct DrawnPiece {
+  std::size_t buffer = 0;
+  Step start = 0;
+  Step end = 0;
+  Bytes lower = 0;
+  Bytes upper = 0;
+};
+
+// A colour in [0, colors) for each buffer, such that those whose pieces touch along an edge differ
+// wherever a greedy colouring manages that; with seven colours it practically always does. Which of
+// the possible colours a buffer gets depends on its id, so that colours stay as plans change.
+// Cost: O(n log n) and the touching pairs.
+[[nodiscard]] std::vector<int> ColorBuffers(const Problem& problem,
+                                            const std::vector<DrawnPiece>& pieces, int colors);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_REPORT_COLORING_H_

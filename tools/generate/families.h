@@ -1,0 +1,56 @@
+// tools/generate/families.h -- what generate.cc asks of each family, and what families share.
+#ifndef BERTH_TOOLS_GENERATE_FAMILIES_H_
+#define BERTH_TOOLS_GENERATE_FAMILIES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/problem.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+
+// Checked parameters. Families count bytes in units of the alignment, so that whatever they stack
+// stays aligned.
+struct Setting {
+  std::int64_t buffers;
+  Step steps;
+  Bytes peak_units;  // At least 1: the most units live at one step.
+  Bytes alignment;
+  int gaps_percent;
+};
+
+// Each gives buffers without alignment and pins, in bytes; generate.cc does the rest.
+[[nodiscard]] Result<GeneratedProblem> GeneratePlanted(const Setting& setting, Random& random);
+[[nodiscard]] Result<GeneratedProblem> GenerateFull(const Setting& setting, Random& random);
+[[nodiscard]] Result<GeneratedProblem> GenerateNetwork(const Setting& setting, bool training,
+                                                       Random& random);
+[[nodiscard]] Result<GeneratedProblem> GenerateRandom(const Setting& setting, Random& random);
+
+// In [1, 2^bits): the number of bits is uniform, so every order of magnitude is as likely.
+[[nodiscard]] std::int64_t DrawMagnitude(int bits, Random& random);
+
+// The steps of a gap well inside a lifetime of at least three steps.
+[[nodiscard]] Gap DrawGapSteps(Step start, Step end, Random& random);
+
+// A lifetime whose size is known only in proportion to others.
+struct Shape {
+  std::string id;
+  Step start = 0;
+  Step end = 0;
+  std::int64_t weight = 1;  // 1 .. 2^30.
+};
+
+// Gives every shape a size in proportion to its weight, as large as the peak allows; rounding down
+// loses less than one unit for each buffer live at the peak. A share of the buffers gets gaps, and
+// half of the sizes fall short of a whole unit where the alignment leaves room for that.
+// Error: kInvalidOptions if the peak is too low for a unit for each of them.
+[[nodiscard]] Result<GeneratedProblem> SizeShapes(const std::vector<Shape>& shapes,
+                                                  const Setting& setting, Random& random);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_GENERATE_FAMILIES_H_
