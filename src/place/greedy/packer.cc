@@ -1,0 +1,220 @@
+#include "place/greedy/packer.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+// Sorts by `key`, smallest first; equal keys stay in order of index.
+template <typename Key>
+void SortBy(std::vector<BufferIndex>& order, Key key) {
+  std::stable_sort(order.begin(), order.end(),
+                   [&](BufferIndex x, BufferIndex y) { return key(x) < key(y); });
+}
+
+// The largest load in the sections of each buffer.
+IndexedVector<BufferIndex, Bytes> Contention(const Instance& instance) {
+  Skyline loads(instance.num_sections());
+  for (const SectionIndex s : instance.sections()) {
+    loads.Raise(s, s.next(), instance.section_load[s]);
+  }
+  IndexedVector<BufferIndex, Bytes> contention(instance.num_buffers(), 0);
+  for (const BufferIndex b : instance.buffers()) {
+    for (const Piece& piece : instance.pieces_of(b)) {
+      contention[b] = std::max(contention[b], loads.Highest(piece.first, piece.last));
+    }
+  }
+  return contention;
+}
+
+// How many allocations and frees lie between a buffer's allocation and its own free when all
+// buffers are allocated at their start and freed at their end, frees first: the clock of XLA's heap
+// simulator, which compares lifetimes by it. Buffers allocated at the same step are by end, then
+// index; buffers freed at the same step by start, then index.
+IndexedVector<BufferIndex, std::int64_t> LifetimeInEvents(const Instance& instance) {
+  std::vector<BufferIndex> allocated;
+  for (const BufferIndex b : instance.buffers()) allocated.push_back(b);
+  std::vector<BufferIndex> freed = allocated;
+  SortBy(allocated, [&](BufferIndex b) { return std::pair(instance.start[b], instance.end[b]); });
+  SortBy(freed, [&](BufferIndex b) { return std::pair(instance.end[b], instance.start[b]); });
+  IndexedVector<BufferIndex, std::int64_t> lifetime(instance.num_buffers(), 0);
+  std::int64_t clock = 0;
+  auto next_free = freed.begin();
+  for (const BufferIndex b : allocated) {
+    for (; instance.end[*next_free] <= instance.start[b]; ++next_free) {
+      lifetime[*next_free] += clock++;
+    }
+    lifetime[b] = -clock++;
+  }
+  for (; next_free != freed.end(); ++next_free) lifetime[*next_free] += clock++;
+  return lifetime;
+}
+
+}  // namespace
+
+std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
+  std::vector<BufferIndex> buffers;
+  buffers.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) buffers.push_back(b);
+  if (buffers.empty()) return buffers;
+  const auto& size = instance.size;
+  const auto& start = instance.start;
+  const auto& end = instance.end;
+  const auto lifetime = [&](BufferIndex b) { return end[b] - start[b]; };
+  // Products of bytes and steps are compared as doubles: they need not fit in 64 bits, and two that
+  // round to the same value are as good as tied.
+  const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+  switch (order) {
+    case Order::kSize: {
+      const Step first = *std::min_element(start.begin(), start.end());
+      const Step last = *std::max_element(end.begin(), end.end());
+      SortBy(buffers, [&](BufferIndex b) {
+        const bool always = start[b] == first && end[b] == last;
+        return always ? std::tuple(false, Bytes{0}, Step{0}) : std::tuple(true, -size[b], start[b]);
+      });
+      break;
+    }
+    case Order::kArea:
+      SortBy(buffers, [&](BufferIndex b) {
+        return std::tuple(-(real(size[b]) * real(lifetime(b))), -size[b], start[b]);
+      });
+      break;
+    case Order::kLifetime:
+      SortBy(buffers, [&](BufferIndex b) { return std::pair(-lifetime(b), -size[b]); });
+      break;
+    case Order::kStart:
+      SortBy(buffers, [&](BufferIndex b) { return std::pair(start[b], -size[b]); });
+      break;
+    case Order::kContention: {
+      const auto contention = Contention(instance);
+      SortBy(buffers, [&](BufferIndex b) {
+        const double life = real(lifetime(b));
+        return std::tuple(-contention[b], -instance.alignment[b], -(real(size[b]) * life * life),
+                          -lifetime(b));
+      });
+      break;
+    }
+    case Order::kSpatial: {
+      const auto events = LifetimeInEvents(instance);
+      SortBy(buffers, [&](BufferIndex b) { return std::pair(-size[b], -events[b]); });
+      break;
+    }
+  }
+  return buffers;
+}
+
+Packer::Packer(const Instance& instance)
+    : instance_(instance),
+      occupancy_(instance.num_sections()),
+      room_(occupancy_),
+      skyline_(instance.num_sections()),
+      offset_(instance.num_buffers(), 0) {
+  for (const Bytes load : instance.section_load) largest_load_ = std::max(largest_load_, load);
+}
+
+std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64_t max_looks) {
+  rule_ = rule;
+  use_hints_ = use_hints;
+  height_ = 0;
+  occupancy_.Clear();
+  skyline_.Clear();
+  PlacePinned();
+  std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  std::erase_if(order, [&](BufferIndex b) { return instance_.pin[b] != kNone; });
+  if (rule.selection == Selection::kInOrder) {
+    for (const BufferIndex b : order) {
+      Place(b, rule.fit == Fit::kBest ? SmallestRoom(b) : LowestFree(b, 0));
+    }
+  } else if (!PlaceLowestFirst(order, max_looks)) {
+    return std::nullopt;
+  }
+  return Packing{offset_.items(), height_};
+}
+
+void Packer::PlacePinned() {
+  for (const BufferIndex b : instance_.buffers()) {
+    if (instance_.pin[b] == kNone) continue;
+    offset_[b] = instance_.pin[b];
+    occupancy_.Add(instance_.pieces_of(b), offset_[b]);
+    height_ = std::max(height_, offset_[b] + instance_.size[b]);
+  }
+}
+
+bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks) {
+  // Lower bound on the lowest free offset, then place in `order`.
+  using Entry = std::pair<Bytes, std::int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> rows;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    rows.emplace(0, static_cast<std::int32_t>(rank));
+  }
+  for (std::int64_t looks = 0; !rows.empty(); ++looks) {
+    if (looks == max_looks) return false;
+    const auto [bound, rank] = rows.top();
+    rows.pop();
+    const BufferIndex b = order[static_cast<std::size_t>(rank)];
+    const Bytes lowest = LowestFree(b, bound);
+    if (lowest > bound) {
+      rows.emplace(lowest, rank);
+    } else {
+      Place(b, rule_.fit == Fit::kBest ? SmallestRoom(b) : lowest);
+    }
+  }
+  return true;
+}
+
+Bytes Packer::LowestFree(BufferIndex b, Bytes from) {
+  const auto pieces = instance_.pieces_of(b);
+  if (rule_.fit == Fit::kSkyline) {
+    for (const Piece& piece : pieces) {
+      from = std::max(from, skyline_.Highest(piece.first, piece.last) - piece.lower);
+    }
+  }
+  room_.LookFor(pieces, instance_.alignment[b]);
+  return room_.AtLeast(from);
+}
+
+Bytes Packer::SmallestRoom(BufferIndex b) {
+  room_.LookFor(instance_.pieces_of(b), instance_.alignment[b]);
+  Bytes best = 0;
+  Bytes best_slack = kUnbounded;
+  for (Bytes from = 0;;) {
+    const Bytes offset = room_.AtLeast(from);
+    const Bytes end = room_.EndOfRoom();
+    if (end == kUnbounded) return best_slack == kUnbounded ? offset : best;
+    if (end - offset < best_slack) {
+      best = offset;
+      best_slack = end - offset;
+    }
+    from = end + 1;
+  }
+}
+
+void Packer::Place(BufferIndex b, Bytes chosen) {
+  const Bytes offset = HintCostsNothing(b, chosen) ? instance_.hint[b] : chosen;
+  const auto pieces = instance_.pieces_of(b);
+  if (rule_.fit == Fit::kSkyline) {
+    for (const Piece& piece : pieces) {
+      skyline_.Raise(piece.first, piece.last, offset + piece.upper);
+    }
+  } else {
+    occupancy_.Add(pieces, offset);
+  }
+  offset_[b] = offset;
+  height_ = std::max(height_, offset + instance_.size[b]);
+}
+
+bool Packer::HintCostsNothing(BufferIndex b, Bytes chosen) {
+  const Bytes hint = instance_.hint[b];
+  if (!use_hints_ || hint == kNone || hint % instance_.alignment[b] != 0) return false;
+  const Bytes size = instance_.size[b];
+  return hint + size <= std::max({height_, largest_load_, chosen + size}) &&
+         LowestFree(b, hint) == hint;
+}
+
+}  // namespace berth::internal
