@@ -72,4 +72,34 @@ constexpr std::array kAlgorithms = {
 };
 
 }  // namespace
+
+std::span<const AlgorithmInfo> Algorithms() { return kAlgorithms; }
+
+const AlgorithmInfo& Info(Algorithm algorithm) {
+  const auto at = static_cast<std::size_t>(algorithm);
+  BERTH_CHECK(at < kAlgorithms.size() && kAlgorithms[at].algorithm == algorithm);
+  return kAlgorithms[at];
+}
+
+std::optional<Algorithm> AlgorithmFromName(std::string_view name) {
+  const auto found = std::find_if(kAlgorithms.begin(), kAlgorithms.end(),
+                                  [&](const AlgorithmInfo& info) { return info.name == name; });
+  if (found == kAlgorithms.end()) return std::nullopt;
+  return found->algorithm;
+}
+
+std::string_view ToString(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOptimal:
+      return "optimal";
+    case Outcome::kFeasible:
+      return "feasible";
+    case Outcome::kInfeasible:
+      return "infeasible";
+    case Outcome::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace berth
