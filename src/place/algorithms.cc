@@ -26,10 +26,11 @@ constexpr std::array kAlgorithms = {
                   "Berth", true},
     AlgorithmInfo{Algorithm::kGreedy, "greedy",
                   "The lowest plan of several of the greedy algorithms below.", "Berth", false},
-    AlgorithmInfo{Algorithm::kContention, "contention",
-                  "On a skyline, row by row from the bottom: the buffer that meets the largest load "
-                  "first.",
-                  "TelaMalloc (Maas et al., ASPLOS 2023), section 3.1 and Figure 4", false},
+    AlgorithmInfo{
+        Algorithm::kContention, "contention",
+        "On a skyline, row by row from the bottom: the buffer that meets the largest load "
+        "first.",
+        "TelaMalloc (Maas et al., ASPLOS 2023), section 3.1 and Figure 4", false},
     AlgorithmInfo{Algorithm::kFirstFitSize, "first-fit-size",
                   "Largest buffer first, each at its lowest free offset.",
                   "TFLite Micro, GreedyMemoryPlanner; order of TFLite, ArenaPlanner", false},
@@ -57,18 +58,15 @@ constexpr std::array kAlgorithms = {
                   "Longest lifetime first, each in the smallest gap that is large enough.",
                   "XLA, GlobalDecreasingSizeBestFitHeap in temporal order", false},
     AlgorithmInfo{Algorithm::kBestFitStart, "best-fit-start",
-                  "Earliest start first, each in the smallest gap that is large enough.",
-                  "", false},
-    AlgorithmInfo{Algorithm::kBestFitLowest, "best-fit-lowest",
-                  "", "", false},
+                  "Earliest start first, each in the smallest gap that is large enough.", "",
+                  false},
+    AlgorithmInfo{Algorithm::kBestFitLowest, "best-fit-lowest", "", "", false},
     AlgorithmInfo{Algorithm::kXlaBestFit, "xla-best-fit",
                   "Largest buffer first, then longest lifetime in allocations and frees, each in "
                   "the smallest gap that is large enough.",
                   "XLA, GlobalDecreasingSizeBestFitHeap in spatial order", false},
-    AlgorithmInfo{Algorithm::kBfc, "bfc",
-                  "", "", false},
-    AlgorithmInfo{Algorithm::kPytorchCaching, "pytorch-caching",
-                  "", "", false},
+    AlgorithmInfo{Algorithm::kBfc, "bfc", "", "", false},
+    AlgorithmInfo{Algorithm::kPytorchCaching, "pytorch-caching", "", "", false},
 };
 
 }  // namespace

@@ -6,8 +6,9 @@
 namespace berth::internal {
 namespace {
 
-// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a clearance, rounded up
-// to an alignment: if all of these are multiples of g, so is every offset, and every top.
+// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a clearance,
+// rounded up to an alignment: if all of these are multiples of g, so is every offset, and every
+// top.
 Bytes Grain(const Instance& instance) {
   Bytes grain = 0;
   for (const BufferIndex b : instance.buffers()) {

@@ -1,4 +1,5 @@
-// place/exact.h -- is there a plan of at most so many bytes? The exact searches behind one question.
+// place/exact.h -- is there a plan of at most so many bytes? The exact searches behind one
+// question.
 #ifndef BERTH_PLACE_EXACT_H_
 #define BERTH_PLACE_EXACT_H_
 
@@ -15,12 +16,12 @@
 
 namespace berth::internal {
 
-// Asks the canonical search first. Where windows let two buffers interlock, that search may find plans
-// but proves nothing, and the disjunctive search takes over.
+// Asks the canonical search first. Where windows let two buffers interlock, that search may find
+// plans but proves nothing, and the disjunctive search takes over.
 class ExactSearch {
  public:
-  // `algorithm`: kAuto, or kCanonical or kDisjunctive for that one alone. `instance` must outlive this.
-  // Memory: all pairs of buffers that meet.
+  // `algorithm`: kAuto, or kCanonical or kDisjunctive for that one alone. `instance` must outlive
+  // this. Memory: all pairs of buffers that meet.
   ExactSearch(const Instance& instance, Algorithm algorithm, const CanonicalOptions& options);
 
   // As CanonicalSearch::Search().

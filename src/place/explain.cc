@@ -1,12 +1,13 @@
 // Why a problem does not fit: a set of buffers of which none can be left out.
 //
-// Most problems fail for a simple reason: at one step there are more live bytes than capacity. Of those
-// buffers the largest, as many as it takes to exceed the capacity, are a conflict, and leaving out any one
-// of them would end it, being at least as large as the last one taken. When no step is too full, exact
-// search has to prove that nothing fits, and the deletion filter of infeasible subsystems (Chinneck and
-// Dravnieks, ORSA Journal on Computing 3(2), 1991) cuts the proof down: leave buffers out, many at a time at
-// first, for as long as what remains still cannot be placed. Every test is a proof; where the budget ends
-// one, the buffer stays and the set is not called minimal.
+// Most problems fail for a simple reason: at one step there are more live bytes than capacity. Of
+// those buffers the largest, as many as it takes to exceed the capacity, are a conflict, and
+// leaving out any one of them would end it, being at least as large as the last one taken. When no
+// step is too full, exact search has to prove that nothing fits, and the deletion filter of
+// infeasible subsystems (Chinneck and Dravnieks, ORSA Journal on Computing 3(2), 1991) cuts the
+// proof down: leave buffers out, many at a time at first, for as long as what remains still cannot
+// be placed. Every test is a proof; where the budget ends one, the buffer stays and the set is not
+// called minimal.
 
 #include <algorithm>
 #include <chrono>
@@ -115,8 +116,8 @@ std::vector<std::size_t> Explainer::TooManyBytes() const {
   return buffers;
 }
 
-// The deletion filter, in runs of halving length. Buffers far in time from the peak go first: they matter
-// least often.
+// The deletion filter, in runs of halving length. Buffers far in time from the peak go first: they
+// matter least often.
 void Explainer::Shrink(Conflict& conflict) {
   const LoadBound bound = MaxLiveLoad(Part(conflict.buffers));
   const auto distance = [&](std::size_t b) {

@@ -27,8 +27,8 @@ class Incumbent {
     Report();
   }
 
-  // Keeps a valid plan if it is lower than the best one. `finder` names what found it, and must outlive
-  // this.
+  // Keeps a valid plan if it is lower than the best one. `finder` names what found it, and must
+  // outlive this.
   void Offer(std::vector<Bytes> offsets, std::string_view finder) {
     const Bytes height = Height(problem_, offsets);
     if (height >= height_) return;

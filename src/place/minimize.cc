@@ -1,11 +1,12 @@
-// The smallest capacity, by asking the exact search about capacities between the bound and the plan.
+// The smallest capacity, by asking the exact search about capacities between the bound and the
+// plan.
 //
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
-// often does: on real tables the load is usually the optimum. One grain below the plan is the easiest
-// improvement to find, and the only question whose "no" proves the plan optimal. The middle halves what is
-// open, whichever way it comes out. No search knows beforehand which of them is easy, so each gets the
-// same number of nodes, and the number doubles when all of them gave up. Nothing is ever concluded from
-// giving up.
+// often does: on real tables the load is usually the optimum. One grain below the plan is the
+// easiest improvement to find, and the only question whose "no" proves the plan optimal. The middle
+// halves what is open, whichever way it comes out. No search knows beforehand which of them is
+// easy, so each gets the same number of nodes, and the number doubles when all of them gave up.
+// Nothing is ever concluded from giving up.
 
 #include "place/minimize.h"
 
@@ -40,7 +41,8 @@ void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
         return;
       }
       const Bytes middle = lowest + RoundDown((highest - lowest) / 2, grain);
-      const Bytes capacity = std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
+      const Bytes capacity =
+          std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
       if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
       const SearchAnswer answer =
           search.Decide(capacity, incumbent.offsets(), std::min(round, left), budget);

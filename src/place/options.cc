@@ -38,12 +38,12 @@ Result<void> SetNumber(T& field, std::string_view value) {
 std::string OnOff(bool value) { return value ? "on" : "off"; }
 
 // A switch of the canonical search.
-#define BERTH_CANONICAL_SWITCH(field, sentence)                       \
-  Row {                                                               \
-    {"canonical." #field, "on", "on|off", sentence},                  \
-        [](PlaceOptions& options, std::string_view value) {           \
-          return SetBool(options.canonical.field, value);             \
-        },                                                            \
+#define BERTH_CANONICAL_SWITCH(field, sentence)                                    \
+  Row {                                                                            \
+    {"canonical." #field, "on", "on|off", sentence},                               \
+        [](PlaceOptions& options, std::string_view value) {                        \
+          return SetBool(options.canonical.field, value);                          \
+        },                                                                         \
         [](const PlaceOptions& options) { return OnOff(options.canonical.field); } \
   }
 

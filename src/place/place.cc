@@ -1,8 +1,10 @@
-// The door: chooses among the strategies and combines what they find. The only file that sees them all.
+// The door: chooses among the strategies and combines what they find. The only file that sees them
+// all.
 //
-// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan that the
-// hints make; the greedy portfolio; exact search. Small tables are proved optimal in milliseconds; on
-// very large ones the exact search is left out, as one dive through it would cost more than it finds.
+// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan
+// that the hints make; the greedy portfolio; exact search. Small tables are proved optimal in
+// milliseconds; on very large ones the exact search is left out, as one dive through it would cost
+// more than it finds.
 
 #include "berth/place.h"
 
@@ -24,8 +26,8 @@ namespace berth {
 namespace internal {
 namespace {
 
-// Without any limit from the caller, minimising stops after this many elementary steps of exact search:
-// some tenths of a second.
+// Without any limit from the caller, minimising stops after this many elementary steps of exact
+// search: some tenths of a second.
 constexpr std::int64_t kDefaultEffort = 200'000'000;
 
 // kAuto leaves tables with more meeting pairs than this (counted twice) to the greedy algorithms.
@@ -90,8 +92,8 @@ class Placer {
   [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
 
  private:
-  // True once the question is answered: there is a plan that fits and, if asked for, no lower one; or
-  // none can fit.
+  // True once the question is answered: there is a plan that fits and, if asked for, no lower one;
+  // or none can fit.
   [[nodiscard]] bool Answered() const {
     return incumbent_.is_optimal() || incumbent_.height() <= enough_ ||
            (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
@@ -107,10 +109,10 @@ class Placer {
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
     if (problem_.capacity) Decide(search);
     if (Answered()) return;
-    Minimize(search, incumbent_,
-             unlimited ? kDefaultEffort / search.node_cost()
-                       : std::numeric_limits<std::int64_t>::max(),
-             budget_);
+    Minimize(
+        search, incumbent_,
+        unlimited ? kDefaultEffort / search.node_cost() : std::numeric_limits<std::int64_t>::max(),
+        budget_);
   }
 
   // One of the exact searches alone; only minimising needs a plan to begin with.

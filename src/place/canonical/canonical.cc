@@ -304,8 +304,8 @@ void CanonicalSearch::Engine::Reset(const Component& component, std::string_view
   Rank(0, arena_.size());
 }
 
-SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<Bytes>* known, std::int64_t node_limit,
-                                             Budget& budget) {
+SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<Bytes>* known,
+                                             std::int64_t node_limit, Budget& budget) {
   SearchAnswer answer;
   const std::int64_t spent_before = budget.nodes_spent();
   const auto finish = [&](SearchAnswer::Verdict verdict) {
@@ -333,7 +333,8 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<B
   std::vector<const Component*> open;
   for (const Component& component : components_) {
     const bool low_enough =
-        known != nullptr && std::all_of(component.buffers.begin(), component.buffers.end(), [&](B b) {
+        known != nullptr &&
+        std::all_of(component.buffers.begin(), component.buffers.end(), [&](B b) {
           const BufferIndex index(b);
           return (*known)[index.position()] <= capacity - instance_.size[index];
         });

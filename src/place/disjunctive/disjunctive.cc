@@ -1,25 +1,26 @@
 // Exact search over the relations between buffers.
 //
-// The idea. For two buffers i and j that meet, the difference o_j - o_i must stay out of some open intervals
-// (ForbiddenDifferences); what is left are regions: j below i, j above i and, with windows, places in
-// between where each lies in the other's holes. A plan picks one region for each pair, and a region is
-// at most two difference constraints o_u >= o_v + c. For a set of such constraints the least offsets
-// that satisfy them, alignment included, are found by raising what is too low until nothing is: rounding
-// up is monotone, so the least fixpoint exists, and every plan that obeys the constraints lies above it.
+// The idea. For two buffers i and j that meet, the difference o_j - o_i must stay out of some open
+// intervals (ForbiddenDifferences); what is left are regions: j below i, j above i and, with
+// windows, places in between where each lies in the other's holes. A plan picks one region for each
+// pair, and a region is at most two difference constraints o_u >= o_v + c. For a set of such
+// constraints the least offsets that satisfy them, alignment included, are found by raising what is
+// too low until nothing is: rounding up is monotone, so the least fixpoint exists, and every plan
+// that obeys the constraints lies above it.
 //
-// So: keep the least fixpoint of the constraints chosen so far. If no pair is in a forbidden interval, it
-// is a plan, and a low one. Otherwise take such a pair and try each of its regions. Every plan is in one of
-// them, so nothing is missed; each level settles a pair for good, so it ends. This is branching on
-// disjunctions as in job-shop scheduling (Carlier and Pinson, Management Science 35(2), 1989) and in
-// the meta-CSP of rectangle packing (Moffitt and Pollack, ICAPS 2006).
+// So: keep the least fixpoint of the constraints chosen so far. If no pair is in a forbidden
+// interval, it is a plan, and a low one. Otherwise take such a pair and try each of its regions.
+// Every plan is in one of them, so nothing is missed; each level settles a pair for good, so it
+// ends. This is branching on disjunctions as in job-shop scheduling (Carlier and Pinson, Management
+// Science 35(2), 1989) and in the meta-CSP of rectangle packing (Moffitt and Pollack, ICAPS 2006).
 //
-// What prunes it: a region is impossible if it would raise a buffer past the capacity; a pair with one
-// region left is settled at once; in each section, the bytes of the buffers whose lower bound is at
-// least x must fit between x and the capacity, for every x.
+// What prunes it: a region is impossible if it would raise a buffer past the capacity; a pair with
+// one region left is settled at once; in each section, the bytes of the buffers whose lower bound
+// is at least x must fit between x and the capacity, for every x.
 //
-// Without alignment, a buffer that is raised because it was raised itself lies on a cycle of constraints
-// that has no solution; with alignment, rounding may end such a chain, and only the capacity ends it for
-// certain.
+// Without alignment, a buffer that is raised because it was raised itself lies on a cycle of
+// constraints that has no solution; with alignment, rounding may end such a chain, and only the
+// capacity ends it for certain.
 
 #include "place/disjunctive/disjunctive.h"
 
@@ -33,8 +34,8 @@
 namespace berth::internal {
 namespace {
 
-// Propagation that does not come to rest within this many raises counts as a node, so that the budget
-// can end it.
+// Propagation that does not come to rest within this many raises counts as a node, so that the
+// budget can end it.
 constexpr std::int64_t kRaisesPerNode = 4096;
 
 }  // namespace
@@ -88,8 +89,8 @@ class DisjunctiveSearch::Engine {
   [[nodiscard]] Step Add(B from, B to, Bytes least);
   [[nodiscard]] bool Raise(B b, Bytes to);
   [[nodiscard]] bool SectionsHold();
-  // Settles every pair that has one region left. Then `branch` is the pair to branch on, or the number of
-  // pairs if none is violated.
+  // Settles every pair that has one region left. Then `branch` is the pair to branch on, or the
+  // number of pairs if none is violated.
   [[nodiscard]] Step Propagate(std::size_t& branch);
   void Undo(std::size_t change_mark, std::size_t constraint_mark);
   [[nodiscard]] Verdict Run();
@@ -205,10 +206,9 @@ DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
         if (PushOf(pair, region) >= 0) regions_.push_back(region);
       }
       // The region that raises least first: it keeps the plan low.
-      std::stable_sort(regions_.begin() + static_cast<std::ptrdiff_t>(choice.regions_begin),
-                       regions_.end(), [&](std::int32_t x, std::int32_t y) {
-                         return PushOf(pair, x) < PushOf(pair, y);
-                       });
+      std::stable_sort(
+          regions_.begin() + static_cast<std::ptrdiff_t>(choice.regions_begin), regions_.end(),
+          [&](std::int32_t x, std::int32_t y) { return PushOf(pair, x) < PushOf(pair, y); });
       choice.regions_next = choice.regions_begin;
       choice.regions_end = regions_.size();
       choices_.push_back(choice);
@@ -272,8 +272,8 @@ std::int32_t DisjunctiveSearch::Engine::ViolatedInterval(const Pair& pair) {
   return -1;
 }
 
-// In region r: o_j - o_i >= upper end of interval r - 1, and <= lower end of interval r. At most one of the
-// two is broken, and the push is what repairs it.
+// In region r: o_j - o_i >= upper end of interval r - 1, and <= lower end of interval r. At most
+// one of the two is broken, and the push is what repairs it.
 Bytes DisjunctiveSearch::Engine::PushOf(const Pair& pair, std::int32_t region) {
   const Bytes difference = lower(pair.j) - lower(pair.i);
   if (region > 0) {
@@ -336,8 +336,8 @@ bool DisjunctiveSearch::Engine::Raise(B b, Bytes to) {
   return true;
 }
 
-// The buffers of a section that cannot lie below x need their bytes between x and the capacity. A window
-// lies at least as high as its buffer's offset.
+// The buffers of a section that cannot lie below x need their bytes between x and the capacity. A
+// window lies at least as high as its buffer's offset.
 bool DisjunctiveSearch::Engine::SectionsHold() {
   for (const auto& section : sections_) {
     load_.clear();

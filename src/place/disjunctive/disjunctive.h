@@ -12,16 +12,16 @@
 namespace berth::internal {
 
 // Searches one instance, which must outlive it, for any number of capacities in turn. Unlike the
-// canonical search it is complete whatever the gaps and windows look like. Memory: all pairs of buffers
-// that meet.
+// canonical search it is complete whatever the gaps and windows look like. Memory: all pairs of
+// buffers that meet.
 class DisjunctiveSearch {
  public:
   explicit DisjunctiveSearch(const Instance& instance);
   ~DisjunctiveSearch();
 
-  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call. kImpossible
-  // is a proof. Deterministic unless the budget ends by time. Cost: exponential in the number of pairs in
-  // the worst case; a node costs the number of pairs.
+  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call.
+  // kImpossible is a proof. Deterministic unless the budget ends by time. Cost: exponential in the
+  // number of pairs in the worst case; a node costs the number of pairs.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
 
  private:

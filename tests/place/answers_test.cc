@@ -1,0 +1,238 @@
+// What Place() promises, against the truth, for every algorithm.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "berth/place.h"
+#include "model/instance.h"
+#include "testing/differential.h"
+#include "testing/oracle.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+namespace {
+
+// What is wrong with an answer, given the least height (none: no plan at all).
+std::optional<std::string> Judge(const Problem& problem, const PlaceAnswer& answer,
+                                 std::optional<Bytes> least, bool minimize, bool exact) {
+  const auto& best = answer.best;
+  if (best) {
+    Problem anything = problem;
+    anything.capacity.reset();
+    if (auto valid = ValidatePlacement(anything, *best); !valid) return valid.error().message;
+  }
+  if (!least) {
+    if (best) return "a plan where pins collide";
+    return answer.outcome == Outcome::kInfeasible ? std::nullopt
+                                                  : std::optional<std::string>("not infeasible");
+  }
+  const bool can_fit = !problem.capacity || *least <= *problem.capacity;
+  if (!(can_fit ? answer.lower_bound <= *least : true)) return "the bound exceeds the least height";
+  if (!can_fit && answer.lower_bound > *least) return "the bound exceeds the least height";
+  if (best && best->height < *least) return "lower than the least height";
+  switch (answer.outcome) {
+    case Outcome::kOptimal:
+      if (!best || best->height != *least) return "optimal, but not the least height";
+      if (answer.lower_bound != *least) return "optimal, but the bound does not say so";
+      if (!can_fit) return "optimal, but nothing fits";
+      break;
+    case Outcome::kFeasible:
+      if (!best || (problem.capacity && best->height > *problem.capacity)) return "does not fit";
+      if (exact && minimize) return "exact minimising ended without a proof";
+      break;
+    case Outcome::kInfeasible:
+      if (can_fit) return "infeasible, but the least height fits";
+      if (answer.lower_bound <= *problem.capacity) return "infeasible, but the bound is not above";
+      break;
+    case Outcome::kUnknown:
+      if (exact) return "an unlimited exact search that does not know";
+      break;
+  }
+  return std::nullopt;
+}
+
+class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryAlgorithm, KeepsItsPromises) {
+  const bool exact = Info(GetParam()).exact;
+  ProblemKnobs knobs = AllKnobs();
+  knobs.max_buffers = 6;
+  knobs.with_capacity = true;
+  knobs.pins_may_collide = true;
+  for (const bool minimize : {false, true}) {
+    for (const bool with_capacity : {false, true}) {
+      knobs.with_capacity = with_capacity;
+      const std::uint64_t seed = 7'000'000 + (minimize ? 1000 : 0) + (with_capacity ? 500 : 0);
+      ASSERT_TRUE(ForRandomProblems(seed, 500, knobs, [&](const Problem& problem) {
+        PlaceOptions options;
+        options.algorithm = GetParam();
+        options.minimize = minimize;
+        Budget budget;
+        const auto answer = Place(problem, options, budget);
+        if (!answer) {
+          return answer.error().code == ErrorCode::kUnsupported
+                     ? std::nullopt
+                     : std::optional(answer.error().message);
+        }
+        // The canonical search alone proves nothing where windows interlock.
+        const bool complete = exact && (GetParam() != Algorithm::kCanonical ||
+                                        FindOverlaps(Compile(problem)).stackable);
+        return Judge(problem, *answer, OracleHeight(problem), minimize || !problem.capacity,
+                     complete);
+      }));
+    }
+  }
+}
+
+std::vector<Algorithm> AllAlgorithms() {
+  std::vector<Algorithm> algorithms;
+  for (const AlgorithmInfo& info : Algorithms()) algorithms.push_back(info.algorithm);
+  return algorithms;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm, testing::ValuesIn(AllAlgorithms()),
+                         [](const auto& param) {
+                           std::string name(Info(param.param).name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// Larger problems, where no oracle reaches: the algorithms must not contradict each other.
+TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.min_buffers = 8;
+  knobs.max_buffers = 12;
+  knobs.horizon = 14;
+  EXPECT_TRUE(ForRandomProblems(3'000'000, 300, knobs, [](const Problem& problem) {
+    std::optional<std::string> wrong;
+    std::optional<Bytes> least;
+    for (const Algorithm algorithm : {Algorithm::kAuto, Algorithm::kDisjunctive}) {
+      PlaceOptions options;
+      options.algorithm = algorithm;
+      Budget budget;
+      budget.SetNodeLimit(50'000);
+      const auto answer = Place(problem, options, budget);
+      if (!answer) return std::optional(answer.error().message);
+      if (answer->outcome != Outcome::kOptimal) continue;
+      if (least && *least != answer->best->height) wrong = "two least heights";
+      least = answer->best->height;
+    }
+    return wrong;
+  }));
+}
+
+TEST(Place, NoBuffersNeedNoBytes) {
+  Budget budget;
+  const auto answer = Place({}, {}, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer->best.has_value());
+  EXPECT_EQ(answer->best->height, 0);
+}
+
+TEST(Place, NamesTheFirstBufferThatIsWrong) {
+  Problem problem;
+  problem.buffers = {{"good", 0, 1, 1, 1, {}, {}, {}}, {"bad", 3, 3, 1, 1, {}, {}, {}}};
+  Budget budget;
+  const auto answer = Place(problem, {}, budget);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::kInvalidProblem);
+  EXPECT_EQ(answer.error().message, "buffer \"bad\": start 3 must be less than end 3");
+}
+
+TEST(Place, KeepsAnEarlierPlanThatStillWorks) {
+  // No algorithm would leave these holes by itself.
+  Problem problem;
+  problem.capacity = 100;
+  problem.buffers = {{"a", 0, 4, 10, 1, {}, 40, {}},
+                     {"b", 2, 6, 10, 1, {}, 70, {}},
+                     {"c", 5, 9, 10, 1, {}, 5, {}}};
+  Budget budget;
+  const auto answer = Place(problem, {}, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->algorithm, "hints");
+  EXPECT_EQ(answer->best->offsets, (std::vector<Bytes>{40, 70, 5}));
+}
+
+TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 200;
+    const auto generated = Generate(Family::kNetwork, parameters);
+    ASSERT_TRUE(generated.has_value()) << generated.error().message;
+    Problem problem = generated->problem;
+    problem.capacity.reset();
+    std::optional<PlaceAnswer> first;
+    for (const int threads : {1, 2, 5}) {
+      PlaceOptions options;
+      options.threads = threads;
+      Budget budget;
+      budget.SetNodeLimit(3000);
+      const auto answer = Place(problem, options, budget);
+      ASSERT_TRUE(answer.has_value());
+      if (!first) first = *answer;
+      EXPECT_EQ(answer->best, first->best);
+      EXPECT_EQ(answer->nodes, first->nodes);
+      EXPECT_EQ(answer->algorithm, first->algorithm);
+    }
+  }
+}
+
+// A capacity search that tells "timed out" from "proved impossible".
+TEST(Minimize, AnEndedBudgetProvesNothing) {
+  GenerateParameters parameters;
+  parameters.buffers = 80;
+  const auto generated = Generate(Family::kPlanted, parameters);
+  ASSERT_TRUE(generated.has_value());
+  Problem problem = generated->problem;
+  const Bytes least = generated->plan->height;
+  problem.capacity.reset();
+  for (const std::int64_t nodes : {0, 1, 10, 100, 1000}) {
+    Budget budget;
+    budget.SetNodeLimit(nodes);
+    const auto answer = Place(problem, {}, budget);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_LE(answer->lower_bound, least);
+    if (nodes > 0) {
+      ASSERT_TRUE(answer->best.has_value());
+      EXPECT_GE(answer->best->height, least);
+    }
+    EXPECT_LE(answer->nodes, nodes);
+  }
+}
+
+TEST(Minimize, ProgressOnlyEverImproves) {
+  GenerateParameters parameters;
+  parameters.buffers = 40;
+  const auto generated = Generate(Family::kPlanted, parameters);
+  ASSERT_TRUE(generated.has_value());
+  Problem problem = generated->problem;
+  problem.capacity.reset();
+  std::optional<Bytes> height;
+  Bytes bound = 0;
+  int calls = 0;
+  PlaceOptions options;
+  options.progress = [&](const Progress& progress) {
+    ++calls;
+    if (height) {
+      EXPECT_LE(*progress.height, *height);
+    }
+    EXPECT_GE(progress.lower_bound, bound);
+    height = progress.height;
+    bound = progress.lower_bound;
+  };
+  Budget budget;
+  budget.SetNodeLimit(200'000);
+  const auto answer = Place(problem, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_GE(calls, 2);
+  EXPECT_EQ(height, answer->best->height);
+  EXPECT_EQ(bound, answer->lower_bound);
+}
+
+}  // namespace
+}  // namespace berth::internal

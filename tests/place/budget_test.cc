@@ -1,0 +1,116 @@
+// The three ways to end a search.
+
+#include "berth/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "berth/place.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+namespace {
+
+// Exactly full: no search ends on it by itself in any reasonable time.
+Problem Hard() {
+  GenerateParameters parameters;
+  parameters.buffers = 400;
+  parameters.seed = 3;
+  auto generated = Generate(Family::kPlanted, parameters);
+  EXPECT_TRUE(generated.has_value());
+  Problem problem = generated->problem;
+  problem.capacity.reset();
+  return problem;
+}
+
+TEST(Budget, NeverEndsByDefault) {
+  Budget budget;
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(budget.SpendNode());
+  EXPECT_FALSE(budget.Exhausted());
+  EXPECT_EQ(budget.nodes_spent(), 10'000);
+}
+
+TEST(Budget, SpendsExactlyItsNodes) {
+  Budget budget;
+  budget.SetNodeLimit(3);
+  EXPECT_TRUE(budget.SpendNode());
+  EXPECT_TRUE(budget.SpendNode());
+  EXPECT_TRUE(budget.SpendNode());
+  EXPECT_FALSE(budget.SpendNode());
+  EXPECT_TRUE(budget.Exhausted());
+  EXPECT_EQ(budget.nodes_spent(), 3);
+}
+
+TEST(Budget, NegativeLimitsAreZero) {
+  Budget nodes;
+  nodes.SetNodeLimit(-5);
+  EXPECT_FALSE(nodes.SpendNode());
+  Budget time;
+  time.SetTimeLimit(-1);
+  EXPECT_FALSE(time.SpendNode());
+}
+
+TEST(Budget, AnEndlessTimeLimitIsNone) {
+  Budget budget;
+  budget.SetTimeLimit(1e300);
+  EXPECT_FALSE(budget.has_time_limit());
+  EXPECT_TRUE(budget.SpendNode());
+}
+
+TEST(Budget, CancelledBeforeTheStartVisitsNothing) {
+  Budget budget;
+  budget.Cancel();
+  const auto answer = Place(Hard(), {}, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->outcome, Outcome::kUnknown);
+  EXPECT_FALSE(answer->best.has_value());
+  EXPECT_EQ(answer->nodes, 0);
+  EXPECT_GT(answer->lower_bound, 0);
+}
+
+TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
+  const Problem problem = Hard();
+  PlaceOptions options;
+  options.algorithm = Algorithm::kCanonical;  // Has no limit of its own.
+  Budget budget;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    budget.Cancel();
+  });
+  const auto answer = Place(problem, options, budget);
+  other.join();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(answer->best.has_value());
+}
+
+TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
+  Budget budget;
+  budget.SetTimeLimit(0.05);
+  PlaceOptions options;
+  options.algorithm = Algorithm::kCanonical;
+  const auto answer = Place(Hard(), options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(budget.Exhausted());
+  EXPECT_TRUE(answer->best.has_value());
+}
+
+TEST(Budget, TheSameNodesGiveTheSameAnswer) {
+  const Problem problem = Hard();
+  std::optional<PlaceAnswer> first;
+  for (int run = 0; run < 2; ++run) {
+    Budget budget;
+    budget.SetNodeLimit(5000);
+    const auto answer = Place(problem, {}, budget);
+    ASSERT_TRUE(answer.has_value());
+    if (!first) first = *answer;
+    EXPECT_EQ(answer->best, first->best);
+    EXPECT_EQ(answer->lower_bound, first->lower_bound);
+    EXPECT_EQ(answer->nodes, first->nodes);
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal

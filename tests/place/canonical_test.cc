@@ -1,0 +1,220 @@
+// The canonical search against the truth, with every combination of its switches.
+
+#include "place/canonical/canonical.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "testing/differential.h"
+#include "testing/oracle.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+using Verdict = SearchAnswer::Verdict;
+
+// The switches, so that a number can stand for a combination.
+constexpr std::array kSwitches = {&CanonicalOptions::canonical_only,
+                                  &CanonicalOptions::section_inference,
+                                  &CanonicalOptions::monotonic_floor,
+                                  &CanonicalOptions::unallocated_floor,
+                                  &CanonicalOptions::dominance,
+                                  &CanonicalOptions::hatless,
+                                  &CanonicalOptions::dynamic_ordering,
+                                  &CanonicalOptions::static_preordering,
+                                  &CanonicalOptions::dynamic_decomposition};
+
+CanonicalOptions Combination(unsigned bits) {
+  CanonicalOptions options;
+  for (std::size_t s = 0; s < kSwitches.size(); ++s) options.*kSwitches[s] = (bits >> s & 1) != 0;
+  return options;
+}
+
+constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
+
+// What is wrong with the verdicts just below and at the least height.
+std::optional<std::string> CompareWithOracle(const Problem& problem,
+                                             const CanonicalOptions& options) {
+  const auto least = OracleHeight(problem);
+  if (!least) return std::nullopt;  // Pins collide: Place() sorts that out before any search.
+  const Instance instance = Compile(problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  CanonicalSearch search(instance, overlaps, options);
+  Budget budget;
+  const auto below = search.Search(*least - 1, nullptr, kNoLimit, budget);
+  if (below.verdict == Verdict::kFound) return "found a plan below the least height";
+  if (below.verdict == Verdict::kGaveUp && overlaps.stackable) return "gave up below";
+  const auto at = search.Search(*least, nullptr, kNoLimit, budget);
+  if (at.verdict == Verdict::kImpossible) return "calls the least height impossible";
+  if (at.verdict == Verdict::kGaveUp && overlaps.stackable) return "gave up at the least height";
+  if (at.verdict == Verdict::kFound) {
+    Problem limited = problem;
+    limited.capacity = *least;
+    const auto valid = ValidatePlacement(limited, {at.offsets, Height(problem, at.offsets)});
+    if (!valid) return valid.error().message;
+  }
+  return std::nullopt;
+}
+
+TEST(Canonical, MatchesTheOracle) {
+  ProblemKnobs knobs;
+  knobs.horizon = 10;
+  EXPECT_TRUE(ForRandomProblems(1, 4000, knobs, [](const Problem& problem) {
+    return CompareWithOracle(problem, CanonicalOptions());
+  }));
+}
+
+TEST(Canonical, MatchesTheOracleWithAlignmentPinsAndGaps) {
+  EXPECT_TRUE(ForRandomProblems(100'000, 4000, AllKnobs(), [](const Problem& problem) {
+    return CompareWithOracle(problem, CanonicalOptions());
+  }));
+}
+
+// 512 combinations; the seeds move on, so that no two see the same problems.
+TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
+  for (unsigned bits = 0; bits <= kAllOn; ++bits) {
+    const ProblemKnobs knobs = bits % 2 == 0 ? ProblemKnobs() : AllKnobs();
+    ASSERT_TRUE(ForRandomProblems(
+        1'000'000 + 20 * bits, 20, knobs,
+        [&](const Problem& problem) { return CompareWithOracle(problem, Combination(bits)); }))
+        << "combination " << bits;
+  }
+}
+
+// Planted packings have no room to spare, so a rule that prunes too much shows.
+TEST(Canonical, EverySwitchFindsPlantedPlans) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    GenerateParameters generate;
+    generate.buffers = 14;
+    generate.seed = seed;
+    const auto generated = Generate(Family::kPlanted, generate);
+    ASSERT_TRUE(generated.has_value()) << generated.error().message;
+    const Problem& problem = generated->problem;
+    const Instance instance = Compile(problem);
+    const Overlaps overlaps = FindOverlaps(instance);
+    for (std::size_t s = 0; s <= kSwitches.size(); ++s) {
+      const unsigned bits = s == kSwitches.size() ? kAllOn : kAllOn & ~(1u << s);
+      CanonicalSearch search(instance, overlaps, Combination(bits));
+      Budget budget;
+      const auto answer = search.Search(*problem.capacity, nullptr, 2'000'000, budget);
+      ASSERT_EQ(answer.verdict, Verdict::kFound) << "seed " << seed << ", without switch " << s;
+    }
+  }
+}
+
+// Answers alone do not guard speed: a rule that no longer prunes shows in the nodes. Update the
+// numbers when a change of the search is meant to change them.
+struct NodeCount {
+  const char* preorders;
+  std::uint64_t seed;
+  std::int64_t nodes;
+};
+
+class CanonicalNodes : public testing::TestWithParam<NodeCount> {};
+
+TEST_P(CanonicalNodes, ArePinned) {
+  GenerateParameters generate;
+  generate.buffers = 60;
+  generate.seed = GetParam().seed;
+  const auto generated = Generate(Family::kPlanted, generate);
+  ASSERT_TRUE(generated.has_value());
+  const Instance instance = Compile(generated->problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  CanonicalOptions options;
+  options.preorders = GetParam().preorders;
+  CanonicalSearch search(instance, overlaps, options);
+  Budget budget;
+  const auto answer = search.Search(*generated->problem.capacity, nullptr, 3'000'000, budget);
+  EXPECT_EQ(answer.nodes, GetParam().nodes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Planted, CanonicalNodes,
+                         testing::Values(NodeCount{"WAT,TAW,TWA", 1, 0},
+                                         NodeCount{"WAT,TAW,TWA", 2, 0},
+                                         NodeCount{"WAT,TAW,TWA", 3, 0}, NodeCount{"WAT", 4, 0},
+                                         NodeCount{"TAW", 5, 0}, NodeCount{"TWA", 6, 0},
+                                         NodeCount{"ZCLU", 7, 0}));
+
+// An option that nothing reads would leave every node count alone.
+TEST(Canonical, EverySwitchChangesTheSearch) {
+  for (std::size_t s = 0; s < kSwitches.size(); ++s) {
+    bool changes = false;
+    for (std::uint64_t seed = 1; seed <= 60 && !changes; ++seed) {
+      ProblemKnobs knobs;
+      knobs.min_buffers = 8;
+      knobs.max_buffers = 12;
+      const Problem problem = RandomProblem(seed, knobs);
+      const Instance instance = Compile(problem);
+      const Overlaps overlaps = FindOverlaps(instance);
+      Budget budget;
+      CanonicalSearch with(instance, overlaps, Combination(kAllOn));
+      CanonicalSearch without(instance, overlaps, Combination(kAllOn & ~(1u << s)));
+      const Bytes load = MaxLiveLoad(problem).load;
+      changes = with.Search(load, nullptr, 100'000, budget).nodes !=
+                without.Search(load, nullptr, 100'000, budget).nodes;
+    }
+    EXPECT_TRUE(changes) << "switch " << s;
+  }
+}
+
+TEST(Canonical, KeepsTheKnownPlanWhereItIsLowEnough) {
+  Problem problem;
+  problem.buffers = {
+      {"a", 0, 2, 4, 1, {}, {}, {}}, {"b", 0, 2, 3, 1, {}, {}, {}}, {"c", 5, 6, 2, 1, {}, {}, {}}};
+  const std::vector<Bytes> known = {8, 0, 5};
+  const Instance instance = Compile(problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  CanonicalSearch search(instance, overlaps, {});
+  Budget budget;
+  const auto answer = search.Search(7, &known, kNoLimit, budget);
+  ASSERT_EQ(answer.verdict, Verdict::kFound);
+  EXPECT_EQ(answer.offsets[2], 5);
+  EXPECT_EQ(std::max(answer.offsets[0] + 4, answer.offsets[1] + 3), 7);
+}
+
+TEST(Canonical, InterlockingWindowsProveNothing) {
+  // y fits only between the two windows of x: above the one, below the other.
+  Problem problem;
+  Buffer x{"x", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}};
+  Buffer y{"y", 0, 4, 2, 1, {}, {}, {}};
+  problem.buffers = {x, y};
+  const Instance instance = Compile(problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  EXPECT_FALSE(overlaps.stackable);
+  CanonicalSearch search(instance, overlaps, {});
+  Budget budget;
+  EXPECT_EQ(search.Search(6, nullptr, kNoLimit, budget).verdict, Verdict::kGaveUp);
+}
+
+TEST(Canonical, PreordersAreWordsOverTheKeys) {
+  EXPECT_TRUE(ValidPreorders("WAT,TAW,TWA"));
+  EXPECT_TRUE(ValidPreorders("Z"));
+  for (const char* bad : {"", ",", "W,", ",W", "W,,A", "w", "WX", "W A", "WATZCLUW"}) {
+    EXPECT_FALSE(ValidPreorders(bad)) << bad;
+  }
+}
+
+// Deep tables must not run out of stack: the path is a vector.
+TEST(Canonical, TwentyThousandBuffersInAStack) {
+  Problem problem;
+  for (int b = 0; b < 20'000; ++b) {
+    problem.buffers.push_back({std::to_string(b), b, b + 2, 1 + b % 3, 1, {}, {}, {}});
+  }
+  const Instance instance = Compile(problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  CanonicalOptions options;
+  options.dynamic_decomposition = false;
+  CanonicalSearch search(instance, overlaps, options);
+  Budget budget;
+  const auto answer = search.Search(MaxLiveLoad(problem).load + 6, nullptr, 30'000, budget);
+  EXPECT_NE(answer.verdict, Verdict::kImpossible);
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,80 @@
+// The disjunctive search against the truth; it must be complete for any shape of gaps.
+
+#include "place/disjunctive/disjunctive.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "testing/differential.h"
+#include "testing/oracle.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+using Verdict = SearchAnswer::Verdict;
+
+std::optional<std::string> CompareWithOracle(const Problem& problem) {
+  const auto least = OracleHeight(problem);
+  if (!least) return std::nullopt;
+  const Instance instance = Compile(problem);
+  DisjunctiveSearch search(instance);
+  Budget budget;
+  if (search.Search(*least - 1, kNoLimit, budget).verdict != Verdict::kImpossible) {
+    return "does not prove that nothing lies below the least height";
+  }
+  const auto at = search.Search(*least, kNoLimit, budget);
+  if (at.verdict != Verdict::kFound) return "misses the least height";
+  Problem limited = problem;
+  limited.capacity = *least;
+  const auto valid = ValidatePlacement(limited, {at.offsets, Height(problem, at.offsets)});
+  return valid ? std::nullopt : std::optional(valid.error().message);
+}
+
+TEST(Disjunctive, MatchesTheOracle) {
+  EXPECT_TRUE(ForRandomProblems(1, 3000, {}, CompareWithOracle));
+}
+
+TEST(Disjunctive, MatchesTheOracleWithEverything) {
+  EXPECT_TRUE(ForRandomProblems(500'000, 4000, AllKnobs(), CompareWithOracle));
+}
+
+TEST(Disjunctive, MatchesTheOracleWithManyWindows) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.gap_chance = 0.9;
+  knobs.window_chance = 1;
+  knobs.max_gaps = 3;
+  knobs.max_buffers = 5;
+  EXPECT_TRUE(ForRandomProblems(900'000, 3000, knobs, CompareWithOracle));
+}
+
+TEST(Disjunctive, PutsABufferBetweenTheWindowsOfAnother) {
+  Problem problem;
+  problem.buffers = {{"x", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}},
+                     {"y", 0, 4, 2, 1, {}, {}, {}}};
+  const Instance instance = Compile(problem);
+  DisjunctiveSearch search(instance);
+  Budget budget;
+  const auto answer = search.Search(6, kNoLimit, budget);
+  ASSERT_EQ(answer.verdict, Verdict::kFound);
+  EXPECT_EQ(answer.offsets, (std::vector<Bytes>{0, 2}));
+  EXPECT_EQ(search.Search(5, kNoLimit, budget).verdict, Verdict::kImpossible);
+}
+
+TEST(Disjunctive, EndsAtItsNodeLimit) {
+  Problem problem;
+  for (int b = 0; b < 30; ++b) {
+    problem.buffers.push_back({std::to_string(b), b % 7, b % 7 + 5, 3 + b % 11, 1, {}, {}, {}});
+  }
+  const Instance instance = Compile(problem);
+  DisjunctiveSearch search(instance);
+  Budget budget;
+  const auto answer = search.Search(MaxLiveLoad(problem).load, 5, budget);
+  EXPECT_LE(answer.nodes, 5);
+}
+
+}  // namespace
+}  // namespace berth::internal

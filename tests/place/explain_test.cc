@@ -1,0 +1,88 @@
+// Conflicts are conflicts, minimal, and told in numbers that add up.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "berth/place.h"
+#include "testing/differential.h"
+#include "testing/oracle.h"
+
+namespace berth::internal {
+namespace {
+
+std::optional<std::string> JudgeConflict(const Problem& problem) {
+  Budget budget;
+  const auto conflict = Explain(problem, {}, budget);
+  if (!conflict) return conflict.error().message;
+  const bool fits = OracleFits(problem, *problem.capacity).has_value();
+  if (fits != (conflict->outcome == Outcome::kOptimal || conflict->outcome == Outcome::kFeasible)) {
+    return "wrong about whether it fits";
+  }
+  if (fits) return conflict->buffers.empty() ? std::nullopt : std::optional<std::string>("blames");
+  if (conflict->outcome != Outcome::kInfeasible) return "gave up without a limit";
+  if (!conflict->minimal) return "not minimal without a limit";
+  if (conflict->short_by < 1) return "short by nothing";
+  if (conflict->works_with && !OracleFits(problem, *conflict->works_with)) {
+    return "does not work with what it says";
+  }
+  Problem part;
+  part.capacity = problem.capacity;
+  for (const std::size_t b : conflict->buffers) part.buffers.push_back(problem.buffers[b]);
+  if (OracleFits(part, *problem.capacity)) return "the buffers it names fit";
+  if (OracleFits(part, *problem.capacity + conflict->short_by - 1)) {
+    return "fits with fewer bytes more than it says are missing";
+  }
+  for (std::size_t left_out = 0; left_out < part.buffers.size(); ++left_out) {
+    Problem rest = part;
+    rest.buffers.erase(rest.buffers.begin() + static_cast<std::ptrdiff_t>(left_out));
+    if (!OracleFits(rest, *problem.capacity)) return "a buffer of the conflict is not needed";
+  }
+  return std::nullopt;
+}
+
+TEST(Explain, ConflictsAreConflictsAndMinimal) {
+  ProblemKnobs knobs;
+  knobs.with_capacity = true;
+  knobs.capacity_below = 3;
+  knobs.capacity_above = 1;
+  EXPECT_TRUE(ForRandomProblems(1, 2000, knobs, JudgeConflict));
+}
+
+TEST(Explain, AlsoWithAlignmentPinsAndGaps) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.with_capacity = true;
+  knobs.capacity_below = 2;
+  knobs.capacity_above = 3;
+  knobs.pins_may_collide = true;
+  EXPECT_TRUE(ForRandomProblems(40'000, 3000, knobs, JudgeConflict));
+}
+
+TEST(Explain, SaysWhichStepAndHowManyBytes) {
+  Problem problem;
+  problem.capacity = 10;
+  problem.buffers = {{"small", 0, 9, 1, 1, {}, {}, {}},
+                     {"big", 2, 6, 7, 1, {}, {}, {}},
+                     {"other", 4, 8, 6, 1, {}, {}, {}}};
+  Budget budget;
+  const auto conflict = Explain(problem, {}, budget);
+  ASSERT_TRUE(conflict.has_value());
+  EXPECT_EQ(conflict->outcome, Outcome::kInfeasible);
+  EXPECT_EQ(conflict->buffers, (std::vector<std::size_t>{1, 2}));
+  EXPECT_TRUE(conflict->minimal);
+  EXPECT_EQ(conflict->step, 4);
+  EXPECT_EQ(conflict->load, 13);
+  EXPECT_EQ(conflict->short_by, 3);
+  EXPECT_EQ(conflict->works_with, 14);
+}
+
+TEST(Explain, NeedsACapacity) {
+  Budget budget;
+  const auto conflict = Explain({}, {}, budget);
+  ASSERT_FALSE(conflict.has_value());
+  EXPECT_EQ(conflict.error().code, ErrorCode::kInvalidProblem);
+}
+
+}  // namespace
+}  // namespace berth::internal
