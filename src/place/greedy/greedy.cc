@@ -1,7 +1,14 @@
+// Which algorithm is which rule, and which rules are worth trying together.
+
 #include "place/greedy/greedy.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -29,7 +36,7 @@ Rule RuleOf(Algorithm algorithm) {
     case Algorithm::kFirstFitStart:
       return {Order::kStart, Selection::kInOrder, Fit::kFirst};
     case Algorithm::kFirstFitLowest:
-      return {Order::kLifetime, Selection::kLowestFirst, Fit::kFirst};
+      return {Order::kSize, Selection::kLowestFirst, Fit::kFirst};
     case Algorithm::kBestFitSize:
       return {Order::kSize, Selection::kInOrder, Fit::kBest};
     case Algorithm::kBestFitArea:
@@ -39,13 +46,59 @@ Rule RuleOf(Algorithm algorithm) {
     case Algorithm::kBestFitStart:
       return {Order::kStart, Selection::kInOrder, Fit::kBest};
     case Algorithm::kBestFitLowest:
-      return {Order::kLifetime, Selection::kLowestFirst, Fit::kBest};
+      return {Order::kLifetime, Selection::kLowestFirst, Fit::kFirst};
     case Algorithm::kXlaBestFit:
       return {Order::kSpatial, Selection::kInOrder, Fit::kBest};
     default:
       BERTH_CHECK(false && "not a rule of one greedy algorithm");
       return {};
   }
+}
+
+// One try of the portfolio. Rules that no public algorithm has go by the name of the portfolio.
+struct Member {
+  Rule rule;
+  Algorithm algorithm;
+  bool use_hints;
+};
+
+// What a lowest-first member may spend where plateaus do not serve: some 0.1 s. In-order members
+// spend none and always give a plan. Members that would surely spend more are left out: a buffer is
+// looked at about once for every ten that it meets.
+constexpr std::int64_t kMaxLooks = 300000;
+constexpr std::int64_t kMaxOverlaps = 10 * kMaxLooks;
+
+// First fit costs 40 ms for 28,000 buffers but a second for 100,000, best fit five times that.
+// Neither lowers the plans of large problems: lowest-first does, at a tenth of a second each.
+constexpr std::size_t kMaxFirstFitBuffers = 65536;
+constexpr std::size_t kMaxBestFitBuffers = 4096;
+
+// In the order in which they lowered the mean height over all measured tables most, given those
+// before (docs/algorithms/greedy.md has the table).
+std::vector<Member> Members(const Instance& instance, bool use_hints) {
+  std::vector<Member> members;
+  const bool cheap =
+      (PlateauPacker::CanPack(instance) && !use_hints) || CountOverlaps(instance) <= kMaxOverlaps;
+  const auto lowest = [&](Order order, Algorithm algorithm) {
+    if (!cheap) return;
+    members.push_back({{order, Selection::kLowestFirst, Fit::kFirst}, algorithm, use_hints});
+  };
+  const auto in_order = [&](Order order, Fit fit, Algorithm algorithm, std::size_t max_buffers) {
+    if (instance.num_buffers() > max_buffers) return;
+    members.push_back({{order, Selection::kInOrder, fit}, algorithm, use_hints});
+  };
+  constexpr auto kAny = std::numeric_limits<std::size_t>::max();
+  lowest(Order::kContention, Algorithm::kContention);
+  lowest(Order::kLoadLifetime, Algorithm::kGreedy);
+  in_order(Order::kLoadLifetime, Fit::kFirst, Algorithm::kGreedy, kMaxFirstFitBuffers);
+  lowest(Order::kLongArea, Algorithm::kGreedy);
+  in_order(Order::kStart, Fit::kBest, Algorithm::kBestFitStart, kMaxBestFitBuffers);
+  in_order(Order::kStart, Fit::kFirst, Algorithm::kFirstFitStart, kMaxFirstFitBuffers);
+  lowest(Order::kLifetime, Algorithm::kBestFitLowest);
+  lowest(Order::kLargeArea, Algorithm::kGreedy);
+  lowest(Order::kArea, Algorithm::kGreedy);
+  in_order(Order::kSize, Fit::kFirst, Algorithm::kFirstFitSize, kAny);
+  return members;
 }
 
 }  // namespace
@@ -58,6 +111,56 @@ Result<std::vector<Bytes>> PlaceGreedy(const Problem& problem, const Instance& i
     return std::move(run->offsets);
   }
   return Packer(instance).Pack(RuleOf(algorithm), /*use_hints=*/true)->offsets;
+}
+
+GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance, Bytes stop_at,
+                                  int threads, const Budget& budget) {
+  BERTH_CHECK(problem.buffers.size() == instance.num_buffers());
+  // Hints may make a plan higher in the end: both ways are tried, and hints win a tie.
+  std::vector<Member> members;
+  const auto& hints = instance.hint.items();
+  if (std::any_of(hints.begin(), hints.end(), [](Bytes hint) { return hint != kNone; })) {
+    members = Members(instance, /*use_hints=*/true);
+  }
+  const std::vector<Member> without = Members(instance, /*use_hints=*/false);
+  members.insert(members.end(), without.begin(), without.end());
+  std::vector<std::optional<Packing>> packings(members.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> planned{false};
+  std::atomic<std::size_t> stop{members.size()};  // The first member known to reach stop_at.
+  // Members are taken in order and always finished, so all before `stop` are there in the end,
+  // whatever the number of threads.
+  const auto work = [&] {
+    Packer packer(instance);
+    while (stop == members.size() && !(planned && budget.TimeIsUp())) {
+      const std::size_t i = next++;
+      if (i >= members.size()) return;
+      packings[i] = packer.Pack(members[i].rule, members[i].use_hints, kMaxLooks);
+      if (!packings[i]) continue;
+      planned = true;
+      if (packings[i]->height > stop_at) continue;
+      for (std::size_t known = stop; i < known && !stop.compare_exchange_weak(known, i);) {
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  const auto wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), members.size());
+  while (helpers.size() + 1 < wanted) {
+    try {
+      helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // Fewer threads than asked for; the answer is the same.
+    }
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < std::min(stop.load() + 1, members.size()); ++i) {
+    if (packings[i] && (!best || packings[i]->height < packings[*best]->height)) best = i;
+  }
+  BERTH_CHECK(best.has_value());
+  return {std::move(packings[*best]->offsets), packings[*best]->height, members[*best].algorithm};
 }
 
 }  // namespace berth::internal

@@ -1,7 +1,8 @@
 // place/greedy/greedy.h -- placement one buffer at a time, without a second thought.
 //
 // The algorithms that compilers and runtimes use today, each as its source describes it, and the
-// fast first step of Berth's own default.
+// fast first step of Berth's own default. packer.h explains those that plan, allocator.h those that
+// simulate a run-time allocator; docs/algorithms/greedy.md shows what they achieve.
 #ifndef BERTH_PLACE_GREEDY_GREEDY_H_
 #define BERTH_PLACE_GREEDY_GREEDY_H_
 
@@ -21,12 +22,14 @@ namespace berth::internal {
 [[nodiscard]] Result<std::vector<Bytes>> PlaceGreedy(const Problem& problem,
                                                      const Instance& instance, Algorithm algorithm);
 
-// The lowest plan of several of them. `stop_at`: a height at which to stop looking. Ends early, but
-// never before the first plan, when `budget` says so. The answer does not depend on `threads`.
+// The lowest plan of several of them, hints honoured where that costs nothing; of equally low ones
+// that of the first. `stop_at`: a height at which to stop looking. Ends early, but never before the
+// first plan, when the time of `budget` is up; otherwise the answer does not depend on `threads`.
+// Cost: 0.3 s for 28,000 buffers, 3,000 live at once, on one thread.
 struct GreedyAnswer {
   std::vector<Bytes> offsets;
   Bytes height = 0;
-  Algorithm algorithm = Algorithm::kGreedy;  // Which one found it.
+  Algorithm algorithm = Algorithm::kGreedy;  // Which one found it; kGreedy where it has no name.
 };
 [[nodiscard]] GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance,
                                                 Bytes stop_at, int threads, const Budget& budget);

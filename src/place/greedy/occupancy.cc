@@ -59,9 +59,24 @@ void FreeOffsets::AddSource(const ByteRanges& ranges, const Piece& piece) {
   if (!ranges.empty()) sources_.push_back({ranges.begin(), ranges.end(), piece.lower, piece.upper});
 }
 
+namespace {
+
+using Range = ByteRanges::Range;
+
+// The first of [next, end) that ends above `level`. The nearest are the likeliest.
+const Range* FirstAbove(const Range* next, const Range* end, Bytes level) {
+  for (int k = 0; k < 8; ++k, ++next) {
+    if (next == end || next->upper > level) return next;
+  }
+  return std::partition_point(next, end, [&](const Range& r) { return r.upper <= level; });
+}
+
+}  // namespace
+
 void FreeOffsets::LookFor(std::span<const Piece> pieces, Bytes alignment) {
   sources_.clear();
   alignment_ = alignment;
+  if (occupancy_.nodes_[1].any.empty()) return;
   const auto& nodes = occupancy_.nodes_;
   for (const Piece& piece : pieces) {
     // Level by level upwards: the nodes of the span, and, once there is one to the left (right),
@@ -91,20 +106,24 @@ void FreeOffsets::LookFor(std::span<const Piece> pieces, Bytes alignment) {
 }
 
 Bytes FreeOffsets::AtLeast(Bytes from) {
-  Bytes offset = RoundUp(from, alignment_);
+  const auto align = [this](Bytes offset) {  // Spares the division where it can.
+    return alignment_ == 1 ? offset : RoundUp(offset, alignment_);
+  };
+  Bytes offset = align(from);
   const std::size_t count = sources_.size();
   std::size_t agreed = 0;
   for (std::size_t i = 0; agreed < count; i = i + 1 == count ? 0 : i + 1) {
     Source& source = sources_[i];
     ++agreed;
+    const Range* next = source.next;
     for (;;) {
-      while (source.next != source.end && source.next->upper <= offset + source.lower) {
-        ++source.next;
-      }
-      if (source.next == source.end || source.next->lower >= offset + source.upper) break;
-      offset = RoundUp(source.next->upper - source.lower, alignment_);
+      next = FirstAbove(next, source.end, offset + source.lower);
+      if (next == source.end || next->lower >= offset + source.upper) break;
+      offset = align(next->upper - source.lower);
       agreed = 1;
+      ++next;
     }
+    source.next = next;
   }
   return offset;
 }

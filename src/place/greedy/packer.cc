@@ -1,12 +1,11 @@
 #include "place/greedy/packer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
 #include <tuple>
 #include <utility>
-
-#include "base/check.h"
 
 namespace berth::internal {
 namespace {
@@ -100,6 +99,21 @@ std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
       });
       break;
     }
+    case Order::kLoadLifetime: {
+      const auto contention = Contention(instance);
+      SortBy(buffers, [&](BufferIndex b) { return std::pair(-contention[b], -lifetime(b)); });
+      break;
+    }
+    case Order::kLongArea:
+      SortBy(buffers, [&](BufferIndex b) {
+        const double life = real(lifetime(b));
+        return -(real(size[b]) * life * life);
+      });
+      break;
+    case Order::kLargeArea:
+      SortBy(buffers,
+             [&](BufferIndex b) { return -(real(size[b]) * std::sqrt(real(lifetime(b)))); });
+      break;
     case Order::kSpatial: {
       const auto events = LifetimeInEvents(instance);
       SortBy(buffers, [&](BufferIndex b) { return std::pair(-size[b], -events[b]); });
@@ -116,23 +130,38 @@ Packer::Packer(const Instance& instance)
       skyline_(instance.num_sections()),
       offset_(instance.num_buffers(), 0) {
   for (const Bytes load : instance.section_load) largest_load_ = std::max(largest_load_, load);
+  for (const Bytes hint : instance.hint) has_hints_ |= hint != kNone;
 }
 
 std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64_t max_looks) {
   rule_ = rule;
-  use_hints_ = use_hints;
+  use_hints_ = use_hints && has_hints_;
   height_ = 0;
+  const std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  // Rows only rise, so solid buffers never fit below what is placed: first fit is the skyline then.
+  if (rule.selection == Selection::kLowestFirst && rule.fit == Fit::kFirst &&
+      !instance_.has_windows && !instance_.has_pins && !use_hints_) {
+    rule_.fit = Fit::kSkyline;
+  }
+  if (rule.selection == Selection::kLowestFirst && rule_.fit == Fit::kSkyline && !use_hints_ &&
+      PlateauPacker::CanPack(instance_)) {
+    if (!plateaus_) plateaus_.emplace(instance_);
+    offset_.items() = plateaus_->Pack(order);
+    for (const BufferIndex b : order) {
+      height_ = std::max(height_, offset_[b] + instance_.size[b]);
+    }
+    return Packing{offset_.items(), height_};
+  }
   occupancy_.Clear();
   skyline_.Clear();
   PlacePinned();
-  std::vector<BufferIndex> order = Ordered(instance_, rule.order);
-  std::erase_if(order, [&](BufferIndex b) { return instance_.pin[b] != kNone; });
-  if (rule.selection == Selection::kInOrder) {
+  if (rule.selection == Selection::kLowestFirst) {
+    if (!PlaceLowestFirst(order, max_looks)) return std::nullopt;
+  } else {
     for (const BufferIndex b : order) {
+      if (instance_.pin[b] != kNone) continue;
       Place(b, rule.fit == Fit::kBest ? SmallestRoom(b) : LowestFree(b, 0));
     }
-  } else if (!PlaceLowestFirst(order, max_looks)) {
-    return std::nullopt;
   }
   return Packing{offset_.items(), height_};
 }
@@ -151,7 +180,7 @@ bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_
   using Entry = std::pair<Bytes, std::int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> rows;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    rows.emplace(0, static_cast<std::int32_t>(rank));
+    if (instance_.pin[order[rank]] == kNone) rows.emplace(0, static_cast<std::int32_t>(rank));
   }
   for (std::int64_t looks = 0; !rows.empty(); ++looks) {
     if (looks == max_looks) return false;

@@ -24,9 +24,10 @@
 // for another. Stored values are therefore lower bounds, and a heap on them is right as long as the
 // top is looked at afresh before it is used, and put back if it has risen.
 //
-// Cost: in order, O(n log n) plus the ranges passed in Occupancy; about 10 ms for 28,000 buffers.
-// Lowest-first looks at a buffer once for each time that its row turns out to be taken: quadratic
-// at worst.
+// Cost: in order, O(n log n) plus the ranges passed in Occupancy: 15 to 50 ms for first fit of
+// 28,000 buffers, 200 ms for best fit, which looks at every gap. Lowest-first looks at a buffer
+// once for each time that its row turns out to be taken, quadratic at worst; plain problems go by
+// plateaus instead (plateaus.h), in 30 ms.
 #ifndef BERTH_PLACE_GREEDY_PACKER_H_
 #define BERTH_PLACE_GREEDY_PACKER_H_
 
@@ -37,17 +38,21 @@
 
 #include "model/instance.h"
 #include "place/greedy/occupancy.h"
+#include "place/greedy/plateaus.h"
 #include "place/greedy/skyline.h"
 
 namespace berth::internal {
 
 enum class Order {
-  kSize,        // Live from first to last step first (by index), then size, then earlier start.
-  kArea,        // Size times lifetime, then size.
-  kLifetime,    // Lifetime, then size.
-  kStart,       // Earlier start, then size.
-  kContention,  // Largest load met, alignment, size times lifetime squared, lifetime.
-  kSpatial,     // Size, then lifetime counted in allocations and frees.
+  kSize,          // Live from first to last step first (by index); then size, earlier start.
+  kArea,          // Size times lifetime, size, earlier start.
+  kLifetime,      // Lifetime, size.
+  kStart,         // Earlier start, size.
+  kContention,    // Largest load met, alignment, size times lifetime squared, lifetime.
+  kSpatial,       // Size, lifetime counted in allocations and frees.
+  kLoadLifetime,  // Largest load met, lifetime.
+  kLongArea,      // Size times lifetime squared.
+  kLargeArea,     // Size times the square root of lifetime.
 };
 enum class Selection { kInOrder, kLowestFirst };
 enum class Fit { kFirst, kBest, kSkyline };
@@ -91,6 +96,8 @@ class Packer {
 
   const Instance& instance_;
   Bytes largest_load_ = 0;
+  bool has_hints_ = false;
+  std::optional<PlateauPacker> plateaus_;  // Made when first needed.
   Occupancy occupancy_;
   FreeOffsets room_;
   Skyline skyline_;

@@ -1,0 +1,195 @@
+#include "place/greedy/plateaus.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+#include "base/arithmetic.h"
+
+namespace berth::internal {
+
+SpanIndex::SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections)
+    : size_(std::bit_ceil(std::max<std::size_t>(spans.size(), 1))),
+      position_(spans.size()),
+      begin_at_(static_cast<std::size_t>(num_sections) + 1, 0) {
+  for (const Span& span : spans) ++begin_at_[static_cast<std::size_t>(span.first) + 1];
+  for (std::size_t s = 1; s < begin_at_.size(); ++s) begin_at_[s] += begin_at_[s - 1];
+  std::vector<std::int32_t> next = begin_at_;
+  // What fills the array up to a power of two ends after everything else.
+  std::vector<std::int32_t> last(size_, INT32_MAX);
+  for (std::size_t k = 0; k < spans.size(); ++k) {
+    position_[k] = static_cast<std::size_t>(next[static_cast<std::size_t>(spans[k].first)]++);
+    last[position_[k]] = spans[k].last;
+  }
+  // Positions, each block sorted by last section, then position.
+  std::vector<std::int32_t> sorted(size_);
+  for (std::size_t p = 0; p < size_; ++p) sorted[p] = static_cast<std::int32_t>(p);
+  const auto ends_before = [&](std::int32_t x, std::int32_t y) {
+    return last[static_cast<std::size_t>(x)] < last[static_cast<std::size_t>(y)];
+  };
+  std::vector<std::int32_t> merged(size_);
+  for (std::size_t width = 1; width <= size_; width *= 2) {
+    if (width > 1) {
+      for (std::size_t from = 0; from < size_; from += width) {
+        const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(from);
+        const auto middle = begin + static_cast<std::ptrdiff_t>(width / 2);
+        std::merge(begin, middle, middle, begin + static_cast<std::ptrdiff_t>(width),
+                   merged.begin() + static_cast<std::ptrdiff_t>(from), ends_before);
+      }
+      sorted.swap(merged);
+    }
+    Level level{std::vector<std::int32_t>(size_), std::vector<std::int32_t>(size_),
+                std::vector<std::int32_t>(2 * size_)};
+    for (std::size_t p = 0; p < size_; ++p) {
+      const auto position = static_cast<std::size_t>(sorted[p]);
+      level.last[p] = last[position];
+      level.place[position] = static_cast<std::int32_t>(p & (width - 1));
+    }
+    levels_.push_back(std::move(level));
+  }
+}
+
+void SpanIndex::Reset(const std::vector<std::int32_t>& ranks) {
+  std::vector<std::int32_t> rank_at(size_, kNoRank);
+  for (std::size_t k = 0; k < ranks.size(); ++k) rank_at[position_[k]] = ranks[k];
+  for (std::size_t h = 0; h < levels_.size(); ++h) {
+    Level& level = levels_[h];
+    const std::size_t width = std::size_t{1} << h;
+    for (std::size_t from = 0; from < size_; from += width) {
+      std::int32_t* const tree = level.minimum.data() + 2 * from;
+      for (std::size_t p = from; p < from + width; ++p) {
+        tree[width + static_cast<std::size_t>(level.place[p])] = rank_at[p];
+      }
+      for (std::size_t node = width - 1; node > 0; --node) {
+        tree[node] = std::min(tree[2 * node], tree[2 * node + 1]);
+      }
+    }
+  }
+}
+
+void SpanIndex::SetRank(std::size_t k, std::int32_t rank) {
+  const std::size_t position = position_[k];
+  for (std::size_t h = 0; h < levels_.size(); ++h) {
+    Level& level = levels_[h];
+    const std::size_t width = std::size_t{1} << h;
+    std::int32_t* const tree = level.minimum.data() + 2 * (position & ~(width - 1));
+    std::size_t node = width + static_cast<std::size_t>(level.place[position]);
+    tree[node] = rank;
+    for (node /= 2; node > 0; node /= 2) {
+      const std::int32_t minimum = std::min(tree[2 * node], tree[2 * node + 1]);
+      if (tree[node] == minimum) break;
+      tree[node] = minimum;
+    }
+  }
+}
+
+std::int32_t SpanIndex::BestOfBlock(std::size_t level, std::size_t block, std::int32_t last) const {
+  const std::size_t width = std::size_t{1} << level;
+  const std::int32_t* const lasts = levels_[level].last.data() + block * width;
+  const std::int32_t* const tree = levels_[level].minimum.data() + 2 * block * width;
+  if (lasts[width - 1] <= last) return tree[1];
+  auto end = width + static_cast<std::size_t>(std::upper_bound(lasts, lasts + width, last) - lasts);
+  std::int32_t best = kNoRank;
+  for (; end > 1; end /= 2) {
+    if (end % 2 == 1) best = std::min(best, tree[end - 1]);
+  }
+  return best;
+}
+
+std::int32_t SpanIndex::Best(std::int32_t first, std::int32_t last) const {
+  auto left = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(first)]);
+  auto right = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(last)]);
+  std::int32_t best = kNoRank;
+  for (std::size_t level = 0; left < right; ++level, left /= 2, right /= 2) {
+    if (left % 2 == 1) best = std::min(best, BestOfBlock(level, left++, last));
+    if (right % 2 == 1) best = std::min(best, BestOfBlock(level, --right, last));
+  }
+  return best;
+}
+
+bool PlateauPacker::CanPack(const Instance& instance) {
+  if (instance.has_pins || instance.has_gaps) return false;
+  const auto& alignments = instance.alignment.items();
+  return std::all_of(alignments.begin(), alignments.end(),
+                     [&](Bytes alignment) { return alignment == alignments.front(); });
+}
+
+PlateauPacker::PlateauPacker(const Instance& instance)
+    : instance_(instance),
+      unplaced_(
+          [&] {
+            std::vector<SpanIndex::Span> spans;
+            spans.reserve(instance.num_buffers());
+            for (const BufferIndex b : instance.buffers()) {
+              spans.push_back({instance.first[b].value(), instance.last[b].value()});
+            }
+            return spans;
+          }(),
+          static_cast<std::int32_t>(instance.num_sections())) {}
+
+std::vector<Bytes> PlateauPacker::Pack(const std::vector<BufferIndex>& order) {
+  std::vector<std::int32_t> ranks(order.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    ranks[order[rank].position()] = static_cast<std::int32_t>(rank);
+  }
+  unplaced_.Reset(ranks);
+
+  // A plateau is known by its first section; kGone where none begins. Its level is a multiple of
+  // the alignment.
+  constexpr Bytes kGone = -1;
+  const std::size_t sections = instance_.num_sections();
+  std::vector<Bytes> level(sections, kGone);
+  std::vector<std::size_t> end(sections);
+  std::vector<std::size_t> begin_of_end(sections + 1);  // By the section past a plateau's last.
+  using Entry = std::pair<Bytes, std::size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> lowest;
+  const auto set = [&](std::size_t from, std::size_t to, Bytes at) {
+    if (from == to) return;
+    level[from] = at;
+    end[from] = to;
+    begin_of_end[to] = from;
+    lowest.emplace(at, from);
+  };
+  set(0, sections, 0);
+
+  std::vector<Bytes> offsets(order.size(), 0);
+  for (std::size_t placed = 0; placed < order.size();) {
+    const auto [at, entry] = lowest.top();
+    lowest.pop();
+    if (level[entry] != at) continue;  // Has risen, or has become part of another.
+    std::size_t from = entry;
+    std::size_t to = end[entry];
+    while (to < sections && level[to] == at) {
+      level[to] = kGone;
+      to = end[to];
+    }
+    while (from > 0 && level[begin_of_end[from]] == at) {
+      level[from] = kGone;
+      from = begin_of_end[from];
+    }
+    const std::int32_t rank =
+        unplaced_.Best(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to));
+    if (rank == SpanIndex::kNoRank) {
+      // Something is unplaced, so there is a neighbour.
+      Bytes up = std::numeric_limits<Bytes>::max();
+      if (from > 0) up = std::min(up, level[begin_of_end[from]]);
+      if (to < sections) up = std::min(up, level[to]);
+      set(from, to, up);
+      continue;
+    }
+    const BufferIndex b = order[static_cast<std::size_t>(rank)];
+    unplaced_.Remove(b.position());
+    offsets[b.position()] = at;
+    ++placed;
+    set(from, instance_.first[b].position(), at);
+    set(instance_.last[b].position(), to, at);
+    set(instance_.first[b].position(), instance_.last[b].position(),
+        at + RoundUp(instance_.size[b], instance_.alignment[b]));
+  }
+  return offsets;
+}
+
+}  // namespace berth::internal
