@@ -98,7 +98,7 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
     for (std::size_t i = 0; i < digits.size(); ++i) denominator *= 10;
     text.remove_prefix(length);
   }
-  while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == ' ') text.remove_prefix(1);
 
   const auto unit = BytesOfUnit(text);
   if (!unit) return std::nullopt;

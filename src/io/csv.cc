@@ -110,8 +110,7 @@ class TableReader {
     buffer.end = end + end_shift_;
     if (buffer.start >= buffer.end) {
       return InvalidAt(rows_.FieldOf(Column::kStart).position,
-                       Named(buffer) + "no step lies between " + Endpoint(Column::kStart, start) +
-                           " and " + Endpoint(Column::kEnd, end));
+                       Named(buffer) + "its lifetime " + Lifetime(start, end) + " holds no step");
     }
     if (buffer.end > kMaxStep) {
       return InvalidAt(rows_.FieldOf(Column::kEnd).position,
@@ -215,9 +214,8 @@ class TableReader {
     const auto end = CheckedAdd(written.end, end_shift_);
     if (start && end && *start >= *end) return invalid("holds no step");
     if (!start || !end || *start < buffer.start || *end > buffer.end) {
-      return invalid("lies outside the lifetime from " +
-                     Endpoint(Column::kStart, buffer.start - start_shift_) + " to " +
-                     Endpoint(Column::kEnd, buffer.end - end_shift_));
+      return invalid("lies outside the lifetime " +
+                     Lifetime(buffer.start - start_shift_, buffer.end - end_shift_));
     }
     if (!buffer.gaps.empty() && *start < buffer.gaps.back().end) {
       return invalid("overlaps or precedes the gap " + Quoted(previous) + " before it");
@@ -261,11 +259,12 @@ class TableReader {
 
   static std::string Named(const Buffer& buffer) { return "buffer " + Quoted(buffer.id) + ": "; }
 
-  // One end of a lifetime as the table has it.
-  [[nodiscard]] std::string Endpoint(Column column, Step step) const {
-    const bool inclusive = column == Column::kStart ? start_shift_ == 0 : end_shift_ == 1;
-    return rows_.NameOf(column) + " " + std::to_string(step) +
-           (inclusive ? " (inclusive)" : " (exclusive)");
+  // A lifetime as the table has it.
+  [[nodiscard]] std::string Lifetime(Step start, Step end) const {
+    return "from " + rows_.NameOf(Column::kStart) + " " + std::to_string(start) +
+           (start_shift_ == 0 ? " (inclusive) to " : " (exclusive) to ") +
+           rows_.NameOf(Column::kEnd) + " " + std::to_string(end) +
+           (end_shift_ == 1 ? " (inclusive)" : " (exclusive)");
   }
 
   tl::unexpected<Error> InvalidAt(std::size_t position, std::string_view sentence) const {

@@ -1,5 +1,6 @@
 // Plans (docs/formats/plan.md).
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -108,61 +109,87 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
   }
 }
 
-// Parses `source`, minding what the parser lets pass: of a key that comes twice it keeps the last.
-Result<Json> ParseJson(const Source& source) {
-  std::vector<std::unordered_set<std::string>> open_objects;
-  std::optional<std::string> repeated;
-  const auto note_keys = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_objects.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!open_objects.back().insert(key).second && !repeated) repeated = key;
-    }
-    return true;
-  };
-  try {
-    Json json = Json::parse(source.text(), note_keys);
-    if (repeated) return source.FailAsWhole("the key " + Quoted(*repeated) + " comes twice");
-    return json;
-  } catch (const Json::parse_error& error) {
-    // `byte` counts from 1, and may lie past the end.
-    const std::size_t position = error.byte == 0 ? 0 : error.byte - 1;
-    if (position >= source.text().size()) {
-      return source.FailAt(source.text().size(), "the JSON ends in the middle");
-    }
-    return source.FailAt(position,
-                         "not JSON from here on: " + Quoted(source.text().substr(position)));
-  } catch (const Json::out_of_range&) {
-    return source.FailAsWhole("the JSON holds a number that is out of range");
+// Finds what is wrong with a text in JSON before it becomes a tree: also a key that comes twice in
+// an object, of which a tree would silently keep the last. (A parser callback could do so on the
+// way to the tree, but makes nlohmann's parser look through the whole list after each element.)
+class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit JsonChecker(const Source& source) : source_(source) {}
+
+  [[nodiscard]] Result<void> Check() {
+    if (nlohmann::json::sax_parse(source_.text(), this)) return {};
+    return tl::unexpected(*error_);
   }
-}
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(std::size_t) override {
+    keys_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return true;
+  }
+  bool key(string_t& key) override {
+    if (keys_.back().insert(key).second) return true;
+    error_ = source_.FailAsWhole("the key " + Quoted(key) + " comes twice in an object").value();
+    return false;
+  }
+  bool parse_error(std::size_t read, const std::string& /*token*/,
+                   const nlohmann::detail::exception& exception) override {
+    // The last byte read is the first that cannot be; it may be the end.
+    const std::string_view text = source_.text();
+    const std::size_t position = std::min(read == 0 ? 0 : read - 1, text.size());
+    const bool out_of_range = dynamic_cast<const nlohmann::json::out_of_range*>(&exception);
+    error_ =
+        (out_of_range ? source_.FailAt(position, "the number that ends here is out of range")
+         : position == text.size()
+             ? source_.FailAt(position, "the JSON ends in the middle")
+             : source_.FailAt(position, "not JSON from here on: " + Quoted(text.substr(position))))
+            .value();
+    return false;
+  }
+
+ private:
+  const Source& source_;
+  std::vector<std::unordered_set<std::string>> keys_;  // Of the objects that are open.
+  std::optional<Error> error_;
+};
 
 Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
-  const auto parsed = ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  const auto member = [](const Json& object, const char* key) -> const Json* {
+  if (auto checked = JsonChecker(source).Check(); !checked) return tl::unexpected(checked.error());
+  const auto plan = nlohmann::json::parse(source.text());
+  using Value = const nlohmann::json;
+  const auto member = [](Value& object, const char* key) -> Value* {
     const auto found = object.find(key);
     return found == object.end() ? nullptr : &*found;
   };
   // Lists and objects may nest deeper than the stack.
-  const auto seen = [](const Json* value) {
+  const auto seen = [](Value* value) {
     if (value == nullptr) return std::string("missing");
     if (value->is_structured()) return "an " + std::string(value->type_name());
-    return value->is_string() ? Quoted(value->get_ref<const std::string&>()) : Line(*value);
+    return value->is_string() ? Quoted(value->get_ref<const std::string&>()) : value->dump();
   };
 
-  const Json* const format = member(*parsed, "format");
+  Value* const format = member(plan, "format");
   if (format == nullptr || *format != kFormat) {
     return source.FailAsWhole("not a plan: \"format\" is " + seen(format) +
                               " where it should be \"berth-plan\"");
   }
-  const Json* const version = member(*parsed, "format_version");
+  Value* const version = member(plan, "format_version");
   if (version == nullptr || *version != kFormatVersion) {
     return source.FailAsWhole("\"format_version\" is " + seen(version) +
                               ", but this reader knows version 1 alone");
   }
-  const Json* const placements = member(*parsed, "placements");
+  Value* const placements = member(plan, "placements");
   if (placements != nullptr && placements->is_null()) {
     return source.FailAsWhole("the search that wrote this found no plan", ErrorCode::kInvalidPlan);
   }
@@ -173,14 +200,14 @@ Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& 
 
   OffsetCollector collector(source, problem);
   for (std::size_t i = 0; i < placements->size(); ++i) {
-    const Json& placement = (*placements)[i];
+    Value& placement = (*placements)[i];
     const std::string number = "placement number " + std::to_string(i + 1);
-    const Json* const id = placement.is_object() ? member(placement, "id") : nullptr;
+    Value* const id = placement.is_object() ? member(placement, "id") : nullptr;
     if (id == nullptr || !id->is_string()) {
       return source.FailAsWhole(number + " is " + seen(&placement) +
                                 " where it should be an object with an \"id\" that is text");
     }
-    const Json* const offset = member(placement, "offset");
+    Value* const offset = member(placement, "offset");
     // Integers past 64 bits parse as unsigned or as floating-point numbers.
     const bool fits = offset != nullptr && offset->is_number_integer() &&
                       (!offset->is_number_unsigned() ||

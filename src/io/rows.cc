@@ -34,11 +34,27 @@ std::string LowerCase(std::string_view text) {
 std::string NamesOf(Column column) {
   std::string out;
   for (const ColumnName& known : kColumnNames) {
-    if (known.column != column) continue;
-    if (!out.empty()) out += " or ";
-    out += known.name;
+    if (known.column == column) out += (out.empty() ? "" : " or ") + std::string(known.name);
   }
   return out;
+}
+
+// Why `field` of a header with `width` fields is no column: what people most often get wrong first.
+std::string WhyUnknown(const Field& field, std::size_t width) {
+  const std::string seen = Quoted(field.value);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  if (!IsUtf8(field.value) || std::any_of(field.value.begin(), field.value.end(), is_control)) {
+    return "the header holds " + seen + "; this is not a table in CSV";
+  }
+  const std::string unknown = "the column " + seen + " is unknown; ";
+  if (width == 1 && field.value.find_first_of(";\t|") != std::string_view::npos) {
+    return unknown + "columns must be separated by commas";
+  }
+  if (!field.value.empty() &&
+      field.value.find_first_not_of("0123456789") == std::string_view::npos) {
+    return unknown + "a table begins with a header such as id,lower,upper,size";
+  }
+  return unknown + "known are id, lower, upper, size, alignment, hint, gaps and offset";
 }
 
 std::string Listed(const std::vector<Field>& fields) {
@@ -71,12 +87,7 @@ Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_col
                      [&name](const ColumnName& column) { return column.name == name; });
     if (known == std::end(kColumnNames)) {
       if (any_column) continue;
-      const bool one_field = width_ == 1 && name.find_first_of(";\t|") != std::string::npos;
-      return source_.FailAt(field.position,
-                            "the column " + Quoted(field.value) + " is unknown; " +
-                                (one_field ? "fields must be separated by commas"
-                                           : "known are id, lower, upper, size, alignment, hint, "
-                                             "gaps and offset"));
+      return source_.FailAt(field.position, WhyUnknown(field, width_));
     }
     Place& place = places_[static_cast<std::size_t>(known->column)];
     if (place.position) {

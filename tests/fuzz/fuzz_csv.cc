@@ -1,0 +1,57 @@
+// What ReadCsv() reads is valid, and comes back from WriteCsv() as it was; what it refuses, it
+// refuses with a line and a column. The first byte chooses the endpoints.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "berth/io.h"
+
+namespace {
+
+void Require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "t:LINE:COLUMN: sentence", on one line.
+bool IsPlaced(std::string_view message) {
+  const std::size_t line_end = message.find(':', 2);
+  if (message.substr(0, 2) != "t:" || line_end == std::string_view::npos) return false;
+  const std::size_t column_end = message.find(':', line_end + 1);
+  if (column_end == std::string_view::npos) return false;
+  return IsNumber(message.substr(2, line_end - 2)) &&
+         IsNumber(message.substr(line_end + 1, column_end - line_end - 1)) &&
+         message.find_first_of(std::string_view("\n\r\0\x1b", 4)) == std::string_view::npos;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto endpoints = static_cast<berth::Endpoints>(data[0] % 4);
+  // A copy of its own: reading past its end is then noticed.
+  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const auto table = berth::ReadCsv(text, "t", {endpoints});
+  if (!table) {
+    Require(IsPlaced(table.error().message), table.error().message.c_str());
+    return 0;
+  }
+  Require(berth::Validate(table->problem).has_value(), "a table that was read is not valid");
+  Require(table->lines.size() == table->problem.buffers.size(), "a line for each buffer");
+  const std::string written = berth::WriteCsv(table->problem);
+  const auto again = berth::ReadCsv(written, "t");
+  Require(again.has_value(), "what was written cannot be read");
+  Require(again->problem == table->problem, "what was written reads differently");
+  Require(berth::WriteCsv(again->problem) == written, "writing again gives other bytes");
+  return 0;
+}

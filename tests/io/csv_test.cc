@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/io.h"
+#include "tests/io/random_table.h"
+
+namespace berth {
+namespace {
+
+using internal::RandomTable;
+
+Problem Read(std::string_view text, Endpoints endpoints = Endpoints::kByColumnName) {
+  const auto table = ReadCsv(text, "t.csv", {endpoints});
+  EXPECT_TRUE(table.has_value()) << table.error().message;
+  return table ? table->problem : Problem();
+}
+
+Error Refuse(std::string_view text) {
+  const auto table = ReadCsv(text, "t.csv");
+  EXPECT_FALSE(table.has_value()) << text;
+  return table ? Error{ErrorCode::kIo, "none"} : table.error();
+}
+
+std::vector<std::string> Ids(const Problem& problem) {
+  std::vector<std::string> ids;
+  for (const Buffer& buffer : problem.buffers) ids.push_back(buffer.id);
+  return ids;
+}
+
+TEST(ReadCsvTest, ReadsEveryColumn) {
+  const Problem problem = Read(
+      "id,lower,upper,size,alignment,hint,gaps,offset\n"
+      "a,-3,9,64,16,40,-2-0@1:3 4-6,32\n"
+      "b,0,1,1,1,,,\n");
+  ASSERT_EQ(problem.buffers.size(), 2u);
+  const Buffer a{"a", -3, 9, 64, 16, 32, 40, {{-2, 0, Window{1, 3}}, {4, 6, std::nullopt}}};
+  EXPECT_EQ(problem.buffers[0], a);
+  EXPECT_EQ(problem.buffers[1], (Buffer{"b", 0, 1, 1, 1, {}, {}, {}}));
+  EXPECT_EQ(problem.capacity, std::nullopt);
+}
+
+TEST(ReadCsvTest, QuotedFieldsHoldAnything) {
+  const Problem problem = Read(
+      "id,lower,upper,size\n"
+      "\"conv,1\",0,1,1\n"
+      "\"say \"\"hi\"\"\",0,1,1\n"
+      "\"two\nlines\",0,1,1\n"
+      "\"two\r\nlines\",0,1,1\n"
+      "\"\"\"\",0,1,1\n"
+      "\" padded \",0,1,1\n"
+      "gr\xc3\xb6\xc3\x9f"
+      "e,0,1,1\n"
+      "in between,0,1,1\n");
+  EXPECT_EQ(Ids(problem), (std::vector<std::string>{"conv,1", "say \"hi\"", "two\nlines",
+                                                    "two\r\nlines", "\"", " padded ",
+                                                    "gr\xc3\xb6\xc3\x9f"
+                                                    "e",
+                                                    "in between"}));
+}
+
+TEST(ReadCsvTest, LinesAreThoseOfAnEditor) {
+  const auto table = ReadCsv(
+      "\n"
+      "id,lower,upper,size\r\n"
+      "a,0,1,1\r\n"
+      "\r\n"
+      "\"b\n\nb\",0,1,1\n"
+      "c,0,1,1",
+      "t.csv");
+  ASSERT_TRUE(table.has_value()) << table.error().message;
+  EXPECT_EQ(table->lines, (std::vector<std::size_t>{3, 5, 8}));
+}
+
+TEST(ReadCsvTest, ColumnsOfErrorsCountCharacters) {
+  EXPECT_EQ(
+      Refuse("\xef\xbb\xbfsize,id,lower,upper\n1,\"\xc3\xb6\n\xc3\xb6\xf0\x9f\x98\x80\",x,1\n")
+          .message,
+      "t.csv:3:5: lower \"x\" is not a whole number");
+}
+
+TEST(ReadCsvTest, LifetimesByColumnName) {
+  const Buffer half_open = Read("id,start,upper,size,gaps\na,2,5,1,3-4\n").buffers.at(0);
+  EXPECT_EQ(half_open, (Buffer{"a", 2, 5, 1, 1, {}, {}, {{3, 4, {}}}}));
+  const Buffer inclusive = Read("id,lower,end,size,gaps\na,2,5,1,3-4\n").buffers.at(0);
+  EXPECT_EQ(inclusive, (Buffer{"a", 2, 6, 1, 1, {}, {}, {{3, 5, {}}}}));
+}
+
+TEST(ReadCsvTest, LifetimesAsAskedFor) {
+  for (const char* text :
+       {"id,lower,upper,size,gaps\na,2,9,1,3-5\n", "id,begin,end,size,gaps\na,2,9,1,3-5\n"}) {
+    EXPECT_EQ(Read(text, Endpoints::kHalfOpen).buffers.at(0),
+              (Buffer{"a", 2, 9, 1, 1, {}, {}, {{3, 5, {}}}}));
+    EXPECT_EQ(Read(text, Endpoints::kInclusive).buffers.at(0),
+              (Buffer{"a", 2, 10, 1, 1, {}, {}, {{3, 6, {}}}}));
+    EXPECT_EQ(Read(text, Endpoints::kExclusive).buffers.at(0),
+              (Buffer{"a", 3, 9, 1, 1, {}, {}, {{4, 5, {}}}}));
+  }
+}
+
+TEST(ReadCsvTest, SingleSteps) {
+  EXPECT_EQ(Read("id,start,end,size\na,7,7,1\n").buffers.at(0).end, 8);
+  EXPECT_FALSE(ReadCsv("id,start,end,size\na,7,7,1\n", "t", {Endpoints::kHalfOpen}).has_value());
+  EXPECT_FALSE(ReadCsv("id,start,end,size\na,7,8,1\n", "t", {Endpoints::kExclusive}).has_value());
+}
+
+TEST(ReadCsvTest, GapsOfNegativeSteps) {
+  const Problem problem =
+      Read("id,lower,upper,size,gaps\na,-9,9,8,\" -8--6  -5--3@0:8\t-3-2@7:8\"\n");
+  EXPECT_EQ(problem.buffers.at(0).gaps,
+            (std::vector<Gap>{{-8, -6, {}}, {-5, -3, Window{0, 8}}, {-3, 2, Window{7, 8}}}));
+}
+
+TEST(ReadCsvTest, TableWithoutRowsIsAProblemWithoutBuffers) {
+  EXPECT_TRUE(Read("id,lower,upper,size").buffers.empty());
+  EXPECT_TRUE(Read("size,upper,lower,id\r\n\r\n").buffers.empty());
+}
+
+TEST(ReadCsvTest, FaultsOfFormAndOfSubstance) {
+  EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,x\n").code, ErrorCode::kParse);
+  EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,0\n").code, ErrorCode::kInvalidProblem);
+  EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,1\na,0,1,1\n").code, ErrorCode::kInvalidProblem);
+}
+
+TEST(ReadCsvTest, ReportsTheFirstFault) {
+  EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,0\nb,x,1,1\n").message.substr(0, 9), "t.csv:2:7");
+}
+
+TEST(ReadCsvTest, ErrorsAreOneLineWhateverTheName) {
+  const auto table = ReadCsv("", "a\nb\x1b[31m");
+  ASSERT_FALSE(table.has_value());
+  EXPECT_EQ(table.error().message.substr(0, 22), "a\\nb\\x1b[31m:1:1: the ");
+}
+
+// Whatever is broken in a valid table, it is read or refused with its place, and never breaks us.
+TEST(ReadCsvTest, SurvivesDamage) {
+  internal::Random random(1);
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    std::string text = WriteCsv(RandomTable(seed));
+    const auto at =
+        static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(text.size()) - 1));
+    constexpr std::string_view kDamage = ",\"\n\r-9 @:\xff";
+    switch (random.Uniform(0, 2)) {
+      case 0:
+        text.resize(at);
+        break;
+      case 1:
+        text[at] = kDamage[static_cast<std::size_t>(random.Uniform(0, kDamage.size() - 1))];
+        break;
+      default:
+        text.insert(at, 1,
+                    kDamage[static_cast<std::size_t>(random.Uniform(0, kDamage.size() - 1))]);
+    }
+    const auto table = ReadCsv(text, "t.csv");
+    if (table) {
+      EXPECT_TRUE(Validate(table->problem).has_value());
+    } else {
+      const std::string& message = table.error().message;
+      EXPECT_EQ(message.substr(0, 6), "t.csv:");
+      EXPECT_NE(message.find_first_of("123456789"), std::string::npos);
+      EXPECT_EQ(message.find_first_of("\n\r"), std::string::npos);
+    }
+  }
+}
+
+TEST(WriteCsvTest, LeavesOutUnusedColumns) {
+  Problem problem;
+  EXPECT_EQ(WriteCsv(problem), "id,lower,upper,size\n");
+  problem.buffers = {{"a", 0, 3, 4, 1, {}, {}, {}}, {"b,\"", 1, 2, 5, 1, {}, {}, {}}};
+  EXPECT_EQ(WriteCsv(problem), "id,lower,upper,size\na,0,3,4\n\"b,\"\"\",1,2,5\n");
+  problem.buffers[1].alignment = 8;
+  problem.buffers[1].offset = 16;
+  problem.buffers[0].gaps = {{1, 2, Window{0, 2}}};
+  EXPECT_EQ(WriteCsv(problem),
+            "id,lower,upper,size,alignment,gaps,offset\n"
+            "a,0,3,4,1,1-2@0:2,\n"
+            "\"b,\"\"\",1,2,5,8,,16\n");
+}
+
+TEST(WriteCsvTest, HoldsAPlan) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 4, 1, {}, {}, {}}, {"b", 1, 2, 5, 1, {}, {}, {}}};
+  const std::vector<Bytes> offsets = {5, 0};
+  EXPECT_EQ(WriteCsv(problem, &offsets), "id,lower,upper,size,offset\na,0,3,4,5\nb,1,2,5,0\n");
+}
+
+TEST(WriteCsvTest, ReadsBackAsItWas) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = RandomTable(seed);
+    ASSERT_TRUE(Validate(problem).has_value()) << Validate(problem).error().message;
+    const std::string text = WriteCsv(problem);
+    const auto table = ReadCsv(text, "t.csv");
+    ASSERT_TRUE(table.has_value()) << table.error().message << "\n" << text;
+    EXPECT_EQ(table->problem, problem) << text;
+    EXPECT_EQ(WriteCsv(table->problem), text);
+  }
+}
+
+TEST(ReadCsvTest, ReadsPublishedTables) {
+  const char* const data = std::getenv("BERTH_DATA");
+  const std::filesystem::path folder =
+      std::filesystem::path(data != nullptr ? data : BERTH_SOURCE_DIR "/../shared/data") /
+      "buffers";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no tables in " << folder;
+  std::size_t tables = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".csv") continue;
+    SCOPED_TRACE(entry.path());
+    const auto text = ReadFile(entry.path());
+    ASSERT_TRUE(text.has_value()) << text.error().message;
+    const auto table = ReadCsv(*text, entry.path().string());
+    ASSERT_TRUE(table.has_value()) << table.error().message;
+    EXPECT_FALSE(table->problem.buffers.empty());
+    EXPECT_EQ(WriteCsv(table->problem), *text);
+    ++tables;
+  }
+  EXPECT_GE(tables, 1u);
+}
+
+}  // namespace
+}  // namespace berth

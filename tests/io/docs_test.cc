@@ -1,0 +1,117 @@
+// The examples in docs/formats/ are what they say they are.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/io.h"
+
+namespace berth {
+namespace {
+
+struct Example {
+  std::string language;  // What follows the opening fence.
+  std::string text;
+};
+
+std::vector<Example> Examples(const std::string& markdown) {
+  std::vector<Example> examples;
+  bool inside = false;
+  for (std::size_t begin = 0; begin < markdown.size();) {
+    const std::size_t end = markdown.find('\n', begin) + 1;
+    const std::string line = markdown.substr(begin, end - begin);
+    begin = end;
+    if (line.substr(0, 3) == "```") {
+      if (!inside) examples.push_back({line.substr(3, line.size() - 4), ""});
+      inside = !inside;
+    } else if (inside) {
+      examples.back().text += line;
+    }
+  }
+  EXPECT_FALSE(inside);
+  return examples;
+}
+
+std::string Document(const std::string& name) {
+  const auto text = ReadFile(BERTH_SOURCE_DIR "/docs/formats/" + name);
+  EXPECT_TRUE(text.has_value()) << text.error().message;
+  return text.value_or("");
+}
+
+std::vector<Problem> Tables(const std::vector<Example>& examples) {
+  std::vector<Problem> problems;
+  for (const Example& example : examples) {
+    if (example.language.substr(0, 3) != "csv") continue;
+    CsvOptions options;
+    if (example.language == "csv exclusive") options.endpoints = Endpoints::kExclusive;
+    const auto table = ReadCsv(example.text, "example", options);
+    EXPECT_TRUE(table.has_value()) << table.error().message << "\n" << example.text;
+    if (table) problems.push_back(table->problem);
+  }
+  return problems;
+}
+
+TEST(DocsTest, TablesSayWhatTheTextSays) {
+  const auto problems = Tables(Examples(Document("csv.md")));
+  ASSERT_EQ(problems.size(), 6u);
+  EXPECT_EQ(problems[0].buffers.at(0), (Buffer{"conv1", 0, 3, 4096, 1, {}, {}, {}}));
+  EXPECT_EQ(problems[1].buffers.at(1), (Buffer{"b", 2, 5, 32, 1, {}, {}, {}}));
+  EXPECT_EQ(problems[2], problems[1]);
+  EXPECT_EQ(problems[3], problems[1]);
+  EXPECT_EQ(problems[4].buffers.at(0),
+            (Buffer{"weights", 0, 9, 64, 16, 0, {}, {{2, 4, {}}, {5, 7, Window{16, 32}}}}));
+  EXPECT_EQ(problems[4].buffers.at(1).hint, 64);
+  EXPECT_EQ(problems[5].buffers.at(0).id, "conv, 1");
+  EXPECT_EQ(problems[5].buffers.at(1), (Buffer{"the \"big\" one", 2, 5, 128, 1, {}, {}, {}}));
+}
+
+// The plan without the line of its options.
+std::string WithoutOptions(const std::string& plan) {
+  const std::size_t begin = plan.find("  \"options\"");
+  const std::size_t end = plan.find('\n', begin) + 1;
+  return plan.substr(0, begin) + plan.substr(end);
+}
+
+TEST(DocsTest, PlanIsWhatIsWritten) {
+  const auto examples = Examples(Document("plan.md"));
+  ASSERT_EQ(examples.size(), 2u);
+  Problem problem = Tables(examples).at(0);
+  problem.capacity = 16;
+  const std::string& documented = examples[1].text;
+  ASSERT_EQ(examples[1].language, "json");
+
+  PlaceAnswer answer;
+  answer.outcome = Outcome::kOptimal;
+  answer.best = Placement{{0, 0, 4}, 8};
+  answer.lower_bound = 8;
+  answer.algorithm = "first-fit-size";
+  const std::string written =
+      WritePlanJson(problem, answer, {"0.1.0", "table.csv", HashOf(examples[0].text), {}});
+  EXPECT_EQ(WithoutOptions(documented), WithoutOptions(written));
+
+  const auto all_options = nlohmann::json::parse(written).at("options");
+  const auto shown_options = nlohmann::json::parse(documented).at("options");
+  for (const auto& [name, value] : shown_options.items()) EXPECT_EQ(all_options.at(name), value);
+
+  EXPECT_EQ(ReadOffsets(documented, "example", problem), (std::vector<Bytes>{0, 0, 4}));
+  EXPECT_TRUE(ValidatePlacement(problem, *answer.best).has_value());
+}
+
+TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
+  const std::string document = Document("plan.md");
+  const auto plan = nlohmann::json::parse(Examples(document).at(1).text);
+  const auto expect_documented = [&document](const nlohmann::json& object) {
+    for (const auto& [key, value] : object.items()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
+  };
+  expect_documented(plan);
+  expect_documented(plan.at("input"));
+  expect_documented(plan.at("placements").at(0));
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,231 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/io.h"
+#include "tests/io/random_table.h"
+
+namespace berth {
+namespace {
+
+using internal::RandomTable;
+
+Problem TwoBuffers() {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 4, 1, {}, {}, {}}, {"b", 1, 2, 5, 1, {}, {}, {}}};
+  return problem;
+}
+
+PlaceAnswer Placed(const Problem& problem, const std::vector<Bytes>& offsets) {
+  PlaceAnswer answer;
+  answer.outcome = Outcome::kOptimal;
+  answer.best = Placement{offsets, Height(problem, offsets)};
+  answer.lower_bound = answer.best->height;
+  answer.algorithm = "greedy";
+  answer.nodes = 17;
+  answer.seconds = 0.25;
+  return answer;
+}
+
+// A plan around a list of placements.
+std::string Plan(std::string_view placements) {
+  return R"({"format": "berth-plan", "format_version": 1, "placements": )" +
+         std::string(placements) + "}";
+}
+
+void ExpectRefused(std::string_view text, ErrorCode code, const std::string& message) {
+  const auto offsets = ReadOffsets(text, "p", TwoBuffers());
+  ASSERT_FALSE(offsets.has_value()) << text;
+  EXPECT_EQ(offsets.error().code, code) << text;
+  EXPECT_EQ(offsets.error().message, message) << text;
+}
+
+TEST(WritePlanJsonTest, HoldsAnswerAndProvenance) {
+  Problem problem = TwoBuffers();
+  problem.capacity = 9;
+  Provenance provenance{"1.2.3", "dir/t.csv", HashOf("x"), {}};
+  provenance.options.seed = 18446744073709551615u;
+  const std::string text = WritePlanJson(problem, Placed(problem, {5, 0}), provenance);
+  const auto json = nlohmann::ordered_json::parse(text);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"format", "format_version", "berth_version", "input",
+                                            "options", "outcome", "algorithm", "capacity", "height",
+                                            "lower_bound", "nodes", "placements"}));
+  EXPECT_EQ(json["format"], "berth-plan");
+  EXPECT_EQ(json["format_version"], 1);
+  EXPECT_EQ(json["berth_version"], "1.2.3");
+  EXPECT_EQ(json["input"].dump(), R"({"name":"dir/t.csv","hash":")" + HashOf("x") + R"("})");
+  EXPECT_EQ(json["options"].size(), Options().size());
+  for (const OptionInfo& option : Options()) {
+    EXPECT_EQ(json["options"][std::string(option.name)],
+              *GetOption(provenance.options, option.name));
+  }
+  EXPECT_EQ(json["outcome"], "optimal");
+  EXPECT_EQ(json["algorithm"], "greedy");
+  EXPECT_EQ(json["capacity"], 9);
+  EXPECT_EQ(json["height"], 9);
+  EXPECT_EQ(json["lower_bound"], 9);
+  EXPECT_EQ(json["nodes"], 17);
+  EXPECT_EQ(json["placements"].dump(), R"([{"id":"a","start":0,"end":3,"size":4,"offset":5},)"
+                                       R"({"id":"b","start":1,"end":2,"size":5,"offset":0}])");
+}
+
+TEST(WritePlanJsonTest, TimeLeavesNoTrace) {
+  const Problem problem = TwoBuffers();
+  PlaceAnswer slow = Placed(problem, {5, 0});
+  slow.seconds = 1000;
+  EXPECT_EQ(WritePlanJson(problem, slow, {}), WritePlanJson(problem, Placed(problem, {5, 0}), {}));
+}
+
+TEST(WritePlanJsonTest, WithoutCapacityOrPlan) {
+  const Problem problem = TwoBuffers();
+  PlaceAnswer answer;
+  const std::string text = WritePlanJson(problem, answer, {});
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_TRUE(json["capacity"].is_null());
+  EXPECT_TRUE(json["height"].is_null());
+  EXPECT_TRUE(json["placements"].is_null());
+  ExpectRefused(text, ErrorCode::kInvalidPlan, "p: the search that wrote this found no plan");
+}
+
+TEST(WritePlanJsonTest, ReplacesWhatIsNotUtf8) {
+  Problem problem = TwoBuffers();
+  problem.buffers[0].id = "gr\xf6n";
+  const Provenance provenance{"\xff", "\xff", "", {}};
+  const std::string text = WritePlanJson(problem, Placed(problem, {5, 0}), provenance);
+  EXPECT_NE(text.find("{\"id\":\"gr\xef\xbf\xbdn\","), std::string::npos);
+}
+
+TEST(ReadOffsetsTest, ReadsBackBothFormats) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = RandomTable(seed);
+    internal::Random random(seed);
+    std::vector<Bytes> offsets;
+    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+      offsets.push_back(random.Uniform(0, kMaxBytes >> random.Uniform(0, 60)));
+    }
+    const std::string json = WritePlanJson(problem, Placed(problem, offsets), {});
+    EXPECT_EQ(ReadOffsets(json, "p.json", problem), offsets) << json;
+    const std::string csv = WriteCsv(problem, &offsets);
+    EXPECT_EQ(ReadOffsets(csv, "p.csv", problem), offsets) << csv;
+  }
+}
+
+TEST(ReadOffsetsTest, AnyOrderAndOtherColumns) {
+  const std::vector<Bytes> expected = {5, 0};
+  EXPECT_EQ(ReadOffsets("OFFSET,bank,buffer\r\n0,x,b\r\n5,,\"a\"", "p", TwoBuffers()), expected);
+  EXPECT_EQ(ReadOffsets("\xef\xbb\xbf\n\t" + Plan(R"([{"offset": 0, "bank": [1], "id": "b"},
+                                                      {"id": "a", "offset": 5}])"),
+                        "p", TwoBuffers()),
+            expected);
+}
+
+TEST(ReadOffsetsTest, NothingForNothing) {
+  EXPECT_EQ(ReadOffsets(Plan("[]"), "p", {}), std::vector<Bytes>());
+  EXPECT_EQ(ReadOffsets("id,offset\n", "p", {}), std::vector<Bytes>());
+}
+
+TEST(ReadOffsetsTest, NamesTheFaultOfATable) {
+  const auto invalid = ErrorCode::kInvalidPlan;
+  ExpectRefused("id,lower\na,0\n", ErrorCode::kParse,
+                "p:1:1: the column offset is missing; the header holds \"id\", \"lower\"");
+  ExpectRefused("id,offset\na,0\n", invalid, "p: buffer \"b\" has no offset");
+  ExpectRefused("id,offset\na,0\nb,\n", invalid, "p:3:3: buffer \"b\" has no offset");
+  ExpectRefused("id,offset\na,0\nb,-1\n", invalid, "p:3:3: buffer \"b\" has no offset");
+  ExpectRefused("id,offset\na,-2\n", invalid,
+                "p:2:1: buffer \"a\": offset -2 must be from 0 to 2^60");
+  ExpectRefused("id,offset\na,1152921504606846977\n", invalid,
+                "p:2:1: buffer \"a\": offset 1152921504606846977 must be from 0 to 2^60");
+  ExpectRefused("id,offset\na,0\nc,0\n", invalid, "p:3:1: the problem has no buffer \"c\"");
+  ExpectRefused("id,offset\na,0\na,4\n", invalid, "p:3:1: buffer \"a\" has an offset already, 0");
+  ExpectRefused("id,offset\na,x\n", ErrorCode::kParse, "p:2:3: offset \"x\" is not a whole number");
+  ExpectRefused("id,offset,offset\na,1,2\n", ErrorCode::kParse,
+                "p:1:11: the column \"offset\" comes twice");
+  ExpectRefused("", ErrorCode::kParse,
+                "p:1:1: the file is empty; a table begins with a header such as "
+                "id,lower,upper,size");
+}
+
+TEST(ReadOffsetsTest, NamesTheFaultOfAPlan) {
+  const auto parse = ErrorCode::kParse;
+  const auto invalid = ErrorCode::kInvalidPlan;
+  ExpectRefused("{", parse, "p:1:2: the JSON ends in the middle");
+  ExpectRefused("{\"format\":\n  \"ber", parse, "p:2:7: the JSON ends in the middle");
+  ExpectRefused("{\"a\": 1,\n x}", parse, "p:2:2: not JSON from here on: \"x}\"");
+  ExpectRefused("{} {}", parse, "p:1:4: not JSON from here on: \"{}\"");
+  ExpectRefused("{\"a\": 1e999}", parse, "p:1:11: the number that ends here is out of range");
+  ExpectRefused("{\"a\": 1, \"b\": {\"a\": 1}, \"a\": 2}", parse,
+                "p: the key \"a\" comes twice in an object");
+  ExpectRefused("{}", parse,
+                "p: not a plan: \"format\" is missing where it should be \"berth-plan\"");
+  ExpectRefused(R"({"format": "x"})", parse,
+                "p: not a plan: \"format\" is \"x\" where it should be \"berth-plan\"");
+  ExpectRefused(R"({"format": "berth-plan", "format_version": 2, "placements": []})", parse,
+                "p: \"format_version\" is 2, but this reader knows version 1 alone");
+  ExpectRefused(R"({"format": "berth-plan", "format_version": 1})", parse,
+                "p: \"placements\" is missing where it should be a list");
+  ExpectRefused(Plan("{}"), parse, "p: \"placements\" is an object where it should be a list");
+  ExpectRefused(Plan("[3]"), parse,
+                "p: placement number 1 is 3 where it should be an object with an \"id\" that is "
+                "text");
+  ExpectRefused(Plan(R"([{"id": 1, "offset": 2}])"), parse,
+                "p: placement number 1 is an object where it should be an object with an \"id\" "
+                "that is text");
+  for (const char* offset : {"1.0", "\"1\"", "9223372036854775808", "null", "[]", "1e3"}) {
+    const auto offsets = ReadOffsets(
+        Plan(R"([{"id": "a", "offset": )" + std::string(offset) + "}]"), "p", TwoBuffers());
+    ASSERT_FALSE(offsets.has_value()) << offset;
+    EXPECT_EQ(offsets.error().message.substr(0, 51),
+              "p: placement number 1: the offset of buffer \"a\" is ");
+  }
+  ExpectRefused(Plan(R"([{"id": "a"}])"), parse,
+                "p: placement number 1: the offset of buffer \"a\" is missing where it should be "
+                "a 64-bit integer");
+  ExpectRefused(Plan(R"([{"id": "a", "offset": -1}])"), invalid,
+                "p: placement number 1: buffer \"a\": offset -1 must be from 0 to 2^60");
+  ExpectRefused(Plan(R"([{"id": "a", "offset": 1}])"), invalid, "p: buffer \"b\" has no offset");
+  ExpectRefused(Plan(R"([{"id": "c", "offset": 1}])"), invalid,
+                "p: placement number 1: the problem has no buffer \"c\"");
+  ExpectRefused(Plan(R"([{"id": "a", "offset": 1}, {"id": "a", "offset": 1}])"), invalid,
+                "p: placement number 2: buffer \"a\" has an offset already, 1");
+}
+
+TEST(ReadOffsetsTest, DeepNestingIsHarmless) {
+  const std::string open(100000, '[');
+  EXPECT_FALSE(ReadOffsets("{\"a\": " + open, "p", {}).has_value());
+  const std::string nested = open + std::string(100000, ']');
+  EXPECT_FALSE(ReadOffsets(Plan("[" + nested + "]"), "p", {}).has_value());
+  EXPECT_FALSE(ReadOffsets(Plan("[{\"id\": " + nested + "}]"), "p", {}).has_value());
+  EXPECT_FALSE(ReadOffsets("{\"format\": " + nested + "}", "p", {}).has_value());
+}
+
+TEST(ReadOffsetsTest, SurvivesDamage) {
+  internal::Random random(1);
+  const Problem problem = TwoBuffers();
+  const std::string plan = WritePlanJson(problem, Placed(problem, {5, 0}), {});
+  for (int i = 0; i < 1000; ++i) {
+    std::string text = plan;
+    const auto at =
+        static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(text.size()) - 1));
+    if (i % 2 == 0) {
+      text.resize(at);
+    } else {
+      text[at] = static_cast<char>(random.Uniform(0, 255));
+    }
+    const auto offsets = ReadOffsets(text, "p.json", problem);
+    if (offsets) {
+      EXPECT_EQ(offsets->size(), 2u);
+    } else {
+      EXPECT_EQ(offsets.error().message.find_first_of("\n\r"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth
