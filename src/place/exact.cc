@@ -47,7 +47,9 @@ SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known
     const std::int64_t limit = disjunctive_ != nullptr ? (node_limit + 3) / 4 : node_limit;
     answer = canonical_->Search(capacity, known, limit, budget);
     last_ = Algorithm::kCanonical;
-    if (answer.verdict != SearchAnswer::Verdict::kGaveUp || disjunctive_ == nullptr) return answer;
+    const bool settled = answer.verdict == SearchAnswer::Verdict::kFound ||
+                         answer.verdict == SearchAnswer::Verdict::kImpossible;
+    if (settled || disjunctive_ == nullptr) return answer;
   }
   const std::int64_t nodes = answer.nodes;
   answer = disjunctive_->Search(capacity, node_limit - nodes, budget);

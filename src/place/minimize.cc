@@ -20,6 +20,7 @@ namespace berth::internal {
 namespace {
 
 constexpr std::int64_t kFirstRoundNodes = 2000;
+constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -29,8 +30,10 @@ void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
   std::int64_t left = node_limit;
   // Every canonical plan is a whole number of grains high.
   incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
-  for (std::int64_t round = kFirstRoundNodes; !incumbent.is_optimal(); round *= 2) {
+  std::int64_t round = kFirstRoundNodes;
+  while (!incumbent.is_optimal()) {
     bool learned = false;
+    bool gave_up = false;
     for (const int question : {0, 1, 2}) {
       if (incumbent.is_optimal()) return;
       const Bytes lowest = incumbent.lower_bound();
@@ -53,11 +56,14 @@ void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
       } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
         learned = true;
-      } else if (left <= 0 || budget.Exhausted()) {
-        return;
+      } else {
+        if (left <= 0 || budget.Exhausted()) return;
+        gave_up |= answer.verdict == SearchAnswer::Verdict::kGaveUp;
       }
     }
-    if (learned) round /= 2;  // Ask again at the same price.
+    if (learned) continue;  // Ask again at the same price.
+    if (!gave_up) return;   // More nodes would not help.
+    if (round < kMostRoundNodes) round *= 2;
   }
 }
 

@@ -17,7 +17,12 @@ namespace berth::internal {
 
 // How one exact search for a plan of at most some capacity ended.
 struct SearchAnswer {
-  enum class Verdict { kFound, kImpossible, kGaveUp };
+  enum class Verdict {
+    kFound,
+    kImpossible,    // Proved.
+    kInconclusive,  // Searched all it can search and found nothing, which proves nothing.
+    kGaveUp,        // Nodes or budget ended.
+  };
   Verdict verdict = Verdict::kGaveUp;
   std::vector<Bytes> offsets;  // kFound: one for each buffer.
   std::int64_t nodes = 0;

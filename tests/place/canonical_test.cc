@@ -42,17 +42,18 @@ constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 std::optional<std::string> CompareWithOracle(const Problem& problem,
                                              const CanonicalOptions& options) {
   const auto least = OracleHeight(problem);
-  if (!least) return std::nullopt;  // Pins collide: Place() sorts that out before any search.
+  // Where pins collide, Place() sorts that out before any search.
+  if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
   CanonicalSearch search(instance, overlaps, options);
   Budget budget;
   const auto below = search.Search(*least - 1, nullptr, kNoLimit, budget);
   if (below.verdict == Verdict::kFound) return "found a plan below the least height";
-  if (below.verdict == Verdict::kGaveUp && overlaps.stackable) return "gave up below";
+  if (below.verdict != Verdict::kImpossible && overlaps.stackable) return "no proof below";
   const auto at = search.Search(*least, nullptr, kNoLimit, budget);
   if (at.verdict == Verdict::kImpossible) return "calls the least height impossible";
-  if (at.verdict == Verdict::kGaveUp && overlaps.stackable) return "gave up at the least height";
+  if (at.verdict != Verdict::kFound && overlaps.stackable) return "misses the least height";
   if (at.verdict == Verdict::kFound) {
     Problem limited = problem;
     limited.capacity = *least;
@@ -145,19 +146,22 @@ INSTANTIATE_TEST_SUITE_P(Planted, CanonicalNodes,
 TEST(Canonical, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
     bool changes = false;
-    for (std::uint64_t seed = 1; seed <= 60 && !changes; ++seed) {
-      ProblemKnobs knobs;
-      knobs.min_buffers = 8;
-      knobs.max_buffers = 12;
-      const Problem problem = RandomProblem(seed, knobs);
-      const Instance instance = Compile(problem);
+    for (std::uint64_t seed = 1; seed <= 20 && !changes; ++seed) {
+      GenerateParameters generate;
+      generate.buffers = 20;
+      generate.capacity = 100;
+      generate.steps = 20;
+      generate.seed = seed;
+      const auto generated = Generate(Family::kFull, generate);
+      ASSERT_TRUE(generated.has_value());
+      const Instance instance = Compile(generated->problem);
       const Overlaps overlaps = FindOverlaps(instance);
       Budget budget;
       CanonicalSearch with(instance, overlaps, Combination(kAllOn));
       CanonicalSearch without(instance, overlaps, Combination(kAllOn & ~(1u << s)));
-      const Bytes load = MaxLiveLoad(problem).load;
-      changes = with.Search(load, nullptr, 100'000, budget).nodes !=
-                without.Search(load, nullptr, 100'000, budget).nodes;
+      const Bytes capacity = *generated->problem.capacity;
+      changes = with.Search(capacity, nullptr, 20'000, budget).nodes !=
+                without.Search(capacity, nullptr, 20'000, budget).nodes;
     }
     EXPECT_TRUE(changes) << "switch " << s;
   }
@@ -189,7 +193,7 @@ TEST(Canonical, InterlockingWindowsProveNothing) {
   EXPECT_FALSE(overlaps.stackable);
   CanonicalSearch search(instance, overlaps, {});
   Budget budget;
-  EXPECT_EQ(search.Search(6, nullptr, kNoLimit, budget).verdict, Verdict::kGaveUp);
+  EXPECT_EQ(search.Search(6, nullptr, kNoLimit, budget).verdict, Verdict::kInconclusive);
 }
 
 TEST(Canonical, PreordersAreWordsOverTheKeys) {
@@ -200,10 +204,9 @@ TEST(Canonical, PreordersAreWordsOverTheKeys) {
   }
 }
 
-// Deep tables must not run out of stack: the path is a vector.
-TEST(Canonical, TwentyThousandBuffersInAStack) {
+TEST(Canonical, DeepPathsNeitherOverflowTheStackNorFillTheMemory) {
   Problem problem;
-  for (int b = 0; b < 20'000; ++b) {
+  for (int b = 0; b < 5'000; ++b) {
     problem.buffers.push_back({std::to_string(b), b, b + 2, 1 + b % 3, 1, {}, {}, {}});
   }
   const Instance instance = Compile(problem);
@@ -212,7 +215,7 @@ TEST(Canonical, TwentyThousandBuffersInAStack) {
   options.dynamic_decomposition = false;
   CanonicalSearch search(instance, overlaps, options);
   Budget budget;
-  const auto answer = search.Search(MaxLiveLoad(problem).load + 6, nullptr, 30'000, budget);
+  const auto answer = search.Search(MaxLiveLoad(problem).load + 6, nullptr, 6'000, budget);
   EXPECT_NE(answer.verdict, Verdict::kImpossible);
 }
 

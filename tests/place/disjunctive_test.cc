@@ -19,7 +19,7 @@ using Verdict = SearchAnswer::Verdict;
 
 std::optional<std::string> CompareWithOracle(const Problem& problem) {
   const auto least = OracleHeight(problem);
-  if (!least) return std::nullopt;
+  if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   DisjunctiveSearch search(instance);
   Budget budget;

@@ -81,6 +81,9 @@ class CanonicalSearch::Engine {
 
   enum class Verdict { kFound, kImpossible, kOutOfNodes, kOutOfBudget };
 
+  // How the level below the current one ended; kOpened if there is none yet.
+  enum class Below { kOpened, kSucceeded, kFailed, kStopped };
+
   // A set of buffers that meet nothing outside it, all within sections [first, last).
   struct Component {
     S first;
@@ -94,9 +97,10 @@ class CanonicalSearch::Engine {
     bool is_split;
     S first;  // The component's sections.
     S last;
-    std::size_t
-        list_begin;  // arena_: unplaced buffers in preorder; of a split: the section bounds.
-    std::size_t list_end;
+    std::size_t arena_mark;  // What this level added to arena_ begins here.
+    std::size_t list_begin;  // arena_: the component's buffers in preorder, unplaced
+    std::size_t list_end;    // ones and others.
+    std::size_t unplaced;    // How many are unplaced.
     std::size_t next;        // arena_: next candidate, or next part.
     std::size_t end;         // arena_: past the last candidate.
     std::size_t trail_mark;  // To undo the candidate being tried.
@@ -117,11 +121,16 @@ class CanonicalSearch::Engine {
   [[nodiscard]] double KeyOf(B b, char key) const;
   void Reset(const Component& component, std::string_view keys);
   Verdict SearchComponent(const Component& component, std::int64_t node_limit, Budget& budget);
-  void PushChoice(S first, S last, std::size_t list_begin, std::size_t list_end, Bytes offset,
-                  B rank);
-  void PushSplit(const Frame& parent, Bytes offset, B rank);
-  [[nodiscard]] bool Place(B b, Bytes offset, bool& hatless);
-  [[nodiscard]] bool RaiseNeighbours(B b, Bytes offset, bool& hatless, S& hull_first, S& hull_last);
+  [[nodiscard]] Below ContinueChoice(Below below);
+  [[nodiscard]] Below ContinueSplit(Below below);
+  [[nodiscard]] Below Close(Below how);
+  [[nodiscard]] bool SpendNode();
+  void OpenChoice(S first, S last, std::size_t list_begin, std::size_t list_end,
+                  std::size_t unplaced, Bytes offset, B rank);
+  void AddCandidates(const Frame& frame);
+  void OpenSplit(const Frame& parent, Bytes offset, B rank);
+  [[nodiscard]] bool Place(B b, Bytes offset, Frame& frame);
+  [[nodiscard]] bool RaiseNeighbours(B b, Bytes offset, Frame& frame, S& hull_first, S& hull_last);
   [[nodiscard]] bool SectionsHold(S first, S last);
   [[nodiscard]] bool FindWitness(S s);
   void UndoTo(std::size_t mark);
@@ -159,14 +168,20 @@ class CanonicalSearch::Engine {
   std::vector<Frame> frames_;
   std::vector<B> arena_;
   std::vector<S> cuts_;  // Scratch: where the last placement cut its component.
-  std::vector<std::pair<Bytes, B>> candidates_;  // Scratch.
+  struct Candidate {
+    Bytes offset;
+    B rank;
+    B buffer;
+  };
+  std::vector<Candidate> candidates_;  // Scratch.
   struct Ranked {
     std::array<double, kPreorderKeys.size()> key;
     B buffer;
   };
   std::vector<Ranked> ranking_;  // Scratch.
   std::string_view keys_;        // The preorder's.
-  std::int64_t nodes_ = 0;
+  std::int64_t nodes_left_ = 0;
+  Budget* budget_ = nullptr;
 };
 
 CanonicalSearch::Engine::Engine(const Instance& instance, const Overlaps& overlaps,
@@ -314,7 +329,7 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<B
     return answer;
   };
   const auto impossible =
-      overlaps_.stackable ? SearchAnswer::Verdict::kImpossible : SearchAnswer::Verdict::kGaveUp;
+      overlaps_.stackable ? SearchAnswer::Verdict::kImpossible : SearchAnswer::Verdict::kInconclusive;
   capacity_ = capacity;
   load_capacity_ = 0;
   answer.offsets.assign(instance_.num_buffers(), 0);
@@ -377,153 +392,159 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<B
   return finish(SearchAnswer::Verdict::kFound);
 }
 
-// The whole search: take the deepest level of the path, try its next candidate, go down or come
-// back.
+// The whole search: go on with the deepest level of the path until there is none left.
 CanonicalSearch::Engine::Verdict CanonicalSearch::Engine::SearchComponent(
     const Component& component, std::int64_t node_limit, Budget& budget) {
-  nodes_ = 0;
+  nodes_left_ = node_limit;
+  budget_ = &budget;
   if (!SectionsHold(component.first, component.last)) return Verdict::kImpossible;
-  PushChoice(component.first, component.last, 0, arena_.size(), 0, 0);
-  bool returning = false;  // A level below has just ended,
-  bool success = false;    // and this is how.
+  OpenChoice(component.first, component.last, 0, arena_.size(), arena_.size(), 0, 0);
+  Below below = Below::kOpened;
   while (!frames_.empty()) {
-    Frame& frame = frames_.back();
-    if (returning && (success == !frame.is_split)) {
-      // A choice whose candidate worked, or a split one of whose parts is impossible.
-      arena_.resize(frame.list_begin);
-      frames_.pop_back();
-      continue;
-    }
-    if (frame.is_split) {
-      // arena_[next] and arena_[next + 1] bound the next part.
-      if (frame.next + 1 >= frame.end) {
-        arena_.resize(frame.list_begin);
-        frames_.pop_back();
-        returning = success = true;
-        continue;
-      }
-      const S first = arena_[frame.next];
-      const S last = arena_[frame.next + 1];
-      ++frame.next;
-      const Frame copy = frame;
-      returning = false;
-      arena_.resize(copy.end);
-      const std::size_t part = arena_.size();
-      for (std::size_t at = copy.list_begin; at < copy.list_end; ++at) {
-        const auto b = static_cast<std::size_t>(arena_[at]);
-        if (first_[b] >= first && last_[b] <= last) arena_.push_back(arena_[at]);
-      }
-      if (part == arena_.size()) continue;
-      if (!budget.SpendNode()) return Verdict::kOutOfBudget;
-      if (++nodes_ > node_limit) return Verdict::kOutOfNodes;
-      if (keys_.find('T') != std::string_view::npos) Rank(part, arena_.size());
-      PushChoice(first, last, part, arena_.size(), copy.offset, 0);
-      continue;
-    }
-    if (returning) {
-      UndoTo(frame.trail_mark);
-      if (frame.hatless) frame.next = frame.end;
-      returning = false;
-    }
-    if (frame.next == frame.end) {
-      arena_.resize(frame.list_begin);
-      frames_.pop_back();
-      returning = true;
-      success = false;
-      continue;
-    }
-    const B b = arena_[frame.next++];
-    const Bytes offset = lower_[static_cast<std::size_t>(b)];
-    const B rank = rank_[static_cast<std::size_t>(b)];
-    frame.trail_mark = trail_.size();
-    bool hatless = true;
-    const bool holds = Place(b, offset, hatless);
-    frame.hatless =
-        hatless && options_.hatless && (options_.dynamic_ordering || !options_.canonical_only);
-    if (!holds) {
-      returning = true;
-      success = false;
-      continue;
-    }
-    if (frame.list_end - frame.list_begin == 1) {
-      returning = success = true;
-      continue;
-    }
-    if (!budget.SpendNode()) return Verdict::kOutOfBudget;
-    if (++nodes_ > node_limit) return Verdict::kOutOfNodes;
-    const Frame copy = frame;
-    const Bytes least_offset = options_.canonical_only ? offset : 0;
-    const B least_rank = options_.canonical_only ? rank : 0;
-    if (!cuts_.empty()) {
-      PushSplit(copy, least_offset, least_rank);
-    } else {
-      PushChoice(copy.first, copy.last, copy.list_begin, copy.list_end, least_offset, least_rank);
+    below = frames_.back().is_split ? ContinueSplit(below) : ContinueChoice(below);
+    if (below == Below::kStopped) {
+      return nodes_left_ < 0 ? Verdict::kOutOfNodes : Verdict::kOutOfBudget;
     }
   }
-  return success ? Verdict::kFound : Verdict::kImpossible;
+  return below == Below::kSucceeded ? Verdict::kFound : Verdict::kImpossible;
 }
 
-// Opens a level for the unplaced buffers of arena_[list_begin, list_end) within sections [first,
-// last).
-void CanonicalSearch::Engine::PushChoice(S first, S last, std::size_t list_begin,
-                                         std::size_t list_end, Bytes offset, B rank) {
+// One candidate must work.
+CanonicalSearch::Engine::Below CanonicalSearch::Engine::ContinueChoice(Below below) {
+  Frame& frame = frames_.back();
+  if (below == Below::kSucceeded) return Close(Below::kSucceeded);
+  if (below == Below::kFailed) {
+    UndoTo(frame.trail_mark);
+    if (frame.hatless) return Close(Below::kFailed);
+  }
+  if (frame.next == frame.end) return Close(Below::kFailed);
+  const B b = arena_[frame.next++];
+  const Bytes offset = lower_[static_cast<std::size_t>(b)];
+  frame.trail_mark = trail_.size();
+  frame.hatless = false;
+  if (!Place(b, offset, frame)) return Below::kFailed;
+  if (frame.unplaced == 1) return Below::kSucceeded;
+  if (!SpendNode()) return Below::kStopped;
+  const Bytes least_offset = options_.canonical_only ? offset : 0;
+  const B least_rank = options_.canonical_only ? rank_[static_cast<std::size_t>(b)] : 0;
+  if (cuts_.empty()) {
+    OpenChoice(frame.first, frame.last, frame.list_begin, frame.list_end, frame.unplaced - 1,
+               least_offset, least_rank);
+  } else {
+    OpenSplit(frame, least_offset, least_rank);
+  }
+  return Below::kOpened;
+}
+
+// All parts must work. What is placed in one does not touch the others.
+CanonicalSearch::Engine::Below CanonicalSearch::Engine::ContinueSplit(Below below) {
+  Frame& frame = frames_.back();
+  if (below == Below::kFailed) return Close(Below::kFailed);
+  arena_.resize(frame.end);
+  while (frame.next + 1 < frame.end) {
+    const S first = arena_[frame.next];
+    const S last = arena_[frame.next + 1];
+    ++frame.next;
+    for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
+      const B b = arena_[at];
+      const auto position = static_cast<std::size_t>(b);
+      if (first_[position] >= first && last_[position] <= last) arena_.push_back(b);
+    }
+    if (arena_.size() == frame.end) continue;  // Nothing left to place in this part.
+    if (!SpendNode()) return Below::kStopped;
+    if (keys_.find('T') != std::string_view::npos) Rank(frame.end, arena_.size());
+    OpenChoice(first, last, frame.end, arena_.size(), arena_.size() - frame.end, frame.offset, 0);
+    return Below::kOpened;
+  }
+  return Close(Below::kSucceeded);
+}
+
+CanonicalSearch::Engine::Below CanonicalSearch::Engine::Close(Below how) {
+  arena_.resize(frames_.back().arena_mark);
+  frames_.pop_back();
+  return how;
+}
+
+bool CanonicalSearch::Engine::SpendNode() {
+  if (--nodes_left_ < 0) return false;
+  return budget_->SpendNode();
+}
+
+// Opens a level for the unplaced buffers of arena_[list_begin, list_end), all within sections
+// [first, last). The list is copied when half of it is placed: all lists of a path together are
+// then no longer than twice the first.
+void CanonicalSearch::Engine::OpenChoice(S first, S last, std::size_t list_begin,
+                                         std::size_t list_end, std::size_t unplaced, Bytes offset,
+                                         B rank) {
   Frame frame{};
   frame.first = first;
   frame.last = last;
   frame.offset = offset;
   frame.rank = rank;
-  frame.list_begin = arena_.size();
-  Bytes ceiling = std::numeric_limits<Bytes>::max();  // Exclusive.
-  arena_.resize(arena_.size() + 2 * (list_end - list_begin));
-  B* list = arena_.data() + frame.list_begin;
-  B* list_next = list;
-  for (std::size_t at = list_begin; at < list_end; ++at) {
-    const B b = arena_[at];
-    const auto position = static_cast<std::size_t>(b);
-    const Bytes lower = lower_[position];
-    if (lower == kPlaced || first_[position] < first || last_[position] > last) continue;
-    *list_next++ = b;
-    ceiling = std::min(ceiling, lower + instance_.size.items()[position]);
+  frame.arena_mark = arena_.size();
+  frame.unplaced = unplaced;
+  if (2 * unplaced <= list_end - list_begin) {
+    for (std::size_t at = list_begin; at < list_end; ++at) {
+      const B b = arena_[at];
+      if (lower_[static_cast<std::size_t>(b)] != kPlaced) arena_.push_back(b);
+    }
+    list_begin = frame.arena_mark;
+    list_end = arena_.size();
   }
-  frame.list_end = frame.list_begin + static_cast<std::size_t>(list_next - list);
-  if (!options_.dominance) ceiling = std::numeric_limits<Bytes>::max();
-  if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
-    Bytes most = 0;
-    for (S s = first; s < last; ++s) most = std::max(most, unplaced_[static_cast<std::size_t>(s)]);
-    ceiling = std::min(ceiling, load_capacity_ - most + 1);
-  }
-  candidates_.clear();
-  for (const B* b = list; b < list_next; ++b) {
-    const Bytes lower = lower_[static_cast<std::size_t>(*b)];
-    if (lower < offset || lower >= ceiling) continue;
-    const B own_rank = rank_[static_cast<std::size_t>(*b)];
-    if (lower == offset && own_rank < rank) continue;
-    candidates_.emplace_back(lower, *b);
-  }
-  if (options_.dynamic_ordering) {
-    std::sort(candidates_.begin(), candidates_.end(), [&](const auto& x, const auto& y) {
-      return x.first != y.first ? x.first < y.first
-                                : rank_[static_cast<std::size_t>(x.second)] <
-                                      rank_[static_cast<std::size_t>(y.second)];
-    });
-  }
-  frame.next = frame.list_end;
-  frame.end = frame.next + candidates_.size();
-  for (std::size_t k = 0; k < candidates_.size(); ++k)
-    arena_[frame.next + k] = candidates_[k].second;
-  arena_.resize(frame.end);
+  frame.list_begin = list_begin;
+  frame.list_end = list_end;
+  frame.next = arena_.size();
+  AddCandidates(frame);
+  frame.end = arena_.size();
   frames_.push_back(frame);
 }
 
+// Appends to arena_ what may come next, in the order in which to try it.
+void CanonicalSearch::Engine::AddCandidates(const Frame& frame) {
+  constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
+  Bytes ceiling = kUnlimited;  // Exclusive.
+  if (options_.dominance) {
+    // A placed buffer's entry is too large to matter.
+    for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
+      const auto b = static_cast<std::size_t>(arena_[at]);
+      ceiling = std::min(ceiling, lower_[b] + instance_.size.items()[b]);
+    }
+  }
+  if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
+    Bytes most = 0;
+    for (S s = frame.first; s < frame.last; ++s) {
+      most = std::max(most, unplaced_[static_cast<std::size_t>(s)]);
+    }
+    ceiling = std::min(ceiling, load_capacity_ - most + 1);
+  }
+  ceiling = std::min(ceiling, kPlaced);
+  candidates_.clear();
+  for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
+    const B b = arena_[at];
+    const Bytes lower = lower_[static_cast<std::size_t>(b)];
+    if (lower < frame.offset || lower >= ceiling) continue;
+    const B rank = rank_[static_cast<std::size_t>(b)];
+    if (lower == frame.offset && rank < frame.rank) continue;
+    candidates_.push_back({lower, rank, b});
+  }
+  if (options_.dynamic_ordering) {
+    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& x, const Candidate& y) {
+      return x.offset != y.offset ? x.offset < y.offset : x.rank < y.rank;
+    });
+  }
+  for (const Candidate& candidate : candidates_) arena_.push_back(candidate.buffer);
+}
+
 // Opens a level whose parts are the component of `parent`, cut where the last placement left
-// nothing live.
-void CanonicalSearch::Engine::PushSplit(const Frame& parent, Bytes offset, B rank) {
+// nothing live. `parent` lies in frames_.
+void CanonicalSearch::Engine::OpenSplit(const Frame& parent, Bytes offset, B rank) {
   Frame frame{};
   frame.is_split = true;
   frame.first = parent.first;
   frame.last = parent.last;
   frame.offset = offset;
   frame.rank = rank;
+  frame.arena_mark = arena_.size();
   frame.list_begin = arena_.size();
   for (std::size_t at = parent.list_begin; at < parent.list_end; ++at) {
     const B b = arena_[at];
@@ -540,7 +561,7 @@ void CanonicalSearch::Engine::PushSplit(const Frame& parent, Bytes offset, B ran
 
 // Puts b at `offset`. False if that leaves no plan for some section; the caller undoes it either
 // way.
-bool CanonicalSearch::Engine::Place(B b, Bytes offset, bool& hatless) {
+bool CanonicalSearch::Engine::Place(B b, Bytes offset, Frame& frame) {
   const auto at = static_cast<std::size_t>(b);
   trail_.push_back({Change::kPlace, b, lower_[at]});
   lower_[at] = kPlaced;
@@ -562,21 +583,22 @@ bool CanonicalSearch::Engine::Place(B b, Bytes offset, bool& hatless) {
     return false;
   S hull_first = first_[at];
   S hull_last = last_[at];
-  if (!RaiseNeighbours(b, offset, hatless, hull_first, hull_last)) return false;
+  if (!RaiseNeighbours(b, offset, frame, hull_first, hull_last)) return false;
   return SectionsHold(hull_first, hull_last);
 }
 
 // Lifts the lower bounds of what can no longer lie below the top of b. The hull grows to all
 // sections of the buffers lifted.
-bool CanonicalSearch::Engine::RaiseNeighbours(B b, Bytes offset, bool& hatless, S& hull_first,
+bool CanonicalSearch::Engine::RaiseNeighbours(B b, Bytes offset, Frame& frame, S& hull_first,
                                               S& hull_last) {
   const auto from = static_cast<std::size_t>(overlaps_.row_begin[static_cast<std::size_t>(b)]);
   const auto to = static_cast<std::size_t>(overlaps_.row_begin[static_cast<std::size_t>(b) + 1]);
+  bool has_hat = false;
   for (std::size_t k = from; k < to; ++k) {
     const std::size_t other = overlaps_.neighbour[k].position();
     const Bytes lower = lower_[other];
     if (lower == kPlaced) continue;
-    hatless = false;
+    has_hat = true;
     const Bytes top = offset + overlaps_.clearance[k];
     if (lower >= top) continue;
     const Bytes raised =
@@ -587,6 +609,8 @@ bool CanonicalSearch::Engine::RaiseNeighbours(B b, Bytes offset, bool& hatless, 
     hull_first = std::min(hull_first, first_[other]);
     hull_last = std::max(hull_last, last_[other]);
   }
+  frame.hatless =
+      !has_hat && options_.hatless && (options_.dynamic_ordering || !options_.canonical_only);
   return true;
 }
 
