@@ -5,7 +5,8 @@
 //
 // Two things keep it quick, and both are exact:
 //
-//   * Whatever divides every size, alignment, pin and window is divided out first. Where a plan
+//   * Whatever divides every size, pin, window and alignment (but 1) is divided out first. Where a
+//   plan
 //     exists, one on that grid exists: round every offset down to the grid. Offsets that respected
 //     o_j - o_i >= d still do, as d is on the grid; so do alignments and pins, and nothing rises.
 //   * Whether two buffers share a byte depends on the difference of their offsets alone, and is
@@ -27,7 +28,8 @@ namespace {
 Bytes Grid(const Problem& problem) {
   Bytes grid = 0;
   for (const Buffer& buffer : problem.buffers) {
-    grid = std::gcd(grid, std::gcd(buffer.size, buffer.alignment));
+    grid = std::gcd(grid, buffer.size);
+    if (buffer.alignment > 1) grid = std::gcd(grid, buffer.alignment);
     if (buffer.offset) grid = std::gcd(grid, *buffer.offset);
     for (const Gap& gap : buffer.gaps) {
       if (gap.window) grid = std::gcd(grid, std::gcd(gap.window->lower, gap.window->upper));
@@ -39,7 +41,7 @@ Bytes Grid(const Problem& problem) {
 Problem Divide(Problem problem, Bytes grid) {
   for (Buffer& buffer : problem.buffers) {
     buffer.size /= grid;
-    buffer.alignment /= grid;
+    buffer.alignment = std::max<Bytes>(buffer.alignment / grid, 1);
     if (buffer.offset) *buffer.offset /= grid;
     for (Gap& gap : buffer.gaps) {
       if (!gap.window) continue;

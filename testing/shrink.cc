@@ -28,6 +28,7 @@ class Shrinker {
       RankSteps();
       ScaleBytes();
       LowerNumbers();
+      MoveLifetimes();
       RenameBuffers();
     } while (progress_ && calls_left_ > 0);
     return best_;
@@ -108,6 +109,29 @@ class Shrinker {
       }
       return true;
     });
+  }
+
+  // Moves each lifetime as a whole towards step 0.
+  void MoveLifetimes() {
+    const auto move = [&](std::size_t i, Step by) {
+      return by != 0 && TryChange([&](Problem& problem) {
+               Buffer& buffer = problem.buffers[i];
+               buffer.start += by;
+               buffer.end += by;
+               for (Gap& gap : buffer.gaps) {
+                 gap.start += by;
+                 gap.end += by;
+               }
+               return true;
+             });
+    };
+    for (std::size_t i = 0; i < best_.buffers.size(); ++i) {
+      for (;;) {
+        const Step start = best_.buffers[i].start;
+        if (start == 0) break;
+        if (!move(i, -start) && !move(i, -start / 2) && !move(i, start > 0 ? -1 : 1)) break;
+      }
+    }
   }
 
   static void ForEachBytes(Problem& problem, const std::function<void(Bytes&)>& visit) {

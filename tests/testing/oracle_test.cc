@@ -78,7 +78,9 @@ TEST(OracleTest, UsesGaps) {
   problem.buffers[0].gaps = {Gap{3, 6, std::nullopt}};
   EXPECT_EQ(OracleHeight(problem), 4);
   problem.buffers[0].gaps = {Gap{3, 6, Window{3, 4}}};
-  EXPECT_EQ(OracleHeight(problem), 7);  // b below the window needs a raised by one ... or on top.
+  EXPECT_EQ(OracleHeight(problem), 5);  // a raised by one, b below its window.
+  problem.buffers[0].gaps = {Gap{3, 6, Window{1, 2}}};
+  EXPECT_EQ(OracleHeight(problem), 6);  // b above the window: 2 + 4.
 }
 
 // Two buffers whose windows lie in each other's holes: they interlock like two combs, and the only
@@ -128,11 +130,13 @@ std::optional<Bytes> HeightByOdometer(const Problem& problem, Bytes highest) {
   std::optional<Bytes> least;
   for (;;) {
     Bytes height = 0;
-    bool good = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      height = std::max(height, offsets[i] + problem.buffers[i].size);
+    }
+    bool good = !least || height < *least;
     std::set<std::pair<Step, Bytes>> cells;
     for (std::size_t i = 0; i < count && good; ++i) {
       const Buffer& buffer = problem.buffers[i];
-      height = std::max(height, offsets[i] + buffer.size);
       good = offsets[i] % buffer.alignment == 0 && (!buffer.offset || *buffer.offset == offsets[i]);
       for (Step step = buffer.start; step < buffer.end && good; ++step) {
         Window live{0, buffer.size};
@@ -144,7 +148,7 @@ std::optional<Bytes> HeightByOdometer(const Problem& problem, Bytes highest) {
         }
       }
     }
-    if (good && (!least || height < *least)) least = height;
+    if (good) least = height;
     std::size_t digit = 0;
     while (digit < count && ++offsets[digit] > highest) offsets[digit++] = 0;
     if (digit == count) return least;
@@ -159,7 +163,7 @@ TEST(OracleTest, AgreesWithTheOdometer) {
     knobs.horizon = 5;
     knobs.max_alignment = 3;
     knobs.pins_may_collide = pins_may_collide;
-    ForRandomProblems(1, 1500, knobs, [](const Problem& problem) -> std::optional<std::string> {
+    ForRandomProblems(1, 500, knobs, [](const Problem& problem) -> std::optional<std::string> {
       // Three buffers of at most 4 bytes and alignment 3, above pins of at most 12 + 4.
       const auto expected = HeightByOdometer(problem, 20);
       const auto height = OracleHeight(problem);

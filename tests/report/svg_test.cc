@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "berth/report.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+namespace {
+
+Buffer MakeBuffer(const std::string& id, Step start, Step end, Bytes size) {
+  Buffer buffer;
+  buffer.id = id;
+  buffer.start = start;
+  buffer.end = end;
+  buffer.size = size;
+  return buffer;
+}
+
+struct Plan {
+  Problem problem;
+  Placement placement;
+  Bytes lower_bound = 0;
+};
+
+// A buffer around another, ids of every nasty kind, a capacity to spare.
+Plan SmallPlan() {
+  Plan plan;
+  plan.problem.capacity = 32 << 10;
+  plan.problem.buffers = {
+      MakeBuffer("input", 0, 4, 6 << 10),
+      MakeBuffer("conv1 \"weights\" & <b>", 0, 10, 4 << 10),
+      MakeBuffer("attention.cache", 2, 12, 12 << 10),
+      MakeBuffer("scratch", 5, 9, 8 << 10),
+      MakeBuffer("gradient</script>", 4, 7, 5 << 10),
+      MakeBuffer("\xff bad\x01", 8, 12, 3 << 10),
+  };
+  plan.problem.buffers[2].gaps = {Gap{5, 9, Window{0, 4 << 10}}};
+  plan.problem.buffers[3].alignment = 1024;
+  plan.placement = {{16 << 10, 0, 4 << 10, 8 << 10, 16 << 10, 16 << 10}, 22 << 10};
+  plan.lower_bound = 22 << 10;
+  return plan;
+}
+
+std::string Draw(const Plan& plan, const SvgOptions& options = {}) {
+  return WriteSvg(plan.problem, plan.placement, plan.lower_bound, options);
+}
+
+Plan GeneratedPlan(std::int64_t buffers, int gaps_percent) {
+  GenerateParameters parameters;
+  parameters.buffers = buffers;
+  parameters.gaps_percent = gaps_percent;
+  parameters.slack_percent = 10;
+  const auto generated = Generate(Family::kPlanted, parameters);
+  return {generated->problem, *generated->plan, generated->plan->height};
+}
+
+// With BERTH_UPDATE_GOLDEN=1 the files are written instead of compared; look at them before they
+// are committed.
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = BERTH_SOURCE_DIR "/tests/golden/" + name;
+  if (const char* update = std::getenv("BERTH_UPDATE_GOLDEN"); update && *update == '1') {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path << " is missing";
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_TRUE(expected.str() == text)
+      << path << " differs; BERTH_UPDATE_GOLDEN=1 writes it anew, to be looked at";
+}
+
+// Tags nest, attributes are quoted, and text holds no stray markup or control character.
+void ExpectWellFormed(const std::string& svg) {
+  std::vector<std::string> open;
+  const std::regex tag(R"(^<(/?)([a-zA-Z]+)((?:\s+[a-zA-Z:-]+="[^"<]*")*)\s*(/?)>)");
+  const std::regex entity("^&(amp|lt|gt|quot|#39);");
+  for (std::size_t i = 0; i < svg.size(); ++i) {
+    const auto rest = svg.begin() + static_cast<std::ptrdiff_t>(i);
+    std::smatch match;
+    if (svg[i] == '<') {
+      // A tag is short, but for paths: those are looked at as a whole only in small pictures.
+      ASSERT_TRUE(std::regex_search(rest, svg.end(), match, tag)) << svg.substr(i, 80);
+      if (match[1].length() > 0) {
+        ASSERT_FALSE(open.empty());
+        ASSERT_EQ(open.back(), match[2].str());
+        open.pop_back();
+      } else if (match[4].length() == 0) {
+        open.push_back(match[2].str());
+      }
+      i += static_cast<std::size_t>(match[0].length()) - 1;
+    } else if (svg[i] == '&') {
+      ASSERT_TRUE(std::regex_search(rest, svg.end(), match, entity)) << svg.substr(i, 20);
+    } else {
+      ASSERT_TRUE(static_cast<unsigned char>(svg[i]) >= 0x20 || svg[i] == '\n');
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+std::size_t Count(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(SvgTest, DrawsASmallPlanAsBefore) { ExpectGolden("svg_small.svg", Draw(SmallPlan())); }
+
+TEST(SvgTest, DrawsAFullPlanAsBefore) {
+  SvgOptions options;
+  options.title = "60 buffers";
+  options.width = 800;
+  options.height = 500;
+  ExpectGolden("svg_planted.svg", Draw(GeneratedPlan(60, 20), options));
+}
+
+TEST(SvgTest, IsWellFormedWithAnyId) {
+  const Plan plan = SmallPlan();
+  const std::string svg = Draw(plan);
+  ExpectWellFormed(svg);
+  EXPECT_EQ(svg.find("</script>"), std::string::npos);
+  EXPECT_NE(svg.find("gradient&lt;/script&gt;"), std::string::npos);
+  EXPECT_NE(svg.find("\ufffd bad\u2401"), std::string::npos);
+  SvgOptions options;
+  options.title = "<title> & \"more\"\n";
+  ExpectWellFormed(Draw(plan, options));
+}
+
+TEST(SvgTest, IsWellFormedAtEverySize) {
+  ExpectWellFormed(Draw(Plan{}));
+  Plan one;
+  one.problem.buffers = {MakeBuffer("a", -kMaxStep, kMaxStep, kMaxBytes)};
+  one.placement = {{0}, kMaxBytes};
+  one.lower_bound = kMaxBytes;
+  one.problem.capacity = kMaxBytes;
+  ExpectWellFormed(Draw(one));
+  for (const int size : {-1, 0, 200, 300, 600, 5000}) {
+    SvgOptions options;
+    options.width = size;
+    options.height = size;
+    ExpectWellFormed(Draw(SmallPlan(), options));
+  }
+}
+
+TEST(SvgTest, TellsEverythingAboutABuffer) {
+  const std::string svg = Draw(SmallPlan());
+  EXPECT_NE(svg.find("<title>scratch\n8 KiB (8,192 bytes)\nsteps [5, 9)\nbytes [8,192, 16,384)\n"
+                     "aligned to 1,024</title>"),
+            std::string::npos);
+  EXPECT_NE(svg.find(">attention.cache</text>"), std::string::npos);
+}
+
+// The buffer with a window is one outline with a notch, not three boxes: eight corners.
+TEST(SvgTest, DrawsAWindowAsOneOutline) {
+  const std::string svg = Draw(SmallPlan());
+  const std::regex notched(R"(d="M[^"hvz]*([hv][-0-9.]+){7}z"><title>attention\.cache)");
+  EXPECT_TRUE(std::regex_search(svg, notched));
+  Plan plan = SmallPlan();
+  plan.problem.buffers[2].gaps[0].window.reset();
+  const std::string two_boxes = Draw(plan);
+  EXPECT_EQ(Count(two_boxes, "<title>attention.cache"), 2U);
+}
+
+TEST(SvgTest, MarksThePeak) {
+  EXPECT_NE(Draw(SmallPlan()).find("peak load 22 KiB at steps [2, 4)"), std::string::npos);
+}
+
+std::vector<double> LabelHeights(const std::string& svg) {
+  std::vector<double> heights;
+  const std::regex label(R"re(y="([-0-9.]+)" class="name )re");
+  for (std::sregex_iterator it(svg.begin(), svg.end(), label), end; it != end; ++it) {
+    heights.push_back(std::stod((*it)[1].str()));
+  }
+  return heights;
+}
+
+TEST(SvgTest, LabelsOfLinesNeverOverlap) {
+  Plan plan = SmallPlan();
+  // From all three on one line to all three at the bottom of a high picture.
+  for (const Bytes capacity : {Bytes{22} << 10, Bytes{23} << 10, Bytes{30} << 10, Bytes{1} << 40}) {
+    for (const Bytes bound : {Bytes{0}, Bytes{1}, Bytes{21} << 10, Bytes{22} << 10}) {
+      plan.problem.capacity = capacity;
+      plan.lower_bound = bound;
+      const std::vector<double> labels = LabelHeights(Draw(plan));
+      ASSERT_EQ(labels.size(), 3U);
+      EXPECT_GE(labels[1] - labels[0], 26);
+      EXPECT_GE(labels[2] - labels[1], 26);
+      EXPECT_LT(labels[2], 560);
+      EXPECT_GT(labels[0], 40);
+    }
+  }
+}
+
+TEST(SvgTest, SaysWhatThePlanIsWorth) {
+  Plan plan = SmallPlan();
+  EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, which is optimal<"), std::string::npos);
+  plan.lower_bound = (22 << 10) - 1;  // Never rounded down to nothing.
+  EXPECT_NE(Draw(plan).find("at most 0.1 % above the least possible<"), std::string::npos);
+  plan.problem.capacity = 20 << 10;
+  EXPECT_NE(Draw(plan).find("; exceeds the capacity by 2 KiB<"), std::string::npos);
+  plan.lower_bound = 0;  // Nothing is known.
+  EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB; exceeds"), std::string::npos);
+}
+
+TEST(SvgTest, NamesACapacityThatIsTooHighToDraw) {
+  Plan plan = SmallPlan();
+  plan.problem.capacity = Bytes{1} << 30;
+  const std::string svg = Draw(plan);
+  EXPECT_NE(svg.find(">capacity ↑</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">1 GiB</text>"), std::string::npos);
+  EXPECT_EQ(svg.find("class=\"level capacity\""), std::string::npos);
+}
+
+// Tens of thousands of buffers are all drawn, in a file that a viewer still opens at once.
+TEST(SvgTest, StaysSmallWithManyBuffers) {
+  const Plan plan = GeneratedPlan(30'000, 5);
+  const std::string svg = Draw(plan);
+  EXPECT_LT(svg.size(), 4U << 20);
+  EXPECT_LE(Count(svg, "<title>"), 8000U);
+  EXPECT_GT(Count(svg, "<title>"), 1000U);
+  EXPECT_GT(Count(svg, "M"), 20'000U);
+  EXPECT_EQ(svg, Draw(plan));
+}
+
+}  // namespace
+}  // namespace berth::internal
