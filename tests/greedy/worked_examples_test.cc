@@ -42,16 +42,12 @@ TEST(Contention, BreaksTiesByAlignmentThenLongAreaThenLifetime) {
   EXPECT_EQ(Place(MakeProblem({{0, 1, 4}, {0, 1, 4}}), Algorithm::kContention), (Offsets{0, 4}));
 }
 
-// What is placed forms a skyline: the hole under c, left of b, is not filled although d fits there.
-//
-//      +--------+      e [0,3) 3, c on a and b; order by contention: all meet the load of step 1.
-//      |   c    |
-//   +--+--+     |
-TEST(Contention, NeverGoesBelowTheSkyline) {
+// a is pinned to [4, 8). It does not raise the skyline, so b may go below it, but not through it.
+TEST(Contention, GoesAroundPins) {
   Problem problem = MakeProblem({{0, 2, 4}, {0, 2, 4}});
-  problem.buffers[0].offset = 4;  // The only way to a hole: pins do not raise the skyline ...
+  problem.buffers[0].offset = 4;
   EXPECT_EQ(Place(problem, Algorithm::kContention), (Offsets{4, 0}));
-  problem.buffers[1].size = 5;  // ... but nothing may meet them.
+  problem.buffers[1].size = 5;
   EXPECT_EQ(Place(problem, Algorithm::kContention), (Offsets{4, 8}));
 }
 
@@ -66,7 +62,7 @@ TEST(Contention, NeverGoesBelowTheSkyline) {
 const Problem kOrders = MakeProblem({{0, 3, 4}, {1, 2, 5}, {2, 5, 3}, {4, 6, 4}, {0, 5, 1}});
 
 // b 0; a and d are of one size, a starts earlier: a on b at 5, d at 0. c meets a [5,9) and d [0,4):
-// 9. e meets all: of [0,5), [5,9), [9,12) nothing is left but the byte at 4 ... which b takes: 12.
+// 9. e meets all, b [0,5) too, so no byte below 12 is left for it.
 TEST(FirstFit, BySize) {
   EXPECT_EQ(Place(kOrders, Algorithm::kFirstFitSize), (Offsets{5, 0, 9, 0, 12}));
 }
@@ -126,8 +122,8 @@ TEST(Fit, FirstIsLowestAndBestIsSmallest) {
   }
 }
 
-// The room at 0 counts from 0, the ones at 6 and 10 from the next multiples of 4: 8, not within
-// either. At a multiple of 3 the first has 4 bytes, the second 2 (from 6), the third none.
+// Multiples of 4: neither the room at 6 nor that at 10 has any with 2 bytes behind it. Multiples of
+// 3: the room at 6 has 2 bytes behind 6, the one at 10 none. Multiples of 10: 10 has only 2 bytes.
 TEST(Fit, RoomBeginsAtTheAlignment) {
   Problem problem = WithRooms(2);
   problem.buffers[3].alignment = 4;
@@ -162,7 +158,7 @@ TEST(Windows, LetBuffersSlipBetweenLiveBytes) {
 }
 
 TEST(Hints, AreTakenWhereTheyCostNothing) {
-  // Together 12 bytes, and no plan is lower: c may have its hint at the top.
+  // Together 12 bytes, and no plan is lower: a may have its hint at the top.
   Problem problem = MakeProblem({{0, 1, 4}, {0, 1, 4}, {0, 1, 4}});
   for (const Algorithm algorithm : Planners()) {
     problem.buffers[0].hint = 8;
