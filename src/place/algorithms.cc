@@ -53,7 +53,7 @@ constexpr std::array kAlgorithms = {
         "Berth; the order is common in strip packing", false},
     AlgorithmInfo{Algorithm::kBestFitLifetime, "best-fit-lifetime",
                   "Longest lifetime first, each in the smallest gap that is large enough.",
-                  "XLA, GlobalDecreasingSizeBestFitHeap, temporal order", false},
+                  "XLA, GlobalDecreasingSizeBestFitHeap, temporal order (here in steps)", false},
     AlgorithmInfo{Algorithm::kBestFitStart, "best-fit-start",
                   "Earliest start first, each in the smallest gap that is large enough, as a "
                   "best-fit allocator would.",

@@ -1,0 +1,164 @@
+// The packer against slow and plain versions of itself.
+
+#include "place/greedy/packer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/arithmetic.h"
+#include "place/greedy/greedy.h"
+#include "testing/differential.h"
+#include "tests/greedy/problems.h"
+
+namespace berth::internal {
+namespace {
+
+// Small sizes, so that every offset can be tried.
+ProblemKnobs Knobs() {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.max_buffers = 14;
+  knobs.horizon = 12;
+  knobs.max_size = 12;
+  knobs.with_capacity = false;
+  return knobs;
+}
+
+std::optional<std::string> Fault(const Problem& problem, const std::vector<Bytes>& offsets) {
+  const Bytes height = Height(problem, offsets);
+  if (const auto valid = ValidatePlacement(problem, {offsets, height}); !valid) {
+    return valid.error().message;
+  }
+  if (height < MaxLiveLoad(problem).lower_bound) return "height " + std::to_string(height);
+  return std::nullopt;
+}
+
+TEST(Planners, AlwaysGiveAValidPlan) {
+  for (const Algorithm algorithm : Planners()) {
+    SCOPED_TRACE(Info(algorithm).name);
+    ForRandomProblems(1, 1000, Knobs(), [&](const Problem& problem) {
+      return Fault(problem, *PlaceGreedy(problem, Compile(problem), algorithm));
+    });
+  }
+}
+
+// One offset after another, one neighbour after another.
+std::vector<Bytes> PlaceNaively(const Instance& instance, Order order, Fit fit) {
+  std::vector<BufferIndex> placed;
+  IndexedVector<BufferIndex, Bytes> offset(instance.num_buffers(), 0);
+  for (const BufferIndex b : instance.buffers()) {
+    if (instance.pin[b] == kNone) continue;
+    offset[b] = instance.pin[b];
+    placed.push_back(b);
+  }
+  for (const BufferIndex b : Ordered(instance, order)) {
+    if (instance.pin[b] != kNone) continue;
+    const auto is_free = [&](Bytes at) {
+      for (const BufferIndex q : placed) {
+        for (const Interval& bad : ForbiddenDifferences(instance, q, b)) {
+          if (bad.lower < at - offset[q] && at - offset[q] < bad.upper) return false;
+        }
+      }
+      return true;
+    };
+    Bytes top = 0;
+    for (const BufferIndex q : placed) top = std::max(top, offset[q] + instance.size[q]);
+    Bytes best = kNone;
+    Bytes best_slack = kUnbounded;
+    for (Bytes at = 0; best == kNone || (fit == Fit::kBest && at <= top); ++at) {
+      if (at % instance.alignment[b] != 0 || !is_free(at)) continue;
+      Bytes end = at;  // The last offset of this room.
+      while (end <= top && is_free(end + 1)) ++end;
+      const Bytes slack = end > top ? kUnbounded : end - at;
+      if (best == kNone || slack < best_slack) {
+        best = at;
+        best_slack = slack;
+      }
+      at = end;
+    }
+    offset[b] = best;
+    placed.push_back(b);
+  }
+  return offset.items();
+}
+
+TEST(Packer, InOrderDoesWhatTheNaivePlacerDoes) {
+  for (const Order order : {Order::kSize, Order::kLifetime, Order::kStart, Order::kContention,
+                            Order::kSpatial, Order::kLargeArea}) {
+    for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
+      const Rule rule{order, Selection::kInOrder, fit};
+      ForRandomProblems(1, 300, Knobs(), [&](const Problem& problem) {
+        const Instance instance = Compile(problem);
+        const auto packing = Packer(instance).Pack(rule, /*use_hints=*/false);
+        return packing->offsets == PlaceNaively(instance, order, fit)
+                   ? std::nullopt
+                   : std::optional<std::string>("differs from the naive plan");
+      });
+    }
+  }
+}
+
+// Plateaus, the skyline with looks, first fit with looks: the same for plain problems. Claiming
+// that an instance has gaps and windows keeps the packer from the faster ways.
+TEST(Packer, ThreeWaysToLowestFirstAgree) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = GeneratedProblem(seed, static_cast<int>(2 + seed % 90));
+    for (Buffer& buffer : problem.buffers) buffer.alignment = 1 + static_cast<Bytes>(seed % 3) * 8;
+    const Instance plain = Compile(problem);
+    ASSERT_TRUE(PlateauPacker::CanPack(plain));
+    Instance gaps = plain;
+    gaps.has_gaps = true;
+    Instance windows = gaps;
+    windows.has_windows = true;
+    for (const Order order :
+         {Order::kContention, Order::kSize, Order::kLifetime, Order::kLongArea}) {
+      const Rule rule{order, Selection::kLowestFirst, Fit::kFirst};
+      const auto by_plateaus = Packer(plain).Pack(rule, false);
+      EXPECT_EQ(by_plateaus->offsets, Packer(gaps).Pack(rule, false)->offsets);
+      EXPECT_EQ(by_plateaus->offsets, Packer(windows).Pack(rule, false)->offsets);
+      EXPECT_EQ(by_plateaus->height, Height(problem, by_plateaus->offsets));
+    }
+  }
+}
+
+// A packer is used again and again; nothing of the plan before may linger.
+TEST(Packer, ForgetsThePlanBefore) {
+  ForRandomProblems(1, 300, Knobs(), [&](const Problem& problem) -> std::optional<std::string> {
+    const Instance instance = Compile(problem);
+    Packer packer(instance);
+    for (const Algorithm algorithm : {Algorithm::kFirstFitSize, Algorithm::kContention}) {
+      const Rule rule = algorithm == Algorithm::kContention
+                            ? Rule{Order::kContention, Selection::kLowestFirst, Fit::kSkyline}
+                            : Rule{Order::kSize, Selection::kInOrder, Fit::kFirst};
+      (void)packer.Pack({Order::kArea, Selection::kInOrder, Fit::kBest}, false);
+      if (packer.Pack(rule, true)->offsets != *PlaceGreedy(problem, instance, algorithm)) {
+        return "a used packer differs from a new one";
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+TEST(Packer, GivesUpWhenLooksRunOut) {
+  Problem problem = GeneratedProblem(1, 50);
+  problem.buffers[0].alignment = 2;  // No plateaus.
+  const Instance instance = Compile(problem);
+  const Rule lowest{Order::kSize, Selection::kLowestFirst, Fit::kSkyline};
+  EXPECT_EQ(Packer(instance).Pack(lowest, true, 49).has_value(), false);
+  EXPECT_TRUE(Packer(instance).Pack(lowest, true, 1000000).has_value());
+}
+
+TEST(Planners, TakeProblemsAtTheLimit) {
+  Problem problem =
+      MakeProblem({{-kMaxStep, kMaxStep, kMaxBytes / 4}, {-kMaxStep, 0, kMaxBytes / 4}});
+  problem.buffers[1].alignment = kMaxBytes / 4;
+  ASSERT_TRUE(Validate(problem).has_value());
+  for (const Algorithm algorithm : Planners()) {
+    EXPECT_EQ(Fault(problem, *PlaceGreedy(problem, Compile(problem), algorithm)), std::nullopt);
+  }
+  for (const Algorithm algorithm : Planners()) {
+    EXPECT_TRUE(PlaceGreedy({}, Compile({}), algorithm)->empty());
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal
