@@ -67,8 +67,8 @@ struct Provenance {
 
 // The bytes of a file; "-" is standard input. Error: kIo, naming the file and the reason.
 [[nodiscard]] Result<std::string> ReadFile(const std::string& path);
-// Writes a file as a whole or not at all (through a temporary file beside it); "-" is standard
-// output.
+// Writes a file as a whole or not at all (through a temporary file beside it); links, pipes and
+// devices are written in place. "-" is standard output. Error: kIo, likewise.
 [[nodiscard]] Result<void> WriteFile(const std::string& path, std::string_view text);
 
 // "512KiB", "1MiB", "1.5GiB", "64kB", "1048576", "1048576B": a size in bytes. Nothing if it is not
