@@ -146,13 +146,12 @@ INSTANTIATE_TEST_SUITE_P(Planted, CanonicalNodes,
 TEST(Canonical, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
     bool changes = false;
-    for (std::uint64_t seed = 1; seed <= 20 && !changes; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 60 && !changes; ++seed) {
       GenerateParameters generate;
-      generate.buffers = 20;
-      generate.capacity = 100;
-      generate.steps = 20;
+      generate.buffers = 24;
+      generate.slack_percent = static_cast<int>(seed % 3);
       generate.seed = seed;
-      const auto generated = Generate(Family::kFull, generate);
+      const auto generated = Generate(seed % 2 == 0 ? Family::kPlanted : Family::kRandom, generate);
       ASSERT_TRUE(generated.has_value());
       const Instance instance = Compile(generated->problem);
       const Overlaps overlaps = FindOverlaps(instance);

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "base/indexed_vector.h"
+#include "base/random.h"
+
+namespace berth::internal {
+namespace {
+
+TEST(Arithmetic, RoundsToMultiples) {
+  EXPECT_EQ(RoundUp(0, 8), 0);
+  EXPECT_EQ(RoundUp(1, 8), 8);
+  EXPECT_EQ(RoundUp(8, 8), 8);
+  EXPECT_EQ(RoundUp(-1, 8), 0);
+  EXPECT_EQ(RoundUp(-8, 8), -8);
+  EXPECT_EQ(RoundUp(-9, 8), -8);
+  EXPECT_EQ(RoundUp(7, 3), 9);
+  EXPECT_EQ(RoundDown(7, 3), 6);
+  EXPECT_EQ(RoundDown(6, 3), 6);
+}
+
+TEST(Arithmetic, SeesOverflow) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(CheckedAdd(kMost - 1, 1), kMost);
+  EXPECT_EQ(CheckedAdd(kMost, 1), std::nullopt);
+  EXPECT_EQ(CheckedMul(kMost / 2, 2), kMost - 1);
+  EXPECT_EQ(CheckedMul(kMost / 2 + 1, 2), std::nullopt);
+}
+
+// The numbers must never change: generated problems and plans depend on them.
+TEST(Random, IsTheSameEverywhere) {
+  Random random(1);
+  EXPECT_EQ(random.Next(), 10451216379200822465u);
+  EXPECT_EQ(random.Next(), 13757245211066428519u);
+  EXPECT_EQ(random.Uniform(1, 6), 5);
+}
+
+TEST(Random, ReachesBothEndsOfARange) {
+  Random random(7);
+  std::vector<int> seen(4, 0);
+  for (int i = 0; i < 400; ++i) ++seen[static_cast<std::size_t>(random.Uniform(-1, 2) + 1)];
+  EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 50);
+  EXPECT_EQ(random.Uniform(5, 5), 5);
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_NE(random.Uniform(kLeast, kMost), random.Uniform(kLeast, kMost));
+}
+
+TEST(Index, RangesCoverTheirIndices) {
+  struct Tag;
+  using I = Index<Tag>;
+  IndexedVector<I, int> items(3, 7);
+  int sum = 0;
+  for (const I i : items.indices()) sum += items[i] * (i.value() + 1);
+  EXPECT_EQ(sum, 42);
+  EXPECT_EQ(IndexRange(I(2), I(1)).begin(), IndexRange(I(2), I(1)).end());
+}
+
+}  // namespace
+}  // namespace berth::internal
