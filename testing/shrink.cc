@@ -29,6 +29,7 @@ class Shrinker {
       ScaleBytes();
       LowerNumbers();
       MoveLifetimes();
+      MoveGaps();
       RenameBuffers();
     } while (progress_ && calls_left_ > 0);
     return best_;
@@ -134,6 +135,22 @@ class Shrinker {
     }
   }
 
+  // Moves each gap towards the beginning of its lifetime, or the gap before it.
+  void MoveGaps() {
+    for (std::size_t i = 0; i < best_.buffers.size(); ++i) {
+      for (std::size_t k = 0; k < best_.buffers[i].gaps.size(); ++k) {
+        TryChange([&](Problem& problem) {
+          Buffer& buffer = problem.buffers[i];
+          Gap& gap = buffer.gaps[k];
+          const Step length = gap.end - gap.start;
+          gap.start = k == 0 ? buffer.start : buffer.gaps[k - 1].end;
+          gap.end = gap.start + length;
+          return true;
+        });
+      }
+    }
+  }
+
   static void ForEachBytes(Problem& problem, const std::function<void(Bytes&)>& visit) {
     if (problem.capacity) visit(*problem.capacity);
     for (Buffer& buffer : problem.buffers) {
@@ -162,13 +179,23 @@ class Shrinker {
       })) {
       }
     }
-    for (std::size_t i = 0; i < best_.buffers.size(); ++i) {
-      while (best_.capacity && TryChange([&](Problem& problem) {
-               --problem.buffers[i].size;
-               --*problem.capacity;
-               return true;
-             })) {
+    for (std::size_t i = 0; best_.capacity && i < best_.buffers.size();) {
+      const Bytes size = best_.buffers[i].size;
+      const bool dropped = TryChange([&](Problem& problem) {
+        problem.buffers.erase(problem.buffers.begin() + static_cast<std::ptrdiff_t>(i));
+        *problem.capacity -= size;
+        return true;
+      });
+      if (dropped) continue;
+      for (Bytes less = size - 1; less > 0;) {
+        const bool lowered = TryChange([&](Problem& problem) {
+          problem.buffers[i].size -= less;
+          *problem.capacity -= less;
+          return true;
+        });
+        less = lowered ? std::min(less, best_.buffers[i].size - 1) : less / 2;
       }
+      ++i;
     }
   }
 

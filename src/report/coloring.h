@@ -18,10 +18,9 @@ struct DrawnPiece {
   Bytes upper = 0;
 };
 
-// A colour in [0, colors) for each buffer, such that those whose pieces touch along an edge differ
-// wherever a greedy colouring manages that; with seven colours it practically always does. Which of
-// the possible colours a buffer gets depends on its id, so that colours stay as plans change.
-// Cost: O(n log n) and the touching pairs.
+// A colour in [0, colors) for each buffer. Those whose pieces touch along an edge differ, always so
+// with six colours or more and no gaps, and practically always with gaps. Which of the possible
+// colours a buffer gets depends on its id. Cost: O(n log n).
 [[nodiscard]] std::vector<int> ColorBuffers(const Problem& problem,
                                             const std::vector<DrawnPiece>& pieces, int colors);
 

@@ -154,15 +154,19 @@ struct Outline {
   DrawnPiece widest;          // The piece with most room for a label.
 
   [[nodiscard]] std::string Path() const {
+    std::vector<Point> corners = top;
+    corners.insert(corners.end(), bottom.rbegin(), bottom.rend());
     std::string path = "M" + At(bottom.front());
     Point from = bottom.front();
-    const auto go = [&](Point to) {
-      if (to.x != from.x) path += "h" + Tenths(to.x - from.x);
-      if (to.y != from.y) path += "v" + Tenths(to.y - from.y);
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+      const Point to = corners[i];
+      const Point next = i + 1 < corners.size() ? corners[i + 1] : bottom.front();
+      const bool straight =
+          (from.x == to.x && to.x == next.x) || (from.y == to.y && to.y == next.y);
+      if (straight) continue;
+      path += to.x == from.x ? "v" + Tenths(to.y - from.y) : "h" + Tenths(to.x - from.x);
       from = to;
-    };
-    for (const Point point : top) go(point);
-    for (std::size_t i = bottom.size(); i-- > 1;) go(bottom[i]);
+    }
     return path + "z";
   }
 };
