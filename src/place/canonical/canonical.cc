@@ -17,10 +17,10 @@
 //   where it
 //     could lie now; that buffer could slip in below, lowering the sum of offsets (6.3).
 //   * hatless: a buffer with no unplaced buffer above it can lie nowhere else than its lower bound,
-//   now or
-//     later; when its subtree fails, so do its later siblings. (Not in the paper, but in its code.
-//     It is sound only where siblings come in canonical order, or where the order does not matter,
-//     and is ignored otherwise.)
+//     now or later; when its subtree fails, so do its later siblings. (Not in the paper, but in its
+//     code.) Sound only where siblings come in canonical order, or where the order does not matter,
+//     and ignored otherwise. With decomposition it has nothing to do: such a buffer is a part by
+//     itself.
 //   * decomposition: when the unplaced buffers fall apart in time, the parts are solved one by one
 //   (7).
 //     Unlike the published code, a part keeps the path's last (offset, index) as its lower bound:
@@ -328,8 +328,8 @@ SearchAnswer CanonicalSearch::Engine::Search(Bytes capacity, const std::vector<B
     answer.nodes = budget.nodes_spent() - spent_before;
     return answer;
   };
-  const auto impossible =
-      overlaps_.stackable ? SearchAnswer::Verdict::kImpossible : SearchAnswer::Verdict::kInconclusive;
+  const auto impossible = overlaps_.stackable ? SearchAnswer::Verdict::kImpossible
+                                              : SearchAnswer::Verdict::kInconclusive;
   capacity_ = capacity;
   load_capacity_ = 0;
   answer.offsets.assign(instance_.num_buffers(), 0);
