@@ -1,7 +1,8 @@
 // Files as a whole.
 //
 // A regular file is replaced by renaming a finished one to it: whoever reads it meanwhile, or after
-// we were killed, finds the old text or the new. There is no fsync: a loss of power may lose a plan.
+// we were killed, finds the old text or the new. There is no fsync: a loss of power may lose a
+// plan.
 
 #include <fcntl.h>
 #include <sys/stat.h>
