@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tools/berth/command.h"
+#include "tools/berth/help.h"
 #include "tools/verify/verify.h"
 
 namespace berth::internal {
@@ -57,27 +58,50 @@ std::string GroupOf(std::string_view option_name) {
   return "Rules of the " + std::string(option_name.substr(0, dot)) + " search";
 }
 
+std::vector<std::string> AlgorithmNames() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : Algorithms()) names.emplace_back(info.name);
+  return names;
+}
+
+// Why SetOption() did not take `value`, in the words of the command line.
+std::string Refusal(const OptionInfo& info, const std::string& value) {
+  if (info.name == "algorithm") {
+    const std::string nearest = Nearest(value, AlgorithmNames());
+    return "there is no algorithm " + Quoted(value) + "; " +
+           (nearest.empty() ? "--help lists them" : "did you mean '" + nearest + "'?");
+  }
+  std::string text = Quoted(value) + " is not allowed; it must be ";
+  text += info.allowed;
+  return text;
+}
+
+// What --help puts behind the flag: the values, where there are few, else a word for them.
+std::string ValueName(const OptionInfo& info) {
+  if (info.name == "algorithm") return "NAME";
+  if (info.allowed == "on|off") return "on|off";
+  return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
+}
+
 void AddPlaceOption(CLI::App& app, const OptionInfo& info, PlaceOptions& options) {
-  const std::string name(info.name);
-  const std::string flag = FlagOf(name);
-  // SetOption's message names the option as the library does; people know it as the flag.
-  const auto set = [&options, name, flag](const std::string& value) {
-    if (const auto done = SetOption(options, name, value); !done) {
-      UsageError(flag, done.error().message);
-    }
+  const std::string flag = FlagOf(info.name);
+  const auto set = [&options, info, flag](const std::string& value) {
+    if (!SetOption(options, info.name, value)) UsageError(flag, Refusal(info, value));
   };
   std::string sentence(info.sentence);
-  if (name == "minimize") {  // A switch: people do not expect to have to say "on".
+  if (info.name == "minimize") {  // A switch: people do not expect to have to say "on".
     app.add_flag_function(
            flag, [set](std::int64_t) { set("on"); }, sentence)
-        ->group(GroupOf(name));
+        ->group(GroupOf(info.name));
     return;
   }
-  if (name == "algorithm") sentence += " All are listed below.";
-  app.add_option_function<std::string>(
-         flag, set, sentence + " Default: " + std::string(info.default_value) + ".")
-      ->type_name(name == "algorithm" ? "NAME" : std::string(info.allowed))
-      ->group(GroupOf(name));
+  const std::string value_name = ValueName(info);
+  if (info.name == "algorithm") sentence += " All are listed below.";
+  if (value_name == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
+  (sentence += " Default: ") += std::string(info.default_value) + ".";
+  app.add_option_function<std::string>(flag, set, sentence)
+      ->type_name(value_name)
+      ->group(GroupOf(info.name));
 }
 
 }  // namespace
