@@ -1,0 +1,136 @@
+// berth bench, with peers that behave and peers that do not.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/berth_process.h"
+
+namespace berth::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+class BenchCommandTest : public CommandTest {
+ protected:
+  // A peer that is a shell script; $1 is its input, $2 its output, $3 its capacity.
+  [[nodiscard]] std::string Peer(const std::string& name, const std::string& script) const {
+    const std::string path = Write(name + " script.sh", script);
+    return name + "=sh '" + path + "' {input} {output} {capacity}";
+  }
+  [[nodiscard]] Json Result() const { return Json::parse(Read(Path("result.json"))); }
+};
+
+const Json& TrialOf(const Json& result, const std::string& runner) {
+  for (const Json& trial : result.at("tables").at(0).at("trials")) {
+    if (trial.at("runner") == runner) return trial;
+  }
+  throw std::out_of_range(runner);
+}
+
+TEST_F(BenchCommandTest, MeasuresAndVerifiesEveryRunner) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--capacity", "8", "--algorithm", "canonical,auto", "--peer",
+             Peer("good", "printf 'id,offset\\na,0\\nb,0\\nc,4\\n' > \"$2\""), "--rounds", "3",
+             "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_error, "");
+  EXPECT_NE(result.standard_output.find("small.csv"), std::string::npos);
+  EXPECT_NE(result.standard_output.find("geometric mean"), std::string::npos);
+  const Json json = Result();
+  EXPECT_EQ(json.at("rounds"), 3);
+  EXPECT_TRUE(json.at("date").is_string());
+  EXPECT_TRUE(json.at("machine").at("cpu").is_string());
+  EXPECT_TRUE(json.at("machine").at("hardware_threads").is_number_integer());
+  for (const std::string runner : {"berth:canonical", "berth:auto", "good"}) {
+    const Json& trial = TrialOf(json, runner);
+    EXPECT_EQ(trial.at("status"), "solved") << runner;
+    EXPECT_EQ(trial.at("verified"), true);
+    EXPECT_EQ(trial.at("height"), 8);
+    EXPECT_EQ(trial.at("seconds").size(), 3u);
+    EXPECT_TRUE(trial.at("median_seconds").is_number());
+  }
+  EXPECT_EQ(TrialOf(json, "berth:auto").at("search_seconds").size(), 3u);
+  EXPECT_EQ(json.at("summary").at(2).at("solved_by_both"), 1);
+}
+
+TEST_F(BenchCommandTest, FaultyPeersAreListedNotHidden) {
+  const ProcessResult result =
+      Berth({"bench",        SmallTable(),
+             "--capacity",   "8",
+             "--rounds",     "1",
+             "--time-limit", "5s",
+             "--peer",       Peer("wrong", "printf 'id,offset\\na,0\\nb,0\\nc,2\\n' > \"$2\""),
+             "--peer",       Peer("high", "printf 'id,offset\\na,0\\nb,0\\nc,5\\n' > \"$2\""),
+             "--peer",       Peer("partial", "printf 'id,offset\\na,0\\nb,0\\n' > \"$2\""),
+             "--peer",       Peer("silent", "echo no luck >&2; exit 4"),
+             "--peer",       Peer("dies", "kill -9 $$"),
+             "--peer",       "absent=/no/such/program {input} {output}",
+             "--json",       Path("result.json")});
+  EXPECT_EQ(result.exit_code, 1);
+  const Json json = Result();
+  EXPECT_EQ(TrialOf(json, "berth:auto").at("status"), "solved");
+  EXPECT_EQ(TrialOf(json, "wrong").at("status"), "WRONG");
+  EXPECT_EQ(TrialOf(json, "wrong").at("verified"), false);
+  EXPECT_EQ(TrialOf(json, "high").at("status"), "WRONG");
+  EXPECT_EQ(TrialOf(json, "partial").at("status"), "WRONG");
+  EXPECT_EQ(TrialOf(json, "silent").at("status"), "failed");
+  EXPECT_EQ(TrialOf(json, "dies").at("status"), "failed");
+  EXPECT_EQ(TrialOf(json, "absent").at("status"), "failed");
+  for (const std::string line :
+       {"wrong WRONG: overlap: \"a\" and \"c\" share bytes [2, 4) at steps [2, 3)",
+        "silent failed: no plan (exit code 4, no luck)", "absent failed: cannot be started"}) {
+    EXPECT_NE(result.standard_output.find(line), std::string::npos) << line << "\n"
+                                                                    << result.standard_output;
+  }
+  EXPECT_NE(result.standard_output.find("NO\n"), std::string::npos) << result.standard_output;
+}
+
+TEST_F(BenchCommandTest, SlowPeersAreKilledAtTheLimit) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--capacity", "8", "--rounds", "2", "--time-limit", "500ms",
+             "--peer", Peer("slow", "sleep 600"), "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0);
+  const Json json = Result();
+  EXPECT_EQ(TrialOf(json, "slow").at("status"), "timed out");
+  EXPECT_EQ(TrialOf(json, "slow").at("seconds").size(), 1u) << "it is not tried again";
+}
+
+TEST_F(BenchCommandTest, WithoutACapacityPeersGetBerthsHeight) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--rounds", "1", "--peer",
+             Peer("told", "test \"$3\" = 8 && printf 'id,offset\\na,0\\nb,0\\nc,4\\n' > \"$2\""),
+             "--peer",
+             "free=sh -c 'printf \"id,offset\\na,0\\nb,0\\nc,8\\n\" > \"$1\"' x {output} {input}",
+             "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output;
+  const Json json = Result();
+  EXPECT_TRUE(json.at("tables").at(0).at("capacity").is_null());
+  EXPECT_EQ(TrialOf(json, "told").at("status"), "solved");
+  EXPECT_EQ(TrialOf(json, "free").at("height"), 12);
+  EXPECT_EQ(TrialOf(json, "berth:auto").at("gap"), 0.0);
+  EXPECT_NE(result.standard_output.find("(+50.0 %)"), std::string::npos) << result.standard_output;
+}
+
+TEST_F(BenchCommandTest, TheNameOfATableCanHoldItsCapacity) {
+  const std::string small = SmallTable();
+  const std::string table = Write("named.7.csv", Read(small));
+  const ProcessResult result =
+      Berth({"bench", table, "--rounds", "1", "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(Result().at("tables").at(0).at("capacity"), 7);
+  EXPECT_EQ(TrialOf(Result(), "berth:auto").at("status"), "infeasible");
+}
+
+TEST_F(BenchCommandTest, AFolderStandsForItsTables) {
+  const std::string small = SmallTable();
+  (void)Write("another.csv", Read(small));
+  (void)Write("notes.txt", "not a table");
+  const ProcessResult result =
+      Berth({"bench", Path(""), "--rounds", "1", "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0);
+  const Json json = Result();
+  ASSERT_EQ(json.at("tables").size(), 2u);
+  EXPECT_EQ(json.at("tables").at(0).at("table"), "another.csv");
+  EXPECT_EQ(json.at("tables").at(1).at("table"), "small.csv");
+}
+
+}  // namespace
+}  // namespace berth::internal

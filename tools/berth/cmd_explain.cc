@@ -1,0 +1,169 @@
+// berth explain -- why does it not fit, and what would help?
+#include <algorithm>
+
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+
+namespace berth::internal {
+namespace {
+
+struct ExplainArguments {
+  TableArguments table;
+  SearchArguments search;
+  bool json = false;
+};
+
+double Share(Bytes part, Bytes whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Bytes TotalSize(const Conflict& conflict, const Problem& problem) {
+  Bytes total = 0;
+  for (const std::size_t i : conflict.buffers) total += problem.buffers[i].size;
+  return total;
+}
+
+Json ConflictJson(const Conflict& conflict, const Problem& problem) {
+  Json json;
+  json["outcome"] = ToString(conflict.outcome);
+  json["capacity"] = conflict.capacity;
+  json["step"] = conflict.step;
+  json["load"] = conflict.load;
+  json["short_by"] = conflict.short_by;
+  json["minimal"] = conflict.minimal;
+  json["works_with"] = ToJson(conflict.works_with);
+  json["buffers"] = Json::array();
+  const Bytes total = TotalSize(conflict, problem);
+  for (const std::size_t i : conflict.buffers) {
+    const Buffer& buffer = problem.buffers[i];
+    json["buffers"].push_back({{"id", buffer.id},
+                               {"size", buffer.size},
+                               {"start", buffer.start},
+                               {"end", buffer.end},
+                               {"alignment", buffer.alignment},
+                               {"offset", ToJson(buffer.offset)},
+                               {"share", Share(buffer.size, total)}});
+  }
+  json["nodes"] = conflict.nodes;
+  json["version"] = BERTH_VERSION;
+  return json;
+}
+
+// The buffers in the way, the largest first, with the columns that say something.
+std::string BufferTable(const Conflict& conflict, const Problem& problem) {
+  constexpr std::size_t kMostRows = 30;
+  const bool aligned =
+      std::any_of(conflict.buffers.begin(), conflict.buffers.end(),
+                  [&](std::size_t i) { return problem.buffers[i].alignment != 1; });
+  const bool pinned =
+      std::any_of(conflict.buffers.begin(), conflict.buffers.end(),
+                  [&](std::size_t i) { return problem.buffers[i].offset.has_value(); });
+  std::vector<std::size_t> order = conflict.buffers;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return problem.buffers[a].size > problem.buffers[b].size;
+  });
+
+  using enum TextTable::Align;
+  std::vector<TextTable::Align> columns = {kLeft, kRight, kRight, kRight, kLeft};
+  std::vector<std::string> header = {"buffer", "size", "bytes", "share", "live at steps"};
+  if (aligned) {
+    columns.push_back(kRight);
+    header.emplace_back("alignment");
+  }
+  if (pinned) {
+    columns.push_back(kRight);
+    header.emplace_back("pinned at");
+  }
+  TextTable table(columns);
+  table.AddRow(header);
+  const Bytes total = TotalSize(conflict, problem);
+  for (std::size_t k = 0; k < std::min(order.size(), kMostRows); ++k) {
+    const Buffer& buffer = problem.buffers[order[k]];
+    std::vector<std::string> row = {
+        OneLine(buffer.id), FormatBytes(buffer.size), FormatCount(buffer.size),
+        FormatPercent(Share(buffer.size, total)),
+        "[" + std::to_string(buffer.start) + ", " + std::to_string(buffer.end) + ")"};
+    if (aligned) row.push_back(FormatCount(buffer.alignment));
+    if (pinned) row.push_back(buffer.offset ? FormatCount(*buffer.offset) : "");
+    table.AddRow(std::move(row));
+  }
+  std::string text = table.ToString();
+  if (order.size() > kMostRows) {
+    text += "  and " + FormatCount(static_cast<std::int64_t>(order.size() - kMostRows)) +
+            " smaller ones (--json lists them all)\n";
+  }
+  return text;
+}
+
+std::string ConflictText(const Conflict& conflict, const Problem& problem) {
+  const auto count = static_cast<std::int64_t>(conflict.buffers.size());
+  const std::string step = std::to_string(conflict.step);
+  std::string text = Paint(Tone::kBad, "Does not fit.") + " ";
+  if (conflict.load > conflict.capacity) {
+    text += Plural(count, "buffer") + (count == 1 ? " needs " : " together need ") +
+            FormatBytes(conflict.load) + " at step " + step + ": " +
+            FormatBytesExactly(conflict.short_by) + " more than the capacity of " +
+            FormatBytes(conflict.capacity) + ".\n";
+  } else {
+    text += Plural(count, "buffer") + " cannot be placed together in " +
+            FormatBytes(conflict.capacity) + ", though at most " + FormatBytes(conflict.load) +
+            " of them are live at once (step " + step + "): any plan needs at least " +
+            FormatBytesExactly(conflict.short_by) + " more.\n";
+  }
+  text += "\n" + BufferTable(conflict, problem) + "\n";
+  text += conflict.minimal ? "  Without any one of these the others fit.\n"
+                           : "  The budget ended before each of these was shown to be needed.\n";
+  if (conflict.works_with) {
+    text += "  Enough: " + FormatBytesExactly(*conflict.works_with) +
+            ", the smallest capacity known to work.\n";
+  }
+  return text;
+}
+
+Result<ExitCode> Run(const ExplainArguments& arguments) {
+  if (!arguments.table.capacity) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--capacity is missing: without one, every table fits; give a size such as 1MiB");
+  }
+  const auto input = Load(arguments.table);
+  if (!input) return tl::unexpected(input.error());
+  WatchedSearch search(arguments.search);
+  const auto conflict = search.Explain(input->problem);
+  if (!conflict) return tl::unexpected(conflict.error());
+  const bool fits =
+      conflict->outcome == Outcome::kOptimal || conflict->outcome == Outcome::kFeasible;
+  if (arguments.json) {
+    PrintJson(ConflictJson(*conflict, input->problem));
+  } else if (conflict->outcome == Outcome::kInfeasible) {
+    Print(ConflictText(*conflict, input->problem));
+  } else {
+    const std::string height =
+        conflict->works_with ? FormatBytesExactly(*conflict->works_with) : "nothing known";
+    Print(fits ? Paint(Tone::kGood, "Fits:") + " there is nothing to explain; " + height +
+                     " would do.\n"
+               : Paint(Tone::kUnsure, "Gave up") +
+                     " before it was known whether it fits; smallest capacity known to work: " +
+                     height + ".\n");
+  }
+  if (fits) return kDone;
+  return conflict->outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+}
+
+}  // namespace
+
+Command AddExplainCommand(CLI::App& berth) {
+  CLI::App* app = berth.add_subcommand("explain", "Say why a table does not fit a capacity.");
+  const auto arguments = std::make_shared<ExplainArguments>();
+  AddTable(*app, arguments->table);
+  AddJson(*app, arguments->json);
+  AddSearch(*app, arguments->search);
+  app->footer(
+      "Exit codes: 0 it fits after all, 1 it does not and this is why, 2 bad input or usage, 3 "
+      "gave "
+      "up before an answer.\n"
+      "\nExample:\n"
+      "  berth explain model.csv --capacity 512KiB --time-limit 10s");
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,232 @@
+// berth info -- what a table is like, and how hard it looks.
+#include <algorithm>
+
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+
+namespace berth::internal {
+namespace {
+
+struct InfoArguments {
+  TableArguments table;
+  bool json = false;
+};
+
+struct TableInfo {
+  std::int64_t buffers = 0;
+  Step first_step = 0;
+  Step last_step = 0;  // Exclusive.
+  Bytes total_size = 0;
+  Bytes smallest = 0;
+  Bytes largest = 0;
+  LoadBound bound;
+  std::int64_t live_at_peak = 0;
+  std::int64_t sections = 0;
+  std::int64_t widest_section = 0;  // Buffers.
+  std::int64_t partitions = 0;
+  std::int64_t largest_partition = 0;  // Buffers.
+  std::int64_t overlapping_pairs = 0;  // Pairs whose lifetimes meet, gaps aside.
+  std::int64_t aligned = 0;            // Buffers with an alignment other than 1.
+  Bytes largest_alignment = 1;
+  std::int64_t pinned = 0;
+  std::int64_t hinted = 0;
+  std::int64_t with_gaps = 0;
+  Bytes greedy_height = 0;
+  std::string greedy_algorithm;
+
+  [[nodiscard]] double overlap_density() const {
+    const double pairs = static_cast<double>(buffers) * static_cast<double>(buffers - 1) / 2;
+    return pairs > 0 ? static_cast<double>(overlapping_pairs) / pairs : 0;
+  }
+  [[nodiscard]] double greedy_gap() const { return Gap(greedy_height, bound.lower_bound); }
+};
+
+std::int64_t CountOverlappingPairs(const std::vector<Buffer>& buffers) {
+  std::vector<Step> starts;
+  std::vector<Step> ends;
+  for (const Buffer& buffer : buffers) {
+    starts.push_back(buffer.start);
+    ends.push_back(buffer.end);
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(ends.begin(), ends.end());
+  std::int64_t pairs = 0;
+  std::size_t ended = 0;
+  for (std::size_t started = 0; started < starts.size(); ++started) {
+    while (ends[ended] <= starts[started]) ++ended;
+    pairs += static_cast<std::int64_t>(started - ended);
+  }
+  return pairs;
+}
+
+void CountBuffers(const Problem& problem, TableInfo& info) {
+  const auto& buffers = problem.buffers;
+  info.buffers = static_cast<std::int64_t>(buffers.size());
+  if (buffers.empty()) return;
+  info.first_step = buffers.front().start;
+  info.last_step = buffers.front().end;
+  info.smallest = buffers.front().size;
+  for (const Buffer& buffer : buffers) {
+    info.first_step = std::min(info.first_step, buffer.start);
+    info.last_step = std::max(info.last_step, buffer.end);
+    info.total_size += buffer.size;
+    info.smallest = std::min(info.smallest, buffer.size);
+    info.largest = std::max(info.largest, buffer.size);
+    info.largest_alignment = std::max(info.largest_alignment, buffer.alignment);
+    if (buffer.start <= info.bound.step && info.bound.step < buffer.end) ++info.live_at_peak;
+    if (buffer.alignment != 1) ++info.aligned;
+    if (buffer.offset) ++info.pinned;
+    if (buffer.hint) ++info.hinted;
+    if (!buffer.gaps.empty()) ++info.with_gaps;
+  }
+  info.overlapping_pairs = CountOverlappingPairs(buffers);
+}
+
+Result<TableInfo> Examine(const Problem& problem) {
+  TableInfo info;
+  info.bound = MaxLiveLoad(problem);
+  CountBuffers(problem, info);
+  for (const Section& section : Sections(problem)) {
+    ++info.sections;
+    info.widest_section =
+        std::max(info.widest_section, static_cast<std::int64_t>(section.buffers.size()));
+  }
+  for (const auto& partition : Partitions(problem)) {
+    ++info.partitions;
+    info.largest_partition =
+        std::max(info.largest_partition, static_cast<std::int64_t>(partition.size()));
+  }
+  PlaceOptions options;
+  options.algorithm = Algorithm::kGreedy;
+  Budget budget;
+  Problem unlimited = problem;
+  unlimited.capacity.reset();
+  const auto answer = Place(unlimited, options, budget);
+  if (!answer) return tl::unexpected(answer.error());
+  info.greedy_height = answer->best ? answer->best->height : 0;
+  info.greedy_algorithm = answer->algorithm;
+  return info;
+}
+
+Json InfoJson(const Input& input, const TableInfo& info) {
+  Json json;
+  json["input"] = input.name;
+  json["input_hash"] = input.hash();
+  json["buffers"] = info.buffers;
+  json["first_step"] = info.first_step;
+  json["last_step"] = info.last_step;
+  json["total_size"] = info.total_size;
+  json["smallest_size"] = info.smallest;
+  json["largest_size"] = info.largest;
+  json["load"] = info.bound.load;
+  json["lower_bound"] = info.bound.lower_bound;
+  json["peak_step"] = info.bound.step;
+  json["live_at_peak"] = info.live_at_peak;
+  json["sections"] = info.sections;
+  json["widest_section"] = info.widest_section;
+  json["partitions"] = info.partitions;
+  json["largest_partition"] = info.largest_partition;
+  json["overlap_density"] = info.overlap_density();
+  json["aligned"] = info.aligned;
+  json["largest_alignment"] = info.largest_alignment;
+  json["pinned"] = info.pinned;
+  json["hinted"] = info.hinted;
+  json["with_gaps"] = info.with_gaps;
+  json["greedy_height"] = info.greedy_height;
+  json["greedy_algorithm"] = info.greedy_algorithm;
+  json["greedy_gap"] = info.greedy_gap();
+  json["capacity"] = ToJson(input.problem.capacity);
+  json["version"] = BERTH_VERSION;
+  return json;
+}
+
+std::string Difficulty(const TableInfo& info) {
+  const double gap = info.greedy_gap();
+  if (gap == 0) {
+    return Paint(Tone::kGood, "Easy:") + " a greedy plan reaches the lower bound; none is lower.";
+  }
+  // A few per cent is what alignment and chance leave even where the bound can be reached.
+  constexpr double kSmallGap = 0.03;
+  const std::string left =
+      FormatBytes(info.greedy_height - info.bound.lower_bound) + " (" + FormatPercent(gap) + ")";
+  if (gap <= kSmallGap) {
+    return Paint(Tone::kStrong, "Nearly easy:") + " greedy plans leave at most " + left +
+           " to exact search.";
+  }
+  return Paint(Tone::kUnsure, "Hard for greedy algorithms:") + " they leave up to " + left +
+         " to exact search.";
+}
+
+std::string CapacityLine(Bytes capacity, const TableInfo& info) {
+  const std::string text = FormatBytesExactly(capacity);
+  if (capacity < info.bound.lower_bound) {
+    return text + ", " + FormatBytes(info.bound.lower_bound - capacity) + " below the lower bound";
+  }
+  if (capacity >= info.greedy_height) return text + ", enough for a greedy plan";
+  return text + ", between the lower bound and greedy";
+}
+
+// "12 buffers, ..." or "none".
+std::string CountOrNone(std::int64_t count, const std::string& more = "") {
+  return count == 0 ? "none" : Plural(count, "buffer") + more;
+}
+
+std::string InfoText(const Input& input, const TableInfo& info) {
+  FactList facts;
+  facts.Add("buffers", FormatCount(info.buffers) + ", " + FormatBytes(info.smallest) + " to " +
+                           FormatBytes(info.largest) + " each, " + FormatBytes(info.total_size) +
+                           " in all");
+  facts.Add("steps", FormatCount(info.last_step - info.first_step) + ", [" +
+                         std::to_string(info.first_step) + ", " + std::to_string(info.last_step) +
+                         ")");
+  facts.Add("load", FormatBytesExactly(info.bound.load));
+  facts.Add("lower bound", FormatBytesExactly(info.bound.lower_bound) + " at step " +
+                               std::to_string(info.bound.step) + ", " +
+                               Plural(info.live_at_peak, "live buffer"));
+  facts.Add("sections", FormatCount(info.sections) + ", the widest of " +
+                            Plural(info.widest_section, "buffer"));
+  facts.Add("partitions", FormatCount(info.partitions) + ", the largest of " +
+                              Plural(info.largest_partition, "buffer"));
+  facts.Add("overlaps", FormatPercent(info.overlap_density()) + " of all pairs of buffers");
+  facts.Add("aligned",
+            CountOrNone(info.aligned, ", to at most " + Plural(info.largest_alignment, "byte")));
+  facts.Add("pinned", CountOrNone(info.pinned));
+  facts.Add("hinted", CountOrNone(info.hinted));
+  facts.Add("with gaps", CountOrNone(info.with_gaps));
+  facts.Add("greedy", FormatBytesExactly(info.greedy_height) + " by " + info.greedy_algorithm);
+  if (const auto& capacity = input.problem.capacity) {
+    facts.Add("capacity", CapacityLine(*capacity, info));
+  }
+  return Paint(Tone::kStrong, OneLine(input.name)) + "\n" + facts.ToString() + "  " +
+         Difficulty(info) + "\n";
+}
+
+Result<ExitCode> Run(const InfoArguments& arguments) {
+  const auto input = Load(arguments.table);
+  if (!input) return tl::unexpected(input.error());
+  const auto info = Examine(input->problem);
+  if (!info) return tl::unexpected(info.error());
+  if (arguments.json) {
+    PrintJson(InfoJson(*input, *info));
+  } else {
+    Print(InfoText(*input, *info));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command AddInfoCommand(CLI::App& berth) {
+  CLI::App* app = berth.add_subcommand("info", "Describe a table and how hard it looks.");
+  const auto arguments = std::make_shared<InfoArguments>();
+  AddTable(*app, arguments->table);
+  AddJson(*app, arguments->json);
+  app->footer(
+      "Exit codes: 0 done, 2 bad input or usage.\n"
+      "\nExamples:\n"
+      "  berth info model.csv\n"
+      "  berth info model.csv --json | jq .lower_bound");
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,55 @@
+// berth options -- docs/options.md, from the one table of options.
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+
+namespace berth::internal {
+namespace {
+
+// A vertical bar would end the cell.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+}  // namespace
+
+std::string OptionsMarkdown() {
+  std::string text =
+      "# Options\n"
+      "\n"
+      "Every option of a search, under the name that `berth::SetOption` and plans use. On the "
+      "command line\n"
+      "`canonical.dominance` is `--canonical-dominance`. Made by `berth options`; do not edit.\n"
+      "\n"
+      "| option | default | allowed | what it does |\n"
+      "|---|---|---|---|\n";
+  for (const OptionInfo& info : Options()) {
+    text += "| `" + Cell(info.name) + "` | `" + Cell(info.default_value) + "` | " +
+            Cell(info.allowed) + " | " + Cell(info.sentence) + " |\n";
+  }
+  text +=
+      "\n## Algorithms\n"
+      "\n"
+      "| name | exact | what it does | source |\n"
+      "|---|---|---|---|\n";
+  for (const AlgorithmInfo& info : Algorithms()) {
+    text += "| `" + Cell(info.name) + "` | " + (info.exact ? "yes" : "no") + " | " +
+            Cell(info.summary) + " | " + Cell(info.source) + " |\n";
+  }
+  return text;
+}
+
+Command AddOptionsCommand(CLI::App& berth) {
+  CLI::App* app = berth.add_subcommand("options", "Print the table of options as Markdown.");
+  app->group("");  // For whoever maintains docs/options.md; not for --help.
+  return {app, []() -> Result<ExitCode> {
+            Print(OptionsMarkdown());
+            return kDone;
+          }};
+}
+
+}  // namespace berth::internal

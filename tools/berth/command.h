@@ -1,0 +1,42 @@
+// tools/berth/command.h -- what a subcommand is: flags, and what to do once they are read.
+//
+// Each cmd_*.cc adds one. A command that cannot do its work returns an Error, which main() prints
+// as the one line "berth: error: ..." before it exits with kBadInput; all other ends are ExitCodes.
+#ifndef BERTH_TOOLS_BERTH_COMMAND_H_
+#define BERTH_TOOLS_BERTH_COMMAND_H_
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "berth/result.h"
+
+namespace berth::internal {
+
+enum ExitCode : int {
+  kDone = 0,
+  kDoesNotFit = 1,      // Also: a plan that does not hold.
+  kBadInput = 2,        // Or bad usage.
+  kGaveUp = 3,          // The budget ended before an answer.
+  kInternalError = 70,  // Berth is broken (EX_SOFTWARE).
+};
+
+struct Command {
+  CLI::App* app;
+  std::function<Result<ExitCode>()> run;
+};
+
+[[nodiscard]] Command AddPlaceCommand(CLI::App& berth);
+[[nodiscard]] Command AddCheckCommand(CLI::App& berth);
+[[nodiscard]] Command AddExplainCommand(CLI::App& berth);
+[[nodiscard]] Command AddInfoCommand(CLI::App& berth);
+[[nodiscard]] Command AddGenerateCommand(CLI::App& berth);
+[[nodiscard]] Command AddBenchCommand(CLI::App& berth);
+[[nodiscard]] Command AddOptionsCommand(CLI::App& berth);
+
+// docs/options.md, made from berth::Options().
+[[nodiscard]] std::string OptionsMarkdown();
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_COMMAND_H_

@@ -1,0 +1,172 @@
+#include "tools/berth/help.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tools/berth/terminal.h"
+
+namespace berth::internal {
+namespace {
+
+struct Row {
+  std::string left;
+  std::string right;
+};
+
+// Two columns, the right one wrapped; a left cell that is too wide gets a line of its own.
+std::string Rows(const std::string& title, const std::vector<Row>& rows) {
+  constexpr std::size_t kIndent = 30;
+  std::string text = "\n" + Paint(Tone::kStrong, title + ":") + "\n";
+  for (const Row& row : rows) {
+    std::string left = "  " + row.left;
+    if (DisplayWidth(left) + 2 > kIndent) {
+      text += left + "\n";
+      left.clear();
+    }
+    left.resize(std::max(kIndent, left.size()), ' ');
+    text += left + Wrap(row.right, TextWidth(), kIndent) + "\n";
+  }
+  return text;
+}
+
+// "-o, --output FILE", with room for a short name where there is none.
+std::string Flags(const CLI::Option& option) {
+  std::string text;
+  for (const std::string& name : option.get_snames()) text += "-" + name + ", ";
+  if (text.empty()) text = "    ";
+  for (const std::string& name : option.get_lnames()) text += "--" + name + ", ";
+  text.resize(text.size() - 2);
+  if (option.get_items_expected_max() > 0) {
+    text += " ";
+    text += option.get_type_name();
+  }
+  return text;
+}
+
+std::string Usage(const CLI::App& app) {
+  std::string path = app.get_name();
+  for (const CLI::App* parent = app.get_parent(); parent != nullptr;
+       parent = parent->get_parent()) {
+    path = parent->get_name() + " " + path;
+  }
+  std::string usage = Paint(Tone::kStrong, "Usage:") + " " + path;
+  if (!app.get_subcommands({}).empty()) return usage + " COMMAND ...\n";
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    std::string name = option->get_name(true);
+    if (option->get_expected_max() > 1) name += "...";
+    usage += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return usage + " [OPTIONS]\n";
+}
+
+// The subcommand that was given, or berth itself.
+const CLI::App& Given(const CLI::App& berth) {
+  const auto given = berth.get_subcommands();
+  return given.empty() ? berth : *given.front();
+}
+
+bool IsFlag(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
+
+std::string UnknownFlag(const CLI::App& app, std::string flag) {
+  flag = flag.substr(0, flag.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string where = app.get_parent() == nullptr ? "berth" : "berth " + app.get_name();
+  const std::string nearest = Nearest(flag, known);
+  return "unknown option '" + flag + "'; " +
+         (nearest.empty() ? "see " + where + " --help" : "did you mean '" + nearest + "'?");
+}
+
+std::string UnknownCommand(const CLI::App& berth, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* app : berth.get_subcommands({})) {
+    if (!app->get_group().empty()) known.push_back(app->get_name());
+  }
+  const std::string nearest = Nearest(word, known);
+  return "unknown command '" + word + "'; " +
+         (nearest.empty() ? "see berth --help" : "did you mean '" + nearest + "'?");
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
+                                     CLI::AppFormatMode /*mode*/) const {
+  std::string text = app->get_description() + "\n\n" + Usage(*app);
+  std::vector<Row> rows;
+  for (const CLI::App* command : app->get_subcommands({})) {
+    if (command->get_group().empty()) continue;
+    rows.push_back({command->get_name(), command->get_description()});
+  }
+  if (!rows.empty()) text += Rows("Commands", rows);
+  rows.clear();
+  for (const CLI::Option* option : app->get_options()) {
+    if (option->get_positional()) {
+      rows.push_back({option->get_name(true), option->get_description()});
+    }
+  }
+  if (!rows.empty()) text += Rows("Arguments", rows);
+  for (const std::string& group : app->get_groups()) {
+    rows.clear();
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->nonpositional() && option->get_group() == group && !group.empty()) {
+        rows.push_back({Flags(*option), option->get_description()});
+      }
+    }
+    if (!rows.empty()) text += Rows(group, rows);
+  }
+  if (const std::string footer = app->get_footer(); !footer.empty()) text += "\n" + footer + "\n";
+  return text;
+}
+
+std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  // Levenshtein's distance, one row at a time.
+  const auto distance = [word](std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0]++;
+      for (std::size_t j = 0; j < other.size(); ++j) {
+        const std::size_t replaced = diagonal + (word[i] == other[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+      }
+    }
+    return row.back();
+  };
+  std::string nearest;
+  std::size_t least = word.size() / 3 + 1;  // Further away is a guess, not a correction.
+  for (const std::string& candidate : candidates) {
+    const std::size_t d = distance(candidate);
+    if (d < least || (d == least && nearest.empty())) {
+      least = d;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error) {
+  const CLI::App& given = Given(berth);
+  const std::string where = given.get_parent() == nullptr ? "berth" : "berth " + given.get_name();
+  // An unknown word explains best what else went wrong, so it comes first.
+  std::vector<std::string> unknown = given.remaining();
+  if (unknown.empty()) unknown = berth.remaining(true);
+  const auto flag = std::find_if(unknown.begin(), unknown.end(), IsFlag);
+  if (flag != unknown.end()) return UnknownFlag(given, *flag);
+  if (!unknown.empty() && given.get_parent() == nullptr) {
+    return UnknownCommand(berth, unknown.front());
+  }
+  if (!unknown.empty()) {
+    return "unexpected argument '" + unknown.front() + "'; see " + where + " --help";
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    if (given.get_parent() == nullptr) return "a command is missing; see berth --help";
+    return std::string(error.what()) + "; see " + where + " --help";
+  }
+  return error.what();
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,28 @@
+// tools/berth/help.h -- what --help looks like, and what a mistyped word might have meant.
+#ifndef BERTH_TOOLS_BERTH_HELP_H_
+#define BERTH_TOOLS_BERTH_HELP_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::internal {
+
+// Usage first, one line for each flag with its text wrapped beside it, examples last.
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+};
+
+// The candidate nearest to `word`, if it is near enough to be what was meant; else nothing.
+[[nodiscard]] std::string Nearest(std::string_view word,
+                                  const std::vector<std::string>& candidates);
+
+// One sentence about what is wrong with the command line.
+[[nodiscard]] std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_HELP_H_

@@ -1,0 +1,71 @@
+// The berth command: reads the command line, runs one subcommand, reports in one line what went
+// wrong.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+#include "tools/berth/help.h"
+
+namespace berth::internal {
+namespace {
+
+int PrintError(const std::string& message) {
+  std::fprintf(stderr, "berth: error: %s\n", OneLine(message).c_str());
+  return kBadInput;
+}
+
+int RunCommand(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    const auto exit_code = command.run();
+    if (!exit_code) return PrintError(exit_code.error().message);
+    // A full disk or a reader that went away must not look like success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return PrintError("standard output cannot be written");
+    }
+    return *exit_code;
+  }
+  return PrintError("a command is missing; see berth --help");
+}
+
+int Main(int argc, char** argv) {
+  CLI::App berth(
+      "Static memory planner: buffers with lifetimes and sizes go in, offsets with "
+      "proofs come out.",
+      "berth");
+  berth.formatter(std::make_shared<HelpFormatter>());
+  berth.option_defaults()->take_last();
+  berth.set_help_flag("-h,--help", "Print this and exit.");
+  berth.set_version_flag("--version", "berth " BERTH_VERSION, "Print the version and exit.");
+  berth.require_subcommand(1);
+  berth.footer(
+      "Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 gave up before an answer.\n"
+      "\nExamples:\n"
+      "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
+      "  berth explain model.csv --capacity 512KiB           If not, why.\n"
+      "  berth check model.csv plan.csv                      Is anybody's plan right?\n"
+      "  berth COMMAND --help                                All about one command.");
+  const std::vector<Command> commands = {AddPlaceCommand(berth),    AddCheckCommand(berth),
+                                         AddExplainCommand(berth),  AddInfoCommand(berth),
+                                         AddGenerateCommand(berth), AddBenchCommand(berth),
+                                         AddOptionsCommand(berth)};
+  try {
+    berth.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    Print(berth.help());
+    return kDone;
+  } catch (const CLI::CallForVersion& version) {
+    Print(std::string(version.what()) + "\n");
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return PrintError(UsageMessage(berth, error));
+  }
+  return RunCommand(commands);
+}
+
+}  // namespace
+}  // namespace berth::internal
+
+int main(int argc, char** argv) { return berth::internal::Main(argc, argv); }

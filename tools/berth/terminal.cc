@@ -1,0 +1,252 @@
+#include "tools/berth/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "berth/io.h"
+
+namespace berth::internal {
+namespace {
+
+// printf for short numbers.
+std::string Number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
+
+std::string PadTo(std::string_view text, std::size_t width, TextTable::Align align) {
+  const std::size_t used = DisplayWidth(text);
+  const std::string padding(width > used ? width - used : 0, ' ');
+  return align == TextTable::Align::kLeft ? std::string(text) + padding
+                                          : padding + std::string(text);
+}
+
+void TrimRight(std::string& text) {
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+}
+
+}  // namespace
+
+bool IsTerminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
+
+std::size_t TextWidth() {
+  constexpr std::size_t kWidest = 100;
+  winsize size{};
+  if (!IsTerminal(stdout) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kWidest;
+  return std::clamp<std::size_t>(size.ws_col, 60, kWidest);
+}
+
+std::string Paint(Tone tone, std::string_view text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if ((no_color != nullptr && *no_color != '\0') || !IsTerminal(stdout)) return std::string(text);
+  const char* code = "";
+  switch (tone) {
+    case Tone::kGood:
+      code = "1;32";
+      break;
+    case Tone::kBad:
+      code = "1;31";
+      break;
+    case Tone::kUnsure:
+      code = "1;33";
+      break;
+    case Tone::kStrong:
+      code = "1";
+      break;
+    case Tone::kFaint:
+      code = "2";
+      break;
+  }
+  std::string painted = "\x1b[";
+  painted += code;
+  painted += 'm';
+  painted += text;
+  painted += "\x1b[0m";
+  return painted;
+}
+
+std::string OneLine(std::string_view text) {
+  std::string printable;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      printable += "\\n";
+    } else if (c == '\t') {
+      printable += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(byte));
+      printable += escape;
+    } else {
+      printable += c;
+    }
+  }
+  return printable;
+}
+
+std::size_t DisplayWidth(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(c); }));
+}
+
+std::string Wrap(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string wrapped;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+    const std::size_t word_width = DisplayWidth(word);
+    if (column > indent && column + 1 + word_width > width) {
+      wrapped += '\n';
+      wrapped.append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      wrapped += ' ';
+      ++column;
+    }
+    wrapped += word;
+    column += word_width;
+  }
+  return wrapped;
+}
+
+std::string FormatCount(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::size_t first = count < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, ",");
+  }
+  return digits;
+}
+
+std::string FormatSeconds(double seconds) {
+  if (seconds < 0.0995) {
+    const double milliseconds = seconds * 1e3;
+    return Number(milliseconds < 0.995 ? "%.2f ms" : "%.1f ms", milliseconds);
+  }
+  if (seconds < 119.5) return Number(seconds < 9.995 ? "%.2f s" : "%.1f s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  return FormatCount(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+}
+
+std::string FormatPercent(double fraction) {
+  const double percent = fraction * 100;
+  // A gap that exists never reads as none.
+  if (percent > 0 && percent < 0.05) return "< 0.1 %";
+  return Number(percent == 0 ? "%.0f %%" : "%.1f %%", percent);
+}
+
+std::string FormatBytesExactly(Bytes bytes) {
+  return FormatBytes(bytes) + " (" + Plural(bytes, "byte") + ")";
+}
+
+std::string Plural(std::int64_t count, std::string_view noun) {
+  std::string text = FormatCount(count) + " ";
+  text += noun;
+  if (count != 1) text += 's';
+  return text;
+}
+
+double Gap(Bytes height, Bytes lower_bound) {
+  if (height <= lower_bound || lower_bound <= 0) return 0;
+  return static_cast<double>(height - lower_bound) / static_cast<double>(lower_bound);
+}
+
+std::string TextTable::ToString() const {
+  std::vector<std::size_t> widths(columns_.size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+    }
+  }
+  std::size_t total = 0;
+  for (const std::size_t width : widths) total += width + 2;
+  std::string text;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    std::string line;
+    if (rows_[r].empty()) line = std::string(total - 2, '-');
+    for (std::size_t i = 0; i < rows_[r].size(); ++i) {
+      if (i > 0) line += "  ";
+      line += PadTo(rows_[r][i], widths[i], columns_[i]);
+    }
+    TrimRight(line);
+    text += "  ";
+    text += r == 0 || rows_[r].empty() ? Paint(Tone::kFaint, line) : line;
+    text += '\n';
+  }
+  return text;
+}
+
+std::string FactList::ToString() const {
+  std::size_t width = 0;
+  for (const auto& [name, value] : facts_) width = std::max(width, DisplayWidth(name));
+  std::string text;
+  for (const auto& [name, value] : facts_) {
+    text += "  ";
+    text += Paint(Tone::kFaint, PadTo(name, width, TextTable::Align::kLeft));
+    text += "  ";
+    text += value;
+    text += '\n';
+  }
+  return text;
+}
+
+ProgressLine::ProgressLine() {
+  if (IsTerminal(stderr)) thread_ = std::thread([this] { Run(); });
+}
+
+ProgressLine::~ProgressLine() { Stop(); }
+
+void ProgressLine::Update(const Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  progress_ = progress;
+}
+
+void ProgressLine::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void ProgressLine::Run() {
+  constexpr auto kPatience = std::chrono::milliseconds(300);
+  constexpr auto kInterval = std::chrono::milliseconds(100);
+  std::unique_lock lock(mutex_);
+  const auto stopped = [this] { return stop_; };
+  if (wake_.wait_for(lock, kPatience, stopped)) return;
+  do {
+    const std::string line = "\r" + Line() + "\x1b[K";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
+  } while (!wake_.wait_for(lock, kInterval, stopped));
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+}
+
+std::string ProgressLine::Line() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+  std::string line = "  best ";
+  line += progress_.height ? FormatBytes(*progress_.height) : "none yet";
+  line += "   bound " + FormatBytes(progress_.lower_bound);
+  if (progress_.height) {
+    line += "   gap " + FormatPercent(Gap(*progress_.height, progress_.lower_bound));
+  }
+  line += "   " + Plural(progress_.nodes, "node");
+  line += "   " + Number("%.1f s", elapsed.count());
+  return line;
+}
+
+}  // namespace berth::internal
