@@ -23,7 +23,7 @@ install(TARGETS ${berth_libraries} EXPORT berth
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${berth_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth)
 
-if(BERTH_BUILD_TOOLS)
+if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(berth_tool PROPERTIES INSTALL_RPATH $ORIGIN/${berth_rpath})
   install(TARGETS berth_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
