@@ -1,0 +1,58 @@
+# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. Nothing
+# written here holds an absolute path, so the tree may be moved after it was installed.
+include(CMakePackageConfigHelpers)
+
+set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
+set(berth_libraries berth_place)
+set(berth_headers budget.h place.h problem.h result.h)
+if(BERTH_BUILD_BERTH)
+  list(APPEND berth_libraries berth)
+  list(APPEND berth_headers io.h report.h)
+endif()
+list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
+
+# Before 1.0 any minor version may change what a program was compiled against.
+set_target_properties(${berth_libraries} PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  INSTALL_RPATH $ORIGIN)
+
+install(TARGETS ${berth_libraries} EXPORT berth
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${berth_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth)
+
+if(TARGET berth_tool)
+  file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(berth_tool PROPERTIES INSTALL_RPATH $ORIGIN/${berth_rpath})
+  install(TARGETS berth_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+install(EXPORT berth NAMESPACE berth:: FILE berth-targets.cmake DESTINATION ${berth_cmake_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/berth-config.cmake.in
+  ${PROJECT_BINARY_DIR}/berth-config.cmake INSTALL_DESTINATION ${berth_cmake_dir}
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/berth-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
+              ${PROJECT_BINARY_DIR}/berth-config-version.cmake
+  DESTINATION ${berth_cmake_dir})
+
+# pkg-config files find their prefix from where they lie.
+file(RELATIVE_PATH berth_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH berth_pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH berth_pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(berth_pc_files berth-place.pc)
+if(BERTH_BUILD_BERTH)
+  list(APPEND berth_pc_files berth.pc)
+endif()
+foreach(pc IN LISTS berth_pc_files)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${pc}.in ${PROJECT_BINARY_DIR}/${pc} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+              ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

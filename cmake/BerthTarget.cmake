@@ -10,9 +10,14 @@ function(berth_target target)
     # g++ 12 warns of overlapping copies within std::string's own operator+ (GCC bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<BOOL:${BERTH_WERROR}>:-Werror>)
+  if(BERTH_BUILD_FUZZERS)
+    # Without coverage of the library a fuzzer would guess blindly.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(BERTH_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${BERTH_SANITIZE}
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_options(${target} PUBLIC -fsanitize=${BERTH_SANITIZE})
   endif()
 endfunction()

@@ -95,6 +95,6 @@ class Budget {
   std::atomic<bool> cancelled_{false};
 };
 
-}  // namespace gnu::visibility("default")]]berth
+}  // namespace berth
 
 #endif  // BERTH_BUDGET_H_

@@ -77,6 +77,6 @@ struct Provenance {
 // "1.5 MiB": for people; exact where it is a whole number of units, else three significant digits.
 [[nodiscard]] std::string FormatBytes(Bytes bytes);
 
-}  // namespace gnu::visibility("default")]]berth
+}  // namespace berth
 
 #endif  // BERTH_IO_H_

@@ -170,6 +170,6 @@ struct Conflict {
 [[nodiscard]] Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options,
                                        Budget& budget);
 
-}  // namespace gnu::visibility("default")]]berth
+}  // namespace berth
 
 #endif  // BERTH_PLACE_H_

@@ -54,25 +54,27 @@ struct Window {
 struct Gap {
   Step start = 0;
   Step end = 0;
-  std::optional<Window> window;
+  std::optional<Window> window = {};
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
+// Every field that may be left out has an initializer: {"a", 0, 3, 4096} compiles without a
+// warning.
 struct Buffer {
-  std::string id;               // Unique within a problem, any UTF-8 text, not empty.
-  Step start = 0;               // First step at which the buffer is live.
-  Step end = 0;                 // First step at which it no longer is; start < end.
-  Bytes size = 0;               // At least 1.
-  Bytes alignment = 1;          // The offset is a multiple of it; at least 1, any integer.
-  std::optional<Bytes> offset;  // Pinned: the only offset allowed. Must respect the alignment.
-  std::optional<Bytes> hint;    // Preferred offset: tried first, kept where it costs nothing.
-  std::vector<Gap> gaps;        // In increasing order, disjoint, within the lifetime.
+  std::string id;                    // Unique within a problem, any UTF-8 text, not empty.
+  Step start = 0;                    // First step at which the buffer is live.
+  Step end = 0;                      // First step at which it no longer is; start < end.
+  Bytes size = 0;                    // At least 1.
+  Bytes alignment = 1;               // The offset is a multiple of it; at least 1, any integer.
+  std::optional<Bytes> offset = {};  // Pinned: the only one allowed. Must respect the alignment.
+  std::optional<Bytes> hint = {};    // Preferred offset: tried first, kept where it costs nothing.
+  std::vector<Gap> gaps = {};        // In increasing order, disjoint, within the lifetime.
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 struct Problem {
   std::vector<Buffer> buffers;
-  std::optional<Bytes> capacity;  // None: use as few bytes as possible.
+  std::optional<Bytes> capacity = {};  // None: use as few bytes as possible.
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
@@ -122,6 +124,6 @@ struct LoadBound {
 // come in order of time, indices in increasing order. Cost: O(n log n). `problem` must be valid.
 [[nodiscard]] std::vector<std::vector<std::size_t>> Partitions(const Problem& problem);
 
-}  // namespace gnu::visibility("default")]]berth
+}  // namespace berth
 
 #endif  // BERTH_PROBLEM_H_

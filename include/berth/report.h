@@ -12,7 +12,7 @@ namespace [[gnu::visibility("default")]] berth {
 struct SvgOptions {
   int width = 1200;  // Pixels; at least 200.
   int height = 700;  // Pixels; at least 150.
-  std::string title;
+  std::string title = {};
 };
 
 // Draws time to the right and addresses upwards: each buffer's live bytes, the capacity, the lower
@@ -21,6 +21,6 @@ struct SvgOptions {
 [[nodiscard]] std::string WriteSvg(const Problem& problem, const Placement& placement,
                                    Bytes lower_bound, const SvgOptions& options = {});
 
-}  // namespace gnu::visibility("default")]]berth
+}  // namespace berth
 
 #endif  // BERTH_REPORT_H_

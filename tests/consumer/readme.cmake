@@ -1,0 +1,25 @@
+# The program, its CMakeLists.txt and its output, exactly as README.md prints them.
+include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
+
+# read_block(LANGUAGE VARIABLE) -- the first fenced block of README.md in that language.
+file(READ ${SOURCE_DIR}/README.md readme)
+function(read_block language variable)
+  string(FIND "${readme}" "\n```${language}\n" from)
+  if(from EQUAL -1)
+    message(FATAL_ERROR "README.md has no ${language} block")
+  endif()
+  string(LENGTH "\n```${language}\n" fence)
+  math(EXPR from "${from} + ${fence}")
+  string(SUBSTRING "${readme}" ${from} -1 rest)
+  string(FIND "${rest}" "```" length)
+  string(SUBSTRING "${rest}" 0 ${length} text)
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+read_block(cpp program)
+read_block(cmake project)
+read_block(text expected)
+
+file(REMOVE_RECURSE ${WORK_DIR})
+file(WRITE ${WORK_DIR}/hello.cc "${program}")
+file(WRITE ${WORK_DIR}/CMakeLists.txt "${project}")
+build_and_run(${WORK_DIR} ${WORK_DIR}/build hello "${expected}" -DCMAKE_PREFIX_PATH=${PREFIX})
