@@ -3,7 +3,7 @@
 //
 // Layers come in blocks, all of them drawn: a chain, a residual block (a chain whose end is added
 // to its beginning), or branches that are joined; now and then a join also reads a layer from far
-// back (a skip connection). Five times on the way the resolution halves and the channels double, so
+// back (a skip connection). Four times on the way the resolution halves and the channels double, so
 // early activations and late weights are large.
 //
 // One operator a step. With n layers, layer i runs forward at step i. In training it runs backward

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/arithmetic.h"
 #include "tools/generate/families.h"
 
 namespace berth::internal {
