@@ -185,7 +185,8 @@ std::string TrialCell(const Trial& trial, std::optional<Bytes> lowest) {
   if (!trial.solved()) return std::string(ToString(trial.status));
   std::string cell = FormatSeconds(Median(trial.seconds));
   if (lowest && trial.height > lowest) {
-    cell += " (+" + FormatPercent(Gap(*trial.height, *lowest)) + ")";
+    const std::string percent = FormatPercent(Gap(*trial.height, *lowest));
+    cell += (percent.front() == '<' ? " (" : " (+") + percent + ")";
   }
   return cell;
 }
