@@ -83,24 +83,19 @@ TEST_F(PlaceTest, GivingUpIsToldFromNotFitting) {
 
 TEST_F(PlaceTest, TwoRunsGiveTheSameBytes) {
   const std::string table = TightTable("60");
+  const auto place = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"place", table, "--node-limit", "20000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(Berth(arguments).exit_code, 0);
+  };
   for (const std::string run : {"1", "2"}) {
-    EXPECT_EQ(Berth({"place", table, "--node-limit", "20000", "-o", Path(run + ".csv"), "--svg",
-                     Path(run + ".svg")})
-                  .exit_code,
-              0);
-    EXPECT_EQ(Berth({"place", table, "--node-limit", "20000", "-o", Path(run + ".json"),
-                     "--threads", run})
-                  .exit_code,
-              0);
+    place({"-o", Path(run + ".json"), "--svg", Path(run + ".svg")});
+    place({"-o", Path(run + ".csv"), "--threads", run});
   }
-  EXPECT_EQ(Read(Path("1.csv")), Read(Path("2.csv")));
-  EXPECT_EQ(Read(Path("1.svg")), Read(Path("2.svg")));
-  EXPECT_NE(Read(Path("1.csv")), "");
-  Json one = Json::parse(Read(Path("1.json")));
-  Json two = Json::parse(Read(Path("2.json")));
-  // The plan tells how it was made, threads included; all else is the same.
-  EXPECT_EQ(one.dump().size(), two.dump().size());
-  EXPECT_EQ(one.at("height"), two.at("height"));
+  for (const std::string kind : {".json", ".svg", ".csv"}) {
+    EXPECT_NE(Read(Path("1" + kind)), "") << kind;
+    EXPECT_EQ(Read(Path("1" + kind)), Read(Path("2" + kind))) << kind;
+  }
 }
 
 TEST_F(PlaceTest, ReadsStandardInputAndWritesStandardOutput) {

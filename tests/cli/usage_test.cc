@@ -85,7 +85,8 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
   ExpectRefused(Berth({"bench", table, "--peer", "x"}), "is not NAME=COMMAND");
   ExpectRefused(Berth({"bench", table, "--algorithm", "xyzzy"}), "no algorithm 'xyzzy'");
   ExpectRefused(Berth({"bench", table, "--rounds", "0"}), "--rounds");
-  ExpectRefused(Berth({"bench", Path("")}), ".csv");
+  std::filesystem::create_directory(Path("empty"));
+  ExpectRefused(Berth({"bench", Path("empty")}), "the folder holds no .csv table");
 }
 
 TEST_F(UsageTest, CapacityMustBeASize) {

@@ -231,7 +231,8 @@ std::string ResultTable(const BenchResult& result) {
   std::vector<TextTable::Align> columns = {kLeft, kRight, kRight, kRight, kRight};
   std::vector<std::string> header = {"table", "capacity", "height", "gap", "search"};
   std::vector<std::string> solved = {"solved", "", "", "", ""};
-  std::vector<std::string> sum = {"sum where both solved", "", "", "", ""};
+  std::vector<std::string> sum = {result.runners.size() > 1 ? "sum where both solved" : "sum", "",
+                                  "", "", ""};
   std::vector<std::string> mean = {"geometric mean", "", "", "", ""};
   for (std::size_t r = 0; r < result.runners.size(); ++r) {
     const SharedMedians shared = FindSharedMedians(result, r, 0);
