@@ -85,6 +85,7 @@ struct CanonicalOptions {
   bool unallocated_floor = true;      // Nor below the lowest offset left to its buffers (6.2).
   bool dominance = true;              // No hole that an unplaced buffer would fill (6.3).
   bool hatless = true;                // A buffer with nothing left above it has no alternatives.
+  bool identical_order = true;        // Of identical buffers, the first lies lowest.
   bool dynamic_ordering = true;       // Lowest possible offset first (7).
   bool static_preordering = true;     // Ties broken by a fixed order of the buffers.
   bool dynamic_decomposition = true;  // Parts that separate in time are solved by themselves (7).

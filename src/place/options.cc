@@ -85,6 +85,7 @@ const std::array kRows = {
                            "unplaced buffers."),
     BERTH_CANONICAL_SWITCH(dominance, "No hole is left that an unplaced buffer would fill."),
     BERTH_CANONICAL_SWITCH(hatless, "A buffer with nothing left above it has no alternatives."),
+    BERTH_CANONICAL_SWITCH(identical_order, "Of identical buffers, the first lies lowest."),
     BERTH_CANONICAL_SWITCH(dynamic_ordering, "The buffer that can lie lowest is tried first."),
     BERTH_CANONICAL_SWITCH(static_preordering, "Ties are broken by the preorders."),
     BERTH_CANONICAL_SWITCH(dynamic_decomposition,

@@ -20,15 +20,12 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 using Verdict = SearchAnswer::Verdict;
 
 // The switches, so that a number can stand for a combination.
-constexpr std::array kSwitches = {&CanonicalOptions::canonical_only,
-                                  &CanonicalOptions::section_inference,
-                                  &CanonicalOptions::monotonic_floor,
-                                  &CanonicalOptions::unallocated_floor,
-                                  &CanonicalOptions::dominance,
-                                  &CanonicalOptions::hatless,
-                                  &CanonicalOptions::dynamic_ordering,
-                                  &CanonicalOptions::static_preordering,
-                                  &CanonicalOptions::dynamic_decomposition};
+constexpr std::array kSwitches = {
+    &CanonicalOptions::canonical_only,     &CanonicalOptions::section_inference,
+    &CanonicalOptions::monotonic_floor,    &CanonicalOptions::unallocated_floor,
+    &CanonicalOptions::dominance,          &CanonicalOptions::hatless,
+    &CanonicalOptions::identical_order,    &CanonicalOptions::dynamic_ordering,
+    &CanonicalOptions::static_preordering, &CanonicalOptions::dynamic_decomposition};
 
 CanonicalOptions Combination(unsigned bits) {
   CanonicalOptions options;
@@ -77,7 +74,7 @@ TEST(Canonical, MatchesTheOracleWithAlignmentPinsAndGaps) {
   }));
 }
 
-// 512 combinations; the seeds move on, so that no two see the same problems.
+// 1024 combinations; the seeds move on, so that no two see the same problems.
 TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
   for (unsigned bits = 0; bits <= kAllOn; ++bits) {
     const ProblemKnobs knobs = bits % 2 == 0 ? ProblemKnobs() : AllKnobs();

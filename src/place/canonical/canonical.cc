@@ -21,6 +21,10 @@
 //     code.) Sound only where siblings come in canonical order, or where the order does not matter,
 //     and ignored otherwise. With decomposition it has nothing to do: such a buffer is a part by
 //     itself.
+//   * identical_order: of buffers that differ in nothing but their ids, the first lies lowest.
+//   Swapping two of
+//     them changes neither the offsets in use nor their sum, so the least plan may be taken to be
+//     so. (Not in the paper.)
 //   * decomposition: when the unplaced buffers fall apart in time, the parts are solved one by one
 //   (7).
 //     Unlike the published code, a part keeps the path's last (offset, index) as its lower bound:
@@ -40,6 +44,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/arithmetic.h"
@@ -117,6 +122,7 @@ class CanonicalSearch::Engine {
   };
 
   void FindComponents();
+  void FindTwins();
   void Rank(std::size_t begin, std::size_t end);
   [[nodiscard]] double KeyOf(B b, char key) const;
   void Reset(const Component& component, std::string_view keys);
@@ -140,6 +146,8 @@ class CanonicalSearch::Engine {
   // to place, which always holds, and that of a section not looked at yet, which never does.
   [[nodiscard]] B empty_witness() const { return static_cast<B>(max_offset_.size()); }
   [[nodiscard]] B no_witness() const { return empty_witness() + 1; }
+  // The twin of a buffer without one counts as placed.
+  [[nodiscard]] B placed_twin() const { return no_witness(); }
 
   const Instance& instance_;
   const Overlaps& overlaps_;
@@ -151,6 +159,8 @@ class CanonicalSearch::Engine {
   std::vector<S> first_;
   std::vector<S> last_;
   Bytes grain_ = 1;  // Every offset is a multiple of it.
+
+  std::vector<B> twin_;  // The identical buffer just before b, or placed_twin().
 
   // For one capacity.
   Bytes capacity_ = 0;
@@ -222,6 +232,7 @@ CanonicalSearch::Engine::Engine(const Instance& instance, const Overlaps& overla
   witness_.assign(sections, no_witness());
   crossing_.assign(sections, 0);
   FindComponents();
+  FindTwins();
 }
 
 // Calls f(section, bytes) for each section in which b has a piece. Whole buffers count rounded up
@@ -247,6 +258,33 @@ void CanonicalSearch::Engine::FindComponents() {
     }
     components_.back().last = std::max(components_.back().last, last_[static_cast<std::size_t>(b)]);
     components_.back().buffers.push_back(b);
+  }
+}
+
+void CanonicalSearch::Engine::FindTwins() {
+  twin_.assign(max_offset_.size(), placed_twin());
+  if (!options_.identical_order) return;
+  const auto shape = [&](BufferIndex b) {
+    return std::tuple(first_[b.position()], last_[b.position()], instance_.size[b],
+                      instance_.alignment[b], instance_.pin[b]);
+  };
+  const auto same_pieces = [&](BufferIndex x, BufferIndex y) {
+    const auto of_x = instance_.pieces_of(x);
+    const auto of_y = instance_.pieces_of(y);
+    return std::equal(of_x.begin(), of_x.end(), of_y.begin(), of_y.end());
+  };
+  std::vector<BufferIndex> order;
+  for (const BufferIndex b : instance_.buffers()) {
+    if (!instance_.pieces_of(b).empty()) order.push_back(b);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](BufferIndex x, BufferIndex y) { return shape(x) < shape(y); });
+  // Buffers of one shape that differ in their pieces may lie between; then a twin is missed, no
+  // harm done.
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    if (shape(order[k - 1]) == shape(order[k]) && same_pieces(order[k - 1], order[k])) {
+      twin_[order[k].position()] = order[k - 1].value();
+    }
   }
 }
 
@@ -523,6 +561,7 @@ void CanonicalSearch::Engine::AddCandidates(const Frame& frame) {
     const B b = arena_[at];
     const Bytes lower = lower_[static_cast<std::size_t>(b)];
     if (lower < frame.offset || lower >= ceiling) continue;
+    if (lower_[static_cast<std::size_t>(twin_[static_cast<std::size_t>(b)])] != kPlaced) continue;
     const B rank = rank_[static_cast<std::size_t>(b)];
     if (lower == frame.offset && rank < frame.rank) continue;
     candidates_.push_back({lower, rank, b});
