@@ -648,7 +648,7 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
                     subtitle + "\">\n<style>\n" + std::string(kStyle) + Colors() +
                     "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 
-  const Pixels text_width = width - 2 * 240;
+  const Pixels text_width = width - 480;
   const auto most_characters = static_cast<std::size_t>(text_width / 100);
   svg += Text({240, roomy ? 310 : 210}, "title", EscapeXml(Truncate(title, most_characters)));
   if (roomy) {
