@@ -9,19 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "berth/result.h"
 
 namespace berth::internal {
-
-// The length of the UTF-8 sequence that `text` begins with; 0 where it begins with none. Overlong
-// forms, surrogates and everything past U+10FFFF are none.
-[[nodiscard]] std::size_t Utf8Length(std::string_view text);
-[[nodiscard]] bool IsUtf8(std::string_view text);
-
-// `text` with what is not printable escaped.
-[[nodiscard]] std::string Printable(std::string_view text);
-// `text` in double quotes, escaped where it is not printable, and cut after some 60 bytes.
-[[nodiscard]] std::string Quoted(std::string_view text);
 
 // A named text without the byte order mark that it may have begun with.
 class Source {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/text.h"
 #include "model/instance.h"
 
 namespace berth {
@@ -20,7 +21,7 @@ using internal::CheckedAdd;
 using internal::LivePiece;
 using internal::RoundUp;
 
-std::string Named(const Buffer& buffer) { return "buffer \"" + buffer.id + "\": "; }
+std::string Named(const Buffer& buffer) { return "buffer " + internal::Quoted(buffer.id) + ": "; }
 
 std::string Range(std::int64_t lower, std::int64_t upper) {
   return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
@@ -235,8 +236,8 @@ Result<void> ValidatePlacement(const Problem& problem, const Placement& placemen
     auto above = live.lower_bound(lower);
     const auto overlap = [&](const std::pair<const Bytes, Range_>& other) {
       return invalid(Named(problem.buffers[event.buffer]) + "bytes " + Range(lower, upper) +
-                     " meet bytes " + Range(other.first, other.second.upper) + " of buffer \"" +
-                     problem.buffers[other.second.buffer].id + "\" at step " +
+                     " meet bytes " + Range(other.first, other.second.upper) + " of buffer " +
+                     internal::Quoted(problem.buffers[other.second.buffer].id) + " at step " +
                      std::to_string(event.step));
     };
     if (above != live.end() && above->first < upper) return overlap(*above);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/indexed_vector.h"
 #include "base/random.h"
+#include "base/text.h"
 
 namespace berth::internal {
 namespace {
@@ -58,6 +60,21 @@ TEST(Index, RangesCoverTheirIndices) {
   for (const I i : items.indices()) sum += items[i] * (i.value() + 1);
   EXPECT_EQ(sum, 42);
   EXPECT_EQ(IndexRange(I(2), I(1)).begin(), IndexRange(I(2), I(1)).end());
+}
+
+TEST(Text, IsShownOnOneLine) {
+  EXPECT_EQ(Quoted("plain"), "\"plain\"");
+  EXPECT_EQ(Quoted("two\nlines \"quoted\""), "\"two\\nlines \\\"quoted\\\"\"");
+  EXPECT_EQ(Printable("\x1b[31m\xff"), "\\x1b[31m\\xff");
+  EXPECT_EQ(Printable("\xc3\xa9"), "\xc3\xa9");
+  EXPECT_EQ(Quoted(std::string(100, 'x')), "\"" + std::string(60, 'x') + "...\"");
+}
+
+TEST(Text, KnowsUtf8) {
+  EXPECT_TRUE(IsUtf8("\xf0\x9f\x98\x80"));
+  for (const char* bad : {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
+    EXPECT_FALSE(IsUtf8(bad));
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "testing/differential.h"
@@ -116,6 +117,12 @@ struct NodeCount {
   std::int64_t nodes;
 };
 
+std::ostream& operator<<(std::ostream& out, const NodeCount& count) {
+  const auto& family = Families()[static_cast<std::size_t>(count.family)];
+  return out << count.preorders << " on " << family.name << " " << count.buffers << ", seed "
+             << count.seed;
+}
+
 class CanonicalNodes : public testing::TestWithParam<NodeCount> {};
 
 TEST_P(CanonicalNodes, ArePinned) {
@@ -164,8 +171,10 @@ TEST(Canonical, EverySwitchChangesTheSearch) {
       // Only small sizes make buffers that are identical.
       const bool twins = kSwitches[s] == &CanonicalOptions::identical_order;
       if (twins) {
-        generate.steps = 8;
-        generate.capacity = 30;
+        generate.buffers = 40;
+        generate.steps = 12;
+        generate.capacity = 20;
+        generate.slack_percent = 0;
       }
       const auto generated = Generate(twins ? Family::kFull : Family::kPlanted, generate);
       ASSERT_TRUE(generated.has_value());

@@ -539,23 +539,24 @@ void CanonicalSearch::Engine::OpenChoice(S first, S last, std::size_t list_begin
 
 // Appends to arena_ what may come next, in the order in which to try it.
 void CanonicalSearch::Engine::AddCandidates(const Frame& frame) {
-  constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
-  Bytes ceiling = kUnlimited;  // Exclusive.
-  if (options_.dominance) {
-    // A placed buffer's entry is too large to matter.
-    for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
-      const auto b = static_cast<std::size_t>(arena_[at]);
-      ceiling = std::min(ceiling, lower_[b] + instance_.size.items()[b]);
-    }
-  }
+  Bytes ceiling = kPlaced;  // Exclusive.
   if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
     Bytes most = 0;
     for (S s = frame.first; s < frame.last; ++s) {
       most = std::max(most, unplaced_[static_cast<std::size_t>(s)]);
     }
     ceiling = std::min(ceiling, load_capacity_ - most + 1);
+    if (ceiling <= frame.offset) return;
   }
-  ceiling = std::min(ceiling, kPlaced);
+  if (options_.dominance) {
+    // A placed buffer's entry is too large to matter.
+    const Bytes* const sizes = instance_.size.items().data();
+    for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
+      const auto b = static_cast<std::size_t>(arena_[at]);
+      ceiling = std::min(ceiling, lower_[b] + sizes[b]);
+    }
+    if (ceiling <= frame.offset) return;
+  }
   candidates_.clear();
   for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
     const B b = arena_[at];

@@ -9,6 +9,7 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "base/text.h"
 
 namespace berth::internal {
 namespace {
@@ -157,7 +158,7 @@ Result<AllocatorRun> RunAllocator(const Problem& problem, Algorithm algorithm) {
   const bool bfc = algorithm == Algorithm::kBfc;
   const Rules& rules = bfc ? kBfcRules : kPytorchRules;
   const auto refuse = [&](const Buffer& buffer, const std::string& why) {
-    return Fail(ErrorCode::kUnsupported, "buffer \"" + buffer.id + "\": " + why + ", which " +
+    return Fail(ErrorCode::kUnsupported, "buffer " + Quoted(buffer.id) + ": " + why + ", which " +
                                              std::string(Info(algorithm).name) +
                                              ", a run-time allocator, cannot give");
   };

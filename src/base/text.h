@@ -1,0 +1,116 @@
+// base/text.h -- text from strangers, shown on one line as it is, whatever bytes it is made of.
+#ifndef BERTH_BASE_TEXT_H_
+#define BERTH_BASE_TEXT_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace berth::internal {
+
+// The length of the UTF-8 sequence that `text` begins with; 0 where it begins with none. Overlong
+// forms, surrogates and everything past U+10FFFF are none.
+[[nodiscard]] std::size_t Utf8Length(std::string_view text);
+[[nodiscard]] bool IsUtf8(std::string_view text);
+
+// `text` with what is not printable escaped.
+[[nodiscard]] std::string Printable(std::string_view text);
+// `text` in double quotes, escaped where it is not printable, and cut after some 60 bytes.
+[[nodiscard]] std::string Quoted(std::string_view text);
+
+// Implementation.
+
+inline constexpr std::size_t kLongestQuote = 60;
+
+inline unsigned char Byte(std::string_view text, std::size_t position) {
+  return static_cast<unsigned char>(text[position]);
+}
+
+// Control characters of ASCII, and those that UTF-8 writes as C2 80 to C2 9F.
+inline bool IsControl(std::string_view character) {
+  const unsigned char first = Byte(character, 0);
+  return first < 0x20 || first == 0x7f ||
+         (character.size() == 2 && first == 0xc2 && Byte(character, 1) < 0xa0);
+}
+
+inline void AppendEscaped(std::string& out, std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned char byte = Byte(bytes, i);
+    switch (byte) {
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        out += "\\x";
+        out += kDigits[byte >> 4];
+        out += kDigits[byte & 15];
+    }
+  }
+}
+
+inline std::string Escape(std::string_view text, std::string_view escaped) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0 || IsControl(character)) {
+      AppendEscaped(out, character);
+    } else {
+      if (escaped.find(character) != std::string_view::npos) out += '\\';
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+inline std::size_t Utf8Length(std::string_view text) {
+  if (text.empty()) return 0;
+  const unsigned char first = Byte(text, 0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xc2 && first < 0xe0    ? 2
+                             : first >= 0xe0 && first < 0xf0  ? 3
+                             : first >= 0xf0 && first <= 0xf4 ? 4
+                                                              : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((Byte(text, i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = Byte(text, 1);
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool surrogate = first == 0xed && second >= 0xa0;
+  const bool too_large = first == 0xf4 && second >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+inline bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+inline std::string Printable(std::string_view text) { return Escape(text, ""); }
+
+inline std::string Quoted(std::string_view text) {
+  std::string_view shown = text.substr(0, kLongestQuote);
+  if (shown.size() < text.size()) {
+    // Not within a character.
+    for (int i = 0; i < 3 && (Byte(text, shown.size()) & 0xc0) == 0x80; ++i) shown.remove_suffix(1);
+  }
+  return "\"" + Escape(shown, "\"\\") + (shown.size() < text.size() ? "...\"" : "\"");
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_BASE_TEXT_H_
