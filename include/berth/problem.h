@@ -114,8 +114,9 @@ struct Section {
 // A lower bound on the height of every plan.
 struct LoadBound {
   Bytes load = 0;         // The most bytes live at one step, alignment aside.
+  Step load_step = 0;     // The first step at which they are.
   Bytes lower_bound = 0;  // At least `load`: also counts what alignment must waste, and pins.
-  Step step = 0;          // A step at which the bound is reached.
+  Step bound_step = 0;    // The first step that gives the bound.
 };
 // Cost: O(n log n) time, O(n) memory. `problem` must be valid.
 [[nodiscard]] LoadBound MaxLiveLoad(const Problem& problem);

@@ -294,10 +294,13 @@ LoadBound MaxLiveLoad(const Problem& problem) {
     }
     if (!event.starts) continue;
     for (const AlignedLoad& aligned : classes) bound = std::max(bound, aligned.Bound());
-    best.load = std::max(best.load, load);
+    if (load > best.load) {
+      best.load = load;
+      best.load_step = event.step;
+    }
     if (bound > best.lower_bound) {
       best.lower_bound = bound;
-      best.step = event.step;
+      best.bound_step = event.step;
     }
   }
   for (const Buffer& buffer : problem.buffers) {
@@ -306,7 +309,7 @@ LoadBound MaxLiveLoad(const Problem& problem) {
     const Bytes top = buffer.offset.value_or(0) + buffer.size;
     if (top > best.lower_bound) {
       best.lower_bound = top;
-      best.step = buffer.start;
+      best.bound_step = buffer.start;
     }
   }
   return best;
