@@ -5,7 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -46,11 +48,14 @@ class Budget {
     return cancelled_.load(std::memory_order_relaxed);
   }
 
+  // Called about every 256 nodes, from the searching thread; for progress. May be empty.
+  void SetOnPoll(std::function<void()> on_poll) { on_poll_ = std::move(on_poll); }
+
   // The rest is for searches.
 
   // Counts one node. False once any limit is reached, and from then on. Cost: a few instructions;
   // the clock is read every kPollInterval nodes.
-  [[nodiscard]] bool SpendNode() noexcept {
+  [[nodiscard]] bool SpendNode() {
     if (exhausted_ || nodes_spent_ >= node_limit_) {
       exhausted_ = true;
       return false;
@@ -60,9 +65,7 @@ class Budget {
   }
 
   // True once any limit is reached. Reads the clock.
-  [[nodiscard]] bool Exhausted() noexcept {
-    return exhausted_ || nodes_spent_ >= node_limit_ || !Poll();
-  }
+  [[nodiscard]] bool Exhausted() { return exhausted_ || nodes_spent_ >= node_limit_ || !Poll(); }
 
   // True once time is up or the search was cancelled. Reads the clock; safe from any thread.
   [[nodiscard]] bool TimeIsUp() const noexcept {
@@ -81,8 +84,9 @@ class Budget {
  private:
   static constexpr int kPollInterval = 256;
 
-  bool Poll() noexcept {
+  bool Poll() {
     until_poll_ = kPollInterval;
+    if (on_poll_) on_poll_();
     exhausted_ = exhausted_ || TimeIsUp();
     return !exhausted_;
   }
@@ -92,6 +96,7 @@ class Budget {
   std::int64_t nodes_spent_ = 0;
   int until_poll_ = 1;  // The first node polls: a search cancelled before its start visits none.
   bool exhausted_ = false;
+  std::function<void()> on_poll_;
   std::atomic<bool> cancelled_{false};
 };
 

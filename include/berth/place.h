@@ -33,6 +33,16 @@ enum class Outcome {
 };
 [[nodiscard]] std::string_view ToString(Outcome outcome);
 
+// Why a search stopped.
+enum class StopReason {
+  kAnswered,   // Nothing is left to find out.
+  kBudget,     // Its budget ended: time, nodes or cancellation.
+  kEffort,     // kAuto without any limit: its default effort is spent.
+  kSize,       // kAuto searches tables with this many overlaps by greedy algorithms only.
+  kAlgorithm,  // The algorithm has done all it does; a greedy one proves nothing.
+};
+[[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
+
 enum class Algorithm {
   kAuto,         // Bounds, then several greedy algorithms, then exact search.
   kCanonical,    // Exact: MiniMalloc's canonical search.
@@ -69,7 +79,8 @@ struct AlgorithmInfo {
 // Nothing where no algorithm has that name.
 [[nodiscard]] std::optional<Algorithm> AlgorithmFromName(std::string_view name);
 
-// How far a running search is.
+// How far a running search is. Comes when the best plan or the bound changes, and some ten times a
+// second during exact search.
 struct Progress {
   std::optional<Bytes> height;  // Of the lowest plan so far.
   Bytes lower_bound = 0;
@@ -102,7 +113,7 @@ struct PlaceOptions {
   int threads = 1;         // At least 1. The answer does not depend on it.
   std::uint64_t seed = 1;  // For searches that draw random numbers.
   CanonicalOptions canonical;
-  // Called from the calling thread when the best plan or the bound changes. May be empty.
+  // Called from the calling thread. May be empty.
   std::function<void(const Progress&)> progress;
 };
 
@@ -123,8 +134,10 @@ struct OptionInfo {
 
 struct PlaceAnswer {
   Outcome outcome = Outcome::kUnknown;
+  StopReason stopped = StopReason::kAnswered;
   // The lowest plan found, validated. With outcome kInfeasible or kUnknown it is higher than the
-  // capacity: the smallest capacity known to work. None if the budget ended before any.
+  // capacity: the smallest capacity known to work. None only if the search was cancelled before its
+  // start, or if pins collide: then there is no plan at any capacity.
   std::optional<Placement> best;
   Bytes lower_bound = 0;       // Proved: no plan is lower.
   std::string_view algorithm;  // The name of the algorithm that found `best`.
@@ -136,8 +149,10 @@ struct PlaceAnswer {
 //
 // With a capacity, ends as soon as a plan fits or none can; with options.minimize, or without a
 // capacity, goes on to the least height. Without any limit in `budget`, kAuto stops minimising when
-// a fixed amount of work finds nothing better, so that a compiler always gets an answer; every
-// other algorithm, and kAuto with a capacity or a limit, runs to the end of its proof or budget.
+// a fixed amount of work finds nothing better, so that a compiler always gets an answer, and with
+// or without one it leaves tables with more than some 5 million overlapping pairs to the greedy
+// algorithms; every other search runs to the end of its proof or budget. PlaceAnswer::stopped says
+// which it was. Whatever the budget, one greedy algorithm runs to its end, so that there is a plan.
 //
 // The answer depends on the arguments alone unless the budget ends by time or cancellation.
 // Errors: kInvalidProblem, kInvalidOptions; kUnsupported where the chosen algorithm cannot honour a
@@ -154,7 +169,9 @@ struct Conflict {
   bool minimal = false;              // Proved: without any one of them the others fit.
   Step step = 0;                     // Where the most bytes of the conflict are live.
   Bytes load = 0;                    // How many bytes of the conflict are live there.
-  Bytes capacity = 0;                // The problem's.
+  std::optional<Bytes> capacity;     // The problem's.
+  // `buffers` are two whose pins overlap: they fit no capacity, and short_by is 0.
+  bool pins_collide = false;
   // Proved to be missing for these buffers: load - capacity when they are simply too many bytes;
   // otherwise the bytes by which the least height proved exceeds the capacity, at least 1.
   Bytes short_by = 0;
@@ -164,10 +181,12 @@ struct Conflict {
   double seconds = 0;  // Wall clock.
 };
 
-// Explains why `problem`, which must have a capacity, does not fit: a set of buffers none of which
-// can be left out. Sets that exceed the capacity at one step are preferred, being the easiest to
-// act on. Cost: O(n log n) for those; otherwise an exact search for each buffer. Errors:
-// kInvalidProblem (also without a capacity), kInvalidOptions.
+// Explains why `problem` does not fit: a set of buffers none of which can be left out. Pins that
+// collide come first, as no capacity helps against them (without a capacity nothing else can be
+// wrong); then buffers that exceed the capacity at one step, being the easiest to act on; then what
+// exact search proves. Of the options only `canonical`, `threads` and `seed` count. Cost: O(n log
+// n) for the first two; otherwise an exact search for each buffer. Errors: kInvalidProblem,
+// kInvalidOptions.
 [[nodiscard]] Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options,
                                        Budget& budget);
 
