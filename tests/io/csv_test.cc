@@ -205,9 +205,8 @@ TEST(WriteCsvTest, ReadsBackAsItWas) {
 
 TEST(ReadCsvTest, ReadsPublishedTables) {
   const char* const data = std::getenv("BERTH_DATA");
-  const std::filesystem::path folder =
-      std::filesystem::path(data != nullptr ? data : BERTH_SOURCE_DIR "/../shared/data") /
-      "buffers";
+  if (data == nullptr) GTEST_SKIP() << "BERTH_DATA names no folder with published tables";
+  const std::filesystem::path folder = std::filesystem::path(data) / "buffers";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no tables in " << folder;
   std::size_t tables = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
