@@ -136,9 +136,10 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
 
 namespace {
 
-// Calls meet(i, j) once for every two buffers whose spans of sections meet.
-template <typename Meet>
-void ForEachMeeting(const Instance& instance, Meet meet) {
+// Calls meet(i, j) once for every two buffers whose spans of sections meet. False if it was
+// stopped: go_on() is asked once for each buffer.
+template <typename Meet, typename GoOn>
+bool ForEachMeeting(const Instance& instance, Meet meet, GoOn go_on) {
   std::vector<BufferIndex> order;
   order.reserve(instance.num_buffers());
   for (const BufferIndex b : instance.buffers()) {
@@ -149,54 +150,71 @@ void ForEachMeeting(const Instance& instance, Meet meet) {
   });
   std::vector<BufferIndex> active;
   for (const BufferIndex j : order) {
+    if (!go_on()) return false;
     std::erase_if(active, [&](BufferIndex i) { return instance.last[i] <= instance.first[j]; });
     for (const BufferIndex i : active) meet(i, j);
     active.push_back(j);
   }
+  return true;
 }
 
-}  // namespace
+// What two buffers that meet ask of each other; nothing if their live bytes never do.
+struct Clearances {
+  Bytes above_i;  // j above i: o_j >= o_i + above_i.
+  Bytes above_j;
+  bool stackable;
+};
+std::optional<Clearances> ClearancesOf(const Instance& instance, BufferIndex i, BufferIndex j) {
+  if (!instance.has_gaps) return Clearances{instance.size[i], instance.size[j], true};
+  const auto forbidden = ForbiddenDifferences(instance, i, j);
+  if (forbidden.empty()) return std::nullopt;
+  return Clearances{
+      forbidden.back().upper, -forbidden.front().lower,
+      forbidden.size() == 1 && forbidden.front().lower < 0 && forbidden.front().upper > 0};
+}
 
-Overlaps FindOverlaps(const Instance& instance) {
-  struct Pair {
-    BufferIndex i;
-    BufferIndex j;
-    Bytes above_i;  // j above i: o_j >= o_i + above_i.
-    Bytes above_j;
-  };
-  std::vector<Pair> pairs;
+// Once to count and once to fill: the pairs of a large table are too many to hold twice.
+template <typename GoOn>
+std::optional<Overlaps> FindOverlapsWhile(const Instance& instance, GoOn go_on) {
   Overlaps overlaps;
   overlaps.row_begin.assign(instance.num_buffers() + 1, 0);
-  ForEachMeeting(instance, [&](BufferIndex i, BufferIndex j) {
-    Pair pair{i, j, instance.size[i], instance.size[j]};
-    if (instance.has_gaps) {
-      const auto forbidden = ForbiddenDifferences(instance, i, j);
-      if (forbidden.empty()) return;
-      overlaps.stackable &=
-          forbidden.size() == 1 && forbidden[0].lower < 0 && forbidden[0].upper > 0;
-      pair.above_i = forbidden.back().upper;
-      pair.above_j = -forbidden.front().lower;
-    }
-    pairs.push_back(pair);
+  const auto count = [&](BufferIndex i, BufferIndex j) {
+    const auto clearances = ClearancesOf(instance, i, j);
+    if (!clearances) return;
+    overlaps.stackable &= clearances->stackable;
     ++overlaps.row_begin[i.position() + 1];
     ++overlaps.row_begin[j.position() + 1];
-  });
+  };
+  if (!ForEachMeeting(instance, count, go_on)) return std::nullopt;
   for (std::size_t b = 0; b < instance.num_buffers(); ++b) {
     overlaps.row_begin[b + 1] += overlaps.row_begin[b];
   }
-  overlaps.neighbour.resize(2 * pairs.size());
-  overlaps.clearance.resize(2 * pairs.size());
+  overlaps.neighbour.resize(static_cast<std::size_t>(overlaps.row_begin.back()));
+  overlaps.clearance.resize(overlaps.neighbour.size());
   std::vector<std::int64_t> next(overlaps.row_begin.begin(), overlaps.row_begin.end() - 1);
   const auto put = [&](BufferIndex from, BufferIndex to, Bytes clearance) {
     const auto at = static_cast<std::size_t>(next[from.position()]++);
     overlaps.neighbour[at] = to;
     overlaps.clearance[at] = clearance;
   };
-  for (const Pair& pair : pairs) {
-    put(pair.i, pair.j, pair.above_i);
-    put(pair.j, pair.i, pair.above_j);
-  }
+  const auto fill = [&](BufferIndex i, BufferIndex j) {
+    const auto clearances = ClearancesOf(instance, i, j);
+    if (!clearances) return;
+    put(i, j, clearances->above_i);
+    put(j, i, clearances->above_j);
+  };
+  if (!ForEachMeeting(instance, fill, go_on)) return std::nullopt;
   return overlaps;
+}
+
+}  // namespace
+
+Overlaps FindOverlaps(const Instance& instance) {
+  return *FindOverlapsWhile(instance, [] { return true; });
+}
+
+std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& budget) {
+  return FindOverlapsWhile(instance, [&] { return !budget.TimeIsUp(); });
 }
 
 std::int64_t CountOverlaps(const Instance& instance) {

@@ -17,10 +17,13 @@
 #define BERTH_MODEL_INSTANCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/indexed_vector.h"
+#include "berth/budget.h"
 #include "berth/problem.h"
 
 namespace berth::internal {
@@ -39,6 +42,14 @@ struct LivePiece {
 };
 // The pieces of `buffer` in order of time; adjacent pieces with the same bytes are merged.
 [[nodiscard]] std::vector<LivePiece> LivePieces(const Buffer& buffer);
+
+// As ValidatePlacement(), whatever the problem's capacity.
+[[nodiscard]] Result<void> ValidateOffsets(const Problem& problem, const Placement& placement);
+
+// Two buffers whose pins make them overlap, the first such pair in time, if there are any: then
+// there is no plan at any capacity.
+[[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> CollidingPins(
+    const Problem& problem);
 
 struct Piece {
   SectionIndex first;
@@ -110,6 +121,8 @@ struct Overlaps {
   bool stackable = true;
 };
 [[nodiscard]] Overlaps FindOverlaps(const Instance& instance);
+// Nothing if time is up before they are all found.
+[[nodiscard]] std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& budget);
 // The number of entries FindOverlaps() would give, without making them (windows and gaps aside: an
 // upper bound). Cost: O(n log n).
 [[nodiscard]] std::int64_t CountOverlaps(const Instance& instance);

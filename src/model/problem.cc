@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -184,68 +185,109 @@ Result<void> Validate(const Problem& problem) {
   return {};
 }
 
-Result<void> ValidatePlacement(const Problem& problem, const Placement& placement) {
-  const auto invalid = [](std::string message) {
-    return Result<void>(Fail(ErrorCode::kInvalidPlan, std::move(message)));
-  };
-  if (placement.offsets.size() != problem.buffers.size()) {
-    return invalid("the plan has " + std::to_string(placement.offsets.size()) + " offsets for " +
-                   std::to_string(problem.buffers.size()) + " buffers");
+namespace {
+
+// Two pieces that claim the same bytes at the same step.
+struct Claim {
+  std::size_t buffer;
+  Bytes lower;
+  Bytes upper;
+};
+struct Clash {
+  Claim late;  // The one whose piece begins at `step`.
+  Claim early;
+  Step step;
+};
+
+// The first clash in time among the buffers of `of` (all where it is null), if there is one. Live
+// byte ranges are kept by their lower end. They are disjoint up to the first clash, so a new one
+// can only meet the range that starts below it or the one that starts above it.
+template <typename Offset, typename Chosen>
+std::optional<Clash> FindClash(const Problem& problem, Offset offset_of, Chosen chosen) {
+  std::map<Bytes, Claim> live;
+  for (const Event& event : SortedEvents(problem)) {
+    if (!chosen(event.buffer)) continue;
+    const Bytes offset = offset_of(event.buffer);
+    const Claim claim{event.buffer, offset + event.lower, offset + event.upper};
+    if (!event.starts) {
+      live.erase(claim.lower);
+      continue;
+    }
+    const auto above = live.lower_bound(claim.lower);
+    if (above != live.end() && above->first < claim.upper) {
+      return Clash{claim, above->second, event.step};
+    }
+    if (above != live.begin()) {
+      const auto below = std::prev(above);
+      if (below->second.upper > claim.lower) return Clash{claim, below->second, event.step};
+    }
+    live.emplace_hint(above, claim.lower, claim);
   }
-  Bytes height = 0;
+  return std::nullopt;
+}
+
+tl::unexpected<Error> InvalidPlan(std::string message) {
+  return Fail(ErrorCode::kInvalidPlan, std::move(message));
+}
+
+}  // namespace
+
+namespace internal {
+
+std::optional<std::pair<std::size_t, std::size_t>> CollidingPins(const Problem& problem) {
+  const auto clash = FindClash(
+      problem, [&](std::size_t b) { return *problem.buffers[b].offset; },
+      [&](std::size_t b) { return problem.buffers[b].offset.has_value(); });
+  if (!clash) return std::nullopt;
+  return std::minmax(clash->early.buffer, clash->late.buffer);
+}
+
+Result<void> ValidateOffsets(const Problem& problem, const Placement& placement) {
+  if (placement.offsets.size() != problem.buffers.size()) {
+    return InvalidPlan("the plan has " + std::to_string(placement.offsets.size()) +
+                       " offsets for " + std::to_string(problem.buffers.size()) + " buffers");
+  }
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const Buffer& buffer = problem.buffers[b];
     const Bytes offset = placement.offsets[b];
-    const std::string at = "offset " + std::to_string(offset);
-    if (offset < 0 || offset > kMaxBytes) {
-      return invalid(Named(buffer) + at + " must be from 0 to 2^60");
-    }
+    const auto broken = [&](const std::string& rule) {
+      return InvalidPlan(Named(buffer) + "offset " + std::to_string(offset) + rule);
+    };
+    if (offset < 0 || offset > kMaxBytes) return broken(" must be from 0 to 2^60");
     if (offset % buffer.alignment != 0) {
-      return invalid(Named(buffer) + at + " is not a multiple of the alignment " +
-                     std::to_string(buffer.alignment));
+      return broken(" is not a multiple of the alignment " + std::to_string(buffer.alignment));
     }
     if (buffer.offset && offset != *buffer.offset) {
-      return invalid(Named(buffer) + at + " is not the pinned offset " +
-                     std::to_string(*buffer.offset));
-    }
-    height = std::max(height, offset + buffer.size);
-    if (problem.capacity && offset + buffer.size > *problem.capacity) {
-      return invalid(Named(buffer) + "bytes " + Range(offset, offset + buffer.size) +
-                     " exceed the capacity " + std::to_string(*problem.capacity));
+      return broken(" is not the pinned offset " + std::to_string(*buffer.offset));
     }
   }
+  const Bytes height = Height(problem, placement.offsets);
   if (height != placement.height) {
-    return invalid("the plan's height is " + std::to_string(height) + ", not " +
-                   std::to_string(placement.height) + " as stated");
+    return InvalidPlan("the plan's height is " + std::to_string(height) + ", not " +
+                       std::to_string(placement.height) + " as stated");
   }
-  // Live byte ranges by their lower end. They are disjoint up to the first fault, so a new one can
-  // only meet the range that starts below it or the one that starts above it.
-  struct Range_ {
-    Bytes upper;
-    std::size_t buffer;
-  };
-  std::map<Bytes, Range_> live;
-  for (const Event& event : SortedEvents(problem)) {
-    const Bytes offset = placement.offsets[event.buffer];
-    const Bytes lower = offset + event.lower;
-    const Bytes upper = offset + event.upper;
-    if (!event.starts) {
-      live.erase(lower);
-      continue;
+  const auto clash = FindClash(
+      problem, [&](std::size_t b) { return placement.offsets[b]; },
+      [](std::size_t) { return true; });
+  if (!clash) return {};
+  const auto& [late, early, step] = *clash;
+  return InvalidPlan(Named(problem.buffers[late.buffer]) + "bytes " +
+                     Range(late.lower, late.upper) + " meet bytes " +
+                     Range(early.lower, early.upper) + " of buffer " +
+                     Quoted(problem.buffers[early.buffer].id) + " at step " + std::to_string(step));
+}
+
+}  // namespace internal
+
+Result<void> ValidatePlacement(const Problem& problem, const Placement& placement) {
+  if (auto valid = internal::ValidateOffsets(problem, placement); !valid) return valid;
+  for (std::size_t b = 0; problem.capacity && b < problem.buffers.size(); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    const Bytes offset = placement.offsets[b];
+    if (offset + buffer.size > *problem.capacity) {
+      return InvalidPlan(Named(buffer) + "bytes " + Range(offset, offset + buffer.size) +
+                         " exceed the capacity " + std::to_string(*problem.capacity));
     }
-    auto above = live.lower_bound(lower);
-    const auto overlap = [&](const std::pair<const Bytes, Range_>& other) {
-      return invalid(Named(problem.buffers[event.buffer]) + "bytes " + Range(lower, upper) +
-                     " meet bytes " + Range(other.first, other.second.upper) + " of buffer " +
-                     internal::Quoted(problem.buffers[other.second.buffer].id) + " at step " +
-                     std::to_string(event.step));
-    };
-    if (above != live.end() && above->first < upper) return overlap(*above);
-    if (above != live.begin()) {
-      const auto below = std::prev(above);
-      if (below->second.upper > lower) return overlap(*below);
-    }
-    live.emplace_hint(above, lower, Range_{upper, event.buffer});
   }
   return {};
 }

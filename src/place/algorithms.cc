@@ -118,4 +118,20 @@ std::optional<Algorithm> AlgorithmFromName(std::string_view name) {
   return found->algorithm;
 }
 
+std::string_view ToString(StopReason reason) {
+  switch (reason) {
+    case StopReason::kAnswered:
+      return "answered";
+    case StopReason::kBudget:
+      return "budget";
+    case StopReason::kEffort:
+      return "effort";
+    case StopReason::kSize:
+      return "size";
+    case StopReason::kAlgorithm:
+      break;
+  }
+  return "algorithm";
+}
+
 }  // namespace berth

@@ -21,8 +21,12 @@ namespace berth::internal {
 class ExactSearch {
  public:
   // `algorithm`: kAuto, or kCanonical or kDisjunctive for that one alone. `instance` must outlive
-  // this. Memory: all pairs of buffers that meet.
-  ExactSearch(const Instance& instance, Algorithm algorithm, const CanonicalOptions& options);
+  // this. Time and memory: all pairs of buffers that meet. If time is up before they are all found,
+  // or they are too many to hold (too_large()), Decide() always gives up.
+  ExactSearch(const Instance& instance, Algorithm algorithm, const CanonicalOptions& options,
+              const Budget& budget);
+
+  [[nodiscard]] bool too_large() const { return too_large_; }
 
   // As CanonicalSearch::Search().
   [[nodiscard]] SearchAnswer Decide(Bytes capacity, const std::vector<Bytes>* known,
@@ -44,6 +48,7 @@ class ExactSearch {
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
   Algorithm last_ = Algorithm::kCanonical;
   Bytes grain_ = 1;
+  bool too_large_ = false;
   std::int64_t node_cost_ = 1;
 };
 

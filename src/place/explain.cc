@@ -1,13 +1,13 @@
 // Why a problem does not fit: a set of buffers of which none can be left out.
 //
-// Most problems fail for a simple reason: at one step there are more live bytes than capacity. Of
-// those buffers the largest, as many as it takes to exceed the capacity, are a conflict, and
-// leaving out any one of them would end it, being at least as large as the last one taken. When no
-// step is too full, exact search has to prove that nothing fits, and the deletion filter of
-// infeasible subsystems (Chinneck and Dravnieks, ORSA Journal on Computing 3(2), 1991) cuts the
-// proof down: leave buffers out, many at a time at first, for as long as what remains still cannot
-// be placed. Every test is a proof; where the budget ends one, the buffer stays and the set is not
-// called minimal.
+// Pins that overlap fit no capacity at all. Otherwise most problems fail for a simple reason: at
+// one step there are more live bytes than capacity. Of those buffers the largest, as many as it
+// takes to exceed the capacity, are a conflict, and leaving out any one of them would end it, being
+// at least as large as the last one taken. When no step is too full, exact search has to prove that
+// nothing fits, and the deletion filter of infeasible subsystems (Chinneck and Dravnieks, ORSA
+// Journal on Computing 3(2), 1991) cuts the proof down: leave buffers out, many at a time at first,
+// for as long as what remains still cannot be placed. Every test is a proof; where the budget ends
+// one, the buffer stays and the set is not called minimal.
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +30,10 @@ enum class Fit { kYes, kNo, kOpen };
 class Explainer {
  public:
   Explainer(const Problem& problem, const PlaceOptions& options, Budget& budget)
-      : problem_(problem), options_(options), budget_(budget), capacity_(*problem.capacity) {}
+      : problem_(problem),
+        options_(options),
+        budget_(budget),
+        capacity_(problem.capacity.value_or(kMaxBytes)) {}
 
   Result<Conflict> Run();
 
@@ -122,8 +125,8 @@ void Explainer::Shrink(Conflict& conflict) {
   const LoadBound bound = MaxLiveLoad(Part(conflict.buffers));
   const auto distance = [&](std::size_t b) {
     const Buffer& buffer = problem_.buffers[b];
-    if (bound.step < buffer.start) return buffer.start - bound.step;
-    return bound.step >= buffer.end ? bound.step - buffer.end + 1 : Step{0};
+    if (bound.bound_step < buffer.start) return buffer.start - bound.bound_step;
+    return bound.bound_step >= buffer.end ? bound.bound_step - buffer.end + 1 : Step{0};
   };
   std::vector<std::size_t> kept = conflict.buffers;
   std::stable_sort(kept.begin(), kept.end(), [&](std::size_t x, std::size_t y) {
@@ -131,12 +134,20 @@ void Explainer::Shrink(Conflict& conflict) {
                                       : problem_.buffers[x].size < problem_.buffers[y].size;
   });
   conflict.minimal = true;
+  const auto too_full = [&](const std::vector<std::size_t>& buffers) {
+    return MaxLiveLoad(Part(buffers)).lower_bound > capacity_;
+  };
   for (std::size_t run = std::max<std::size_t>(kept.size() / 2, 1);; run /= 2) {
     for (std::size_t at = 0; at < kept.size();) {
       const std::size_t end = std::min(at + run, kept.size());
       std::vector<std::size_t> rest(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(at));
       rest.insert(rest.end(), kept.begin() + static_cast<std::ptrdiff_t>(end), kept.end());
-      const Fit fit = Fits(rest);
+      if (budget_.Exhausted()) {
+        conflict.minimal = false;
+        run = 1;  // No test would end: the set stays as it is.
+        break;
+      }
+      const Fit fit = too_full(rest) ? Fit::kNo : Fits(rest);
       if (fit == Fit::kNo) {
         kept = std::move(rest);
         continue;
@@ -158,13 +169,25 @@ void Explainer::Describe(Conflict& conflict) {
     conflict.load = section.load;
     conflict.step = section.start;
   }
-  if (conflict.load == 0) conflict.step = bound.step;
+  if (conflict.load == 0) conflict.step = bound.bound_step;
   conflict.short_by = std::max<Bytes>(1, bound.lower_bound - capacity_);
 }
 
 Result<Conflict> Explainer::Run() {
   Conflict conflict;
-  conflict.capacity = capacity_;
+  conflict.capacity = problem_.capacity;
+  if (const auto pins = CollidingPins(problem_)) {
+    conflict.outcome = Outcome::kInfeasible;
+    conflict.pins_collide = conflict.minimal = true;
+    conflict.buffers = {pins->first, pins->second};
+    Describe(conflict);
+    conflict.short_by = 0;
+    return conflict;
+  }
+  if (!problem_.capacity) {
+    conflict.outcome = Outcome::kFeasible;
+    return conflict;
+  }
   PlaceOptions options = options_;
   options.minimize = false;
   options.algorithm = Algorithm::kAuto;
@@ -173,6 +196,12 @@ Result<Conflict> Explainer::Run() {
   if (!tall) conflict.buffers = TooManyBytes();
   if (!conflict.buffers.empty()) {
     conflict.outcome = Outcome::kInfeasible;
+    // A plan for some other capacity, before the budget goes into making the set small.
+    Problem anything = problem_;
+    anything.capacity.reset();
+    const auto plan = Place(anything, options, budget_);
+    if (!plan) return tl::unexpected(plan.error());
+    if (plan->best) conflict.works_with = plan->best->height;
     // Without windows, alignment and pins, buffers that are live together fit if their bytes do.
     const Instance instance = Compile(Part(conflict.buffers));
     if (tall || (!instance.has_gaps && !instance.has_alignment && !instance.has_pins)) {
@@ -181,11 +210,6 @@ Result<Conflict> Explainer::Run() {
       Shrink(conflict);
     }
     Describe(conflict);
-    Problem anything = problem_;
-    anything.capacity.reset();
-    const auto plan = Place(anything, options, budget_);
-    if (!plan) return tl::unexpected(plan.error());
-    if (plan->best) conflict.works_with = plan->best->height;
     return conflict;
   }
   const auto answer = Place(problem_, options, budget_);
@@ -214,10 +238,6 @@ Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options, Bu
   const std::int64_t nodes_before = budget.nodes_spent();
   if (auto valid = internal::ValidateOptions(options); !valid) return tl::unexpected(valid.error());
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
-  if (!problem.capacity) {
-    return Fail(ErrorCode::kInvalidProblem,
-                "the problem has no capacity, so there is nothing to explain");
-  }
   auto conflict = internal::Explainer(problem, options, budget).Run();
   if (!conflict) return conflict;
   conflict->nodes = budget.nodes_spent() - nodes_before;

@@ -2,6 +2,7 @@
 #ifndef BERTH_PLACE_INCUMBENT_H_
 #define BERTH_PLACE_INCUMBENT_H_
 
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <string_view>
@@ -17,15 +18,21 @@ class Incumbent {
  public:
   static constexpr Bytes kNoPlan = std::numeric_limits<Bytes>::max();
 
-  // `progress` may be empty.
+  // `progress` may be empty. While this lives, it hears of the budget's nodes too.
   Incumbent(const Problem& problem, Bytes lower_bound,
-            std::function<void(const Progress&)> progress, const Budget& budget)
+            std::function<void(const Progress&)> progress, Budget& budget)
       : problem_(problem),
         lower_bound_(lower_bound),
         progress_(std::move(progress)),
         budget_(budget) {
     Report();
+    if (progress_) budget_.SetOnPoll([this] { ReportNowAndThen(); });
   }
+  ~Incumbent() {
+    if (progress_) budget_.SetOnPoll(nullptr);
+  }
+  Incumbent(const Incumbent&) = delete;
+  Incumbent& operator=(const Incumbent&) = delete;
 
   // Keeps a valid plan if it is lower than the best one. `finder` names what found it, and must
   // outlive this.
@@ -60,13 +67,21 @@ class Incumbent {
                budget_.nodes_spent()});
   }
 
+  void ReportNowAndThen() {
+    const auto now = Budget::Clock::now();
+    if (now < next_report_) return;
+    next_report_ = now + std::chrono::milliseconds(100);
+    Report();
+  }
+
   const Problem& problem_;
   std::vector<Bytes> offsets_;
   Bytes height_ = kNoPlan;
   Bytes lower_bound_;
   std::string_view finder_;
   std::function<void(const Progress&)> progress_;
-  const Budget& budget_;
+  Budget& budget_;
+  Budget::Clock::time_point next_report_;
 };
 
 }  // namespace berth::internal

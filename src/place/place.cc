@@ -42,22 +42,7 @@ void OfferHints(const Problem& problem, Incumbent& incumbent) {
     plan.offsets.push_back(*wanted);
   }
   plan.height = Height(problem, plan.offsets);
-  Problem anything = problem;
-  anything.capacity.reset();
-  if (ValidatePlacement(anything, plan)) incumbent.Offer(std::move(plan.offsets), "hints");
-}
-
-// False if two pinned buffers stand in each other's way, so that no capacity is large enough.
-bool PinsAgree(const Problem& problem) {
-  Problem pinned;
-  Placement plan;
-  for (const Buffer& buffer : problem.buffers) {
-    if (!buffer.offset) continue;
-    pinned.buffers.push_back(buffer);
-    plan.offsets.push_back(*buffer.offset);
-  }
-  plan.height = Height(pinned, plan.offsets);
-  return ValidatePlacement(pinned, plan).has_value();
+  if (ValidateOffsets(problem, plan)) incumbent.Offer(std::move(plan.offsets), "hints");
 }
 
 class Placer {
@@ -72,7 +57,7 @@ class Placer {
         enough_(minimize_ ? 0 : *problem.capacity) {}
 
   Result<void> Run() {
-    if (budget_.Exhausted()) return {};
+    if (budget_.cancelled()) return {};
     switch (options_.algorithm) {
       case Algorithm::kAuto:
         RunAuto();
@@ -87,6 +72,12 @@ class Placer {
       default:
         return RunGreedy();
     }
+  }
+
+  [[nodiscard]] StopReason stopped() {
+    if (Answered()) return StopReason::kAnswered;
+    if (stopped_ == StopReason::kAnswered && budget_.Exhausted()) return StopReason::kBudget;
+    return stopped_ == StopReason::kAnswered ? StopReason::kAlgorithm : stopped_;
   }
 
   [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
@@ -104,23 +95,27 @@ class Placer {
     if (incumbent_.is_optimal() || incumbent_.height() <= enough_) return;
     RunGreedyPortfolio();
     if (Answered() || budget_.Exhausted()) return;
-    if (CountOverlaps(instance_) > kMaxOverlaps) return;
-    ExactSearch search(instance_, Algorithm::kAuto, options_.canonical);
+    if (CountOverlaps(instance_) > kMaxOverlaps) {
+      stopped_ = StopReason::kSize;
+      return;
+    }
+    ExactSearch search(instance_, Algorithm::kAuto, options_.canonical, budget_);
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
     if (problem_.capacity) Decide(search);
-    if (Answered()) return;
-    Minimize(
-        search, incumbent_,
-        unlimited ? kDefaultEffort / search.node_cost() : std::numeric_limits<std::int64_t>::max(),
-        budget_);
+    if (!minimize_ || Answered()) return;
+    const std::int64_t nodes =
+        unlimited ? kDefaultEffort / search.node_cost() : std::numeric_limits<std::int64_t>::max();
+    Minimize(search, incumbent_, nodes, budget_);
+    if (unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
   void RunExact() {
-    ExactSearch search(instance_, options_.algorithm, options_.canonical);
+    ExactSearch search(instance_, options_.algorithm, options_.canonical, budget_);
+    if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
-    if (Answered() || budget_.Exhausted()) return;
+    if (!minimize_ || Answered() || search.too_large() || budget_.Exhausted()) return;
     Minimize(search, incumbent_, std::numeric_limits<std::int64_t>::max(), budget_);
   }
 
@@ -155,6 +150,7 @@ class Placer {
   Budget& budget_;
   const Instance instance_;
   Incumbent incumbent_;
+  StopReason stopped_ = StopReason::kAnswered;  // Until some other reason is known.
   const bool minimize_;
   const Bytes enough_;  // A plan of this height ends the search.
 };
@@ -176,18 +172,18 @@ Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, B
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
   const std::int64_t nodes_before = budget.nodes_spent();
   PlaceAnswer answer;
-  if (internal::PinsAgree(problem)) {
+  if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
     if (auto ran = placer.Run(); !ran) return tl::unexpected(ran.error());
     const internal::Incumbent& incumbent = placer.incumbent();
     answer.outcome = internal::OutcomeOf(problem, incumbent);
     answer.lower_bound = incumbent.lower_bound();
+    answer.stopped = placer.stopped();
     if (incumbent.has_plan()) {
       answer.best = Placement{*incumbent.offsets(), incumbent.height()};
       answer.algorithm = incumbent.finder();
-      Problem anything = problem;
-      anything.capacity.reset();
-      BERTH_CHECK(ValidatePlacement(anything, *answer.best).has_value());
+      BERTH_CHECK(internal::ValidateOffsets(problem, *answer.best).has_value());
+      BERTH_CHECK(answer.lower_bound <= answer.best->height);
     }
   } else {
     answer.outcome = Outcome::kInfeasible;

@@ -100,6 +100,22 @@ INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm, testing::ValuesIn(AllAlgorithms())
                            return name;
                          });
 
+// Canonical and disjunctive search take turns on these.
+TEST(Place, DecidesWhereWindowsInterlock) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.gap_chance = 0.8;
+  knobs.window_chance = 1;
+  knobs.with_capacity = true;
+  knobs.capacity_above = 1;
+  knobs.max_buffers = 5;
+  EXPECT_TRUE(ForRandomProblems(8'000'000, 3000, knobs, [](const Problem& problem) {
+    Budget budget;
+    const auto answer = Place(problem, {}, budget);
+    if (!answer) return std::optional(answer.error().message);
+    return Judge(problem, *answer, OracleHeight(problem), false, true);
+  }));
+}
+
 // Larger problems, where no oracle reaches: the algorithms must not contradict each other.
 TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
   ProblemKnobs knobs = AllKnobs();
@@ -182,6 +198,36 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Place, SaysWhyItStopped) {
+  Problem easy;
+  easy.buffers = {{"a", 0, 1, 1, 1, {}, {}, {}}};
+  Problem
+      hard;  // Nothing proves that the bound cannot be reached, nor reaches it, within a few nodes.
+  GenerateParameters parameters;
+  parameters.buffers = 300;
+  hard = Generate(Family::kFull, parameters)->problem;
+  hard.capacity.reset();
+  const auto stopped = [](const Problem& problem, Algorithm algorithm, std::int64_t nodes) {
+    PlaceOptions options;
+    options.algorithm = algorithm;
+    Budget budget;
+    if (nodes >= 0) budget.SetNodeLimit(nodes);
+    return Place(problem, options, budget)->stopped;
+  };
+  EXPECT_EQ(stopped(easy, Algorithm::kAuto, -1), StopReason::kAnswered);
+  EXPECT_EQ(stopped(hard, Algorithm::kAuto, 100), StopReason::kBudget);
+  EXPECT_EQ(stopped(hard, Algorithm::kAuto, -1), StopReason::kEffort);
+  EXPECT_EQ(stopped(hard, Algorithm::kFirstFitSize, -1), StopReason::kAlgorithm);
+  Problem large;  // 5,000 buffers, all live together: 12.5 million pairs.
+  for (int b = 0; b < 5000; ++b) {
+    large.buffers.push_back({std::to_string(b), b, b + 5000, 1 + b % 7 * 10, 1, {}, {}, {}});
+  }
+  large.buffers.front().alignment = 64;
+  large.buffers.back().alignment = 64;
+  const StopReason reason = stopped(large, Algorithm::kAuto, -1);
+  EXPECT_TRUE(reason == StopReason::kSize || reason == StopReason::kAnswered);
+}
+
 // A capacity search that tells "timed out" from "proved impossible".
 TEST(Minimize, AnEndedBudgetProvesNothing) {
   GenerateParameters parameters;
@@ -197,10 +243,9 @@ TEST(Minimize, AnEndedBudgetProvesNothing) {
     const auto answer = Place(problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
     EXPECT_LE(answer->lower_bound, least);
-    if (nodes > 0) {
-      ASSERT_TRUE(answer->best.has_value());
-      EXPECT_GE(answer->best->height, least);
-    }
+    ASSERT_TRUE(answer->best.has_value());
+    EXPECT_GE(answer->best->height, least);
+    EXPECT_NE(answer->stopped, StopReason::kEffort);
     EXPECT_LE(answer->nodes, nodes);
   }
 }

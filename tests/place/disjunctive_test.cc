@@ -21,7 +21,8 @@ std::optional<std::string> CompareWithOracle(const Problem& problem) {
   const auto least = OracleHeight(problem);
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
-  DisjunctiveSearch search(instance);
+  const Overlaps overlaps = FindOverlaps(instance);
+  DisjunctiveSearch search(instance, overlaps);
   Budget budget;
   if (search.Search(*least - 1, kNoLimit, budget).verdict != Verdict::kImpossible) {
     return "does not prove that nothing lies below the least height";
@@ -56,12 +57,35 @@ TEST(Disjunctive, PutsABufferBetweenTheWindowsOfAnother) {
   problem.buffers = {{"x", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}},
                      {"y", 0, 4, 2, 1, {}, {}, {}}};
   const Instance instance = Compile(problem);
-  DisjunctiveSearch search(instance);
+  const Overlaps overlaps = FindOverlaps(instance);
+  DisjunctiveSearch search(instance, overlaps);
   Budget budget;
   const auto answer = search.Search(6, kNoLimit, budget);
   ASSERT_EQ(answer.verdict, Verdict::kFound);
   EXPECT_EQ(answer.offsets, (std::vector<Bytes>{0, 2}));
   EXPECT_EQ(search.Search(5, kNoLimit, budget).verdict, Verdict::kImpossible);
+}
+
+// With alignment as without, offsets do not climb to a far capacity one small step at a time.
+TEST(Disjunctive, SeesImpossibleCyclesBelowHugeCapacities) {
+  const Bytes huge = Bytes{1} << 40;
+  EXPECT_TRUE(ForRandomProblems(400'000, 500, AllKnobs(), [&](Problem problem) {
+    for (Buffer& buffer : problem.buffers) {
+      buffer.alignment *= 2;
+      buffer.size += 2 * huge;
+      if (buffer.offset) *buffer.offset *= 2;
+      for (Gap& gap : buffer.gaps) {
+        if (gap.window) gap.window->upper += huge;
+      }
+    }
+    const Instance instance = Compile(problem);
+    const Overlaps overlaps = FindOverlaps(instance);
+    DisjunctiveSearch search(instance, overlaps);
+    Budget budget;
+    const auto answer = search.Search(MaxLiveLoad(problem).lower_bound + huge, 20'000, budget);
+    return answer.verdict == Verdict::kGaveUp ? std::optional<std::string>("gave up")
+                                              : std::nullopt;
+  }));
 }
 
 TEST(Disjunctive, EndsAtItsNodeLimit) {
@@ -70,7 +94,8 @@ TEST(Disjunctive, EndsAtItsNodeLimit) {
     problem.buffers.push_back({std::to_string(b), b % 7, b % 7 + 5, 3 + b % 11, 1, {}, {}, {}});
   }
   const Instance instance = Compile(problem);
-  DisjunctiveSearch search(instance);
+  const Overlaps overlaps = FindOverlaps(instance);
+  DisjunctiveSearch search(instance, overlaps);
   Budget budget;
   const auto answer = search.Search(MaxLiveLoad(problem).load, 5, budget);
   EXPECT_LE(answer.nodes, 5);

@@ -23,6 +23,9 @@ std::optional<std::string> JudgeConflict(const Problem& problem) {
   if (fits) return conflict->buffers.empty() ? std::nullopt : std::optional<std::string>("blames");
   if (conflict->outcome != Outcome::kInfeasible) return "gave up without a limit";
   if (!conflict->minimal) return "not minimal without a limit";
+  if (conflict->pins_collide) {
+    return conflict->buffers.size() == 2 ? std::nullopt : std::optional<std::string>("not a pair");
+  }
   if (conflict->short_by < 1) return "short by nothing";
   if (conflict->works_with && !OracleFits(problem, *conflict->works_with)) {
     return "does not work with what it says";
@@ -77,11 +80,48 @@ TEST(Explain, SaysWhichStepAndHowManyBytes) {
   EXPECT_EQ(conflict->works_with, 14);
 }
 
-TEST(Explain, NeedsACapacity) {
+TEST(Explain, KnowsWhatWorksHoweverShortTheBudget) {
+  Problem problem;
+  problem.capacity = 300;
+  for (int b = 0; b < 60; ++b) {
+    problem.buffers.push_back({std::to_string(b), b % 5, b % 5 + 6, 3 + b % 9, 8, {}, {}, {}});
+  }
   Budget budget;
-  const auto conflict = Explain({}, {}, budget);
-  ASSERT_FALSE(conflict.has_value());
-  EXPECT_EQ(conflict.error().code, ErrorCode::kInvalidProblem);
+  budget.SetNodeLimit(0);
+  const auto conflict = Explain(problem, {}, budget);
+  ASSERT_TRUE(conflict.has_value());
+  EXPECT_EQ(conflict->outcome, Outcome::kInfeasible);
+  EXPECT_TRUE(conflict->works_with.has_value());
+}
+
+TEST(Explain, PinsThatCollideFitNoCapacity) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 10, 1, 0, {}, {}},
+                     {"free", 0, 3, 10, 1, {}, {}, {}},
+                     {"b", 1, 4, 10, 1, 5, {}, {}}};
+  for (const bool with_capacity : {false, true}) {
+    if (with_capacity) problem.capacity = 4;
+    Budget budget;
+    const auto conflict = Explain(problem, {}, budget);
+    ASSERT_TRUE(conflict.has_value());
+    EXPECT_EQ(conflict->outcome, Outcome::kInfeasible);
+    EXPECT_TRUE(conflict->pins_collide);
+    EXPECT_TRUE(conflict->minimal);
+    EXPECT_EQ(conflict->buffers, (std::vector<std::size_t>{0, 2}));
+    EXPECT_EQ(conflict->step, 1);
+    EXPECT_EQ(conflict->short_by, 0);
+    EXPECT_FALSE(conflict->works_with.has_value());
+  }
+}
+
+TEST(Explain, WithoutACapacityEverythingElseFits) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 10, 1, 0, {}, {}}, {"b", 1, 4, 10, 1, 10, {}, {}}};
+  Budget budget;
+  const auto conflict = Explain(problem, {}, budget);
+  ASSERT_TRUE(conflict.has_value());
+  EXPECT_EQ(conflict->outcome, Outcome::kFeasible);
+  EXPECT_TRUE(conflict->buffers.empty());
 }
 
 }  // namespace

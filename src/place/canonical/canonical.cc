@@ -55,6 +55,9 @@ namespace {
 
 constexpr std::string_view kPreorderKeys = "WATZCLU";
 
+// Most levels try few candidates before one works or all fail at once.
+constexpr std::size_t kBatch = 32;
+
 // Larger than any lower bound, small enough to add to.
 constexpr Bytes kPlaced = std::numeric_limits<Bytes>::max() / 4;
 
@@ -106,12 +109,20 @@ class CanonicalSearch::Engine {
     std::size_t list_begin;  // arena_: the component's buffers in preorder, unplaced
     std::size_t list_end;    // ones and others.
     std::size_t unplaced;    // How many are unplaced.
-    std::size_t next;        // arena_: next candidate, or next part.
-    std::size_t end;         // arena_: past the last candidate.
+    std::size_t candidates;  // arena_: the first candidate, or part;
+    std::size_t next;        // the next one,
+    std::size_t end;         // and past the last one.
+    bool has_more;           // There are candidates after those.
     std::size_t trail_mark;  // To undo the candidate being tried.
     Bytes offset;            // Least (offset, rank) allowed below here.
     B rank;
     bool hatless;  // The candidate being tried has nothing unplaced above it.
+  };
+
+  struct Candidate {
+    Bytes offset;
+    B rank;
+    B buffer;
   };
 
   struct Change {
@@ -133,7 +144,9 @@ class CanonicalSearch::Engine {
   [[nodiscard]] bool SpendNode();
   void OpenChoice(S first, S last, std::size_t list_begin, std::size_t list_end,
                   std::size_t unplaced, Bytes offset, B rank);
-  void AddCandidates(const Frame& frame);
+  void AddCandidates(Frame& frame, const Candidate& after);
+  [[nodiscard]] bool AddMoreCandidates(Frame& frame);
+  [[nodiscard]] bool Precedes(const Candidate& x, const Candidate& y) const;
   void OpenSplit(const Frame& parent, Bytes offset, B rank);
   [[nodiscard]] bool Place(B b, Bytes offset, Frame& frame);
   [[nodiscard]] bool RaiseNeighbours(B b, Bytes offset, Frame& frame, S& hull_first, S& hull_last);
@@ -177,12 +190,7 @@ class CanonicalSearch::Engine {
   std::vector<Change> trail_;
   std::vector<Frame> frames_;
   std::vector<B> arena_;
-  std::vector<S> cuts_;  // Scratch: where the last placement cut its component.
-  struct Candidate {
-    Bytes offset;
-    B rank;
-    B buffer;
-  };
+  std::vector<S> cuts_;                // Scratch: where the last placement cut its component.
   std::vector<Candidate> candidates_;  // Scratch.
   struct Ranked {
     std::array<double, kPreorderKeys.size()> key;
@@ -214,7 +222,8 @@ CanonicalSearch::Engine::Engine(const Instance& instance, const Overlaps& overla
     ForEachPieceSection(b.value(),
                         [&](S s, Bytes) { ++section_begin_[static_cast<std::size_t>(s) + 1]; });
   }
-  grain_ = std::max<Bytes>(grain, 1);
+  // A window may begin off the grain and lie in what rounding a buffer below it up would waste.
+  grain_ = instance.has_windows ? 1 : std::max<Bytes>(grain, 1);
   std::partial_sum(section_begin_.begin(), section_begin_.end(), section_begin_.begin());
   section_members_.resize(static_cast<std::size_t>(section_begin_.back()));
   std::vector<B> next(section_begin_.begin(), section_begin_.end() - 1);
@@ -455,7 +464,7 @@ CanonicalSearch::Engine::Below CanonicalSearch::Engine::ContinueChoice(Below bel
     UndoTo(frame.trail_mark);
     if (frame.hatless) return Close(Below::kFailed);
   }
-  if (frame.next == frame.end) return Close(Below::kFailed);
+  if (frame.next == frame.end && !AddMoreCandidates(frame)) return Close(Below::kFailed);
   const B b = arena_[frame.next++];
   const Bytes offset = lower_[static_cast<std::size_t>(b)];
   frame.trail_mark = trail_.size();
@@ -531,14 +540,16 @@ void CanonicalSearch::Engine::OpenChoice(S first, S last, std::size_t list_begin
   }
   frame.list_begin = list_begin;
   frame.list_end = list_end;
-  frame.next = arena_.size();
-  AddCandidates(frame);
-  frame.end = arena_.size();
+  frame.candidates = arena_.size();
+  AddCandidates(frame, {-1, -1, -1});
   frames_.push_back(frame);
 }
 
-// Appends to arena_ what may come next, in the order in which to try it.
-void CanonicalSearch::Engine::AddCandidates(const Frame& frame) {
+// Appends to arena_ what may come next, in the order in which to try it: the first kBatch
+// candidates after `after`, so that the lists of a long path stay short.
+void CanonicalSearch::Engine::AddCandidates(Frame& frame, const Candidate& after) {
+  frame.next = frame.end = arena_.size();
+  frame.has_more = false;
   Bytes ceiling = kPlaced;  // Exclusive.
   if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
     Bytes most = 0;
@@ -565,14 +576,32 @@ void CanonicalSearch::Engine::AddCandidates(const Frame& frame) {
     if (lower_[static_cast<std::size_t>(twin_[static_cast<std::size_t>(b)])] != kPlaced) continue;
     const B rank = rank_[static_cast<std::size_t>(b)];
     if (lower == frame.offset && rank < frame.rank) continue;
-    candidates_.push_back({lower, rank, b});
+    const Candidate candidate{lower, rank, b};
+    if (Precedes(after, candidate)) candidates_.push_back(candidate);
   }
-  if (options_.dynamic_ordering) {
-    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& x, const Candidate& y) {
-      return x.offset != y.offset ? x.offset < y.offset : x.rank < y.rank;
-    });
-  }
-  for (const Candidate& candidate : candidates_) arena_.push_back(candidate.buffer);
+  const std::size_t batch = std::min(kBatch, candidates_.size());
+  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(batch),
+                    candidates_.end(),
+                    [&](const Candidate& x, const Candidate& y) { return Precedes(x, y); });
+  for (std::size_t k = 0; k < batch; ++k) arena_.push_back(candidates_[k].buffer);
+  frame.has_more = batch < candidates_.size();
+  frame.end = arena_.size();
+}
+
+bool CanonicalSearch::Engine::Precedes(const Candidate& x, const Candidate& y) const {
+  if (options_.dynamic_ordering && x.offset != y.offset) return x.offset < y.offset;
+  return x.rank < y.rank;
+}
+
+// False if all candidates of the level, the deepest, have been tried.
+bool CanonicalSearch::Engine::AddMoreCandidates(Frame& frame) {
+  if (!frame.has_more) return false;
+  const B last = arena_[frame.end - 1];
+  const auto at = static_cast<std::size_t>(last);
+  const Candidate after{lower_[at], rank_[at], last};
+  arena_.resize(frame.candidates);
+  AddCandidates(frame, after);
+  return frame.next != frame.end;
 }
 
 // Opens a level whose parts are the component of `parent`, cut where the last placement left

@@ -31,10 +31,10 @@ class CanonicalSearch {
   ~CanonicalSearch();
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call.
-  // kImpossible is a proof, and is never given where overlaps.stackable does not hold (kInconclusive is).
-  // Deterministic unless the budget ends by time. Cost: exponential in the number of buffers in the
-  // worst case; a node costs the number of unplaced buffers and, for each child, the neighbours of
-  // the buffer it places.
+  // kImpossible is a proof, and is never given where overlaps.stackable does not hold
+  // (kInconclusive is). Deterministic unless the budget ends by time. Cost: exponential in the
+  // number of buffers in the worst case; a node costs the number of unplaced buffers and, for each
+  // child, the neighbours of the buffer it places.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, const std::vector<Bytes>* known,
                                     std::int64_t node_limit, Budget& budget);
 

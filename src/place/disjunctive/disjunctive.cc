@@ -18,9 +18,10 @@
 // one region left is settled at once; in each section, the bytes of the buffers whose lower bound
 // is at least x must fit between x and the capacity, for every x.
 //
-// Without alignment, a buffer that is raised because it was raised itself lies on a cycle of
-// constraints that has no solution; with alignment, rounding may end such a chain, and only the
-// capacity ends it for certain.
+// A buffer that is raised again because it was raised may be on a cycle of constraints whose
+// differences add up to more than zero, which nothing satisfies: the chain of raises is followed
+// back, and such a cycle is a contradiction at once instead of a climb to the capacity. A cycle
+// that rounding alone keeps going ends within the least common multiple of its alignments.
 
 #include "place/disjunctive/disjunctive.h"
 
@@ -38,11 +39,13 @@ namespace {
 // budget can end it.
 constexpr std::int64_t kRaisesPerNode = 4096;
 
+constexpr std::size_t kManyPairs = 10'000;
+
 }  // namespace
 
 class DisjunctiveSearch::Engine {
  public:
-  explicit Engine(const Instance& instance);
+  Engine(const Instance& instance, const Overlaps& overlaps);
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
 
  private:
@@ -54,7 +57,7 @@ class DisjunctiveSearch::Engine {
   struct Pair {
     B i;
     B j;
-    std::int32_t first_interval;  // intervals_[first_interval ..] are forbidden for o_j - o_i.
+    std::int64_t first_interval;  // intervals_[first_interval ..] are forbidden for o_j - o_i.
     std::int32_t num_intervals;
     // Region r lies between interval r - 1 and interval r; there is one more region than intervals.
     [[nodiscard]] std::int32_t num_regions() const { return num_intervals + 1; }
@@ -88,15 +91,19 @@ class DisjunctiveSearch::Engine {
   [[nodiscard]] Step Enforce(const Pair& pair, std::int32_t region);
   [[nodiscard]] Step Add(B from, B to, Bytes least);
   [[nodiscard]] bool Raise(B b, Bytes to);
+  [[nodiscard]] bool RaiseBecause(B from, B to, Bytes least);
   [[nodiscard]] bool SectionsHold();
   // Settles every pair that has one region left. Then `branch` is the pair to branch on, or the
   // number of pairs if none is violated.
   [[nodiscard]] Step Propagate(std::size_t& branch);
   void Undo(std::size_t change_mark, std::size_t constraint_mark);
+  [[nodiscard]] bool MakePairs();
   [[nodiscard]] Verdict Run();
   [[nodiscard]] bool SpendNode();
 
   const Instance& instance_;
+  const Overlaps& overlaps_;
+  bool has_pairs_ = false;
   std::vector<Pair> pairs_;
   std::vector<Interval> intervals_;
   struct Member {
@@ -113,27 +120,20 @@ class DisjunctiveSearch::Engine {
   std::vector<Change> changes_;
   std::vector<Choice> choices_;
   std::vector<std::int32_t> regions_;
-  std::vector<B> queue_;                       // Scratch.
+  std::int64_t level_ = 0;               // Grows with every region tried.
+  std::vector<std::int64_t> kept_at_;    // The level whose changes_ hold a buffer's old value.
+  std::int64_t chain_ = 0;               // Grows with every call of Add().
+  std::vector<std::int64_t> raised_in_;  // The last chain that raised a buffer,
+  std::vector<Constraint> raised_by_;    // and because of which (`to` is the cause).
+  std::vector<B> queue_;                 // Scratch.
   std::vector<std::pair<Bytes, Bytes>> load_;  // Scratch: lower bound and bytes.
   Budget* budget_ = nullptr;
   std::int64_t nodes_left_ = 0;
   std::int64_t nodes_ = 0;
 };
 
-DisjunctiveSearch::Engine::Engine(const Instance& instance) : instance_(instance) {
-  const Overlaps overlaps = FindOverlaps(instance);
-  for (const BufferIndex i : instance.buffers()) {
-    const auto from = static_cast<std::size_t>(overlaps.row_begin[i.position()]);
-    const auto to = static_cast<std::size_t>(overlaps.row_begin[i.position() + 1]);
-    for (std::size_t k = from; k < to; ++k) {
-      const BufferIndex j = overlaps.neighbour[k];
-      if (j < i) continue;
-      const auto forbidden = ForbiddenDifferences(instance, i, j);
-      pairs_.push_back({i.value(), j.value(), static_cast<std::int32_t>(intervals_.size()),
-                        static_cast<std::int32_t>(forbidden.size())});
-      intervals_.insert(intervals_.end(), forbidden.begin(), forbidden.end());
-    }
-  }
+DisjunctiveSearch::Engine::Engine(const Instance& instance, const Overlaps& overlaps)
+    : instance_(instance), overlaps_(overlaps) {
   sections_.resize(instance.num_sections());
   for (const BufferIndex b : instance.buffers()) {
     for (const Piece& piece : instance.pieces_of(b)) {
@@ -145,12 +145,38 @@ DisjunctiveSearch::Engine::Engine(const Instance& instance) : instance_(instance
   max_offset_.resize(instance.num_buffers());
   lower_.resize(instance.num_buffers());
   constraints_.resize(instance.num_buffers());
+  kept_at_.assign(instance.num_buffers(), -1);
+  raised_in_.assign(instance.num_buffers(), -1);
+  raised_by_.resize(instance.num_buffers());
 }
 
 bool DisjunctiveSearch::Engine::SpendNode() {
   if (nodes_left_ <= 0 || !budget_->SpendNode()) return false;
+  // A node looks at all pairs: with many of them the budget looks at the clock too rarely.
+  if (pairs_.size() > kManyPairs && budget_->TimeIsUp()) return false;
   --nodes_left_;
   ++nodes_;
+  return true;
+}
+
+// False if time is up before all pairs are there.
+bool DisjunctiveSearch::Engine::MakePairs() {
+  pairs_.clear();
+  intervals_.clear();
+  for (const BufferIndex i : instance_.buffers()) {
+    if (budget_->TimeIsUp()) return false;
+    const auto from = static_cast<std::size_t>(overlaps_.row_begin[i.position()]);
+    const auto to = static_cast<std::size_t>(overlaps_.row_begin[i.position() + 1]);
+    for (std::size_t k = from; k < to; ++k) {
+      const BufferIndex j = overlaps_.neighbour[k];
+      if (j < i) continue;
+      const auto forbidden = ForbiddenDifferences(instance_, i, j);
+      pairs_.push_back({i.value(), j.value(), static_cast<std::int64_t>(intervals_.size()),
+                        static_cast<std::int32_t>(forbidden.size())});
+      intervals_.insert(intervals_.end(), forbidden.begin(), forbidden.end());
+    }
+  }
+  has_pairs_ = true;
   return true;
 }
 
@@ -161,6 +187,7 @@ SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node
   budget_ = &budget;
   nodes_left_ = node_limit;
   nodes_ = 0;
+  ++level_;
   changes_.clear();
   choices_.clear();
   regions_.clear();
@@ -177,6 +204,7 @@ SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node
         pin != kNone ? pin : RoundDown(capacity - size, instance_.alignment[b]);
     lower_[b.position()] = std::max<Bytes>(pin, 0);
   }
+  if (!has_pairs_ && !MakePairs()) return answer;
   switch (Run()) {
     case Verdict::kFound:
       answer.verdict = SearchAnswer::Verdict::kFound;
@@ -195,7 +223,6 @@ SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node
 
 DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
   while (true) {
-    if (!SpendNode()) return Verdict::kGaveUp;
     std::size_t branch = 0;
     Step step = Propagate(branch);
     if (step == Step::kConsistent) {
@@ -224,6 +251,7 @@ DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
         choices_.pop_back();
         continue;
       }
+      ++level_;
       step = Enforce(pairs_[choice.pair], regions_[choice.regions_next++]);
     }
     if (step == Step::kGaveUp) return Verdict::kGaveUp;
@@ -234,6 +262,7 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Propagate(std::size_t
   bool settled = true;
   while (settled) {
     settled = false;
+    if (!SpendNode()) return Step::kGaveUp;
     if (!SectionsHold()) return Step::kContradiction;
     branch = pairs_.size();
     Bytes hardest = -1;
@@ -306,16 +335,15 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Add(B from, B to, Byt
   constraints_[static_cast<std::size_t>(from)].push_back({to, least});
   constraint_order_.push_back(from);
   if (lower(from) + least <= lower(to)) return Step::kConsistent;
-  if (!Raise(to, lower(from) + least)) return Step::kContradiction;
+  ++chain_;
+  if (!RaiseBecause(from, to, least)) return Step::kContradiction;
   queue_.assign(1, to);
   std::int64_t raises = 0;
   for (std::size_t next = 0; next < queue_.size(); ++next) {
     const B raised = queue_[next];
     for (const Constraint& constraint : constraints_[static_cast<std::size_t>(raised)]) {
-      const Bytes bound = lower(raised) + constraint.least;
-      if (bound <= lower(constraint.to)) continue;
-      if (constraint.to == from && !instance_.has_alignment) return Step::kContradiction;
-      if (!Raise(constraint.to, bound)) return Step::kContradiction;
+      if (lower(raised) + constraint.least <= lower(constraint.to)) continue;
+      if (!RaiseBecause(raised, constraint.to, constraint.least)) return Step::kContradiction;
       queue_.push_back(constraint.to);
       if (++raises % kRaisesPerNode == 0) {
         if (!SpendNode()) return Step::kGaveUp;
@@ -327,11 +355,34 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Add(B from, B to, Byt
   return Step::kConsistent;
 }
 
+// Raises `to` to its bound from `from`. False if it cannot lie so high, or lies on a cycle that
+// nothing satisfies.
+bool DisjunctiveSearch::Engine::RaiseBecause(B from, B to, Bytes least) {
+  // Does the chain of raises lead from `to` back here?
+  Bytes sum = least;
+  B back = from;
+  for (std::size_t steps = 0; steps <= lower_.size() && back != to; ++steps) {
+    const auto b = static_cast<std::size_t>(back);
+    if (raised_in_[b] != chain_) break;
+    sum += raised_by_[b].least;
+    back = raised_by_[b].to;
+  }
+  if (back == to && sum > 0) return false;
+  const auto at = static_cast<std::size_t>(to);
+  raised_in_[at] = chain_;
+  raised_by_[at] = {from, least};
+  return Raise(to, lower(from) + least);
+}
+
+// The old value is kept once for each level of the search.
 bool DisjunctiveSearch::Engine::Raise(B b, Bytes to) {
   const auto at = static_cast<std::size_t>(b);
   const Bytes raised = RoundUp(to, instance_.alignment.items()[at]);
   if (raised > max_offset_[at]) return false;
-  changes_.push_back({b, lower_[at]});
+  if (kept_at_[at] != level_) {
+    kept_at_[at] = level_;
+    changes_.push_back({b, lower_[at]});
+  }
   lower_[at] = raised;
   return true;
 }
@@ -361,8 +412,8 @@ void DisjunctiveSearch::Engine::Undo(std::size_t change_mark, std::size_t constr
   }
 }
 
-DisjunctiveSearch::DisjunctiveSearch(const Instance& instance)
-    : engine_(std::make_unique<Engine>(instance)) {}
+DisjunctiveSearch::DisjunctiveSearch(const Instance& instance, const Overlaps& overlaps)
+    : engine_(std::make_unique<Engine>(instance, overlaps)) {}
 DisjunctiveSearch::~DisjunctiveSearch() = default;
 
 SearchAnswer DisjunctiveSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {

@@ -11,12 +11,12 @@
 
 namespace berth::internal {
 
-// Searches one instance, which must outlive it, for any number of capacities in turn. Unlike the
-// canonical search it is complete whatever the gaps and windows look like. Memory: all pairs of
-// buffers that meet.
+// Searches one instance, for any number of capacities in turn. Instance and overlaps must outlive
+// it. Unlike the canonical search it is complete whatever the gaps and windows look like. Memory:
+// all pairs of buffers that meet.
 class DisjunctiveSearch {
  public:
-  explicit DisjunctiveSearch(const Instance& instance);
+  DisjunctiveSearch(const Instance& instance, const Overlaps& overlaps);
   ~DisjunctiveSearch();
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call.

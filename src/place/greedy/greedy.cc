@@ -128,14 +128,15 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   std::atomic<std::size_t> next{0};
   std::atomic<bool> planned{false};
   std::atomic<std::size_t> stop{members.size()};  // The first member known to reach stop_at.
-  // Members are taken in order and always finished, so all before `stop` are there in the end,
-  // whatever the number of threads.
+  // Members are taken in order and, unless time is up, finished, so all before `stop` are there in
+  // the end, whatever the number of threads.
   const auto work = [&] {
     Packer packer(instance);
     while (stop == members.size() && !(planned && budget.TimeIsUp())) {
       const std::size_t i = next++;
       if (i >= members.size()) return;
-      packings[i] = packer.Pack(members[i].rule, members[i].use_hints, kMaxLooks);
+      packings[i] = packer.Pack(members[i].rule, members[i].use_hints, kMaxLooks,
+                                [&] { return planned && budget.TimeIsUp(); });
       if (!packings[i]) continue;
       planned = true;
       if (packings[i]->height > stop_at) continue;

@@ -10,6 +10,8 @@
 namespace berth::internal {
 namespace {
 
+constexpr int kStepsPerStop = 256;
+
 // Sorts by `key`, smallest first; equal keys stay in order of index.
 template <typename Key>
 void SortBy(std::vector<BufferIndex>& order, Key key) {
@@ -133,7 +135,8 @@ Packer::Packer(const Instance& instance)
   for (const Bytes hint : instance.hint) has_hints_ |= hint != kNone;
 }
 
-std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64_t max_looks) {
+std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64_t max_looks,
+                                    const std::function<bool()>& stop) {
   rule_ = rule;
   use_hints_ = use_hints && has_hints_;
   height_ = 0;
@@ -156,10 +159,12 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   skyline_.Clear();
   PlacePinned();
   if (rule.selection == Selection::kLowestFirst) {
-    if (!PlaceLowestFirst(order, max_looks)) return std::nullopt;
+    if (!PlaceLowestFirst(order, max_looks, stop)) return std::nullopt;
   } else {
+    int placed = 0;
     for (const BufferIndex b : order) {
       if (instance_.pin[b] != kNone) continue;
+      if (++placed % kStepsPerStop == 0 && stop && stop()) return std::nullopt;
       Place(b, rule.fit == Fit::kBest ? SmallestRoom(b) : LowestFree(b, 0));
     }
   }
@@ -175,7 +180,8 @@ void Packer::PlacePinned() {
   }
 }
 
-bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks) {
+bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks,
+                              const std::function<bool()>& stop) {
   // Lower bound on the lowest free offset, then place in `order`.
   using Entry = std::pair<Bytes, std::int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> rows;
@@ -184,6 +190,7 @@ bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_
   }
   for (std::int64_t looks = 0; !rows.empty(); ++looks) {
     if (looks == max_looks) return false;
+    if (looks % kStepsPerStop == 0 && stop && stop()) return false;
     const auto [bound, rank] = rows.top();
     rows.pop();
     const BufferIndex b = order[static_cast<std::size_t>(rank)];

@@ -32,6 +32,7 @@
 #define BERTH_PLACE_GREEDY_PACKER_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -78,16 +79,18 @@ class Packer {
   explicit Packer(const Instance& instance);
 
   // Nothing where more than `max_looks` looks for room would be needed.
+  // `stop` is asked now and then, and ends the attempt; never if it is empty.
   [[nodiscard]] std::optional<Packing> Pack(
       const Rule& rule, bool use_hints,
-      std::int64_t max_looks = std::numeric_limits<std::int64_t>::max());
+      std::int64_t max_looks = std::numeric_limits<std::int64_t>::max(),
+      const std::function<bool()>& stop = nullptr);
 
  private:
   void PlacePinned();
   // Places `b`, which the rule wants at `chosen`, there or at its hint.
   void Place(BufferIndex b, Bytes chosen);
-  [[nodiscard]] bool PlaceLowestFirst(const std::vector<BufferIndex>& order,
-                                      std::int64_t max_looks);
+  [[nodiscard]] bool PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks,
+                                      const std::function<bool()>& stop);
   // The lowest offset at or above `from` where the rule would let the buffer stand.
   [[nodiscard]] Bytes LowestFree(BufferIndex b, Bytes from);
   // The start of the smallest gap that is large enough; of the lowest of them.
