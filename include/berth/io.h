@@ -2,6 +2,7 @@
 #ifndef BERTH_IO_H_
 #define BERTH_IO_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +50,8 @@ struct Provenance {
   std::string version;     // Of Berth.
   std::string input;       // The name of the input.
   std::string input_hash;  // "fnv1a64:..." of the input's bytes.
-  PlaceOptions options;    // Each option as it was.
+  PlaceOptions options;    // Each option as it was; `threads`, which changes nothing, is not kept.
+  std::optional<std::int64_t> node_limit = {};
 };
 // "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
 [[nodiscard]] std::string HashOf(std::string_view text);
@@ -71,7 +73,8 @@ struct Provenance {
 // devices are written in place. "-" is standard output. Error: kIo, likewise.
 [[nodiscard]] Result<void> WriteFile(const std::string& path, std::string_view text);
 
-// "512KiB", "1MiB", "1.5GiB", "64kB", "1048576", "1048576B": a size in bytes. Nothing if it is not
+// "512KiB", "1MiB", "1.5GiB", "64kB", "512K" (as KiB), "1048576", "1048576B": a size in bytes.
+// Nothing if it is not
 // one, is not whole, is negative or exceeds kMaxBytes.
 [[nodiscard]] std::optional<Bytes> ParseBytes(std::string_view text);
 // "1.5 MiB": for people; exact where it is a whole number of units, else three significant digits.

@@ -55,7 +55,8 @@ std::optional<Bytes> BytesOfUnit(std::string_view name) {
     if (SameWord(name, unit.name)) return unit.bytes;
   }
   for (const Unit& unit : kBinaryUnits) {
-    if (SameWord(name, unit.name)) return unit.bytes;
+    // "K" by itself is a kibibyte, as to linkers, compilers and most tools that size memory.
+    if (SameWord(name, unit.name) || SameWord(name, unit.name.substr(0, 1))) return unit.bytes;
   }
   return std::nullopt;
 }
@@ -120,21 +121,24 @@ std::string FormatBytes(Bytes bytes) {
   const std::uint64_t magnitude = bytes < 0 ? 0 - unsigned_bytes : unsigned_bytes;
   if (magnitude < 1024) return sign + std::to_string(magnitude) + " B";
 
-  // The largest unit that the bytes reach; pebibytes at most, so that the products below fit.
-  std::size_t u = 1;
+  // The largest unit that the bytes reach. Of exbibytes two decimals are shown at most, which is
+  // where the products below would not fit: there the lowest ten bits only tell whether they are 0.
+  std::size_t u = 0;
   while (magnitude < static_cast<std::uint64_t>(kBinaryUnits[u].bytes)) ++u;
   for (;; --u) {
-    const auto unit = static_cast<std::uint64_t>(kBinaryUnits[u].bytes);
-    const std::uint64_t whole = magnitude / unit;
-    const std::uint64_t rest = magnitude % unit;
+    const int dropped = u == 0 ? 10 : 0;
+    const std::uint64_t unit = static_cast<std::uint64_t>(kBinaryUnits[u].bytes) >> dropped;
+    const std::uint64_t whole = (magnitude >> dropped) / unit;
+    const std::uint64_t rest = (magnitude >> dropped) % unit;
+    const bool exact = (magnitude & ((std::uint64_t{1} << dropped) - 1)) == 0;
     const std::size_t decimals = whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
     const std::uint64_t scale = decimals == 0 ? 1 : decimals == 1 ? 10 : 100;
     const std::uint64_t rounded = whole * scale + (rest * scale + unit / 2) / unit;
-    if (rounded >= 1024 * scale && u > 1) continue;  // Rounds up to one of the next unit.
+    if (rounded >= 1024 * scale && u > 0) continue;  // Rounds up to one of the next unit.
 
     std::string digits = std::to_string(rounded % scale);
     digits.insert(0, decimals - std::min(decimals, digits.size()), '0');
-    if (rest * scale % unit == 0) digits = WithoutTrailingZeros(std::move(digits));
+    if (exact && rest * scale % unit == 0) digits = WithoutTrailingZeros(std::move(digits));
     const std::string fraction = decimals == 0 || digits.empty() ? "" : "." + digits;
     return sign + std::to_string(rounded / scale) + fraction + " " +
            std::string(kBinaryUnits[u].name);

@@ -233,6 +233,7 @@ std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
   using internal::Line;
   Json options = Json::object();
   for (const OptionInfo& option : Options()) {
+    if (option.name == "threads") continue;  // The same plan gives the same bytes.
     const auto value = GetOption(provenance.options, option.name);
     BERTH_CHECK(value.has_value());
     options[std::string(option.name)] = *value;
@@ -243,7 +244,9 @@ std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
       {"berth_version", provenance.version},
       {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
       {"options", std::move(options)},
+      {"node_limit", provenance.node_limit ? Json(*provenance.node_limit) : Json()},
       {"outcome", ToString(answer.outcome)},
+      {"stopped", ToString(answer.stopped)},
       {"algorithm", answer.algorithm},
       {"capacity", problem.capacity ? Json(*problem.capacity) : Json()},
       {"height", answer.best ? Json(answer.best->height) : Json()},

@@ -31,12 +31,16 @@ std::string LowerCase(std::string_view text) {
   return out;
 }
 
+// "lower (or start, begin)".
 std::string NamesOf(Column column) {
   std::string out;
+  int names = 0;
   for (const ColumnName& known : kColumnNames) {
-    if (known.column == column) out += (out.empty() ? "" : " or ") + std::string(known.name);
+    if (known.column != column) continue;
+    if (++names > 1) out += names == 2 ? " (or " : ", ";
+    out += known.name;
   }
-  return out;
+  return names > 1 ? out + ")" : out;
 }
 
 // Why `field` of a header with `width` fields is no column: what people most often get wrong first.
@@ -71,6 +75,14 @@ std::string Listed(const std::vector<Field>& fields) {
 
 Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_column) {
   if (auto checked = source_.CheckEncoding(); !checked) return checked;
+  const std::size_t first = source_.text().find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos &&
+      (source_.text()[first] == '{' || source_.text()[first] == '[')) {
+    return source_.FailAt(first, any_column
+                                     ? "this looks like JSON, but a plan in JSON begins with {"
+                                     : "this looks like JSON; a table is in CSV, under a header "
+                                       "such as id,lower,upper,size");
+  }
   const auto header = records_.Next();
   if (!header) return tl::unexpected(header.error());
   if (!*header) {

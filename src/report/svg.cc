@@ -331,7 +331,8 @@ std::string LevelLabels(const std::vector<Level>& levels, const Panel& panel) {
 
 std::string Tooltip(const Buffer& buffer, Bytes offset) {
   std::string text = EscapeXml(Truncate(buffer.id, kMaxIdInTooltip)) + "\n" +
-                     FormatBytes(buffer.size) + " (" + Grouped(buffer.size) + " bytes)\n" +
+                     FormatBytes(buffer.size) +
+                     (buffer.size < 1024 ? "" : " (" + Grouped(buffer.size) + " bytes)") + "\n" +
                      "steps [" + Grouped(buffer.start) + ", " + Grouped(buffer.end) + ")\n" +
                      "bytes [" + Grouped(offset) + ", " + Grouped(offset + buffer.size) + ")";
   if (buffer.alignment > 1) text += "\naligned to " + Grouped(buffer.alignment);
@@ -538,16 +539,16 @@ std::string Subtitle(const Problem& problem, Bytes height, Bytes lower_bound) {
   const std::size_t count = problem.buffers.size();
   std::string text = Grouped(static_cast<std::int64_t>(count)) +
                      (count == 1 ? " buffer" : " buffers") + " in " + FormatBytes(height);
+  const bool exceeds = problem.capacity && height > *problem.capacity;
+  if (exceeds) text += ", " + FormatBytes(height - *problem.capacity) + " above the capacity";
   if (lower_bound > 0 && height <= lower_bound) {
-    text += ", which is optimal";
+    text += exceeds ? "; no plan is lower" : ", which is optimal";
   } else if (lower_bound > 0) {
     // Rounded up: 0.0 % would claim what is not proved.
     const Wide excess = (Wide{height} - lower_bound) * 1000;
     const auto tenths = static_cast<std::int64_t>((excess + lower_bound - 1) / lower_bound);
-    text += ", at most " + Tenths(tenths) + " % above the least possible";
-  }
-  if (problem.capacity && height > *problem.capacity) {
-    text += "; exceeds the capacity by " + FormatBytes(height - *problem.capacity);
+    text +=
+        (exceeds ? "; at most " : ", at most ") + Tenths(tenths) + " % above the least possible";
   }
   return text;
 }

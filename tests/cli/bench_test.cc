@@ -76,7 +76,8 @@ TEST_F(BenchCommandTest, FaultyPeersAreListedNotHidden) {
   EXPECT_EQ(TrialOf(json, "absent").at("status"), "failed");
   for (const std::string line :
        {"wrong WRONG: overlap: \"a\" and \"c\" share bytes [2, 4) at steps [2, 3)",
-        "silent failed: no plan (exit code 4, no luck)", "absent failed: cannot be started"}) {
+        "silent failed: no plan (exit code 4, no luck)",
+        "absent failed: '/no/such/program' cannot be started"}) {
     EXPECT_NE(result.standard_output.find(line), std::string::npos) << line << "\n"
                                                                     << result.standard_output;
   }
@@ -117,6 +118,18 @@ TEST_F(BenchCommandTest, TheNameOfATableCanHoldItsCapacity) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(Result().at("tables").at(0).at("capacity"), 7);
   EXPECT_EQ(TrialOf(Result(), "berth:auto").at("status"), "infeasible");
+}
+
+TEST_F(BenchCommandTest, AGreedyPlanThatIsTooHighIsNoTimeOut) {
+  // PyTorch's blocks are multiples of 512 bytes.
+  const std::string table = Write("t.csv", "id,lower,upper,size\na,0,3,4\nb,3,5,4\nc,2,4,4\n");
+  const ProcessResult result = Berth({"bench", table, "--capacity", "8", "--algorithm",
+                                      "pytorch-caching", "--rounds", "1", "--json", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(TrialOf(Json::parse(result.standard_output), "berth:pytorch-caching").at("status"),
+            "gave up");
+  EXPECT_NE(result.standard_error.find("its plan needs "), std::string::npos)
+      << result.standard_error;
 }
 
 TEST_F(BenchCommandTest, AFolderStandsForItsTables) {

@@ -8,6 +8,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kColliding = "id,lower,upper,size,offset\na,0,3,4,0\nb,1,5,4,2\nc,2,4,4,\n";
+
 class CheckCommandTest : public CommandTest {};
 class ExplainCommandTest : public CommandTest {};
 class InfoCommandTest : public CommandTest {};
@@ -61,6 +63,7 @@ TEST_F(CheckCommandTest, AnIncompletePlanIsRefused) {
   ExpectRefused(Berth({"check", table, Write("p.csv", "id,offset\na,0\nb,0\n")}), "\"c\"");
   ExpectRefused(Berth({"check", table, Write("q.csv", "id,offset\na,0\nb,0\nc,4\nd,0\n")}),
                 "\"d\"");
+  ExpectRefused(Berth({"check", "-", "-"}), "cannot both be standard input");
   ExpectRefused(Berth({"check", table, Write("r.json", "{")}), "r.json");
 }
 
@@ -84,6 +87,57 @@ TEST_F(ExplainCommandTest, SaysWhoWhereAndHowMuch) {
   ASSERT_EQ(json.at("buffers").size(), 2u);
   EXPECT_TRUE(json.at("buffers").at(0).at("id").is_string());
   EXPECT_EQ(json.at("buffers").at(0).at("share"), 0.5);
+}
+
+TEST_F(ExplainCommandTest, PinsThatCollideNeedNoCapacity) {
+  const std::string table = Write("t.csv", kColliding);
+  const std::string sentence =
+      "The pins of \"a\" and \"b\" overlap: both need bytes [2, 4) at steps [1, 3).";
+  for (const std::string command : {"explain", "place"}) {
+    for (const std::string capacity : {"--capacity=100", "--capacity=1MiB", ""}) {
+      std::vector<std::string> arguments = {command, table};
+      if (!capacity.empty()) arguments.push_back(capacity);
+      const ProcessResult result = Berth(arguments);
+      EXPECT_EQ(result.exit_code, 1) << result.standard_error;
+      EXPECT_NE(result.standard_output.find(sentence + " No capacity would do"), std::string::npos)
+          << result.standard_output;
+      EXPECT_EQ(result.standard_output.find("berth explain"), std::string::npos);
+    }
+  }
+  const Json json = Json::parse(Berth({"explain", table, "--json"}).standard_output);
+  EXPECT_EQ(json.at("pins_collide"), true);
+  EXPECT_TRUE(json.at("short_by").is_null());
+  EXPECT_TRUE(json.at("capacity").is_null());
+  const Json placed = Json::parse(Berth({"place", table, "--json"}).standard_output);
+  EXPECT_EQ(placed.at("colliding_pins"), Json({"a", "b"}));
+  EXPECT_TRUE(placed.at("height").is_null());
+
+  const ProcessResult info = Berth({"info", table});
+  EXPECT_EQ(info.exit_code, 0);
+  EXPECT_NE(info.standard_output.find("There is no plan: " + sentence), std::string::npos)
+      << info.standard_output;
+  EXPECT_EQ(info.standard_output.find("greedy"), std::string::npos) << info.standard_output;
+  EXPECT_TRUE(
+      Json::parse(Berth({"info", table, "--json"}).standard_output).at("greedy_height").is_null());
+}
+
+TEST_F(ExplainCommandTest, OneBufferIsNamed) {
+  const std::string table = Write("t.csv", "id,lower,upper,size,offset\np,0,3,10,1000\n");
+  const ProcessResult result = Berth({"explain", table, "--capacity", "100"});
+  EXPECT_NE(result.standard_output.find(
+                "\"p\" is pinned at 1,000 and ends at 1,010, above the capacity of 100 B."),
+            std::string::npos)
+      << result.standard_output;
+  const std::string summary = Berth({"place", table}).standard_output;
+  EXPECT_NE(summary.find("lower bound  1010 B, where the pinned \"p\" ends"), std::string::npos)
+      << summary;
+}
+
+TEST_F(ExplainCommandTest, DoesNotOfferWhatItIgnores) {
+  const std::string help = Berth({"explain", "--help"}).standard_output;
+  EXPECT_EQ(help.find("--algorithm"), std::string::npos);
+  EXPECT_EQ(help.find("--minimize"), std::string::npos);
+  EXPECT_NE(help.find("--threads"), std::string::npos);
 }
 
 TEST_F(ExplainCommandTest, WhatFitsNeedsNoExplanation) {

@@ -80,6 +80,10 @@ TEST(NearestTest, CorrectsButDoesNotGuess) {
   EXPECT_EQ(Nearest("--capcity", known), "--capacity");
   EXPECT_EQ(Nearest("--minimise", known), "--minimize");
   EXPECT_EQ(Nearest("--svgg", known), "--svg");
+  EXPECT_EQ(Nearest("canon", {"auto", "canonical"}), "canonical") << "the beginning of a word";
+  EXPECT_EQ(Nearest("--x", known), "") << "dashes are no likeness";
+  EXPECT_EQ(Nearest("--abc", known), "");
+  EXPECT_EQ(Nearest("bex", {"box", "beg"}), "beg") << "the longer common beginning";
   EXPECT_EQ(Nearest("--nonsense-of-all-kinds", known), "");
 }
 
@@ -95,8 +99,23 @@ TEST(TextTest, FormatsNumbersForPeople) {
   EXPECT_EQ(FormatPercent(0), "0 %");
   EXPECT_EQ(FormatPercent(0.0312), "3.1 %");
   EXPECT_EQ(FormatPercent(0.000001), "< 0.1 %");
+  EXPECT_EQ(FormatPercentUp(0), "0 %");
+  EXPECT_EQ(FormatPercentUp(0.02), "2.0 %");
+  EXPECT_EQ(FormatPercentUp(0.02001), "2.1 %");
+  EXPECT_EQ(FormatPercentUp(0.000001), "0.1 %");
+  EXPECT_EQ(FormatBytesExactly(23), "23 B");
+  EXPECT_EQ(FormatBytesExactly(1024), "1 KiB (1,024 bytes)");
+  EXPECT_EQ(FormatBytesApart({2048, 1024}), (Words{"2 KiB", "1 KiB"}));
+  EXPECT_EQ(FormatBytesApart({1048577, 1048578}), (Words{"1,048,577 bytes", "1,048,578 bytes"}));
   EXPECT_EQ(Plural(1, "buffer"), "1 buffer");
   EXPECT_EQ(Plural(2000, "buffer"), "2,000 buffers");
+}
+
+TEST(TextTest, WordsForAShellAreQuotedWhereTheyMustBe) {
+  EXPECT_EQ(ShellWord("dir/a-b.csv"), "dir/a-b.csv");
+  EXPECT_EQ(ShellWord("my table.csv"), "'my table.csv'");
+  EXPECT_EQ(ShellWord("it's;rm"), "'it'\\''s;rm'");
+  EXPECT_EQ(ShellWord(""), "''");
 }
 
 TEST(TextTest, GapIsRelativeToTheBound) {

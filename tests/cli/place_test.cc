@@ -56,6 +56,8 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   EXPECT_EQ(json.at("input"), "small.csv");
   EXPECT_EQ(json.at("version"), BERTH_VERSION);
   EXPECT_EQ(json.at("interrupted"), false);
+  EXPECT_EQ(json.at("stopped"), "answered");
+  EXPECT_TRUE(json.at("colliding_pins").is_null());
 }
 
 TEST_F(PlaceTest, WhatDoesNotFitLeavesNoPlanAndSaysWhatWould) {
@@ -67,6 +69,17 @@ TEST_F(PlaceTest, WhatDoesNotFitLeavesNoPlanAndSaysWhatWould) {
   EXPECT_NE(result.standard_output.find("Does not fit"), std::string::npos);
   EXPECT_NE(result.standard_output.find("enough       8 B"), std::string::npos)
       << result.standard_output;
+  EXPECT_NE(result.standard_output.find("plan         not written, as none fits"),
+            std::string::npos)
+      << result.standard_output;
+  const std::string spaced = Write("a b.csv", Read(SmallTable()));
+  EXPECT_NE(Berth({"place", spaced, "--capacity", "7", "--endpoints", "half-open"})
+                .standard_output.find("berth explain '" + spaced +
+                                      "' --capacity 7 --endpoints half-open"),
+            std::string::npos);
+  EXPECT_EQ(Shell("\"$BERTH\" place - --capacity 7 < " + SmallTable())
+                .standard_output.find("berth explain"),
+            std::string::npos);
   const Json json =
       Json::parse(Berth({"place", SmallTable(), "--capacity", "7", "--json"}).standard_output);
   EXPECT_EQ(json.at("outcome"), "infeasible");
@@ -89,7 +102,7 @@ TEST_F(PlaceTest, TwoRunsGiveTheSameBytes) {
     EXPECT_EQ(Berth(arguments).exit_code, 0);
   };
   for (const std::string run : {"1", "2"}) {
-    place({"-o", Path(run + ".json"), "--svg", Path(run + ".svg")});
+    place({"-o", Path(run + ".json"), "--svg", Path(run + ".svg"), "--threads", run});
     place({"-o", Path(run + ".csv"), "--threads", run});
   }
   for (const std::string kind : {".json", ".svg", ".csv"}) {
@@ -114,7 +127,15 @@ TEST_F(PlaceTest, OutputsThatCannotBeWrittenAreNamed) {
   ExpectRefused(Berth({"place", table, "-o", Path("no/such/plan.csv")}), "no/such/plan.csv");
   ExpectRefused(Berth({"place", table, "--svg", Path("no/such/plan.svg")}), "no/such/plan.svg");
   ExpectRefused(Berth({"place", table, "-o", Path("plan.txt")}), "neither .csv nor .json");
-  ExpectRefused(Berth({"place", table, "-o", "-", "--json"}), "standard output");
+  const std::string both = " would both write to standard output";
+  ExpectRefused(Berth({"place", table, "-o", "-", "--json"}), "--output - and --json" + both);
+  ExpectRefused(Berth({"place", table, "--svg", "-", "--json"}), "--svg - and --json" + both);
+  ExpectRefused(Berth({"place", table, "-o", "-", "--svg", "-"}), "--output - and --svg -" + both);
+  ExpectRefused(Berth({"generate", "planted", "--plan", "-"}), "--output - and --plan -" + both);
+  EXPECT_EQ(Berth({"place", table, "-o", Path("PLAN.CSV")}).exit_code, 0);
+  // Said before the work: the table would be refused, too.
+  ExpectRefused(Berth({"place", Path("none.csv"), "-o", Path("no/plan.csv")}), "no/plan.csv");
+  ExpectRefused(Berth({"bench", table, "--json", Path("no/r.json")}), "no/r.json");
 }
 
 TEST_F(PlaceTest, EndpointsAreWhatTheFlagSays) {

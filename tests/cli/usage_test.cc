@@ -44,7 +44,28 @@ TEST_F(UsageTest, HelpOfPlaceNamesEveryAlgorithmAndOption) {
   for (const AlgorithmInfo& info : Algorithms()) {
     EXPECT_TRUE(Contains(help, "\n  " + std::string(info.name) + " ")) << info.name;
   }
-  EXPECT_TRUE(Contains(help, "--canonical-dominance on|off"));
+  EXPECT_TRUE(Contains(help, "--canonical-dominance [on|off]"));
+}
+
+TEST_F(UsageTest, HelpIsAlsoACommand) {
+  EXPECT_EQ(Berth({"help"}).standard_output, Berth({"--help"}).standard_output);
+  EXPECT_EQ(Berth({"help", "place"}).standard_output, Berth({"place", "--help"}).standard_output);
+}
+
+TEST_F(UsageTest, SwitchesMeanOnByThemselves) {
+  const auto minimize = [this](const std::vector<std::string>& words) {
+    std::vector<std::string> arguments = {"place"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    for (const std::string& word : {SmallTable(), std::string("-o"), Path("plan.json")}) {
+      arguments.push_back(word);
+    }
+    EXPECT_EQ(Berth(arguments).exit_code, 0);
+    return Contains(Read(Path("plan.json")), "\"minimize\":\"on\"");
+  };
+  EXPECT_TRUE(minimize({"--minimize"}));
+  EXPECT_TRUE(minimize({"--minimize", "on"}));
+  EXPECT_FALSE(minimize({"--minimize=off"}));
+  EXPECT_FALSE(minimize({"--minimize", "off"}));
 }
 
 TEST_F(UsageTest, EveryOptionIsAFlag) {
@@ -54,7 +75,7 @@ TEST_F(UsageTest, EveryOptionIsAFlag) {
       if (c == '.' || c == '_') c = '-';
     }
     std::vector<std::string> arguments = {"place", SmallTable(), flag};
-    if (info.name != "minimize") arguments.emplace_back(info.default_value);
+    if (info.allowed != "on|off") arguments.emplace_back(info.default_value);
     EXPECT_EQ(Berth(arguments).exit_code, 0) << flag;
   }
 }
@@ -64,13 +85,13 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
   ExpectRefused(Berth({}), "a command is missing");
   ExpectRefused(Berth({"plcae"}), "unknown command 'plcae'; did you mean 'place'?");
   ExpectRefused(Berth({"xyzzy"}), "unknown command 'xyzzy'; see berth --help");
-  ExpectRefused(Berth({"place"}), "TABLE");
+  ExpectRefused(Berth({"place"}), "TABLE is missing; see berth place --help");
   ExpectRefused(Berth({"--verison"}), "did you mean '--version'?");
   ExpectRefused(Berth({"place", table, "--capcity", "1"}), "did you mean '--capacity'?");
   ExpectRefused(Berth({"place", table, "--capcity=1"}), "did you mean '--capacity'?");
   ExpectRefused(Berth({"place", table, "--xyzzy"}), "unknown option '--xyzzy'");
   ExpectRefused(Berth({"place", table, "second.csv"}), "unexpected argument 'second.csv'");
-  ExpectRefused(Berth({"place", table, "--capacity"}), "--capacity");
+  ExpectRefused(Berth({"place", table, "--capacity"}), "--capacity needs a value, SIZE");
   ExpectRefused(Berth({"place", table, "--algorithm", "canonicl"}), "did you mean 'canonical'?");
   ExpectRefused(Berth({"place", table, "--canonical-dominance", "maybe"}),
                 "--canonical-dominance: 'maybe' is not allowed; it must be on|off");
@@ -79,6 +100,16 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
   ExpectRefused(Berth({"place", table, "--time-limit", "soon"}), "'soon' is not a duration");
   ExpectRefused(Berth({"place", table, "--node-limit", "-5"}), "'-5' is not a whole number");
   ExpectRefused(Berth({"explain", table}), "--capacity is missing");
+  ExpectRefused(Berth({"place", table, "--minimize=false"}),
+                "--minimize: 'false' is not allowed; it must be on|off");
+  ExpectRefused(Berth({"place", table, "--algorithm", "canon"}), "did you mean 'canonical'?");
+  ExpectRefused(Berth({"generate", "planted", "--seed", "-3"}),
+                "--seed: '-3' is not a whole number from 0 to 18446744073709551615");
+  ExpectRefused(Berth({"generate", "planted", "--buffers", "abc"}), "--buffers: 'abc' is not");
+  ExpectRefused(Berth({"generate", "planted", "--capacity", "7", "--alignment", "2"}),
+                "--capacity is 7 but must be a multiple");
+  ExpectRefused(Berth({"bench", "-"}), "TABLES: -");
+  ExpectRefused(Berth({"help", "plcae"}), "did you mean 'place'?");
   ExpectRefused(Berth({"generate"}), "FAMILY is missing");
   ExpectRefused(Berth({"generate", "xyzzy"}), "there is no family 'xyzzy'");
   ExpectRefused(Berth({"generate", "planted", "--slack", "200"}), "200");

@@ -25,6 +25,10 @@ TEST(ParseBytesTest, KnowsUnits) {
   EXPECT_EQ(ParseBytes("7TB"), 7'000'000'000'000);
   EXPECT_EQ(ParseBytes("7PB"), 7'000'000'000'000'000);
   EXPECT_EQ(ParseBytes("12 kib"), 12 * 1024);
+  EXPECT_EQ(ParseBytes("4K"), 4096);
+  EXPECT_EQ(ParseBytes("4k"), 4096);
+  EXPECT_EQ(ParseBytes("1.5M"), 3 << 19);
+  EXPECT_EQ(ParseBytes("1g"), 1 << 30);
 }
 
 TEST(ParseBytesTest, TakesWholeBytesOnly) {
@@ -40,8 +44,8 @@ TEST(ParseBytesTest, TakesWholeBytesOnly) {
 
 TEST(ParseBytesTest, RefusesEverythingElse) {
   for (const char* text :
-       {"",   " ",     "KiB", "-1", "+1",     "1e3",    "0x10",  "1.",  ".5KiB", "1..5KiB", "1K",
-        "1M", "1kb/s", " 1",  "1 ", "1  KiB", "1,5KiB", "1KiBB", "nan", "1\n",   "1KiB 2",  "１"}) {
+       {"",      " ",  "KiB", "-1",     "+1",     "1e3",   "0x10", "1.",  ".5KiB",  "1..5KiB",
+        "1kb/s", " 1", "1 ",  "1  KiB", "1,5KiB", "1KiBB", "nan",  "1\n", "1KiB 2", "１"}) {
     EXPECT_EQ(ParseBytes(text), std::nullopt) << '"' << text << '"';
   }
   EXPECT_EQ(ParseBytes(std::string_view("1\0", 2)), std::nullopt);
@@ -66,7 +70,9 @@ TEST(FormatBytesTest, ExactWhereThreeDigitsAreEnough) {
   EXPECT_EQ(FormatBytes(5 << 18), "1.25 MiB");
   EXPECT_EQ(FormatBytes(100 << 20), "100 MiB");
   EXPECT_EQ(FormatBytes(1023 << 10), "1023 KiB");
-  EXPECT_EQ(FormatBytes(kMaxBytes), "1024 PiB");
+  EXPECT_EQ(FormatBytes(kMaxBytes), "1 EiB");
+  EXPECT_EQ(FormatBytes(kMaxBytes + 1), "1.00 EiB");
+  EXPECT_EQ(FormatBytes(kMaxBytes / 1024), "1 PiB");
   EXPECT_EQ(FormatBytes(-1536), "-1.5 KiB");
 }
 
@@ -78,9 +84,9 @@ TEST(FormatBytesTest, RoundsToThreeDigits) {
   EXPECT_EQ(FormatBytes((1 << 20) - 1), "1.00 MiB");
   EXPECT_EQ(FormatBytes((1 << 30) - 1), "1.00 GiB");
   EXPECT_EQ(FormatBytes((10 << 20) + 1), "10.0 MiB");
-  EXPECT_EQ(FormatBytes((Bytes{1} << 60) - 1), "1024 PiB");
-  EXPECT_EQ(FormatBytes(INT64_MAX), "8192 PiB");
-  EXPECT_EQ(FormatBytes(INT64_MIN), "-8192 PiB");
+  EXPECT_EQ(FormatBytes((Bytes{1} << 60) - 1), "1.00 EiB");
+  EXPECT_EQ(FormatBytes(INT64_MAX), "8.00 EiB");
+  EXPECT_EQ(FormatBytes(INT64_MIN), "-8 EiB");
 }
 
 TEST(FormatBytesTest, ReadsBackWithinHalfOfTheLastDigit) {

@@ -53,15 +53,20 @@ TEST(WritePlanJsonTest, HoldsAnswerAndProvenance) {
   const auto json = nlohmann::ordered_json::parse(text);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"format", "format_version", "berth_version", "input",
-                                            "options", "outcome", "algorithm", "capacity", "height",
-                                            "lower_bound", "nodes", "placements"}));
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"format", "format_version", "berth_version", "input",
+                                      "options", "node_limit", "outcome", "stopped", "algorithm",
+                                      "capacity", "height", "lower_bound", "nodes", "placements"}));
   EXPECT_EQ(json["format"], "berth-plan");
   EXPECT_EQ(json["format_version"], 1);
   EXPECT_EQ(json["berth_version"], "1.2.3");
   EXPECT_EQ(json["input"].dump(), R"({"name":"dir/t.csv","hash":")" + HashOf("x") + R"("})");
-  EXPECT_EQ(json["options"].size(), Options().size());
+  EXPECT_EQ(json["options"].size(), Options().size() - 1);  // All but `threads`.
+  EXPECT_FALSE(json["options"].contains("threads"));
+  EXPECT_TRUE(json["node_limit"].is_null());
+  EXPECT_EQ(json["stopped"], "answered");
   for (const OptionInfo& option : Options()) {
+    if (option.name == "threads") continue;
     EXPECT_EQ(json["options"][std::string(option.name)],
               *GetOption(provenance.options, option.name));
   }
@@ -80,6 +85,17 @@ TEST(WritePlanJsonTest, TimeLeavesNoTrace) {
   PlaceAnswer slow = Placed(problem, {5, 0});
   slow.seconds = 1000;
   EXPECT_EQ(WritePlanJson(problem, slow, {}), WritePlanJson(problem, Placed(problem, {5, 0}), {}));
+}
+
+TEST(WritePlanJsonTest, ThreadsLeaveNoTraceAndTheNodeLimitDoes) {
+  const Problem problem = TwoBuffers();
+  Provenance many;
+  many.options.threads = 8;
+  EXPECT_EQ(WritePlanJson(problem, Placed(problem, {5, 0}), many),
+            WritePlanJson(problem, Placed(problem, {5, 0}), {}));
+  many.node_limit = 20000;
+  const auto json = nlohmann::json::parse(WritePlanJson(problem, Placed(problem, {5, 0}), many));
+  EXPECT_EQ(json["node_limit"], 20000);
 }
 
 TEST(WritePlanJsonTest, WithoutCapacityOrPlan) {
@@ -155,6 +171,7 @@ TEST(ReadOffsetsTest, NamesTheFaultOfATable) {
 TEST(ReadOffsetsTest, NamesTheFaultOfAPlan) {
   const auto parse = ErrorCode::kParse;
   const auto invalid = ErrorCode::kInvalidPlan;
+  ExpectRefused("\n[1]", parse, "p:2:1: this looks like JSON, but a plan in JSON begins with {");
   ExpectRefused("{", parse, "p:1:2: the JSON ends in the middle");
   ExpectRefused("{\"format\":\n  \"ber", parse, "p:2:7: the JSON ends in the middle");
   ExpectRefused("{\"a\": 1,\n x}", parse, "p:2:2: not JSON from here on: \"x}\"");

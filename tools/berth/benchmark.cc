@@ -9,6 +9,7 @@
 
 #include "tools/berth/command.h"
 #include "tools/berth/subprocess.h"
+#include "tools/berth/terminal.h"
 #include "tools/verify/verify.h"
 
 namespace berth::internal {
@@ -90,6 +91,13 @@ void JudgeBerth(const Problem& problem, const std::string& path, const ProcessRe
     return End(trial, TrialStatus::kInfeasible, "proved that no plan fits");
   }
   if (result.exit_code == kGaveUp) {
+    // A greedy algorithm ends with a plan that is too high, not because time is up.
+    const Json height = summary.value("height", Json());
+    const bool searched = summary.value("stopped", "") == "budget";
+    if (!searched && height.is_number_integer()) {
+      return End(trial, TrialStatus::kGaveUp,
+                 "its plan needs " + FormatBytesExactly(height.get<Bytes>()));
+    }
     return End(trial, TrialStatus::kGaveUp, "the time limit came before an answer");
   }
   if (result.exit_code != kDone) return End(trial, TrialStatus::kFailed, Farewell(result));
@@ -121,7 +129,8 @@ void RunOnce(const BenchmarkTable& table, const Runner& runner, std::optional<By
 
   const ProcessResult result = RunProcess(words, limit);
   if (result.not_started) {
-    return End(trial, TrialStatus::kFailed, "cannot be started: " + *result.not_started);
+    return End(trial, TrialStatus::kFailed,
+               "'" + words.front() + "' cannot be started: " + *result.not_started);
   }
   trial.seconds.push_back(result.seconds);
   if (result.timed_out) {

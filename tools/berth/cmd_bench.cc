@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -69,6 +70,10 @@ std::optional<Bytes> CapacityInName(const fs::path& path) {
 Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
+    if (path == "-") {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "TABLES: - is no table here, as each program reads the file by itself");
+    }
     std::error_code error;
     if (!fs::is_directory(path, error)) {
       files.push_back(path);
@@ -76,7 +81,7 @@ Result<std::vector<std::string>> FindTables(const std::vector<std::string>& path
     }
     std::vector<std::string> found;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ".csv") found.push_back(it->path().string());
+      if (HasExtension(it->path().string(), ".csv")) found.push_back(it->path().string());
     }
     if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
     if (found.empty()) return Fail(ErrorCode::kIo, path + ": the folder holds no .csv table");
@@ -91,7 +96,7 @@ Result<std::vector<BenchmarkTable>> LoadTables(const BenchArguments& arguments) 
   if (!files) return tl::unexpected(files.error());
   std::vector<BenchmarkTable> tables;
   for (const std::string& file : *files) {
-    TableArguments table{file, arguments.capacity ? arguments.capacity : CapacityInName(file), {}};
+    TableArguments table{file, arguments.capacity ? arguments.capacity : CapacityInName(file), {}, {}};
     auto input = Load(table);
     if (!input) return tl::unexpected(input.error());
     tables.push_back({file, std::move(input->problem)});
@@ -107,7 +112,7 @@ Result<std::vector<Runner>> MakeRunners(const BenchArguments& arguments) {
   for (const std::string& algorithm : arguments.algorithms) {
     if (!AlgorithmFromName(algorithm)) {
       return Fail(ErrorCode::kInvalidOptions,
-                  "--algorithm: there is no algorithm '" + algorithm + "'; see berth place --help");
+                  "--algorithm: " + UnknownAlgorithm(algorithm, "see berth place --help"));
     }
     runners.push_back(BerthRunner(self.string(), algorithm, arguments.time_limit));
   }
@@ -213,7 +218,7 @@ std::vector<std::string> ResultRow(const TableResult& result) {
   std::vector<std::string> row = {
       OneLine(NameOf(table.path)), minimized ? "least" : FormatBytes(*table.problem.capacity),
       lowest ? FormatBytes(*lowest) : "-",
-      first.solved() && minimized ? FormatPercent(*first.gap) : "-",
+      first.solved() && minimized ? FormatPercentUp(*first.gap) : "-",
       first.search_seconds.empty() ? "-" : FormatSeconds(Median(first.search_seconds))};
   for (const Trial& trial : trials) {
     row.push_back(TrialCell(trial, minimized ? lowest : std::nullopt));
@@ -364,10 +369,7 @@ void ShowProgress(const std::string& line) {
 }
 
 Result<ExitCode> Run(const BenchArguments& arguments) {
-  if (arguments.rounds < 1) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--rounds: " + std::to_string(arguments.rounds) + " is not at least 1");
-  }
+  if (auto checked = CheckOutput(arguments.json); !checked) return tl::unexpected(checked.error());
   auto runners = MakeRunners(arguments);
   if (!runners) return tl::unexpected(runners.error());
   auto tables = LoadTables(arguments);
@@ -389,11 +391,12 @@ Result<ExitCode> Run(const BenchArguments& arguments) {
   }
   ShowProgress("");
 
-  Print(Header(arguments, date) + ResultTable(result) + Remarks(result));
+  const std::string text = Header(arguments, date) + ResultTable(result) + Remarks(result);
+  std::fwrite(text.data(), 1, text.size(), IsStandardOutput(arguments.json) ? stderr : stdout);
   if (!arguments.json.empty()) {
-    const std::string text =
+    const std::string json =
         ResultJson(result, arguments, date).dump(2, ' ', false, Json::error_handler_t::replace);
-    if (auto written = WriteFile(arguments.json, text + "\n"); !written) {
+    if (auto written = WriteFile(arguments.json, json + "\n"); !written) {
       return tl::unexpected(written.error());
     }
   }
@@ -430,11 +433,14 @@ Command AddBenchCommand(CLI::App& berth) {
       ->type_name("NAME=COMMAND")
       ->expected(1)
       ->take_all();
-  app->add_option("--rounds", arguments->rounds, "Runs of each program on each table. Default: 5.")
-      ->type_name("N");
+  AddInteger(*app, "--rounds", arguments->rounds, 1, 1'000'000,
+             "Runs of each program on each table. Default: 5.");
   AddDuration(*app, "--time-limit", arguments->time_limit,
               "For each run; peers are killed then. Default: none.");
-  app->add_option("--json", arguments->json, "Write everything that was measured.")
+  app->add_option(
+         "--json", arguments->json,
+         "Write everything that was measured; with -, to standard output, and the table to "
+         "standard error.")
       ->type_name("FILE");
   app->footer(
       "Exit codes: 0 done, 1 a program failed or gave a wrong plan, 2 bad input or usage.\n"

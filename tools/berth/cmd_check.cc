@@ -94,6 +94,10 @@ void PrintReport(const Report& report, const Problem& problem, const std::vector
 }
 
 Result<ExitCode> Run(const CheckArguments& arguments) {
+  if (arguments.table.path == "-" && arguments.plan == "-") {
+    return Fail(ErrorCode::kInvalidOptions,
+                "TABLE and PLAN cannot both be standard input; give one of them as a file");
+  }
   const auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
   const auto offsets = LoadOffsets(arguments, *input);
@@ -114,9 +118,10 @@ Command AddCheckCommand(CLI::App& berth) {
       berth.add_subcommand("check", "Check anybody's plan with the independent verifier.");
   const auto arguments = std::make_shared<CheckArguments>();
   AddTable(*app, arguments->table);
-  app->add_option("PLAN", arguments->plan,
-                  "The offsets: a CSV table with an offset column, or a JSON plan. May be left out "
-                  "where TABLE itself has offsets.");
+  app->add_option(
+      "PLAN", arguments->plan,
+      "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
+      "May be left out where TABLE itself has offsets.");
   AddJson(*app, arguments->json);
   app->footer(
       "Exit codes: 0 the plan holds, 1 it does not, 2 bad input or usage.\n"

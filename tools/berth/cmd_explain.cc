@@ -26,10 +26,11 @@ Bytes TotalSize(const Conflict& conflict, const Problem& problem) {
 Json ConflictJson(const Conflict& conflict, const Problem& problem) {
   Json json;
   json["outcome"] = ToString(conflict.outcome);
-  json["capacity"] = conflict.capacity;
+  json["capacity"] = ToJson(conflict.capacity);
+  json["pins_collide"] = conflict.pins_collide;
   json["step"] = conflict.step;
   json["load"] = conflict.load;
-  json["short_by"] = conflict.short_by;
+  json["short_by"] = conflict.pins_collide ? Json(nullptr) : Json(conflict.short_by);
   json["minimal"] = conflict.minimal;
   json["works_with"] = ToJson(conflict.works_with);
   json["buffers"] = Json::array();
@@ -95,41 +96,67 @@ std::string BufferTable(const Conflict& conflict, const Problem& problem) {
   return text;
 }
 
-std::string ConflictText(const Conflict& conflict, const Problem& problem) {
+// What is wrong with one buffer by itself.
+std::string AloneText(const Conflict& conflict, const Buffer& buffer, Bytes capacity) {
+  const std::string name = "\"" + OneLine(buffer.id) + "\"";
+  if (buffer.offset) {
+    return name + " is pinned at " + FormatCount(*buffer.offset) + " and ends at " +
+           FormatCount(*buffer.offset + buffer.size) + ", above the capacity of " +
+           FormatBytesExactly(capacity) + ".\n";
+  }
+  const auto bytes = FormatBytesApart({buffer.size, capacity});
+  return name + " alone needs " + bytes[0] + ": " + FormatBytesExactly(conflict.short_by) +
+         " more than the capacity of " + bytes[1] + ".\n";
+}
+
+std::string CauseText(const Conflict& conflict, const Problem& problem) {
+  if (conflict.pins_collide) {
+    return OneLine(DescribeCollision(conflict, problem).sentence) +
+           " No capacity would do; move one of them.\n";
+  }
+  const Bytes capacity = conflict.capacity.value_or(0);
+  if (conflict.buffers.size() == 1) {
+    return AloneText(conflict, problem.buffers[conflict.buffers.front()], capacity);
+  }
   const auto count = static_cast<std::int64_t>(conflict.buffers.size());
   const std::string step = std::to_string(conflict.step);
-  std::string text = Paint(Tone::kBad, "Does not fit.") + " ";
-  if (conflict.load > conflict.capacity) {
-    text += Plural(count, "buffer") + (count == 1 ? " needs " : " together need ") +
-            FormatBytes(conflict.load) + " at step " + step + ": " +
-            FormatBytesExactly(conflict.short_by) + " more than the capacity of " +
-            FormatBytes(conflict.capacity) + ".\n";
-  } else {
-    text += Plural(count, "buffer") + " cannot be placed together in " +
-            FormatBytes(conflict.capacity) + ", though at most " + FormatBytes(conflict.load) +
-            " of them are live at once (step " + step + "): any plan needs at least " +
-            FormatBytesExactly(conflict.short_by) + " more.\n";
+  const auto bytes = FormatBytesApart({conflict.load, capacity});
+  if (conflict.load > capacity) {
+    return Plural(count, "buffer") + " together need " + bytes[0] + " at step " + step + ": " +
+           FormatBytesExactly(conflict.short_by) + " more than the capacity of " + bytes[1] + ".\n";
   }
-  text += "\n" + BufferTable(conflict, problem) + "\n";
-  text += conflict.minimal ? "  Without any one of these the others fit.\n"
-                           : "  The budget ended before each of these was shown to be needed.\n";
+  return Plural(count, "buffer") + " cannot be placed together in " + bytes[1] +
+         ", though at most " + bytes[0] + " of them are live at once (step " + step +
+         "): any plan needs at least " + FormatBytesExactly(conflict.short_by) + " more.\n";
+}
+
+std::string ConflictText(const Conflict& conflict, const Problem& problem) {
+  std::string text = Paint(Tone::kBad, "Does not fit.") + " " + CauseText(conflict, problem);
+  text += "\n" + BufferTable(conflict, problem);
+  // Of one buffer, and of two pins, the sentence above has said it.
+  if (conflict.buffers.size() > 1 && !conflict.pins_collide) {
+    text += conflict.minimal
+                ? "\n  Without any one of these the others listed fit.\n"
+                : "\n  The budget ended before each of these was shown to be needed.\n";
+  }
   if (conflict.works_with) {
-    text += "  Enough: " + FormatBytesExactly(*conflict.works_with) +
+    text += "\n  Enough: " + FormatBytesExactly(*conflict.works_with) +
             ", the smallest capacity known to work.\n";
   }
   return text;
 }
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
-  if (!arguments.table.capacity) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--capacity is missing: without one, every table fits; give a size such as 1MiB");
-  }
   const auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
   WatchedSearch search(arguments.search);
   const auto conflict = search.Explain(input->problem);
   if (!conflict) return tl::unexpected(conflict.error());
+  if (!arguments.table.capacity && !conflict->pins_collide) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--capacity is missing: every table without colliding pins fits without a "
+                "capacity; give a size such as 1MiB");
+  }
   const bool fits =
       conflict->outcome == Outcome::kOptimal || conflict->outcome == Outcome::kFeasible;
   if (arguments.json) {
@@ -156,7 +183,8 @@ Command AddExplainCommand(CLI::App& berth) {
   const auto arguments = std::make_shared<ExplainArguments>();
   AddTable(*app, arguments->table);
   AddJson(*app, arguments->json);
-  AddSearch(*app, arguments->search);
+  // Neither means anything here.
+  AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits after all, 1 it does not and this is why, 2 bad input or usage, 3 "
       "gave "

@@ -1,4 +1,7 @@
 // berth generate -- tables from a seed.
+#include <cstdint>
+#include <limits>
+
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/generate/generate.h"
@@ -32,6 +35,12 @@ Result<ExitCode> Run(GenerateArguments arguments) {
     Print(FamiliesHelp());
     return kDone;
   }
+  for (const Result<void>& checked :
+       {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
+                        {"--plan -", IsStandardOutput(arguments.plan)}}),
+        CheckOutput(arguments.output), CheckOutput(arguments.plan)}) {
+    if (!checked) return tl::unexpected(checked.error());
+  }
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");
   }
@@ -43,7 +52,8 @@ Result<ExitCode> Run(GenerateArguments arguments) {
   if (arguments.capacity) arguments.parameters.capacity = *arguments.capacity;
   if (arguments.alignment) arguments.parameters.alignment = *arguments.alignment;
   const auto generated = Generate(*family, arguments.parameters);
-  if (!generated) return tl::unexpected(generated.error());
+  // The parameters go by the names of their flags.
+  if (!generated) return Fail(generated.error().code, "--" + generated.error().message);
   if (!arguments.plan.empty()) {
     if (!generated->plan) {
       return Fail(ErrorCode::kInvalidOptions,
@@ -66,23 +76,26 @@ Command AddGenerateCommand(CLI::App& berth) {
   GenerateParameters& parameters = arguments->parameters;
   app->add_option("FAMILY", arguments->family, "One of the families listed below.");
   app->add_flag("--list", arguments->list, "List the families.");
-  app->add_option("--seed", parameters.seed, "Another seed, another table. Default: 1.")
-      ->type_name("N");
-  app->add_option("--buffers", parameters.buffers, "How many buffers. Default: 100.")
-      ->type_name("N");
-  app->add_option("--steps", parameters.steps, "How many steps. Default: 1000.")->type_name("N");
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  AddInteger(*app, "--seed", parameters.seed, std::uint64_t{0},
+             std::numeric_limits<std::uint64_t>::max(), "Another seed, another table. Default: 1.");
+  AddInteger(*app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
+             "How many buffers. Default: 100.");
+  AddInteger(*app, "--steps", parameters.steps, Step{0}, kMost, "How many steps. Default: 1000.");
   AddBytes(*app, "--capacity", arguments->capacity,
            "Where the load peaks, less the slack. Default: 1MiB.");
-  app->add_option("--slack", parameters.slack_percent,
-                  "Share of the capacity that stays free at the peak. Default: 0.")
+  AddInteger(*app, "--slack", parameters.slack_percent, 0, 100,
+             "Share of the capacity that stays free at the peak. Default: 0.")
       ->type_name("PERCENT");
   AddBytes(*app, "--alignment", arguments->alignment, "Of every buffer. Default: 1.");
-  app->add_option("--pins", parameters.pins_percent, "Share of pinned buffers. Default: 0.")
+  AddInteger(*app, "--pins", parameters.pins_percent, 0, 100,
+             "Share of pinned buffers. Default: 0.")
       ->type_name("PERCENT");
-  app->add_option("--gaps", parameters.gaps_percent, "Share of buffers with a gap. Default: 0.")
+  AddInteger(*app, "--gaps", parameters.gaps_percent, 0, 100,
+             "Share of buffers with a gap. Default: 0.")
       ->type_name("PERCENT");
   app->add_option("-o,--output", arguments->output,
-                  "Write the table here. Default: standard output.")
+                  "Write the table here. Default: -, standard output.")
       ->type_name("FILE");
   app->add_option("--plan", arguments->plan,
                   "Also write the plan that the table was cut from (planted only).")

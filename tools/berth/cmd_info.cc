@@ -1,5 +1,6 @@
 // berth info -- what a table is like, and how hard it looks.
 #include <algorithm>
+#include <utility>
 
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
@@ -31,14 +32,16 @@ struct TableInfo {
   std::int64_t pinned = 0;
   std::int64_t hinted = 0;
   std::int64_t with_gaps = 0;
-  Bytes greedy_height = 0;
+  std::optional<PinCollision> collision;  // Then there is no plan.
+  std::optional<Bytes> greedy_height;     // None likewise.
   std::string greedy_algorithm;
 
   [[nodiscard]] double overlap_density() const {
     const double pairs = static_cast<double>(buffers) * static_cast<double>(buffers - 1) / 2;
     return pairs > 0 ? static_cast<double>(overlapping_pairs) / pairs : 0;
   }
-  [[nodiscard]] double greedy_gap() const { return Gap(greedy_height, bound.lower_bound); }
+  // Where there is a greedy plan.
+  [[nodiscard]] double greedy_gap() const { return Gap(*greedy_height, bound.lower_bound); }
 };
 
 std::int64_t CountOverlappingPairs(const std::vector<Buffer>& buffers) {
@@ -73,7 +76,8 @@ void CountBuffers(const Problem& problem, TableInfo& info) {
     info.smallest = std::min(info.smallest, buffer.size);
     info.largest = std::max(info.largest, buffer.size);
     info.largest_alignment = std::max(info.largest_alignment, buffer.alignment);
-    if (buffer.start <= info.bound.step && info.bound.step < buffer.end) ++info.live_at_peak;
+    if (buffer.start <= info.bound.load_step && info.bound.load_step < buffer.end)
+      ++info.live_at_peak;
     if (buffer.alignment != 1) ++info.aligned;
     if (buffer.offset) ++info.pinned;
     if (buffer.hint) ++info.hinted;
@@ -96,6 +100,10 @@ Result<TableInfo> Examine(const Problem& problem) {
     info.largest_partition =
         std::max(info.largest_partition, static_cast<std::int64_t>(partition.size()));
   }
+  auto collision = FindCollision(problem);
+  if (!collision) return tl::unexpected(collision.error());
+  info.collision = std::move(*collision);
+  if (info.collision) return info;
   PlaceOptions options;
   options.algorithm = Algorithm::kGreedy;
   Budget budget;
@@ -103,7 +111,7 @@ Result<TableInfo> Examine(const Problem& problem) {
   unlimited.capacity.reset();
   const auto answer = Place(unlimited, options, budget);
   if (!answer) return tl::unexpected(answer.error());
-  info.greedy_height = answer->best ? answer->best->height : 0;
+  if (answer->best) info.greedy_height = answer->best->height;
   info.greedy_algorithm = answer->algorithm;
   return info;
 }
@@ -120,7 +128,8 @@ Json InfoJson(const Input& input, const TableInfo& info) {
   json["largest_size"] = info.largest;
   json["load"] = info.bound.load;
   json["lower_bound"] = info.bound.lower_bound;
-  json["peak_step"] = info.bound.step;
+  json["peak_step"] = info.bound.load_step;
+  json["bound_step"] = info.bound.bound_step;
   json["live_at_peak"] = info.live_at_peak;
   json["sections"] = info.sections;
   json["widest_section"] = info.widest_section;
@@ -132,15 +141,21 @@ Json InfoJson(const Input& input, const TableInfo& info) {
   json["pinned"] = info.pinned;
   json["hinted"] = info.hinted;
   json["with_gaps"] = info.with_gaps;
-  json["greedy_height"] = info.greedy_height;
-  json["greedy_algorithm"] = info.greedy_algorithm;
-  json["greedy_gap"] = info.greedy_gap();
+  json["colliding_pins"] = ToJson(info.collision);
+  json["greedy_height"] = ToJson(info.greedy_height);
+  json["greedy_algorithm"] = info.greedy_height ? Json(info.greedy_algorithm) : Json(nullptr);
+  json["greedy_gap"] = info.greedy_height ? Json(info.greedy_gap()) : Json(nullptr);
   json["capacity"] = ToJson(input.problem.capacity);
   json["version"] = BERTH_VERSION;
   return json;
 }
 
 std::string Difficulty(const TableInfo& info) {
+  if (info.collision) {
+    return Paint(Tone::kBad, "There is no plan:") + " " + OneLine(info.collision->sentence) +
+           " No capacity would do.";
+  }
+  if (info.buffers == 0) return Paint(Tone::kGood, "Empty:") + " there is nothing to place.";
   const double gap = info.greedy_gap();
   if (gap == 0) {
     return Paint(Tone::kGood, "Easy:") + " a greedy plan reaches the lower bound; none is lower.";
@@ -148,7 +163,7 @@ std::string Difficulty(const TableInfo& info) {
   // A few per cent is what alignment and chance leave even where the bound can be reached.
   constexpr double kSmallGap = 0.03;
   const std::string left =
-      FormatBytes(info.greedy_height - info.bound.lower_bound) + " (" + FormatPercent(gap) + ")";
+      FormatBytes(*info.greedy_height - info.bound.lower_bound) + " (" + FormatPercentUp(gap) + ")";
   if (gap <= kSmallGap) {
     return Paint(Tone::kStrong, "Nearly easy:") + " greedy plans leave at most " + left +
            " to exact search.";
@@ -162,7 +177,8 @@ std::string CapacityLine(Bytes capacity, const TableInfo& info) {
   if (capacity < info.bound.lower_bound) {
     return text + ", " + FormatBytes(info.bound.lower_bound - capacity) + " below the lower bound";
   }
-  if (capacity >= info.greedy_height) return text + ", enough for a greedy plan";
+  if (!info.greedy_height) return text;
+  if (capacity >= *info.greedy_height) return text + ", enough for a greedy plan";
   return text + ", between the lower bound and greedy";
 }
 
@@ -179,10 +195,14 @@ std::string InfoText(const Input& input, const TableInfo& info) {
   facts.Add("steps", FormatCount(info.last_step - info.first_step) + ", [" +
                          std::to_string(info.first_step) + ", " + std::to_string(info.last_step) +
                          ")");
-  facts.Add("load", FormatBytesExactly(info.bound.load));
-  facts.Add("lower bound", FormatBytesExactly(info.bound.lower_bound) + " at step " +
-                               std::to_string(info.bound.step) + ", " +
-                               Plural(info.live_at_peak, "live buffer"));
+  facts.Add("load", FormatBytesExactly(info.bound.load) +
+                        (info.buffers == 0 ? ""
+                                           : " at step " + std::to_string(info.bound.load_step) +
+                                                 ", " + Plural(info.live_at_peak, "live buffer")));
+  if (!info.collision) {
+    facts.Add("lower bound",
+              FormatBytesExactly(info.bound.lower_bound) + ReasonOf(info.bound, input.problem));
+  }
   facts.Add("sections", FormatCount(info.sections) + ", the widest of " +
                             Plural(info.widest_section, "buffer"));
   facts.Add("partitions", FormatCount(info.partitions) + ", the largest of " +
@@ -193,7 +213,9 @@ std::string InfoText(const Input& input, const TableInfo& info) {
   facts.Add("pinned", CountOrNone(info.pinned));
   facts.Add("hinted", CountOrNone(info.hinted));
   facts.Add("with gaps", CountOrNone(info.with_gaps));
-  facts.Add("greedy", FormatBytesExactly(info.greedy_height) + " by " + info.greedy_algorithm);
+  if (info.greedy_height && info.buffers > 0) {
+    facts.Add("greedy", FormatBytesExactly(*info.greedy_height) + " by " + info.greedy_algorithm);
+  }
   if (const auto& capacity = input.problem.capacity) {
     facts.Add("capacity", CapacityLine(*capacity, info));
   }

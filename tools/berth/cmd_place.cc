@@ -1,4 +1,7 @@
 // berth place -- a table goes in, an offset for each buffer comes out.
+#include <cstdio>
+#include <utility>
+
 #include "berth/report.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
@@ -14,11 +17,6 @@ struct PlaceArguments {
   bool json = false;
 };
 
-bool EndsWith(const std::string& text, std::string_view ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 // What came of it all, for people and for machines.
 struct Summary {
   const Input& input;
@@ -27,18 +25,21 @@ struct Summary {
   LoadBound load;
   bool fits;
   bool interrupted;
+  std::optional<PinCollision> collision;
 
   [[nodiscard]] Json ToJson() const;
   [[nodiscard]] std::string ToText() const;
 
  private:
   [[nodiscard]] std::string Headline() const;
+  [[nodiscard]] std::string Advice() const;
 };
 
 Json Summary::ToJson() const {
   const auto& best = answer.best;
   Json json;
   json["outcome"] = ToString(answer.outcome);
+  json["stopped"] = ToString(answer.stopped);
   json["height"] = best ? Json(best->height) : Json(nullptr);
   json["lower_bound"] = answer.lower_bound;
   json["gap"] = best ? Json(Gap(best->height, answer.lower_bound)) : Json(nullptr);
@@ -49,6 +50,8 @@ Json Summary::ToJson() const {
   json["interrupted"] = interrupted;
   json["buffers"] = input.problem.buffers.size();
   json["load"] = load.load;
+  json["load_step"] = load.load_step;
+  json["colliding_pins"] = internal::ToJson(collision);
   json["seed"] = arguments.search.options.seed;
   json["input"] = input.name;
   json["input_hash"] = input.hash();
@@ -58,18 +61,52 @@ Json Summary::ToJson() const {
 
 std::string Summary::Headline() const {
   const auto& capacity = input.problem.capacity;
+  const std::string interruption = interrupted ? "Interrupted. " : "";
   switch (answer.outcome) {
     case Outcome::kOptimal:
       return Paint(Tone::kGood, capacity ? "Fits, and no plan is lower." : "No plan is lower.");
     case Outcome::kFeasible:
-      if (capacity) return Paint(Tone::kGood, "Fits.");
-      return Paint(Tone::kUnsure, "Placed; a lower plan may exist.");
+      if (capacity) return Paint(Tone::kGood, interruption + "Fits.");
+      return Paint(Tone::kUnsure, interruption + "Placed; a lower plan may exist.");
     case Outcome::kInfeasible:
+      if (collision) return Paint(Tone::kBad, "There is no plan: pins collide.");
       return Paint(Tone::kBad, "Does not fit: proved that no plan does.");
     case Outcome::kUnknown:
-      return Paint(Tone::kUnsure, "Gave up before a plan that fits, or a proof that none does.");
+      return Paint(Tone::kUnsure, interruption + (interrupted ? "No" : "Gave up: no") +
+                                      " plan that fits was found, nor a proof that none does.");
   }
   return {};
+}
+
+// What to do next, where that is not obvious.
+std::string Summary::Advice() const {
+  if (collision) {
+    return OneLine(collision->sentence) + " No capacity would do; move one of them.";
+  }
+  if (answer.outcome == Outcome::kInfeasible) {
+    // What was read from standard input is gone.
+    const std::string& path = arguments.table.path;
+    if (path == "-" || OneLine(path) != path) return "";
+    const std::string& endpoints = arguments.table.endpoints;
+    return "Which buffers are in the way: berth explain " +
+           ShellWord(path.front() == '-' ? "./" + path : path) + " --capacity " +
+           std::to_string(*input.problem.capacity) +
+           (endpoints.empty() ? "" : " --endpoints " + endpoints);
+  }
+  switch (answer.stopped) {
+    case StopReason::kEffort:
+      return "Stopped after its default effort; --time-limit 10s would go on.";
+    case StopReason::kSize:
+      return "Too large for exact search: greedy algorithms only.";
+    case StopReason::kAlgorithm:
+      // A plan that fits is all that was asked for.
+      if (fits && input.problem.capacity) return "";
+      return "This algorithm proves nothing; --algorithm auto goes on to exact search.";
+    case StopReason::kAnswered:
+    case StopReason::kBudget:
+      return "";
+  }
+  return "";
 }
 
 std::string Summary::ToText() const {
@@ -85,36 +122,44 @@ std::string Summary::ToText() const {
       facts.Add("missing", FormatBytesExactly(best->height - *capacity));
     }
   }
-  facts.Add("lower bound", FormatBytesExactly(answer.lower_bound));
-  facts.Add("load", FormatBytesExactly(load.load) + " live at step " + std::to_string(load.step));
-  if (best) {
+  // Of the bound that reading the table gives, one can say where it comes from.
+  if (!collision) {
+    facts.Add("lower bound",
+              FormatBytesExactly(answer.lower_bound) +
+                  (answer.lower_bound == load.lower_bound ? ReasonOf(load, input.problem) : ""));
+  }
+  const bool any = !input.problem.buffers.empty();
+  facts.Add("load", FormatBytesExactly(load.load) +
+                        (any ? " live at step " + std::to_string(load.load_step) : ""));
+  if (best && any) {
     const double gap = Gap(best->height, answer.lower_bound);
     facts.Add("gap",
-              gap == 0 ? "none" : "at most " + FormatPercent(gap) + " above the lowest plan");
+              gap == 0 ? "none" : "at most " + FormatPercentUp(gap) + " above the lowest plan");
     facts.Add("found by", std::string(answer.algorithm));
   }
   facts.Add("search", Plural(static_cast<std::int64_t>(input.problem.buffers.size()), "buffer") +
                           ", " + Plural(answer.nodes, "node") + ", " +
-                          FormatSeconds(answer.seconds) + (interrupted ? ", interrupted" : ""));
-  if (fits && !arguments.output.empty()) facts.Add("plan", OneLine(arguments.output));
-  if (best && !arguments.svg.empty()) facts.Add("picture", OneLine(arguments.svg));
-  std::string text = Headline() + "\n" + facts.ToString();
-  if (answer.outcome == Outcome::kInfeasible) {
-    text += "  Which buffers are in the way: berth explain " + OneLine(arguments.table.path) +
-            " --capacity " + std::to_string(*capacity) + "\n";
+                          FormatSeconds(answer.seconds));
+  if (!arguments.output.empty()) {
+    facts.Add("plan", fits ? OneLine(arguments.output) : "not written, as none fits");
   }
-  return text;
+  if (!arguments.svg.empty()) {
+    facts.Add("picture", best ? OneLine(arguments.svg) : "not drawn, as there is no plan");
+  }
+  const std::string advice = Advice();
+  return Headline() + "\n" + facts.ToString() + (advice.empty() ? "" : "  " + advice + "\n");
 }
 
 Result<void> WriteOutputs(const Summary& summary) {
-  const auto& [input, answer, arguments, load, fits, interrupted] = summary;
+  const auto& [input, answer, arguments, load, fits, interrupted, collision] = summary;
   if (!answer.best) return {};
   VerifyOrDie(input.problem, *answer.best, fits);
   // A plan that does not fit is never left where a build would pick it up. The picture shows how
   // far it misses, which is what one wants to see then.
   if (fits && !arguments.output.empty()) {
-    const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options};
-    const std::string plan = EndsWith(arguments.output, ".json")
+    const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+                                arguments.search.node_limit};
+    const std::string plan = HasExtension(arguments.output, ".json")
                                  ? WritePlanJson(input.problem, answer, provenance)
                                  : WriteCsv(input.problem, &answer.best->offsets);
     if (auto written = WriteFile(arguments.output, plan); !written) return written;
@@ -129,14 +174,18 @@ Result<void> WriteOutputs(const Summary& summary) {
 
 Result<ExitCode> Run(const PlaceArguments& arguments) {
   const std::string& output = arguments.output;
-  if (!output.empty() && output != "-" && !EndsWith(output, ".csv") && !EndsWith(output, ".json")) {
+  const bool plan_to_stdout = IsStandardOutput(output);
+  const bool svg_to_stdout = IsStandardOutput(arguments.svg);
+  if (!output.empty() && !plan_to_stdout && !HasExtension(output, ".csv") &&
+      !HasExtension(output, ".json")) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--output: '" + output + "' ends in neither .csv nor .json, the formats of plans");
   }
-  const bool plan_to_stdout = output == "-";
-  if (plan_to_stdout && arguments.json) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--json and --output - both want standard output; give the plan a file name");
+  for (const Result<void>& checked : {CheckOneWriter({{"--output -", plan_to_stdout},
+                                                      {"--svg -", svg_to_stdout},
+                                                      {"--json", arguments.json}}),
+                                      CheckOutput(output), CheckOutput(arguments.svg)}) {
+    if (!checked) return tl::unexpected(checked.error());
   }
   auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
@@ -146,13 +195,22 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   if (!answer) return tl::unexpected(answer.error());
 
   const bool fits = answer->outcome == Outcome::kOptimal || answer->outcome == Outcome::kFeasible;
-  const Summary summary{
-      *input, *answer, arguments, MaxLiveLoad(input->problem), fits, search.interrupted()};
+  Summary summary{
+      *input, *answer, arguments, MaxLiveLoad(input->problem), fits, search.interrupted(), {}};
+  if (answer->outcome == Outcome::kInfeasible && !answer->best) {
+    auto collision = FindCollision(input->problem);
+    if (!collision) return tl::unexpected(collision.error());
+    summary.collision = std::move(*collision);
+  }
   if (auto written = WriteOutputs(summary); !written) return tl::unexpected(written.error());
   if (arguments.json) {
     PrintJson(summary.ToJson());
-  } else if (!plan_to_stdout && arguments.svg != "-") {
+  } else if (!plan_to_stdout && !svg_to_stdout) {
     Print(summary.ToText());
+  } else if (!fits) {
+    // Nothing, or not what was asked for, went to standard output: say why.
+    const std::string text = summary.ToText();
+    std::fwrite(text.data(), 1, text.size(), stderr);
   }
   if (fits) return kDone;
   return answer->outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
@@ -168,7 +226,8 @@ Command AddPlaceCommand(CLI::App& berth) {
                   "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
                   "standard output. Nothing is written where no plan fits.")
       ->type_name("FILE");
-  app->add_option("--svg", arguments->svg, "Draw the plan, also one that does not fit.")
+  app->add_option("--svg", arguments->svg,
+                  "Draw the plan, also one that does not fit; - for standard output.")
       ->type_name("FILE");
   AddJson(*app, arguments->json);
   AddSearch(*app, arguments->search);
@@ -176,6 +235,11 @@ Command AddPlaceCommand(CLI::App& berth) {
       AlgorithmsHelp() +
       "\nExit codes: 0 placed, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
+      "Without a limit, auto stops minimising after a fixed effort; --time-limit lets it go on.\n"
+      "Tables with very many overlaps it leaves to greedy algorithms, whatever the limit. The\n"
+      "summary says why a search stopped; --json as \"stopped\": answered, budget (a limit or\n"
+      "Ctrl-C), effort, size or algorithm (a greedy one proves nothing).\n"
+      "Of --output -, --svg - and --json one at a time can have standard output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv      Does it fit, and where?\n"

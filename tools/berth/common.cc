@@ -1,12 +1,20 @@
 #include "tools/berth/common.h"
 
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -58,28 +66,23 @@ std::string GroupOf(std::string_view option_name) {
   return "Rules of the " + std::string(option_name.substr(0, dot)) + " search";
 }
 
-std::vector<std::string> AlgorithmNames() {
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& info : Algorithms()) names.emplace_back(info.name);
-  return names;
-}
-
 // Why SetOption() did not take `value`, in the words of the command line.
 std::string Refusal(const OptionInfo& info, const std::string& value) {
   if (info.name == "algorithm") {
-    const std::string nearest = Nearest(value, AlgorithmNames());
-    return "there is no algorithm " + Quoted(value) + "; " +
-           (nearest.empty() ? "--help lists them" : "did you mean '" + nearest + "'?");
+    return UnknownAlgorithm(value, "--help lists them");
   }
   std::string text = Quoted(value) + " is not allowed; it must be ";
   text += info.allowed;
   return text;
 }
 
+// People need not say "on" (CompleteArguments()).
+bool IsSwitch(const OptionInfo& info) { return info.allowed == "on|off"; }
+
 // What --help puts behind the flag: the values, where there are few, else a word for them.
 std::string ValueName(const OptionInfo& info) {
   if (info.name == "algorithm") return "NAME";
-  if (info.allowed == "on|off") return "on|off";
+  if (IsSwitch(info)) return "[on|off]";
   return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
 }
 
@@ -89,12 +92,6 @@ void AddPlaceOption(CLI::App& app, const OptionInfo& info, PlaceOptions& options
     if (!SetOption(options, info.name, value)) UsageError(flag, Refusal(info, value));
   };
   std::string sentence(info.sentence);
-  if (info.name == "minimize") {  // A switch: people do not expect to have to say "on".
-    app.add_flag_function(
-           flag, [set](std::int64_t) { set("on"); }, sentence)
-        ->group(GroupOf(info.name));
-    return;
-  }
   const std::string value_name = ValueName(info);
   if (info.name == "algorithm") sentence += " All are listed below.";
   if (value_name == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
@@ -148,19 +145,58 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::optional<d
 
 CLI::Option* AddCount(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
                       const std::string& description) {
-  const auto set = [&value, name](const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-      UsageError(name, Quoted(text) + " is not a whole number from 0 to 9223372036854775807");
-    }
-    value = number;
-  };
-  return app.add_option_function<std::string>(name, set, description)->type_name("N");
+  return AddInteger(app, name, value, std::int64_t{0}, std::numeric_limits<std::int64_t>::max(),
+                    description);
 }
 
 CLI::Option* AddJson(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print a summary for machines on standard output.");
+}
+
+bool IsStandardOutput(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
+Result<void> CheckOutput(const std::string& path) {
+  if (path.empty() || IsStandardOutput(path)) return {};
+  const auto failure = [&path](int error) {
+    return Fail(ErrorCode::kIo, path + ": cannot be written: " + std::strerror(error));
+  };
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return failure(EISDIR);
+    if (access(path.c_str(), W_OK) != 0) return failure(errno);
+    if (!S_ISREG(status.st_mode)) return {};
+  } else if (errno != ENOENT) {
+    return failure(errno);
+  }
+  // The file is written anew beside its place.
+  const std::size_t slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return failure(errno);
+  return {};
+}
+
+Result<void> CheckOneWriter(const std::vector<std::pair<std::string, bool>>& writers) {
+  std::string first;
+  for (const auto& [flag, writes] : writers) {
+    if (!writes) continue;
+    if (!first.empty()) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  first + " and " + flag +
+                      " would both write to standard output; give one of them a file, or leave it "
+                      "out");
+    }
+    first = flag;
+  }
+  return {};
+}
+
+bool HasExtension(const std::string& path, std::string_view extension) {
+  if (path.size() < extension.size()) return false;
+  return std::equal(extension.begin(), extension.end(), path.end() - std::ssize(extension),
+                    [](char a, char b) {
+                      return std::tolower(static_cast<unsigned char>(a)) ==
+                             std::tolower(static_cast<unsigned char>(b));
+                    });
 }
 
 void AddTable(CLI::App& app, TableArguments& arguments) {
@@ -178,6 +214,7 @@ void AddTable(CLI::App& app, TableArguments& arguments) {
                  Quoted(text) + " is not one of by-name, half-open, inclusive, exclusive");
     }
     arguments.csv.endpoints = found->second;
+    arguments.endpoints = text;
   };
   app.add_option_function<std::string>(
          "--endpoints", set,
@@ -205,8 +242,13 @@ Result<Input> Load(const TableArguments& arguments) {
   return input;
 }
 
-void AddSearch(CLI::App& app, SearchArguments& arguments) {
-  for (const OptionInfo& info : Options()) AddPlaceOption(app, info, arguments.options);
+void AddSearch(CLI::App& app, SearchArguments& arguments,
+               const std::vector<std::string_view>& without) {
+  for (const OptionInfo& info : Options()) {
+    if (std::find(without.begin(), without.end(), info.name) == without.end()) {
+      AddPlaceOption(app, info, arguments.options);
+    }
+  }
   AddDuration(
       app, "--time-limit", arguments.time_limit,
       "End the search after this time with the best answer so far, such as 500ms, 10s or 2m.")
@@ -214,6 +256,45 @@ void AddSearch(CLI::App& app, SearchArguments& arguments) {
   AddCount(app, "--node-limit", arguments.node_limit,
            "End the search after this many nodes; unlike a time limit, the same on every machine.")
       ->group("Search");
+}
+
+std::string UnknownAlgorithm(const std::string& name, const std::string& otherwise) {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : Algorithms()) names.emplace_back(info.name);
+  const std::string nearest = Nearest(name, names);
+  return "there is no algorithm " + Quoted(name) + "; " +
+         (nearest.empty() ? otherwise : "did you mean '" + nearest + "'?");
+}
+
+std::vector<std::string> CompleteArguments(const CLI::App& berth,
+                                           std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    // What is no command stays alone, and is refused as that.
+    const auto commands = berth.get_subcommands([&arguments](const CLI::App* command) {
+      return !arguments.empty() && command->get_name() == arguments.front();
+    });
+    if (arguments.empty() || !commands.empty()) arguments.emplace_back("--help");
+    return arguments;
+  }
+  std::vector<std::string> switches;
+  for (const OptionInfo& info : Options()) {
+    if (IsSwitch(info)) switches.push_back(FlagOf(info.name));
+  }
+  std::vector<std::string> complete;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--") {
+      complete.insert(complete.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
+                      arguments.end());
+      break;
+    }
+    complete.push_back(arguments[i]);
+    if (std::find(switches.begin(), switches.end(), arguments[i]) == switches.end()) continue;
+    const bool said =
+        i + 1 < arguments.size() && (arguments[i + 1] == "on" || arguments[i + 1] == "off");
+    complete.back() += "=" + (said ? arguments[++i] : std::string("on"));
+  }
+  return complete;
 }
 
 std::string AlgorithmsHelp() {
@@ -258,6 +339,48 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
   return conflict;
 }
 
+PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {
+  // The independent verifier knows best which bytes the two share, and when.
+  Problem pair;
+  std::vector<Bytes> pins;
+  for (const std::size_t i : conflict.buffers) {
+    pair.buffers.push_back(problem.buffers[i]);
+    pins.push_back(problem.buffers[i].offset.value_or(0));
+  }
+  PinCollision collision{pair.buffers.at(0).id, pair.buffers.at(1).id, ""};
+  collision.sentence = "The pins of \"" + OneLine(collision.first) + "\" and \"" +
+                       OneLine(collision.second) + "\" overlap";
+  for (const Fault& fault : Verify(pair, pins).faults) {
+    if (fault.kind != FaultKind::kOverlap) continue;
+    collision.sentence += ": both need bytes [" + FormatCount(fault.lower) + ", " +
+                          FormatCount(fault.upper) + ") at steps [" + std::to_string(fault.start) +
+                          ", " + std::to_string(fault.end) + ")";
+    break;
+  }
+  collision.sentence += ".";
+  return collision;
+}
+
+Result<std::optional<PinCollision>> FindCollision(const Problem& problem) {
+  Problem unlimited = problem;
+  unlimited.capacity.reset();
+  Budget budget;
+  const auto conflict = berth::Explain(unlimited, {}, budget);
+  if (!conflict) return tl::unexpected(conflict.error());
+  if (!conflict->pins_collide) return std::nullopt;
+  return DescribeCollision(*conflict, unlimited);
+}
+
+std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
+  if (bound.lower_bound <= bound.load) return "";
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.offset && *buffer.offset + buffer.size == bound.lower_bound) {
+      return ", where the pinned \"" + OneLine(buffer.id) + "\" ends";
+    }
+  }
+  return ", as alignment wastes the rest at step " + std::to_string(bound.bound_step);
+}
+
 void VerifyOrDie(const Problem& problem, const Placement& placement, bool within_capacity) {
   Problem checked = problem;
   if (!within_capacity) checked.capacity.reset();
@@ -272,6 +395,10 @@ void VerifyOrDie(const Problem& problem, const Placement& placement, bool within
                "written: %s; please report this with the table\n",
                OneLine(what).c_str());
   std::exit(kInternalError);
+}
+
+Json ToJson(const std::optional<PinCollision>& collision) {
+  return collision ? Json({collision->first, collision->second}) : Json(nullptr);
 }
 
 Json ToJson(const std::optional<Bytes>& bytes) { return bytes ? Json(*bytes) : Json(nullptr); }

@@ -3,11 +3,14 @@
 #define BERTH_TOOLS_BERTH_COMMON_H_
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "berth/budget.h"
@@ -32,7 +35,36 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::optional<d
                          const std::string& description);
 CLI::Option* AddCount(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
                       const std::string& description);
+// Likewise for what takes an Integer and is to stay from `least` to `most`.
+template <typename Integer, typename Target>
+CLI::Option* AddInteger(CLI::App& app, const std::string& name, Target& value, Integer least,
+                        Integer most, const std::string& description) {
+  const auto set = [&value, name, least, most](const std::string& text) {
+    Integer number{};
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error != std::errc() || end != last || number < least || number > most) {
+      throw CLI::ValidationError(name, "'" + OneLine(text) + "' is not a whole number from " +
+                                           std::to_string(least) + " to " + std::to_string(most));
+    }
+    value = number;
+  };
+  return app.add_option_function<std::string>(name, set, description)->type_name("N");
+}
 CLI::Option* AddJson(CLI::App& app, bool& json);
+
+// Outputs.
+
+// True where `path` is standard output: "-" or its device.
+[[nodiscard]] bool IsStandardOutput(const std::string& path);
+// Nothing, or the error that writing to `path` would end in: said before the work, not after it.
+// An empty path is none. Error: kIo.
+[[nodiscard]] Result<void> CheckOutput(const std::string& path);
+// Two outputs would get into each other's way on standard output: kInvalidOptions, naming the
+// flags. `writers` are flags, and whether they write there.
+[[nodiscard]] Result<void> CheckOneWriter(const std::vector<std::pair<std::string, bool>>& writers);
+// True for "PLAN.CSV" and ".csv".
+[[nodiscard]] bool HasExtension(const std::string& path, std::string_view extension);
 
 // Tables.
 
@@ -40,6 +72,7 @@ struct TableArguments {
   std::string path;
   std::optional<Bytes> capacity;
   CsvOptions csv;
+  std::string endpoints;  // As given; empty if not.
 };
 // TABLE, --capacity and --endpoints.
 void AddTable(CLI::App& app, TableArguments& arguments);
@@ -61,8 +94,15 @@ struct SearchArguments {
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
-// --time-limit, --node-limit and a flag for each row of Options().
-void AddSearch(CLI::App& app, SearchArguments& arguments);
+// --time-limit, --node-limit and a flag for each row of Options() but `without`.
+void AddSearch(CLI::App& app, SearchArguments& arguments,
+               const std::vector<std::string_view>& without = {});
+// The command line with what people leave out: "--minimize" as "--minimize=on", "help place" as
+// "place --help".
+[[nodiscard]] std::vector<std::string> CompleteArguments(const CLI::App& berth,
+                                                         std::vector<std::string> arguments);
+// "there is no algorithm 'x'; did you mean 'y'?", or `otherwise` where nothing is near.
+[[nodiscard]] std::string UnknownAlgorithm(const std::string& name, const std::string& otherwise);
 // All algorithms with their sources, for --help.
 [[nodiscard]] std::string AlgorithmsHelp();
 
@@ -85,12 +125,27 @@ class WatchedSearch {
   PlaceOptions options_;
 };
 
+// Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.
+struct PinCollision {
+  std::string first;  // Ids.
+  std::string second;
+  std::string sentence;  // Which two, where and when, in one line.
+};
+[[nodiscard]] PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem);
+// Looks for one. Error: as Explain().
+[[nodiscard]] Result<std::optional<PinCollision>> FindCollision(const Problem& problem);
+
+// What makes the bound of `bound` higher than its load, as the end of a sentence: ", as \"p\" is
+// pinned up to there"; nothing where the load alone does.
+[[nodiscard]] std::string ReasonOf(const LoadBound& bound, const Problem& problem);
+
 // Ends the process, with a message, unless the independent verifier agrees that this is a plan for
 // `problem`: within its capacity if `within_capacity`, else within any.
 void VerifyOrDie(const Problem& problem, const Placement& placement, bool within_capacity);
 
 // Output.
 
+[[nodiscard]] Json ToJson(const std::optional<PinCollision>& collision);  // The two ids, or null.
 [[nodiscard]] Json ToJson(const std::optional<Bytes>& bytes);  // null where there is none.
 // Prints to standard output, indented.
 void PrintJson(const Json& json);

@@ -122,6 +122,11 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
 }
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto without_dashes = [](std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+    return text;
+  };
+  word = without_dashes(word);
   // Levenshtein's distance, one row at a time.
   const auto distance = [word](std::string_view other) {
     std::vector<std::size_t> row(other.size() + 1);
@@ -136,12 +141,27 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     }
     return row.back();
   };
+  const auto common_prefix = [word](std::string_view other) {
+    const auto end = std::mismatch(word.begin(), word.end(), other.begin(), other.end()).first;
+    return static_cast<std::size_t>(end - word.begin());
+  };
+  // Somebody who types the beginning of a word means it.
+  constexpr std::size_t kShortestPrefix = 3;
+  if (word.size() >= kShortestPrefix) {
+    for (const std::string& candidate : candidates) {
+      if (common_prefix(without_dashes(candidate)) == word.size()) return candidate;
+    }
+  }
   std::string nearest;
-  std::size_t least = word.size() / 3 + 1;  // Further away is a guess, not a correction.
+  std::size_t least = word.size() / 3;  // Further away is a guess, not a correction.
+  std::size_t longest_prefix = 0;
   for (const std::string& candidate : candidates) {
-    const std::size_t d = distance(candidate);
-    if (d < least || (d == least && nearest.empty())) {
+    const std::string_view other = without_dashes(candidate);
+    const std::size_t d = distance(other);
+    const std::size_t prefix = common_prefix(other);
+    if (d < least || (d == least && (nearest.empty() || prefix > longest_prefix))) {
       least = d;
+      longest_prefix = prefix;
       nearest = candidate;
     }
   }
@@ -162,11 +182,25 @@ std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error) {
   if (!unknown.empty()) {
     return "unexpected argument '" + unknown.front() + "'; see " + where + " --help";
   }
+  const std::string help = "; see " + where + " --help";
+  // Errors about one option begin with its name.
+  const std::string what = error.what();
+  const std::string name = what.substr(0, what.find_first_of(": "));
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    if (given.get_parent() == nullptr) return "a command is missing; see berth --help";
-    return std::string(error.what()) + "; see " + where + " --help";
+    if (given.get_parent() == nullptr) return "a command is missing" + help;
+    return name + " is missing" + help;
   }
-  return error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const CLI::Option* option = given.get_option_no_throw(name);
+    if (option != nullptr && option->get_items_expected_max() > 0) {
+      return name + " needs a value, " + option->get_type_name() + help;
+    }
+    return name + " takes no value" + help;
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    return name + " takes no such value" + help;
+  }
+  return what;
 }
 
 }  // namespace berth::internal

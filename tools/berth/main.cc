@@ -1,7 +1,9 @@
 // The berth command: reads the command line, runs one subcommand, reports in one line what went
 // wrong.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/berth/command.h"
@@ -52,7 +54,11 @@ int Main(int argc, char** argv) {
                                          AddGenerateCommand(berth), AddBenchCommand(berth),
                                          AddOptionsCommand(berth)};
   try {
-    berth.parse(argc, argv);
+    // CLI11 takes the words of a command line from the last to the first.
+    auto words =
+        CompleteArguments(berth, std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+    std::reverse(words.begin(), words.end());
+    berth.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     Print(berth.help());
     return kDone;

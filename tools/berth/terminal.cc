@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <map>
 
 #include "berth/io.h"
 
@@ -91,6 +94,23 @@ std::string OneLine(std::string_view text) {
   return printable;
 }
 
+std::string ShellWord(std::string_view text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./:=@%+,-").find(c) != std::string_view::npos;
+  });
+  if (plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
 std::size_t DisplayWidth(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(c); }));
@@ -145,8 +165,31 @@ std::string FormatPercent(double fraction) {
   return Number(percent == 0 ? "%.0f %%" : "%.1f %%", percent);
 }
 
+std::string FormatPercentUp(double fraction) {
+  // A fraction that was one of whole tenths before it became a double stays one.
+  constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+  const double tenths = std::ceil(fraction * 1000 * (1 - kRounding));
+  return Number(tenths == 0 ? "%.0f %%" : "%.1f %%", tenths / 10);
+}
+
 std::string FormatBytesExactly(Bytes bytes) {
+  if (-1024 < bytes && bytes < 1024) return FormatBytes(bytes);
   return FormatBytes(bytes) + " (" + Plural(bytes, "byte") + ")";
+}
+
+std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes) {
+  std::vector<std::string> texts;
+  std::map<std::string, Bytes> seen;
+  bool apart = true;
+  for (const Bytes value : bytes) {
+    texts.push_back(FormatBytes(value));
+    apart = apart && seen.emplace(texts.back(), value).first->second == value;
+  }
+  if (!apart) {
+    std::transform(bytes.begin(), bytes.end(), texts.begin(),
+                   [](Bytes value) { return Plural(value, "byte"); });
+  }
+  return texts;
 }
 
 std::string Plural(std::int64_t count, std::string_view noun) {
@@ -242,7 +285,7 @@ std::string ProgressLine::Line() const {
   line += progress_.height ? FormatBytes(*progress_.height) : "none yet";
   line += "   bound " + FormatBytes(progress_.lower_bound);
   if (progress_.height) {
-    line += "   gap " + FormatPercent(Gap(*progress_.height, progress_.lower_bound));
+    line += "   gap " + FormatPercentUp(Gap(*progress_.height, progress_.lower_bound));
   }
   line += "   " + Plural(progress_.nodes, "node");
   line += "   " + Number("%.1f s", elapsed.count());

@@ -32,6 +32,8 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 
 // `text` on one line: control characters as \n, \t or \xNN.
 [[nodiscard]] std::string OneLine(std::string_view text);
+// `text` as one word for a POSIX shell, quoted where it has to be.
+[[nodiscard]] std::string ShellWord(std::string_view text);
 // The columns that `text` (UTF-8) takes up, one for each code point.
 [[nodiscard]] std::size_t DisplayWidth(std::string_view text);
 // `text` cut into lines of at most `width` columns, all but the first indented by `indent`.
@@ -40,7 +42,12 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 [[nodiscard]] std::string FormatCount(std::int64_t count);  // "1,048,576"
 [[nodiscard]] std::string FormatSeconds(double seconds);    // "0.38 ms", "1.25 s", "2 min 5 s"
 [[nodiscard]] std::string FormatPercent(double fraction);   // 0.0312 as "3.1 %"
-[[nodiscard]] std::string FormatBytesExactly(Bytes bytes);  // "1.2 MiB (1,258,291 bytes)"
+// The same rounded up: for a bound, which rounding must not make untrue.
+[[nodiscard]] std::string FormatPercentUp(double fraction);
+// "1.2 MiB (1,258,291 bytes)", "23 B".
+[[nodiscard]] std::string FormatBytesExactly(Bytes bytes);
+// As FormatBytes(); where that would make two different ones look alike, all of them in bytes.
+[[nodiscard]] std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes);
 [[nodiscard]] std::string Plural(std::int64_t count, std::string_view noun);  // "1 buffer"
 
 // How far `height` lies above `lower_bound`, as a fraction of the bound: 0 is optimal.
