@@ -93,7 +93,7 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
   ExpectRefused(Berth({"place", table, "second.csv"}), "unexpected argument 'second.csv'");
   ExpectRefused(Berth({"place", table, "--capacity"}), "--capacity needs a value, SIZE");
   ExpectRefused(Berth({"place", table, "--algorithm", "canonicl"}), "did you mean 'canonical'?");
-  ExpectRefused(Berth({"place", table, "--canonical-dominance", "maybe"}),
+  ExpectRefused(Berth({"place", table, "--canonical-dominance=maybe"}),
                 "--canonical-dominance: 'maybe' is not allowed; it must be on|off");
   ExpectRefused(Berth({"place", table, "--threads", "0"}), "'0' is not allowed");
   ExpectRefused(Berth({"place", table, "--endpoints", "open"}), "'open' is not one of");

@@ -215,9 +215,12 @@ TEST(SvgTest, SaysWhatThePlanIsWorth) {
   plan.lower_bound = (22 << 10) - 1;  // Never rounded down to nothing.
   EXPECT_NE(Draw(plan).find("at most 0.1 % above the least possible<"), std::string::npos);
   plan.problem.capacity = 20 << 10;
-  EXPECT_NE(Draw(plan).find("; exceeds the capacity by 2 KiB<"), std::string::npos);
+  EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, 2 KiB above the capacity; at most 0.1 % above"),
+            std::string::npos);
+  plan.lower_bound = 22 << 10;
+  EXPECT_NE(Draw(plan).find("2 KiB above the capacity; no plan is lower<"), std::string::npos);
   plan.lower_bound = 0;  // Nothing is known.
-  EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB; exceeds"), std::string::npos);
+  EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, 2 KiB above the capacity<"), std::string::npos);
 }
 
 TEST(SvgTest, NamesACapacityThatIsTooHighToDraw) {

@@ -201,8 +201,10 @@ bool HasExtension(const std::string& path, std::string_view extension) {
 
 void AddTable(CLI::App& app, TableArguments& arguments) {
   app.add_option("TABLE", arguments.path, "CSV table of buffers; - is standard input.")->required();
-  AddBytes(app, "--capacity", arguments.capacity,
-           "Bytes that the plan may use, such as 1048576, 512KiB or 1MiB.");
+  AddBytes(
+      app, "--capacity", arguments.capacity,
+      "Bytes that the plan may use, such as 1048576, 512KiB or 1MiB; K, M and G alone mean KiB, "
+      "MiB and GiB.");
   static const std::map<std::string, Endpoints> kEndpoints = {{"by-name", Endpoints::kByColumnName},
                                                               {"half-open", Endpoints::kHalfOpen},
                                                               {"inclusive", Endpoints::kInclusive},

@@ -153,7 +153,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     }
   }
   std::string nearest;
-  std::size_t least = word.size() / 3;  // Further away is a guess, not a correction.
+  std::size_t least = (word.size() + 1) / 3;  // Further away is a guess, not a correction.
   std::size_t longest_prefix = 0;
   for (const std::string& candidate : candidates) {
     const std::string_view other = without_dashes(candidate);
