@@ -96,7 +96,8 @@ Result<std::vector<BenchmarkTable>> LoadTables(const BenchArguments& arguments) 
   if (!files) return tl::unexpected(files.error());
   std::vector<BenchmarkTable> tables;
   for (const std::string& file : *files) {
-    TableArguments table{file, arguments.capacity ? arguments.capacity : CapacityInName(file), {}, {}};
+    TableArguments table{
+        file, arguments.capacity ? arguments.capacity : CapacityInName(file), {}, {}};
     auto input = Load(table);
     if (!input) return tl::unexpected(input.error());
     tables.push_back({file, std::move(input->problem)});
