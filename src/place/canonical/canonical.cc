@@ -10,25 +10,23 @@
 // What prunes it, each by its own switch (CanonicalOptions):
 //   * canonical_only: (offset, index) never decreases along a path (6.1).
 //   * section inference: in each section, the lowest offset left to an unplaced buffer plus all
-//   unplaced
-//     bytes must fit (6.2, eq. 3). The floor is the larger of the last offset (monotonic_floor) and
-//     the least lower bound of the section's unplaced buffers (unallocated_floor).
-//   * dominance: no buffer may start at or above the top that some unplaced buffer would reach from
-//   where it
-//     could lie now; that buffer could slip in below, lowering the sum of offsets (6.3).
+//     unplaced bytes must fit (6.2, eq. 3). The floor is the larger of the last offset
+//     (monotonic_floor) and the least lower bound of the section's unplaced buffers
+//     (unallocated_floor).
+//   * dominance: no buffer may start at or above the top that some unplaced buffer would reach
+//     from where it could lie now; that buffer could slip in below, lowering the sum of offsets
+//     (6.3).
 //   * hatless: a buffer with no unplaced buffer above it can lie nowhere else than its lower bound,
 //     now or later; when its subtree fails, so do its later siblings. (Not in the paper, but in its
 //     code.) Sound only where siblings come in canonical order, or where the order does not matter,
 //     and ignored otherwise. With decomposition it has nothing to do: such a buffer is a part by
 //     itself.
 //   * identical_order: of buffers that differ in nothing but their ids, the first lies lowest.
-//   Swapping two of
-//     them changes neither the offsets in use nor their sum, so the least plan may be taken to be
-//     so. (Not in the paper.)
+//     Swapping two of them changes neither the offsets in use nor their sum, so the least plan may
+//     be taken to be so. (Not in the paper.)
 //   * decomposition: when the unplaced buffers fall apart in time, the parts are solved one by one
-//   (7).
-//     Unlike the published code, a part keeps the path's last (offset, index) as its lower bound:
-//     the canonical plan of the whole is canonical in each part.
+//     (7). Unlike the published code, a part keeps the path's last offset as its lower bound: the
+//     canonical plan of the whole is canonical in each part.
 //
 // What makes a node cheap. lower_[b] is kept up to date for every unplaced buffer through one
 // trail. The floor of a section is never computed: a section is safe as long as one of its unplaced
