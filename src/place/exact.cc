@@ -34,8 +34,9 @@ Bytes Grain(const Instance& instance) {
 
 ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
                          const CanonicalOptions& options, const Budget& budget)
-    : instance_(instance), grain_(Grain(instance)) {
-  if (CountOverlaps(instance) > kMostOverlaps) {
+    : grain_(Grain(instance)) {
+  const std::int64_t pairs = CountOverlaps(instance);
+  if (pairs > kMostOverlaps) {
     too_large_ = true;
     return;
   }
@@ -51,7 +52,7 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
   }
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1));
   // A node looks at every unplaced buffer and, for each of some five children, at the neighbours.
-  node_cost_ = n + 5 * (CountOverlaps(instance) / n + 1);
+  node_cost_ = n + 5 * (pairs / n + 1);
 }
 
 SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known,

@@ -42,7 +42,6 @@ class ExactSearch {
   [[nodiscard]] std::int64_t node_cost() const { return node_cost_; }
 
  private:
-  const Instance& instance_;
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
