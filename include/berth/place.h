@@ -46,6 +46,7 @@ enum class StopReason {
 enum class Algorithm {
   kAuto,         // Bounds, then several greedy algorithms, then exact search.
   kCanonical,    // Exact: MiniMalloc's canonical search.
+  kNiche,        // Exact: the least choice first, among the lowest places of the skyline.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
@@ -105,6 +106,20 @@ struct CanonicalOptions {
   std::string preorders = "WAT,TAW,TWA";
 };
 
+// Each part of the niche search by itself (src/place/niche/niche.h explains them). Whatever is
+// switched off, the verdicts stay the same; only the number of nodes and the time change.
+struct NicheOptions {
+  bool niches = true;
+  bool waste_budget = true;
+  bool conflict_weights = true;
+  bool backjumping = true;
+  bool transpositions = true;
+  bool restarts = true;
+  bool identical_order = true;
+  bool widest_first = true;
+  bool vectors = true;
+};
+
 struct PlaceOptions {
   Algorithm algorithm = Algorithm::kAuto;
   // Go on below the capacity until the height is proved least or the budget ends. Always so where
@@ -113,6 +128,7 @@ struct PlaceOptions {
   int threads = 1;         // At least 1. The answer does not depend on it.
   std::uint64_t seed = 1;  // For searches that draw random numbers.
   CanonicalOptions canonical;
+  NicheOptions niche;
   // Called from the calling thread. May be empty.
   std::function<void(const Progress&)> progress;
 };

@@ -16,6 +16,10 @@ constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kCanonical, "canonical",
                   "Exact search through the plans in order of offset, with section inference.",
                   "MiniMalloc (Moffitt, ASPLOS 2023), sections 5 to 7", true},
+    AlgorithmInfo{Algorithm::kNiche, "niche",
+                  "Exact search in the hollows of the skyline, the one with the fewest choices "
+                  "first, learning from conflicts.",
+                  "Berth", true},
     AlgorithmInfo{
         Algorithm::kDisjunctive, "disjunctive",
         "Exact search that decides for two buffers which lies above, for gaps of any shape.",

@@ -33,8 +33,12 @@ Bytes Grain(const Instance& instance) {
 }  // namespace
 
 ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
-                         const CanonicalOptions& options, const Budget& budget)
+                         const PlaceOptions& options, const Budget& budget)
     : grain_(Grain(instance)) {
+  if (algorithm == Algorithm::kNiche) {
+    niche_ = std::make_unique<NicheSearch>(instance, options.niche, options.seed);
+    return;
+  }
   const std::int64_t pairs = CountOverlaps(instance);
   if (pairs > kMostOverlaps) {
     too_large_ = true;
@@ -44,7 +48,7 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
   if (!overlaps) return;
   overlaps_ = std::move(*overlaps);
   if (algorithm != Algorithm::kDisjunctive) {
-    canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options);
+    canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
   }
   if (algorithm == Algorithm::kDisjunctive ||
       (algorithm == Algorithm::kAuto && !overlaps_.stackable)) {
@@ -57,6 +61,10 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
 
 SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known,
                                  std::int64_t node_limit, Budget& budget) {
+  if (niche_ != nullptr) {
+    last_ = Algorithm::kNiche;
+    return niche_->Search(capacity, known, node_limit, budget);
+  }
   if (disjunctive_ == nullptr) {
     last_ = Algorithm::kCanonical;
     return canonical_ == nullptr ? SearchAnswer()

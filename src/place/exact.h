@@ -12,6 +12,7 @@
 #include "model/instance.h"
 #include "place/canonical/canonical.h"
 #include "place/disjunctive/disjunctive.h"
+#include "place/niche/niche.h"
 #include "place/strategy.h"
 
 namespace berth::internal {
@@ -23,7 +24,7 @@ class ExactSearch {
   // `algorithm`: kAuto, or kCanonical or kDisjunctive for that one alone. `instance` must outlive
   // this. Time and memory: all pairs of buffers that meet. If time is up before they are all found,
   // or they are too many to hold (too_large()), Decide() always gives up.
-  ExactSearch(const Instance& instance, Algorithm algorithm, const CanonicalOptions& options,
+  ExactSearch(const Instance& instance, Algorithm algorithm, const PlaceOptions& options,
               const Budget& budget);
 
   [[nodiscard]] bool too_large() const { return too_large_; }
@@ -45,6 +46,7 @@ class ExactSearch {
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
+  std::unique_ptr<NicheSearch> niche_;
   Algorithm last_ = Algorithm::kCanonical;
   Bytes grain_ = 1;
   bool too_large_ = false;

@@ -37,14 +37,14 @@ Result<void> SetNumber(T& field, std::string_view value) {
 
 std::string OnOff(bool value) { return value ? "on" : "off"; }
 
-// A switch of the canonical search.
-#define BERTH_CANONICAL_SWITCH(field, sentence)                                    \
-  Row {                                                                            \
-    {"canonical." #field, "on", "on|off", sentence},                               \
-        [](PlaceOptions& options, std::string_view value) {                        \
-          return SetBool(options.canonical.field, value);                          \
-        },                                                                         \
-        [](const PlaceOptions& options) { return OnOff(options.canonical.field); } \
+// A switch of an exact search.
+#define BERTH_SWITCH(search, field, sentence)                                   \
+  Row {                                                                         \
+    {#search "." #field, "on", "on|off", sentence},                             \
+        [](PlaceOptions& options, std::string_view value) {                     \
+          return SetBool(options.search.field, value);                          \
+        },                                                                      \
+        [](const PlaceOptions& options) { return OnOff(options.search.field); } \
   }
 
 const std::array kRows = {
@@ -76,19 +76,19 @@ const std::array kRows = {
           return SetNumber(options.seed, value);
         },
         [](const PlaceOptions& options) { return std::to_string(options.seed); }},
-    BERTH_CANONICAL_SWITCH(canonical_only, "Only plans in order of offset, then index."),
-    BERTH_CANONICAL_SWITCH(section_inference,
+    BERTH_SWITCH(canonical, canonical_only, "Only plans in order of offset, then index."),
+    BERTH_SWITCH(canonical, section_inference,
                            "In each section, floor plus unplaced bytes must fit the capacity."),
-    BERTH_CANONICAL_SWITCH(monotonic_floor, "No floor of a section lies below the last offset."),
-    BERTH_CANONICAL_SWITCH(unallocated_floor,
+    BERTH_SWITCH(canonical, monotonic_floor, "No floor of a section lies below the last offset."),
+    BERTH_SWITCH(canonical, unallocated_floor,
                            "No floor of a section lies below the lowest offset left to its "
                            "unplaced buffers."),
-    BERTH_CANONICAL_SWITCH(dominance, "No hole is left that an unplaced buffer would fill."),
-    BERTH_CANONICAL_SWITCH(hatless, "A buffer with nothing left above it has no alternatives."),
-    BERTH_CANONICAL_SWITCH(identical_order, "Of identical buffers, the first lies lowest."),
-    BERTH_CANONICAL_SWITCH(dynamic_ordering, "The buffer that can lie lowest is tried first."),
-    BERTH_CANONICAL_SWITCH(static_preordering, "Ties are broken by the preorders."),
-    BERTH_CANONICAL_SWITCH(dynamic_decomposition,
+    BERTH_SWITCH(canonical, dominance, "No hole is left that an unplaced buffer would fill."),
+    BERTH_SWITCH(canonical, hatless, "A buffer with nothing left above it has no alternatives."),
+    BERTH_SWITCH(canonical, identical_order, "Of identical buffers, the first lies lowest."),
+    BERTH_SWITCH(canonical, dynamic_ordering, "The buffer that can lie lowest is tried first."),
+    BERTH_SWITCH(canonical, static_preordering, "Ties are broken by the preorders."),
+    BERTH_SWITCH(canonical, dynamic_decomposition,
                            "Parts that separate in time are solved one by one."),
     Row{{"canonical.preorders", "WAT,TAW,TWA", "words over W A T Z C L U, separated by commas",
          "Fixed orders tried in rotation; each word lists sort keys, largest first: W lifetime, A "
@@ -99,8 +99,17 @@ const std::array kRows = {
           return Result<void>();
         },
         [](const PlaceOptions& options) { return options.canonical.preorders; }},
+    BERTH_SWITCH(niche, niches, "x."),
+    BERTH_SWITCH(niche, waste_budget, "x."),
+    BERTH_SWITCH(niche, conflict_weights, "x."),
+    BERTH_SWITCH(niche, backjumping, "x."),
+    BERTH_SWITCH(niche, transpositions, "x."),
+    BERTH_SWITCH(niche, restarts, "x."),
+    BERTH_SWITCH(niche, identical_order, "x."),
+    BERTH_SWITCH(niche, widest_first, "x."),
+    BERTH_SWITCH(niche, vectors, "x."),
 };
-#undef BERTH_CANONICAL_SWITCH
+#undef BERTH_SWITCH
 
 const Row* Find(std::string_view name) {
   for (const Row& row : kRows) {

@@ -63,6 +63,7 @@ class Placer {
         RunAuto();
         return {};
       case Algorithm::kCanonical:
+      case Algorithm::kNiche:
       case Algorithm::kDisjunctive:
         RunExact();
         return {};
@@ -99,7 +100,7 @@ class Placer {
       stopped_ = StopReason::kSize;
       return;
     }
-    ExactSearch search(instance_, Algorithm::kAuto, options_.canonical, budget_);
+    ExactSearch search(instance_, Algorithm::kAuto, options_, budget_);
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
     if (problem_.capacity) Decide(search);
     if (!minimize_ || Answered()) return;
@@ -111,7 +112,7 @@ class Placer {
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
   void RunExact() {
-    ExactSearch search(instance_, options_.algorithm, options_.canonical, budget_);
+    ExactSearch search(instance_, options_.algorithm, options_, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
