@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstdio>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -18,7 +20,23 @@
 namespace berth::internal {
 namespace {
 
-constexpr std::int64_t kRunNodes = 1000;
+int Knob(const char* name, int fallback) {
+  const char* v = std::getenv(name);
+  return v ? std::atoi(v) : fallback;
+}
+const std::int64_t kRunNodes = Knob("K_RUN", 1000);
+const int kSlack = Knob("K_SLACK", 0);
+const int kOrder = Knob("K_ORDER", 0);
+const int kHigh = Knob("K_HIGH", 1);
+const int kNoise0 = Knob("K_NOISE0", 6554);
+const int kNoise1 = Knob("K_NOISE1", 13107);
+const int kInc = Knob("K_INC", 333);
+const int kWFirst = Knob("K_WFIRST", 0);
+const int kTouch = Knob("K_TOUCH", 0);
+const int kMatch = Knob("K_MATCH", 0);
+const int kDebug = Knob("K_DEBUG", 0);
+const int kPhase = Knob("K_PHASE", 0);
+
 constexpr std::size_t kTableEntries = 4096;
 constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 32;
 
@@ -232,6 +250,10 @@ class NicheSearch::LevelEngine final : public Engine {
   std::vector<std::int32_t> rank_;
   std::vector<Level> offset_;
   std::vector<Level> wanted_;
+  std::vector<Level> load_;
+  std::vector<Level> best_;
+  int best_depth_ = 0;
+  int mode_ = 0;
 
   // Sections.
   std::vector<Level> pf_;
@@ -373,6 +395,10 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
   wanted_.assign(n, -1);
   pf_.assign(num_sections_, 0);
   flo_.assign(num_sections_, kPlaced);
+  load_.assign(n, 0); best_.assign(n, -1);
+  { std::vector<Level> t(num_sections_+1); for (std::size_t k = 0; k < num_lanes_; ++k) { t[U(first_[k])]+=height_[k]; t[U(last_[k])]-=height_[k]; }
+    for (std::size_t q = 1; q < num_sections_; ++q) t[q]+=t[q-1];
+    for (std::size_t k = 0; k < num_lanes_; ++k) for (S q = first(static_cast<L>(k)); q < last(static_cast<L>(k)); ++q) load_[U(owner_[k])] = std::max(load_[U(owner_[k])], t[U(q)]); }
   tot_.assign(num_sections_, 0);
   witness_.assign(num_sections_, 0);
   cross_.assign(num_sections_, 0);
@@ -441,7 +467,7 @@ bool NicheSearch::LevelEngine<Level>::ResetState() {
 template <typename Level>
 void NicheSearch::LevelEngine<Level>::Rank(const std::vector<Bytes>* known) {
   // Keys in units that do not depend on the machine: the width counts most.
-  const std::int64_t noise = run_ == 0 ? 6554 : 13107;  // In 1/65536.
+  const std::int64_t noise = run_ == 0 ? kNoise0 : kNoise1;  // In 1/65536.
   std::vector<std::int32_t> order(buffer_.size());
   for (std::size_t b = 0; b < buffer_.size(); ++b) {
     order[b] = static_cast<std::int32_t>(b);
@@ -450,6 +476,7 @@ void NicheSearch::LevelEngine<Level>::Rank(const std::vector<Bytes>* known) {
     const auto size = static_cast<std::int64_t>(static_cast<double>(size_[b]) /
                                                 static_cast<double>(capacity_) * 0x1.0p20);
     const std::int64_t key =
+        kOrder == 1 ? (size + 1) * width : kOrder == 2 ? size * 64 * 256 + width * 512 : kOrder == 3 ? static_cast<std::int64_t>(load_[b]) * 1000 + width * 100 : kOrder==4 ? (width<<20)/(size+100) : kOrder == 5 ? (size+10000) * width  : kOrder == 6 ? (size+100000) * width :
         options_.widest_first ? (width << 20) + size : size * 1024 + width;
     order_key_[b] = key * (65536 + random_.Uniform(-noise, noise));
     Bytes wanted = instance_.hint[index];
@@ -457,6 +484,7 @@ void NicheSearch::LevelEngine<Level>::Rank(const std::vector<Bytes>* known) {
     wanted_[b] = wanted == kNone || wanted % grain_ != 0 || wanted / grain_ > capacity_
                      ? -1
                      : static_cast<Level>(wanted / grain_);
+    if (kPhase && best_depth_ > 0 && random_.Uniform(0, 99) < kPhase) wanted_[b] = best_[b];
   }
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
     return std::pair(order_key_[U(b)], a) < std::pair(order_key_[U(a)], b);
@@ -508,7 +536,7 @@ bool NicheSearch::LevelEngine<Level>::RaiseLanes(S from, S to, Level level) {
           conflict_.Clear();
           const S s = std::max(from, first(k));
           conflict_.Add(s);
-          Bump(s);
+          if (kHigh) Bump(s);
           return false;
         }
       }
@@ -545,7 +573,7 @@ template <typename Level>
 void NicheSearch::LevelEngine<Level>::Bump(S section) {
   if (!options_.conflict_weights) return;
   weight_[U(section)] += increment_;
-  increment_ += increment_ / 333;
+  increment_ += increment_ / kInc;
   if (increment_ > kMostWeight) {
     increment_ >>= 16;
     for (std::uint64_t& weight : weight_) weight = std::max<std::uint64_t>(weight >> 16, 1);
@@ -774,6 +802,8 @@ bool NicheSearch::LevelEngine<Level>::ChooseSection(Frame& frame) {
   std::uint64_t best_weight = 0;
   frame.section = -1;
   std::size_t best_begin = 0;
+  S run_from = 0;
+  S run_to = 0;
   std::size_t best_end = 0;
   Level lowest = kPlaced;
   for (S from = frame.lo; from < frame.hi;) {
@@ -821,7 +851,12 @@ bool NicheSearch::LevelEngine<Level>::ChooseSection(Frame& frame) {
     std::uint64_t count = 0;
     for (S s = from; s < to; ++s) {
       count += static_cast<std::uint64_t>(static_cast<std::int64_t>(diff_[U(s)]));
-      const std::uint64_t choices = count + (floor + tot_[U(s)] < capacity_ ? 1 : 0);
+      const int slack_mode = kSlack < 10 ? kSlack : mode_;
+      std::uint64_t choices = count + (floor + tot_[U(s)] < capacity_ ? 1 : 0);
+      if (slack_mode == 1) choices = choices * static_cast<std::uint64_t>(20 + 1000ll*(capacity_ - floor - tot_[U(s)])/capacity_);
+      if (slack_mode == 2) choices = static_cast<std::uint64_t>(1 + capacity_ - floor - tot_[U(s)]);
+      if (slack_mode == 3) choices = choices * static_cast<std::uint64_t>(5 + 1000ll*(capacity_ - floor - tot_[U(s)])/capacity_);
+      if (slack_mode == 4) choices = choices * static_cast<std::uint64_t>(100 + 1000ll*(capacity_ - floor - tot_[U(s)])/capacity_);
       const std::uint64_t weight = weight_[U(s)];
       if (frame.section < 0 || choices * best_weight < best_choices * weight) {
         frame.section = s;
@@ -829,6 +864,8 @@ bool NicheSearch::LevelEngine<Level>::ChooseSection(Frame& frame) {
         best_choices = choices;
         best_weight = weight;
         best_begin = found_begin;
+        run_from = from;
+        run_to = to;
         best_end = found_.size();
       }
     }
@@ -848,6 +885,18 @@ bool NicheSearch::LevelEngine<Level>::ChooseSection(Frame& frame) {
     const bool wants_a = wanted_[U(i)] == value_[U(a)] - lower_[U(a)];
     const bool wants_b = wanted_[U(j)] == value_[U(b)] - lower_[U(b)];
     if (wants_a != wants_b) return wants_a;
+    if (kTouch || kMatch) {
+      const auto score = [&](L lane) {
+        std::int64_t k = order_key_[U(owner_[U(lane)])];
+        std::int64_t bonus = 100;
+        const Level top = value_[U(lane)] + height_[U(lane)];
+        if (first(lane) == run_from) { bonus += kTouch; if (run_from == frame.lo || flo_[U(run_from) - 1] == top) bonus += kMatch; }
+        if (last(lane) == run_to) { bonus += kTouch; if (run_to == frame.hi || flo_[U(run_to)] == top) bonus += kMatch; }
+        return k / 128 * bonus;
+      };
+      const std::int64_t x = score(a), y = score(b);
+      if (x != y) return x > y;
+    }
     return rank_[U(i)] < rank_[U(j)];
   });
   return true;
@@ -1022,6 +1071,20 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
     }
     Frame& frame = frames_.back();
     bool ok = false;
+    if (kWFirst && frame.may_waste && !frame.wasted && frame.next == frame.arena && frame.child == kNoLane) {
+      const Level nl = NextLevel(frame);
+      const Level budget_left = capacity_ - tot_[U(frame.section)] - frame.floor;
+      if ((nl - frame.floor) * static_cast<Level>(random_.Uniform(1, kWFirst)) <= budget_left && random_.Uniform(0, 3) == 0) {
+        frame.next_level = nl;
+        frame.wasted = true;
+        if (nodes_ >= until) return Ended::kOutOfNodes;
+        if (!budget.SpendNode()) return Ended::kOutOfBudget;
+        ++nodes_;
+        below = Waste(frame.section, nl) ? Enter() : Below::kFailed;
+        continue;
+      }
+      frame.child = 0;
+    }
     if (frame.next < frame.end) {
       frame.child = arena_[frame.next++];
       if (nodes_ >= until) return Ended::kOutOfNodes;
@@ -1049,6 +1112,10 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
       continue;
     }
     below = ok ? Enter() : Below::kFailed;
+    if ((kPhase || kDebug) && below == Below::kOpened) {
+      int d = 0; for (auto w : placed_) d += std::popcount(w);
+      if (d > best_depth_) { best_depth_ = d; for (std::size_t b = 0; b < buffer_.size(); ++b) best_[b] = Unplaced(lane_list_[lane_begin_[b]]) ? -1 : offset_[b]; }
+    }
   }
 }
 
@@ -1066,6 +1133,9 @@ SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity,
   nodes_ = 0;
   while (nodes_ < node_limit) {
     BERTH_CHECK(ResetState());
+    if (kSlack == 10) mode_ = run_ % 2 ? 3 : 0;
+    if (kSlack == 11) mode_ = std::array{0, 3, 1, 4}[U(run_ % 4)];
+    if (kSlack == 12) mode_ = static_cast<int>(random_.Uniform(0, 4));
     Rank(known);
     std::int64_t limit = node_limit - nodes_;
     if (options_.restarts) limit = std::min(limit, Luby(run_) * kRunNodes);
@@ -1090,6 +1160,12 @@ SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity,
     if (ended == Ended::kOutOfBudget) break;
   }
   answer.nodes = nodes_;
+  if (Knob("K_DEBUG", 0)) {
+    std::vector<Level> t(num_sections_+1); for (std::size_t k = 0; k < num_lanes_; ++k) { t[U(first_[k])]+=height_[k]; t[U(last_[k])]-=height_[k]; }
+    for (std::size_t q = 1; q < num_sections_; ++q) t[q]+=t[q-1];
+    for (std::size_t q = 0; q < num_sections_; ++q) std::printf("s %zu slack %ld members %zu weight %.2f\n", q, long(capacity_-t[q]), members(S(q)).size(), double(weight_[q])/double(increment_));
+    std::printf("best depth %d of %zu, runs %ld\n", best_depth_, buffer_.size(), long(run_));
+  }
   return answer;
 }
 
