@@ -1,62 +1,49 @@
-// place/niche/kernels.h -- the few loops over all lanes, on the widest vectors the machine has.
+// place/niche/kernels.h -- the one loop over all lanes, on the widest vectors the machine has.
 //
-// Lanes are stored in arrays padded to whole blocks. The loops are written with the compilers'
-// vector extensions, so they are one source for every machine, and compiled for several
-// instruction sets; which one runs is decided once, when the first search starts. All of them
-// compute the same integers.
+// The loop is written once, with the vector types that g++ and clang share, and compiled for
+// several instruction sets; which of them runs is decided when a search is made. They compute the
+// same integers, so plans do not depend on it.
 #ifndef BERTH_PLACE_NICHE_KERNELS_H_
 #define BERTH_PLACE_NICHE_KERNELS_H_
 
-#include <cstddef>
 #include <cstdint>
 
 namespace berth::internal {
 
-inline constexpr std::int32_t kBlock = 16;  // Lanes.
+inline constexpr std::int32_t kBlock = 16;  // Lanes; arrays are padded to whole blocks.
 
-// Lanes [begin, end) of each array, both multiples of kBlock.
 template <typename Level>
-struct RaiseArgs {
-  Level* value;
+struct RaiseArguments {
+  Level* lowest;  // These four by lane.
   const Level* first;
   const Level* last;
-  const Level* highest;  // A lane cannot lie above this.
-  std::int32_t begin;
+  const Level* highest;
+  std::int32_t begin;  // The lanes to look at, multiples of kBlock.
   std::int32_t end;
-  Level from;
+  Level from;  // The sections.
   Level to;
   Level level;
-  // Old contents of each block that changes: its number and its values. Room for all of them.
+  // The blocks that change, as they were; there is room for all of them.
   std::int32_t* saved_block;
-  Level* saved_value;
+  Level* saved_lowest;
 };
+
 template <typename Level>
 struct RaiseResult {
-  std::int32_t blocks;  // Saved.
-  Level first;          // All lanes that rose lie within [first, last).
+  std::int32_t saved;  // Blocks.
+  Level first;         // The lanes that rose lie within sections [first, last).
   Level last;
-  std::int32_t too_high;  // A block with a lane that rose above its highest, or -1.
+  std::int32_t too_high;  // The first block in which a lane rose above its highest, or -1.
 };
 
+// Raises to `level` the lowest of every lane that is live within sections [from, to) and lower.
 template <typename Level>
-struct LeastResult {
-  Level value;
-  std::int32_t lane;
-};
+using RaiseKernel = RaiseResult<Level> (*)(const RaiseArguments<Level>& arguments);
 
+// With `vectors`, for the widest vectors that this machine has; otherwise for those that every
+// machine has.
 template <typename Level>
-struct Kernels {
-  // Raises to `level` every lane below it that meets sections [from, to).
-  RaiseResult<Level> (*raise)(const RaiseArgs<Level>& args);
-  // The least value, and the first lane that has it, of the lanes in [begin, end) that are live in
-  // `section`.
-  LeastResult<Level> (*least)(const Level* value, const Level* first, const Level* last,
-                              std::int32_t begin, std::int32_t end, Level section);
-};
-
-// The kernels for this machine, or those that run on every machine.
-template <typename Level>
-[[nodiscard]] const Kernels<Level>& ChooseKernels(bool vectors);
+[[nodiscard]] RaiseKernel<Level> ChooseRaiseKernel(bool vectors);
 
 }  // namespace berth::internal
 

@@ -31,13 +31,10 @@ class NicheSearch {
  private:
   class Engine;
   template <typename Level>
-  class LevelEngine;
-  const Instance& instance_;
-  const NicheOptions options_;
-  const std::uint64_t seed_;
-  Bytes grain_;
-  std::unique_ptr<Engine> narrow_;
-  std::unique_ptr<Engine> wide_;
+  class LevelEngine;  // Levels in 32 bits where they fit, in 64 otherwise.
+  Bytes grain_;       // All levels are multiples of this.
+  Bytes highest_ = 0;
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace berth::internal

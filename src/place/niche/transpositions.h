@@ -1,0 +1,103 @@
+// place/niche/transpositions.h -- states that are known to fail, and why.
+//
+// What is left to do in a part of the problem depends on the floors there and on which lanes are
+// placed, not on how they came to be so. The table keeps the last failed state of each hash value,
+// whole: a state counts as known only if all of it is equal, so that no proof rests on a hash.
+#ifndef BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
+#define BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "place/niche/section_set.h"
+
+namespace berth::internal {
+
+template <typename Level>
+class Transpositions {
+ public:
+  // The state of sections [first, last), in which lanes [lane_first, lane_last) start.
+  struct State {
+    std::int32_t first;
+    std::int32_t last;
+    std::int32_t lane_first;
+    std::int32_t lane_last;
+    std::span<const Level> floors;    // Of all sections.
+    std::span<const BitWord> placed;  // Bits of all lanes.
+  };
+
+  explicit Transpositions(std::size_t entries) : entries_(entries) {}
+
+  void Clear() {
+    for (Entry& entry : entries_) entry.first = -1;
+  }
+
+  // Must be asked before the state changes, and given to Store() after it is restored.
+  [[nodiscard]] static std::uint64_t Hash(const State& state) {
+    std::uint64_t hash =
+        static_cast<std::uint64_t>(state.first) << 32 | static_cast<std::uint64_t>(state.last);
+    const auto mix = [&](std::uint64_t value) {
+      hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
+      hash ^= hash >> 29;
+    };
+    for (const Level floor : FloorsOf(state)) mix(static_cast<std::uint64_t>(floor));
+    ForWords(state, [&](BitWord word) { mix(word); });
+    return hash;
+  }
+
+  // The conflict of an equal state, or nullptr.
+  [[nodiscard]] const SectionSet* Find(const State& state, std::uint64_t hash) const {
+    const Entry& entry = entries_[hash % entries_.size()];
+    if (entry.hash != hash || entry.first != state.first || entry.last != state.last) {
+      return nullptr;
+    }
+    if (!std::ranges::equal(entry.floors, FloorsOf(state))) return nullptr;
+    bool equal = true;
+    std::size_t k = 0;
+    ForWords(state, [&](BitWord word) { equal &= entry.placed[k++] == word; });
+    return equal ? &entry.conflict : nullptr;
+  }
+
+  void Store(const State& state, std::uint64_t hash, const SectionSet& conflict) {
+    Entry& entry = entries_[hash % entries_.size()];
+    entry.hash = hash;
+    entry.first = state.first;
+    entry.last = state.last;
+    const auto floors = FloorsOf(state);
+    entry.floors.assign(floors.begin(), floors.end());
+    entry.placed.clear();
+    ForWords(state, [&](BitWord word) { entry.placed.push_back(word); });
+    entry.conflict = conflict;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::int32_t first = -1;
+    std::int32_t last = -1;
+    std::vector<Level> floors;
+    std::vector<BitWord> placed;
+    SectionSet conflict;
+  };
+
+  static std::span<const Level> FloorsOf(const State& state) {
+    return state.floors.subspan(static_cast<std::size_t>(state.first),
+                                static_cast<std::size_t>(state.last - state.first));
+  }
+  template <typename Visit>
+  static void ForWords(const State& state, Visit visit) {
+    const auto end = static_cast<std::size_t>(state.lane_last + 63) / 64;
+    for (auto w = static_cast<std::size_t>(state.lane_first) / 64; w < end; ++w) {
+      visit(state.placed[w] & BitsWithin(w, state.lane_first, state.lane_last));
+    }
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
