@@ -210,6 +210,23 @@ TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
   }
 }
 
+TEST(GenerateTest, AsManyAreLiveAsWanted) {
+  for (const std::int64_t live : {std::int64_t{20}, std::int64_t{252}, std::int64_t{2900}}) {
+    GenerateParameters parameters;
+    parameters.buffers = 20'000;
+    parameters.live = live;
+    parameters.capacity = Bytes{1} << 30;
+    Step total = 0;
+    Step end = 0;
+    for (const Buffer& buffer : MustGenerate(Family::kRandom, parameters).problem.buffers) {
+      total += buffer.end - buffer.start;
+      end = std::max(end, buffer.end);
+    }
+    EXPECT_NEAR(static_cast<double>(total) / static_cast<double>(end), static_cast<double>(live),
+                static_cast<double>(live) * 0.03);
+  }
+}
+
 TEST(GenerateTest, SharesArePlausible) {
   for (const Family family : kAll) {
     GenerateParameters parameters;
@@ -345,6 +362,12 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
             "gaps is -1 but must be from 0 to 100");
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.alignment = 3; }),
             "capacity is 1048576 but must be a multiple of the alignment 3");
+  EXPECT_EQ(message(Family::kRandom, [](P& p) { p.live = 15; }),
+            "live is 15 but must be from 1 to 14");
+  EXPECT_NE(message(Family::kFull, [](P& p) { p.live = 1; }).find("only the family random"),
+            std::string::npos);
+  EXPECT_NE(message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("place of steps"),
+            std::string::npos);
   EXPECT_NE(message(Family::kNetwork, [](P& p) { p.steps = 10; }).find("leave it out"),
             std::string::npos);
   EXPECT_NE(message(Family::kFull, [](P& p) { p.capacity = 1, p.slack_percent = 1; })
