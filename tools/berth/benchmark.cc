@@ -128,6 +128,7 @@ std::vector<double> SumsOverTables(const BenchResult& result, std::size_t runner
     for (const auto& [seed, times] : rounds) sums[seed] += Median(times);
   }
   std::vector<double> values;
+  values.reserve(sums.size());
   for (const auto& [seed, sum] : sums) values.push_back(sum);
   return values;
 }

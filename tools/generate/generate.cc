@@ -30,7 +30,7 @@ constexpr Step kDefaultSteps = 1000;
 
 // With `live`, lifetimes are up to 2^kLiveBits - 1 steps long whatever the schedule; their mean is
 // known exactly (DrawMagnitude), and the schedule is made as long as that mean asks for.
-constexpr int kLiveBits = 10;
+constexpr std::int64_t kLiveBits = 10;
 constexpr Step kLiveLongest = (Step{1} << kLiveBits) - 1;
 constexpr Step kLiveTotal = 3 * kLiveLongest - kLiveBits;  // Of 2 * kLiveBits lifetimes.
 
