@@ -449,6 +449,12 @@ TEST(GenerateTest, StaysTheSameForEver) {
     EXPECT_EQ(HashOf(WriteCsv(MustGenerate(family, parameters).problem)), expected.at(family))
         << Families()[static_cast<std::size_t>(family)].name;
   }
+  GenerateParameters parameters;
+  parameters.seed = 42;
+  parameters.live = 12;
+  const Problem live = MustGenerate(Family::kRandom, parameters).problem;
+  EXPECT_EQ(HashOf(WriteCsv(live)), "fnv1a64:d48dcbae9aec86b0");
+  EXPECT_EQ(HashOf(WriteCsv(MakeVariant(live, {42, 3}).value())), "fnv1a64:787a8db49fc99f32");
 }
 
 }  // namespace
