@@ -48,7 +48,7 @@ TEST_F(BenchCommandTest, MeasuresAndVerifiesEveryRunner) {
     EXPECT_TRUE(trial.at("median_seconds").is_number());
   }
   EXPECT_EQ(TrialOf(json, "berth:auto").at("search_seconds").size(), 3u);
-  EXPECT_EQ(json.at("summary").at(2).at("solved_by_both"), 1);
+  EXPECT_EQ(json.at("summary").at(2).at("decided_by_both"), 1);
 }
 
 TEST_F(BenchCommandTest, FaultyPeersAreListedNotHidden) {
@@ -143,6 +143,116 @@ TEST_F(BenchCommandTest, AFolderStandsForItsTables) {
   ASSERT_EQ(json.at("tables").size(), 2u);
   EXPECT_EQ(json.at("tables").at(0).at("table"), "another.csv");
   EXPECT_EQ(json.at("tables").at(1).at("table"), "small.csv");
+}
+
+TEST_F(BenchCommandTest, WithinThisProcessAllIsAsOutsideButTheStart) {
+  for (const std::string capacity : {"8", "7", "least"}) {
+    std::vector<std::string> arguments = {"bench",       SmallTable(),       "--capacity", capacity,
+                                          "--algorithm", "canonical,auto",   "--rounds",   "2",
+                                          "--json",      Path("result.json")};
+    EXPECT_EQ(Berth(arguments).exit_code, 0);
+    const Json outside = Result();
+    arguments.emplace_back("--in-process");
+    EXPECT_EQ(Berth(arguments).exit_code, 0);
+    const Json inside = Result();
+    EXPECT_EQ(inside.at("in_process"), true);
+    for (const std::string runner : {"berth:canonical", "berth:auto"}) {
+      for (const std::string key : {"status", "height", "gap", "runs"}) {
+        EXPECT_EQ(TrialOf(inside, runner).at(key), TrialOf(outside, runner).at(key)) << key;
+      }
+      EXPECT_EQ(TrialOf(inside, runner).at("search_seconds").size(), 2u);
+    }
+  }
+  const std::string table = Write("t.csv", "id,lower,upper,size\na,0,3,4\nb,3,5,4\nc,2,4,4\n");
+  const ProcessResult result = Berth({"bench", table, "--capacity", "8", "--algorithm",
+                                      "pytorch-caching", "--rounds", "1", "--in-process"});
+  EXPECT_NE(result.standard_output.find("its plan needs "), std::string::npos)
+      << result.standard_output;
+}
+
+TEST_F(BenchCommandTest, EverySeedHasItsRuns) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--capacity", "8", "--seeds", "4", "--rounds", "2",
+             "--in-process", "--peer", Peer("good", "printf 'id,offset\na,0\nb,0\nc,4\n' > \"$2\""),
+             "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output;
+  const Json json = Result();
+  const Json& trial = TrialOf(json, "berth:auto");
+  EXPECT_EQ(trial.at("solved"), 8);
+  EXPECT_EQ(trial.at("search_seconds").size(), 8u);
+  EXPECT_EQ(TrialOf(json, "good").at("seconds").size(), 2u) << "no seeds for peers";
+  for (const Json& summary : json.at("summary")) {
+    const Json& sum = summary.at("wall").at("sum");
+    EXPECT_GT(sum.at("median"), 0);
+    EXPECT_GE(sum.at("worst"), sum.at("mean"));
+  }
+  EXPECT_NE(result.standard_output.find("8 of 8"), std::string::npos) << result.standard_output;
+}
+
+TEST_F(BenchCommandTest, TheCapacityCanBeTheLoad) {
+  // 8 bytes are live at once, but 9 are needed for the alignment of c.
+  const std::string table =
+      Write("t.100.csv", "id,lower,upper,size,alignment\na,0,3,4,1\nb,3,5,4,1\nc,2,4,4,3\n");
+  EXPECT_EQ(
+      Berth({"bench", table, "--capacity", "load", "--rounds", "1", "--json", Path("result.json")})
+          .exit_code,
+      0);
+  EXPECT_EQ(Result().at("tables").at(0).at("capacity"), 8);
+  EXPECT_EQ(
+      Berth({"bench", table, "--capacity", "least", "--rounds", "1", "--json", Path("result.json")})
+          .exit_code,
+      0);
+  EXPECT_EQ(Result().at("tables").at(0).at("capacity"), Json(nullptr));
+  ExpectRefused(Berth({"bench", table, "--capacity", "most"}), "'most' is no size");
+}
+
+TEST_F(BenchCommandTest, PeersMaySayMoreThanAPlan) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--capacity", "7", "--rounds", "2", "--time", "search",
+             "--peer", Peer("proves", "echo 'NO WAY, took 0.250s' >&2; exit 1"), "--peer-seconds",
+             "proves=took {seconds}s", "--peer-infeasible", "proves=NO WAY", "--json",
+             Path("result.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output;
+  const Json json = Result();
+  const Json& trial = TrialOf(json, "proves");
+  EXPECT_EQ(trial.at("status"), "infeasible");
+  EXPECT_EQ(trial.at("search_seconds"), Json({0.25, 0.25}));
+  EXPECT_EQ(trial.at("median_seconds"), 0.25);
+  EXPECT_EQ(json.at("summary").at(1).at("decided_by_both"), 1);
+  EXPECT_NE(result.standard_output.find("infeasible, 0.25 s"), std::string::npos)
+      << result.standard_output;
+  ExpectRefused(Berth({"bench", SmallTable(), "--peer-seconds", "nobody={seconds}"}),
+                "with the name of a peer");
+  ExpectRefused(Berth({"bench", SmallTable(), "--peer", Peer("x", ""), "--peer-seconds", "x=s"}),
+                "does not say where {seconds} are");
+  ExpectRefused(Berth({"bench", SmallTable(), "--time", "lunar"}), "neither wall nor search");
+}
+
+TEST_F(BenchCommandTest, ContradictionsEndWithOne) {
+  const ProcessResult result =
+      Berth({"bench", SmallTable(), "--capacity", "8", "--rounds", "1", "--peer",
+             Peer("denies", "echo impossible; exit 1"), "--peer-infeasible", "denies=impossible",
+             "--json", Path("result.json")});
+  EXPECT_EQ(result.exit_code, 1);
+  const std::string contradiction =
+      "denies says that no plan is lower than 9 B, but berth:auto with seed 1 has one of 8 B";
+  EXPECT_NE(result.standard_output.find("Contradictions:\n  small.csv: " + contradiction),
+            std::string::npos)
+      << result.standard_output;
+  EXPECT_EQ(Result().at("tables").at(0).at("contradiction"), contradiction);
+}
+
+TEST_F(BenchCommandTest, ASummaryCountsInsteadOfListing) {
+  const std::string small = Read(SmallTable());
+  const std::string fits = Write("a.8.csv", small);
+  const std::string does_not = Write("b.7.csv", small);
+  const ProcessResult result =
+      Berth({"bench", fits, does_not, "--rounds", "3", "--in-process", "--summary"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.standard_output.find("berth:auto   6 of 6       3           3  search"),
+            std::string::npos)
+      << result.standard_output;
+  EXPECT_EQ(result.standard_output.find("a.8.csv"), std::string::npos) << result.standard_output;
 }
 
 }  // namespace

@@ -198,6 +198,18 @@ TEST_F(GenerateCommandTest, ThePlantedPlanHolds) {
   ExpectRefused(Berth({"generate", "random", "--plan", Path("p.csv")}), "without a known plan");
 }
 
+TEST_F(GenerateCommandTest, VariesATable) {
+  EXPECT_EQ(Berth({"generate", "--variant-of", SmallTable(), "--drop", "0"}).standard_output,
+            "id,lower,upper,size\na,2,5,4\nb,0,2,4\nc,1,3,4\n");
+  EXPECT_EQ(Berth({"generate", "--variant-of", SmallTable(), "--seed", "2", "-o", Path("v.csv")})
+                .exit_code,
+            0);
+  EXPECT_EQ(Json::parse(Berth({"info", Path("v.csv"), "--json"}).standard_output).at("buffers"), 2);
+  ExpectRefused(Berth({"generate", "full", "--variant-of", SmallTable()}), "FAMILY");
+  ExpectRefused(Berth({"generate", "--buffers", "7", "--variant-of", SmallTable()}), "--buffers");
+  ExpectRefused(Berth({"generate", "full", "--drop", "5"}), "--variant-of");
+}
+
 TEST_F(GenerateCommandTest, ListsItsFamilies) {
   const ProcessResult result = Berth({"generate", "--list"});
   EXPECT_EQ(result.exit_code, 0);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "berth/io.h"
+#include "tools/generate/variant.h"
 #include "tools/verify/verify.h"
 
 namespace berth::internal {
@@ -210,6 +211,72 @@ TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
   }
 }
 
+TEST(GenerateTest, AsManyAreLiveAsWanted) {
+  for (const std::int64_t live : {std::int64_t{20}, std::int64_t{252}, std::int64_t{2900}}) {
+    GenerateParameters parameters;
+    parameters.buffers = 20'000;
+    parameters.live = live;
+    parameters.capacity = Bytes{1} << 30;
+    Step total = 0;
+    Step end = 0;
+    for (const Buffer& buffer : MustGenerate(Family::kRandom, parameters).problem.buffers) {
+      total += buffer.end - buffer.start;
+      end = std::max(end, buffer.end);
+    }
+    EXPECT_NEAR(static_cast<double>(total) / static_cast<double>(end), static_cast<double>(live),
+                static_cast<double>(live) * 0.03);
+  }
+}
+
+TEST(VariantTest, TimeRunsBackwardsAndAFewBuffersAreGone) {
+  GenerateParameters parameters;
+  parameters.buffers = 150;
+  parameters.alignment = 16;
+  parameters.gaps_percent = 30;
+  parameters.pins_percent = 20;
+  const GeneratedProblem generated = MustGenerate(Family::kPlanted, parameters);
+  const Problem& problem = generated.problem;
+
+  // With all buffers there: the same plan holds, and twice reversed is as before.
+  const Problem reversed = MakeVariant(problem, {1, 0}).value();
+  EXPECT_NE(reversed, problem);
+  EXPECT_EQ(MakeVariant(reversed, {1, 0}).value(), problem);
+  EXPECT_TRUE(Validate(reversed).has_value());
+  EXPECT_EQ(Verify(reversed, generated.plan->offsets).height, generated.plan->height);
+  EXPECT_TRUE(Verify(reversed, generated.plan->offsets).ok());
+
+  // Of the reversed problem some are missing: 3 % of 150, rounded up, another lot for each seed.
+  std::map<std::string, int> dropped;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Problem variant = MakeVariant(problem, {seed, 3}).value();
+    EXPECT_EQ(variant, MakeVariant(problem, {seed, 3}).value());
+    ASSERT_EQ(variant.buffers.size(), 145U);
+    EXPECT_TRUE(Validate(variant).has_value());
+    auto kept = variant.buffers.begin();
+    for (const Buffer& buffer : reversed.buffers) {
+      if (kept != variant.buffers.end() && *kept == buffer) {
+        ++kept;
+      } else {
+        ++dropped[buffer.id];
+      }
+    }
+    EXPECT_EQ(kept, variant.buffers.end());
+  }
+  EXPECT_GT(dropped.size(), 130U);  // Of 150, in 500 draws.
+  for (const auto& [id, times] : dropped) EXPECT_LT(times, 15) << id;
+}
+
+TEST(VariantTest, SomethingIsLeft) {
+  EXPECT_TRUE(MakeVariant({}, {}).value().buffers.empty());
+  GenerateParameters parameters;
+  parameters.buffers = 2;
+  const Problem problem = MustGenerate(Family::kPlanted, parameters).problem;
+  const Problem variant = MakeVariant(problem, {1, 99}).value();
+  EXPECT_EQ(variant.buffers.size(), 1U);
+  EXPECT_EQ(MakeVariant(variant, {1, 99}).value().buffers.size(), 1U);
+  EXPECT_EQ(MakeVariant(problem, {1, 100}).error().message, "drop is 100 but must be from 0 to 99");
+}
+
 TEST(GenerateTest, SharesArePlausible) {
   for (const Family family : kAll) {
     GenerateParameters parameters;
@@ -345,6 +412,12 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
             "gaps is -1 but must be from 0 to 100");
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.alignment = 3; }),
             "capacity is 1048576 but must be a multiple of the alignment 3");
+  EXPECT_EQ(message(Family::kRandom, [](P& p) { p.live = 15; }),
+            "live is 15 but must be from 1 to 14");
+  EXPECT_NE(message(Family::kFull, [](P& p) { p.live = 1; }).find("only the family random"),
+            std::string::npos);
+  EXPECT_NE(message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("place of steps"),
+            std::string::npos);
   EXPECT_NE(message(Family::kNetwork, [](P& p) { p.steps = 10; }).find("leave it out"),
             std::string::npos);
   EXPECT_NE(message(Family::kFull, [](P& p) { p.capacity = 1, p.slack_percent = 1; })
@@ -376,6 +449,12 @@ TEST(GenerateTest, StaysTheSameForEver) {
     EXPECT_EQ(HashOf(WriteCsv(MustGenerate(family, parameters).problem)), expected.at(family))
         << Families()[static_cast<std::size_t>(family)].name;
   }
+  GenerateParameters parameters;
+  parameters.seed = 42;
+  parameters.live = 12;
+  const Problem live = MustGenerate(Family::kRandom, parameters).problem;
+  EXPECT_EQ(HashOf(WriteCsv(live)), "fnv1a64:d48dcbae9aec86b0");
+  EXPECT_EQ(HashOf(WriteCsv(MakeVariant(live, {42, 3}).value())), "fnv1a64:787a8db49fc99f32");
 }
 
 }  // namespace

@@ -1,77 +1,65 @@
 // tools/berth/benchmark.h -- Berth and its peers on the same tables, in turn.
 //
-// Every runner is a program of its own: Berth is measured from the outside just as its peers are.
-// In each round each of them runs once on a table, one after the other, so that whatever slows the
-// machine down for a while slows all of them. Every plan is read back from the file that the runner
-// wrote and goes through the independent verifier.
+// In each round each runner runs on a table once for each seed, runners one after the other, so
+// that whatever slows the machine down for a while slows all of them.
 #ifndef BERTH_TOOLS_BERTH_BENCHMARK_H_
 #define BERTH_TOOLS_BERTH_BENCHMARK_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "berth/io.h"
 #include "berth/problem.h"
-#include "berth/result.h"
+#include "tools/berth/runner.h"
 
 namespace berth::internal {
-
-struct Runner {
-  std::string name;
-  // The command, already split. {input}, {output}, {capacity} and {time_limit} (seconds) stand for
-  // what they say.
-  std::vector<std::string> words;
-  // Berth itself: understands its own exit codes and the summary that --json prints, and ends by
-  // itself at the time limit.
-  bool is_berth = false;
-  [[nodiscard]] bool Mentions(std::string_view placeholder) const;
-};
-
-// Berth at `executable` with one of its algorithms.
-[[nodiscard]] Runner BerthRunner(const std::string& executable, const std::string& algorithm,
-                                 std::optional<double> time_limit);
-// "NAME=COMMAND". Error: kInvalidOptions for anything else.
-[[nodiscard]] Result<Runner> PeerRunner(std::string_view specification);
 
 struct BenchmarkTable {
   std::string path;
   Problem problem;  // Without a capacity: as low as possible.
 };
 
-enum class TrialStatus {
-  kSolved,      // Each round ended in a plan that the verifier accepts.
-  kInfeasible,  // Berth says that no plan fits.
-  kGaveUp,      // Berth ended without an answer.
-  kTimedOut,
-  kFailed,   // It could not be started, died, or left no plan.
-  kWrong,    // The verifier rejects the plan.
-  kSkipped,  // It needs a capacity, and no run before it has found one.
-};
-[[nodiscard]] std::string_view ToString(TrialStatus status);
+// What is compared: the whole program, or what it says it spent on the search alone (the whole
+// program where it says nothing).
+enum class Clock { kWall, kSearch };
 
-// What one runner did on one table. After a round without an answer there are no more rounds.
+// What one runner did on one table, at least one run. After a run that decided nothing, its seed is
+// not tried again; so every seed has as many runs as it had rounds until then.
 struct Trial {
-  TrialStatus status = TrialStatus::kSolved;
-  std::string message;          // What went wrong.
-  std::vector<double> seconds;  // Wall clock of each round, the start of the program included.
-  std::vector<double> search_seconds;  // Berth: what it spent on the search itself.
-  std::optional<Bytes> height;         // Of the plan; where rounds differ, of the highest.
-  std::optional<double> gap;           // Berth: as it says, likewise.
+  std::vector<RunResult> runs;
 
-  [[nodiscard]] bool solved() const { return status == TrialStatus::kSolved; }
-  // True for what nobody should overlook: kFailed, kWrong.
-  [[nodiscard]] bool faulty() const;
+  [[nodiscard]] Verdict verdict() const { return Worst().verdict; }
+  [[nodiscard]] const RunResult& Worst() const;  // The first of those with the worst verdict.
+  [[nodiscard]] bool decided() const { return Worst().decided(); }
+  [[nodiscard]] std::int64_t Count(Verdict verdict) const;
+  // Of the highest plan, and how far it may be from the lowest one, by its own lower bound.
+  [[nodiscard]] std::optional<Bytes> height() const;
+  [[nodiscard]] std::optional<double> gap() const;
+  // In seconds, as long as a run took that decided nothing. Runs that could not be made have none.
+  [[nodiscard]] std::vector<double> Times(Clock clock) const;
+  // Whether every run that decided something says how long it searched.
+  [[nodiscard]] bool TellsSearch() const;
+};
+
+struct TableResult {
+  BenchmarkTable table;
+  std::vector<Trial> trials;  // One for each runner.
+};
+
+struct BenchResult {
+  std::vector<Runner> runners;  // At least one; the first is Berth.
+  std::vector<TableResult> tables;
 };
 
 struct BenchmarkOptions {
   int rounds = 5;
+  std::uint64_t seeds = 1;  // Berth runs with seeds 1 to this; a peer runs once a round.
   std::optional<double> time_limit;
   // Called before each run.
-  std::function<void(int round, const Runner& runner)> progress;
+  std::function<void(int round, const Runner& runner, std::uint64_t seed)> progress;
 };
 
 // Runs all runners on one table; one trial for each. Without a capacity, a runner that asks for
@@ -81,8 +69,25 @@ struct BenchmarkOptions {
                                               const BenchmarkOptions& options,
                                               const std::string& folder);
 
+// A plan that somebody else, or the same runner with another seed, proved to be impossible. One
+// sentence; empty where all agree.
+[[nodiscard]] std::string FindContradiction(const TableResult& result,
+                                            const std::vector<Runner>& runners);
+
 // Of at least one value.
 [[nodiscard]] double Median(std::vector<double> values);
+
+// Of any values: how they are distributed.
+struct Spread {
+  double median = 0;
+  double mean = 0;
+  double worst = 0;
+};
+[[nodiscard]] Spread SpreadOf(const std::vector<double>& values);
+
+// For each seed that the runner used: the sum over the tables, of each the median over the rounds.
+[[nodiscard]] std::vector<double> SumsOverTables(const BenchResult& result, std::size_t runner,
+                                                 Clock clock);
 
 }  // namespace berth::internal
 

@@ -5,6 +5,7 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/generate/generate.h"
+#include "tools/generate/variant.h"
 
 namespace berth::internal {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 struct GenerateArguments {
   std::string family;
   GenerateParameters parameters;
+  TableArguments original;  // Without a path: a family is wanted.
+  int drop_percent = VariantParameters{}.drop_percent;
   std::optional<Bytes> capacity;
   std::optional<Bytes> alignment;
   std::string output = "-";
@@ -30,6 +33,17 @@ std::string FamiliesHelp() {
   return help;
 }
 
+Result<ExitCode> RunVariant(const GenerateArguments& arguments) {
+  const auto original = Load(arguments.original);
+  if (!original) return tl::unexpected(original.error());
+  const auto variant =
+      MakeVariant(original->problem, {arguments.parameters.seed, arguments.drop_percent});
+  if (!variant) return Fail(variant.error().code, "--" + variant.error().message);
+  const auto written = WriteFile(arguments.output, WriteCsv(*variant));
+  if (!written) return tl::unexpected(written.error());
+  return kDone;
+}
+
 Result<ExitCode> Run(GenerateArguments arguments) {
   if (arguments.list) {
     Print(FamiliesHelp());
@@ -41,6 +55,7 @@ Result<ExitCode> Run(GenerateArguments arguments) {
         CheckOutput(arguments.output), CheckOutput(arguments.plan)}) {
     if (!checked) return tl::unexpected(checked.error());
   }
+  if (!arguments.original.path.empty()) return RunVariant(arguments);
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");
   }
@@ -82,6 +97,8 @@ Command AddGenerateCommand(CLI::App& berth) {
   AddInteger(*app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
              "How many buffers. Default: 100.");
   AddInteger(*app, "--steps", parameters.steps, Step{0}, kMost, "How many steps. Default: 1000.");
+  AddInteger(*app, "--live", parameters.live, std::int64_t{0}, kMost,
+             "Instead of --steps: how many buffers are live at once on average (random only).");
   AddBytes(*app, "--capacity", arguments->capacity,
            "Where the load peaks, less the slack. Default: 1MiB.");
   AddInteger(*app, "--slack", parameters.slack_percent, 0, 100,
@@ -94,16 +111,31 @@ Command AddGenerateCommand(CLI::App& berth) {
   AddInteger(*app, "--gaps", parameters.gaps_percent, 0, 100,
              "Share of buffers with a gap. Default: 0.")
       ->type_name("PERCENT");
+  CLI::Option* const variant =
+      app->add_option("--variant-of", arguments->original.path,
+                      "Instead of a family: this table with time reversed and a few buffers "
+                      "dropped; the seed says which.")
+          ->type_name("TABLE");
+  AddInteger(*app, "--drop", arguments->drop_percent, 0, 99,
+             "Share of the buffers that a variant lacks. Default: 3.")
+      ->type_name("PERCENT")
+      ->needs(variant);
+  for (const std::string other : {"FAMILY", "--buffers", "--steps", "--live", "--capacity",
+                                  "--slack", "--alignment", "--pins", "--gaps"}) {
+    variant->excludes(app->get_option(other));
+  }
   app->add_option("-o,--output", arguments->output,
                   "Write the table here. Default: -, standard output.")
       ->type_name("FILE");
   app->add_option("--plan", arguments->plan,
                   "Also write the plan that the table was cut from (planted only).")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(variant);
   app->footer("Families:\n" + FamiliesHelp() +
               "\nExit codes: 0 done, 2 bad usage.\n"
               "\nExamples:\n"
               "  berth generate planted --buffers 500 --seed 7 -o planted.csv\n"
+              "  berth generate --variant-of A.1048576.csv --seed 7 -o variant.csv\n"
               "  berth generate network --buffers 1000 | berth place - --capacity 1MiB");
   return {app, [arguments] { return Run(*arguments); }};
 }

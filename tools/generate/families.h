@@ -18,6 +18,7 @@ namespace berth::internal {
 struct Setting {
   std::int64_t buffers;
   Step steps;
+  Step longest;      // random: no lifetime is longer; 2^k - 1 gives every order of magnitude alike.
   Bytes peak_units;  // At least 1: the most units live at one step.
   Bytes alignment;
   int gaps_percent;
@@ -30,7 +31,8 @@ struct Setting {
                                                        Random& random);
 [[nodiscard]] Result<GeneratedProblem> GenerateRandom(const Setting& setting, Random& random);
 
-// In [1, 2^bits): the number of bits is uniform, so every order of magnitude is as likely.
+// In [1, 2^bits): the number of bits is uniform, so every order of magnitude is as likely. The mean
+// is ((2^bits - 1) * 3 - bits) / (2 * bits).
 [[nodiscard]] std::int64_t DrawMagnitude(int bits, Random& random);
 
 // The steps of a gap well inside a lifetime of at least three steps.

@@ -28,6 +28,12 @@ constexpr std::array<FamilyInfo, 5> kFamilies = {{
 
 constexpr Step kDefaultSteps = 1000;
 
+// With `live`, lifetimes are up to 2^kLiveBits - 1 steps long whatever the schedule; their mean is
+// known exactly (DrawMagnitude), and the schedule is made as long as that mean asks for.
+constexpr std::int64_t kLiveBits = 10;
+constexpr Step kLiveLongest = (Step{1} << kLiveBits) - 1;
+constexpr Step kLiveTotal = 3 * kLiveLongest - kLiveBits;  // Of 2 * kLiveBits lifetimes.
+
 // No buffer is larger than the capacity. Fillers (full) may be more than the buffers asked for, but
 // they add up to at most twice the sizes of those and one capacity. So with these limits all sizes
 // together stay below the 2^60 bytes that a problem may have.
@@ -47,7 +53,7 @@ Result<void> CheckRange(const char* name, std::int64_t value, std::int64_t least
 }
 
 Result<Setting> CheckParameters(Family family, const GenerateParameters& parameters) {
-  const Step steps = parameters.steps.value_or(kDefaultSteps);
+  Step steps = parameters.steps.value_or(kDefaultSteps);
   for (const Result<void>& checked :
        {CheckRange("buffers", parameters.buffers, 1, kMaxBuffers),
         CheckRange("steps", steps, 1, Step{1} << 40),
@@ -63,6 +69,20 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
                 "steps is " + std::to_string(steps) +
                     " but a network has as many steps as its operators need; leave it out");
   }
+  Step longest = steps;
+  if (parameters.live) {
+    if (family != Family::kRandom || parameters.steps) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "live is " + std::to_string(*parameters.live) +
+                      " but only the family random takes it, and in place of steps");
+    }
+    const std::int64_t most = parameters.buffers * kLiveTotal / (2 * kLiveBits * kLiveLongest);
+    if (const auto checked = CheckRange("live", *parameters.live, 1, most); !checked) {
+      return tl::unexpected<Error>(checked.error());
+    }
+    steps = parameters.buffers * kLiveTotal / (2 * kLiveBits * *parameters.live);
+    longest = kLiveLongest;
+  }
   if (parameters.capacity % parameters.alignment != 0) {
     return Fail(ErrorCode::kInvalidOptions, "capacity is " + std::to_string(parameters.capacity) +
                                                 " but must be a multiple of the alignment " +
@@ -77,7 +97,7 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
                                                 " at alignment " +
                                                 std::to_string(parameters.alignment));
   }
-  return Setting{parameters.buffers, steps, peak_units, parameters.alignment,
+  return Setting{parameters.buffers,     steps, longest, peak_units, parameters.alignment,
                  parameters.gaps_percent};
 }
 

@@ -36,6 +36,7 @@ enum class Family {
   // The forward pass of such a network alone.
   kInference,
   // Lifetimes and sizes drawn independently, most of them short and small, a few long or large.
+  // With `live`, as many steps as it takes for so many buffers to be live at once on average.
   kRandom,
 };
 
@@ -51,11 +52,12 @@ struct FamilyInfo {
 
 struct GenerateParameters {
   std::uint64_t seed = 1;
-  std::int64_t buffers = 100;       // 1 .. 1,000,000. full adds fillers: some two for each.
-  std::optional<Step> steps;        // 1 .. 2^40. None: 1000; network and inference choose their own
-                                    // and accept none.
-  Bytes capacity = Bytes{1} << 20;  // 1 .. 2^38, a multiple of alignment.
-  int slack_percent = 0;            // 0 .. 99.
+  std::int64_t buffers = 100;  // 1 .. 1,000,000. full adds fillers: some two for each.
+  std::optional<Step> steps;   // 1 .. 2^40. None: 1000; network and inference choose their own
+                               // and accept none.
+  std::optional<std::int64_t> live;  // random: at least 1, at most some 15 % of the buffers.
+  Bytes capacity = Bytes{1} << 20;   // 1 .. 2^38, a multiple of alignment.
+  int slack_percent = 0;             // 0 .. 99.
   Bytes alignment = 1;   // Of every buffer, 1 .. 2^30. planted and full make all sizes multiples.
   int pins_percent = 0;  // 0 .. 100: share of the buffers that are pinned. planted pins them where
                          // the plan has them; the others where they collide with no other pin.

@@ -1,0 +1,30 @@
+// tools/berth/bench_report.h -- what berth bench measured, for people and for machines.
+#ifndef BERTH_TOOLS_BERTH_BENCH_REPORT_H_
+#define BERTH_TOOLS_BERTH_BENCH_REPORT_H_
+
+#include <optional>
+#include <string>
+
+#include "tools/berth/benchmark.h"
+#include "tools/berth/common.h"
+
+namespace berth::internal {
+
+// How it was measured.
+struct BenchConditions {
+  int rounds = 5;
+  std::uint64_t seeds = 1;
+  std::optional<double> time_limit;
+  bool in_process = false;
+  Clock clock = Clock::kWall;
+  bool summary = false;  // One block for each runner instead of one row for each table.
+  std::string date;      // UtcNow() at the start.
+};
+
+[[nodiscard]] std::string BenchText(const BenchResult& result, const BenchConditions& conditions);
+// Everything that was measured: every single time.
+[[nodiscard]] Json BenchJson(const BenchResult& result, const BenchConditions& conditions);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_BENCH_REPORT_H_
