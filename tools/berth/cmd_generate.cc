@@ -82,6 +82,8 @@ Command AddGenerateCommand(CLI::App& berth) {
   AddInteger(*app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
              "How many buffers. Default: 100.");
   AddInteger(*app, "--steps", parameters.steps, Step{0}, kMost, "How many steps. Default: 1000.");
+  AddInteger(*app, "--longest", parameters.longest, Step{0}, kMost,
+             "The longest lifetime (random only). Default: as many as there are steps.");
   AddBytes(*app, "--capacity", arguments->capacity,
            "Where the load peaks, less the slack. Default: 1MiB.");
   AddInteger(*app, "--slack", parameters.slack_percent, 0, 100,

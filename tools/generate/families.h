@@ -21,6 +21,7 @@ struct Setting {
   Bytes peak_units;  // At least 1: the most units live at one step.
   Bytes alignment;
   int gaps_percent;
+  Step longest;  // Lifetime that kRandom draws, at most `steps`.
 };
 
 // Each gives buffers without alignment and pins, in bytes; generate.cc does the rest.

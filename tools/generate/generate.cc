@@ -51,6 +51,7 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
   for (const Result<void>& checked :
        {CheckRange("buffers", parameters.buffers, 1, kMaxBuffers),
         CheckRange("steps", steps, 1, Step{1} << 40),
+        CheckRange("longest", parameters.longest.value_or(1), 1, steps),
         CheckRange("capacity", parameters.capacity, 1, kMaxCapacity),
         CheckRange("slack", parameters.slack_percent, 0, 99),
         CheckRange("alignment", parameters.alignment, 1, Bytes{1} << 30),
@@ -62,6 +63,11 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
     return Fail(ErrorCode::kInvalidOptions,
                 "steps is " + std::to_string(steps) +
                     " but a network has as many steps as its operators need; leave it out");
+  }
+  if (parameters.longest && family != Family::kRandom) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "longest is " + std::to_string(*parameters.longest) +
+                    " but only random draws lifetimes one by one; leave it out");
   }
   if (parameters.capacity % parameters.alignment != 0) {
     return Fail(ErrorCode::kInvalidOptions, "capacity is " + std::to_string(parameters.capacity) +
@@ -77,8 +83,12 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
                                                 " at alignment " +
                                                 std::to_string(parameters.alignment));
   }
-  return Setting{parameters.buffers, steps, peak_units, parameters.alignment,
-                 parameters.gaps_percent};
+  return Setting{parameters.buffers,
+                 steps,
+                 peak_units,
+                 parameters.alignment,
+                 parameters.gaps_percent,
+                 parameters.longest.value_or(steps)};
 }
 
 Result<GeneratedProblem> GenerateFamily(Family family, const Setting& setting, Random& random) {

@@ -54,6 +54,7 @@ struct GenerateParameters {
   std::int64_t buffers = 100;       // 1 .. 1,000,000. full adds fillers: some two for each.
   std::optional<Step> steps;        // 1 .. 2^40. None: 1000; network and inference choose their own
                                     // and accept none.
+  std::optional<Step> longest;      // 1 .. steps: no lifetime is longer. None: steps. random only.
   Bytes capacity = Bytes{1} << 20;  // 1 .. 2^38, a multiple of alignment.
   int slack_percent = 0;            // 0 .. 99.
   Bytes alignment = 1;   // Of every buffer, 1 .. 2^30. planted and full make all sizes multiples.

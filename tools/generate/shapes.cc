@@ -115,12 +115,12 @@ Result<GeneratedProblem> SizeShapes(const std::vector<Shape>& shapes, const Sett
 Result<GeneratedProblem> GenerateRandom(const Setting& setting, Random& random) {
   constexpr int kWeightBits = 16;
   const auto length_bits =
-      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(setting.steps)));
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(setting.longest)));
   std::vector<Shape> shapes(static_cast<std::size_t>(setting.buffers));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     Shape& shape = shapes[i];
     shape.id = "b" + std::to_string(i + 1);
-    const Step length = std::min(setting.steps, DrawMagnitude(length_bits, random));
+    const Step length = std::min(setting.longest, DrawMagnitude(length_bits, random));
     shape.start = random.Uniform(0, setting.steps - length);
     shape.end = shape.start + length;
     shape.weight = DrawMagnitude(kWeightBits, random);
