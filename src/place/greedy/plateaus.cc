@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
-#include <queue>
-#include <tuple>
 
 #include "base/arithmetic.h"
 
@@ -138,46 +135,47 @@ std::vector<Bytes> PlateauPacker::Pack(const std::vector<BufferIndex>& order) {
   unplaced_.Reset(ranks);
 
   // A plateau is known by its first section; kGone where none begins. Its level is a multiple of
-  // the alignment.
+  // the alignment. Beyond both ends of time stands a wall, higher than everything.
   constexpr Bytes kGone = -1;
+  constexpr Bytes kWall = std::numeric_limits<Bytes>::max();
   const std::size_t sections = instance_.num_sections();
   std::vector<Bytes> level(sections, kGone);
   std::vector<std::size_t> end(sections);
   std::vector<std::size_t> begin_of_end(sections + 1);  // By the section past a plateau's last.
-  using Entry = std::pair<Bytes, std::size_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> lowest;
   const auto set = [&](std::size_t from, std::size_t to, Bytes at) {
     if (from == to) return;
     level[from] = at;
     end[from] = to;
     begin_of_end[to] = from;
-    lowest.emplace(at, from);
   };
   set(0, sections, 0);
 
   std::vector<Bytes> offsets(order.size(), 0);
+  std::size_t from = 0;
   for (std::size_t placed = 0; placed < order.size();) {
-    const auto [at, entry] = lowest.top();
-    lowest.pop();
-    if (level[entry] != at) continue;  // Has risen, or has become part of another.
-    std::size_t from = entry;
-    std::size_t to = end[entry];
-    while (to < sections && level[to] == at) {
-      level[to] = kGone;
-      to = end[to];
+    const Bytes at = level[from];
+    std::size_t to = end[from];
+    const Bytes left = from > 0 ? level[begin_of_end[from]] : kWall;
+    const Bytes right = to < sections ? level[to] : kWall;
+    if (left < at || right < at) {
+      from = left < at ? begin_of_end[from] : to;
+      continue;
     }
-    while (from > 0 && level[begin_of_end[from]] == at) {
-      level[from] = kGone;
-      from = begin_of_end[from];
+    if (left == at || right == at) {
+      const std::size_t begin = left == at ? begin_of_end[from] : from;
+      if (begin != from) level[from] = kGone;
+      if (right == at) {
+        level[to] = kGone;
+        to = end[to];
+      }
+      from = begin;
+      set(from, to, at);
+      continue;
     }
     const std::int32_t rank =
         unplaced_.Best(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to));
     if (rank == SpanIndex::kNoRank) {
-      // Something is unplaced, so there is a neighbour.
-      Bytes up = std::numeric_limits<Bytes>::max();
-      if (from > 0) up = std::min(up, level[begin_of_end[from]]);
-      if (to < sections) up = std::min(up, level[to]);
-      set(from, to, up);
+      set(from, to, std::min(left, right));  // Something is unplaced, so there is a neighbour.
       continue;
     }
     const BufferIndex b = order[static_cast<std::size_t>(rank)];

