@@ -230,6 +230,16 @@ TEST(GenerateTest, SharesArePlausible) {
   }
 }
 
+TEST(GenerateTest, NoLifetimeIsLongerThanTheLongest) {
+  GenerateParameters parameters;
+  parameters.longest = 10;
+  Step longest = 0;
+  for (const Buffer& buffer : MustGenerate(Family::kRandom, parameters).problem.buffers) {
+    longest = std::max(longest, buffer.end - buffer.start);
+  }
+  EXPECT_EQ(longest, 10);
+}
+
 TEST(GenerateTest, PinsDoNotCollide) {
   for (const Family family : kAll) {
     GenerateParameters parameters;
@@ -346,6 +356,10 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.alignment = 3; }),
             "capacity is 1048576 but must be a multiple of the alignment 3");
   EXPECT_NE(message(Family::kNetwork, [](P& p) { p.steps = 10; }).find("leave it out"),
+            std::string::npos);
+  EXPECT_EQ(message(Family::kRandom, [](P& p) { p.longest = 1001; }),
+            "longest is 1001 but must be from 1 to 1000");
+  EXPECT_NE(message(Family::kFull, [](P& p) { p.longest = 10; }).find("leave it out"),
             std::string::npos);
   EXPECT_NE(message(Family::kFull, [](P& p) { p.capacity = 1, p.slack_percent = 1; })
                 .find("leaves nothing"),
