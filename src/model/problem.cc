@@ -98,10 +98,12 @@ struct Event {
   Bytes upper;
 };
 
-std::vector<Event> SortedEvents(const Problem& problem) {
+// The events of the buffers that `chosen` says yes to.
+template <typename Chosen>
+std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
   std::vector<Event> events;
-  events.reserve(problem.buffers.size() * 2);
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    if (!chosen(b)) continue;
     for (const LivePiece& piece : internal::LivePieces(problem.buffers[b])) {
       events.push_back({piece.start, true, b, piece.lower, piece.upper});
       events.push_back({piece.end, false, b, piece.lower, piece.upper});
@@ -111,6 +113,10 @@ std::vector<Event> SortedEvents(const Problem& problem) {
     return std::tuple(x.step, x.starts, x.buffer) < std::tuple(y.step, y.starts, y.buffer);
   });
   return events;
+}
+
+std::vector<Event> SortedEvents(const Problem& problem) {
+  return SortedEvents(problem, [](std::size_t) { return true; });
 }
 
 // The bytes that live buffers of one alignment class need (see MaxLiveLoad).
@@ -205,8 +211,7 @@ struct Clash {
 template <typename Offset, typename Chosen>
 std::optional<Clash> FindClash(const Problem& problem, Offset offset_of, Chosen chosen) {
   std::map<Bytes, Claim> live;
-  for (const Event& event : SortedEvents(problem)) {
-    if (!chosen(event.buffer)) continue;
+  for (const Event& event : SortedEvents(problem, chosen)) {
     const Bytes offset = offset_of(event.buffer);
     const Claim claim{event.buffer, offset + event.lower, offset + event.upper};
     if (!event.starts) {

@@ -64,12 +64,13 @@ struct Member {
 
 // What a lowest-first member may spend where plateaus do not serve: some 0.1 s. In-order members
 // spend none and always give a plan. Members that would surely spend more are left out: a buffer is
-// looked at about once for every ten that it meets.
+// looked at about once for every ten that it meets, and once for each of its pieces.
 constexpr std::int64_t kMaxLooks = 300000;
 constexpr std::int64_t kMaxOverlaps = 10 * kMaxLooks;
 
-// First fit costs 40 ms for 28,000 buffers but a second for 100,000, best fit five times that.
-// Neither lowers the plans of large problems: lowest-first does, at a tenth of a second each.
+// First fit costs 40 ms for 28,000 buffers and 0.4 s for 100,000, best fit five times that. Neither
+// lowers the plans of large problems: lowest-first does, at 0.15 s for 100,000 buffers. Beyond that
+// another order brings less than repairing the plan of the first one does in the same time.
 constexpr std::size_t kMaxFirstFitBuffers = 65536;
 constexpr std::size_t kMaxBestFitBuffers = 4096;
 
@@ -77,17 +78,20 @@ constexpr std::size_t kMaxBestFitBuffers = 4096;
 // before (docs/algorithms/greedy.md has the table).
 std::vector<Member> Members(const Instance& instance, bool use_hints) {
   std::vector<Member> members;
-  const bool cheap =
-      (PlateauPacker::CanPack(instance) && !use_hints) || CountOverlaps(instance) <= kMaxOverlaps;
+  const bool plain = PlateauPacker::CanPack(instance) && !use_hints;
+  const bool cheap = plain || CountOverlaps(instance) /
+                                      static_cast<std::int64_t>(instance.num_buffers() + 1) *
+                                      static_cast<std::int64_t>(instance.pieces.size()) <=
+                                  kMaxOverlaps;
   const auto lowest = [&](Order order, Algorithm algorithm) {
-    if (!cheap) return;
+    if (!cheap || (!members.empty() && instance.num_buffers() > kMaxFirstFitBuffers)) return;
     members.push_back({{order, Selection::kLowestFirst, Fit::kFirst}, algorithm, use_hints});
   };
   const auto in_order = [&](Order order, Fit fit, Algorithm algorithm, std::size_t max_buffers) {
     if (instance.num_buffers() > max_buffers) return;
     members.push_back({{order, Selection::kInOrder, fit}, algorithm, use_hints});
   };
-  constexpr auto kAny = std::numeric_limits<std::size_t>::max();
+  const auto most_in_order = cheap ? kMaxFirstFitBuffers : std::numeric_limits<std::size_t>::max();
   lowest(Order::kContention, Algorithm::kContention);
   lowest(Order::kLoadLifetime, Algorithm::kGreedy);
   in_order(Order::kLoadLifetime, Fit::kFirst, Algorithm::kGreedy, kMaxFirstFitBuffers);
@@ -97,7 +101,7 @@ std::vector<Member> Members(const Instance& instance, bool use_hints) {
   lowest(Order::kLifetime, Algorithm::kBestFitLowest);
   lowest(Order::kLargeArea, Algorithm::kGreedy);
   lowest(Order::kArea, Algorithm::kGreedy);
-  in_order(Order::kSize, Fit::kFirst, Algorithm::kFirstFitSize, kAny);
+  in_order(Order::kSize, Fit::kFirst, Algorithm::kFirstFitSize, most_in_order);
   return members;
 }
 

@@ -12,11 +12,15 @@ namespace {
 
 constexpr int kStepsPerStop = 256;
 
-// Sorts by `key`, smallest first; equal keys stay in order of index.
+// Sorts buffers in order of index by `key`, smallest first; equal keys stay in order. Keys are made
+// once: of a million buffers, no two neighbours in the order are neighbours in memory.
 template <typename Key>
 void SortBy(std::vector<BufferIndex>& order, Key key) {
-  std::stable_sort(order.begin(), order.end(),
-                   [&](BufferIndex x, BufferIndex y) { return key(x) < key(y); });
+  std::vector<std::pair<decltype(key(order.front())), BufferIndex>> keyed;
+  keyed.reserve(order.size());
+  for (const BufferIndex b : order) keyed.emplace_back(key(b), b);
+  std::sort(keyed.begin(), keyed.end());
+  for (std::size_t k = 0; k < keyed.size(); ++k) order[k] = keyed[k].second;
 }
 
 // The largest load in the sections of each buffer.
@@ -149,7 +153,9 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   if (rule.selection == Selection::kLowestFirst && rule_.fit == Fit::kSkyline && !use_hints_ &&
       PlateauPacker::CanPack(instance_)) {
     if (!plateaus_) plateaus_.emplace(instance_);
-    offset_.items() = plateaus_->Pack(order);
+    auto offsets = plateaus_->Pack(order, stop);
+    if (!offsets) return std::nullopt;
+    offset_.items() = std::move(*offsets);
     for (const BufferIndex b : order) {
       height_ = std::max(height_, offset_[b] + instance_.size[b]);
     }
@@ -188,12 +194,14 @@ bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     if (instance_.pin[order[rank]] == kNone) rows.emplace(0, static_cast<std::int32_t>(rank));
   }
-  for (std::int64_t looks = 0; !rows.empty(); ++looks) {
-    if (looks == max_looks) return false;
-    if (looks % kStepsPerStop == 0 && stop && stop()) return false;
+  std::int64_t looks = 0;
+  for (std::int64_t steps = 0; !rows.empty(); ++steps) {
+    if (looks >= max_looks) return false;
+    if (steps % kStepsPerStop == 0 && stop && stop()) return false;
     const auto [bound, rank] = rows.top();
     rows.pop();
     const BufferIndex b = order[static_cast<std::size_t>(rank)];
+    looks += std::max<std::int64_t>(std::ssize(instance_.pieces_of(b)), 1);
     const Bytes lowest = LowestFree(b, bound);
     if (lowest > bound) {
       rows.emplace(lowest, rank);

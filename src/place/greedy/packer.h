@@ -78,7 +78,7 @@ class Packer {
   // `instance` must outlive the packer.
   explicit Packer(const Instance& instance);
 
-  // Nothing where more than `max_looks` looks for room would be needed.
+  // Nothing where more than `max_looks` looks for room would be needed, each piece a look.
   // `stop` is asked now and then, and ends the attempt; never if it is empty.
   [[nodiscard]] std::optional<Packing> Pack(
       const Rule& rule, bool use_hints,

@@ -17,15 +17,22 @@
 // is lowest-first selection of first fit, too: rows only rise, so an unplaced buffer never fits
 // below a placed one that it meets.
 //
-// Each placement makes at most two plateaus, each rise unites two: O(n) steps. Each step asks for
+// The lowest plateau need not be the next one. A plateau lower than both neighbours stays what it
+// is until its own turn comes, whatever happens elsewhere, as neither neighbour can change before
+// it has risen to them. So the walk goes on where it is, downhill to the next local minimum, with
+// all that it needs still in the caches: at a million buffers this is twice as fast.
+//
+// Each placement makes at most two plateaus, each rise unites two, and no plateau is left downhill
+// twice: O(n) steps. Each step asks for
 // the first unplaced buffer in the order within [left, right). Buffers are sorted by first section;
 // a tree over this array holds in each node its buffers sorted by last section, and over these
 // again a tree of minima of the place in the order. Cost: O(log^2 n) a step; memory O(n log n):
-// about 220 bytes a buffer at 100,000 buffers.
+// about 170 bytes a buffer at 100,000 buffers.
 #ifndef BERTH_PLACE_GREEDY_PLATEAUS_H_
 #define BERTH_PLACE_GREEDY_PLATEAUS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,7 +60,13 @@ class SpanIndex {
   static constexpr std::int32_t kNoRank = INT32_MAX;
 
  private:
-  // Level h of the outer tree is cut into blocks of 2^h buffers. `last` of a block is increasing.
+  // In the order of first sections.
+  struct Leaf {
+    std::int32_t last;
+    std::int32_t rank;
+  };
+  // Level h of the outer tree is cut into blocks of 2^(h + 5) buffers. `last` of a block is
+  // increasing.
   struct Level {
     std::vector<std::int32_t> last;
     std::vector<std::int32_t> place;    // Of a buffer within its block.
@@ -66,6 +79,7 @@ class SpanIndex {
   std::size_t size_;                    // Rounded up to a power of two.
   std::vector<std::size_t> position_;   // Of spans[k] in the order of first sections.
   std::vector<std::int32_t> begin_at_;  // The first position whose span starts at a section.
+  std::vector<Leaf> leaf_;
   std::vector<Level> levels_;
 };
 
@@ -76,8 +90,10 @@ class PlateauPacker {
   [[nodiscard]] static bool CanPack(const Instance& instance);
   // `instance`, which is plain, must outlive the packer.
   explicit PlateauPacker(const Instance& instance);
-  // Offsets by lowest-first selection, the first in `order` first.
-  [[nodiscard]] std::vector<Bytes> Pack(const std::vector<BufferIndex>& order);
+  // Offsets by lowest-first selection, the first in `order` first. `stop` is asked now and then,
+  // and ends the attempt without any; never if it is empty.
+  [[nodiscard]] std::optional<std::vector<Bytes>> Pack(const std::vector<BufferIndex>& order,
+                                                       const std::function<bool()>& stop);
 
  private:
   const Instance& instance_;

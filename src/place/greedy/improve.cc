@@ -1,0 +1,488 @@
+#include "place/greedy/improve.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/arithmetic.h"
+
+namespace berth::internal {
+namespace {
+
+// A buffer's cost is its base, up to 2^28, times a weight, up to 2^11: a million neighbours add up
+// to less than what a pin costs.
+constexpr int kBaseBits = 28;
+constexpr std::int64_t kMaxWeight = 1 << 11;
+constexpr std::int64_t kImmovable = std::int64_t{1} << 61;
+
+// Steps without progress after which an attempt ends; doubled whenever all targets have failed.
+constexpr std::int64_t kPatience = 500;
+constexpr std::int64_t kMaxPatience = std::int64_t{1} << 40;
+
+// The first target is lower by this part of the way to the bound, the next by twice that, up to a
+// half: on a large table the first steps are many, and a plan should come soon.
+constexpr Bytes kFirstDivisor = 8;
+
+// The smallest difference of targets worth an attempt, as a share of the bound.
+constexpr Bytes kFineness = 5000;
+
+// Work between two looks at the clock: about a millisecond.
+constexpr std::int64_t kWorkPerStop = 1 << 15;
+
+// How much of a problem a section is, 1 .. 2^15 + 1: (load / largest)^16.
+std::vector<std::int64_t> HeatUpTo(const Instance& instance) {
+  Bytes largest = 1;
+  for (const Bytes load : instance.section_load) largest = std::max(largest, load);
+  // So that the product below fits.
+  const int shift =
+      std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest))) - 40);
+  std::vector<std::int64_t> heat(instance.num_sections() + 1, 0);
+  for (const SectionIndex s : instance.sections()) {
+    std::int64_t x =
+        ((instance.section_load[s] >> shift) << 15) / std::max<Bytes>(largest >> shift, 1);
+    for (int k = 0; k < 4; ++k) x = x * x >> 15;
+    heat[s.position() + 1] = heat[s.position()] + 1 + x;
+  }
+  return heat;
+}
+
+// One part of the problem: buffers whose lifetimes meet no others.
+class Part {
+ public:
+  // `buffers` in order of their first section.
+  Part(const Instance& instance, const std::vector<std::int64_t>& heat,
+       std::vector<BufferIndex> buffers);
+
+  // As ImprovePlan(), for the offsets of this part.
+  void Improve(Bytes stop_at, std::int64_t max_work, const std::function<bool()>& stop,
+               std::vector<Bytes>& offsets);
+
+ private:
+  static constexpr Bytes kOut = -1;
+  struct Item {
+    std::int32_t first;
+    std::int32_t last;
+    Bytes size;
+    Bytes offset;  // Or kOut.
+    std::int64_t cost;
+    std::int64_t base;
+  };
+  // Offsets strictly between `lower` and `upper` are taken by `item`.
+  struct Taken {
+    Bytes lower;
+    Bytes upper;
+    std::size_t item;
+  };
+  // From `offset` on, the cost differs by `change`.
+  struct Change {
+    Bytes offset;
+    std::int64_t change;
+  };
+
+  [[nodiscard]] BufferIndex buffer(std::size_t item) const { return buffers_[item]; }
+  [[nodiscard]] bool pinned(std::size_t item) const {
+    return instance_.has_pins && instance_.pin[buffer(item)] != kNone;
+  }
+  void Restore(const std::vector<Bytes>& offsets);
+  [[nodiscard]] Bytes Height() const;
+  [[nodiscard]] bool TimeIsUp();
+  // Whether all could be put below `target`. What is out in the end says kOut.
+  [[nodiscard]] bool Reach(Bytes target, std::int64_t patience);
+  void PushOut(std::size_t item);
+  template <typename Visit>
+  void ForNeighbours(std::size_t item, Visit visit);
+  void FindTaken(std::size_t item);
+  // The cheapest offset up to `highest`; nothing where pins leave none.
+  [[nodiscard]] std::optional<Bytes> CheapestOffset(std::size_t item, Bytes highest);
+  void SortChanges(Bytes highest);
+
+  const Instance& instance_;
+  const std::vector<BufferIndex> buffers_;
+  std::vector<Item> items_;
+  std::int32_t first_section_ = 0;
+  std::vector<std::int32_t> begin_at_;  // The first item that starts at a section.
+  // Who starts before item c << block_bits_ and is live where that starts: live_[live_begin_[c]
+  // ..].
+  int block_bits_ = 6;
+  std::vector<std::size_t> live_begin_;
+  std::vector<std::int32_t> live_;
+
+  using Entry = std::pair<std::int64_t, std::size_t>;
+  std::priority_queue<Entry> out_;  // By cost.
+  std::vector<Taken> taken_;
+  std::vector<Change> changes_;
+  std::vector<Change> sorted_;
+  std::vector<std::uint32_t> bucket_;
+
+  std::int64_t work_ = 0;
+  std::int64_t max_work_ = 0;
+  std::int64_t next_stop_ = 0;
+  bool time_is_up_ = false;
+  const std::function<bool()>* stop_ = nullptr;
+};
+
+Part::Part(const Instance& instance, const std::vector<std::int64_t>& heat,
+           std::vector<BufferIndex> buffers)
+    : instance_(instance), buffers_(std::move(buffers)) {
+  const std::size_t n = buffers_.size();
+  items_.reserve(n);
+  std::int32_t last_section = 0;
+  Bytes largest = 1;
+  first_section_ = instance.first[buffers_.front()].value();
+  for (const BufferIndex b : buffers_) {
+    items_.push_back({instance.first[b].value() - first_section_,
+                      instance.last[b].value() - first_section_, instance.size[b], kOut, 1, 1});
+    last_section = std::max(last_section, items_.back().last);
+    largest = std::max(largest, instance.size[b]);
+  }
+
+  // Sizes of at most 20 bits and heats of at most 40 make a product that fits.
+  const auto bits = [](std::int64_t x) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x)));
+  };
+  const int size_shift = std::max(0, bits(largest) - 20);
+  const int heat_shift = std::max(0, bits(heat.back()) - 40);
+  std::int64_t most = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const BufferIndex b = buffers_[i];
+    const std::int64_t heats =
+        heat[instance.last[b].position()] - heat[instance.first[b].position()];
+    items_[i].base = ((instance.size[b] >> size_shift) + 1) * ((heats >> heat_shift) + 1);
+    most = std::max(most, items_[i].base);
+  }
+  const int base_shift = std::max(0, bits(most) - kBaseBits);
+  for (Item& item : items_) {
+    item.base = std::max<std::int64_t>(item.base >> base_shift, 1);
+    item.cost = item.base;
+  }
+
+  begin_at_.assign(static_cast<std::size_t>(last_section) + 1, 0);
+  std::int64_t live_sections = 0;
+  for (const Item& item : items_) {
+    ++begin_at_[static_cast<std::size_t>(item.first) + 1];
+    live_sections += item.last - item.first;
+  }
+  for (std::size_t s = 1; s < begin_at_.size(); ++s) begin_at_[s] += begin_at_[s - 1];
+  while ((std::int64_t{4} << block_bits_) < live_sections / last_section) ++block_bits_;
+  std::vector<std::int32_t> live;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % (std::size_t{1} << block_bits_) == 0) {
+      std::erase_if(live, [&](std::int32_t k) {
+        return items_[static_cast<std::size_t>(k)].last <= items_[i].first;
+      });
+      live_begin_.push_back(live_.size());
+      live_.insert(live_.end(), live.begin(), live.end());
+    }
+    live.push_back(static_cast<std::int32_t>(i));
+  }
+  live_begin_.push_back(live_.size());
+}
+
+void Part::Improve(Bytes stop_at, std::int64_t max_work, const std::function<bool()>& stop,
+                   std::vector<Bytes>& offsets) {
+  max_work_ = max_work;
+  stop_ = &stop;
+  Restore(offsets);
+  Bytes height = Height();
+  const Bytes fine = std::max<Bytes>(1, stop_at / kFineness);
+  std::int64_t patience = kPatience;
+  Bytes failed = stop_at - 1;  // No target up to here is worth a try now.
+  Bytes divisor = kFirstDivisor;
+  while (height > stop_at && !TimeIsUp()) {
+    const bool nearly = failed < stop_at && height - stop_at <= fine;
+    const Bytes target =
+        nearly ? stop_at
+               : std::max(stop_at, height - std::max<Bytes>((height - failed) / divisor, 1));
+    divisor = std::max<Bytes>(divisor / 2, 2);
+    const bool reached = Reach(target, patience);
+    if (reached) {
+      height = Height();
+      for (std::size_t i = 0; i < items_.size(); ++i) {
+        offsets[buffer(i).position()] = items_[i].offset;
+      }
+    } else {
+      failed = target;
+    }
+    if (failed >= stop_at && height - failed <= fine) {
+      failed = stop_at - 1;
+      patience = std::min(2 * patience, kMaxPatience);
+      if (!reached) Restore(offsets);
+    }
+  }
+}
+
+void Part::Restore(const std::vector<Bytes>& offsets) {
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    items_[i].offset = offsets[buffer(i).position()];
+  }
+}
+
+Bytes Part::Height() const {
+  Bytes height = 0;
+  for (const Item& item : items_) height = std::max(height, item.offset + item.size);
+  return height;
+}
+
+bool Part::TimeIsUp() {
+  if (work_ >= max_work_) return true;
+  if (work_ >= next_stop_) {
+    next_stop_ = work_ + kWorkPerStop;
+    time_is_up_ = time_is_up_ || (*stop_ && (*stop_)());
+  }
+  return time_is_up_;
+}
+
+void Part::PushOut(std::size_t item) {
+  items_[item].offset = kOut;
+  out_.emplace(items_[item].cost, item);
+}
+
+bool Part::Reach(Bytes target, std::int64_t patience) {
+  out_ = {};
+  std::int64_t base_out = 0;
+  work_ += 1 + static_cast<std::int64_t>(items_.size() / 16);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    Item& item = items_[i];
+    if (item.offset != kOut && item.offset + item.size <= target) continue;
+    if (pinned(i)) return false;  // Unreachable: the bound counts pins.
+    base_out += item.base;
+    PushOut(i);
+  }
+  std::int64_t least_out = base_out;
+  std::int64_t idle = 0;
+  while (!out_.empty()) {
+    if (base_out < least_out) {
+      least_out = base_out - base_out / 1024;
+      idle = 0;
+    }
+    if (++idle > patience || TimeIsUp()) return false;
+    const std::size_t u = out_.top().second;
+    FindTaken(u);
+    const auto offset = CheapestOffset(u, target - items_[u].size);
+    if (!offset) return false;
+    out_.pop();
+    for (const Taken& taken : taken_) {
+      Item& other = items_[taken.item];
+      // One with windows may be met twice.
+      if (taken.lower >= *offset || *offset >= taken.upper || other.offset == kOut) continue;
+      other.cost = std::min(other.cost + other.base, other.base * kMaxWeight);
+      base_out += other.base;
+      PushOut(taken.item);
+    }
+    items_[u].offset = *offset;
+    base_out -= items_[u].base;
+  }
+  return true;
+}
+
+template <typename Visit>
+void Part::ForNeighbours(std::size_t u, Visit visit) {
+  const Item& item = items_[u];
+  const auto begin = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(item.first)]);
+  const auto end = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(item.last)]);
+  const std::size_t block = begin >> block_bits_;
+  const std::size_t from = block << block_bits_;
+  for (std::size_t k = live_begin_[block]; k < live_begin_[block + 1]; ++k) {
+    const auto i = static_cast<std::size_t>(live_[k]);
+    if (items_[i].last > item.first) visit(i);
+  }
+  for (std::size_t i = from; i < begin; ++i) {
+    if (items_[i].last > item.first) visit(i);
+  }
+  for (std::size_t i = begin; i < end; ++i) visit(i);
+  work_ += static_cast<std::int64_t>(8 + live_begin_[block + 1] - live_begin_[block] + end - from);
+}
+
+void Part::FindTaken(std::size_t u) {
+  taken_.clear();
+  const Bytes size = items_[u].size;
+  ForNeighbours(u, [&](std::size_t i) {
+    const Item& other = items_[i];
+    if (other.offset == kOut) return;
+    if (!instance_.has_gaps) {
+      taken_.push_back({other.offset - size, other.offset + other.size, i});
+      return;
+    }
+    for (const Interval& bad : ForbiddenDifferences(instance_, buffer(i), buffer(u))) {
+      taken_.push_back({other.offset + bad.lower, other.offset + bad.upper, i});
+    }
+  });
+}
+
+std::optional<Bytes> Part::CheapestOffset(std::size_t u, Bytes highest) {
+  changes_.clear();
+  std::int64_t cost = 0;
+  const auto add = [&](Bytes lower, Bytes upper, std::int64_t price) {
+    if (upper <= 0 || lower >= highest || upper - lower < 2) return;
+    if (lower < 0) {
+      cost += price;
+    } else {
+      changes_.push_back({lower + 1, price});
+    }
+    if (upper <= highest) changes_.push_back({upper, -price});
+  };
+  if (!instance_.has_pins) {
+    for (const Taken& taken : taken_) add(taken.lower, taken.upper, items_[taken.item].cost);
+  } else {
+    // Pins are united first: no offset pays for two of them.
+    std::vector<std::pair<Bytes, Bytes>> pins;
+    for (const Taken& taken : taken_) {
+      if (pinned(taken.item)) {
+        pins.emplace_back(taken.lower, taken.upper);
+      } else {
+        add(taken.lower, taken.upper, items_[taken.item].cost);
+      }
+    }
+    std::sort(pins.begin(), pins.end());
+    for (std::size_t k = 0; k < pins.size();) {
+      auto [lower, upper] = pins[k];
+      for (++k; k < pins.size() && pins[k].first < upper - 1; ++k) {
+        upper = std::max(upper, pins[k].second);
+      }
+      add(lower, upper, kImmovable);
+    }
+  }
+  SortChanges(highest);
+
+  const Bytes alignment = instance_.alignment[buffer(u)];
+  std::int64_t least = kImmovable;
+  std::optional<Bytes> best;
+  std::size_t next = 0;
+  for (Bytes from = 0;;) {
+    for (; next < changes_.size() && changes_[next].offset == from; ++next) {
+      cost += changes_[next].change;
+    }
+    const Bytes to = next < changes_.size() ? changes_[next].offset - 1 : highest;
+    if (cost < least) {
+      const Bytes offset = alignment == 1 ? from : RoundUp(from, alignment);
+      if (offset <= to) {
+        least = cost;
+        best = offset;
+        if (cost == 0) break;
+      }
+    }
+    if (next == changes_.size()) break;
+    from = changes_[next].offset;
+  }
+  return best;
+}
+
+// By offset. Offsets are spread over the whole height, so a pass of buckets leaves little to do.
+void Part::SortChanges(Bytes highest) {
+  const std::size_t count = changes_.size();
+  if (count < 32) {
+    std::sort(changes_.begin(), changes_.end(),
+              [](const Change& x, const Change& y) { return x.offset < y.offset; });
+    return;
+  }
+  const std::size_t buckets = std::bit_ceil(count);
+  int shift = 0;
+  while ((static_cast<std::size_t>(highest) >> shift) >= buckets) ++shift;
+  bucket_.assign(buckets + 1, 0);
+  for (const Change& change : changes_) {
+    ++bucket_[(static_cast<std::size_t>(change.offset) >> shift) + 1];
+  }
+  for (std::size_t b = 1; b <= buckets; ++b) bucket_[b] += bucket_[b - 1];
+  sorted_.resize(count);
+  for (const Change& change : changes_) {
+    sorted_[bucket_[static_cast<std::size_t>(change.offset) >> shift]++] = change;
+  }
+  // Now bucket_[b] is where bucket b ends.
+  std::size_t begin = 0;
+  for (std::size_t b = 0; b < buckets; ++b) {
+    const std::size_t end = bucket_[b];
+    if (end - begin > 16) {
+      std::sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begin),
+                sorted_.begin() + static_cast<std::ptrdiff_t>(end),
+                [](const Change& x, const Change& y) { return x.offset < y.offset; });
+    } else {
+      for (std::size_t k = begin + 1; k < end; ++k) {
+        const Change change = sorted_[k];
+        std::size_t at = k;
+        for (; at > begin && change.offset < sorted_[at - 1].offset; --at) {
+          sorted_[at] = sorted_[at - 1];
+        }
+        sorted_[at] = change;
+      }
+    }
+    begin = end;
+  }
+  changes_.swap(sorted_);
+}
+
+// The buffers of each part that stands higher than `enough`, in order of their first section.
+std::vector<std::vector<BufferIndex>> HighParts(const Instance& instance, Bytes enough,
+                                                const std::vector<Bytes>& offsets) {
+  std::vector<BufferIndex> order;
+  order.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    if (!instance.pieces_of(b).empty()) order.push_back(b);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
+    return instance.first[x] < instance.first[y];
+  });
+  std::vector<std::vector<BufferIndex>> parts;
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    SectionIndex last;
+    Bytes height = 0;
+    for (; end < order.size() && (end == begin || instance.first[order[end]] < last); ++end) {
+      const BufferIndex b = order[end];
+      last = std::max(last, instance.last[b]);
+      height = std::max(height, offsets[b.position()] + instance.size[b]);
+    }
+    if (height > enough) {
+      parts.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                         order.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    begin = end;
+  }
+  return parts;
+}
+
+}  // namespace
+
+Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
+                  const std::function<bool()>& stop, std::vector<Bytes>& offsets) {
+  for (const BufferIndex b : instance.buffers()) {
+    // What is never live is in nobody's way.
+    if (!instance.pieces_of(b).empty() || instance.pin[b] != kNone) continue;
+    if (offsets[b.position()] + instance.size[b] > stop_at) offsets[b.position()] = 0;
+  }
+  auto parts = HighParts(instance, stop_at, offsets);
+  if (!parts.empty()) {
+    const std::vector<std::int64_t> heat = HeatUpTo(instance);
+    const std::int64_t share = max_work / static_cast<std::int64_t>(parts.size());
+    std::atomic<std::size_t> next{0};
+    // Parts share no buffers, so no two threads write the same offset.
+    const auto work = [&] {
+      for (std::size_t k = next++; k < parts.size(); k = next++) {
+        Part(instance, heat, std::move(parts[k])).Improve(stop_at, share, stop, offsets);
+      }
+    };
+    std::vector<std::thread> helpers;
+    const auto wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), parts.size());
+    while (helpers.size() + 1 < wanted) {
+      try {
+        helpers.emplace_back(work);
+      } catch (const std::system_error&) {
+        break;  // Fewer threads than asked for; the answer is the same.
+      }
+    }
+    work();
+    for (std::thread& helper : helpers) helper.join();
+  }
+  Bytes height = 0;
+  for (const BufferIndex b : instance.buffers()) {
+    height = std::max(height, offsets[b.position()] + instance.size[b]);
+  }
+  return height;
+}
+
+}  // namespace berth::internal

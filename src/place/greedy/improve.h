@@ -1,0 +1,62 @@
+// place/greedy/improve.h -- a lower plan from a good one, by moving what stands too high.
+//
+// Greedy plans of large tables are good nearly everywhere: the load has its peak at few places, and
+// only there do buffers stand above it. So do not plan again, repair. Set a target below the plan's
+// height; take out the buffers that stand above it; put them back one by one, each at the offset,
+// under the target, where it pushes out the least:
+//
+//   target - - - - +-----+ - - -       u is out. Wherever it goes below the target it meets
+//            +--+  |  u  |             others; the sum of their costs is a step function of
+//            |  |  +-----+             its offset. It takes the lowest offset of least cost,
+//            |  +-----+ +---+          and those it meets there are out in turn. No offset
+//            +--|  v  | | w |          costs less than one that is free.
+//               +-----+ +---+
+//
+// When nothing is out, the plan has reached the target, and the next one is nearer to the bound: an
+// eighth of the way first, then a quarter, then half. When nothing less has been out for a number
+// of steps, the target rises half-way to the plan's height, and what is out finds room there, or at
+// last the plan is restored and the next attempt is given more patience. The plan kept is the
+// lowest one at any moment.
+//
+// What makes it converge:
+//
+//   * cost is size times heat, the heat of a section being (load / largest load)^16, summed over
+//     the lifetime: buffers that live away from the peaks are free to move, as they find room
+//     anywhere;
+//   * costs are learned: whoever is pushed out grows dearer each time, which breaks circles and
+//     shows which buffers are hard;
+//   * the dearest buffer that is out goes back first.
+//
+// The neighbours in time of a buffer come from an index that is made once: buffers in order of
+// their first section, and for every 2^k of them who is live there; k is chosen so that the index
+// stays linear in the buffers. Parts whose lifetimes never meet are improved each by itself, by as
+// many threads as there are; each part has its own share of the work, so that the plan does not
+// depend on the threads. Pins, alignments, gaps and windows are honoured; hints are not looked at,
+// but what need not move stays where it is.
+//
+// The pool of those that are out and the learned costs are those of Nagata and Braysy's search for
+// vehicle routes (2009); learning from conflicts goes back
+// to Morris's breakout (AAAI 1993). docs/algorithms/greedy.md says what it achieves.
+//
+// Cost: a step looks at all neighbours in time of one buffer, some 25 ns each. All arithmetic is on
+// integers, and work is counted in neighbours: the same plan everywhere unless time ends it.
+#ifndef BERTH_PLACE_GREEDY_IMPROVE_H_
+#define BERTH_PLACE_GREEDY_IMPROVE_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "model/instance.h"
+
+namespace berth::internal {
+
+// Lowers `offsets`, which must be a valid plan for `instance`, towards `stop_at`, and returns its
+// height. Spends about `max_work` looks at neighbours at most; `stop` is asked now and then, from
+// any of the threads, and ends it with the best plan so far; never if it is empty.
+Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
+                  const std::function<bool()>& stop, std::vector<Bytes>& offsets);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_PLACE_GREEDY_IMPROVE_H_

@@ -1,0 +1,181 @@
+#include "place/greedy/improve.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "place/greedy/greedy.h"
+#include "testing/differential.h"
+#include "tests/greedy/problems.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::int64_t kWork = 200'000;
+
+std::vector<Bytes> FirstPlan(const Problem& problem, Algorithm algorithm) {
+  return *PlaceGreedy(problem, Compile(problem), algorithm);
+}
+
+std::optional<std::string> Fault(const Problem& problem, const std::vector<Bytes>& offsets,
+                                 Bytes height) {
+  const auto valid = ValidateOffsets(problem, {offsets, height});
+  return valid ? std::nullopt : std::optional(valid.error().message);
+}
+
+// `count` copies of a problem, one after the other in time.
+Problem InARow(std::uint64_t seed, int count, int buffers) {
+  Problem problem;
+  for (int k = 0; k < count; ++k) {
+    for (Buffer& buffer : GeneratedProblem(seed + static_cast<std::uint64_t>(k), buffers).buffers) {
+      buffer.id = std::to_string(k) + "." + buffer.id;
+      buffer.start += k * 1000;
+      buffer.end += k * 1000;
+      problem.buffers.push_back(buffer);
+    }
+  }
+  return problem;
+}
+
+// Pins, gaps, windows, alignments: valid, never higher, the same for any number of threads, and as
+// low as any plan where that is known and the first one was not.
+TEST(Improve, KeepsTheRulesAndNeverRaisesAPlan) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.max_buffers = 14;
+  knobs.horizon = 12;
+  knobs.with_capacity = false;
+  ForRandomProblems(1, 1000, knobs, [](const Problem& problem) -> std::optional<std::string> {
+    const Instance instance = Compile(problem);
+    const Bytes bound = MaxLiveLoad(problem).lower_bound;
+    for (const Algorithm algorithm : {Algorithm::kFirstFitStart, Algorithm::kContention}) {
+      const std::vector<Bytes> before = FirstPlan(problem, algorithm);
+      std::vector<Bytes> one = before;
+      const Bytes height = ImprovePlan(instance, bound, 20'000, 1, nullptr, one);
+      if (auto fault = Fault(problem, one, height)) return fault;
+      if (height > Height(problem, before)) return "a higher plan";
+      std::vector<Bytes> four = before;
+      if (ImprovePlan(instance, bound, 20'000, 4, nullptr, four) != height || one != four) {
+        return "one and four threads differ";
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+TEST(Improve, LowersMostPlansThatAreNotAtTheBound) {
+  int lowered = 0;
+  int high = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = GeneratedProblem(seed, 200);
+    const Bytes bound = MaxLiveLoad(problem).lower_bound;
+    std::vector<Bytes> offsets = FirstPlan(problem, Algorithm::kFirstFitStart);
+    const Bytes before = Height(problem, offsets);
+    if (before == bound) continue;
+    ++high;
+    lowered += ImprovePlan(Compile(problem), bound, kWork, 1, nullptr, offsets) < before;
+  }
+  EXPECT_GE(high, 20);
+  EXPECT_GE(lowered, high * 9 / 10) << lowered << " of " << high;
+}
+
+TEST(Improve, ImprovesEachPartByItselfWithAnyNumberOfThreads) {
+  const Problem problem = InARow(1, 8, 100);
+  const Instance instance = Compile(problem);
+  const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+  const Bytes bound = MaxLiveLoad(problem).lower_bound;
+  std::vector<Bytes> one = before;
+  const Bytes height = ImprovePlan(instance, bound, 8 * kWork, 1, nullptr, one);
+  EXPECT_LT(height, Height(problem, before));
+  EXPECT_EQ(Fault(problem, one, height), std::nullopt);
+  for (const int threads : {2, 5, 16}) {
+    std::vector<Bytes> many = before;
+    EXPECT_EQ(ImprovePlan(instance, bound, 8 * kWork, threads, nullptr, many), height);
+    EXPECT_EQ(one, many) << threads;
+  }
+  // A part that is low enough stays as it is.
+  const Bytes enough = Height(problem, before) - 1;
+  std::vector<Bytes> some = before;
+  EXPECT_LE(ImprovePlan(instance, enough, 8 * kWork, 1, nullptr, some), enough);
+  int parts_as_before = 0;
+  for (std::size_t k = 0; k < 8; ++k) {
+    parts_as_before += std::equal(some.begin() + static_cast<std::ptrdiff_t>(100 * k),
+                                  some.begin() + static_cast<std::ptrdiff_t>(100 * (k + 1)),
+                                  before.begin() + static_cast<std::ptrdiff_t>(100 * k));
+  }
+  EXPECT_GE(parts_as_before, 5);
+}
+
+// More work only ever lowers the plan, and the work is what is asked for.
+TEST(Improve, IsAnytime) {
+  const Problem problem = GeneratedProblem(3, 400);
+  const Instance instance = Compile(problem);
+  const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+  const Bytes bound = MaxLiveLoad(problem).lower_bound;
+  Bytes last = Height(problem, before);
+  for (std::int64_t work = 0; work < 2'000'000; work = 2 * work + 1000) {
+    std::vector<Bytes> offsets = before;
+    const Bytes height = ImprovePlan(instance, bound, work, 1, nullptr, offsets);
+    EXPECT_LE(height, last) << work;
+    EXPECT_EQ(Fault(problem, offsets, height), std::nullopt);
+    if (work == 0) {
+      EXPECT_EQ(offsets, before);
+    }
+    last = height;
+  }
+  EXPECT_LT(last, Height(problem, before));
+}
+
+TEST(Improve, StopsWhenTold) {
+  const Problem problem = GeneratedProblem(3, 400);
+  const Instance instance = Compile(problem);
+  const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+  for (const int after : {0, 1, 3}) {
+    std::atomic<int> asked{0};
+    std::vector<Bytes> offsets = before;
+    // Below any plan: only `stop` ends it.
+    const Bytes height = ImprovePlan(
+        instance, 1, std::int64_t{1} << 60, 1, [&] { return asked++ >= after; }, offsets);
+    EXPECT_EQ(asked, after + 1);
+    EXPECT_EQ(Fault(problem, offsets, height), std::nullopt);
+    if (after == 0) {
+      EXPECT_EQ(offsets, before);
+    }
+  }
+}
+
+TEST(Improve, TakesTheEmptyProblemAndWhatIsNeverLive) {
+  std::vector<Bytes> none;
+  EXPECT_EQ(ImprovePlan(Compile({}), 0, kWork, 1, nullptr, none), 0);
+  Problem problem = MakeProblem({{0, 4, 8}, {0, 4, 2}});
+  problem.buffers[0].gaps = {{0, 4, std::nullopt}};
+  std::vector<Bytes> offsets = {100, 0};
+  EXPECT_EQ(ImprovePlan(Compile(problem), 8, kWork, 1, nullptr, offsets), 8);
+}
+
+// Costs are sums of products; they must fit at the limits of a problem.
+TEST(Improve, TakesProblemsAtTheLimit) {
+  Problem problem = MakeProblem({{-kMaxStep, kMaxStep, kMaxBytes / 4},
+                                 {-kMaxStep, 0, kMaxBytes / 4},
+                                 {0, kMaxStep, kMaxBytes / 8},
+                                 {1, 2, 1}});
+  std::vector<Bytes> offsets = {kMaxBytes / 8, kMaxBytes * 3 / 8, 0, kMaxBytes / 2};
+  const Bytes bound = MaxLiveLoad(problem).lower_bound;
+  EXPECT_EQ(ImprovePlan(Compile(problem), bound, kWork, 1, nullptr, offsets), bound);
+  EXPECT_EQ(Fault(problem, offsets, bound), std::nullopt);
+}
+
+// Heights are pinned: a change here is a change of what the search does.
+TEST(Improve, Golden) {
+  std::vector<Bytes> heights;
+  for (const std::uint64_t seed : {21u, 22u, 23u}) {
+    const Problem problem = GeneratedProblem(seed, 300);
+    std::vector<Bytes> offsets = FirstPlan(problem, Algorithm::kFirstFitStart);
+    heights.push_back(ImprovePlan(Compile(problem), MaxLiveLoad(problem).lower_bound, kWork, 1,
+                                  nullptr, offsets));
+  }
+  EXPECT_EQ(heights, (std::vector<Bytes>{7429, 5797, 4244}));
+}
+
+}  // namespace
+}  // namespace berth::internal
