@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -20,34 +18,34 @@
 namespace berth::internal {
 namespace {
 
-const std::int64_t kRunNodes = std::getenv("K_RUN") ? std::atoi(std::getenv("K_RUN")) : 1000;  // Of the shortest run.
+constexpr std::int64_t kRunNodes = 1000;  // Of the shortest run.
 constexpr std::size_t kTableEntries = 4096;
 // The table is made smaller than that where its entries are large.
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 
-double KnobF(const char* n, double d) { const char* v = std::getenv(n); return v ? std::atof(v) : d; }
-const int kCalm = static_cast<int>(KnobF("K_CALM", 0));
-const int kCalmFrom = static_cast<int>(KnobF("K_FROM", 3));
-const int kCalmN = static_cast<int>(KnobF("K_CN", 0));
-const int kCalmW = static_cast<int>(KnobF("K_CW", 0));
-const double kSlk = KnobF("K_SLK", 5);
-const double kExp = KnobF("K_EXP", 3);
 // A failure adds an amount to the weight of its section, and the amount grows, so that old failures
 // fade. Both are scaled down before they leave what a double holds exactly.
 constexpr std::uint64_t kFirstWeight = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 32;
-const std::uint64_t kWeightGrowth = (std::uint64_t)KnobF("K_INC", 333);  // By one part in so many.
+constexpr std::uint64_t kWeightGrowth = 333;  // By one part in so many.
 
-// The value of a candidate, as a logarithm to base 2 in units of 1/65536: how many sections it is
-// live in, its size and its largest load count this much, ...
-const std::int64_t kWidthFactor = (std::int64_t)(65536*KnobF("P_W", 1.2));  // 1.2
-const std::int64_t kSizeFactor = (std::int64_t)(65536*KnobF("P_S", .15));    // 0.15
-const std::int64_t kLoadFactor = (std::int64_t)(65536*KnobF("P_L", 2));  // 4
-// ... and random noise: at most so much either way, half as much in the first run.
-const std::int64_t kNoise = (std::int64_t)(65536*1.4427*1.2*KnobF("P_NOISE", .2));
-// A candidate that leaves no room on one side of its niche, or on both, counts 1.75 and 2.5 times:
-// log2 of these, times the width factor.
-constexpr std::array<std::int64_t, 3> kFit = {0, 63'492, 103'959};
+// After as many runs, one run in so many is calm: it does not look at the weights. A tight problem
+// is solved where the conflicts are; but where there is slack everywhere, going back to the same
+// place again and again wastes it elsewhere.
+constexpr std::int64_t kCalmEvery = 3;
+
+// How valuable a candidate is, as a logarithm to base 2 in units of 1/65536: how many sections it
+// is live in, its size and the largest load it meets count to these powers, ...
+constexpr std::int64_t kWidthPower = 65'536;  // 1
+constexpr std::int64_t kSizePower = 9'830;    // 0.15
+constexpr std::int64_t kLoadPower = 131'072;  // 2
+// ... a random factor of e^-0.1 to e^0.1, of half that in the first run, ...
+constexpr std::int64_t kNoise = 9455;
+// ... and a factor of 1.75 or 2.5 if it leaves no room on one side of its niche, or on both.
+constexpr std::array<std::int64_t, 3> kFit = {0, 52911, 86634};
+
+// What a section without any budget left counts, in thousandths of the capacity.
+constexpr double kNoBudget = 10;
 
 // log2 of `value`, at least 1, in units of 1/65536, rounded down: the same on every machine.
 std::int64_t Log2(std::uint64_t value) {
@@ -195,7 +193,7 @@ class NicheSearch::LevelEngine final : public Engine {
   bool fits_ = true;         // The root of this capacity is not impossible.
   bool incomplete_ = false;  // Something was left out at this capacity.
   std::int64_t run_ = 0;     // At this capacity.
-  bool calm_ = false;
+  bool is_calm_ = false;
   std::int64_t nodes_ = 0;   // Of this call.
 };
 
@@ -222,9 +220,9 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
     for (Section s = plan_.first_of(i); s < plan_.last_of(i); ++s) {
       load = std::max(load, instance.section_load[SectionIndex(s)]);
     }
-    base_value_.push_back(kWidthFactor * Log2(width) / 65536 +
-                          kSizeFactor * Log2(static_cast<std::uint64_t>(plan_.size(i))) / 65536 +
-                          kLoadFactor * Log2(static_cast<std::uint64_t>(load)) / 65536);
+    base_value_.push_back(kWidthPower * Log2(width) / 65536 +
+                          kSizePower * Log2(static_cast<std::uint64_t>(plan_.size(i))) / 65536 +
+                          kLoadPower * Log2(static_cast<std::uint64_t>(load)) / 65536);
   }
   value_.resize(items);
   wanted_.resize(items);
@@ -249,7 +247,7 @@ void NicheSearch::LevelEngine<Level>::StartRun(const std::vector<Bytes>* known) 
                          ? -1
                          : static_cast<Level>(wanted / grain_);
   }
-  calm_ = kCalm > 0 && run_ >= kCalmFrom && run_ % kCalm == kCalm - 1;
+  is_calm_ = run_ > kCalmEvery && run_ % kCalmEvery == kCalmEvery - 1;
   ++run_;
 }
 
@@ -323,10 +321,10 @@ bool NicheSearch::LevelEngine<Level>::Choose(Frame& frame) {
     const bool is_niche = floor < Plan::kPlaced &&
                           (first == frame.first || floors[At(first) - 1] > floor) &&
                           (last == frame.last || floors[At(last)] > floor);
-    if (is_niche && ((options_.niches && !(calm_ && !kCalmN)) || floor < lowest)) {
+    if (is_niche && (options_.niches || floor < lowest)) {
       const std::size_t begin = candidates_.size();
       if (FindCandidates(first, last)) {
-        if (!options_.niches || (calm_ && !kCalmN)) best = {};
+        if (!options_.niches) best = {};
         lowest = floor;
         ScoreSections(first, last, begin, best);
       } else {
@@ -375,8 +373,8 @@ void NicheSearch::LevelEngine<Level>::ScoreSections(Section first, Section last,
     const auto budget = static_cast<double>(plan_.budget(s));
     const auto choices = static_cast<double>(candidates + (plan_.budget(s) > 0 ? 1 : 0));
     const double slack = 1000 * std::max(budget, 0.0) / static_cast<double>(capacity_);
-    const double score =
-        (kExp == 3 ? choices * choices * choices : std::pow(choices, kExp)) * (slack + kSlk) / (calm_ ? (kCalmW ? std::sqrt(static_cast<double>(weight_[At(s)])) : 1.0) : static_cast<double>(weight_[At(s)]));
+    const double weight = is_calm_ ? 1 : static_cast<double>(weight_[At(s)]);
+    const double score = choices * choices * choices * (slack + kNoBudget) / weight;
     if (best.section == kNoSection || score < best.score) {
       best = {s, first, last, begin, candidates_.size(), score};
     }
