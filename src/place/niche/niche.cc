@@ -535,6 +535,10 @@ SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity,
     incomplete_ = false;
     table_.Clear();
     fits_ = plan_.Reset(levels);
+    // A buffer that is live nowhere has to lie below the capacity too.
+    for (const BufferIndex b : instance_.buffers()) {
+      fits_ &= std::max<Bytes>(instance_.pin[b], 0) + instance_.size[b] <= capacity;
+    }
   }
   if (!fits_) {
     answer.verdict = SearchAnswer::Verdict::kImpossible;

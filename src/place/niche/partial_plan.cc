@@ -452,6 +452,7 @@ Level PartialPlan<Level>::NextLevel(Section section) const {
   for (Lane k = earliest_[At(from)]; k < starting(to); ++k) {
     if (!is_unplaced(k) || last(k) <= from) continue;
     if (first(k) <= section && last(k) > section) continue;
+    if (lowest(k) < floor) continue;  // It lies in a gap of what can lie on the floor.
     level = std::min(level, lowest(k) + height(k));
   }
   return level;
@@ -477,6 +478,7 @@ void PartialPlan<Level>::ExplainNextLevel(Section section, Level level, SectionS
   for (Lane k = earliest_[At(from)]; k < starting(to); ++k) {
     if (!is_unplaced(k) || last(k) <= from) continue;
     if (first(k) <= section && last(k) > section) continue;
+    if (lowest(k) < floor) continue;  // It lies in a gap of what can lie on the floor.
     ExplainLane(k, level - height(k), set);
   }
 }
