@@ -10,6 +10,8 @@ namespace {
 
 // Each pair that meets counts twice and takes 24 bytes (disjunctive: 40): some 2 GB.
 constexpr std::int64_t kMostOverlaps = 100'000'000;
+// Each piece takes 4 bytes in each section: some 1 GB.
+constexpr std::int64_t kMostMembers = 250'000'000;
 
 constexpr std::int64_t kFirstTurnNodes = 1000;
 constexpr std::int64_t kMostTurnNodes = std::int64_t{1} << 60;
@@ -32,16 +34,25 @@ Bytes Grain(const Instance& instance) {
 
 }  // namespace
 
-ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
-                         const PlaceOptions& options, const Budget& budget)
+ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const PlaceOptions& options,
+                         const Budget& budget)
     : grain_(Grain(instance)) {
-  if (algorithm == Algorithm::kNiche) {
+  const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1));
+  const bool is_auto = algorithm == Algorithm::kAuto;
+  if (is_auto || algorithm == Algorithm::kNiche) {
+    std::int64_t members = 0;
+    for (const Piece& piece : instance.pieces) members += piece.last.value() - piece.first.value();
+    too_large_ = members > kMostMembers;
+    if (too_large_) return;
     niche_ = std::make_unique<NicheSearch>(instance, options.niche, options.seed);
-    return;
+    searches_.push_back(Algorithm::kNiche);
+    // A node looks at every lane, some of them several times, and at many sections.
+    node_cost_ = 500 + 4 * n;
+    if (algorithm == Algorithm::kNiche || !instance.has_windows) return;
   }
   const std::int64_t pairs = CountOverlaps(instance);
   if (pairs > kMostOverlaps) {
-    too_large_ = true;
+    too_large_ = !is_auto;
     return;
   }
   auto overlaps = FindOverlaps(instance, budget);
@@ -49,47 +60,42 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
   overlaps_ = std::move(*overlaps);
   if (algorithm != Algorithm::kDisjunctive) {
     canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
+    searches_.push_back(Algorithm::kCanonical);
   }
-  if (algorithm == Algorithm::kDisjunctive ||
-      (algorithm == Algorithm::kAuto && !overlaps_.stackable)) {
+  if (algorithm == Algorithm::kDisjunctive || (is_auto && !overlaps_.stackable)) {
     disjunctive_ = std::make_unique<DisjunctiveSearch>(instance, overlaps_);
+    searches_.push_back(Algorithm::kDisjunctive);
   }
-  const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1));
   // A node looks at every unplaced buffer and, for each of some five children, at the neighbours.
-  node_cost_ = n + 5 * (pairs / n + 1);
+  node_cost_ = std::max(node_cost_, n + 5 * (pairs / n + 1));
+}
+
+SearchAnswer ExactSearch::Ask(Algorithm algorithm, Bytes capacity, const std::vector<Bytes>* known,
+                              std::int64_t node_limit, Budget& budget) {
+  last_ = algorithm;
+  if (algorithm == Algorithm::kNiche) return niche_->Search(capacity, node_limit, budget);
+  if (algorithm == Algorithm::kDisjunctive) {
+    return disjunctive_->Search(capacity, node_limit, budget);
+  }
+  return canonical_->Search(capacity, known, node_limit, budget);
 }
 
 SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known,
                                  std::int64_t node_limit, Budget& budget) {
-  if (niche_ != nullptr) {
-    last_ = Algorithm::kNiche;
-    return niche_->Search(capacity, known, node_limit, budget);
-  }
-  if (disjunctive_ == nullptr) {
-    last_ = Algorithm::kCanonical;
-    return canonical_ == nullptr ? SearchAnswer()
-                                 : canonical_->Search(capacity, known, node_limit, budget);
-  }
-  if (canonical_ == nullptr) {
-    last_ = Algorithm::kDisjunctive;
-    return disjunctive_->Search(capacity, node_limit, budget);
-  }
-  // One may find at once what the other never does: they take turns, each with twice the nodes of
-  // the turn before.
+  if (searches_.empty()) return {};
+  if (searches_.size() == 1) return Ask(searches_.front(), capacity, known, node_limit, budget);
+  // One may find at once what another never does: they take turns, each with twice the nodes of the
+  // turn before, until one has an answer or all are through without one.
   SearchAnswer answer;
   std::int64_t nodes = 0;
-  bool canonical_can = true;
-  for (std::int64_t turn = kFirstTurnNodes;; turn = std::min(2 * turn, kMostTurnNodes)) {
-    for (const Algorithm algorithm : {Algorithm::kCanonical, Algorithm::kDisjunctive}) {
-      const std::int64_t limit = std::min(turn, node_limit - nodes);
-      if (algorithm == Algorithm::kCanonical && !canonical_can) continue;
-      answer = algorithm == Algorithm::kCanonical
-                   ? canonical_->Search(capacity, known, limit, budget)
-                   : disjunctive_->Search(capacity, limit, budget);
-      last_ = algorithm;
+  std::vector<Algorithm> open = searches_;
+  for (std::int64_t turn = kFirstTurnNodes; !open.empty();
+       turn = std::min(2 * turn, kMostTurnNodes)) {
+    for (const Algorithm algorithm : std::vector(open)) {
+      answer = Ask(algorithm, capacity, known, std::min(turn, node_limit - nodes), budget);
       nodes += answer.nodes;
-      canonical_can &= answer.verdict != SearchAnswer::Verdict::kInconclusive;
       answer.nodes = nodes;
+      if (answer.verdict == SearchAnswer::Verdict::kInconclusive) std::erase(open, algorithm);
       if (answer.verdict == SearchAnswer::Verdict::kFound ||
           answer.verdict == SearchAnswer::Verdict::kImpossible) {
         return answer;
@@ -100,6 +106,7 @@ SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known
       }
     }
   }
+  return answer;
 }
 
 }  // namespace berth::internal

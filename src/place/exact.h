@@ -17,37 +17,45 @@
 
 namespace berth::internal {
 
-// Asks the canonical search first. Where windows let two buffers interlock, that search may find
-// plans but proves nothing, and the disjunctive search takes over.
+// kAuto is the niche search alone, which is complete unless windows let buffers interlock. With
+// windows the other exact searches take turns with it: the canonical one, complete as long as of two
+// buffers one always lies wholly above, and otherwise the disjunctive one too.
 class ExactSearch {
  public:
-  // `algorithm`: kAuto, or kCanonical or kDisjunctive for that one alone. `instance` must outlive
-  // this. Time and memory: all pairs of buffers that meet. If time is up before they are all found,
-  // or they are too many to hold (too_large()), Decide() always gives up.
+  // `algorithm`: kAuto, or one of the exact searches for that one alone. `instance` must outlive
+  // this. Time and memory: for the niche search, sections times the pieces live in each; for the
+  // others all pairs of buffers that meet. If time is up before they are all found, or they are too
+  // many to hold (too_large()), Decide() always gives up.
   ExactSearch(const Instance& instance, Algorithm algorithm, const PlaceOptions& options,
               const Budget& budget);
 
   [[nodiscard]] bool too_large() const { return too_large_; }
 
-  // As CanonicalSearch::Search().
+  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call; `known`
+  // is a plan to begin with, or nullptr. kImpossible is a proof.
   [[nodiscard]] SearchAnswer Decide(Bytes capacity, const std::vector<Bytes>* known,
                                     std::int64_t node_limit, Budget& budget);
 
   // Which of them gave the last answer.
   [[nodiscard]] Algorithm last() const { return last_; }
 
-  // Every canonical plan's height is a multiple of this many bytes.
+  // The height of every plan that cannot be lowered is a multiple of this many bytes.
   [[nodiscard]] Bytes grain() const { return grain_; }
 
   // Roughly how many elementary steps one node costs.
   [[nodiscard]] std::int64_t node_cost() const { return node_cost_; }
 
  private:
+  [[nodiscard]] SearchAnswer Ask(Algorithm algorithm, Bytes capacity,
+                                 const std::vector<Bytes>* known, std::int64_t node_limit,
+                                 Budget& budget);
+
+  std::unique_ptr<NicheSearch> niche_;
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
-  std::unique_ptr<NicheSearch> niche_;
-  Algorithm last_ = Algorithm::kCanonical;
+  std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
+  Algorithm last_ = Algorithm::kNiche;
   Bytes grain_ = 1;
   bool too_large_ = false;
   std::int64_t node_cost_ = 1;

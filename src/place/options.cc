@@ -78,18 +78,18 @@ const std::array kRows = {
         [](const PlaceOptions& options) { return std::to_string(options.seed); }},
     BERTH_SWITCH(canonical, canonical_only, "Only plans in order of offset, then index."),
     BERTH_SWITCH(canonical, section_inference,
-                           "In each section, floor plus unplaced bytes must fit the capacity."),
+                 "In each section, floor plus unplaced bytes must fit the capacity."),
     BERTH_SWITCH(canonical, monotonic_floor, "No floor of a section lies below the last offset."),
     BERTH_SWITCH(canonical, unallocated_floor,
-                           "No floor of a section lies below the lowest offset left to its "
-                           "unplaced buffers."),
+                 "No floor of a section lies below the lowest offset left to its "
+                 "unplaced buffers."),
     BERTH_SWITCH(canonical, dominance, "No hole is left that an unplaced buffer would fill."),
     BERTH_SWITCH(canonical, hatless, "A buffer with nothing left above it has no alternatives."),
     BERTH_SWITCH(canonical, identical_order, "Of identical buffers, the first lies lowest."),
     BERTH_SWITCH(canonical, dynamic_ordering, "The buffer that can lie lowest is tried first."),
     BERTH_SWITCH(canonical, static_preordering, "Ties are broken by the preorders."),
     BERTH_SWITCH(canonical, dynamic_decomposition,
-                           "Parts that separate in time are solved one by one."),
+                 "Parts that separate in time are solved one by one."),
     Row{{"canonical.preorders", "WAT,TAW,TWA", "words over W A T Z C L U, separated by commas",
          "Fixed orders tried in rotation; each word lists sort keys, largest first: W lifetime, A "
          "area, T largest section total, Z size, C sections, L start, U end."},

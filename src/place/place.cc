@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,12 @@ namespace {
 // Without any limit from the caller, minimising stops after this many elementary steps of exact
 // search: some tenths of a second.
 constexpr std::int64_t kDefaultEffort = 200'000'000;
+constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
+
+// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search: some
+// 20 milliseconds, which often settle it.
+constexpr std::size_t kFewBuffers = 1000;
+constexpr std::int64_t kBriefEffort = 20'000'000;
 
 // kAuto leaves tables with more meeting pairs than this (counted twice) to the greedy algorithms.
 constexpr std::int64_t kMaxOverlaps = 10'000'000;
@@ -77,7 +84,7 @@ class Placer {
         Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
         return {};
       default:
-        return RunGreedy();
+        return OfferGreedy(options_.algorithm);
     }
   }
 
@@ -97,27 +104,37 @@ class Placer {
            (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
   }
 
+  [[nodiscard]] bool Done() { return Answered() || budget_.Exhausted(); }
+
   void RunAuto() {
     OfferHints(problem_, incumbent_);
-    if (incumbent_.is_optimal() || incumbent_.height() <= enough_) return;
-    RunGreedyPortfolio();
-    if (Answered() || budget_.Exhausted()) return;
-    const bool too_many = CountOverlaps(instance_) > kMaxOverlaps;
-    if (instance_.num_buffers() >= kMinImproved || too_many) {
-      Improve(too_many && budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
-      if (Answered() || budget_.Exhausted()) return;
+    if (Done()) return;
+    std::optional<ExactSearch> search;
+    if (problem_.capacity && instance_.num_buffers() <= kFewBuffers) {
+      // One look each by the cheapest and by the strongest, before all of them get their turn.
+      BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
+      if (Done()) return;
+      search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+      Decide(*search, kBriefEffort / search->node_cost());
+      if (incumbent_.height() <= enough_) return;
     }
-    if (too_many) {
+    RunGreedyPortfolio();
+    if (Done()) return;
+    const bool too_large = CountOverlaps(instance_) > kMaxOverlaps;
+    if (instance_.num_buffers() >= kMinImproved || too_large) {
+      Improve(too_large && budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
+      if (Done()) return;
+    }
+    if (too_large) {
       stopped_ = StopReason::kSize;
       return;
     }
-    ExactSearch search(instance_, Algorithm::kAuto, options_, budget_);
+    if (!search) search.emplace(instance_, Algorithm::kAuto, options_, budget_);
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
-    if (problem_.capacity) Decide(search);
+    if (problem_.capacity) Decide(*search, kNoNodeLimit);
     if (!minimize_ || Answered()) return;
-    const std::int64_t nodes =
-        unlimited ? kDefaultEffort / search.node_cost() : std::numeric_limits<std::int64_t>::max();
-    Minimize(search, incumbent_, nodes, budget_);
+    Minimize(*search, incumbent_, unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit,
+             budget_);
     if (unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
 
@@ -125,17 +142,17 @@ class Placer {
   void RunExact() {
     ExactSearch search(instance_, options_.algorithm, options_, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
-    if (problem_.capacity) Decide(search);
+    if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
-    if (!minimize_ || Answered() || search.too_large() || budget_.Exhausted()) return;
-    Minimize(search, incumbent_, std::numeric_limits<std::int64_t>::max(), budget_);
+    if (!minimize_ || search.too_large() || Done()) return;
+    Minimize(search, incumbent_, kNoNodeLimit, budget_);
   }
 
   // Is there a plan within the capacity?
-  void Decide(ExactSearch& search) {
+  void Decide(ExactSearch& search, std::int64_t node_limit) {
     if (Answered()) return;
-    SearchAnswer answer = search.Decide(*problem_.capacity, incumbent_.offsets(),
-                                        std::numeric_limits<std::int64_t>::max(), budget_);
+    SearchAnswer answer =
+        search.Decide(*problem_.capacity, incumbent_.offsets(), node_limit, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
@@ -167,10 +184,10 @@ class Placer {
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
-  Result<void> RunGreedy() {
-    auto offsets = PlaceGreedy(problem_, instance_, options_.algorithm);
+  Result<void> OfferGreedy(Algorithm algorithm) {
+    auto offsets = PlaceGreedy(problem_, instance_, algorithm);
     if (!offsets) return tl::unexpected(offsets.error());
-    incumbent_.Offer(std::move(*offsets), Info(options_.algorithm).name);
+    incumbent_.Offer(std::move(*offsets), Info(algorithm).name);
     return {};
   }
 

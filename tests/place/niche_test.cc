@@ -55,7 +55,6 @@ struct Way {
   NicheOptions options;
   std::uint64_t seed = 1;
   std::int64_t node_limit = kNoLimit;
-  const std::vector<Bytes>* known = nullptr;
 };
 
 // What is wrong with the verdicts around the least height, one capacity after the other.
@@ -68,10 +67,10 @@ Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& c
         " at " + std::to_string(capacity) + ", least " + std::to_string(least);
     Budget budget;
     // Most searches are interrupted once.
-    SearchAnswer answer = search.Search(capacity, way.known, 5, budget);
+    SearchAnswer answer = search.Search(capacity, 5, budget);
     if (answer.nodes > 5) return "more nodes than allowed" + where;
     if (answer.verdict == Verdict::kGaveUp) {
-      answer = search.Search(capacity, way.known, way.node_limit, budget);
+      answer = search.Search(capacity, way.node_limit, budget);
     }
     ++tally.searches;
     switch (answer.verdict) {
@@ -109,10 +108,7 @@ Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally
   std::vector<Bytes> capacities = {least - 1, least, least + 1, least - 1};
   const Bytes load = MaxLiveLoad(problem).load;
   if (load < least) capacities.push_back(load);
-  if (auto complaint = Judge(problem, least, capacities, way, tally)) return complaint;
-  Way with_known = way;
-  with_known.known = &plan->offsets;
-  return Judge(problem, least, {least}, with_known, tally);
+  return Judge(problem, least, capacities, way, tally);
 }
 
 // The least height by the other exact searches; nothing where that takes too long.
@@ -409,7 +405,7 @@ SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const NicheOptio
   const Instance instance = Compile(problem);
   NicheSearch search(instance, options, 7);
   Budget budget;
-  return search.Search(capacity, nullptr, node_limit, budget);
+  return search.Search(capacity, node_limit, budget);
 }
 
 // With and without vectors, in 32 and in 64 bits.
@@ -546,26 +542,20 @@ Problem PlantedWithPlan(std::uint64_t seed, std::vector<Bytes>& plan) {
   return generated->problem;
 }
 
-// Nothing is wasted in a planted plan: something that is known to lie there rests on every floor.
-TEST(Niche, FollowsAKnownPlan) {
+// Nothing is wasted in a planted plan: something that is hinted there rests on every floor.
+TEST(Niche, FollowsHints) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     std::vector<Bytes> plan;
-    const Problem problem = PlantedWithPlan(seed, plan);
+    Problem problem = PlantedWithPlan(seed, plan);
+    for (std::size_t b = 0; b < plan.size(); ++b) problem.buffers[b].hint = plan[b];
     const Instance instance = Compile(problem);
     NicheSearch search(instance, {}, 1);
     Budget budget;
-    const auto answer = search.Search(*problem.capacity, &plan, kNoLimit, budget);
+    const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
     ASSERT_EQ(answer.verdict, Verdict::kFound);
     EXPECT_EQ(answer.offsets, plan);
     EXPECT_EQ(answer.nodes, 200);
   }
-}
-
-TEST(Niche, FollowsHints) {
-  std::vector<Bytes> plan;
-  Problem problem = PlantedWithPlan(3, plan);
-  for (std::size_t b = 0; b < plan.size(); ++b) problem.buffers[b].hint = plan[b];
-  EXPECT_EQ(SearchOnce(problem, *problem.capacity, {}).offsets, plan);
 }
 
 // ---- Budgets, and one call after another.
@@ -586,8 +576,7 @@ TEST(Niche, EndsAtItsNodeLimit) {
       NicheSearch search(instance, {}, 1);
       Budget budget;
       if (by_budget) budget.SetNodeLimit(limit);
-      const auto answer =
-          search.Search(*problem.capacity, nullptr, by_budget ? kNoLimit : limit, budget);
+      const auto answer = search.Search(*problem.capacity, by_budget ? kNoLimit : limit, budget);
       EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
       EXPECT_EQ(answer.nodes, limit);
       EXPECT_EQ(budget.nodes_spent(), limit);
@@ -601,7 +590,7 @@ TEST(Niche, CancelledBeforeTheStartVisitsNothing) {
   NicheSearch search(instance, {}, 1);
   Budget budget;
   budget.Cancel();
-  const auto answer = search.Search(*problem.capacity, nullptr, kNoLimit, budget);
+  const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
   EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
   EXPECT_EQ(answer.nodes, 0);
 }
@@ -615,8 +604,7 @@ TEST(Niche, TimeEndsASearchThatWouldNotEnd) {
     NicheSearch search(instance, options, 1);
     Budget budget;
     budget.SetTimeLimit(0.02);
-    EXPECT_EQ(search.Search(*problem.capacity, nullptr, kNoLimit, budget).verdict,
-              Verdict::kGaveUp);
+    EXPECT_EQ(search.Search(*problem.capacity, kNoLimit, budget).verdict, Verdict::kGaveUp);
     EXPECT_TRUE(budget.Exhausted());
   }
 }
@@ -631,7 +619,7 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   const Instance instance = Compile(problem);
   NicheSearch at_once(instance, {}, 1);
   Budget budget;
-  const auto proof = at_once.Search(*problem.capacity, nullptr, kNoLimit, budget);
+  const auto proof = at_once.Search(*problem.capacity, kNoLimit, budget);
   ASSERT_EQ(proof.verdict, Verdict::kImpossible);
   NicheSearch search(instance, {}, 1);
   const std::int64_t limit = proof.nodes / 4;
@@ -639,7 +627,7 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   SearchAnswer answer;
   int calls = 0;
   while (answer.verdict == Verdict::kGaveUp && calls < 100) {
-    answer = search.Search(*problem.capacity, nullptr, limit, budget);
+    answer = search.Search(*problem.capacity, limit, budget);
     nodes += answer.nodes;
     ++calls;
   }
@@ -647,8 +635,7 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   EXPECT_GT(calls, 1);
   EXPECT_LT(nodes, 5 * proof.nodes);
   // What is proved stays proved.
-  EXPECT_EQ(search.Search(*problem.capacity, nullptr, proof.nodes, budget).verdict,
-            Verdict::kImpossible);
+  EXPECT_EQ(search.Search(*problem.capacity, proof.nodes, budget).verdict, Verdict::kImpossible);
 }
 
 // What holds for one capacity need not for another.

@@ -18,7 +18,10 @@
 namespace berth::internal {
 namespace {
 
-constexpr std::int64_t kRunNodes = 1000;  // Of the shortest run.
+// Nodes of the shortest run: at least so many, and so many for each buffer.
+constexpr std::int64_t kRunNodes = 1000;
+constexpr std::int64_t kRunNodesEach = 2;
+constexpr std::size_t kLarge = 2000;  // Buffers.
 constexpr std::size_t kTableEntries = 4096;
 // The table is made smaller than that where its entries are large.
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
@@ -98,8 +101,7 @@ class NicheSearch::Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
-  virtual SearchAnswer Search(Bytes capacity, const std::vector<Bytes>* known,
-                              std::int64_t node_limit, Budget& budget) = 0;
+  virtual SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget) = 0;
 };
 
 template <typename Level>
@@ -107,8 +109,7 @@ class NicheSearch::LevelEngine final : public Engine {
  public:
   LevelEngine(const Instance& instance, const NicheOptions& options, std::uint64_t seed,
               Bytes grain);
-  SearchAnswer Search(Bytes capacity, const std::vector<Bytes>* known, std::int64_t node_limit,
-                      Budget& budget) override;
+  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget) override;
 
  private:
   using Plan = PartialPlan<Level>;
@@ -150,7 +151,7 @@ class NicheSearch::LevelEngine final : public Engine {
 
   static std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-  void StartRun(const std::vector<Bytes>* known);
+  void StartRun();
   RunEnd Run(std::int64_t node_limit, Budget& budget);
   Below Enter();
   [[nodiscard]] bool EnterKnown(const Frame& frame);
@@ -189,12 +190,13 @@ class NicheSearch::LevelEngine final : public Engine {
   std::vector<SectionSet> conflicts_;  // A stack; the sets above num_conflicts_ are spare.
   std::size_t num_conflicts_ = 0;
 
+  bool is_large_ = false;
   Level capacity_ = -1;
   bool fits_ = true;         // The root of this capacity is not impossible.
   bool incomplete_ = false;  // Something was left out at this capacity.
-  std::int64_t run_ = 0;     // At this capacity.
+  std::int64_t run_ = 0;     // How many there were.
   bool is_calm_ = false;
-  std::int64_t nodes_ = 0;   // Of this call.
+  std::int64_t nodes_ = 0;  // Of this call.
 };
 
 template <typename Level>
@@ -214,6 +216,7 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
   const auto items = static_cast<std::size_t>(plan_.num_items());
   const auto sections = static_cast<std::size_t>(plan_.num_sections());
   base_value_.reserve(items);
+  is_large_ = items > kLarge;
   for (Item i = 0; i < plan_.num_items(); ++i) {
     const auto width = static_cast<std::uint64_t>(plan_.last_of(i) - plan_.first_of(i));
     Bytes load = 1;
@@ -232,7 +235,7 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
 
 // The search goes on from nothing placed, with fresh noise.
 template <typename Level>
-void NicheSearch::LevelEngine<Level>::StartRun(const std::vector<Bytes>* known) {
+void NicheSearch::LevelEngine<Level>::StartRun() {
   while (plan_.num_moves() > 0) plan_.Undo();
   frames_.clear();
   arena_.clear();
@@ -241,8 +244,7 @@ void NicheSearch::LevelEngine<Level>::StartRun(const std::vector<Bytes>* known) 
   for (Item i = 0; i < plan_.num_items(); ++i) {
     value_[At(i)] = base_value_[At(i)] + random_.Uniform(-noise, noise);
     const BufferIndex b = plan_.buffer(i);
-    Bytes wanted = instance_.hint[b];
-    if (wanted == kNone && run_ == 0 && known != nullptr) wanted = (*known)[b.position()];
+    const Bytes wanted = instance_.hint[b];
     wanted_[At(i)] = wanted == kNone || wanted % grain_ != 0 || wanted / grain_ > capacity_
                          ? -1
                          : static_cast<Level>(wanted / grain_);
@@ -516,7 +518,9 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
       }
     }
     if (nodes_ >= last_node) return RunEnd::kOutOfNodes;
-    if (!budget.SpendNode()) return RunEnd::kOutOfBudget;
+    // Nodes of large problems take so long that waiting for the budget's next look at the clock
+    // would overrun it.
+    if (!budget.SpendNode() || (is_large_ && budget.Exhausted())) return RunEnd::kOutOfBudget;
     ++nodes_;
     below = Advance(frame);
   }
@@ -524,14 +528,12 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
 }
 
 template <typename Level>
-SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity,
-                                                     const std::vector<Bytes>* known,
-                                                     std::int64_t node_limit, Budget& budget) {
+SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity, std::int64_t node_limit,
+                                                     Budget& budget) {
   SearchAnswer answer;
   nodes_ = 0;
   if (const auto levels = static_cast<Level>(capacity / grain_); levels != capacity_) {
     capacity_ = levels;
-    run_ = 0;
     incomplete_ = false;
     table_.Clear();
     fits_ = plan_.Reset(levels);
@@ -544,10 +546,11 @@ SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity,
     answer.verdict = SearchAnswer::Verdict::kImpossible;
     return answer;
   }
+  const std::int64_t shortest = std::max(kRunNodes, kRunNodesEach * plan_.num_items());
   while (answer.verdict == SearchAnswer::Verdict::kGaveUp && nodes_ < node_limit) {
-    StartRun(known);
+    StartRun();
     std::int64_t run_nodes = node_limit - nodes_;
-    if (options_.restarts) run_nodes = std::min(run_nodes, Luby(run_ - 1) * kRunNodes);
+    if (options_.restarts) run_nodes = std::min(run_nodes, Luby(run_ - 1) * shortest);
     const RunEnd end = Run(run_nodes, budget);
     if (end == RunEnd::kOutOfBudget) break;
     if (end == RunEnd::kFound) {
@@ -589,9 +592,8 @@ NicheSearch::NicheSearch(const Instance& instance, const NicheOptions& options, 
 
 NicheSearch::~NicheSearch() = default;
 
-SearchAnswer NicheSearch::Search(Bytes capacity, const std::vector<Bytes>* known,
-                                 std::int64_t node_limit, Budget& budget) {
-  return engine_->Search(std::min(capacity, highest_), known, node_limit, budget);
+SearchAnswer NicheSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
+  return engine_->Search(std::min(capacity, highest_), node_limit, budget);
 }
 
 }  // namespace berth::internal
