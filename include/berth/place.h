@@ -44,9 +44,9 @@ enum class StopReason {
 [[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 
 enum class Algorithm {
-  kAuto,         // Bounds, then several greedy algorithms, then exact search.
+  kAuto,         // Greedy algorithms and exact search, the cheap before the dear.
   kCanonical,    // Exact: MiniMalloc's canonical search.
-  kNiche,        // Exact: the least choice first, among the lowest places of the skyline.
+  kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
@@ -109,15 +109,17 @@ struct CanonicalOptions {
 // Each part of the niche search by itself (src/place/niche/niche.h explains them). Whatever is
 // switched off, the verdicts stay the same; only the number of nodes and the time change.
 struct NicheOptions {
-  bool niches = true;
-  bool waste_budget = true;
-  bool conflict_weights = true;
-  bool backjumping = true;
-  bool transpositions = true;
-  bool restarts = true;
-  bool identical_order = true;
-  bool widest_first = true;
-  bool vectors = true;
+  bool niches = true;            // Any local minimum of the skyline may be next; off: the lowest.
+  bool waste_budget = true;      // Floor + unplaced bytes of a section <= capacity.
+  bool conflict_weights = true;  // Sections where more has failed come first.
+  bool backjumping = true;       // Levels that a failure does not depend on are left at once.
+  bool transpositions = true;    // States that have failed are remembered.
+  bool restarts = true;          // After 1000 nodes, times Luby's sequence.
+  bool calm_runs = true;         // Every third run does not look at the conflict weights.
+  bool identical_order = true;   // Of identical buffers, the first lies lowest.
+  bool widest_first = true;      // Long-lived candidates first; off: large ones.
+  bool best_fit = true;          // Candidates that leave no room beside them come earlier.
+  bool vectors = true;           // The widest vector instructions of the machine.
 };
 
 struct PlaceOptions {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kAuto, "auto",
-                  "Bounds, then several greedy algorithms, then exact search.", "Berth", true},
+                  "Greedy algorithms and exact search, the cheap before the dear.", "Berth", true},
     AlgorithmInfo{Algorithm::kCanonical, "canonical",
                   "Exact search through the plans in order of offset, with section inference.",
                   "MiniMalloc (Moffitt, ASPLOS 2023), sections 5 to 7", true},

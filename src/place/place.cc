@@ -33,8 +33,8 @@ namespace {
 constexpr std::int64_t kDefaultEffort = 200'000'000;
 constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
 
-// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search: some
-// 20 milliseconds, which often settle it.
+// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search:
+// some 20 milliseconds, which often settle it.
 constexpr std::size_t kFewBuffers = 1000;
 constexpr std::int64_t kBriefEffort = 20'000'000;
 
@@ -108,7 +108,7 @@ class Placer {
 
   void RunAuto() {
     OfferHints(problem_, incumbent_);
-    if (Done()) return;
+    if (Answered()) return;
     std::optional<ExactSearch> search;
     if (problem_.capacity && instance_.num_buffers() <= kFewBuffers) {
       // One look each by the cheapest and by the strongest, before all of them get their turn.

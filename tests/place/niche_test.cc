@@ -33,9 +33,10 @@ using Complaint = std::optional<std::string>;
 
 // The switches, so that a number can stand for a combination.
 constexpr std::array kSwitches = {
-    &NicheOptions::niches,          &NicheOptions::waste_budget,   &NicheOptions::conflict_weights,
-    &NicheOptions::backjumping,     &NicheOptions::transpositions, &NicheOptions::restarts,
-    &NicheOptions::identical_order, &NicheOptions::widest_first,   &NicheOptions::vectors};
+    &NicheOptions::niches,      &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
+    &NicheOptions::backjumping, &NicheOptions::transpositions,  &NicheOptions::restarts,
+    &NicheOptions::calm_runs,   &NicheOptions::identical_order, &NicheOptions::widest_first,
+    &NicheOptions::best_fit,    &NicheOptions::vectors};
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
 NicheOptions Combination(unsigned bits) {
@@ -502,11 +503,11 @@ TEST_P(NicheNodes, ArePinned) {
 
 INSTANTIATE_TEST_SUITE_P(
     Generated, NicheNodes,
-    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 1134},
-                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 1944},
-                    NodeCount{Family::kPlanted, 200, 1 << 20, 6, Verdict::kFound, 36270},
+    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 12100},
+                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 1664},
+                    NodeCount{Family::kPlanted, 200, 1 << 20, 6, Verdict::kFound, 14522},
                     NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 675},
-                    NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 502},
+                    NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 548},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 651}));
 
 // An option that nothing reads would leave every node count alone.
@@ -522,7 +523,7 @@ TEST(Niche, EverySwitchChangesTheSearch) {
     for (std::uint64_t seed = 1; seed <= 10 && !changes; ++seed) {
       GenerateParameters parameters;
       parameters.seed = seed;
-      parameters.steps = 60;
+      parameters.buffers = 200;
       const Problem problem = Generated(Family::kPlanted, parameters);
       changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
                 SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;

@@ -205,7 +205,7 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
     : instance_(instance),
       options_(options),
       grain_(grain),
-      plan_(instance, grain, options.vectors),
+      plan_(instance, grain, options),
       table_(options.transpositions
                  ? std::clamp<std::size_t>(
                        kTableBytes / (instance.num_sections() * (sizeof(Level) + 1) +
@@ -223,9 +223,14 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
     for (Section s = plan_.first_of(i); s < plan_.last_of(i); ++s) {
       load = std::max(load, instance.section_load[SectionIndex(s)]);
     }
-    base_value_.push_back(kWidthPower * Log2(width) / 65536 +
-                          kSizePower * Log2(static_cast<std::uint64_t>(plan_.size(i))) / 65536 +
-                          kLoadPower * Log2(static_cast<std::uint64_t>(load)) / 65536);
+    const std::int64_t log_width = Log2(width);
+    const std::int64_t log_size = Log2(static_cast<std::uint64_t>(plan_.size(i)));
+    const std::int64_t log_load = Log2(static_cast<std::uint64_t>(load));
+    const std::int64_t value =
+        options_.widest_first
+            ? kWidthPower * log_width + kSizePower * log_size + kLoadPower * log_load
+            : kWidthPower * log_size + kSizePower * log_width;
+    base_value_.push_back(value / 65536);
   }
   value_.resize(items);
   wanted_.resize(items);
@@ -249,7 +254,7 @@ void NicheSearch::LevelEngine<Level>::StartRun() {
                          ? -1
                          : static_cast<Level>(wanted / grain_);
   }
-  is_calm_ = run_ > kCalmEvery && run_ % kCalmEvery == kCalmEvery - 1;
+  is_calm_ = options_.calm_runs && run_ > kCalmEvery && run_ % kCalmEvery == kCalmEvery - 1;
   ++run_;
 }
 
@@ -372,9 +377,9 @@ void NicheSearch::LevelEngine<Level>::ScoreSections(Section first, Section last,
   std::int64_t candidates = 0;
   for (Section s = first; s < last; ++s) {
     candidates += change_[At(s)];
-    const auto budget = static_cast<double>(plan_.budget(s));
-    const auto choices = static_cast<double>(candidates + (plan_.budget(s) > 0 ? 1 : 0));
-    const double slack = 1000 * std::max(budget, 0.0) / static_cast<double>(capacity_);
+    const Level budget = options_.waste_budget ? plan_.budget(s) : 1;
+    const auto choices = static_cast<double>(candidates + (budget > 0 ? 1 : 0));
+    const double slack = 1000 * static_cast<double>(budget) / static_cast<double>(capacity_);
     const double weight = is_calm_ ? 1 : static_cast<double>(weight_[At(s)]);
     const double score = choices * choices * choices * (slack + kNoBudget) / weight;
     if (best.section == kNoSection || score < best.score) {
@@ -398,7 +403,8 @@ void NicheSearch::LevelEngine<Level>::ListCandidates(const Choice& choice, Frame
     const auto sides = static_cast<std::size_t>(plan_.first(lane) == choice.first) +
                        static_cast<std::size_t>(plan_.last(lane) == choice.last);
     const Item i = plan_.item(lane);
-    return std::pair(wanted_[At(i)] == plan_.lowest_offset(lane), value_[At(i)] + kFit[sides]);
+    return std::pair(wanted_[At(i)] == plan_.lowest_offset(lane),
+                     value_[At(i)] + (options_.best_fit ? kFit[sides] : 0));
   };
   std::sort(arena_.begin() + static_cast<std::ptrdiff_t>(frame.next), arena_.end(),
             [&](Lane a, Lane b) {

@@ -10,9 +10,10 @@
 namespace berth::internal {
 
 template <typename Level>
-PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, bool vectors)
+PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const NicheOptions& options)
     : num_sections_(static_cast<Section>(instance.num_sections())),
-      raise_(ChooseRaiseKernel<Level>(vectors)),
+      checks_budgets_(options.waste_budget),
+      raise_(ChooseRaiseKernel<Level>(options.vectors)),
       conflict_(instance.num_sections()),
       high_(instance.num_sections()) {
   const auto scaled = [&](Bytes bytes) { return static_cast<Level>(bytes / grain); };
@@ -363,7 +364,7 @@ bool PartialPlan<Level>::UpdateFloors() {
       floor_[At(s)] = floor;
     }
     const Level most = capacity_ - unplaced(s);
-    if (floor > most && unplaced(s) > 0) {
+    if (floor > most && unplaced(s) > 0 && checks_budgets_) {
       failed_in_ = s;
       conflict_.Clear();
       Explain(s, most + 1, conflict_);

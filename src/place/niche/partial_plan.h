@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/place.h"
 #include "model/instance.h"
 #include "place/niche/kernels.h"
 #include "place/niche/section_set.h"
@@ -48,8 +49,8 @@ class PartialPlan {
   static constexpr Level kPlaced = std::numeric_limits<Level>::max() / 2;  // Above all levels.
   static constexpr Lane kNoLane = -1;
 
-  // `instance` must outlive this. Sizes, offsets and alignments are multiples of `grain`.
-  PartialPlan(const Instance& instance, Bytes grain, bool vectors);
+  // Sizes, offsets and alignments are multiples of `grain`.
+  PartialPlan(const Instance& instance, Bytes grain, const NicheOptions& options);
 
   // Nothing is placed any more, and plans end at `capacity`. False if it is plain that none can.
   [[nodiscard]] bool Reset(Level capacity);
@@ -201,6 +202,7 @@ class PartialPlan {
   bool whole_ = true;
   bool windows_ = false;
   bool plain_ = true;  // Whole, without alignment and pins: lowest is the greatest ground.
+  bool checks_budgets_;
   RaiseKernel<Level> raise_;
   Level capacity_ = 0;
 
