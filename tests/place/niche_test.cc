@@ -524,6 +524,7 @@ TEST(Niche, EverySwitchChangesTheSearch) {
       GenerateParameters parameters;
       parameters.seed = seed;
       parameters.buffers = 200;
+      parameters.steps = 60;
       const Problem problem = Generated(Family::kPlanted, parameters);
       changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
                 SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;
