@@ -579,6 +579,28 @@ INSTANTIATE_TEST_SUITE_P(
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 502},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 651}));
 
+// An option that nothing reads would leave every node count alone.
+TEST(Niche, EverySwitchChangesTheSearch) {
+  for (std::size_t s = 0; s < kSwitches.size(); ++s) {
+    if (kSwitches[s] == &NicheOptions::vectors) continue;
+    bool changes = false;
+    for (std::uint64_t seed = 1; seed <= 200 && !changes; ++seed) {
+      const Problem problem = SmallFull(seed);
+      changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
+                SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;
+    }
+    for (std::uint64_t seed = 1; seed <= 10 && !changes; ++seed) {
+      GenerateParameters parameters;
+      parameters.seed = seed;
+      parameters.steps = 60;
+      const Problem problem = Generated(Family::kPlanted, parameters);
+      changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
+                SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;
+    }
+    EXPECT_TRUE(changes) << "switch " << s;
+  }
+}
+
 // ---- Known plans and hints.
 
 Problem PlantedWithPlan(std::uint64_t seed, std::vector<Bytes>& plan) {
