@@ -99,8 +99,8 @@ const std::array kRows = {
           return Result<void>();
         },
         [](const PlaceOptions& options) { return options.canonical.preorders; }},
-    BERTH_SWITCH(niche, niches,
-                 "Any local minimum of the skyline may be filled next, not only the lowest."),
+    BERTH_SWITCH(niche, lowest_first,
+                 "The lowest hollow of the skyline is filled first; off: any may be next."),
     BERTH_SWITCH(niche, waste_budget,
                  "In each section, floor plus unplaced bytes must fit the capacity."),
     BERTH_SWITCH(niche, conflict_weights, "Sections where more has failed come first."),

@@ -33,7 +33,7 @@ using Complaint = std::optional<std::string>;
 
 // The switches, so that a number can stand for a combination.
 constexpr std::array kSwitches = {
-    &NicheOptions::niches,      &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
+    &NicheOptions::lowest_first,      &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
     &NicheOptions::backjumping, &NicheOptions::transpositions,  &NicheOptions::restarts,
     &NicheOptions::calm_runs,   &NicheOptions::identical_order, &NicheOptions::widest_first,
     &NicheOptions::best_fit,    &NicheOptions::vectors};

@@ -191,7 +191,7 @@ class NicheSearch::LevelEngine final : public Engine {
   std::size_t num_conflicts_ = 0;
 
   bool is_large_ = false;
-  Level capacity_ = -1;
+  Level capacity_ = std::numeric_limits<Level>::min();  // None yet.
   bool fits_ = true;         // The root of this capacity is not impossible.
   bool incomplete_ = false;  // Something was left out at this capacity.
   std::int64_t run_ = 0;     // How many there were.
@@ -328,10 +328,10 @@ bool NicheSearch::LevelEngine<Level>::Choose(Frame& frame) {
     const bool is_niche = floor < Plan::kPlaced &&
                           (first == frame.first || floors[At(first) - 1] > floor) &&
                           (last == frame.last || floors[At(last)] > floor);
-    if (is_niche && (options_.niches || floor < lowest)) {
+    if (is_niche && (!options_.lowest_first || floor < lowest)) {
       const std::size_t begin = candidates_.size();
       if (FindCandidates(first, last)) {
-        if (!options_.niches) best = {};
+        if (options_.lowest_first) best = {};
         lowest = floor;
         ScoreSections(first, last, begin, best);
       } else {

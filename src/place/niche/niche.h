@@ -13,12 +13,12 @@
 //     to the next level at which anything could lie are wasted.
 //
 // These choices exclude each other and leave nothing out, whatever s is: which of them is taken
-// next is free. An order of offsets would interleave regions that have nothing to do with each
-// other; here the search stays where the trouble is. What it consists of, each with its own switch
+// next is free, and the search goes where the trouble is. What it consists of, each with its own switch
 // (NicheOptions):
 //
-//   * niches: of all sections in all niches, the one with the least choices^3 x slack / weight is
-//     next: few ways to go, little to waste, and many failures so far. Off: only the lowest niche.
+//   * lowest_first: the lowest niche is filled first. In it, the section with the least choices^3 x
+//     slack / weight is next: few ways to go, little to waste, many failures so far. Off: so in
+//     all niches together.
 //   * waste_budget: capacity - floor - unplaced bytes of a section may never become negative.
 //     Where it is 0 there is no waste to try.
 //   * conflict_weights: a failure adds to the weight of its section, recent ones more than old ones
