@@ -403,6 +403,22 @@ TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithHoles) {
   });
 }
 
+// Alignment makes holes, and so floors above the ground: much to explain. Hints lead astray.
+TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithHoles) {
+  CompareWithRandomSwitches("holes", 60'001, 5000, [](std::uint64_t seed) {
+    ProblemKnobs knobs = AllKnobs();
+    knobs.min_buffers = 4;
+    knobs.max_buffers = 10;
+    knobs.horizon = 3 + static_cast<Step>(seed % 6);
+    knobs.alignment_chance = 0.6;
+    knobs.max_alignment = 6;
+    knobs.hint_chance = 0.6;
+    knobs.pin_chance = 0.15;
+    knobs.window_chance = 0;
+    return RandomProblem(seed, knobs);
+  });
+}
+
 TEST(Niche, AgreesWithTheCanonicalSearchOnFullProblems) {
   CompareWithRandomSwitches("full", 20'001, 4000, SmallFull);
 }
