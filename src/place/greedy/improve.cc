@@ -29,9 +29,11 @@ constexpr std::int64_t kMaxPatience = std::int64_t{1} << 40;
 // half: on a large table the first steps are many, and a plan should come soon.
 constexpr Bytes kFirstDivisor = 8;
 
-// An attempt spends at most as much as all before it, or this for each buffer. Then the target rises
-// half-way, as after a failure, to have a plan; nothing of what was repaired is lost.
-constexpr std::int64_t kMinAttemptWork = 16;
+// An attempt spends at most a quarter of all before it, or this in all and for each buffer. Then
+// the target rises half-way, as after a failure, to have a plan; nothing of what was repaired is
+// lost.
+constexpr std::int64_t kMinAttempt = 1 << 22;
+constexpr std::int64_t kMinAttemptOfBuffer = 8;
 
 // The smallest difference of targets worth an attempt, as a share of the bound.
 constexpr Bytes kFineness = 5000;
@@ -206,7 +208,8 @@ void Part::Improve(Bytes stop_at, std::int64_t max_work, const std::function<boo
         nearly ? stop_at
                : std::max(stop_at, height - std::max<Bytes>((height - failed) / divisor, 1));
     divisor = std::max<Bytes>(divisor / 2, 2);
-    attempt_end_ = std::max(2 * work_, work_ + kMinAttemptWork * std::ssize(items_));
+    attempt_end_ =
+        work_ + std::max({work_ / 4, kMinAttempt, kMinAttemptOfBuffer * std::ssize(items_)});
     const bool reached = Reach(target, patience);
     const bool slow = !reached && work_ >= attempt_end_;
     if (reached) {
