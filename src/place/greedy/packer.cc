@@ -183,11 +183,6 @@ std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
       SortBy(buffers,
              [&](BufferIndex b) { return -(real(size[b]) * std::sqrt(real(lifetime(b)))); });
       break;
-    case Order::kLargerArea:
-      SortBy(buffers, [&](BufferIndex b) {
-        return -(real(size[b]) * std::sqrt(std::sqrt(real(lifetime(b)))));
-      });
-      break;
     case Order::kSpatial: {
       const auto events = LifetimeInEvents(instance);
       SortBy(buffers, [&](BufferIndex b) { return std::pair(-size[b], -events[b]); });

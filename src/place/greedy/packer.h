@@ -54,7 +54,6 @@ enum class Order {
   kLoadLifetime,  // Largest load met, lifetime.
   kLongArea,      // Size times lifetime squared.
   kLargeArea,     // Size times the square root of lifetime.
-  kLargerArea,    // Size times the fourth root of lifetime.
 };
 enum class Selection { kInOrder, kLowestFirst };
 enum class Fit { kFirst, kBest, kSkyline };
