@@ -96,6 +96,31 @@ TEST(Packer, InOrderDoesWhatTheNaivePlacerDoes) {
   }
 }
 
+// Long tables are walked window by window of time: the same plan as in the order itself.
+TEST(Packer, WindowsOfTimeChangeNoPlan) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Problem problem = GeneratedProblem(seed, 6000);
+    for (Buffer& buffer : problem.buffers) {
+      buffer.end = buffer.start + random.Uniform(1, random.Chance(0.01) ? 1500 : 30);
+      if (random.Chance(0.05)) buffer.gaps = {{buffer.start, buffer.end, std::nullopt}};
+    }
+    const Instance instance = Compile(problem);
+    ASSERT_GT(instance.num_sections(), 2000u);
+    Occupancy occupancy(instance.num_sections());
+    FreeOffsets room(occupancy);
+    std::vector<Bytes> offsets(problem.buffers.size());
+    for (const BufferIndex b : Ordered(instance, Order::kSize)) {
+      room.LookFor(instance.pieces_of(b), instance.alignment[b]);
+      offsets[b.position()] = room.AtLeast(0);
+      occupancy.Add(instance.pieces_of(b), offsets[b.position()]);
+    }
+    const Rule rule{Order::kSize, Selection::kInOrder, Fit::kFirst};
+    EXPECT_EQ(Packer(instance).Pack(rule, /*use_hints=*/false)->offsets, offsets);
+  }
+}
+
 // Plateaus, the skyline with looks, first fit with looks: the same for plain problems. Claiming
 // that an instance has gaps and windows keeps the packer from the faster ways.
 TEST(Packer, ThreeWaysToLowestFirstAgree) {

@@ -44,7 +44,9 @@ struct TableInfo {
   [[nodiscard]] double greedy_gap() const { return Gap(*greedy_height, bound.lower_bound); }
 };
 
-std::int64_t CountOverlappingPairs(const std::vector<Buffer>& buffers) {
+// Pairs that overlap and, where there are no gaps, sections: a section ends where a buffer does
+// after another has started. Making their lists would take a gigabyte for some large tables.
+void CountOverlaps(const std::vector<Buffer>& buffers, TableInfo& info) {
   std::vector<Step> starts;
   std::vector<Step> ends;
   for (const Buffer& buffer : buffers) {
@@ -53,13 +55,21 @@ std::int64_t CountOverlappingPairs(const std::vector<Buffer>& buffers) {
   }
   std::sort(starts.begin(), starts.end());
   std::sort(ends.begin(), ends.end());
-  std::int64_t pairs = 0;
+  std::int64_t live = 0;
+  bool grown = false;
   std::size_t ended = 0;
-  for (std::size_t started = 0; started < starts.size(); ++started) {
-    while (ends[ended] <= starts[started]) ++ended;
-    pairs += static_cast<std::int64_t>(started - ended);
+  const auto end_section = [&] {
+    if (!grown) return;
+    ++info.sections;
+    info.widest_section = std::max(info.widest_section, live);
+    grown = false;
+  };
+  for (const Step start : starts) {
+    for (; ends[ended] <= start; ++ended, --live) end_section();
+    info.overlapping_pairs += live++;
+    grown = true;
   }
-  return pairs;
+  end_section();
 }
 
 void CountBuffers(const Problem& problem, TableInfo& info) {
@@ -83,17 +93,20 @@ void CountBuffers(const Problem& problem, TableInfo& info) {
     if (buffer.hint) ++info.hinted;
     if (!buffer.gaps.empty()) ++info.with_gaps;
   }
-  info.overlapping_pairs = CountOverlappingPairs(buffers);
+  CountOverlaps(buffers, info);
 }
 
 Result<TableInfo> Examine(const Problem& problem) {
   TableInfo info;
   info.bound = MaxLiveLoad(problem);
   CountBuffers(problem, info);
-  for (const Section& section : Sections(problem)) {
-    ++info.sections;
-    info.widest_section =
-        std::max(info.widest_section, static_cast<std::int64_t>(section.buffers.size()));
+  if (info.with_gaps > 0) {
+    info.sections = info.widest_section = 0;
+    for (const Section& section : Sections(problem)) {
+      ++info.sections;
+      info.widest_section =
+          std::max(info.widest_section, static_cast<std::int64_t>(section.buffers.size()));
+    }
   }
   for (const auto& partition : Partitions(problem)) {
     ++info.partitions;

@@ -29,6 +29,12 @@ constexpr std::int64_t kMaxPatience = std::int64_t{1} << 40;
 // half: on a large table the first steps are many, and a plan should come soon.
 constexpr Bytes kFirstDivisor = 8;
 
+// An attempt spends at most a quarter of all before it, or this in all and for each buffer. Then
+// the target rises half-way, as after a failure, to have a plan; nothing of what was repaired is
+// lost.
+constexpr std::int64_t kMinAttempt = 1 << 22;
+constexpr std::int64_t kMinAttemptOfBuffer = 8;
+
 // The smallest difference of targets worth an attempt, as a share of the bound.
 constexpr Bytes kFineness = 5000;
 
@@ -122,6 +128,7 @@ class Part {
 
   std::int64_t work_ = 0;
   std::int64_t max_work_ = 0;
+  std::int64_t attempt_end_ = 0;
   std::int64_t next_stop_ = 0;
   bool time_is_up_ = false;
   const std::function<bool()>* stop_ = nullptr;
@@ -194,20 +201,27 @@ void Part::Improve(Bytes stop_at, std::int64_t max_work, const std::function<boo
   std::int64_t patience = kPatience;
   Bytes failed = stop_at - 1;  // No target up to here is worth a try now.
   Bytes divisor = kFirstDivisor;
+  bool was_slow = false;
   while (height > stop_at && !TimeIsUp()) {
     const bool nearly = failed < stop_at && height - stop_at <= fine;
     const Bytes target =
         nearly ? stop_at
                : std::max(stop_at, height - std::max<Bytes>((height - failed) / divisor, 1));
     divisor = std::max<Bytes>(divisor / 2, 2);
+    attempt_end_ =
+        work_ + std::max({work_ / 4, kMinAttempt, kMinAttemptOfBuffer * std::ssize(items_)});
     const bool reached = Reach(target, patience);
+    const bool slow = !reached && work_ >= attempt_end_;
     if (reached) {
       height = Height();
+      if (was_slow) failed = stop_at - 1;
+      was_slow = false;
       for (std::size_t i = 0; i < items_.size(); ++i) {
         offsets[buffer(i).position()] = items_[i].offset;
       }
     } else {
       failed = target;
+      was_slow |= slow;
     }
     if (failed >= stop_at && height - failed <= fine) {
       failed = stop_at - 1;
@@ -261,7 +275,7 @@ bool Part::Reach(Bytes target, std::int64_t patience) {
       least_out = base_out - base_out / 1024;
       idle = 0;
     }
-    if (++idle > patience || TimeIsUp()) return false;
+    if (++idle > patience || work_ >= attempt_end_ || TimeIsUp()) return false;
     const std::size_t u = out_.top().second;
     FindTaken(u);
     const auto offset = CheapestOffset(u, target - items_[u].size);

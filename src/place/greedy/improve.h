@@ -15,8 +15,9 @@
 // When nothing is out, the plan has reached the target, and the next one is nearer to the bound: an
 // eighth of the way first, then a quarter, then half. When nothing less has been out for a number
 // of steps, the target rises half-way to the plan's height, and what is out finds room there, or at
-// last the plan is restored and the next attempt is given more patience. The plan kept is the
-// lowest one at any moment.
+// last the plan is restored and the next attempt is given more patience. An attempt that takes long
+// is settled in the same way before it goes on: on a large table the repair of all peaks at once
+// would take longer than the time there is. The plan kept is the lowest one at any moment.
 //
 // What makes it converge:
 //

@@ -61,6 +61,69 @@ IndexedVector<BufferIndex, std::int64_t> LifetimeInEvents(const Instance& instan
   return lifetime;
 }
 
+// An order that leads to the same plan as `order` where a buffer's place depends only on those
+// before it that it meets, and that takes buffers near in time one after another, so that what is
+// known of their sections stays in the caches.
+//
+// Time is cut into windows, each with a queue of the buffers that live in it. A buffer may go once
+// it is the first in all its queues. The walk takes such buffers where it is; where another queue
+// has to go first, it moves there, always to a buffer that is earlier in `order`.
+std::vector<BufferIndex> NearInTime(const Instance& instance,
+                                    const std::vector<BufferIndex>& order) {
+  constexpr std::size_t kMinWindow = 64;
+  constexpr std::size_t kMinWindows = 16;
+  std::size_t spans = 0;
+  for (const BufferIndex b : order) {
+    spans += instance.last[b].position() - instance.first[b].position();
+  }
+  std::size_t window = kMinWindow;
+  while (window * order.size() < 4 * spans) window *= 2;
+  const std::size_t windows = instance.num_sections() / window + 1;
+  if (windows < kMinWindows) return order;
+
+  // Queue w is queued[next[w] .. end_of[w]), ranks in increasing order.
+  const auto first_of = [&](BufferIndex b) { return instance.first[b].position() / window; };
+  const auto last_of = [&](BufferIndex b) { return (instance.last[b].position() - 1) / window; };
+  std::vector<std::size_t> next(windows + 1, 0);
+  std::vector<BufferIndex> near;
+  near.reserve(order.size());
+  for (const BufferIndex b : order) {
+    if (instance.pieces_of(b).empty()) {
+      near.push_back(b);
+      continue;
+    }
+    for (std::size_t w = first_of(b); w <= last_of(b); ++w) ++next[w + 1];
+  }
+  for (std::size_t w = 0; w < windows; ++w) next[w + 1] += next[w];
+  std::vector<std::size_t> end_of(next.begin(), next.end() - 1);
+  std::vector<std::uint32_t> queued(next.back());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const BufferIndex b = order[rank];
+    if (instance.pieces_of(b).empty()) continue;
+    for (std::size_t w = first_of(b); w <= last_of(b); ++w) {
+      queued[end_of[w]++] = static_cast<std::uint32_t>(rank);
+    }
+  }
+  for (std::size_t w = 0, here = 0; w < windows; here = w) {
+    if (next[w] == end_of[w]) ++w;
+    while (here < windows && next[here] < end_of[here]) {
+      const std::uint32_t rank = queued[next[here]];
+      const BufferIndex b = order[rank];
+      const std::size_t first = first_of(b);
+      const std::size_t last = last_of(b);
+      std::size_t v = first;
+      while (v <= last && queued[next[v]] == rank) ++v;
+      if (v <= last) {
+        here = v;
+        continue;
+      }
+      near.push_back(b);
+      for (v = first; v <= last; ++v) ++next[v];
+    }
+  }
+  return near;
+}
+
 }  // namespace
 
 std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
@@ -168,7 +231,8 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
     if (!PlaceLowestFirst(order, max_looks, stop)) return std::nullopt;
   } else {
     int placed = 0;
-    for (const BufferIndex b : order) {
+    // Hints look at the height of the plan so far, and so at everything before.
+    for (const BufferIndex b : use_hints_ ? order : NearInTime(instance_, order)) {
       if (instance_.pin[b] != kNone) continue;
       if (++placed % kStepsPerStop == 0 && stop && stop()) return std::nullopt;
       Place(b, rule.fit == Fit::kBest ? SmallestRoom(b) : LowestFree(b, 0));
