@@ -18,8 +18,8 @@
 namespace berth::internal {
 
 // kAuto is the niche search alone, which is complete unless windows let buffers interlock. With
-// windows the other exact searches take turns with it: the canonical one, complete as long as of two
-// buffers one always lies wholly above, and otherwise the disjunctive one too.
+// windows the other exact searches take turns with it: the canonical one, complete as long as of
+// two buffers one always lies wholly above, and otherwise the disjunctive one too.
 class ExactSearch {
  public:
   // `algorithm`: kAuto, or one of the exact searches for that one alone. `instance` must outlive
@@ -31,8 +31,8 @@ class ExactSearch {
 
   [[nodiscard]] bool too_large() const { return too_large_; }
 
-  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call; `known`
-  // is a plan to begin with, or nullptr. kImpossible is a proof.
+  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call;
+  // `known` is a plan to begin with, or nullptr. kImpossible is a proof.
   [[nodiscard]] SearchAnswer Decide(Bytes capacity, const std::vector<Bytes>* known,
                                     std::int64_t node_limit, Budget& budget);
 

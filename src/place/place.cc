@@ -4,8 +4,8 @@
 // kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan
 // that the hints make; one greedy algorithm and a brief exact search, where a capacity is given and
 // the table is small; the greedy portfolio, and repair of its plan where that is large; exact
-// search. Small tables are decided in milliseconds; on very large ones the exact search is left out,
-// as one dive through it would cost more than it finds.
+// search. Small tables are decided in milliseconds; on very large ones the exact search is left
+// out, as one dive through it would cost more than it finds.
 
 #include "berth/place.h"
 

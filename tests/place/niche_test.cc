@@ -33,10 +33,10 @@ using Complaint = std::optional<std::string>;
 
 // The switches, so that a number can stand for a combination.
 constexpr std::array kSwitches = {
-    &NicheOptions::lowest_first,      &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
-    &NicheOptions::backjumping, &NicheOptions::transpositions,  &NicheOptions::restarts,
-    &NicheOptions::calm_runs,   &NicheOptions::identical_order, &NicheOptions::widest_first,
-    &NicheOptions::best_fit,    &NicheOptions::vectors};
+    &NicheOptions::lowest_first, &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
+    &NicheOptions::backjumping,  &NicheOptions::transpositions,  &NicheOptions::restarts,
+    &NicheOptions::calm_runs,    &NicheOptions::identical_order, &NicheOptions::widest_first,
+    &NicheOptions::best_fit,     &NicheOptions::vectors};
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
 NicheOptions Combination(unsigned bits) {
@@ -383,22 +383,6 @@ TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithEverything) {
     knobs.min_buffers = 8;
     knobs.max_buffers = 12;
     knobs.horizon = 12;
-    return RandomProblem(seed, knobs);
-  });
-}
-
-// Alignment makes holes, and so floors above the ground: much to explain. Hints lead astray.
-TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithHoles) {
-  CompareWithRandomSwitches("holes", 50'001, 5000, [](std::uint64_t seed) {
-    ProblemKnobs knobs = AllKnobs();
-    knobs.min_buffers = 4;
-    knobs.max_buffers = 10;
-    knobs.horizon = 3 + static_cast<Step>(seed % 6);
-    knobs.alignment_chance = 0.6;
-    knobs.max_alignment = 6;
-    knobs.hint_chance = 0.6;
-    knobs.pin_chance = 0.15;
-    knobs.window_chance = 0;
     return RandomProblem(seed, knobs);
   });
 }

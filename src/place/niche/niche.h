@@ -13,8 +13,8 @@
 //     to the next level at which anything could lie are wasted.
 //
 // These choices exclude each other and leave nothing out, whatever s is: which of them is taken
-// next is free, and the search goes where the trouble is. What it consists of, each with its own switch
-// (NicheOptions):
+// next is free, and the search goes where the trouble is. What it consists of, each with its own
+// switch (NicheOptions):
 //
 //   * lowest_first: the lowest niche is filled first. In it, the section with the least choices^3 x
 //     slack / weight is next: few ways to go, little to waste, many failures so far. Off: so in

@@ -431,9 +431,9 @@ void PartialPlan<Level>::Explain(Section section, Level level, SectionSet& set) 
 }
 
 // Push everything unplaced down as far as it goes. Then the lowest lane of the section either lies
-// where it can be at the lowest, which is above the floor, or on top of an unplaced lane that is not
-// live here (if it were, it would be the lowest) but beside something that could lie on the floor.
-// With windows a level has no such meaning; then it is simply the next one.
+// where it can be at the lowest, which is above the floor, or on top of an unplaced lane that is
+// not live here (if it were, it would be the lowest) but beside something that could lie on the
+// floor. With windows a level has no such meaning; then it is simply the next one.
 template <typename Level>
 Level PartialPlan<Level>::NextLevel(Section section) const {
   const Level floor = floor_[At(section)];
