@@ -109,7 +109,7 @@ struct CanonicalOptions {
 // Each part of the niche search by itself (src/place/niche/niche.h explains them). Whatever is
 // switched off, the verdicts stay the same; only the number of nodes and the time change.
 struct NicheOptions {
-  bool lowest_first = true;      // The lowest niche is filled first; off: any may be next.
+  bool lowest_first = true;      // Half of the runs fill the lowest niche first; off: none.
   bool waste_budget = true;      // Floor + unplaced bytes of a section <= capacity.
   bool conflict_weights = true;  // Sections where more has failed come first.
   bool backjumping = true;       // Levels that a failure does not depend on are left at once.

@@ -100,7 +100,7 @@ const std::array kRows = {
         },
         [](const PlaceOptions& options) { return options.canonical.preorders; }},
     BERTH_SWITCH(niche, lowest_first,
-                 "The lowest hollow of the skyline is filled first; off: any may be next."),
+                 "Half of the runs fill the lowest hollow of the skyline first; off: none does."),
     BERTH_SWITCH(niche, waste_budget,
                  "In each section, floor plus unplaced bytes must fit the capacity."),
     BERTH_SWITCH(niche, conflict_weights, "Sections where more has failed come first."),

@@ -101,24 +101,27 @@ class Placer {
   // True once the question is answered: there is a plan that fits and, if asked for, no lower one;
   // or none can fit.
   [[nodiscard]] bool Answered() const {
-    return incumbent_.is_optimal() || incumbent_.height() <= enough_ ||
-           (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
+    return IsLowEnough() || (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
   }
 
+  [[nodiscard]] bool IsLowEnough() const {
+    return incumbent_.is_optimal() || incumbent_.height() <= enough_;
+  }
   [[nodiscard]] bool Done() { return Answered() || budget_.Exhausted(); }
 
   void RunAuto() {
     OfferHints(problem_, incumbent_);
-    if (Answered()) return;
+    if (IsLowEnough()) return;
     std::optional<ExactSearch> search;
-    if (problem_.capacity && instance_.num_buffers() <= kFewBuffers) {
+    if (problem_.capacity && instance_.num_buffers() <= kFewBuffers && !Done()) {
       // One look each by the cheapest and by the strongest, before all of them get their turn.
       BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
-      if (Done()) return;
+      if (IsLowEnough()) return;
       search.emplace(instance_, Algorithm::kAuto, options_, budget_);
       Decide(*search, kBriefEffort / search->node_cost());
-      if (incumbent_.height() <= enough_) return;
+      if (IsLowEnough()) return;
     }
+    // Also where nothing can fit: what would is good to know.
     RunGreedyPortfolio();
     if (Done()) return;
     const bool too_large = CountOverlaps(instance_) > kMaxOverlaps;

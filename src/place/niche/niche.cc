@@ -32,6 +32,10 @@ constexpr std::uint64_t kFirstWeight = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 32;
 constexpr std::uint64_t kWeightGrowth = 333;  // By one part in so many.
 
+// So many runs fill the lowest niche first, as many any niche, and so on. Neither is better on all
+// kinds of tables.
+constexpr std::int64_t kSameNiches = 2;
+
 // After as many runs, one run in so many is calm: it does not look at the weights. A tight problem
 // is solved where the conflicts are; but where there is slack everywhere, going back to the same
 // place again and again wastes it elsewhere.
@@ -195,7 +199,8 @@ class NicheSearch::LevelEngine final : public Engine {
   bool fits_ = true;         // The root of this capacity is not impossible.
   bool incomplete_ = false;  // Something was left out at this capacity.
   std::int64_t run_ = 0;     // How many there were.
-  bool is_calm_ = false;
+  bool is_calm_ = false;     // The present run.
+  bool any_niche_ = false;
   std::int64_t nodes_ = 0;  // Of this call.
 };
 
@@ -255,6 +260,7 @@ void NicheSearch::LevelEngine<Level>::StartRun() {
                          : static_cast<Level>(wanted / grain_);
   }
   is_calm_ = options_.calm_runs && run_ > kCalmEvery && run_ % kCalmEvery == kCalmEvery - 1;
+  any_niche_ = !options_.lowest_first || run_ % (2 * kSameNiches) >= kSameNiches;
   ++run_;
 }
 
@@ -328,10 +334,10 @@ bool NicheSearch::LevelEngine<Level>::Choose(Frame& frame) {
     const bool is_niche = floor < Plan::kPlaced &&
                           (first == frame.first || floors[At(first) - 1] > floor) &&
                           (last == frame.last || floors[At(last)] > floor);
-    if (is_niche && (!options_.lowest_first || floor < lowest)) {
+    if (is_niche && (any_niche_ || floor < lowest)) {
       const std::size_t begin = candidates_.size();
       if (FindCandidates(first, last)) {
-        if (options_.lowest_first) best = {};
+        if (!any_niche_) best = {};
         lowest = floor;
         ScoreSections(first, last, begin, best);
       } else {

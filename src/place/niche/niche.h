@@ -16,9 +16,9 @@
 // next is free, and the search goes where the trouble is. What it consists of, each with its own
 // switch (NicheOptions):
 //
-//   * lowest_first: the lowest niche is filled first. In it, the section with the least choices^3 x
-//     slack / weight is next: few ways to go, little to waste, many failures so far. Off: so in
-//     all niches together.
+//   * lowest_first: the section with the least choices^3 x slack / weight is next: few ways to go,
+//     little to waste, many failures so far. Half of the runs look for it in the lowest niche only,
+//     the others, or with this off all, in every niche.
 //   * waste_budget: capacity - floor - unplaced bytes of a section may never become negative.
 //     Where it is 0 there is no waste to try.
 //   * conflict_weights: a failure adds to the weight of its section, recent ones more than old ones
