@@ -569,8 +569,8 @@ TEST_P(NicheNodes, ArePinned) {
 
 INSTANTIATE_TEST_SUITE_P(
     Generated, NicheNodes,
-    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 2100},
-                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 1664},
+    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 12100},
+                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 2100},
                     NodeCount{Family::kPlanted, 200, 1 << 20, 6, Verdict::kFound, 33823},
                     NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 1739},
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 858},
