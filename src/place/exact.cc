@@ -38,6 +38,7 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
                          const Budget& budget)
     : grain_(Grain(instance)) {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1));
+  dive_nodes_ = 2 * n;
   const bool is_auto = algorithm == Algorithm::kAuto;
   if (is_auto || algorithm == Algorithm::kNiche) {
     std::int64_t members = 0;
@@ -47,7 +48,8 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
     niche_ = std::make_unique<NicheSearch>(instance, options.niche, options.seed);
     searches_.push_back(Algorithm::kNiche);
     // A node looks at every lane, some of them several times, and at many sections.
-    node_cost_ = 500 + 4 * n;
+    node_cost_ = 500 + 2 * static_cast<std::int64_t>(instance.pieces.size()) +
+                 4 * static_cast<std::int64_t>(instance.num_sections());
     if (algorithm == Algorithm::kNiche || !instance.has_windows) return;
   }
   const std::int64_t pairs = CountOverlaps(instance);

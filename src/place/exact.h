@@ -42,6 +42,9 @@ class ExactSearch {
   // The height of every plan that cannot be lowered is a multiple of this many bytes.
   [[nodiscard]] Bytes grain() const { return grain_; }
 
+  // With fewer nodes than this hardly any plan is found.
+  [[nodiscard]] std::int64_t dive_nodes() const { return dive_nodes_; }
+
   // Roughly how many elementary steps one node costs.
   [[nodiscard]] std::int64_t node_cost() const { return node_cost_; }
 
@@ -58,6 +61,7 @@ class ExactSearch {
   Algorithm last_ = Algorithm::kNiche;
   Bytes grain_ = 1;
   bool too_large_ = false;
+  std::int64_t dive_nodes_ = 1;
   std::int64_t node_cost_ = 1;
 };
 

@@ -24,24 +24,24 @@ constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
 }  // namespace
 
-void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget) {
+bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget) {
   BERTH_CHECK(incumbent.has_plan());
   const Bytes grain = search.grain();
   std::int64_t left = node_limit;
   // Every canonical plan is a whole number of grains high.
   incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
-  std::int64_t round = kFirstRoundNodes;
+  std::int64_t round = std::max(kFirstRoundNodes, search.dive_nodes());
   while (!incumbent.is_optimal()) {
     bool learned = false;
     bool gave_up = false;
     for (const int question : {0, 1, 2}) {
-      if (incumbent.is_optimal()) return;
+      if (incumbent.is_optimal()) return false;
       const Bytes lowest = incumbent.lower_bound();
       const Bytes highest = RoundDown(incumbent.height() - 1, grain);
       if (highest < lowest) {
         // The plan is less than a grain above the bound: a canonical plan would be no lower.
         incumbent.RaiseBound(incumbent.height());
-        return;
+        return false;
       }
       const Bytes middle = lowest + RoundDown((highest - lowest) / 2, grain);
       const Bytes capacity =
@@ -57,14 +57,15 @@ void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
         learned = true;
       } else {
-        if (left <= 0 || budget.Exhausted()) return;
+        if (left <= 0 || budget.Exhausted()) return true;
         gave_up |= answer.verdict == SearchAnswer::Verdict::kGaveUp;
       }
     }
-    if (learned) continue;  // Ask again at the same price.
-    if (!gave_up) return;   // More nodes would not help.
+    if (learned) continue;       // Ask again at the same price.
+    if (!gave_up) return false;  // More nodes would not help.
     if (round < kMostRoundNodes) round *= 2;
   }
+  return false;
 }
 
 }  // namespace berth::internal

@@ -11,8 +11,9 @@
 namespace berth::internal {
 
 // Lowers the plan of `incumbent`, which must have one, and raises its bound, until they meet,
-// `node_limit` nodes are spent or the budget ends. A search that gives up changes neither.
-void Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget);
+// `node_limit` nodes are spent or the budget ends. A search that gives up changes neither. `search`
+// is not too large. True if more nodes might have helped.
+bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget);
 
 }  // namespace berth::internal
 

@@ -118,7 +118,7 @@ class Placer {
       BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
       if (IsLowEnough()) return;
       search.emplace(instance_, Algorithm::kAuto, options_, budget_);
-      Decide(*search, kBriefEffort / search->node_cost());
+      if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
       if (IsLowEnough()) return;
     }
     // Also where nothing can fit: what would is good to know.
@@ -134,12 +134,17 @@ class Placer {
       return;
     }
     if (!search) search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+    if (search->too_large()) {
+      stopped_ = StopReason::kSize;
+      return;
+    }
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
     if (problem_.capacity) Decide(*search, kNoNodeLimit);
     if (!minimize_ || Answered()) return;
-    Minimize(*search, incumbent_, unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit,
-             budget_);
-    if (unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
+    const bool more_might_help =
+        Minimize(*search, incumbent_,
+                 unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit, budget_);
+    if (more_might_help && unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
@@ -149,12 +154,12 @@ class Placer {
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
     if (!minimize_ || search.too_large() || Done()) return;
-    Minimize(search, incumbent_, kNoNodeLimit, budget_);
+    (void)Minimize(search, incumbent_, kNoNodeLimit, budget_);
   }
 
   // Is there a plan within the capacity?
   void Decide(ExactSearch& search, std::int64_t node_limit) {
-    if (Answered()) return;
+    if (Answered() || incumbent_.height() <= *problem_.capacity) return;
     SearchAnswer answer =
         search.Decide(*problem_.capacity, incumbent_.offsets(), node_limit, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/random.h"
 #include "place/niche/partial_plan.h"
 #include "place/niche/section_set.h"
@@ -21,8 +20,8 @@ namespace {
 // Nodes of the shortest run: at least so many, and so many for each buffer.
 constexpr std::int64_t kRunNodes = 1000;
 constexpr std::int64_t kRunNodesEach = 2;
-constexpr std::size_t kLarge = 2000;  // Buffers.
-constexpr std::size_t kTableEntries = 4096;
+constexpr std::size_t kLarge = 2000;  // Pieces and sections.
+constexpr std::size_t kTableEntries = 65'536;
 // The table is made smaller than that where its entries are large.
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 
@@ -158,7 +157,6 @@ class NicheSearch::LevelEngine final : public Engine {
   void StartRun();
   RunEnd Run(std::int64_t node_limit, Budget& budget);
   Below Enter();
-  [[nodiscard]] bool EnterKnown(const Frame& frame);
   [[nodiscard]] bool Choose(Frame& frame);
   [[nodiscard]] bool FindCandidates(Section first, Section last);
   void ScoreSections(Section first, Section last, std::size_t begin, Choice& best);
@@ -214,14 +212,14 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
       table_(options.transpositions
                  ? std::clamp<std::size_t>(
                        kTableBytes / (instance.num_sections() * (sizeof(Level) + 1) +
-                                      instance.num_buffers() / 8 + 1),
+                                      instance.pieces.size() / 8 + 1),
                        16, kTableEntries)
                  : 1),
       random_(seed) {
   const auto items = static_cast<std::size_t>(plan_.num_items());
   const auto sections = static_cast<std::size_t>(plan_.num_sections());
   base_value_.reserve(items);
-  is_large_ = items > kLarge;
+  is_large_ = instance.pieces.size() + instance.num_sections() > kLarge;
   for (Item i = 0; i < plan_.num_items(); ++i) {
     const auto width = static_cast<std::uint64_t>(plan_.last_of(i) - plan_.first_of(i));
     Bytes load = 1;
@@ -532,7 +530,7 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
     if (nodes_ >= last_node) return RunEnd::kOutOfNodes;
     // Nodes of large problems take so long that waiting for the budget's next look at the clock
     // would overrun it.
-    if (!budget.SpendNode() || (is_large_ && budget.Exhausted())) return RunEnd::kOutOfBudget;
+    if (!budget.SpendNode() || (is_large_ && budget.TimeIsUp())) return RunEnd::kOutOfBudget;
     ++nodes_;
     below = Advance(frame);
   }

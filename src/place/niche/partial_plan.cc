@@ -4,7 +4,6 @@
 #include <bit>
 #include <tuple>
 
-#include "base/arithmetic.h"
 #include "base/check.h"
 
 namespace berth::internal {
@@ -75,6 +74,7 @@ PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Nic
   lower_.assign(padded, 0);
   item_.assign(padded, 0);
   placed_.assign(padded / 64 + 1, 0);
+  block_version_.assign(padded / kBlock, 0);
   item_begin_.assign(buffer_.size() + 1, 0);
   starting_.assign(sections + 1, 0);
   member_begin_.assign(sections + 1, 0);
@@ -118,20 +118,25 @@ PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Nic
   FindBlocked();
 }
 
-// Where pinned buffers leave no room for others. Cost: pairs of a pinned and another lane that
-// start before the other ends.
+// Where pinned buffers leave no room for others. Cost: pairs of a pinned lane and another that
+// meet, or nearly so.
 template <typename Level>
 void PartialPlan<Level>::FindBlocked() {
   blocked_begin_.assign(buffer_.size() + 1, 0);
   std::vector<Lane> pinned;
+  std::vector<Section> reach;  // The last section of any pinned lane up to each.
   for (Lane k = 0; k < num_lanes_; ++k) {
-    if (pin_[At(item(k))] >= 0) pinned.push_back(k);
+    if (pin_[At(item(k))] < 0) continue;
+    pinned.push_back(k);
+    reach.push_back(reach.empty() ? last(k) : std::max(reach.back(), last(k)));
   }
   for (Item i = 0; i < num_items(); ++i) {
     if (pin_[At(i)] < 0) {
       for (const Lane mine : lanes_of(i)) {
-        for (const Lane other : pinned) {
-          if (first(other) >= last(mine)) break;
+        auto from = static_cast<std::size_t>(
+            std::upper_bound(reach.begin(), reach.end(), first(mine)) - reach.begin());
+        for (; from < pinned.size() && first(pinned[from]) < last(mine); ++from) {
+          const Lane other = pinned[from];
           if (last(other) <= first(mine)) continue;
           const Level bottom = pin_[At(item(other))] + lower_[At(other)] - lower_[At(mine)];
           blocked_.push_back({bottom - height(mine), bottom + height(other)});
@@ -271,8 +276,10 @@ void PartialPlan<Level>::ReserveBlocks(std::size_t blocks) {
 
 template <typename Level>
 void PartialPlan<Level>::SaveBlock(Lane lane) {
-  ReserveBlocks(1);
   const Lane block = lane / kBlock * kBlock;
+  if (block_version_[At(block / kBlock)] == version_) return;  // By the same move.
+  block_version_[At(block / kBlock)] = version_;
+  ReserveBlocks(1);
   saved_block_[num_saved_] = block;
   std::copy_n(lowest_.begin() + block, kBlock,
               saved_lowest_.begin() + static_cast<std::ptrdiff_t>(num_saved_ * kBlock));
@@ -414,7 +421,7 @@ void PartialPlan<Level>::ExplainLane(Lane lane, Level level, SectionSet& set) {
       }
     }
   }
-  BERTH_DCHECK(found >= 0);
+  BERTH_CHECK(found >= 0);
   set.Add(found);
 }
 

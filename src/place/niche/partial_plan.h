@@ -19,8 +19,9 @@
 //      ground    |   |_|     |   nothing that is left fits on this ground
 //
 // Why a section cannot be completed is a conflict: a set R of sections such that the unplaced
-// buffers live in R cannot be stacked on the ground of R, even if no other section mattered. So
-// whoever is live nowhere in R has nothing to do with it. Conflicts are made here, from Explain().
+// buffers live in R cannot be stacked on the ground of R, even if no other section mattered, each
+// of them aligned, below the capacity and clear of all pinned buffers. So whoever is live nowhere
+// in R has nothing to do with it. Conflicts are made here, from Explain().
 #ifndef BERTH_PLACE_NICHE_PARTIAL_PLAN_H_
 #define BERTH_PLACE_NICHE_PARTIAL_PLAN_H_
 
@@ -211,6 +212,7 @@ class PartialPlan {
   std::vector<std::int32_t> saved_block_;
   std::vector<Level> saved_lowest_;
   std::size_t num_saved_ = 0;
+  std::vector<std::uint64_t> block_version_;  // When a block was saved last.
   std::vector<FloorChange> saved_floors_;
   std::vector<Level> saved_ground_;
 

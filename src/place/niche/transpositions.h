@@ -1,8 +1,10 @@
 // place/niche/transpositions.h -- states that are known to fail, and why.
 //
 // What is left to do in a part of the problem depends on the floors there and on which lanes are
-// placed, not on how they came to be so. The table keeps the last failed state of each hash value,
-// whole: a state counts as known only if all of it is equal, so that no proof rests on a hash.
+// placed, not on how they came to be so: the lowest of an unplaced lane follows from the floors it
+// spans as it does from the ground. The table keeps the last failed state of each hash value,
+// whole: a state counts as known only if all of it is equal, so that no proof rests on a hash. It
+// starts small, for the many problems that are solved at once, and grows with what is stored.
 #ifndef BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
 #define BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
 
@@ -10,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "place/niche/section_set.h"
@@ -29,7 +32,9 @@ class Transpositions {
     std::span<const BitWord> placed;  // Bits of all lanes.
   };
 
-  explicit Transpositions(std::size_t entries) : entries_(entries) {}
+  // Never more than `most_entries`, at least 1.
+  explicit Transpositions(std::size_t most_entries)
+      : most_entries_(most_entries), entries_(std::min(most_entries, kFirstEntries)) {}
 
   void Clear() {
     for (Entry& entry : entries_) entry.first = -1;
@@ -62,6 +67,7 @@ class Transpositions {
   }
 
   void Store(const State& state, std::uint64_t hash, const SectionSet& conflict) {
+    if (++stored_ > entries_.size() && entries_.size() < most_entries_) Grow();
     Entry& entry = entries_[hash % entries_.size()];
     entry.hash = hash;
     entry.first = state.first;
@@ -83,6 +89,16 @@ class Transpositions {
     SectionSet conflict;
   };
 
+  static constexpr std::size_t kFirstEntries = 4096;
+
+  void Grow() {
+    std::vector<Entry> old = std::move(entries_);
+    entries_ = std::vector<Entry>(std::min(4 * old.size(), most_entries_));
+    for (Entry& entry : old) {
+      if (entry.first >= 0) entries_[entry.hash % entries_.size()] = std::move(entry);
+    }
+  }
+
   static std::span<const Level> FloorsOf(const State& state) {
     return state.floors.subspan(static_cast<std::size_t>(state.first),
                                 static_cast<std::size_t>(state.last - state.first));
@@ -95,6 +111,8 @@ class Transpositions {
     }
   }
 
+  std::size_t most_entries_;
+  std::size_t stored_ = 0;
   std::vector<Entry> entries_;
 };
 
