@@ -52,6 +52,7 @@ struct Provenance {
   std::string input_hash;  // "fnv1a64:..." of the input's bytes.
   PlaceOptions options;    // Each option as it was; `threads`, which changes nothing, is not kept.
   std::optional<std::int64_t> node_limit = {};
+  std::string solver = {};  // Of berth/solvers.h, where one was asked instead of an algorithm.
 };
 // "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
 [[nodiscard]] std::string HashOf(std::string_view text);

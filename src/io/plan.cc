@@ -236,7 +236,8 @@ std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
     if (option.name == "threads") continue;  // The same plan gives the same bytes.
     const auto value = GetOption(provenance.options, option.name);
     BERTH_CHECK(value.has_value());
-    options[std::string(option.name)] = *value;
+    const bool other = option.name == "algorithm" && !provenance.solver.empty();
+    options[std::string(option.name)] = other ? provenance.solver : *value;
   }
   const Json head = {
       {"format", internal::kFormat},

@@ -129,12 +129,15 @@ Result<std::vector<Runner>> MakeRunners(const BenchArguments& arguments) {
   if (error) return Fail(ErrorCode::kIo, "berth cannot find its own program: " + error.message());
   std::vector<Runner> runners;
   for (const std::string& name : arguments.algorithms) {
-    const auto algorithm = AlgorithmFromName(name);
-    if (!algorithm) {
+    const auto method = MethodFromName(name);
+    if (!method) {
       return Fail(ErrorCode::kInvalidOptions,
                   "--algorithm: " + UnknownAlgorithm(name, "see berth place --help"));
     }
-    runners.push_back(BerthRunner(self.string(), *algorithm, time_limit));
+    if (auto available = CheckAvailable(*method); !available) {
+      return tl::unexpected(available.error());
+    }
+    runners.push_back(BerthRunner(self.string(), *method, time_limit));
   }
   for (const std::string& peer : arguments.peers) {
     auto runner = PeerRunner(peer);

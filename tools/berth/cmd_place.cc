@@ -157,8 +157,11 @@ Result<void> WriteOutputs(const Summary& summary) {
   // A plan that does not fit is never left where a build would pick it up. The picture shows how
   // far it misses, which is what one wants to see then.
   if (fits && !arguments.output.empty()) {
-    const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
-                                arguments.search.node_limit};
+    Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+                          arguments.search.node_limit};
+    if (arguments.search.method.solver) {
+      provenance.solver = std::string(MethodName(arguments.search.method));
+    }
     const std::string plan = HasExtension(arguments.output, ".json")
                                  ? WritePlanJson(input.problem, answer, provenance)
                                  : WriteCsv(input.problem, &answer.best->offsets);
@@ -186,6 +189,9 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
                                                       {"--json", arguments.json}}),
                                       CheckOutput(output), CheckOutput(arguments.svg)}) {
     if (!checked) return tl::unexpected(checked.error());
+  }
+  if (auto available = CheckAvailable(arguments.search.method); !available) {
+    return tl::unexpected(available.error());
   }
   auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());

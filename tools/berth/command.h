@@ -31,6 +31,7 @@ struct Command {
 [[nodiscard]] Command AddExplainCommand(CLI::App& berth);
 [[nodiscard]] Command AddInfoCommand(CLI::App& berth);
 [[nodiscard]] Command AddGenerateCommand(CLI::App& berth);
+[[nodiscard]] Command AddEncodeCommand(CLI::App& berth);
 [[nodiscard]] Command AddBenchCommand(CLI::App& berth);
 [[nodiscard]] Command AddOptionsCommand(CLI::App& berth);
 

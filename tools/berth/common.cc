@@ -86,10 +86,17 @@ std::string ValueName(const OptionInfo& info) {
   return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
 }
 
-void AddPlaceOption(CLI::App& app, const OptionInfo& info, PlaceOptions& options) {
+void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& arguments) {
   const std::string flag = FlagOf(info.name);
-  const auto set = [&options, info, flag](const std::string& value) {
-    if (!SetOption(options, info.name, value)) UsageError(flag, Refusal(info, value));
+  const auto set = [&arguments, info, flag](const std::string& value) {
+    if (info.name == "algorithm") {
+      const auto method = MethodFromName(value);
+      if (!method) UsageError(flag, Refusal(info, value));
+      arguments.method = *method;
+      arguments.options.algorithm = method->algorithm;
+    } else if (!SetOption(arguments.options, info.name, value)) {
+      UsageError(flag, Refusal(info, value));
+    }
   };
   std::string sentence(info.sentence);
   const std::string value_name = ValueName(info);
@@ -248,7 +255,7 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without) {
   for (const OptionInfo& info : Options()) {
     if (std::find(without.begin(), without.end(), info.name) == without.end()) {
-      AddPlaceOption(app, info, arguments.options);
+      AddPlaceOption(app, info, arguments);
     }
   }
   AddDuration(
@@ -258,12 +265,22 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
   AddCount(app, "--node-limit", arguments.node_limit,
            "End the search after this many nodes; unlike a time limit, the same on every machine.")
       ->group("Search");
+  if (SolverRows().empty() || !without.empty()) return;
+  const auto set = [&arguments](const std::string& value) {
+    if (value != "on" && value != "off") {
+      UsageError("--cp-restarts", Quoted(value) + " is not allowed; it must be on|off");
+    }
+    arguments.cp_restarts = value == "on";
+  };
+  app.add_option_function<std::string>(
+         "--cp-restarts", set,
+         "Whether --algorithm cp starts again now and then, keeping what failed. Default: on.")
+      ->type_name("on|off")
+      ->group("Search");
 }
 
 std::string UnknownAlgorithm(const std::string& name, const std::string& otherwise) {
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& info : Algorithms()) names.emplace_back(info.name);
-  const std::string nearest = Nearest(name, names);
+  const std::string nearest = Nearest(name, MethodNames());
   return "there is no algorithm " + Quoted(name) + "; " +
          (nearest.empty() ? otherwise : "did you mean '" + nearest + "'?");
 }
@@ -301,8 +318,8 @@ std::vector<std::string> CompleteArguments(const CLI::App& berth,
 
 std::string AlgorithmsHelp() {
   std::string help = "Algorithms:\n";
+  constexpr std::size_t kIndent = 22;
   for (const AlgorithmInfo& info : Algorithms()) {
-    constexpr std::size_t kIndent = 22;
     std::string name(info.name);
     name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
     std::string text(info.summary);
@@ -313,10 +330,22 @@ std::string AlgorithmsHelp() {
     }
     help += "  " + name + Wrap(text, TextWidth(), kIndent) + "\n";
   }
+  const std::vector<SolverRow> solvers = SolverRows();
+  if (!solvers.empty()) help += "Other solvers, to compare with:\n";
+  for (const SolverRow& row : solvers) {
+    std::string name = row.name;
+    name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
+    const std::string engine =
+        row.engine.empty() ? "not in this build, needs " + row.package : row.engine;
+    help += "  " + name +
+            Wrap(row.summary + " [" + row.source + "; " + engine + "]", TextWidth(), kIndent) +
+            "\n";
+  }
   return help;
 }
 
-WatchedSearch::WatchedSearch(const SearchArguments& arguments) : options_(arguments.options) {
+WatchedSearch::WatchedSearch(const SearchArguments& arguments)
+    : options_(arguments.options), method_(arguments.method), cp_restarts_(arguments.cp_restarts) {
   if (arguments.time_limit) budget_.SetTimeLimit(*arguments.time_limit);
   if (arguments.node_limit) budget_.SetNodeLimit(*arguments.node_limit);
   options_.progress = [this](const Progress& progress) { progress_.Update(progress); };
@@ -330,7 +359,7 @@ WatchedSearch::~WatchedSearch() {
 }
 
 Result<PlaceAnswer> WatchedSearch::Place(const Problem& problem) {
-  auto answer = berth::Place(problem, options_, budget_);
+  auto answer = PlaceBy(method_, problem, options_, cp_restarts_, budget_);
   progress_.Stop();
   return answer;
 }

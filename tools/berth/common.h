@@ -17,6 +17,7 @@
 #include "berth/io.h"
 #include "berth/place.h"
 #include "berth/problem.h"
+#include "tools/berth/method.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::internal {
@@ -90,7 +91,9 @@ struct Input {
 // Searches.
 
 struct SearchArguments {
-  PlaceOptions options;
+  PlaceOptions options;  // All but the algorithm.
+  Method method;
+  bool cp_restarts = true;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
@@ -123,6 +126,8 @@ class WatchedSearch {
   Budget budget_;
   ProgressLine progress_;
   PlaceOptions options_;
+  const Method method_;
+  const bool cp_restarts_;
 };
 
 // Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.

@@ -51,8 +51,8 @@ int Main(int argc, char** argv) {
       "  berth COMMAND --help                                All about one command.");
   const std::vector<Command> commands = {AddPlaceCommand(berth),    AddCheckCommand(berth),
                                          AddExplainCommand(berth),  AddInfoCommand(berth),
-                                         AddGenerateCommand(berth), AddBenchCommand(berth),
-                                         AddOptionsCommand(berth)};
+                                         AddGenerateCommand(berth), AddEncodeCommand(berth),
+                                         AddBenchCommand(berth),    AddOptionsCommand(berth)};
   try {
     // CLI11 takes the words of a command line from the last to the first.
     auto words =

@@ -179,14 +179,13 @@ void RunProgram(const Runner& runner, const RunRequest& request, RunResult& run)
   }
 }
 
-void RunInProcess(Algorithm algorithm, const RunRequest& request, RunResult& run) {
+void RunInProcess(const Method& method, const RunRequest& request, RunResult& run) {
   PlaceOptions options;
-  options.algorithm = algorithm;
   options.seed = request.seed;
   Budget budget;
   const auto begin = std::chrono::steady_clock::now();
   if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
-  const auto answer = Place(request.problem, options, budget);
+  const auto answer = PlaceBy(method, request.problem, options, true, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;
@@ -213,10 +212,10 @@ bool Runner::Mentions(std::string_view placeholder) const {
   });
 }
 
-Runner BerthRunner(const std::string& executable, Algorithm algorithm,
+Runner BerthRunner(const std::string& executable, const Method& method,
                    std::optional<double> time_limit) {
-  const std::string name(Info(algorithm).name);
-  Runner runner{"berth:" + name, {}, algorithm};
+  const std::string name(MethodName(method));
+  Runner runner{"berth:" + name, {}, method};
   if (executable.empty()) return runner;
   runner.words = {executable, "place",    "{input}",  "--algorithm",
                   name,       "--output", "{output}", "--json"};
@@ -270,7 +269,7 @@ RunResult RunOnce(const Runner& runner, const RunRequest& request) {
   if (!request.problem.capacity && !runner.is_berth() && runner.Mentions("{capacity}")) {
     End(run, Verdict::kSkipped, "no capacity is known to ask it for");
   } else if (runner.words.empty()) {
-    RunInProcess(*runner.algorithm, request, run);
+    RunInProcess(*runner.method, request, run);
   } else {
     RunProgram(runner, request, run);
   }

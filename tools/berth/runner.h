@@ -15,6 +15,7 @@
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
+#include "tools/berth/method.h"
 
 namespace berth::internal {
 
@@ -25,18 +26,18 @@ struct Runner {
   std::vector<std::string> words;
   // Berth: takes a seed, tells what it proved and ends by itself at the time limit. As a program,
   // it understands its own exit codes and the summary that --json prints.
-  std::optional<Algorithm> algorithm = {};
+  std::optional<Method> method = {};
   // Peers that say more than a plan does: what stands around the seconds of their search, as
   // "Elapsed time {seconds}s", and what they print when they have proved that no plan fits.
   std::string seconds_text = {};
   std::string infeasible_text = {};
 
-  [[nodiscard]] bool is_berth() const { return algorithm.has_value(); }
+  [[nodiscard]] bool is_berth() const { return method.has_value(); }
   [[nodiscard]] bool Mentions(std::string_view placeholder) const;
 };
 
 // Berth at `executable`, or within this process if that is empty.
-[[nodiscard]] Runner BerthRunner(const std::string& executable, Algorithm algorithm,
+[[nodiscard]] Runner BerthRunner(const std::string& executable, const Method& method,
                                  std::optional<double> time_limit);
 // "NAME=COMMAND". Error: kInvalidOptions for anything else.
 [[nodiscard]] Result<Runner> PeerRunner(std::string_view specification);

@@ -1,6 +1,8 @@
-#include <atomic>
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,27 +22,33 @@ class Watchdog {
  public:
   Watchdog(z3::context& context, const Budget& budget)
       : thread_([this, &context, &budget] {
-          while (!done_.load()) {
-            if (budget.TimeIsUp()) {
-              stopped_.store(true);
-              context.interrupt();
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          std::unique_lock lock(mutex_);
+          while (!wake_.wait_for(lock, std::chrono::milliseconds(5), [this] { return done_; })) {
+            if (budget.TimeIsUp()) context.interrupt();
           }
         }) {}
-  ~Watchdog() { End(); }
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
-  void End() {
-    done_.store(true);
-    if (thread_.joinable()) thread_.join();
-  }
 
  private:
-  std::atomic<bool> done_{false};
-  std::atomic<bool> stopped_{false};
-  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  std::thread thread_;  // Last: it uses all of the above.
 };
+
+z3::check_result CheckWithin(const Budget& budget, z3::context& context, z3::solver& solver) {
+  const Watchdog watchdog(context, budget);
+  return solver.check();
+}
 
 std::int64_t ConflictsOf(const z3::solver& solver) {
   const z3::stats statistics = solver.statistics();
@@ -96,9 +104,7 @@ Decision Decide(const Encoding& encoding, Grains capacity, const CpOptions& opti
     if (twin >= 0) solver.add(positions[twin] <= positions[static_cast<int>(x)]);
   }
 
-  Watchdog watchdog(context, budget);
-  const z3::check_result result = solver.check();
-  watchdog.End();
+  const z3::check_result result = CheckWithin(budget, context, solver);
   const std::int64_t conflicts = ConflictsOf(solver);
   for (std::int64_t node = 0; node < conflicts; ++node) (void)budget.SpendNode();
   if (result == z3::unsat) return {Verdict::kImpossible, {}};
