@@ -14,9 +14,61 @@
 namespace berth::internal {
 namespace {
 
+// What stops a search: limits between nodes, the clock also within them.
+class Stopper : public Gecode::Search::Stop {
+ public:
+  Stopper(Budget& budget, std::int64_t node_limit) : budget_(budget), left_(node_limit) {}
+
+  bool stop(const Gecode::Search::Statistics& statistics, const Gecode::Search::Options&) override {
+    // With restarts the count begins anew with each of them.
+    const auto now = static_cast<std::int64_t>(statistics.node);
+    for (std::int64_t node = now < told_ ? 0 : told_; node < now && !stopped_; ++node) {
+      stopped_ = left_-- <= 0 || !budget_.SpendNode();
+    }
+    told_ = now;
+    stopped_ = stopped_ || (++looks_ % 16 == 0 && budget_.TimeIsUp());
+    return stopped_;
+  }
+  // Cheap: asks the clock now and then.
+  bool TimeIsUp() {
+    stopped_ = stopped_ || (++looks_ % 4096 == 0 && budget_.TimeIsUp());
+    return stopped_;
+  }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  Budget& budget_;
+  std::int64_t left_;
+  std::int64_t told_ = 0;
+  std::int64_t looks_ = 0;
+  bool stopped_ = false;
+};
+
+// Two small buffers that push each other up climb to the capacity one size at a time, which can
+// take longer than anybody waits, and all of it is one node. This propagator runs whenever a
+// position changes, and fails when time is up; what the search then says does not count.
+class Watch : public Gecode::NaryPropagator<Gecode::Int::IntView, Gecode::Int::PC_INT_BND> {
+  using Base = Gecode::NaryPropagator<Gecode::Int::IntView, Gecode::Int::PC_INT_BND>;
+
+ public:
+  Watch(Gecode::Home home, Gecode::ViewArray<Gecode::Int::IntView>& views, Stopper& stopper)
+      : Base(home, views), stopper_(stopper) {}
+  Watch(Gecode::Space& home, Watch& other) : Base(home, other), stopper_(other.stopper_) {}
+  Gecode::Actor* copy(Gecode::Space& home) override { return new (home) Watch(home, *this); }
+  Gecode::PropCost cost(const Gecode::Space&, const Gecode::ModEventDelta&) const override {
+    return Gecode::PropCost::unary(Gecode::PropCost::LO);
+  }
+  Gecode::ExecStatus propagate(Gecode::Space&, const Gecode::ModEventDelta&) override {
+    return stopper_.TimeIsUp() ? Gecode::ES_FAILED : Gecode::ES_FIX;
+  }
+
+ private:
+  Stopper& stopper_;
+};
+
 class Plan : public Gecode::Space {
  public:
-  Plan(const Encoding& encoding, Grains capacity, const CpOptions& options)
+  Plan(const Encoding& encoding, Grains capacity, const CpOptions& options, Stopper& stopper)
       : positions_(*this, static_cast<int>(encoding.items.size())) {
     for (std::size_t x = 0; x < encoding.items.size(); ++x) {
       const Encoding::Item& item = encoding.items[x];
@@ -32,6 +84,8 @@ class Plan : public Gecode::Space {
                     positions_[static_cast<int>(x)]);
       }
     }
+    Gecode::ViewArray<Gecode::Int::IntView> watched(*this, Gecode::IntVarArgs(positions_));
+    (void)new (*this) Watch(*this, watched, stopper);
     choices_ = Gecode::BoolVarArray(*this, choices);
     const Gecode::Rnd random(static_cast<unsigned>(options.seed % 4'000'000'000));
     Gecode::branch(*this, choices_,
@@ -86,32 +140,8 @@ class Plan : public Gecode::Space {
   Gecode::BoolVarArray choices_;
 };
 
-// Tells the budget of each node, and ends the search with it.
-class BudgetStop : public Gecode::Search::Stop {
- public:
-  BudgetStop(Budget& budget, std::int64_t node_limit) : budget_(budget), left_(node_limit) {}
-  bool stop(const Gecode::Search::Statistics& statistics, const Gecode::Search::Options&) override {
-    // With restarts the count begins anew with each of them.
-    const auto now = static_cast<std::int64_t>(statistics.node);
-    for (std::int64_t node = now < told_ ? 0 : told_; node < now && !stopped_; ++node) {
-      stopped_ = left_-- <= 0 || !budget_.SpendNode();
-    }
-    told_ = now;
-    stopped_ = stopped_ || (++looks_ % 16 == 0 && budget_.TimeIsUp());
-    return stopped_;
-  }
-  [[nodiscard]] bool stopped() const { return stopped_; }
-
- private:
-  Budget& budget_;
-  std::int64_t left_;
-  std::int64_t told_ = 0;
-  std::int64_t looks_ = 0;
-  bool stopped_ = false;
-};
-
 template <typename Engine>
-Decision Run(Engine& engine, const Encoding& encoding, const BudgetStop& stop) {
+Decision Run(Engine& engine, const Encoding& encoding, const Stopper& stop) {
   using Verdict = Decision::Verdict;
   const std::unique_ptr<Plan> plan(engine.next());
   if (plan) return {Verdict::kFound, plan->Offsets(encoding)};
@@ -130,11 +160,11 @@ Decision DecideByGecode(const Encoding& encoding, Grains capacity, const CpOptio
   }
   if (encoding.items.empty()) return {Decision::Verdict::kFound, {}};
   if (budget.Exhausted()) return {};
-  BudgetStop stop(budget, node_limit);
+  Stopper stop(budget, node_limit);
   Gecode::Search::Options search;
   search.stop = &stop;
   search.threads = 1;
-  const auto plan = std::make_unique<Plan>(encoding, capacity, options);
+  const auto plan = std::make_unique<Plan>(encoding, capacity, options, stop);
   if (!options.restarts) {
     Gecode::DFS<Plan> engine(plan.get(), search);
     return Run(engine, encoding, stop);

@@ -27,6 +27,23 @@ MetaCspSearch::MetaCspSearch(const Encoding& encoding)
     pair_of_[(j + 1) * nodes_ + i + 1] = static_cast<std::int32_t>(p);
   }
   for (const Encoding::Item& item : encoding.items) aligned_ = aligned_ || item.alignment != 1;
+  const std::size_t n = encoding.items.size();
+  std::vector<std::size_t> by_area(n);
+  std::iota(by_area.begin(), by_area.end(), std::size_t{0});
+  std::stable_sort(by_area.begin(), by_area.end(), [&](std::size_t x, std::size_t y) {
+    return encoding.items[x].area > encoding.items[y].area;
+  });
+  std::vector<std::size_t> rank(n);
+  for (std::size_t k = 0; k < n; ++k) rank[by_area[k]] = k;
+  const auto key = [&](std::size_t p) {
+    const std::size_t i = rank[static_cast<std::size_t>(encoding.pairs[p].i)];
+    const std::size_t j = rank[static_cast<std::size_t>(encoding.pairs[p].j)];
+    return std::pair(std::max(i, j), std::min(i, j));
+  };
+  order_.resize(encoding.pairs.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t p, std::size_t q) { return key(p) < key(q); });
 }
 
 Decision MetaCspSearch::Decide(Grains capacity, std::int64_t node_limit, Budget& budget) {
@@ -91,6 +108,7 @@ bool MetaCspSearch::Start(Grains capacity) {
   settling_.clear();
   changes_.clear();
   posted_.clear();
+  first_open_ = 0;
   levels_.clear();
   regions_.clear();
   // Of twins the first lies lowest.
@@ -188,28 +206,15 @@ MetaCspSearch::Room MetaCspSearch::RoomIn(const Encoding::Pair& pair, std::size_
   return room;
 }
 
+// What is settled stays so until it is undone, and then the old place in the order comes back.
 std::size_t MetaCspSearch::Select() {
-  std::size_t best = encoding_.pairs.size();
-  Grains least = std::numeric_limits<Grains>::max();
-  for (std::size_t p = 0; p < encoding_.pairs.size(); ++p) {
-    if (settled_[p]) continue;
-    const Encoding::Pair& pair = encoding_.pairs[p];
-    // By now at least two regions are possible.
-    Grains tightest = std::numeric_limits<Grains>::max();
-    for (std::size_t region = 0; region < pair.num_regions(); ++region) {
-      const Room room = RoomIn(pair, region);
-      if (room.first <= room.last) tightest = std::min(tightest, room.size());
-    }
-    if (tightest < least) {
-      least = tightest;
-      best = p;
-    }
-  }
-  return best;
+  while (first_open_ < order_.size() && settled_[order_[first_open_]]) ++first_open_;
+  return first_open_ < order_.size() ? order_[first_open_] : encoding_.pairs.size();
 }
 
 void MetaCspSearch::PushLevel(std::size_t pair) {
-  levels_.push_back({pair, regions_.size(), changes_.size(), settling_.size(), posted_.size()});
+  levels_.push_back(
+      {pair, regions_.size(), changes_.size(), settling_.size(), posted_.size(), first_open_});
   const Encoding::Pair& of = encoding_.pairs[pair];
   for (std::size_t region = 0; region < of.num_regions(); ++region) {
     const Room room = RoomIn(of, region);
@@ -229,6 +234,7 @@ void MetaCspSearch::Undo(const Level& level) {
     settled_[settling_.back()] = false;
   }
   posted_.resize(level.posted);
+  first_open_ = level.first_open;
   for (const std::size_t p : queue_) queued_[p] = false;
   queue_.clear();
 }

@@ -17,8 +17,11 @@
 //     Above and below exclude each other, so choosing another region implies the negation by itself
 //     (with the four relations of rectangles it would not), and nothing is left to add.
 //
-// The pair with the least room to move in either region goes first, and of its regions the one with
-// more room: the orders of Cheng and Smith's precedence posting (1997).
+// The pairs among the largest rectangles are decided before those with the next, and of a pair the
+// region with more room first. Tried instead: the pair with the least room first (Cheng and Smith's
+// precedence posting), the greatest sizes first, and mixtures; of 20 tables with 20 and 30 buffers,
+// 95 % full, the first decides 18 in 2 s each, all others 20, and with 60 buffers area decides 4 of
+// 10 where the others decide 2 or 3.
 //
 // With alignments, bounds between two buffers are rounded up to the gcd of theirs; a network that
 // passes may still have no aligned solution, so a leaf is solved exactly.
@@ -62,6 +65,7 @@ class MetaCspSearch {
     std::size_t changes;
     std::size_t settled;
     std::size_t posted;
+    std::size_t first_open;
   };
 
   [[nodiscard]] Grains& bound(Node u, Node v) { return bounds_[u * nodes_ + v]; }
@@ -95,6 +99,8 @@ class MetaCspSearch {
   std::vector<Difference> posted_;
   std::vector<Level> levels_;
   std::vector<std::size_t> regions_;
+  std::vector<std::size_t> order_;  // Of all pairs, for branching.
+  std::size_t first_open_ = 0;      // Before it in the order all are settled.
   std::vector<std::size_t> queue_;  // Pairs to look at.
   std::vector<bool> queued_;
   std::vector<std::pair<Node, Grains>> before_;  // Scratch of Add().
