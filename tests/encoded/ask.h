@@ -1,0 +1,60 @@
+// tests/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
+#ifndef BERTH_TESTS_ENCODED_ASK_H_
+#define BERTH_TESTS_ENCODED_ASK_H_
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "berth/solvers.h"
+#include "place/encoded/cp.h"
+#include "place/encoded/csp.h"
+#include "place/encoded/encoding.h"
+#include "place/encoded/ilp.h"
+#include "place/encoded/meta_csp.h"
+
+namespace berth::internal {
+
+inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+inline constexpr Solver kAllSolvers[] = {Solver::kIlp, Solver::kCp, Solver::kZ3, Solver::kCsp,
+                                         Solver::kMetaCsp};
+
+inline Encoding EncodeAll(const Problem& problem) {
+  const Budget unlimited;
+  return Encode(problem, kNoLimit, unlimited).value();
+}
+
+// Is there a plan of at most `capacity` grains? `encoding` may have been tampered with.
+inline Decision Ask(Solver solver, const Problem& problem, const Encoding& encoding,
+                    Grains capacity, Budget& budget) {
+  for (std::size_t x = 0; x < encoding.items.size(); ++x) {
+    if (encoding.HighestOffset(x, capacity) < 0) return {Decision::Verdict::kImpossible, {}};
+  }
+  switch (solver) {
+    case Solver::kIlp:
+      return SolveIlp(encoding, capacity, BuildIlp(problem, encoding, capacity, std::nullopt),
+                      *milp::DefaultBackend(), 1, budget)
+          .value()
+          .decision;
+    case Solver::kCp:
+      return DecideByGecode(encoding, capacity, {}, kNoLimit, budget);
+    case Solver::kZ3:
+      return DecideByZ3(encoding, capacity, {}, kNoLimit, budget);
+    case Solver::kCsp:
+      return CspSearch(problem, encoding).Decide(capacity, kNoLimit, budget);
+    case Solver::kMetaCsp:
+      break;
+  }
+  return MetaCspSearch(encoding).Decide(capacity, kNoLimit, budget);
+}
+
+// For the names of tests.
+inline std::string TestName(Solver solver) {
+  std::string name(Info(solver).name);
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TESTS_ENCODED_ASK_H_
