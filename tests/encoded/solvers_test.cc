@@ -79,8 +79,8 @@ class SolverTest : public testing::TestWithParam<Solver> {
 
   // Starting CBC or Z3 costs milliseconds each time.
   [[nodiscard]] int Count(int count) const {
-    if (GetParam() == Solver::kIlp) return count / 12;
-    return GetParam() == Solver::kZ3 ? count / 30 : count;
+    if (GetParam() == Solver::kIlp) return count / 20;
+    return GetParam() == Solver::kZ3 ? count / 60 : count;
   }
 };
 

@@ -6,7 +6,7 @@
 // of them is chosen then.
 //
 // The paper hands this to CP-SAT. Gecode propagates bounds and branches on the choices, those first
-// whose propagators have failed most; once all are made, the least positions are a plan. Z3 learns
+// whose propagators have failed most, else those of the largest rectangles; once all are made, the least positions are a plan. Z3 learns
 // clauses over the same formula, which is the nearer relative of CP-SAT.
 #ifndef BERTH_PLACE_ENCODED_CP_H_
 #define BERTH_PLACE_ENCODED_CP_H_
@@ -19,8 +19,8 @@
 namespace berth::internal {
 
 struct CpOptions {
-  std::uint64_t seed = 1;
-  bool restarts = true;  // Luby's sequence, keeping what failed as nogoods.
+  std::uint64_t seed = 1;  // Of Z3; Gecode draws no random numbers here.
+  bool restarts = true;    // Luby's sequence, keeping what failed as nogoods.
 };
 
 // "" for a solver that this build lacks; calling it then is a mistake.

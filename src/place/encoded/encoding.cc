@@ -156,6 +156,27 @@ std::optional<Encoding> Encode(const Problem& problem, std::int64_t most, const 
   return encoding;
 }
 
+std::vector<std::size_t> PairsByArea(const Encoding& encoding) {
+  const std::size_t n = encoding.items.size();
+  std::vector<std::size_t> by_area(n);
+  std::iota(by_area.begin(), by_area.end(), std::size_t{0});
+  std::stable_sort(by_area.begin(), by_area.end(), [&](std::size_t x, std::size_t y) {
+    return encoding.items[x].area > encoding.items[y].area;
+  });
+  std::vector<std::size_t> rank(n);
+  for (std::size_t k = 0; k < n; ++k) rank[by_area[k]] = k;
+  const auto key = [&](std::size_t p) {
+    const std::size_t i = rank[static_cast<std::size_t>(encoding.pairs[p].i)];
+    const std::size_t j = rank[static_cast<std::size_t>(encoding.pairs[p].j)];
+    return std::pair(std::max(i, j), std::min(i, j));
+  };
+  std::vector<std::size_t> order(encoding.pairs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t p, std::size_t q) { return key(p) < key(q); });
+  return order;
+}
+
 void AppendRegion(const Encoding::Pair& pair, std::size_t region, std::vector<Difference>& out) {
   BERTH_DCHECK(region < pair.num_regions());
   // o_j - o_i >= the upper end of the interval before, and <= the lower end of the one after.

@@ -72,6 +72,9 @@ struct Encoding {
 [[nodiscard]] std::optional<Encoding> Encode(const Problem& problem, std::int64_t most,
                                              const Budget& budget);
 
+// The pairs in order of their rectangles: those among the k largest before those with the next.
+[[nodiscard]] std::vector<std::size_t> PairsByArea(const Encoding& encoding);
+
 // o_to >= o_from + least.
 struct Difference {
   std::int32_t from;

@@ -68,7 +68,7 @@ class Watch : public Gecode::NaryPropagator<Gecode::Int::IntView, Gecode::Int::P
 
 class Plan : public Gecode::Space {
  public:
-  Plan(const Encoding& encoding, Grains capacity, const CpOptions& options, Stopper& stopper)
+  Plan(const Encoding& encoding, Grains capacity, Stopper& stopper)
       : positions_(*this, static_cast<int>(encoding.items.size())) {
     for (std::size_t x = 0; x < encoding.items.size(); ++x) {
       const Encoding::Item& item = encoding.items[x];
@@ -77,7 +77,8 @@ class Plan : public Gecode::Space {
                          static_cast<int>(encoding.HighestOffset(x, capacity) / item.alignment));
     }
     Gecode::BoolVarArgs choices;
-    for (const Encoding::Pair& pair : encoding.pairs) choices << AddPair(encoding, pair);
+    for (const std::size_t p : PairsByArea(encoding))
+      choices << AddPair(encoding, encoding.pairs[p]);
     for (std::size_t x = 0; x < encoding.items.size(); ++x) {
       if (encoding.items[x].twin >= 0) {
         Gecode::rel(*this, positions_[encoding.items[x].twin], Gecode::IRT_LQ,
@@ -87,10 +88,8 @@ class Plan : public Gecode::Space {
     Gecode::ViewArray<Gecode::Int::IntView> watched(*this, Gecode::IntVarArgs(positions_));
     (void)new (*this) Watch(*this, watched, stopper);
     choices_ = Gecode::BoolVarArray(*this, choices);
-    const Gecode::Rnd random(static_cast<unsigned>(options.seed % 4'000'000'000));
-    Gecode::branch(*this, choices_,
-                   Gecode::tiebreak(Gecode::BOOL_VAR_AFC_MAX(0.99), Gecode::BOOL_VAR_RND(random)),
-                   Gecode::BOOL_VAL_MIN());
+    // Of those that have failed as often, the pair of the largest rectangles first.
+    Gecode::branch(*this, choices_, Gecode::BOOL_VAR_AFC_MAX(0.99), Gecode::BOOL_VAL_MIN());
     // Every constraint that is left is one of differences, and those hold at the least positions.
     Gecode::assign(*this, positions_, Gecode::INT_ASSIGN_MIN());
   }
@@ -145,7 +144,8 @@ Decision Run(Engine& engine, const Encoding& encoding, const Stopper& stop) {
   using Verdict = Decision::Verdict;
   const std::unique_ptr<Plan> plan(engine.next());
   if (plan) return {Verdict::kFound, plan->Offsets(encoding)};
-  return {engine.stopped() || stop.stopped() ? Verdict::kGaveUp : Verdict::kImpossible, {}};
+  // The engine may call itself stopped when it was but its own restarts that ended a search.
+  return {stop.stopped() ? Verdict::kGaveUp : Verdict::kImpossible, {}};
 }
 
 }  // namespace
@@ -164,7 +164,11 @@ Decision DecideByGecode(const Encoding& encoding, Grains capacity, const CpOptio
   Gecode::Search::Options search;
   search.stop = &stop;
   search.threads = 1;
-  const auto plan = std::make_unique<Plan>(encoding, capacity, options, stop);
+  const auto plan = std::make_unique<Plan>(encoding, capacity, stop);
+  // The engine for restarts does not give back what it holds if the root fails.
+  if (plan->status() == Gecode::SS_FAILED) {
+    return {stop.stopped() ? Decision::Verdict::kGaveUp : Decision::Verdict::kImpossible, {}};
+  }
   if (!options.restarts) {
     Gecode::DFS<Plan> engine(plan.get(), search);
     return Run(engine, encoding, stop);

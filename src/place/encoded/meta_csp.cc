@@ -27,23 +27,7 @@ MetaCspSearch::MetaCspSearch(const Encoding& encoding)
     pair_of_[(j + 1) * nodes_ + i + 1] = static_cast<std::int32_t>(p);
   }
   for (const Encoding::Item& item : encoding.items) aligned_ = aligned_ || item.alignment != 1;
-  const std::size_t n = encoding.items.size();
-  std::vector<std::size_t> by_area(n);
-  std::iota(by_area.begin(), by_area.end(), std::size_t{0});
-  std::stable_sort(by_area.begin(), by_area.end(), [&](std::size_t x, std::size_t y) {
-    return encoding.items[x].area > encoding.items[y].area;
-  });
-  std::vector<std::size_t> rank(n);
-  for (std::size_t k = 0; k < n; ++k) rank[by_area[k]] = k;
-  const auto key = [&](std::size_t p) {
-    const std::size_t i = rank[static_cast<std::size_t>(encoding.pairs[p].i)];
-    const std::size_t j = rank[static_cast<std::size_t>(encoding.pairs[p].j)];
-    return std::pair(std::max(i, j), std::min(i, j));
-  };
-  order_.resize(encoding.pairs.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::sort(order_.begin(), order_.end(),
-            [&](std::size_t p, std::size_t q) { return key(p) < key(q); });
+  order_ = PairsByArea(encoding);
 }
 
 Decision MetaCspSearch::Decide(Grains capacity, std::int64_t node_limit, Budget& budget) {
