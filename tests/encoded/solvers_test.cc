@@ -79,19 +79,19 @@ class SolverTest : public testing::TestWithParam<Solver> {
 
   // Starting CBC or Z3 costs milliseconds each time.
   [[nodiscard]] int Count(int count) const {
-    if (GetParam() == Solver::kIlp) return count / 20;
-    return GetParam() == Solver::kZ3 ? count / 60 : count;
+    if (GetParam() == Solver::kIlp) return count / 10;
+    return GetParam() == Solver::kZ3 ? count / 30 : count;
   }
 };
 
 TEST_P(SolverTest, AgreesWithTheOracle) {
-  EXPECT_TRUE(ForRandomProblems(1, Count(2000), {}, CompareWithOracle()));
+  EXPECT_TRUE(ForRandomProblems(1, Count(800), {}, CompareWithOracle()));
 }
 
 TEST_P(SolverTest, AgreesWithTheOracleWithEverything) {
   ProblemKnobs knobs = AllKnobs();
   knobs.pins_may_collide = true;
-  EXPECT_TRUE(ForRandomProblems(70'000, Count(3000), knobs, CompareWithOracle()));
+  EXPECT_TRUE(ForRandomProblems(70'000, Count(1200), knobs, CompareWithOracle()));
 }
 
 TEST_P(SolverTest, AgreesWithTheOracleWithManyWindows) {
@@ -100,7 +100,7 @@ TEST_P(SolverTest, AgreesWithTheOracleWithManyWindows) {
   knobs.window_chance = 1;
   knobs.max_gaps = 3;
   knobs.max_buffers = 5;
-  EXPECT_TRUE(ForRandomProblems(90'000, Count(1000), knobs, CompareWithOracle()));
+  EXPECT_TRUE(ForRandomProblems(90'000, Count(400), knobs, CompareWithOracle()));
 }
 
 TEST_P(SolverTest, AgreesWithTheOracleWithAlignmentsOfAllKinds) {
@@ -109,7 +109,7 @@ TEST_P(SolverTest, AgreesWithTheOracleWithAlignmentsOfAllKinds) {
   knobs.max_alignment = 7;
   knobs.pin_chance = 0.2;
   knobs.max_buffers = 5;
-  EXPECT_TRUE(ForRandomProblems(110'000, Count(1000), knobs, CompareWithOracle()));
+  EXPECT_TRUE(ForRandomProblems(110'000, Count(400), knobs, CompareWithOracle()));
 }
 
 // Tight tables whose least height the exact search proves, with numbers up to a million.
@@ -119,7 +119,7 @@ TEST_P(SolverTest, AgreesWithTheExactSearch) {
   knobs.max_buffers = 9;
   knobs.horizon = 10;
   knobs.max_size = GetParam() == Solver::kCsp ? 20 : 200'000;
-  EXPECT_TRUE(ForRandomProblems(130'000, Count(100), knobs, [&](const Problem& problem) {
+  EXPECT_TRUE(ForRandomProblems(130'000, Count(60), knobs, [&](const Problem& problem) {
     PlaceOptions exact;
     exact.algorithm = Algorithm::kNiche;
     Budget budget;
@@ -193,7 +193,7 @@ Problem Hard() {
 
 TEST_P(SolverTest, EndsAtItsNodeLimit) {
   Problem problem = Hard();
-  problem.buffers.resize(30);  // To the ILP, even its first node is dear.
+  problem.buffers.resize(16);  // To the ILP, even its first node is dear.
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);

@@ -156,9 +156,9 @@ MetaCspSearch::Step MetaCspSearch::Choose(std::size_t pair, std::size_t region) 
 
 MetaCspSearch::Step MetaCspSearch::Propagate(Budget& budget) {
   std::size_t looks = 0;
-  for (std::size_t next = 0; next < queue_.size(); ++next) {
+  for (std::size_t next = 0; next < queue_.size();) {  // It grows meanwhile.
     if (++looks % kLooksPerPoll == 0 && budget.TimeIsUp()) return Step::kGaveUp;
-    const std::size_t p = queue_[next];
+    const std::size_t p = queue_[next++];
     queued_[p] = false;
     if (settled_[p]) continue;
     const Encoding::Pair& pair = encoding_.pairs[p];

@@ -334,7 +334,7 @@ std::span<const SolverInfo> Solvers() {
                  "Huang and Korf, adapted as in MiniMalloc (Moffitt, ASPLOS 2023), section 8",
                  "Berth", ""},
       SolverInfo{Solver::kMetaCsp, "meta-csp",
-                 "Rectangle packing: which of two buffers lies above, for the tightest pair first.",
+                 "Rectangle packing: which of two buffers lies above, for the largest ones first.",
                  "Moffitt and Pollack (ICAPS 2006), adapted as in MiniMalloc, section 8", "Berth",
                  ""},
   };
