@@ -6,8 +6,9 @@
 // of them is chosen then.
 //
 // The paper hands this to CP-SAT. Gecode propagates bounds and branches on the choices, those first
-// whose propagators have failed most, else those of the largest rectangles; once all are made, the least positions are a plan. Z3 learns
-// clauses over the same formula, which is the nearer relative of CP-SAT.
+// whose propagators have failed most, else those of the largest rectangles; once all are made, the
+// least positions are a plan. Z3 learns clauses over the same formula, which is the nearer relative
+// of CP-SAT.
 #ifndef BERTH_PLACE_ENCODED_CP_H_
 #define BERTH_PLACE_ENCODED_CP_H_
 
