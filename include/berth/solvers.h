@@ -55,6 +55,7 @@ struct SolverOptions {
   bool minimize = false;
   std::uint64_t seed = 1;  // For solvers that draw random numbers.
   bool restarts = true;    // kCp: restarts after Luby's sequence, keeping nogoods.
+  std::string backend;     // kIlp: "cbc" or "highs"; empty: the first that this build has.
   // Called from the calling thread. May be empty.
   std::function<void(const Progress&)> progress;
 };
@@ -75,7 +76,8 @@ struct SolverOptions {
 // StopReason::kSize: too large for the solver to begin with; kAlgorithm: it ended without being
 // able to tell. All but the ILP keep to the rule that the answer depends on the arguments alone
 // unless time or cancellation ends the search; the ILP's depends on the version of its solver too.
-// Errors: kInvalidProblem; kUnsupported for a solver that this build lacks, naming what to install.
+// Errors: kInvalidProblem; kInvalidOptions for a backend with another name; kUnsupported for what
+// this build lacks, naming what to install.
 [[nodiscard]] Result<PlaceAnswer> PlaceWithSolver(const Problem& problem,
                                                   const SolverOptions& options, Budget& budget);
 

@@ -78,6 +78,12 @@ std::span<const BackendInfo> Backends() {
   return kBackends;
 }
 
+std::optional<Backend> BackendFromName(std::string_view name) {
+  if (name == "cbc") return Backend::kCbc;
+  if (name == "highs") return Backend::kHighs;
+  return std::nullopt;
+}
+
 std::optional<Backend> DefaultBackend() {
   for (const BackendInfo& info : Backends()) {
     if (info.available()) return info.backend;
@@ -85,13 +91,18 @@ std::optional<Backend> DefaultBackend() {
   return std::nullopt;
 }
 
+Result<void> CheckAvailable(Backend backend) {
+  const BackendInfo& info = Backends()[static_cast<std::size_t>(backend)];
+  if (info.available()) return {};
+  return Fail(ErrorCode::kUnsupported, "this build has no " + std::string(info.name) +
+                                           "; install " + std::string(info.package) +
+                                           " and configure it again");
+}
+
 Result<SolveAnswer> Solve(const Model& model, Backend backend, const SolveOptions& options,
                           Budget& budget) {
-  const BackendInfo& info = Backends()[static_cast<std::size_t>(backend)];
-  if (!info.available()) {
-    return Fail(ErrorCode::kUnsupported, "this build has no " + std::string(info.name) +
-                                             "; install " + std::string(info.package) +
-                                             " and configure it again");
+  if (auto available = CheckAvailable(backend); !available) {
+    return tl::unexpected(available.error());
   }
   if (auto valid = Validate(model); !valid) return tl::unexpected(valid.error());
   if (budget.Exhausted()) return SolveAnswer{};

@@ -58,13 +58,18 @@ struct BackendInfo {
 };
 // All that there could be, in the order of the enumeration.
 [[nodiscard]] std::span<const BackendInfo> Backends();
+// "cbc", "highs". Nothing where no backend has that name.
+[[nodiscard]] std::optional<Backend> BackendFromName(std::string_view name);
 // The first that is available.
 [[nodiscard]] std::optional<Backend> DefaultBackend();
 
+// Error: kUnsupported for a backend that this build lacks, naming what to install.
+[[nodiscard]] Result<void> CheckAvailable(Backend backend);
+
 // Solves `model` within `budget`, whose nodes are the solver's nodes. Cancellation and the clock
-// are heeded between nodes and within linear programs. Single-threaded. Errors: as Validate();
-// kUnsupported for a backend that this build lacks, naming what to install. The answer depends on
-// the arguments and the solver's version alone, unless time or cancellation ends the search.
+// are heeded between nodes and within linear programs. Single-threaded. Errors: as Validate() and
+// CheckAvailable(). The answer depends on the arguments and the solver's version alone, unless time
+// or cancellation ends the search.
 [[nodiscard]] Result<SolveAnswer> Solve(const Model& model, Backend backend,
                                         const SolveOptions& options, Budget& budget);
 

@@ -353,6 +353,28 @@ TEST(Solvers, RefuseOptionsThatDoNotExist) {
   EXPECT_EQ(answer.error().code, ErrorCode::kInvalidOptions);
 }
 
+TEST(Solvers, SolveTheIlpByEachBackend) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
+  for (const milp::BackendInfo& info : milp::Backends()) {
+    SolverOptions options;
+    options.backend = info.backend == milp::Backend::kCbc ? "cbc" : "highs";
+    Budget budget;
+    const auto answer = PlaceWithSolver(problem, options, budget);
+    ASSERT_EQ(answer.has_value(), info.available()) << options.backend;
+    if (answer) {
+      EXPECT_EQ(answer->best->height, 8);
+    } else {
+      EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
+    }
+  }
+  SolverOptions options;
+  options.backend = "cplex";
+  Budget budget;
+  EXPECT_EQ(PlaceWithSolver(problem, options, budget).error().message,
+            "option backend is \"cplex\" but must be cbc or highs");
+}
+
 TEST(Solvers, NameWhatABuildLacks) {
   for (const Solver solver : kAllSolvers) {
     if (Info(solver).available()) continue;

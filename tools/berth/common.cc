@@ -270,12 +270,16 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
     if (value != "on" && value != "off") {
       UsageError("--cp-restarts", Quoted(value) + " is not allowed; it must be on|off");
     }
-    arguments.cp_restarts = value == "on";
+    arguments.method_options.cp_restarts = value == "on";
   };
   app.add_option_function<std::string>(
          "--cp-restarts", set,
          "Whether --algorithm cp starts again now and then, keeping what failed. Default: on.")
       ->type_name("on|off")
+      ->group("Search");
+  app.add_option("--ilp-solver", arguments.method_options.ilp_solver,
+                 "What solves --algorithm ilp. Default: the first of them that this build has.")
+      ->type_name("cbc|highs")
       ->group("Search");
 }
 
@@ -345,7 +349,9 @@ std::string AlgorithmsHelp() {
 }
 
 WatchedSearch::WatchedSearch(const SearchArguments& arguments)
-    : options_(arguments.options), method_(arguments.method), cp_restarts_(arguments.cp_restarts) {
+    : options_(arguments.options),
+      method_(arguments.method),
+      method_options_(arguments.method_options) {
   if (arguments.time_limit) budget_.SetTimeLimit(*arguments.time_limit);
   if (arguments.node_limit) budget_.SetNodeLimit(*arguments.node_limit);
   options_.progress = [this](const Progress& progress) { progress_.Update(progress); };
@@ -359,7 +365,7 @@ WatchedSearch::~WatchedSearch() {
 }
 
 Result<PlaceAnswer> WatchedSearch::Place(const Problem& problem) {
-  auto answer = PlaceBy(method_, problem, options_, cp_restarts_, budget_);
+  auto answer = PlaceBy(method_, problem, options_, method_options_, budget_);
   progress_.Stop();
   return answer;
 }

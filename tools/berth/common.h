@@ -93,7 +93,7 @@ struct Input {
 struct SearchArguments {
   PlaceOptions options;  // All but the algorithm.
   Method method;
-  bool cp_restarts = true;
+  MethodOptions method_options;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
@@ -127,7 +127,7 @@ class WatchedSearch {
   ProgressLine progress_;
   PlaceOptions options_;
   const Method method_;
-  const bool cp_restarts_;
+  const MethodOptions method_options_;
 };
 
 // Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.

@@ -49,7 +49,8 @@ Result<void> CheckAvailable(const Method& method) {
 }
 
 Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
-                            const PlaceOptions& options, bool cp_restarts, Budget& budget) {
+                            const PlaceOptions& options, const MethodOptions& method_options,
+                            Budget& budget) {
   if (!method.solver) {
     PlaceOptions chosen = options;
     chosen.algorithm = method.algorithm;
@@ -59,7 +60,8 @@ Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
   chosen.solver = *method.solver;
   chosen.minimize = options.minimize;
   chosen.seed = options.seed;
-  chosen.restarts = cp_restarts;
+  chosen.restarts = method_options.cp_restarts;
+  chosen.backend = method_options.ilp_solver;
   chosen.progress = options.progress;
   return PlaceWithSolver(problem, chosen, budget);
 }
@@ -95,7 +97,7 @@ Result<void> CheckAvailable(const Method& method) {
 }
 
 Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
-                            const PlaceOptions& options, bool, Budget& budget) {
+                            const PlaceOptions& options, const MethodOptions&, Budget& budget) {
   if (method.solver) return NoSolvers();
   PlaceOptions chosen = options;
   chosen.algorithm = method.algorithm;

@@ -29,10 +29,16 @@ struct Method {
 // Error: kUnsupported for a solver that this build lacks, saying what it needs.
 [[nodiscard]] Result<void> CheckAvailable(const Method& method);
 
+// What only solvers have.
+struct MethodOptions {
+  bool cp_restarts = true;
+  std::string ilp_solver;  // Empty: the first there is.
+};
+
 // Place() or PlaceWithSolver(). Of `options`, a solver heeds minimize, seed and progress.
 [[nodiscard]] Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
-                                          const PlaceOptions& options, bool cp_restarts,
-                                          Budget& budget);
+                                          const PlaceOptions& options,
+                                          const MethodOptions& method_options, Budget& budget);
 
 // As WriteLp(). Error: kUnsupported also where the build has no solvers.
 [[nodiscard]] Result<std::string> EncodeAsLp(const Problem& problem, bool minimize);

@@ -185,7 +185,7 @@ void RunInProcess(const Method& method, const RunRequest& request, RunResult& ru
   Budget budget;
   const auto begin = std::chrono::steady_clock::now();
   if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
-  const auto answer = PlaceBy(method, request.problem, options, true, budget);
+  const auto answer = PlaceBy(method, request.problem, options, {}, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;

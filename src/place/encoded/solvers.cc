@@ -13,6 +13,7 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "milp/lp_file.h"
 #include "milp/solve.h"
 #include "place/encoded/cp.h"
@@ -207,7 +208,8 @@ class Asking {
       }
       if (IsPlan(encoding_, capacity, start)) ilp.model.start = IlpStart(encoding_, ilp, start);
     }
-    const auto backend = milp::DefaultBackend();
+    const auto backend =
+        options_.backend.empty() ? milp::DefaultBackend() : milp::BackendFromName(options_.backend);
     BERTH_CHECK(backend.has_value());
     auto answer = SolveIlp(encoding_, capacity, std::move(ilp), *backend, options_.seed, budget_);
     if (!answer) return tl::unexpected(answer.error());
@@ -306,6 +308,14 @@ Result<void> Check(const SolverOptions& options) {
                                                 ", which does not exist");
   }
   const SolverInfo& info = Info(options.solver);
+  if (options.solver == Solver::kIlp && !options.backend.empty()) {
+    const auto backend = milp::BackendFromName(options.backend);
+    if (!backend) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "option backend is " + Quoted(options.backend) + " but must be cbc or highs");
+    }
+    return milp::CheckAvailable(*backend);
+  }
   if (info.available()) return {};
   return Fail(ErrorCode::kUnsupported, "this build of Berth has no solver for " +
                                            std::string(info.name) + ": it needs " +
