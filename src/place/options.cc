@@ -109,6 +109,8 @@ const std::array kRows = {
     BERTH_SWITCH(niche, restarts,
                  "The search starts again after 1000 nodes times Luby's sequence."),
     BERTH_SWITCH(niche, calm_runs, "Every third run does not look at the conflict weights."),
+    BERTH_SWITCH(niche, beam,
+                 "Where there is slack, plans that grow side by side take turns with the runs."),
     BERTH_SWITCH(niche, identical_order, "Of identical buffers, the first lies lowest."),
     BERTH_SWITCH(niche, widest_first,
                  "Candidates that are live in many sections come first; off: large ones."),
