@@ -179,7 +179,7 @@ Problem SmallPlanted(std::uint64_t seed) {
   return Generated(Family::kPlanted, parameters);
 }
 
-// A plan that has lost one buffer in eight: slack nearly everywhere, and more than 30,000 nodes.
+// A plan that has lost one buffer in eight: slack nearly everywhere, and more than 15,000 nodes.
 Problem SlackPlanted(std::uint64_t seed) {
   GenerateParameters parameters;
   parameters.seed = seed;
@@ -607,7 +607,7 @@ TEST(Niche, EverySwitchChangesTheSearch) {
       changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
                 SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;
     }
-    // The beam search has its first turn after 30,000 nodes.
+    // The beam search has its first turn after 15,000 nodes.
     for (std::uint64_t seed = 1; seed <= 6 && !changes; ++seed) {
       const Problem problem = SlackPlanted(seed);
       const Bytes load = MaxLiveLoad(problem).load;

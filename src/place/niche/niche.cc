@@ -33,10 +33,12 @@ constexpr Weight kWeightGrowth = 333;  // By one part in so many.
 
 // Where sections can waste less than this share of the capacity on average, it is rather proofs
 // that are needed: one run in so many goes on for as long as all before it together. Elsewhere the
-// beam search takes turns with the runs, once so many nodes have not been enough.
+// beam search takes turns with the runs, once so many nodes have not been enough, with so many
+// times their nodes from then on.
 constexpr double kFullSlack = 0.01;
 constexpr std::int64_t kLongEvery = 2;
-constexpr std::int64_t kNodesBeforeBeam = 30'000;
+constexpr std::int64_t kNodesBeforeBeam = 15'000;
+constexpr std::int64_t kBeamShare = 2;
 constexpr std::int64_t kBeamNodes = 20'000;  // A turn.
 
 // So many runs fill the lowest niche first, as many any niche, and so on. Neither is better on all
@@ -440,7 +442,7 @@ void NicheSearch::LevelEngine<Level>::StartCapacity(Level capacity) {
 template <typename Level>
 bool NicheSearch::LevelEngine<Level>::IsBeamsTurn() const {
   const std::int64_t beam_nodes = beam_ == nullptr ? 0 : beam_->nodes();
-  return uses_beam_ && beam_nodes < run_nodes_ - kNodesBeforeBeam;
+  return uses_beam_ && beam_nodes < kBeamShare * (run_nodes_ - kNodesBeforeBeam);
 }
 
 template <typename Level>
