@@ -60,6 +60,12 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
   auto overlaps = FindOverlaps(instance, budget);
   if (!overlaps) return;
   overlaps_ = std::move(*overlaps);
+  if (algorithm == Algorithm::kTelaMalloc) {
+    telamalloc_ = std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided);
+    searches_.push_back(Algorithm::kTelaMalloc);
+    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
+    return;
+  }
   if (algorithm != Algorithm::kDisjunctive) {
     canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
     searches_.push_back(Algorithm::kCanonical);
@@ -78,6 +84,13 @@ SearchAnswer ExactSearch::Ask(Algorithm algorithm, Bytes capacity, const std::ve
   if (algorithm == Algorithm::kNiche) return niche_->Search(capacity, node_limit, budget);
   if (algorithm == Algorithm::kDisjunctive) {
     return disjunctive_->Search(capacity, node_limit, budget);
+  }
+  if (algorithm == Algorithm::kTelaMalloc) {
+    const SearchAnswer answer = telamalloc_->Search(capacity, node_limit, budget);
+    stats_.failures += answer.stats.failures;
+    stats_.minor_backtracks += answer.stats.minor_backtracks;
+    stats_.major_backtracks += answer.stats.major_backtracks;
+    return answer;
   }
   return canonical_->Search(capacity, known, node_limit, budget);
 }
