@@ -48,10 +48,11 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const EngineR
   limit_.resize(n);
   above_.resize(n);
   below_.resize(n);
-  is_placed_.resize(n);
+  placed_level_.resize(n);
+  blamed_in_.resize(n + 1, 0);
   queued_.resize(n);
-  last_low_.resize(n);
-  last_high_.resize(n);
+  lows_.resize(n);
+  highs_.resize(n);
   order_.resize(end_.size() / 2);
   decided_.resize(end_.size() / 2);
 }
@@ -142,15 +143,15 @@ bool Engine::Start(Bytes capacity) {
   open_end_ = row_end_;
   std::fill(order_.begin(), order_.end(), 0);
   std::fill(decided_.begin(), decided_.end(), kNoEvent);
-  std::fill(last_low_.begin(), last_low_.end(), kNoEvent);
-  std::fill(last_high_.begin(), last_high_.end(), kNoEvent);
   failure_ = Failure::kNothing;
   for (std::size_t b = 0; b < n; ++b) {
     above_[b].clear();
     below_[b].clear();
+    lows_[b].clear();
+    highs_[b].clear();
     const Bytes pin = instance_.pin.items()[b];
     const auto buffer = static_cast<Buffer>(b);
-    is_placed_[b] = pin != kNone;
+    placed_level_[b] = pin != kNone ? 0 : kNever;
     limit_[b] = std::numeric_limits<Bytes>::min();  // Look at all pairs once.
     if (size_[b] > capacity || pin > capacity - size_[b]) return false;
     low_[b] = std::max<Bytes>(pin, 0);
@@ -165,7 +166,9 @@ bool Engine::Place(Buffer b, Bytes offset) {
   BERTH_DCHECK(failure_ == Failure::kNothing);
   starts_.push_back(static_cast<EventIndex>(trail_.size()));
   placed_at_.push_back(b);
-  is_placed_[At(b)] = 1;
+  const std::int32_t before = std::exchange(placed_level_[At(b)], level());
+  BERTH_DCHECK(before <= 0);
+  (void)before;
   if (!plan_.empty() && plan_[At(b)] != offset) ++strays_;
   Lower(b, offset, Cause::kPlaced, 0);
   if (failure_ == Failure::kNothing) Raise(b, offset, Cause::kPlaced, 0);
@@ -181,11 +184,11 @@ void Engine::UndoTo(std::int32_t level) {
       switch (event.change) {
         case Change::kLow:
           low_[id] = event.old;
-          last_low_[id] = event.previous;
+          lows_[id].pop_back();
           break;
         case Change::kHigh:
           high_[id] = event.old;
-          last_high_[id] = event.previous;
+          highs_[id].pop_back();
           break;
         case Change::kLimit:
           limit_[id] = event.old;
@@ -203,7 +206,7 @@ void Engine::UndoTo(std::int32_t level) {
       }
     }
     const Buffer b = placed_at_.back();
-    is_placed_[At(b)] = 0;
+    placed_level_[At(b)] = instance_.pin.items()[At(b)] != kNone ? 0 : kNever;
     starts_.pop_back();
     placed_at_.pop_back();
     if (!plan_.empty()) {
@@ -223,7 +226,7 @@ Engine::Rest Engine::Skyline(Buffer b) const {
   const auto to = static_cast<std::size_t>(row_end_[At(b)]);
   for (std::size_t k = from; k < to; ++k) {
     const Neighbour& neighbour = row_[k];
-    if (!is_placed_[At(neighbour.other)]) continue;
+    if (placed_level_[At(neighbour.other)] == kNever) continue;
     const Bytes top =
         low_[At(neighbour.other)] + ClearanceOf(neighbour.other, Reverse(neighbour.pair));
     if (top > rest.offset) rest = {top, neighbour.other};
@@ -267,9 +270,8 @@ void Engine::Raise(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   const std::size_t at = At(b);
   if (value <= low_[at]) return;
   value = RoundUp(b, value);
-  const auto event = static_cast<EventIndex>(trail_.size());
-  trail_.push_back({low_[at], b, last_low_[at], because, level(), Change::kLow, cause, false});
-  last_low_[at] = event;
+  lows_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
+  trail_.push_back({low_[at], b, because, level(), Change::kLow, cause, false});
   low_[at] = value;
   if (value > high_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -284,9 +286,8 @@ void Engine::Lower(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   const std::size_t at = At(b);
   if (value >= high_[at]) return;
   value = RoundDown(b, value);
-  const auto event = static_cast<EventIndex>(trail_.size());
-  trail_.push_back({high_[at], b, last_high_[at], because, level(), Change::kHigh, cause, false});
-  last_high_[at] = event;
+  highs_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
+  trail_.push_back({high_[at], b, because, level(), Change::kHigh, cause, false});
   high_[at] = value;
   if (value < low_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -317,7 +318,7 @@ void Engine::Decide(OrderedPair pair, Cause cause, std::int32_t because) {
   SwapOut(Reverse(pair));
   // Where one of them cannot move any more, the bound it gives the other now is its last.
   const bool listed = !is_fixed(lower) && !is_fixed(upper);
-  trail_.push_back({0, pair, kNoEvent, because, level(), Change::kOrder, cause, listed});
+  trail_.push_back({0, pair, because, level(), Change::kOrder, cause, listed});
   if (listed) {
     above_[At(lower)].push_back({upper, pair});
     below_[At(upper)].push_back({lower, pair});
@@ -379,7 +380,7 @@ void Engine::RaisedLow(Buffer b) {
     }
   }
   trail_.push_back(
-      {limit_[at], b, kNoEvent, 0, level(), Change::kLimit, Cause::kBounds, false});
+      {limit_[at], b, 0, level(), Change::kLimit, Cause::kBounds, false});
   limit_[at] = limit;
 }
 
@@ -430,8 +431,8 @@ void Engine::CheckSection(std::int32_t section) {
     const Buffer b = piece_buffer_[At(member_[k])];
     if (low_[At(b)] + piece.lower < floor) continue;
     const Bytes bytes = piece.upper - piece.lower;
-    if (bytes <= excess && last_low_[At(b)] != kNoEvent &&
-        trail_[At(last_low_[At(b)])].level > 0) {
+    if (bytes <= excess && !lows_[At(b)].empty() &&
+        trail_[At(lows_[At(b)].back().event)].level > 0) {
       excess -= bytes;
       continue;
     }
@@ -518,7 +519,7 @@ void Engine::ApplyNogoods(const Event& event) {
 }
 
 bool Engine::Learn() {
-  BeginExplaining();
+  BeginExplaining(false);
   NeedFailure();
   learned_.clear();
   if (heap_.empty()) {
@@ -616,8 +617,10 @@ void Engine::Forget() {
 
 // ---- Explanations.
 
-void Engine::BeginExplaining() {
+void Engine::BeginExplaining(bool stop_at_placements) {
   heap_.clear();
+  placements_.clear();
+  stop_at_placements_ = stop_at_placements;
   if (needed_in_.size() < trail_.size()) {
     needed_in_.resize(2 * trail_.size(), 0);
     need_.resize(2 * trail_.size());
@@ -643,15 +646,22 @@ void Engine::Need(const Atom& atom, EventIndex before) {
   EventIndex event = kNoEvent;
   if (atom.kind == Atom::Kind::kAbove) {
     event = decided_[At(atom.id >> 1)];
-    BERTH_DCHECK(event != kNoEvent && event < before && IsTrue(atom.id));
+    BERTH_DCHECK(event != kNoEvent && IsTrue(atom.id));
   } else {
-    event = is_low ? last_low_[At(atom.id)] : last_high_[At(atom.id)];
-    while (event >= before) event = trail_[At(event)].previous;
-    while (event != kNoEvent && (is_low ? trail_[At(event)].old >= atom.value
-                                        : trail_[At(event)].old <= atom.value)) {
-      event = trail_[At(event)].previous;
+    if (stop_at_placements_ && NeedPlacement(atom.id, before)) return;
+    const auto& moves = is_low ? lows_[At(atom.id)] : highs_[At(atom.id)];
+    const auto first = std::partition_point(moves.begin(), moves.end(), [&](const Moved& moved) {
+      return is_low ? moved.to < atom.value : moved.to > atom.value;
+    });
+    BERTH_DCHECK(first != moves.end() || IsTrue(atom));
+    if (first != moves.end() &&
+        (is_low ? trail_[At(moves.front().event)].old < atom.value
+                : trail_[At(moves.front().event)].old > atom.value)) {
+      event = first->event;
     }
   }
+  BERTH_DCHECK(event < before);
+  (void)before;
   if (event == kNoEvent || trail_[At(event)].level == 0) return;
   if (needed_in_[At(event)] != explanation_) {
     needed_in_[At(event)] = explanation_;
@@ -701,9 +711,11 @@ void Engine::NeedCauses(EventIndex index) {
       // The reverse order: its lower one already lay too high, its upper one too low.
       const OrderedPair reverse = Reverse(event.id);
       const Buffer lower = bottom(reverse);
-      EventIndex last = last_low_[At(lower)];
-      Bytes low = low_[At(lower)];
-      for (; last >= index; last = trail_[At(last)].previous) low = trail_[At(last)].old;
+      // Where that was then.
+      const auto& moves = lows_[At(lower)];
+      const auto later = std::partition_point(
+          moves.begin(), moves.end(), [&](const Moved& moved) { return moved.event < index; });
+      const Bytes low = later == moves.end() ? low_[At(lower)] : trail_[At(later->event)].old;
       Need({Atom::Kind::kAtLeast, lower, low}, index);
       Need({Atom::Kind::kAtMost, top(reverse), low + ClearanceOf(lower, reverse) - 1}, index);
       return;
@@ -722,25 +734,27 @@ void Engine::NeedCauses(EventIndex index) {
 }
 
 std::span<const std::int32_t> Engine::Placements() {
-  BeginExplaining();
+  BeginExplaining(true);
   NeedFailure();
-  return CollectPlacements();
-}
-
-std::span<const std::int32_t> Engine::CollectPlacements() {
-  placements_.clear();
   while (!heap_.empty()) {
     const EventIndex event = heap_.front();
     std::pop_heap(heap_.begin(), heap_.end());
     heap_.pop_back();
-    if (trail_[At(event)].cause != Cause::kPlaced) {
-      NeedCauses(event);
-    } else if (placements_.empty() || placements_.back() != trail_[At(event)].level) {
-      placements_.push_back(trail_[At(event)].level);
-    }
+    NeedCauses(event);
   }
-  std::reverse(placements_.begin(), placements_.end());
+  std::sort(placements_.begin(), placements_.end());
   return placements_;
+}
+
+// Once it is placed, a buffer is where it is because of that.
+bool Engine::NeedPlacement(Buffer b, EventIndex before) {
+  const std::int32_t level = placed_level_[At(b)];
+  if (level <= 0 || before <= starts_[At(level - 1)]) return false;
+  if (blamed_in_[At(level)] != explanation_) {
+    blamed_in_[At(level)] = explanation_;
+    placements_.push_back(level);
+  }
+  return true;
 }
 
 void Engine::Watch(std::vector<Bytes> plan) {

@@ -131,11 +131,11 @@ class Engine {
   enum class Cause : std::uint8_t { kPlaced, kOrder, kBounds, kNogood };
   using EventIndex = std::int32_t;
   static constexpr EventIndex kNoEvent = -1;
+  static constexpr std::int32_t kNever = -1;
 
   struct Event {
     Bytes old;
-    std::int32_t id;      // A buffer, or the ordered pair that became true.
-    EventIndex previous;  // Of the same bound.
+    std::int32_t id;       // A buffer, or the ordered pair that became true.
     std::int32_t because;  // An ordered pair or a nogood.
     std::int32_t level;
     Change change;
@@ -187,12 +187,12 @@ class Engine {
   void MarkSections(Buffer b);
   void ClearQueues();
 
-  void BeginExplaining();
+  void BeginExplaining(bool stop_at_placements);
   void NeedFailure();
   void Need(const Atom& atom, EventIndex before);
   void NeedCauses(EventIndex event);
   [[nodiscard]] Atom AtomOf(EventIndex event) const;
-  [[nodiscard]] std::span<const std::int32_t> CollectPlacements();
+  [[nodiscard]] bool NeedPlacement(Buffer b, EventIndex before);
   void AddNogood(std::int32_t level);
   void CheckPlan(Buffer b, bool is_low);
 
@@ -223,10 +223,15 @@ class Engine {
   std::vector<std::uint8_t> is_dirty_;
 
   std::vector<Event> trail_;
-  std::vector<EventIndex> last_low_, last_high_;
+  // How each bound came to be where it is, the latest change last.
+  struct Moved {
+    Bytes to;
+    EventIndex event;
+  };
+  std::vector<std::vector<Moved>> lows_, highs_;
   std::vector<EventIndex> starts_;   // Of each level.
   std::vector<Buffer> placed_at_;    // By level.
-  std::vector<std::uint8_t> is_placed_;
+  std::vector<std::int32_t> placed_level_;  // By buffer; kNever: not placed, 0: pinned.
 
   std::vector<Buffer> queue_;
   std::size_t queue_head_ = 0;
@@ -247,6 +252,8 @@ class Engine {
   std::vector<std::uint32_t> needed_in_;
   std::uint32_t explanation_ = 0;
   std::vector<EventIndex> heap_;
+  bool stop_at_placements_ = false;
+  std::vector<std::uint32_t> blamed_in_;  // By level.
   std::vector<std::int32_t> placements_;
   std::vector<Atom> learned_;
 
