@@ -147,7 +147,7 @@ struct GuidedOptions {
   bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
   bool carry_candidates = true;     // Candidates go back with the search (5.4).
   bool section_load = true;         // Bytes that cannot lie below a level must fit above it.
-  int most_candidates = 32;         // At one decision point (5.4).
+  int most_candidates = 12;         // At one decision point (5.4).
   int stuck_after = 100;            // Backtracks below a point until it is left; 0: never (5.4).
   Strategy strategy = Strategy::kCandidates;
   Placement placement = Placement::kLowest;

@@ -158,7 +158,7 @@ const std::array kRows = {
                  "Major backtracks take the candidates along to where they go."),
     BERTH_SWITCH(guided, section_load,
                  "In each section, bytes that cannot lie below a level must fit above it."),
-    Row{{"guided.most_candidates", "32", "1..1000000", "Candidates tried at one decision point."},
+    Row{{"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."},
         [](PlaceOptions& options, std::string_view value) {
           return SetCount(options.guided.most_candidates, value, 1, 1'000'000);
         },

@@ -41,16 +41,16 @@ class TelaMallocSearch::Run {
     Policy::Cursor cursor;
     Policy::LowRank lowest;
     std::int32_t last_phase = -1;
-    std::vector<std::int32_t> reason;  // Levels, increasing.
-    bool is_target = false;            // Of a major backtrack.
-    std::int64_t times_target = 0;
-    std::int64_t backtracks_within = 0;
+    std::vector<std::int32_t> reason;  // Of the last failure: levels, increasing.
+    std::int64_t times_target = 0;       // Of a major backtrack.
+    std::int64_t backtracks_within = 0;  // Since the first of these.
   };
 
   PartEnd SolvePart(std::int64_t node_limit, Budget& budget);
   [[nodiscard]] Block NextCandidate(Point& point);
   [[nodiscard]] bool TryPlacing(Block block, Point& point);
   [[nodiscard]] bool GoBack();
+  void CountBacktrack(std::size_t points);
   [[nodiscard]] std::size_t TargetOf(const Point& point);
   void Blame(Point& point, std::span<const std::int32_t> levels);
   [[nodiscard]] Point& Push(std::int32_t last_phase);
@@ -112,7 +112,6 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
   point.lowest = {};
   point.last_phase = last_phase;
   point.reason.clear();
-  point.is_target = false;
   point.times_target = 0;
   point.backtracks_within = 0;
   return point;
@@ -170,6 +169,8 @@ bool TelaMallocSearch::Run::TryPlacing(Block block, Point& point) {
   if (engine_.Place(block, offset)) return true;
   ++stats_.failures;
   ++stats_.minor_backtracks;
+  if (options_.strategy == Strategy::kCandidates) CountBacktrack(num_points_ - 1);
+  point.reason.clear();
   Blame(point, engine_.Placements());
   engine_.UndoTo(engine_.level() - 1);
   // It lies so high because of what it fell on.
@@ -180,6 +181,7 @@ bool TelaMallocSearch::Run::TryPlacing(Block block, Point& point) {
   return false;
 }
 
+// Adds to what the last failure at `point` is blamed on.
 void TelaMallocSearch::Run::Blame(Point& point, std::span<const std::int32_t> levels) {
   const auto own = base_ + static_cast<std::int32_t>(&point - points_.data()) + 1;
   for (const std::int32_t level : levels) {
@@ -212,22 +214,29 @@ std::size_t TelaMallocSearch::Run::TargetOf(const Point& point) {
   return At(targets_[chosen].level - base_ - 1);
 }
 
+// A backtrack to or below the first `points` decision points.
+void TelaMallocSearch::Run::CountBacktrack(std::size_t points) {
+  for (std::size_t k = 0; k < points; ++k) {
+    if (points_[k].times_target > 0) ++points_[k].backtracks_within;
+  }
+}
+
 // A major backtrack. False: there is nowhere to go.
 bool TelaMallocSearch::Run::GoBack() {
   if (num_points_ == 1) return false;
   Point& stuck = points_[num_points_ - 1];
   std::size_t target = TargetOf(stuck);
   ++stats_.major_backtracks;
-  if (options_.strategy == Strategy::kCandidates && options_.stuck_after > 0) {
-    for (std::size_t k = 0; k <= target; ++k) points_[k].backtracks_within += points_[k].is_target;
-    for (std::size_t k = 0; k <= target; ++k) {
-      if (points_[k].backtracks_within <= options_.stuck_after) continue;
-      points_[k].backtracks_within = 0;
-      target = k;
+  if (options_.strategy == Strategy::kCandidates) {
+    CountBacktrack(target + 1);
+    for (std::size_t k = 0; k < target && options_.stuck_after > 0; ++k) {
+      if (points_[k].backtracks_within > options_.stuck_after) target = k;
+    }
+    if (points_[target].backtracks_within > options_.stuck_after) {
+      points_[target].backtracks_within = 0;
     }
   }
   Point& point = points_[target];
-  point.is_target = true;
   ++point.times_target;
   if (options_.strategy == Strategy::kCandidates && options_.carry_candidates) {
     // The first of them comes first: it goes on top of the stack last.
@@ -241,6 +250,7 @@ bool TelaMallocSearch::Run::GoBack() {
                           point.carried.end() - static_cast<std::ptrdiff_t>(most));
     }
   }
+  point.reason.clear();
   Blame(point, stuck.reason);
   for (std::size_t k = num_points_ - 1; k > target; --k) policy_.Undo();
   engine_.UndoTo(base_ + static_cast<std::int32_t>(target));

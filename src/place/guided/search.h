@@ -9,18 +9,18 @@
 //
 //     level   1   2   3   4   5   6
 //     block   a - b - c - d - e - f        f, x and y all fail, because of b, c and themselves.
-//                  \                       The last placement in conflict is their own; the one
+//                  |                       The last placement in conflict is their own; the one
 //                   f - x - y - ...        before is c: back to where c was chosen, and with f, x
 //                                          and y as the first candidates there.
 //
 // What the paper leaves open, and what is done here:
 //
-//   * The conflict of a decision point is the union of what the failures of its candidates blame.
-//     If it blames no placement at all, one level is undone.
-//   * A candidate is not tried twice at one decision point.
-//   * "Stuck": major backtracks are counted at each point that the search has gone back to, while it
-//     stays on the path. Once one of them counts more than the limit, the search goes back to the
-//     one of the lowest level, which counts from 0 again.
+//   * What counts is the last failure at a decision point, not those of its other candidates. If it
+//     blames no placement at all, one level is undone.
+//   * A candidate is not tried twice at one decision point, and no more than 12 are.
+//   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone back to,
+//     while the point stays on the path. At a major backtrack the search goes on at the one of the
+//     lowest level that has counted more than the limit, which counts from 0 again.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.
