@@ -49,6 +49,7 @@ enum class Algorithm {
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
   kTelaMalloc,   // TelaMalloc's search policy over constraint propagation; proves little.
+  kGuided,       // Exact: the same propagation, learning from conflicts.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
   kContention,
@@ -124,8 +125,10 @@ struct NicheOptions {
   bool vectors = true;           // The widest vector instructions of the machine.
 };
 
-// Each part of TelaMalloc's policy by itself (src/place/guided/search.h explains them); the defaults
-// are the policy as published. Sections are those of the paper.
+// Each part of TelaMalloc's policy by itself (src/place/guided/telamalloc.h explains them); the
+// defaults are the policy as published. Sections are those of the paper. Of these only
+// heuristic_first and section_load count for kGuided, which has its own at the end
+// (src/place/guided/guided.h).
 struct GuidedOptions {
   // What is tried at a decision point.
   enum class Strategy {
@@ -151,6 +154,11 @@ struct GuidedOptions {
   int stuck_after = 100;            // Backtracks below a point until it is left; 0: never (5.4).
   Strategy strategy = Strategy::kCandidates;
   Placement placement = Placement::kLowest;
+  // kGuided alone. Whatever is switched off, the verdicts stay the same.
+  bool weights = true;          // Buffers of recent failures come first.
+  bool restarts = true;         // After 100 failures, times Luby's sequence.
+  bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
+  bool identical_order = true;  // Of identical buffers, the first lies lowest.
 };
 
 struct PlaceOptions {

@@ -11,7 +11,8 @@
 #include "model/instance.h"
 #include "place/canonical/canonical.h"
 #include "place/disjunctive/disjunctive.h"
-#include "place/guided/search.h"
+#include "place/guided/guided.h"
+#include "place/guided/telamalloc.h"
 #include "place/niche/niche.h"
 #include "place/strategy.h"
 
@@ -61,6 +62,7 @@ class ExactSearch {
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
   std::unique_ptr<TelaMallocSearch> telamalloc_;
+  std::unique_ptr<GuidedSearch> guided_;
   std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
   Algorithm last_ = Algorithm::kNiche;
   SearchStats stats_;

@@ -183,6 +183,15 @@ const std::array kRows = {
           return SetWord(options.guided.placement, kPlacements, value);
         },
         [](const PlaceOptions& options) { return Word(options.guided.placement, kPlacements); }},
+    BERTH_SWITCH(guided, weights,
+                 "Algorithm guided: buffers that were part of recent failures come first."),
+    BERTH_SWITCH(guided, restarts,
+                 "Algorithm guided: the search starts again after 100 failures times Luby's "
+                 "sequence."),
+    BERTH_SWITCH(guided, lowest_first,
+                 "Algorithm guided: half of the runs go on where a buffer can lie lowest."),
+    BERTH_SWITCH(guided, identical_order,
+                 "Algorithm guided: of identical buffers, the first lies lowest."),
 };
 #undef BERTH_SWITCH
 

@@ -81,6 +81,7 @@ class Placer {
         RunExact();
         return {};
       case Algorithm::kTelaMalloc:
+      case Algorithm::kGuided:
         if (options_.guided.heuristic_first) {
           BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
         }

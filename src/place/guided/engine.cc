@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -43,6 +44,7 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const EngineR
   }
   MakeRows();
   if (rules_.section_load) MakeSections();
+  if (rules_.identical_order) FindIdentical();
   low_.resize(n);
   high_.resize(n);
   limit_.resize(n);
@@ -109,6 +111,40 @@ void Engine::MakeSections() {
   is_dirty_.assign(sections, 0);
 }
 
+// Chains of buffers that could change places in any plan, the first of them at the bottom.
+void Engine::FindIdentical() {
+  if (instance_.has_windows) return;
+  std::vector<BufferIndex> order;
+  for (const BufferIndex b : instance_.buffers()) {
+    if (!instance_.pieces_of(b).empty() && instance_.pin[b] == kNone) order.push_back(b);
+  }
+  const auto compare = [&](BufferIndex x, BufferIndex y) {
+    const auto key = [&](BufferIndex b) {
+      return std::tuple(instance_.first[b], instance_.last[b], instance_.size[b],
+                        instance_.alignment[b], instance_.pieces_of(b).size());
+    };
+    if (key(x) != key(y)) return key(x) < key(y) ? -1 : 1;
+    for (std::size_t k = 0; k < instance_.pieces_of(x).size(); ++k) {
+      const Piece& p = instance_.pieces_of(x)[k];
+      const Piece& q = instance_.pieces_of(y)[k];
+      if (p != q) return std::pair(p.first, p.last) < std::pair(q.first, q.last) ? -1 : 1;
+    }
+    return 0;
+  };
+  std::sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
+    const int compared = compare(x, y);
+    return compared < 0 || (compared == 0 && x < y);
+  });
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    if (compare(order[k - 1], order[k]) != 0) continue;
+    const std::size_t lower = order[k - 1].position();
+    for (std::int64_t at = row_begin_[lower]; at < row_end_[lower]; ++at) {
+      const Neighbour& neighbour = row_[static_cast<std::size_t>(at)];
+      if (neighbour.other == order[k].value()) identical_.push_back(neighbour.pair);
+    }
+  }
+}
+
 Bytes Engine::RoundUp(Buffer b, Bytes value) const {
   const Bytes alignment = alignment_[At(b)];
   if (alignment == 1) return value;
@@ -158,6 +194,9 @@ bool Engine::Start(Bytes capacity) {
     high_[b] = pin != kNone ? pin : RoundDown(buffer, capacity - size_[b]);
     Enqueue(buffer, kLowMoved);
     MarkSections(buffer);
+  }
+  for (const OrderedPair pair : identical_) {
+    if (failure_ == Failure::kNothing) Decide(pair, Cause::kPlaced, 0);
   }
   return Propagate();
 }
@@ -529,12 +568,13 @@ bool Engine::Learn() {
   const std::int32_t last_level = trail_[At(heap_.front())].level;
   while (true) {
     const EventIndex event = heap_.front();
-    const bool is_last = std::count_if(heap_.begin(), heap_.end(), [&](EventIndex e) {
-                           return trail_[At(e)].level == last_level;
-                         }) == 1;
-    if (is_last) break;
     std::pop_heap(heap_.begin(), heap_.end());
     heap_.pop_back();
+    // Events of the last level are later than all others.
+    if (heap_.empty() || trail_[At(heap_.front())].level != last_level) {
+      heap_.push_back(event);
+      break;
+    }
     NeedCauses(event);
   }
   // What is left cannot all be true: the point itself first, then the others, the latest first.

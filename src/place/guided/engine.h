@@ -59,6 +59,7 @@ struct Atom {
 
 struct EngineRules {
   bool section_load = true;
+  bool identical_order = false;  // Of buffers that differ in nothing, the first lies lowest.
   Bytes grain = 1;  // All positions are multiples of this; must divide every alignment but 1.
 };
 
@@ -162,6 +163,7 @@ class Engine {
   void AddPair(BufferIndex i, BufferIndex j, const Interval& interval);
   void MakeRows();
   void MakeSections();
+  void FindIdentical();
   [[nodiscard]] Bytes ClearanceOf(Buffer below, OrderedPair pair) const {
     return clearance_.empty() ? size_[At(below)] : clearance_[At(pair)];
   }
@@ -210,6 +212,8 @@ class Engine {
   std::vector<std::int64_t> slot_;   // Where the pair is in the row of the lower one.
   std::vector<Bytes> clearance_;     // Empty where it is the size of the lower one.
   std::vector<EventIndex> decided_;  // By pair.
+
+  std::vector<OrderedPair> identical_;  // Orders of identical buffers.
 
   std::vector<std::int64_t> row_begin_, row_end_, open_end_;
   std::vector<Neighbour> row_;

@@ -1,4 +1,4 @@
-#include "place/guided/search.h"
+#include "place/guided/telamalloc.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,7 @@ class TelaMallocSearch::Run {
   Run(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options)
       : instance_(instance),
         options_(options),
-        engine_(instance, overlaps, EngineRules{options.section_load, 1}),
+        engine_(instance, overlaps, EngineRules{options.section_load, false, 1}),
         policy_(instance, options),
         times_in_reason_(instance.num_buffers(), 0),
         level_of_(instance.num_buffers(), 0) {}

@@ -1,4 +1,4 @@
-// place/guided/search.h -- TelaMalloc: heuristics choose, a solver says what follows.
+// place/guided/telamalloc.h -- TelaMalloc: heuristics choose, a solver says what follows.
 //
 // M. Maas, U. Beaunon, A. Chauhan and B. Ilbeyi, "TelaMalloc: Efficient On-Chip Memory Allocation
 // for Production Machine Learning Accelerators", ASPLOS 2023, sections 4 and 5. A step takes a
@@ -24,8 +24,8 @@
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.
-#ifndef BERTH_PLACE_GUIDED_SEARCH_H_
-#define BERTH_PLACE_GUIDED_SEARCH_H_
+#ifndef BERTH_PLACE_GUIDED_TELAMALLOC_H_
+#define BERTH_PLACE_GUIDED_TELAMALLOC_H_
 
 #include <cstdint>
 #include <memory>
@@ -57,4 +57,4 @@ class TelaMallocSearch {
 
 }  // namespace berth::internal
 
-#endif  // BERTH_PLACE_GUIDED_SEARCH_H_
+#endif  // BERTH_PLACE_GUIDED_TELAMALLOC_H_
