@@ -48,8 +48,8 @@ enum class Algorithm {
   kCanonical,    // Exact: MiniMalloc's canonical search.
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
+  kGuided,       // Exact: TelaMalloc's propagation, learning from conflicts.
   kTelaMalloc,   // TelaMalloc's search policy over constraint propagation; proves little.
-  kGuided,       // Exact: the same propagation, learning from conflicts.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
   kContention,

@@ -51,6 +51,7 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const EngineR
   above_.resize(n);
   below_.resize(n);
   placed_level_.resize(n);
+  placed_offset_.resize(n);
   blamed_in_.resize(n + 1, 0);
   queued_.resize(n);
   lows_.resize(n);
@@ -87,12 +88,6 @@ void Engine::MakeRows() {
 
 void Engine::MakeSections() {
   const std::size_t sections = instance_.num_sections();
-  piece_buffer_.reserve(instance_.pieces.size());
-  for (const BufferIndex b : instance_.buffers()) {
-    for (std::size_t k = instance_.pieces_of(b).size(); k > 0; --k) {
-      piece_buffer_.push_back(b.value());
-    }
-  }
   section_begin_.assign(sections + 1, 0);
   for (const Piece& piece : instance_.pieces) {
     for (std::size_t s = piece.first.position(); s < piece.last.position(); ++s) {
@@ -102,10 +97,12 @@ void Engine::MakeSections() {
   for (std::size_t s = 0; s < sections; ++s) section_begin_[s + 1] += section_begin_[s];
   member_.resize(static_cast<std::size_t>(section_begin_.back()));
   std::vector<std::int64_t> next(section_begin_.begin(), section_begin_.end() - 1);
-  for (std::size_t p = 0; p < instance_.pieces.size(); ++p) {
-    const Piece& piece = instance_.pieces[p];
-    for (std::size_t s = piece.first.position(); s < piece.last.position(); ++s) {
-      member_[static_cast<std::size_t>(next[s]++)] = static_cast<std::int32_t>(p);
+  for (const BufferIndex b : instance_.buffers()) {
+    for (const Piece& piece : instance_.pieces_of(b)) {
+      for (std::size_t s = piece.first.position(); s < piece.last.position(); ++s) {
+        member_[static_cast<std::size_t>(next[s]++)] = {b.value(), piece.lower,
+                                                        piece.upper - piece.lower};
+      }
     }
   }
   is_dirty_.assign(sections, 0);
@@ -206,6 +203,7 @@ bool Engine::Place(Buffer b, Bytes offset) {
   starts_.push_back(static_cast<EventIndex>(trail_.size()));
   placed_at_.push_back(b);
   const std::int32_t before = std::exchange(placed_level_[At(b)], level());
+  placed_offset_[At(b)] = offset;
   BERTH_DCHECK(before <= 0);
   (void)before;
   if (!plan_.empty() && plan_[At(b)] != offset) ++strays_;
@@ -442,40 +440,43 @@ void Engine::LoweredHigh(Buffer b) {
   }
 }
 
+// What cannot lie below a level needs its bytes above it. The members of a section stay in the order
+// of the last look, the highest first, so that sorting them again is cheap.
 void Engine::CheckSection(std::int32_t section) {
   const auto from = static_cast<std::size_t>(section_begin_[At(section)]);
   const auto to = static_cast<std::size_t>(section_begin_[At(section) + 1]);
-  Bytes floor = std::numeric_limits<Bytes>::max();
-  for (std::size_t k = from; k < to; ++k) {
-    const auto at = At(piece_buffer_[At(member_[k])]);
-    if (low_[at] != high_[at]) {
-      floor = std::min(floor, low_[at] + instance_.pieces[At(member_[k])].lower);
-    }
+  const auto low = [&](const Member& member) { return low_[At(member.buffer)] + member.lower; };
+  for (std::size_t k = from + 1; k < to; ++k) {
+    const Member member = member_[k];
+    const Bytes level = low(member);
+    std::size_t at = k;
+    for (; at > from && low(member_[at - 1]) < level; --at) member_[at] = member_[at - 1];
+    member_[at] = member;
   }
-  if (floor == std::numeric_limits<Bytes>::max()) return;
   Bytes load = 0;
   for (std::size_t k = from; k < to; ++k) {
-    const Piece& piece = instance_.pieces[At(member_[k])];
-    if (low_[At(piece_buffer_[At(member_[k])])] + piece.lower >= floor) {
-      load += piece.upper - piece.lower;
+    load += member_[k].bytes;
+    if (low(member_[k]) + load > capacity_) {
+      FailSection(from, k + 1, low(member_[k]) + load - capacity_ - 1);
+      return;
     }
   }
-  if (floor + load <= capacity_) return;
+}
+
+// The members [from, to) exceed the capacity by `excess` bytes and one.
+void Engine::FailSection(std::size_t from, std::size_t to, Bytes excess) {
   failure_ = Failure::kAtoms;
   failed_atoms_.clear();
-  // A byte higher than what would fit is enough, and not all of them need be so high.
-  Bytes excess = floor + load - capacity_ - 1;
+  const Bytes level = low_[At(member_[to - 1].buffer)] + member_[to - 1].lower;
+  // One byte too many is enough: not all of them need be there, or so high.
   for (std::size_t k = from; k < to; ++k) {
-    const Piece& piece = instance_.pieces[At(member_[k])];
-    const Buffer b = piece_buffer_[At(member_[k])];
-    if (low_[At(b)] + piece.lower < floor) continue;
-    const Bytes bytes = piece.upper - piece.lower;
-    if (bytes <= excess && !lows_[At(b)].empty() &&
-        trail_[At(lows_[At(b)].back().event)].level > 0) {
-      excess -= bytes;
+    const Member& member = member_[k];
+    const auto& moves = lows_[At(member.buffer)];
+    if (member.bytes <= excess && !moves.empty() && trail_[At(moves.back().event)].level > 0) {
+      excess -= member.bytes;
       continue;
     }
-    failed_atoms_.push_back({Atom::Kind::kAtLeast, b, floor - piece.lower});
+    failed_atoms_.push_back({Atom::Kind::kAtLeast, member.buffer, level - member.lower});
   }
   for (Atom& atom : failed_atoms_) atom.value -= excess;
 }
@@ -580,6 +581,7 @@ bool Engine::Learn() {
   // What is left cannot all be true: the point itself first, then the others, the latest first.
   std::sort(heap_.begin(), heap_.end(), std::greater<>());
   std::int32_t levels = 1;
+  std::int32_t back = 0;
   for (std::size_t k = 0; k < heap_.size(); ++k) {
     const Atom atom = AtomOf(heap_[k]);
     if (k > 0 && trail_[At(heap_[k])].level != trail_[At(heap_[k - 1])].level) ++levels;
@@ -587,10 +589,11 @@ bool Engine::Learn() {
     const bool implied = std::any_of(learned_.begin(), learned_.end(), [&](const Atom& other) {
       return other.kind == atom.kind && other.id == atom.id;
     });
-    if (!implied) learned_.push_back(atom);
+    if (implied) continue;
+    learned_.push_back(atom);
+    if (learned_.size() == 2) back = trail_[At(heap_[k])].level;
   }
-  const std::int32_t back = heap_.size() > 1 ? trail_[At(heap_[1])].level : 0;
-  // The event that makes the second atom true is at that level, unless a later one implied it.
+  // Where the second one became true all but the first are.
   UndoTo(back);
   AddNogood(levels);
   return Propagate();
@@ -688,7 +691,7 @@ void Engine::Need(const Atom& atom, EventIndex before) {
     event = decided_[At(atom.id >> 1)];
     BERTH_DCHECK(event != kNoEvent && IsTrue(atom.id));
   } else {
-    if (stop_at_placements_ && NeedPlacement(atom.id, before)) return;
+    if (stop_at_placements_ && NeedPlacement(atom, before)) return;
     const auto& moves = is_low ? lows_[At(atom.id)] : highs_[At(atom.id)];
     const auto first = std::partition_point(moves.begin(), moves.end(), [&](const Moved& moved) {
       return is_low ? moved.to < atom.value : moved.to > atom.value;
@@ -786,10 +789,13 @@ std::span<const std::int32_t> Engine::Placements() {
   return placements_;
 }
 
-// Once it is placed, a buffer is where it is because of that.
-bool Engine::NeedPlacement(Buffer b, EventIndex before) {
-  const std::int32_t level = placed_level_[At(b)];
+// Once it is placed, a buffer is where it is because of that; where it was moved on from there, in
+// vain, is another matter.
+bool Engine::NeedPlacement(const Atom& atom, EventIndex before) {
+  const std::int32_t level = placed_level_[At(atom.id)];
   if (level <= 0 || before <= starts_[At(level - 1)]) return false;
+  const Bytes offset = placed_offset_[At(atom.id)];
+  if (atom.kind == Atom::Kind::kAtLeast ? offset < atom.value : offset > atom.value) return false;
   if (blamed_in_[At(level)] != explanation_) {
     blamed_in_[At(level)] = explanation_;
     placements_.push_back(level);

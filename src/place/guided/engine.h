@@ -17,8 +17,8 @@
 //     lowest(X) + clearance(X, Y) > highest(Y);
 //   * a decided order moves bounds: lowest(Y) is at least lowest(X) + clearance(X, Y), and
 //     highest(X) at most highest(Y) - clearance(X, Y);
-//   * in a section, let f be the least position that a buffer without a fixed position can have
-//     there. What cannot lie below f needs its bytes between f and the capacity;
+//   * in a section, what cannot lie below a level needs its bytes between there and the capacity;
+//     the levels looked at are all lowest positions;
 //   * of what was learned: combinations of bounds and orders that cannot all be true.
 //
 // So lowest(X) is never within a placed buffer: it is the lowest position at which X can still
@@ -186,6 +186,7 @@ class Engine {
   void ApplyNogoods(const Event& event);
   [[nodiscard]] std::vector<Watcher>& WatchersOf(const Atom& atom);
   void CheckSection(std::int32_t section);
+  void FailSection(std::size_t from, std::size_t to, Bytes excess);
   void MarkSections(Buffer b);
   void ClearQueues();
 
@@ -194,7 +195,7 @@ class Engine {
   void Need(const Atom& atom, EventIndex before);
   void NeedCauses(EventIndex event);
   [[nodiscard]] Atom AtomOf(EventIndex event) const;
-  [[nodiscard]] bool NeedPlacement(Buffer b, EventIndex before);
+  [[nodiscard]] bool NeedPlacement(const Atom& atom, EventIndex before);
   void AddNogood(std::int32_t level);
   void CheckPlan(Buffer b, bool is_low);
 
@@ -221,8 +222,12 @@ class Engine {
   std::vector<std::vector<Neighbour>> above_, below_;
 
   std::vector<std::int64_t> section_begin_;
-  std::vector<std::int32_t> member_;  // Pieces.
-  std::vector<Buffer> piece_buffer_;
+  struct Member {
+    Buffer buffer;
+    Bytes lower;
+    Bytes bytes;
+  };
+  std::vector<Member> member_;  // Of each section, in any order.
   std::vector<std::int32_t> dirty_;
   std::vector<std::uint8_t> is_dirty_;
 
@@ -236,6 +241,7 @@ class Engine {
   std::vector<EventIndex> starts_;   // Of each level.
   std::vector<Buffer> placed_at_;    // By level.
   std::vector<std::int32_t> placed_level_;  // By buffer; kNever: not placed, 0: pinned.
+  std::vector<Bytes> placed_offset_;
 
   std::vector<Buffer> queue_;
   std::size_t queue_head_ = 0;
