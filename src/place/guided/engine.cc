@@ -312,7 +312,7 @@ void Engine::Raise(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   low_[at] = value;
   if (value > high_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
-    failed_buffer_ = b;
+    failed_event_ = static_cast<EventIndex>(trail_.size()) - 1;
   }
   Enqueue(b, kLowMoved);
   MarkSections(b);
@@ -328,7 +328,7 @@ void Engine::Lower(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   high_[at] = value;
   if (value < low_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
-    failed_buffer_ = b;
+    failed_event_ = static_cast<EventIndex>(trail_.size()) - 1;
   }
   Enqueue(b, kHighMoved);
   CheckPlan(b, false);
@@ -675,9 +675,22 @@ void Engine::NeedFailure() {
   const auto now = static_cast<EventIndex>(trail_.size());
   BERTH_DCHECK(failure_ != Failure::kNothing);
   if (failure_ == Failure::kBounds) {
-    const Bytes high = high_[At(failed_buffer_)];
-    Need({Atom::Kind::kAtLeast, failed_buffer_, high + 1}, now);
-    Need({Atom::Kind::kAtMost, failed_buffer_, high}, now);
+    // The bound that crossed the other, or rather what it follows from: by itself it is impossible.
+    const Event& event = trail_[At(failed_event_)];
+    const Buffer b = event.id;
+    Atom crossed{Atom::Kind::kAtLeast, b, high_[At(b)] + 1};
+    Atom other{Atom::Kind::kAtMost, b, high_[At(b)]};
+    if (event.change == Change::kHigh) {
+      crossed = {Atom::Kind::kAtMost, b, low_[At(b)] - 1};
+      other = {Atom::Kind::kAtLeast, b, low_[At(b)]};
+    }
+    Need(other, now);
+    if (event.cause == Cause::kPlaced) {
+      Need(crossed, now);
+    } else {
+      need_[At(failed_event_)] = crossed.value;
+      NeedCauses(failed_event_);
+    }
     return;
   }
   for (const Atom& atom : failed_atoms_) Need(atom, now);

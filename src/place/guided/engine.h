@@ -249,7 +249,7 @@ class Engine {
   std::size_t nogood_head_ = 0;  // In the trail.
 
   Failure failure_ = Failure::kNothing;
-  Buffer failed_buffer_ = 0;
+  EventIndex failed_event_ = 0;
   std::vector<Atom> failed_atoms_;
 
   std::vector<Nogood> nogoods_;
