@@ -527,7 +527,7 @@ Problem Generated(Family family, std::uint64_t seed, std::int64_t buffers, std::
   GenerateParameters parameters;
   parameters.seed = seed;
   parameters.buffers = buffers;
-  parameters.steps = steps;
+  if (family != Family::kNetwork) parameters.steps = steps;
   parameters.capacity = capacity;
   const auto generated = Generate(family, parameters);
   EXPECT_TRUE(generated.has_value()) << generated.error().message;
@@ -567,12 +567,14 @@ struct Pinned {
 
 TEST(Guided, TakesTheSameSteps) {
   const Pinned pinned[] = {
-      {Family::kRandom, 1, 102, Algorithm::kTelaMalloc, 0, {}},
-      {Family::kNetwork, 1, 102, Algorithm::kTelaMalloc, 0, {}},
-      {Family::kPlanted, 1, 110, Algorithm::kTelaMalloc, 0, {}},
-      {Family::kRandom, 1, 102, Algorithm::kGuided, 0, {}},
-      {Family::kNetwork, 1, 102, Algorithm::kGuided, 0, {}},
-      {Family::kPlanted, 1, 104, Algorithm::kGuided, 0, {}},
+      {Family::kRandom, 1, 100, Algorithm::kTelaMalloc, 5000, {1086, 1086, 63}},
+      {Family::kRandom, 2, 100, Algorithm::kTelaMalloc, 120, {0, 0, 0}},
+      {Family::kPlanted, 1, 108, Algorithm::kTelaMalloc, 174, {35, 35, 3}},
+      {Family::kNetwork, 1, 100, Algorithm::kTelaMalloc, 253, {29, 29, 2}},
+      {Family::kRandom, 1, 100, Algorithm::kGuided, 119, {0, 0, 0}},
+      {Family::kPlanted, 1, 103, Algorithm::kGuided, 154, {10, 3, 7}},
+      {Family::kPlanted, 2, 100, Algorithm::kGuided, 178, {20, 2, 18}},
+      {Family::kNetwork, 1, 100, Algorithm::kGuided, 125, {1, 0, 1}},
   };
   for (const Pinned& pin : pinned) {
     Problem problem = Generated(pin.family, pin.seed, 120, 60, 100'000);
@@ -584,8 +586,7 @@ TEST(Guided, TakesTheSameSteps) {
     budget.SetNodeLimit(5000);
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_EQ(answer->nodes, pin.nodes);
-    EXPECT_EQ(answer->stats, pin.stats)
+    EXPECT_TRUE(answer->nodes == pin.nodes && answer->stats == pin.stats)
         << Info(pin.algorithm).name << ", family " << static_cast<int>(pin.family) << ": "
         << answer->nodes << ", {" << answer->stats.failures << ", "
         << answer->stats.minor_backtracks << ", " << answer->stats.major_backtracks << "}";
@@ -596,28 +597,29 @@ TEST(Guided, TakesTheSameSteps) {
 TEST(TelaMalloc, EveryPartCounts) {
   const auto steps_with = [](const GuidedOptions& guided) {
     std::string steps;
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       Problem problem = Generated(Family::kRandom, seed, 120, 60, 100'000);
-      problem.capacity = MaxLiveLoad(problem).load * 103 / 100;
+      problem.capacity = MaxLiveLoad(problem).load;
       PlaceOptions options;
       options.algorithm = Algorithm::kTelaMalloc;
       options.guided = guided;
       Budget budget;
-      budget.SetNodeLimit(3000);
+      budget.SetNodeLimit(1000);
       const auto answer = Place(problem, options, budget);
       EXPECT_TRUE(answer.has_value());
       steps += std::to_string(answer->nodes) + "/" + std::to_string(answer->stats.failures) + " ";
     }
     return steps;
   };
-  GuidedOptions all;
-  const std::string published = steps_with(all);
+  GuidedOptions published_options;
+  published_options.heuristic_first = false;
+  const std::string published = steps_with(published_options);
   const auto differs = [&](const char* part, auto change) {
-    GuidedOptions options;
+    GuidedOptions options = published_options;
     change(options);
     EXPECT_NE(steps_with(options), published) << part;
   };
-  differs("heuristic_first", [](GuidedOptions& o) { o.heuristic_first = false; });
+  differs("heuristic_first", [](GuidedOptions& o) { o.heuristic_first = true; });
   differs("phases", [](GuidedOptions& o) { o.phases = false; });
   differs("conflict_backtracking", [](GuidedOptions& o) { o.conflict_backtracking = false; });
   differs("carry_candidates", [](GuidedOptions& o) { o.carry_candidates = false; });
