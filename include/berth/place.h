@@ -144,19 +144,19 @@ struct GuidedOptions {
     kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
     kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
   };
-  bool heuristic_first = true;      // The baseline heuristic first, search after it fails (7.2).
-  bool split = true;                // Parts that separate in time are solved one by one (5.3).
-  bool phases = true;               // Blocks of the present phase first (5.3, Figure 9).
+  bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
+  bool split = true;                  // Parts that separate in time are solved one by one (5.3).
+  bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
   bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
-  bool carry_candidates = true;     // Candidates go back with the search (5.4).
-  bool section_load = true;         // Bytes that cannot lie below a level must fit above it.
-  int most_candidates = 12;         // At one decision point (5.4).
-  int stuck_after = 100;            // Backtracks below a point until it is left; 0: never (5.4).
+  bool carry_candidates = true;       // Candidates go back with the search (5.4).
+  bool section_load = true;           // Bytes that cannot lie below a level must fit above it.
+  int most_candidates = 12;           // At one decision point (5.4).
+  int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
   Strategy strategy = Strategy::kCandidates;
   Placement placement = Placement::kLowest;
   // kGuided alone. Whatever is switched off, the verdicts stay the same.
   bool weights = true;          // Buffers of recent failures come first.
-  bool restarts = true;         // After 100 failures, times Luby's sequence.
+  bool restarts = true;         // After 150 failures, times Luby's sequence.
   bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
   bool identical_order = true;  // Of identical buffers, the first lies lowest.
 };

@@ -152,8 +152,9 @@ const std::array kRows = {
     BERTH_SWITCH(guided, split, "Parts that separate in time are solved one by one."),
     BERTH_SWITCH(guided, phases,
                  "Blocks of the present phase of contention come first, then other phases."),
-    BERTH_SWITCH(guided, conflict_backtracking,
-                 "Major backtracks go to the second-to-last placement in conflict; off: one level."),
+    BERTH_SWITCH(
+        guided, conflict_backtracking,
+        "Major backtracks go to the second-to-last placement in conflict; off: one level."),
     BERTH_SWITCH(guided, carry_candidates,
                  "Major backtracks take the candidates along to where they go."),
     BERTH_SWITCH(guided, section_load,
@@ -186,7 +187,7 @@ const std::array kRows = {
     BERTH_SWITCH(guided, weights,
                  "Algorithm guided: buffers that were part of recent failures come first."),
     BERTH_SWITCH(guided, restarts,
-                 "Algorithm guided: the search starts again after 100 failures times Luby's "
+                 "Algorithm guided: the search starts again after 150 failures times Luby's "
                  "sequence."),
     BERTH_SWITCH(guided, lowest_first,
                  "Algorithm guided: half of the runs go on where a buffer can lie lowest."),

@@ -416,8 +416,7 @@ void Engine::RaisedLow(Buffer b) {
       limit = std::min(limit, room);
     }
   }
-  trail_.push_back(
-      {limit_[at], b, 0, level(), Change::kLimit, Cause::kBounds, false});
+  trail_.push_back({limit_[at], b, 0, level(), Change::kLimit, Cause::kBounds, false});
   limit_[at] = limit;
 }
 
@@ -440,8 +439,8 @@ void Engine::LoweredHigh(Buffer b) {
   }
 }
 
-// What cannot lie below a level needs its bytes above it. The members of a section stay in the order
-// of the last look, the highest first, so that sorting them again is cheap.
+// What cannot lie below a level needs its bytes above it. The members of a section stay in the
+// order of the last look, the highest first, so that sorting them again is cheap.
 void Engine::CheckSection(std::int32_t section) {
   const auto from = static_cast<std::size_t>(section_begin_[At(section)]);
   const auto to = static_cast<std::size_t>(section_begin_[At(section) + 1]);
@@ -710,9 +709,8 @@ void Engine::Need(const Atom& atom, EventIndex before) {
       return is_low ? moved.to < atom.value : moved.to > atom.value;
     });
     BERTH_DCHECK(first != moves.end() || IsTrue(atom));
-    if (first != moves.end() &&
-        (is_low ? trail_[At(moves.front().event)].old < atom.value
-                : trail_[At(moves.front().event)].old > atom.value)) {
+    if (first != moves.end() && (is_low ? trail_[At(moves.front().event)].old < atom.value
+                                        : trail_[At(moves.front().event)].old > atom.value)) {
       event = first->event;
     }
   }

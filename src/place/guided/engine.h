@@ -238,8 +238,8 @@ class Engine {
     EventIndex event;
   };
   std::vector<std::vector<Moved>> lows_, highs_;
-  std::vector<EventIndex> starts_;   // Of each level.
-  std::vector<Buffer> placed_at_;    // By level.
+  std::vector<EventIndex> starts_;          // Of each level.
+  std::vector<Buffer> placed_at_;           // By level.
   std::vector<std::int32_t> placed_level_;  // By buffer; kNever: not placed, 0: pinned.
   std::vector<Bytes> placed_offset_;
 

@@ -15,12 +15,9 @@ namespace {
 using Buffer = Engine::Buffer;
 
 // Failures of the shortest run.
-constexpr std::int64_t kRunFailures = 100;
+constexpr std::int64_t kRunFailures = 150;
 // So many runs look at the lowest sections only, as many at all, and so on.
 constexpr std::int64_t kSameSections = 2;
-// In every third run activities do not count: where there is slack everywhere they keep the search
-// in one place.
-constexpr std::int64_t kCalmEvery = 3;
 
 // Combinations known before some are forgotten, at first and for each run.
 constexpr std::int64_t kManyNogoods = 4000;
@@ -105,10 +102,10 @@ GuidedSearch::Run::Run(const Instance& instance, const Overlaps& overlaps,
       }
     }
     const auto log = [](std::int64_t value) { return Log2(static_cast<std::uint64_t>(value)); };
-    value_.push_back(
-        (kWidthPower * log(width) + kSizePower * log(std::max<Bytes>(instance.size[b], 1)) +
-         kLoadPower * log(load)) /
-        65536);
+    value_.push_back((kWidthPower * log(width) +
+                      kSizePower * log(std::max<Bytes>(instance.size[b], 1)) +
+                      kLoadPower * log(load)) /
+                     65536);
   }
   noisy_value_ = value_;
   activity_.assign(value_.size(), 0);
@@ -153,8 +150,8 @@ void GuidedSearch::Run::StartRun() {
 
 GuidedSearch::Run::RunEnd GuidedSearch::Run::SearchOnce(std::int64_t node_limit, Budget& budget,
                                                         SearchAnswer& answer) {
-  std::int64_t failures = options_.restarts ? kRunFailures * Luby(run_ - 1)
-                                            : std::numeric_limits<std::int64_t>::max();
+  std::int64_t failures =
+      options_.restarts ? kRunFailures * Luby(run_ - 1) : std::numeric_limits<std::int64_t>::max();
   while (failures > 0) {
     const Buffer b = Choose();
     if (b < 0) return RunEnd::kFound;
@@ -175,8 +172,7 @@ bool GuidedSearch::Run::Recover(std::int64_t& failures, SearchAnswer& answer) {
     --failures;
     const std::int32_t from = engine_.level();
     consistent = engine_.Learn();
-    ++(engine_.level() == from - 1 ? answer.stats.minor_backtracks
-                                   : answer.stats.major_backtracks);
+    ++(engine_.level() == from - 1 ? answer.stats.minor_backtracks : answer.stats.major_backtracks);
     for (const Atom& atom : engine_.learned()) {
       if (atom.kind == Atom::Kind::kAbove) {
         Bump(engine_.bottom(atom.id));
@@ -225,7 +221,6 @@ Buffer GuidedSearch::Run::Choose() {
     }
   }
   if (movable_.empty()) return -1;
-  const bool calm = run_ % kCalmEvery == kCalmEvery - 1;
   const bool lowest_only = options_.lowest_first && run_ % (2 * kSameSections) < kSameSections;
   SectionIndex best;
   double best_score = 0;
@@ -237,7 +232,7 @@ Buffer GuidedSearch::Run::Choose() {
     const auto choices = static_cast<double>(choices_[at]);
     const double score = choices * choices * choices *
                          (slack / static_cast<double>(capacity_) + kLeastSlack) /
-                         (calm ? 1 : active_[at] + kLeastActivity);
+                         (active_[at] + kLeastActivity);
     if (any && score >= best_score) continue;
     any = true;
     best = s;

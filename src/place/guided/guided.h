@@ -5,16 +5,16 @@
 //
 //   * Learning. A failure becomes a combination of bounds and orders that cannot all be true; the
 //     search goes back to where all but one of them were, and what the last one excludes is
-//     propagated there and everywhere later. That a buffer cannot lie at its lowest position is such
-//     a consequence, so that nothing is left out: the search is exact, for any shape of gaps.
+//     propagated there and everywhere later. That a buffer cannot lie at its lowest position is
+//     such a consequence, so that nothing is left out: the search is exact, for any shape of gaps.
 //   * Where next. Of the buffers that can still move, f being the least lowest position of those in
 //     a section, the search looks for the section with the least choices^3 x slack / activity: few
 //     buffers that can lie at f, few bytes to waste above f, and buffers that were part of many
-//     recent failures. Of the buffers that can lie at f there, the one that is live in many sections
-//     and meets large loads comes first. The choice is the niche search's, and so is the reason: it
-//     stays where the conflicts are. In half of the runs (lowest_first) it looks only at sections
-//     of the lowest f of all, so that the plan grows from the bottom.
-//   * Restarts after 100 failures times Luby's sequence; what was learned stays, with other random
+//     recent failures. Of the buffers that can lie at f there, the one that is live in many
+//     sections and meets large loads comes first. The choice is the niche search's, and so is the
+//     reason: it stays where the conflicts are. In half of the runs (lowest_first) it looks only at
+//     sections of the lowest f of all, so that the plan grows from the bottom.
+//   * Restarts after 150 failures times Luby's sequence; what was learned stays, with other random
 //     noise in the order of buffers. The half of the combinations that spans the most levels is
 //     forgotten when there are many.
 //   * Identical buffers are placed in one order, and positions are multiples of what divides all

@@ -4,16 +4,17 @@
 // each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
 //
 //     load
-//     100 % |      ##                       Blocks that are live where the load reaches 100 % of the
+//     100 % |      ##                       Blocks that are live where the load reaches 100 % of
+//     the
 //      90 % |      ##       #               capacity are one phase for each such range of time; of
 //      80 % |     ####      ##              the rest, those where it reaches 90 % are the next
 //      70 % |  ######## #  ####             phases, and so on (Figure 9).
 //           +---------------------> time
 //
 // At a decision point the candidates are the longest lived, the largest and the largest block in
-// size times lifetime: of the phase of the last block, then of the other phases in order. Nothing is
-// ever sorted or searched through on the way: each phase has its blocks in three orders and keeps
-// how far each is used up, with a trail to go back.
+// size times lifetime: of the phase of the last block, then of the other phases in order. Nothing
+// is ever sorted or searched through on the way: each phase has its blocks in three orders and
+// keeps how far each is used up, with a trail to go back.
 #ifndef BERTH_PLACE_GUIDED_POLICY_H_
 #define BERTH_PLACE_GUIDED_POLICY_H_
 
@@ -34,11 +35,11 @@ struct BacktrackPoint {
   std::int32_t block;
   Bytes size;
   Step lifetime;
-  Bytes contention;               // The largest load it meets.
-  std::int64_t times_in_reason;   // Of major backtracks, so far.
-  std::int64_t times_target;      // Backtracks to the decision point on the present path.
-  std::int64_t backtracks_within; // The subtree below it.
-  bool same_phase;                // As the block that was placed before the search got stuck.
+  Bytes contention;                // The largest load it meets.
+  std::int64_t times_in_reason;    // Of major backtracks, so far.
+  std::int64_t times_target;       // Backtracks to the decision point on the present path.
+  std::int64_t backtracks_within;  // The subtree below it.
+  bool same_phase;                 // As the block that was placed before the search got stuck.
 };
 // Where a major backtrack goes: an index into `points`, which are in order of level and not empty.
 // They are the placements that caused the failure, without the last of them, which a minor
@@ -85,9 +86,7 @@ class Policy {
   [[nodiscard]] std::int32_t phase_of(Block b) const {
     return phase_of_[static_cast<std::size_t>(b)];
   }
-  [[nodiscard]] Bytes contention(Block b) const {
-    return contention_[static_cast<std::size_t>(b)];
-  }
+  [[nodiscard]] Bytes contention(Block b) const { return contention_[static_cast<std::size_t>(b)]; }
   void Place(Block b);
   // Takes back the last Place().
   void Undo();

@@ -41,7 +41,7 @@ class TelaMallocSearch::Run {
     Policy::Cursor cursor;
     Policy::LowRank lowest;
     std::int32_t last_phase = -1;
-    std::vector<std::int32_t> reason;  // Of the last failure: levels, increasing.
+    std::vector<std::int32_t> reason;    // Of the last failure: levels, increasing.
     std::int64_t times_target = 0;       // Of a major backtrack.
     std::int64_t backtracks_within = 0;  // Since the first of these.
   };
@@ -205,9 +205,8 @@ std::size_t TelaMallocSearch::Run::TargetOf(const Point& point) {
     const BufferIndex b(block);
     ++times_in_reason_[At(block)];
     targets_.push_back({level, block, instance_.size[b], instance_.end[b] - instance_.start[b],
-                        policy_.contention(block), times_in_reason_[At(block)],
-                        target.times_target, target.backtracks_within,
-                        policy_.phase_of(block) == point.last_phase});
+                        policy_.contention(block), times_in_reason_[At(block)], target.times_target,
+                        target.backtracks_within, policy_.phase_of(block) == point.last_phase});
   }
   const std::size_t chosen = ChooseTarget(targets_, stats_.major_backtracks);
   BERTH_DCHECK(chosen < targets_.size());
