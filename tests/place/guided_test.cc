@@ -216,7 +216,11 @@ Complaint BlamesEnough(const Problem& problem) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
     if (engine.is_fixed(b)) continue;
-    const Bytes offset = random.Chance(0.7) ? engine.lowest(b) : engine.highest(b);
+    // Now and then where it cannot lie, as on a skyline.
+    const Bytes offset = random.Chance(0.7) ? engine.lowest(b)
+                         : random.Chance(0.7)
+                             ? engine.highest(b)
+                             : engine.highest(b) + instance.alignment.items()[At(b)];
     steps.push_back({b, offset});
     if (engine.Place(b, offset)) continue;
     const auto blamed = engine.Placements();
@@ -570,6 +574,9 @@ TEST(Guided, TakesTheSameSteps) {
       {Family::kRandom, 1, 100, Algorithm::kTelaMalloc, 5000, {1086, 1086, 63}},
       {Family::kRandom, 2, 100, Algorithm::kTelaMalloc, 120, {0, 0, 0}},
       {Family::kPlanted, 1, 108, Algorithm::kTelaMalloc, 174, {35, 35, 3}},
+      {Family::kPlanted, 1, 103, Algorithm::kTelaMalloc, 417, {166, 166, 18}},
+      {Family::kPlanted, 2, 104, Algorithm::kTelaMalloc, 127, {7, 7, 0}},
+      {Family::kFull, 1, 102, Algorithm::kTelaMalloc, 448, {252, 252, 85}},
       {Family::kNetwork, 1, 100, Algorithm::kTelaMalloc, 253, {29, 29, 2}},
       {Family::kRandom, 1, 100, Algorithm::kGuided, 119, {0, 0, 0}},
       {Family::kPlanted, 1, 103, Algorithm::kGuided, 154, {10, 3, 7}},
