@@ -1,6 +1,7 @@
 #include "place/guided/telamalloc.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -215,8 +216,8 @@ std::size_t TelaMallocSearch::Run::TargetOf(const Point& point) {
 
 // A backtrack to or below the first `points` decision points.
 void TelaMallocSearch::Run::CountBacktrack(std::size_t points) {
-  for (std::size_t k = 0; k < points; ++k) {
-    if (points_[k].times_target > 0) ++points_[k].backtracks_within;
+  for (Point& point : std::span(points_).first(points)) {
+    if (point.times_target > 0) ++point.backtracks_within;
   }
 }
 
@@ -239,9 +240,9 @@ bool TelaMallocSearch::Run::GoBack() {
   ++point.times_target;
   if (options_.strategy == Strategy::kCandidates && options_.carry_candidates) {
     // The first of them comes first: it goes on top of the stack last.
-    for (auto block = stuck.tried.rbegin(); block != stuck.tried.rend(); ++block) {
-      std::erase(point.carried, *block);
-      point.carried.push_back(*block);
+    for (std::size_t k = stuck.tried.size(); k > 0; --k) {
+      std::erase(point.carried, stuck.tried[k - 1]);
+      point.carried.push_back(stuck.tried[k - 1]);
     }
     const std::size_t most = At(options_.most_candidates);
     if (point.carried.size() > most) {
