@@ -1,7 +1,6 @@
 #include "place/exact.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -15,22 +14,6 @@ constexpr std::int64_t kMostMembers = 250'000'000;
 
 constexpr std::int64_t kFirstTurnNodes = 1000;
 constexpr std::int64_t kMostTurnNodes = std::int64_t{1} << 60;
-
-// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a clearance,
-// rounded up to an alignment: if all of these are multiples of g, so is every offset, and every
-// top.
-Bytes Grain(const Instance& instance) {
-  Bytes grain = 0;
-  for (const BufferIndex b : instance.buffers()) {
-    grain = std::gcd(grain, instance.size[b]);
-    if (instance.alignment[b] != 1) grain = std::gcd(grain, instance.alignment[b]);
-    if (instance.pin[b] != kNone) grain = std::gcd(grain, instance.pin[b]);
-  }
-  for (const Piece& piece : instance.pieces) {
-    grain = std::gcd(std::gcd(grain, piece.lower), piece.upper);
-  }
-  return std::max<Bytes>(grain, 1);
-}
 
 }  // namespace
 
@@ -60,6 +43,18 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
   auto overlaps = FindOverlaps(instance, budget);
   if (!overlaps) return;
   overlaps_ = std::move(*overlaps);
+  if (algorithm == Algorithm::kGuided) {
+    guided_ = std::make_unique<GuidedSearch>(instance, overlaps_, options.guided, options.seed);
+    searches_.push_back(Algorithm::kGuided);
+    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
+    return;
+  }
+  if (algorithm == Algorithm::kTelaMalloc) {
+    telamalloc_ = std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided);
+    searches_.push_back(Algorithm::kTelaMalloc);
+    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
+    return;
+  }
   if (algorithm != Algorithm::kDisjunctive) {
     canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
     searches_.push_back(Algorithm::kCanonical);
@@ -78,6 +73,15 @@ SearchAnswer ExactSearch::Ask(Algorithm algorithm, Bytes capacity, const std::ve
   if (algorithm == Algorithm::kNiche) return niche_->Search(capacity, node_limit, budget);
   if (algorithm == Algorithm::kDisjunctive) {
     return disjunctive_->Search(capacity, node_limit, budget);
+  }
+  if (algorithm == Algorithm::kTelaMalloc || algorithm == Algorithm::kGuided) {
+    SearchAnswer answer = algorithm == Algorithm::kGuided
+                              ? guided_->Search(capacity, node_limit, budget)
+                              : telamalloc_->Search(capacity, node_limit, budget);
+    stats_.failures += answer.stats.failures;
+    stats_.minor_backtracks += answer.stats.minor_backtracks;
+    stats_.major_backtracks += answer.stats.major_backtracks;
+    return answer;
   }
   return canonical_->Search(capacity, known, node_limit, budget);
 }

@@ -1,5 +1,4 @@
-// place/exact.h -- is there a plan of at most so many bytes? The exact searches behind one
-// question.
+// place/exact.h -- is there a plan of at most so many bytes? The searches behind one question.
 #ifndef BERTH_PLACE_EXACT_H_
 #define BERTH_PLACE_EXACT_H_
 
@@ -12,6 +11,8 @@
 #include "model/instance.h"
 #include "place/canonical/canonical.h"
 #include "place/disjunctive/disjunctive.h"
+#include "place/guided/guided.h"
+#include "place/guided/telamalloc.h"
 #include "place/niche/niche.h"
 #include "place/strategy.h"
 
@@ -22,7 +23,7 @@ namespace berth::internal {
 // two buffers one always lies wholly above, and otherwise the disjunctive one too.
 class ExactSearch {
  public:
-  // `algorithm`: kAuto, or one of the exact searches for that one alone. `instance` must outlive
+  // `algorithm`: kAuto, or one of the searches for that one alone. `instance` must outlive
   // this. Time and memory: for the niche search, sections times the pieces live in each; for the
   // others all pairs of buffers that meet. If time is up before they are all found, or they are too
   // many to hold (too_large()), Decide() always gives up.
@@ -38,6 +39,9 @@ class ExactSearch {
 
   // Which of them gave the last answer.
   [[nodiscard]] Algorithm last() const { return last_; }
+
+  // Of all questions so far.
+  [[nodiscard]] const SearchStats& stats() const { return stats_; }
 
   // The height of every plan that cannot be lowered is a multiple of this many bytes.
   [[nodiscard]] Bytes grain() const { return grain_; }
@@ -57,8 +61,11 @@ class ExactSearch {
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
+  std::unique_ptr<TelaMallocSearch> telamalloc_;
+  std::unique_ptr<GuidedSearch> guided_;
   std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
   Algorithm last_ = Algorithm::kNiche;
+  SearchStats stats_;
   Bytes grain_ = 1;
   bool too_large_ = false;
   std::int64_t dive_nodes_ = 1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
+
 namespace berth::internal {
 namespace {
 
@@ -16,23 +18,6 @@ constexpr std::array<std::int64_t, 3> kFit = {0, 52911, 86634};
 
 // What a section without any budget left counts, in thousandths of the capacity.
 constexpr double kNoBudget = 10;
-
-// log2 of `value`, at least 1, in units of 1/65536, rounded down: the same on every machine.
-std::int64_t Log2(std::uint64_t value) {
-  std::int64_t whole = 0;
-  while (value >> whole > 1) ++whole;
-  std::uint64_t mantissa = whole <= 31 ? value << (31 - whole) : value >> (whole - 31);  // [1, 2)
-  std::int64_t log = whole;
-  for (int bit = 0; bit < 16; ++bit) {
-    mantissa = mantissa * mantissa >> 31;
-    log *= 2;
-    if (mantissa >> 32 != 0) {
-      mantissa >>= 1;
-      ++log;
-    }
-  }
-  return log;
-}
 
 }  // namespace
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "place/niche/beam.h"
 #include "place/niche/branching.h"
@@ -52,31 +52,6 @@ constexpr std::int64_t kCalmEvery = 3;
 
 // A value is multiplied with a random factor of e^-0.1 to e^0.1, of half that in the first run.
 constexpr std::int64_t kNoise = 9455;
-// Term k, from 0, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair and Zuckerman, 1993).
-std::int64_t Luby(std::int64_t k) {
-  std::int64_t size = 1;
-  while (size < k + 1) size = 2 * size + 1;
-  while (size - 1 != k) {
-    size /= 2;
-    k %= size;
-  }
-  return (size + 1) / 2;
-}
-
-// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a size, rounded up
-// to an alignment: if these are all multiples of g, so is every offset.
-Bytes Grain(const Instance& instance) {
-  Bytes grain = 0;
-  for (const BufferIndex b : instance.buffers()) {
-    grain = std::gcd(grain, instance.size[b]);
-    if (instance.alignment[b] != 1) grain = std::gcd(grain, instance.alignment[b]);
-    if (instance.pin[b] != kNone) grain = std::gcd(grain, instance.pin[b]);
-  }
-  for (const Piece& piece : instance.pieces) {
-    grain = std::gcd(std::gcd(grain, piece.lower), piece.upper);
-  }
-  return std::max<Bytes>(grain, 1);
-}
 
 }  // namespace
 
