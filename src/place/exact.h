@@ -18,9 +18,11 @@
 
 namespace berth::internal {
 
-// kAuto is the niche search alone, which is complete unless windows let buffers interlock. With
-// windows the other exact searches take turns with it: the canonical one, complete as long as of
-// two buffers one always lies wholly above, and otherwise the disjunctive one too.
+// kAuto is the niche search, which is complete unless windows let buffers interlock. Once it has
+// searched for a while the guided search takes turns with it, which takes longer for a node but
+// proves more with it; it has half of the time where the capacity leaves hardly any slack, and some
+// twentieth elsewhere. With windows all but the guided one take turns: the canonical one, complete
+// as long as of two buffers one always lies wholly above, and otherwise the disjunctive one too.
 class ExactSearch {
  public:
   // `algorithm`: kAuto, or one of the searches for that one alone. `instance` must outlive
@@ -57,6 +59,13 @@ class ExactSearch {
                                  const std::vector<Bytes>* known, std::int64_t node_limit,
                                  Budget& budget);
 
+  [[nodiscard]] SearchAnswer DecideWithProver(Bytes capacity, std::int64_t node_limit,
+                                              Budget& budget);
+  [[nodiscard]] bool MakeProver(const Budget& budget);
+
+  const Instance& instance_;
+  const GuidedOptions guided_options_;
+  const std::uint64_t seed_;
   std::unique_ptr<NicheSearch> niche_;
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
@@ -66,6 +75,11 @@ class ExactSearch {
   std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
   Algorithm last_ = Algorithm::kNiche;
   SearchStats stats_;
+  // kAuto without windows: the guided search joins in, at the capacity of the last question.
+  bool may_prove_ = false;
+  Bytes asked_ = -1;
+  std::int64_t niche_nodes_ = 0;
+  std::int64_t guided_nodes_ = 0;
   Bytes grain_ = 1;
   bool too_large_ = false;
   std::int64_t dive_nodes_ = 1;
