@@ -48,6 +48,8 @@ enum class Algorithm {
   kCanonical,    // Exact: MiniMalloc's canonical search.
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
+  kGuided,       // Exact: TelaMalloc's propagation, learning from conflicts.
+  kTelaMalloc,   // TelaMalloc's search policy over constraint propagation; proves little.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
   kContention,
@@ -116,10 +118,47 @@ struct NicheOptions {
   bool transpositions = true;    // States that have failed are remembered.
   bool restarts = true;          // After 1000 nodes, times Luby's sequence.
   bool calm_runs = true;         // Every third run does not look at the conflict weights.
+  bool beam = true;              // Plans side by side in every other turn, where there is slack.
   bool identical_order = true;   // Of identical buffers, the first lies lowest.
   bool widest_first = true;      // Long-lived candidates first; off: large ones.
   bool best_fit = true;          // Candidates that leave no room beside them come earlier.
   bool vectors = true;           // The widest vector instructions of the machine.
+};
+
+// Each part of TelaMalloc's policy by itself (src/place/guided/telamalloc.h explains them); the
+// defaults are the policy as published. Sections are those of the paper. Of these only
+// heuristic_first and section_load count for kGuided, which has its own at the end
+// (src/place/guided/guided.h).
+struct GuidedOptions {
+  // What is tried at a decision point.
+  enum class Strategy {
+    kCandidates,  // The longest lived, the largest, and the largest in size x lifetime (5.1).
+    kSize,        // One block after another by one order, back to the last valid point on failure:
+    kArea,        // the strategies that Figure 14 compares with.
+    kLifetime,
+    kLowest,
+  };
+  // Where a block goes.
+  enum class Placement {
+    kLowest,         // The lowest position that the solver sees (5.2).
+    kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
+    kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
+  };
+  bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
+  bool split = true;                  // Parts that separate in time are solved one by one (5.3).
+  bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
+  bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
+  bool carry_candidates = true;       // Candidates go back with the search (5.4).
+  bool section_load = true;           // Bytes that cannot lie below a level must fit above it.
+  int most_candidates = 12;           // At one decision point (5.4).
+  int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
+  Strategy strategy = Strategy::kCandidates;
+  Placement placement = Placement::kLowest;
+  // kGuided alone. Whatever is switched off, the verdicts stay the same.
+  bool weights = true;          // Buffers of recent failures come first.
+  bool restarts = true;         // After 150 failures, times Luby's sequence.
+  bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
+  bool identical_order = true;  // Of identical buffers, the first lies lowest.
 };
 
 struct PlaceOptions {
@@ -131,6 +170,7 @@ struct PlaceOptions {
   std::uint64_t seed = 1;  // For searches that draw random numbers.
   CanonicalOptions canonical;
   NicheOptions niche;
+  GuidedOptions guided;
   // Called from the calling thread. May be empty.
   std::function<void(const Progress&)> progress;
 };
@@ -150,6 +190,15 @@ struct OptionInfo {
 // The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
 [[nodiscard]] Result<std::string> GetOption(const PlaceOptions& options, std::string_view name);
 
+// What a search went through besides its nodes. Only the guided searches count; for others all are
+// 0. The nodes of a guided search are its steps: attempts to place one block.
+struct SearchStats {
+  std::int64_t failures = 0;          // Steps after which no plan could exist any more.
+  std::int64_t minor_backtracks = 0;  // Undoing one placement at once.
+  std::int64_t major_backtracks = 0;  // Leaving a decision point without candidates.
+  friend bool operator==(const SearchStats&, const SearchStats&) = default;
+};
+
 struct PlaceAnswer {
   Outcome outcome = Outcome::kUnknown;
   StopReason stopped = StopReason::kAnswered;
@@ -161,6 +210,7 @@ struct PlaceAnswer {
   std::string_view algorithm;  // The name of the algorithm that found `best`.
   std::int64_t nodes = 0;      // Of search; 0 where no search was needed.
   double seconds = 0;          // Wall clock.
+  SearchStats stats;
 };
 
 // Places the buffers of `problem`.

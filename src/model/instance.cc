@@ -1,6 +1,7 @@
 #include "model/instance.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace berth::internal {
@@ -105,6 +106,19 @@ Instance Compile(const Problem& problem) {
     instance.last[b] = pieces.back().last;
   }
   return instance;
+}
+
+Bytes Grain(const Instance& instance) {
+  Bytes grain = 0;
+  for (const BufferIndex b : instance.buffers()) {
+    grain = std::gcd(grain, instance.size[b]);
+    if (instance.alignment[b] != 1) grain = std::gcd(grain, instance.alignment[b]);
+    if (instance.pin[b] != kNone) grain = std::gcd(grain, instance.pin[b]);
+  }
+  for (const Piece& piece : instance.pieces) {
+    grain = std::gcd(std::gcd(grain, piece.lower), piece.upper);
+  }
+  return std::max<Bytes>(grain, 1);
 }
 
 std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex i, BufferIndex j) {

@@ -99,6 +99,10 @@ struct Instance {
 // Compiles a valid problem. Cost: O(n log n) with n pieces.
 [[nodiscard]] Instance Compile(const Problem& problem);
 
+// What all offsets and tops of a plan that cannot be lowered are multiples of: such offsets are 0,
+// a pin, or another offset plus a clearance, rounded up to an alignment. At least 1.
+[[nodiscard]] Bytes Grain(const Instance& instance);
+
 // How buffer j may lie relative to buffer i: o_j - o_i must stay out of every one of `forbidden`.
 struct Interval {
   Bytes lower;  // Exclusive: the difference `lower` itself is allowed.

@@ -24,6 +24,14 @@ constexpr std::array kAlgorithms = {
         Algorithm::kDisjunctive, "disjunctive",
         "Exact search that decides for two buffers which lies above, for gaps of any shape.",
         "Berth", true},
+    AlgorithmInfo{Algorithm::kGuided, "guided",
+                  "Exact search by heuristics over constraint propagation, learning from conflicts "
+                  "with restarts.",
+                  "Berth", true},
+    AlgorithmInfo{Algorithm::kTelaMalloc, "telamalloc",
+                  "Search by heuristics over constraint propagation, with conflict-directed "
+                  "backtracking; proves little.",
+                  "TelaMalloc (Maas et al., ASPLOS 2023), sections 4 and 5", false},
     AlgorithmInfo{Algorithm::kGreedy, "greedy",
                   "The lowest plan of several of the greedy algorithms that plan.", "Berth", false},
     AlgorithmInfo{Algorithm::kContention, "contention",

@@ -1,7 +1,6 @@
 #include "place/exact.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -16,27 +15,23 @@ constexpr std::int64_t kMostMembers = 250'000'000;
 constexpr std::int64_t kFirstTurnNodes = 1000;
 constexpr std::int64_t kMostTurnNodes = std::int64_t{1} << 60;
 
-// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a clearance,
-// rounded up to an alignment: if all of these are multiples of g, so is every offset, and every
-// top.
-Bytes Grain(const Instance& instance) {
-  Bytes grain = 0;
-  for (const BufferIndex b : instance.buffers()) {
-    grain = std::gcd(grain, instance.size[b]);
-    if (instance.alignment[b] != 1) grain = std::gcd(grain, instance.alignment[b]);
-    if (instance.pin[b] != kNone) grain = std::gcd(grain, instance.pin[b]);
-  }
-  for (const Piece& piece : instance.pieces) {
-    grain = std::gcd(std::gcd(grain, piece.lower), piece.upper);
-  }
-  return std::max<Bytes>(grain, 1);
-}
+// The guided search joins in after so many nodes of the niche search, and has one node for so many
+// of its: a node of its takes some ten times as long. Not for more pairs than this: their state is
+// large, and a node looks at many of them.
+constexpr std::int64_t kNodesBeforeProver = 20'000;
+constexpr std::int64_t kNodesForOneIfFull = 12;
+constexpr std::int64_t kNodesForOne = 200;
+constexpr std::int64_t kMostProverOverlaps = 1'000'000;
+constexpr double kFullSlack = 0.01;  // Of the capacity, on average over the sections.
 
 }  // namespace
 
 ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const PlaceOptions& options,
                          const Budget& budget)
-    : grain_(Grain(instance)) {
+    : instance_(instance),
+      guided_options_(options.guided),
+      seed_(options.seed),
+      grain_(Grain(instance)) {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1));
   dive_nodes_ = 2 * n;
   const bool is_auto = algorithm == Algorithm::kAuto;
@@ -50,7 +45,8 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
     // A node looks at every lane, some of them several times, and at many sections.
     node_cost_ = 500 + 2 * static_cast<std::int64_t>(instance.pieces.size()) +
                  4 * static_cast<std::int64_t>(instance.num_sections());
-    if (algorithm == Algorithm::kNiche || !instance.has_windows) return;
+    may_prove_ = is_auto && !instance.has_windows;
+    if (algorithm == Algorithm::kNiche || may_prove_) return;
   }
   const std::int64_t pairs = CountOverlaps(instance);
   if (pairs > kMostOverlaps) {
@@ -60,6 +56,18 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
   auto overlaps = FindOverlaps(instance, budget);
   if (!overlaps) return;
   overlaps_ = std::move(*overlaps);
+  if (algorithm == Algorithm::kGuided) {
+    guided_ = std::make_unique<GuidedSearch>(instance, overlaps_, options.guided, options.seed);
+    searches_.push_back(Algorithm::kGuided);
+    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
+    return;
+  }
+  if (algorithm == Algorithm::kTelaMalloc) {
+    telamalloc_ = std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided);
+    searches_.push_back(Algorithm::kTelaMalloc);
+    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
+    return;
+  }
   if (algorithm != Algorithm::kDisjunctive) {
     canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
     searches_.push_back(Algorithm::kCanonical);
@@ -79,12 +87,73 @@ SearchAnswer ExactSearch::Ask(Algorithm algorithm, Bytes capacity, const std::ve
   if (algorithm == Algorithm::kDisjunctive) {
     return disjunctive_->Search(capacity, node_limit, budget);
   }
+  if (algorithm == Algorithm::kTelaMalloc || algorithm == Algorithm::kGuided) {
+    SearchAnswer answer = algorithm == Algorithm::kGuided
+                              ? guided_->Search(capacity, node_limit, budget)
+                              : telamalloc_->Search(capacity, node_limit, budget);
+    stats_.failures += answer.stats.failures;
+    stats_.minor_backtracks += answer.stats.minor_backtracks;
+    stats_.major_backtracks += answer.stats.major_backtracks;
+    return answer;
+  }
   return canonical_->Search(capacity, known, node_limit, budget);
+}
+
+// False if it cannot be used here.
+bool ExactSearch::MakeProver(const Budget& budget) {
+  if (guided_ != nullptr) return true;
+  if (CountOverlaps(instance_) > kMostProverOverlaps) return false;
+  auto overlaps = FindOverlaps(instance_, budget);
+  if (!overlaps) return false;
+  overlaps_ = std::move(*overlaps);
+  guided_ = std::make_unique<GuidedSearch>(instance_, overlaps_, guided_options_, seed_);
+  return true;
+}
+
+SearchAnswer ExactSearch::DecideWithProver(Bytes capacity, std::int64_t node_limit,
+                                           Budget& budget) {
+  if (capacity != asked_) {
+    asked_ = capacity;
+    niche_nodes_ = 0;
+    guided_nodes_ = 0;
+  }
+  double slack = 0;
+  for (const Bytes load : instance_.section_load) slack += static_cast<double>(capacity - load);
+  const bool is_full = slack < kFullSlack * static_cast<double>(capacity) *
+                                   static_cast<double>(instance_.num_sections());
+  const std::int64_t nodes_for_one = is_full ? kNodesForOneIfFull : kNodesForOne;
+  SearchAnswer answer;
+  std::int64_t nodes = 0;
+  while (nodes < node_limit) {
+    std::int64_t due = 0;  // Nodes of the guided search.
+    if (may_prove_ && niche_nodes_ >= kNodesBeforeProver) {
+      due = niche_nodes_ / nodes_for_one - guided_nodes_;
+      if (due > 0) may_prove_ = MakeProver(budget);
+    }
+    if (due > 0 && may_prove_) {
+      answer =
+          Ask(Algorithm::kGuided, capacity, nullptr, std::min(due, node_limit - nodes), budget);
+      guided_nodes_ += answer.nodes;
+      if (answer.nodes == 0) may_prove_ = false;  // Nothing would ever be due less.
+    } else {
+      // Each turn as long as all before: starting again and again would cost it its longest runs.
+      const std::int64_t turn =
+          may_prove_ ? std::max(kNodesBeforeProver, niche_nodes_) : node_limit;
+      answer =
+          Ask(Algorithm::kNiche, capacity, nullptr, std::min(turn, node_limit - nodes), budget);
+      niche_nodes_ += answer.nodes;
+    }
+    nodes += answer.nodes;
+    if (answer.verdict != SearchAnswer::Verdict::kGaveUp || budget.Exhausted()) break;
+  }
+  answer.nodes = nodes;
+  return answer;
 }
 
 SearchAnswer ExactSearch::Decide(Bytes capacity, const std::vector<Bytes>* known,
                                  std::int64_t node_limit, Budget& budget) {
   if (searches_.empty()) return {};
+  if (may_prove_) return DecideWithProver(capacity, node_limit, budget);
   if (searches_.size() == 1) return Ask(searches_.front(), capacity, known, node_limit, budget);
   // One may find at once what another never does: they take turns, each with twice the nodes of the
   // turn before, until one has an answer or all are through without one.

@@ -37,6 +37,36 @@ Result<void> SetNumber(T& field, std::string_view value) {
 
 std::string OnOff(bool value) { return value ? "on" : "off"; }
 
+// A value of an enumeration by its place in a list of words.
+template <typename T, std::size_t kSize>
+Result<void> SetWord(T& field, const std::array<std::string_view, kSize>& words,
+                     std::string_view value) {
+  for (std::size_t k = 0; k < kSize; ++k) {
+    if (words[k] != value) continue;
+    field = static_cast<T>(k);
+    return {};
+  }
+  return Rejected();
+}
+
+// Not a word of the list: an enumeration outside of its range.
+template <typename T, std::size_t kSize>
+std::string Word(T field, const std::array<std::string_view, kSize>& words) {
+  const auto at = static_cast<std::size_t>(field);
+  return at < kSize ? std::string(words[at]) : std::to_string(at);
+}
+
+constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "area", "lifetime",
+                                                         "lowest"};
+constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
+
+Result<void> SetCount(int& field, std::string_view value, int least, int most) {
+  int number = 0;
+  if (!SetNumber(number, value) || number < least || number > most) return Rejected();
+  field = number;
+  return {};
+}
+
 // A switch of an exact search.
 #define BERTH_SWITCH(search, field, sentence)                                   \
   Row {                                                                         \
@@ -109,12 +139,60 @@ const std::array kRows = {
     BERTH_SWITCH(niche, restarts,
                  "The search starts again after 1000 nodes times Luby's sequence."),
     BERTH_SWITCH(niche, calm_runs, "Every third run does not look at the conflict weights."),
+    BERTH_SWITCH(niche, beam,
+                 "Where there is slack, plans that grow side by side take turns with the runs."),
     BERTH_SWITCH(niche, identical_order, "Of identical buffers, the first lies lowest."),
     BERTH_SWITCH(niche, widest_first,
                  "Candidates that are live in many sections come first; off: large ones."),
     BERTH_SWITCH(niche, best_fit, "Candidates that leave no room beside them come earlier."),
     BERTH_SWITCH(niche, vectors,
                  "Use the widest vector instructions of this machine; the plan is the same."),
+    BERTH_SWITCH(guided, heuristic_first,
+                 "The baseline heuristic runs first, and search only where it fails."),
+    BERTH_SWITCH(guided, split, "Parts that separate in time are solved one by one."),
+    BERTH_SWITCH(guided, phases,
+                 "Blocks of the present phase of contention come first, then other phases."),
+    BERTH_SWITCH(
+        guided, conflict_backtracking,
+        "Major backtracks go to the second-to-last placement in conflict; off: one level."),
+    BERTH_SWITCH(guided, carry_candidates,
+                 "Major backtracks take the candidates along to where they go."),
+    BERTH_SWITCH(guided, section_load,
+                 "In each section, bytes that cannot lie below a level must fit above it."),
+    Row{{"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetCount(options.guided.most_candidates, value, 1, 1'000'000);
+        },
+        [](const PlaceOptions& options) { return std::to_string(options.guided.most_candidates); }},
+    Row{{"guided.stuck_after", "100", "0..1000000",
+         "Major backtracks below a point until the search leaves it; 0: it never does."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetCount(options.guided.stuck_after, value, 0, 1'000'000);
+        },
+        [](const PlaceOptions& options) { return std::to_string(options.guided.stuck_after); }},
+    Row{{"guided.strategy", "candidates", "candidates, size, area, lifetime or lowest",
+         "What is tried at a decision point: three candidates of each phase, or one block after "
+         "another by one order, back to the last valid point on failure."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetWord(options.guided.strategy, kStrategies, value);
+        },
+        [](const PlaceOptions& options) { return Word(options.guided.strategy, kStrategies); }},
+    Row{{"guided.placement", "lowest", "lowest, skyline or raised-skyline",
+         "Where a block goes: the lowest position that propagation leaves it, on top of what is "
+         "placed, or the higher of the two."},
+        [](PlaceOptions& options, std::string_view value) {
+          return SetWord(options.guided.placement, kPlacements, value);
+        },
+        [](const PlaceOptions& options) { return Word(options.guided.placement, kPlacements); }},
+    BERTH_SWITCH(guided, weights,
+                 "Algorithm guided: buffers that were part of recent failures come first."),
+    BERTH_SWITCH(guided, restarts,
+                 "Algorithm guided: the search starts again after 150 failures times Luby's "
+                 "sequence."),
+    BERTH_SWITCH(guided, lowest_first,
+                 "Algorithm guided: half of the runs go on where a buffer can lie lowest."),
+    BERTH_SWITCH(guided, identical_order,
+                 "Algorithm guided: of identical buffers, the first lies lowest."),
 };
 #undef BERTH_SWITCH
 

@@ -80,6 +80,13 @@ class Placer {
       case Algorithm::kDisjunctive:
         RunExact();
         return {};
+      case Algorithm::kTelaMalloc:
+      case Algorithm::kGuided:
+        if (options_.guided.heuristic_first) {
+          BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
+        }
+        RunExact();
+        return {};
       case Algorithm::kGreedy:
         RunGreedyPortfolio();
         Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
@@ -96,6 +103,7 @@ class Placer {
   }
 
   [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
+  [[nodiscard]] const SearchStats& stats() const { return stats_; }
 
  private:
   // True once the question is answered: there is a plan that fits and, if asked for, no lower one;
@@ -153,8 +161,10 @@ class Placer {
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
-    if (!minimize_ || search.too_large() || Done()) return;
-    (void)Minimize(search, incumbent_, kNoNodeLimit, budget_);
+    if (minimize_ && !search.too_large() && !Done()) {
+      (void)Minimize(search, incumbent_, kNoNodeLimit, budget_);
+    }
+    stats_ = search.stats();
   }
 
   // Is there a plan within the capacity?
@@ -205,6 +215,7 @@ class Placer {
   Budget& budget_;
   const Instance instance_;
   Incumbent incumbent_;
+  SearchStats stats_;
   StopReason stopped_ = StopReason::kAnswered;  // Until some other reason is known.
   const bool minimize_;
   const Bytes enough_;  // A plan of this height ends the search.
@@ -234,6 +245,7 @@ Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, B
     answer.outcome = internal::OutcomeOf(problem, incumbent);
     answer.lower_bound = incumbent.lower_bound();
     answer.stopped = placer.stopped();
+    answer.stats = placer.stats();
     if (incumbent.has_plan()) {
       answer.best = Placement{*incumbent.offsets(), incumbent.height()};
       answer.algorithm = incumbent.finder();

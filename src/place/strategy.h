@@ -26,6 +26,7 @@ struct SearchAnswer {
   Verdict verdict = Verdict::kGaveUp;
   std::vector<Bytes> offsets;  // kFound: one for each buffer.
   std::int64_t nodes = 0;
+  SearchStats stats;
 };
 
 }  // namespace berth::internal

@@ -49,6 +49,9 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   EXPECT_TRUE(json.at("capacity").is_null());
   EXPECT_TRUE(json.at("algorithm").is_string());
   EXPECT_TRUE(json.at("nodes").is_number_integer());
+  for (const char* key : {"failures", "minor_backtracks", "major_backtracks"}) {
+    EXPECT_EQ(json.at(key), 0) << key;
+  }
   EXPECT_TRUE(json.at("seconds").is_number());
   EXPECT_EQ(json.at("buffers"), 3);
   EXPECT_EQ(json.at("load"), 8);

@@ -19,7 +19,7 @@ TEST(Algorithms, AreAllThereInOrder) {
     EXPECT_FALSE(info.source.empty()) << info.name;
     ASSERT_FALSE(info.summary.empty()) << info.name;
     EXPECT_EQ(info.summary.back(), '.') << info.name;
-    EXPECT_EQ(info.exact, k <= static_cast<std::size_t>(Algorithm::kDisjunctive)) << info.name;
+    EXPECT_EQ(info.exact, k <= static_cast<std::size_t>(Algorithm::kGuided)) << info.name;
   }
 }
 

@@ -23,6 +23,7 @@
 #include "testing/oracle.h"
 #include "testing/shrink.h"
 #include "tools/generate/generate.h"
+#include "tools/generate/variant.h"
 
 namespace berth::internal {
 namespace {
@@ -33,10 +34,10 @@ using Complaint = std::optional<std::string>;
 
 // The switches, so that a number can stand for a combination.
 constexpr std::array kSwitches = {
-    &NicheOptions::lowest_first, &NicheOptions::waste_budget,    &NicheOptions::conflict_weights,
-    &NicheOptions::backjumping,  &NicheOptions::transpositions,  &NicheOptions::restarts,
-    &NicheOptions::calm_runs,    &NicheOptions::identical_order, &NicheOptions::widest_first,
-    &NicheOptions::best_fit,     &NicheOptions::vectors};
+    &NicheOptions::lowest_first, &NicheOptions::waste_budget,   &NicheOptions::conflict_weights,
+    &NicheOptions::backjumping,  &NicheOptions::transpositions, &NicheOptions::restarts,
+    &NicheOptions::calm_runs,    &NicheOptions::beam,           &NicheOptions::identical_order,
+    &NicheOptions::widest_first, &NicheOptions::best_fit,       &NicheOptions::vectors};
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
 NicheOptions Combination(unsigned bits) {
@@ -176,6 +177,17 @@ Problem SmallPlanted(std::uint64_t seed) {
   parameters.steps = random.Uniform(8, 40);
   parameters.capacity = random.Uniform(30, 200);
   return Generated(Family::kPlanted, parameters);
+}
+
+// A plan that has lost one buffer in eight: slack nearly everywhere, and more than 15,000 nodes.
+Problem SlackPlanted(std::uint64_t seed) {
+  GenerateParameters parameters;
+  parameters.seed = seed;
+  parameters.buffers = 200;
+  parameters.steps = 100;
+  const auto variant = MakeVariant(Generated(Family::kPlanted, parameters), {seed, 12});
+  EXPECT_TRUE(variant.has_value());
+  return variant ? *variant : Problem();
 }
 
 // ---- Tiny problems, where the oracle knows.
@@ -569,9 +581,9 @@ TEST_P(NicheNodes, ArePinned) {
 
 INSTANTIATE_TEST_SUITE_P(
     Generated, NicheNodes,
-    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 12100},
+    testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 23473},
                     NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 2100},
-                    NodeCount{Family::kPlanted, 200, 1 << 20, 6, Verdict::kFound, 33823},
+                    NodeCount{Family::kPlanted, 200, 1 << 20, 6, Verdict::kFound, 48423},
                     NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 1739},
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 858},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 1087}));
@@ -594,6 +606,13 @@ TEST(Niche, EverySwitchChangesTheSearch) {
       const Problem problem = Generated(Family::kPlanted, parameters);
       changes = SearchOnce(problem, *problem.capacity, Combination(kAllOn)).nodes !=
                 SearchOnce(problem, *problem.capacity, Combination(kAllOn & ~(1u << s))).nodes;
+    }
+    // The beam search has its first turn after 15,000 nodes.
+    for (std::uint64_t seed = 1; seed <= 6 && !changes; ++seed) {
+      const Problem problem = SlackPlanted(seed);
+      const Bytes load = MaxLiveLoad(problem).load;
+      changes = SearchOnce(problem, load, Combination(kAllOn), 100'000).nodes !=
+                SearchOnce(problem, load, Combination(kAllOn & ~(1u << s)), 100'000).nodes;
     }
     EXPECT_TRUE(changes) << "switch " << s;
   }

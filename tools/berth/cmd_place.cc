@@ -46,6 +46,9 @@ Json Summary::ToJson() const {
   json["capacity"] = internal::ToJson(input.problem.capacity);
   json["algorithm"] = answer.algorithm;
   json["nodes"] = answer.nodes;
+  json["failures"] = answer.stats.failures;
+  json["minor_backtracks"] = answer.stats.minor_backtracks;
+  json["major_backtracks"] = answer.stats.major_backtracks;
   json["seconds"] = answer.seconds;
   json["interrupted"] = interrupted;
   json["buffers"] = input.problem.buffers.size();
@@ -140,6 +143,11 @@ std::string Summary::ToText() const {
   facts.Add("search", Plural(static_cast<std::int64_t>(input.problem.buffers.size()), "buffer") +
                           ", " + Plural(answer.nodes, "node") + ", " +
                           FormatSeconds(answer.seconds));
+  if (answer.stats != SearchStats()) {
+    facts.Add("went back", Plural(answer.stats.minor_backtracks, "minor backtrack") + ", " +
+                               Plural(answer.stats.major_backtracks, "major backtrack") + ", " +
+                               Plural(answer.stats.failures, "failure"));
+  }
   if (!arguments.output.empty()) {
     facts.Add("plan", fits ? OneLine(arguments.output) : "not written, as none fits");
   }

@@ -1,15 +1,16 @@
 #include "place/niche/niche.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/random.h"
+#include "place/niche/beam.h"
+#include "place/niche/branching.h"
 #include "place/niche/partial_plan.h"
 #include "place/niche/section_set.h"
 #include "place/niche/transpositions.h"
@@ -21,15 +22,24 @@ namespace {
 constexpr std::int64_t kRunNodes = 1000;
 constexpr std::int64_t kRunNodesEach = 2;
 constexpr std::size_t kLarge = 2000;  // Pieces and sections.
-constexpr std::size_t kTableEntries = 65'536;
+constexpr std::size_t kTableEntries = 262'144;
 // The table is made smaller than that where its entries are large.
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 
 // A failure adds an amount to the weight of its section, and the amount grows, so that old failures
 // fade. Both are scaled down before they leave what a double holds exactly.
-constexpr std::uint64_t kFirstWeight = std::uint64_t{1} << 16;
-constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 32;
-constexpr std::uint64_t kWeightGrowth = 333;  // By one part in so many.
+constexpr Weight kMostWeight = Weight{1} << 32;
+constexpr Weight kWeightGrowth = 333;  // By one part in so many.
+
+// Where sections can waste less than this share of the capacity on average, it is rather proofs
+// that are needed: one run in so many goes on for as long as all before it together. Elsewhere the
+// beam search takes turns with the runs, once so many nodes have not been enough, with so many
+// times their nodes from then on.
+constexpr double kFullSlack = 0.01;
+constexpr std::int64_t kLongEvery = 2;
+constexpr std::int64_t kNodesBeforeBeam = 15'000;
+constexpr std::int64_t kBeamShare = 2;
+constexpr std::int64_t kBeamNodes = 20'000;  // A turn.
 
 // So many runs fill the lowest niche first, as many any niche, and so on. Neither is better on all
 // kinds of tables.
@@ -40,61 +50,8 @@ constexpr std::int64_t kSameNiches = 2;
 // place again and again wastes it elsewhere.
 constexpr std::int64_t kCalmEvery = 3;
 
-// How valuable a candidate is, as a logarithm to base 2 in units of 1/65536: how many sections it
-// is live in, its size and the largest load it meets count to these powers, ...
-constexpr std::int64_t kWidthPower = 65'536;  // 1
-constexpr std::int64_t kSizePower = 9'830;    // 0.15
-constexpr std::int64_t kLoadPower = 131'072;  // 2
-// ... a random factor of e^-0.1 to e^0.1, of half that in the first run, ...
+// A value is multiplied with a random factor of e^-0.1 to e^0.1, of half that in the first run.
 constexpr std::int64_t kNoise = 9455;
-// ... and a factor of 1.75 or 2.5 if it leaves no room on one side of its niche, or on both.
-constexpr std::array<std::int64_t, 3> kFit = {0, 52911, 86634};
-
-// What a section without any budget left counts, in thousandths of the capacity.
-constexpr double kNoBudget = 10;
-
-// log2 of `value`, at least 1, in units of 1/65536, rounded down: the same on every machine.
-std::int64_t Log2(std::uint64_t value) {
-  std::int64_t whole = 0;
-  while (value >> whole > 1) ++whole;
-  std::uint64_t mantissa = whole <= 31 ? value << (31 - whole) : value >> (whole - 31);  // [1, 2)
-  std::int64_t log = whole;
-  for (int bit = 0; bit < 16; ++bit) {
-    mantissa = mantissa * mantissa >> 31;
-    log *= 2;
-    if (mantissa >> 32 != 0) {
-      mantissa >>= 1;
-      ++log;
-    }
-  }
-  return log;
-}
-
-// Term k, from 0, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair and Zuckerman, 1993).
-std::int64_t Luby(std::int64_t k) {
-  std::int64_t size = 1;
-  while (size < k + 1) size = 2 * size + 1;
-  while (size - 1 != k) {
-    size /= 2;
-    k %= size;
-  }
-  return (size + 1) / 2;
-}
-
-// Offsets of a plan that cannot be lowered are 0, a pin, or another offset plus a size, rounded up
-// to an alignment: if these are all multiples of g, so is every offset.
-Bytes Grain(const Instance& instance) {
-  Bytes grain = 0;
-  for (const BufferIndex b : instance.buffers()) {
-    grain = std::gcd(grain, instance.size[b]);
-    if (instance.alignment[b] != 1) grain = std::gcd(grain, instance.alignment[b]);
-    if (instance.pin[b] != kNone) grain = std::gcd(grain, instance.pin[b]);
-  }
-  for (const Piece& piece : instance.pieces) {
-    grain = std::gcd(std::gcd(grain, piece.lower), piece.upper);
-  }
-  return std::max<Bytes>(grain, 1);
-}
 
 }  // namespace
 
@@ -123,7 +80,6 @@ class NicheSearch::LevelEngine final : public Engine {
   enum class Below { kOpened, kFound, kFailed };
   enum class RunEnd { kFound, kImpossible, kOutOfNodes, kOutOfBudget };
 
-  static constexpr Section kNoSection = -1;
   static constexpr std::size_t kNoConflict = static_cast<std::size_t>(-1);
 
   // One level of the path: what can lie on the floor of one section.
@@ -142,25 +98,16 @@ class NicheSearch::LevelEngine final : public Engine {
     std::uint64_t hash;
   };
 
-  // The best section to branch on, so far.
-  struct Choice {
-    Section section = kNoSection;
-    Section first = 0;  // Its niche.
-    Section last = 0;
-    std::size_t begin = 0;  // candidates_: of the niche.
-    std::size_t end = 0;
-    double score = 0;
-  };
-
   static std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
+  void StartCapacity(Level capacity);
+  [[nodiscard]] bool IsBeamsTurn() const;
+  RunEnd RunBeam(std::int64_t node_limit, Budget& budget);
+  RunEnd RunDepthFirst(std::int64_t node_limit, Budget& budget);
   void StartRun();
   RunEnd Run(std::int64_t node_limit, Budget& budget);
   Below Enter();
   [[nodiscard]] bool Choose(Frame& frame);
-  [[nodiscard]] bool FindCandidates(Section first, Section last);
-  void ScoreSections(Section first, Section last, std::size_t begin, Choice& best);
-  void ListCandidates(const Choice& choice, Frame& frame);
   Below Advance(Frame& frame);
   [[nodiscard]] bool Absorb(Frame& frame);
   void Conclude(Frame& frame);
@@ -173,22 +120,22 @@ class NicheSearch::LevelEngine final : public Engine {
   const Instance& instance_;
   const NicheOptions options_;
   const Bytes grain_;
+  const std::uint64_t seed_;
   Plan plan_;
+  Branching<Level> branching_;
+  std::unique_ptr<Beam<Level>> beam_;  // Made when it is needed.
   Transpositions<Level> table_;
   Random random_;
 
   // By item.
-  std::vector<std::int64_t> base_value_;
   std::vector<std::int64_t> value_;  // With noise.
   std::vector<Level> wanted_;        // An offset to try first, or -1.
   // By section.
-  std::vector<std::uint64_t> weight_;
+  std::vector<Weight> weight_;
   std::uint64_t increment_ = kFirstWeight;
-  std::vector<std::int32_t> change_;  // Of the number of candidates.
 
   std::vector<Frame> frames_;
   std::vector<Lane> arena_;
-  std::vector<Lane> candidates_;
   std::vector<SectionSet> conflicts_;  // A stack; the sets above num_conflicts_ are spare.
   std::size_t num_conflicts_ = 0;
 
@@ -197,7 +144,10 @@ class NicheSearch::LevelEngine final : public Engine {
   bool fits_ = true;         // The root of this capacity is not impossible.
   bool incomplete_ = false;  // Something was left out at this capacity.
   std::int64_t run_ = 0;     // How many there were.
-  bool is_calm_ = false;     // The present run.
+  bool is_full_ = false;     // Hardly any section may waste anything.
+  bool uses_beam_ = false;
+  std::int64_t run_nodes_ = 0;  // Depth first, at this capacity.
+  bool is_calm_ = false;        // The present run.
   bool any_niche_ = false;
   std::int64_t nodes_ = 0;  // Of this call.
 };
@@ -208,7 +158,9 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
     : instance_(instance),
       options_(options),
       grain_(grain),
+      seed_(seed),
       plan_(instance, grain, options),
+      branching_(instance, plan_, options),
       table_(options.transpositions
                  ? std::clamp<std::size_t>(
                        kTableBytes / (instance.num_sections() * (sizeof(Level) + 1) +
@@ -216,29 +168,10 @@ NicheSearch::LevelEngine<Level>::LevelEngine(const Instance& instance, const Nic
                        16, kTableEntries)
                  : 1),
       random_(seed) {
-  const auto items = static_cast<std::size_t>(plan_.num_items());
-  const auto sections = static_cast<std::size_t>(plan_.num_sections());
-  base_value_.reserve(items);
   is_large_ = instance.pieces.size() + instance.num_sections() > kLarge;
-  for (Item i = 0; i < plan_.num_items(); ++i) {
-    const auto width = static_cast<std::uint64_t>(plan_.last_of(i) - plan_.first_of(i));
-    Bytes load = 1;
-    for (Section s = plan_.first_of(i); s < plan_.last_of(i); ++s) {
-      load = std::max(load, instance.section_load[SectionIndex(s)]);
-    }
-    const std::int64_t log_width = Log2(width);
-    const std::int64_t log_size = Log2(static_cast<std::uint64_t>(plan_.size(i)));
-    const std::int64_t log_load = Log2(static_cast<std::uint64_t>(load));
-    const std::int64_t value =
-        options_.widest_first
-            ? kWidthPower * log_width + kSizePower * log_size + kLoadPower * log_load
-            : kWidthPower * log_size + kSizePower * log_width;
-    base_value_.push_back(value / 65536);
-  }
-  value_.resize(items);
-  wanted_.resize(items);
-  weight_.assign(sections, kFirstWeight);
-  change_.assign(sections + 1, 0);
+  value_.resize(At(plan_.num_items()));
+  wanted_.resize(At(plan_.num_items()));
+  weight_.assign(At(plan_.num_sections()), kFirstWeight);
 }
 
 // The search goes on from nothing placed, with fresh noise.
@@ -250,7 +183,7 @@ void NicheSearch::LevelEngine<Level>::StartRun() {
   num_conflicts_ = 0;
   const std::int64_t noise = run_ == 0 ? kNoise / 2 : kNoise;
   for (Item i = 0; i < plan_.num_items(); ++i) {
-    value_[At(i)] = base_value_[At(i)] + random_.Uniform(-noise, noise);
+    value_[At(i)] = branching_.value(i) + random_.Uniform(-noise, noise);
     const BufferIndex b = plan_.buffer(i);
     const Bytes wanted = instance_.hint[b];
     wanted_[At(i)] = wanted == kNone || wanted % grain_ != 0 || wanted / grain_ > capacity_
@@ -270,7 +203,7 @@ void NicheSearch::LevelEngine<Level>::AddWeight(Section section) {
   if (increment_ <= kMostWeight) return;
   // No weight may become 0: a section without weight would never be chosen again.
   increment_ >>= 16;
-  for (std::uint64_t& weight : weight_) weight = std::max<std::uint64_t>(weight >> 16, 1);
+  for (Weight& weight : weight_) weight = std::max<Weight>(weight >> 16, 1);
 }
 
 template <typename Level>
@@ -318,97 +251,22 @@ auto NicheSearch::LevelEngine<Level>::Enter() -> Below {
   return Below::kOpened;
 }
 
-// Picks the section to branch on. False if there is none that is sure to leave nothing out.
+// Picks the section to branch on, and lists its candidates, best first. False if there is none that
+// is sure to leave nothing out.
 template <typename Level>
 bool NicheSearch::LevelEngine<Level>::Choose(Frame& frame) {
-  candidates_.clear();
-  Choice best;
-  Level lowest = Plan::kPlaced;
-  const std::span<const Level> floors = plan_.floors();
-  for (Section first = frame.first; first < frame.last;) {
-    const Level floor = floors[At(first)];
-    Section last = first + 1;
-    while (last < frame.last && floors[At(last)] == floor) ++last;
-    const bool is_niche = floor < Plan::kPlaced &&
-                          (first == frame.first || floors[At(first) - 1] > floor) &&
-                          (last == frame.last || floors[At(last)] > floor);
-    if (is_niche && (any_niche_ || floor < lowest)) {
-      const std::size_t begin = candidates_.size();
-      if (FindCandidates(first, last)) {
-        if (!any_niche_) best = {};
-        lowest = floor;
-        ScoreSections(first, last, begin, best);
-      } else {
-        candidates_.resize(begin);
-      }
-    }
-    first = last;
-  }
-  if (best.section == kNoSection) return false;
-  frame.section = best.section;
-  ListCandidates(best, frame);
-  return true;
-}
-
-// Appends to candidates_ the lanes that can lie on the floor of the niche [first, last), and counts
-// them in change_. False if something could still go below another piece of one of them.
-template <typename Level>
-bool NicheSearch::LevelEngine<Level>::FindCandidates(Section first, Section last) {
-  std::fill(change_.begin() + first, change_.begin() + last + 1, 0);
-  const Level floor = plan_.floor(first);
-  for (Lane k = plan_.starting(first); k < plan_.starting(last); ++k) {
-    if (plan_.lowest(k) != floor) continue;
-    const Item i = plan_.item(k);
-    if (!plan_.is_whole()) {
-      for (const Lane piece : plan_.lanes_of(i)) {
-        for (Section s = plan_.first(piece); s < plan_.last(piece); ++s) {
-          if (plan_.floor(s) != plan_.lowest(piece)) return false;
-        }
-      }
-    }
-    if (options_.identical_order && plan_.twin(i) >= 0 && !plan_.is_placed(plan_.twin(i))) continue;
-    candidates_.push_back(k);
-    ++change_[At(plan_.first(k))];
-    --change_[At(plan_.last(k))];
-  }
-  return true;
-}
-
-// The fewest choices in the least budget where most has failed.
-template <typename Level>
-void NicheSearch::LevelEngine<Level>::ScoreSections(Section first, Section last, std::size_t begin,
-                                                    Choice& best) {
-  std::int64_t candidates = 0;
-  for (Section s = first; s < last; ++s) {
-    candidates += change_[At(s)];
-    const Level budget = options_.waste_budget ? plan_.budget(s) : 1;
-    const auto choices = static_cast<double>(candidates + (budget > 0 ? 1 : 0));
-    const double slack = 1000 * static_cast<double>(budget) / static_cast<double>(capacity_);
-    const double weight = is_calm_ ? 1 : static_cast<double>(weight_[At(s)]);
-    const double score = choices * choices * choices * (slack + kNoBudget) / weight;
-    if (best.section == kNoSection || score < best.score) {
-      best = {s, first, last, begin, candidates_.size(), score};
-    }
-  }
-}
-
-// The candidates of the section, best first.
-template <typename Level>
-void NicheSearch::LevelEngine<Level>::ListCandidates(const Choice& choice, Frame& frame) {
+  const std::span<const Weight> weights =
+      is_calm_ ? std::span<const Weight>() : std::span<const Weight>(weight_);
+  if (!branching_.Choose(frame.first, frame.last, any_niche_, weights)) return false;
+  frame.section = branching_.section();
   frame.arena = frame.next = arena_.size();
-  for (std::size_t k = choice.begin; k < choice.end; ++k) {
-    const Lane lane = candidates_[k];
-    if (plan_.first(lane) <= choice.section && choice.section < plan_.last(lane)) {
-      arena_.push_back(lane);
-    }
-  }
+  const std::span<const Lane> candidates = branching_.candidates();
+  arena_.insert(arena_.end(), candidates.begin(), candidates.end());
   frame.end = arena_.size();
   const auto value = [&](Lane lane) {
-    const auto sides = static_cast<std::size_t>(plan_.first(lane) == choice.first) +
-                       static_cast<std::size_t>(plan_.last(lane) == choice.last);
     const Item i = plan_.item(lane);
     return std::pair(wanted_[At(i)] == plan_.lowest_offset(lane),
-                     value_[At(i)] + (options_.best_fit ? kFit[sides] : 0));
+                     value_[At(i)] + branching_.Fit(lane));
   };
   std::sort(arena_.begin() + static_cast<std::ptrdiff_t>(frame.next), arena_.end(),
             [&](Lane a, Lane b) {
@@ -416,6 +274,7 @@ void NicheSearch::LevelEngine<Level>::ListCandidates(const Choice& choice, Frame
               const auto value_b = value(b);
               return value_a != value_b ? value_a > value_b : a < b;
             });
+  return true;
 }
 
 template <typename Level>
@@ -538,40 +397,94 @@ auto NicheSearch::LevelEngine<Level>::Run(std::int64_t node_limit, Budget& budge
 }
 
 template <typename Level>
+void NicheSearch::LevelEngine<Level>::StartCapacity(Level capacity) {
+  capacity_ = capacity;
+  incomplete_ = false;
+  table_.Clear();
+  fits_ = plan_.Reset(capacity);
+  // A buffer that is live nowhere has to lie below the capacity too.
+  for (const BufferIndex b : instance_.buffers()) {
+    fits_ &= std::max<Bytes>(instance_.pin[b], 0) + instance_.size[b] <= Bytes{capacity} * grain_;
+  }
+  double slack = 0;
+  for (Section s = 0; s < plan_.num_sections(); ++s) slack += static_cast<double>(plan_.budget(s));
+  is_full_ = slack < kFullSlack * static_cast<double>(capacity) * plan_.num_sections();
+  uses_beam_ = options_.beam && options_.waste_budget && !is_full_ && !plan_.has_windows();
+  run_nodes_ = 0;
+  beam_.reset();
+}
+
+template <typename Level>
+bool NicheSearch::LevelEngine<Level>::IsBeamsTurn() const {
+  const std::int64_t beam_nodes = beam_ == nullptr ? 0 : beam_->nodes();
+  return uses_beam_ && beam_nodes < kBeamShare * (run_nodes_ - kNodesBeforeBeam);
+}
+
+template <typename Level>
+auto NicheSearch::LevelEngine<Level>::RunBeam(std::int64_t node_limit, Budget& budget) -> RunEnd {
+  if (beam_ == nullptr) {
+    beam_ = std::make_unique<Beam<Level>>(instance_, grain_, options_, seed_);
+    beam_->Start(capacity_);
+  }
+  const std::int64_t before = beam_->nodes();
+  const auto end = beam_->Run(std::min(node_limit, kBeamNodes), budget);
+  nodes_ += beam_->nodes() - before;
+  switch (end) {
+    case Beam<Level>::End::kFound:
+      return RunEnd::kFound;
+    case Beam<Level>::End::kOutOfBudget:
+      return RunEnd::kOutOfBudget;
+    case Beam<Level>::End::kNothingToTry:
+      uses_beam_ = false;
+      break;
+    case Beam<Level>::End::kOutOfNodes:
+      break;
+  }
+  return RunEnd::kOutOfNodes;
+}
+
+template <typename Level>
+auto NicheSearch::LevelEngine<Level>::RunDepthFirst(std::int64_t node_limit, Budget& budget)
+    -> RunEnd {
+  StartRun();
+  if (options_.restarts) {
+    std::int64_t length = Luby(run_ - 1) * std::max(kRunNodes, kRunNodesEach * plan_.num_items());
+    if (is_full_ && run_ % kLongEvery == 0) length = std::max(length, run_nodes_);
+    node_limit = std::min(node_limit, length);
+  }
+  const std::int64_t before = nodes_;
+  const RunEnd end = Run(node_limit, budget);
+  run_nodes_ += nodes_ - before;
+  return end;
+}
+
+template <typename Level>
 SearchAnswer NicheSearch::LevelEngine<Level>::Search(Bytes capacity, std::int64_t node_limit,
                                                      Budget& budget) {
   SearchAnswer answer;
   nodes_ = 0;
   if (const auto levels = static_cast<Level>(capacity / grain_); levels != capacity_) {
-    capacity_ = levels;
-    incomplete_ = false;
-    table_.Clear();
-    fits_ = plan_.Reset(levels);
-    // A buffer that is live nowhere has to lie below the capacity too.
-    for (const BufferIndex b : instance_.buffers()) {
-      fits_ &= std::max<Bytes>(instance_.pin[b], 0) + instance_.size[b] <= capacity;
-    }
+    StartCapacity(levels);
   }
   if (!fits_) {
     answer.verdict = SearchAnswer::Verdict::kImpossible;
     return answer;
   }
-  const std::int64_t shortest = std::max(kRunNodes, kRunNodesEach * plan_.num_items());
   while (answer.verdict == SearchAnswer::Verdict::kGaveUp && nodes_ < node_limit) {
-    StartRun();
-    std::int64_t run_nodes = node_limit - nodes_;
-    if (options_.restarts) run_nodes = std::min(run_nodes, Luby(run_ - 1) * shortest);
-    const RunEnd end = Run(run_nodes, budget);
+    const bool is_beam = IsBeamsTurn();
+    const RunEnd end =
+        is_beam ? RunBeam(node_limit - nodes_, budget) : RunDepthFirst(node_limit - nodes_, budget);
     if (end == RunEnd::kOutOfBudget) break;
     if (end == RunEnd::kFound) {
+      const Plan& plan = is_beam ? beam_->plan() : plan_;
       answer.verdict = SearchAnswer::Verdict::kFound;
       answer.offsets.assign(instance_.num_buffers(), 0);
       // Buffers that are live nowhere can stay where they are.
       for (const BufferIndex b : instance_.buffers()) {
         if (instance_.pin[b] != kNone) answer.offsets[b.position()] = instance_.pin[b];
       }
-      for (Item i = 0; i < plan_.num_items(); ++i) {
-        answer.offsets[plan_.buffer(i).position()] = Bytes{plan_.offset(i)} * grain_;
+      for (Item i = 0; i < plan.num_items(); ++i) {
+        answer.offsets[plan.buffer(i).position()] = Bytes{plan.offset(i)} * grain_;
       }
     } else if (end == RunEnd::kImpossible) {
       answer.verdict =

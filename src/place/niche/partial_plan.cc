@@ -268,6 +268,44 @@ void PartialPlan<Level>::Undo() {
 }
 
 template <typename Level>
+std::size_t PartialPlan<Level>::Snapshot::bytes() const {
+  return sizeof(Snapshot) +
+         sizeof(Level) *
+             (lowest_.size() + offset_.size() + ground_.size() + floor_.size() + unplaced_.size()) +
+         sizeof(Lane) * witness_.size() + sizeof(std::int32_t) * joints_.size() +
+         sizeof(BitWord) * placed_.size();
+}
+
+template <typename Level>
+void PartialPlan<Level>::Save(Snapshot& snapshot) const {
+  snapshot.lowest_ = lowest_;
+  snapshot.offset_ = offset_;
+  snapshot.ground_ = ground_;
+  snapshot.floor_ = floor_;
+  snapshot.unplaced_ = unplaced_;
+  snapshot.witness_ = witness_;
+  snapshot.joints_ = joints_;
+  snapshot.placed_ = placed_;
+}
+
+template <typename Level>
+void PartialPlan<Level>::Restore(const Snapshot& snapshot) {
+  moves_.clear();
+  saved_floors_.clear();
+  saved_ground_.clear();
+  num_saved_ = 0;
+  ++version_;
+  lowest_ = snapshot.lowest_;
+  offset_ = snapshot.offset_;
+  ground_ = snapshot.ground_;
+  floor_ = snapshot.floor_;
+  unplaced_ = snapshot.unplaced_;
+  witness_ = snapshot.witness_;
+  joints_ = snapshot.joints_;
+  placed_ = snapshot.placed_;
+}
+
+template <typename Level>
 void PartialPlan<Level>::ReserveBlocks(std::size_t blocks) {
   if (saved_block_.size() >= num_saved_ + blocks) return;
   saved_block_.resize(2 * (num_saved_ + blocks));

@@ -65,6 +65,29 @@ class PartialPlan {
   void Undo();
   [[nodiscard]] std::size_t num_moves() const { return moves_.size(); }
 
+  // The sections whose floors, budgets or unplaced bytes the last move may have changed.
+  [[nodiscard]] Section touched_first() const { return touched_first_; }
+  [[nodiscard]] Section touched_last() const { return touched_last_; }
+
+  // All that moves change. Moves made before a plan is restored cannot be undone any more.
+  class Snapshot {
+   public:
+    [[nodiscard]] std::size_t bytes() const;
+
+   private:
+    friend class PartialPlan;
+    std::vector<Level> lowest_;
+    std::vector<Level> offset_;
+    std::vector<Level> ground_;
+    std::vector<Level> floor_;
+    std::vector<Level> unplaced_;
+    std::vector<Lane> witness_;
+    std::vector<std::int32_t> joints_;
+    std::vector<BitWord> placed_;
+  };
+  void Save(Snapshot& snapshot) const;
+  void Restore(const Snapshot& snapshot);
+
   // Why the last move failed. The search stores here what it concludes from it.
   [[nodiscard]] SectionSet& conflict() { return conflict_; }
   // Which section the last failed move failed in.

@@ -34,9 +34,12 @@ class Transpositions {
 
   // Never more than `most_entries`, at least 1.
   explicit Transpositions(std::size_t most_entries)
-      : most_entries_(most_entries), entries_(std::min(most_entries, kFirstEntries)) {}
+      : most_entries_(most_entries),
+        hashes_(std::min(most_entries, kFirstEntries)),
+        entries_(hashes_.size()) {}
 
   void Clear() {
+    std::ranges::fill(hashes_, 0);
     for (Entry& entry : entries_) entry.first = -1;
   }
 
@@ -55,10 +58,10 @@ class Transpositions {
 
   // The conflict of an equal state, or nullptr.
   [[nodiscard]] const SectionSet* Find(const State& state, std::uint64_t hash) const {
-    const Entry& entry = entries_[hash % entries_.size()];
-    if (entry.hash != hash || entry.first != state.first || entry.last != state.last) {
-      return nullptr;
-    }
+    const std::size_t slot = hash % hashes_.size();
+    if (hashes_[slot] != hash) return nullptr;
+    const Entry& entry = entries_[slot];
+    if (entry.first != state.first || entry.last != state.last) return nullptr;
     if (!std::ranges::equal(entry.floors, FloorsOf(state))) return nullptr;
     bool equal = true;
     std::size_t k = 0;
@@ -68,8 +71,9 @@ class Transpositions {
 
   void Store(const State& state, std::uint64_t hash, const SectionSet& conflict) {
     if (++stored_ > entries_.size() && entries_.size() < most_entries_) Grow();
-    Entry& entry = entries_[hash % entries_.size()];
-    entry.hash = hash;
+    const std::size_t slot = hash % hashes_.size();
+    hashes_[slot] = hash;
+    Entry& entry = entries_[slot];
     entry.first = state.first;
     entry.last = state.last;
     const auto floors = FloorsOf(state);
@@ -81,7 +85,6 @@ class Transpositions {
 
  private:
   struct Entry {
-    std::uint64_t hash = 0;
     std::int32_t first = -1;
     std::int32_t last = -1;
     std::vector<Level> floors;
@@ -92,10 +95,15 @@ class Transpositions {
   static constexpr std::size_t kFirstEntries = 4096;
 
   void Grow() {
+    const std::vector<std::uint64_t> old_hashes = std::move(hashes_);
     std::vector<Entry> old = std::move(entries_);
-    entries_ = std::vector<Entry>(std::min(4 * old.size(), most_entries_));
-    for (Entry& entry : old) {
-      if (entry.first >= 0) entries_[entry.hash % entries_.size()] = std::move(entry);
+    hashes_ = std::vector<std::uint64_t>(std::min(4 * old.size(), most_entries_));
+    entries_ = std::vector<Entry>(hashes_.size());
+    for (std::size_t k = 0; k < old.size(); ++k) {
+      if (old[k].first < 0) continue;
+      const std::size_t slot = old_hashes[k] % hashes_.size();
+      hashes_[slot] = old_hashes[k];
+      entries_[slot] = std::move(old[k]);
     }
   }
 
@@ -113,6 +121,7 @@ class Transpositions {
 
   std::size_t most_entries_;
   std::size_t stored_ = 0;
+  std::vector<std::uint64_t> hashes_;  // By themselves: most lookups need nothing else.
   std::vector<Entry> entries_;
 };
 

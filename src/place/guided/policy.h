@@ -1,0 +1,140 @@
+// place/guided/policy.h -- which block next: TelaMalloc's candidates, phases and parts.
+//
+// A part is a range of time that no buffer crosses the borders of; parts have nothing to do with
+// each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
+//
+//     load
+//     100 % |      ##                       Blocks that are live where the load reaches 100 % of
+//     the
+//      90 % |      ##       #               capacity are one phase for each such range of time; of
+//      80 % |     ####      ##              the rest, those where it reaches 90 % are the next
+//      70 % |  ######## #  ####             phases, and so on (Figure 9).
+//           +---------------------> time
+//
+// At a decision point the candidates are the longest lived, the largest and the largest block in
+// size times lifetime: of the phase of the last block, then of the other phases in order. Nothing
+// is ever sorted or searched through on the way: each phase has its blocks in three orders and
+// keeps how far each is used up, with a trail to go back.
+#ifndef BERTH_PLACE_GUIDED_POLICY_H_
+#define BERTH_PLACE_GUIDED_POLICY_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "berth/place.h"
+#include "model/instance.h"
+#include "place/guided/engine.h"
+
+namespace berth::internal {
+
+// Something a search can go back to, and what a policy may go by (6.4).
+struct BacktrackPoint {
+  std::int32_t level;  // Of decision; the block placed there:
+  std::int32_t block;
+  Bytes size;
+  Step lifetime;
+  Bytes contention;                // The largest load it meets.
+  std::int64_t times_in_reason;    // Of major backtracks, so far.
+  std::int64_t times_target;       // Backtracks to the decision point on the present path.
+  std::int64_t backtracks_within;  // The subtree below it.
+  bool same_phase;                 // As the block that was placed before the search got stuck.
+};
+// Where a major backtrack goes: an index into `points`, which are in order of level and not empty.
+// They are the placements that caused the failure, without the last of them, which a minor
+// backtrack undoes. As published: the last of these, the second-to-last conflicting placement.
+[[nodiscard]] std::size_t ChooseTarget(std::span<const BacktrackPoint> points,
+                                       std::int64_t total_backtracks);
+
+class Policy {
+ public:
+  using Block = Engine::Buffer;
+  static constexpr Block kNoBlock = -1;
+
+  // `instance` must outlive the policy.
+  Policy(const Instance& instance, const GuidedOptions& options);
+
+  // Phases depend on the capacity. All blocks are unplaced again.
+  void Start(Bytes capacity);
+
+  [[nodiscard]] std::int32_t num_parts() const {
+    return static_cast<std::int32_t>(part_begin_.size()) - 1;
+  }
+  // Goes on with another part. All of the parts before are placed.
+  void BeginPart(std::int32_t part);
+  [[nodiscard]] std::int32_t num_unplaced() const { return num_unplaced_; }
+
+  // A decision point's place in its sequence of candidates.
+  struct Cursor {
+    std::int32_t phase = kPresent;  // kPresent, then all phases in order.
+    std::int32_t next = 0;          // Of the three candidates; of all blocks for one strategy.
+  };
+  // The next candidate after `last_phase`, the phase of the block before (-1: none), or kNoBlock.
+  // May give blocks again that it has given before at the same decision point.
+  [[nodiscard]] Block Next(Cursor& cursor, std::int32_t last_phase);
+  // The unplaced block that can lie lowest, after those that can lie lower or of the same lowest
+  // position come earlier: (lowest, rank) > `after`.
+  struct LowRank {
+    Bytes lowest = -1;
+    std::int32_t rank = -1;
+    friend auto operator<=>(const LowRank&, const LowRank&) = default;
+  };
+  [[nodiscard]] Block NextLowest(const Engine& engine, LowRank& after) const;
+
+  [[nodiscard]] bool is_placed(Block b) const { return is_placed_[static_cast<std::size_t>(b)]; }
+  [[nodiscard]] std::int32_t phase_of(Block b) const {
+    return phase_of_[static_cast<std::size_t>(b)];
+  }
+  [[nodiscard]] Bytes contention(Block b) const { return contention_[static_cast<std::size_t>(b)]; }
+  void Place(Block b);
+  // Takes back the last Place().
+  void Undo();
+
+  // For tests: the blocks of each phase of each part.
+  [[nodiscard]] std::vector<std::vector<Block>> Phases() const;
+
+ private:
+  static constexpr std::int32_t kPresent = -1;
+  static constexpr std::size_t kOrders = 3;  // Lifetime, size, area.
+
+  struct Phase {
+    std::int32_t begin;  // Of its blocks in each of orders_.
+    std::int32_t end;
+  };
+  struct Change {
+    std::int32_t* where;
+    std::int32_t old;
+  };
+
+  void MakeParts();
+  void MakePhases(std::int32_t part);
+  [[nodiscard]] Block First(std::int32_t phase, std::size_t order);
+  void Set(std::int32_t& where, std::int32_t value);
+
+  const Instance& instance_;
+  const GuidedOptions options_;
+  Bytes capacity_ = 0;
+
+  std::vector<Bytes> contention_;
+  std::array<std::vector<std::int32_t>, kOrders> rank_;  // By block.
+  std::vector<Block> blocks_;                            // By part.
+  std::vector<std::int32_t> part_begin_;
+  std::vector<std::int32_t> phase_of_;
+  std::vector<Phase> phases_;
+  std::vector<std::int32_t> part_phase_begin_;
+  std::array<std::vector<Block>, kOrders> orders_;
+  std::array<std::vector<std::int32_t>, kOrders> used_;  // By phase: blocks before are placed.
+
+  std::int32_t part_ = 0;
+  std::int32_t first_phase_ = 0;  // Those before it are used up.
+  std::int32_t num_unplaced_ = 0;
+  std::vector<std::uint8_t> is_placed_;
+  std::vector<Block> placed_;
+  std::vector<Change> changes_;
+  std::vector<std::size_t> marks_;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_PLACE_GUIDED_POLICY_H_

@@ -1,0 +1,172 @@
+// The beam search: what it finds is a plan, where it gives up and goes on makes no difference, and
+// it finds what it should.
+
+#include "place/niche/beam.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testing/differential.h"
+#include "testing/oracle.h"
+#include "tools/generate/generate.h"
+#include "tools/generate/variant.h"
+
+namespace berth::internal {
+namespace {
+
+using Search = Beam<std::int64_t>;
+using End = Search::End;
+
+std::vector<Bytes> OffsetsOf(const Search& beam, const Problem& problem) {
+  std::vector<Bytes> offsets(problem.buffers.size(), 0);
+  for (std::int32_t i = 0; i < beam.plan().num_items(); ++i) {
+    offsets[beam.plan().buffer(i).position()] = beam.plan().offset(i);
+  }
+  return offsets;
+}
+
+Problem Planted(std::uint64_t seed, std::int64_t buffers, int drop_percent) {
+  GenerateParameters parameters;
+  parameters.seed = seed;
+  parameters.buffers = buffers;
+  parameters.steps = 60;
+  const auto planted = Generate(Family::kPlanted, parameters);
+  EXPECT_TRUE(planted.has_value());
+  const auto variant = MakeVariant(planted->problem, {seed, drop_percent});
+  EXPECT_TRUE(variant.has_value());
+  return *variant;
+}
+
+struct Tally {
+  int fits = 0;
+  int found = 0;
+};
+
+// Below the least height there is nothing to find; at it, mostly.
+std::optional<std::string> Judge(const Problem& problem, Tally& tally) {
+  const auto least = OraclePlace(problem);
+  if (!least || problem.buffers.empty()) return std::nullopt;
+  const Instance instance = Compile(problem);
+  // The caller looks at what is live nowhere.
+  for (const BufferIndex b : instance.buffers()) {
+    if (instance.pieces_of(b).empty()) return std::nullopt;
+  }
+  Search beam(instance, 1, {}, 1);
+  for (const Bytes capacity : {least->height - 1, least->height, least->height + 1}) {
+    beam.Start(capacity);
+    Budget budget;
+    const End end = beam.Run(2000, budget);
+    if (beam.nodes() > 2000) return "more nodes than allowed";
+    tally.fits += capacity >= least->height ? 1 : 0;
+    if (end != End::kFound) continue;
+    if (capacity < least->height) return "found a plan below the least height";
+    ++tally.found;
+    const std::vector<Bytes> offsets = OffsetsOf(beam, problem);
+    Problem limited = problem;
+    limited.capacity = capacity;
+    const auto valid = ValidatePlacement(limited, {offsets, Height(problem, offsets)});
+    if (!valid) return valid.error().message;
+  }
+  return std::nullopt;
+}
+
+TEST(Beam, FindsPlansWhereThereAreAny) {
+  Tally tally;
+  EXPECT_TRUE(ForRandomProblems(1, 2000, {}, [&](const Problem& p) { return Judge(p, tally); }));
+  EXPECT_EQ(tally.found, tally.fits);
+}
+
+TEST(Beam, FindsPlansWithGapsAlignmentAndPins) {
+  ProblemKnobs knobs = AllKnobs();
+  knobs.window_chance = 0;
+  Tally tally;
+  EXPECT_TRUE(
+      ForRandomProblems(10'000, 2000, knobs, [&](const Problem& p) { return Judge(p, tally); }));
+  EXPECT_GT(tally.found, tally.fits - tally.fits / 200);
+}
+
+// Windows can leave it nothing that is sure to be complete; what it finds is a plan all the same.
+TEST(Beam, FindsNothingWrongWithWindows) {
+  Tally tally;
+  EXPECT_TRUE(ForRandomProblems(20'000, 1000, AllKnobs(),
+                                [&](const Problem& p) { return Judge(p, tally); }));
+}
+
+struct Ended {
+  End end;
+  std::int64_t nodes;
+  std::vector<Bytes> offsets;
+};
+
+Ended RunInSlices(Search& beam, const Problem& problem, Bytes capacity, std::int64_t slice) {
+  beam.Start(capacity);
+  Budget budget;
+  budget.SetNodeLimit(100'000);
+  End end = End::kOutOfNodes;
+  while (end == End::kOutOfNodes) end = beam.Run(slice, budget);
+  return {end, beam.nodes(), OffsetsOf(beam, problem)};
+}
+
+// The nodes guard the guide: one that no longer tells good plans from bad takes more passes. They
+// are the same with every compiler and in every build type. Update them when a change is meant.
+TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
+  const Problem problem = Planted(2, 100, 12);
+  const Bytes load = MaxLiveLoad(problem).load;
+  const Instance instance = Compile(problem);
+  Search beam(instance, 1, {}, 1);
+  const Ended whole = RunInSlices(beam, problem, load, 1'000'000);
+  ASSERT_EQ(whole.end, End::kFound);
+  EXPECT_EQ(whole.nodes, 48359);
+  for (const std::int64_t slice : {std::int64_t{3}, std::int64_t{1000}}) {
+    Search other(instance, 1, {}, 1);
+    const Ended sliced = RunInSlices(other, problem, load, slice);
+    EXPECT_EQ(sliced.nodes, whole.nodes);
+    EXPECT_EQ(sliced.offsets, whole.offsets);
+  }
+}
+
+TEST(Beam, AnotherCapacityStartsAnew) {
+  const Problem problem = Planted(2, 100, 12);
+  const Bytes load = MaxLiveLoad(problem).load;
+  const Instance instance = Compile(problem);
+  Search beam(instance, 1, {}, 1);
+  for (const Bytes capacity : {load + load / 20, load, load - 1}) {
+    const Ended run = RunInSlices(beam, problem, capacity, 1'000'000);
+    if (capacity < load) {
+      EXPECT_EQ(run.end, End::kNothingToTry);
+    } else {
+      ASSERT_EQ(run.end, End::kFound);
+      EXPECT_LE(Height(problem, run.offsets), capacity);
+    }
+  }
+}
+
+TEST(Beam, StopsWhenTheBudgetEnds) {
+  const Problem problem = Planted(3, 200, 12);
+  const Instance instance = Compile(problem);
+  Search beam(instance, 1, {}, 1);
+  beam.Start(MaxLiveLoad(problem).load);
+  Budget budget;
+  budget.SetNodeLimit(500);
+  EXPECT_EQ(beam.Run(1'000'000, budget), End::kOutOfBudget);
+  EXPECT_EQ(beam.nodes(), 500);
+  Budget cancelled;
+  cancelled.Cancel();
+  EXPECT_EQ(beam.Run(1'000'000, cancelled), End::kOutOfBudget);
+  EXPECT_EQ(beam.nodes(), 500);
+}
+
+// With room for few plans, passes drop what they cannot keep and go on.
+TEST(Beam, LivesWithLittleMemory) {
+  const Problem problem = Planted(2, 200, 12);
+  const Instance instance = Compile(problem);
+  Search beam(instance, 1, {}, 1, 300);
+  const Ended run = RunInSlices(beam, problem, MaxLiveLoad(problem).load * 11 / 10, 1'000'000);
+  EXPECT_EQ(run.end, End::kFound);
+}
+
+}  // namespace
+}  // namespace berth::internal
