@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kBuckets = 1000;
 constexpr std::size_t kFirstWidth = 32;  // Plans in a bucket; 1.2 times as many in each new pass.
 constexpr std::size_t kPoolBytes = std::size_t{256} << 20;
-constexpr std::size_t kFewestPlans = 4096;
+constexpr std::size_t kFewestPlans = 2 * kFirstWidth;
 
 // A section that may waste a share w of the height that it has left is under the stress
 // 1 / (w + kEase), for each unit of height. A power of two, so that no compiler rounds differently.
@@ -51,6 +51,7 @@ Beam<Level>::Beam(const Instance& instance, Bytes grain, const NicheOptions& opt
       branching_(instance, plan_, options),
       random_(seed),
       uses_weights_(options.conflict_weights),
+      is_large_(instance.pieces.size() + instance.num_sections() > kLarge),
       most_plans_(most_plans) {
   if (most_plans_ == 0) {
     plan_.Save(root_);
@@ -159,7 +160,7 @@ auto Beam<Level>::Expand(const Node& node, std::int64_t last_node, Budget& budge
   const std::size_t children = candidates.size() + (may_waste ? 1 : 0);
   for (; child_ < children; ++child_) {
     if (nodes_ >= last_node) return End::kOutOfNodes;
-    if (!budget.SpendNode()) return End::kOutOfBudget;
+    if (!budget.SpendNode() || (is_large_ && budget.TimeIsUp())) return End::kOutOfBudget;
     ++nodes_;
     ++pass_nodes_;
     double burden = node.burden;
@@ -230,7 +231,7 @@ bool Beam<Level>::Offer(double burden, double detours) {
   for (Section s = 1; s < sections; ++s) steps += plan_.floor(s) != plan_.floor(s - 1) ? 1 : 0;
 
   const double all = capacity * static_cast<double>(sections);
-  const double left = all - decided;
+  const double left = std::max(all - decided, 1.0);  // Sums this large may be rounded.
   constexpr double kLeast = 0x1p-1000;
   Node node;
   node.burden = burden;

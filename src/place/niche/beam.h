@@ -49,7 +49,7 @@ class Beam {
 
   enum class End { kFound, kOutOfNodes, kOutOfBudget, kNothingToTry };
 
-  // Keeps at most `most_plans` at a time; 0: as many as 256 MiB hold, or some thousands.
+  // Keeps at most `most_plans` at a time; 0: as many as 256 MiB hold, or the few that a pass needs.
   Beam(const Instance& instance, Bytes grain, const NicheOptions& options, std::uint64_t seed,
        std::size_t most_plans = 0);
 
@@ -97,6 +97,7 @@ class Beam {
   Branching<Level> branching_;
   Random random_;
   bool uses_weights_;
+  bool is_large_;  // A node takes so long that the clock is read at each.
   std::size_t most_plans_;
   std::vector<double> burden_;  // By item.
   double all_burden_ = 0;

@@ -2,6 +2,7 @@
 #ifndef BERTH_PLACE_NICHE_BRANCHING_H_
 #define BERTH_PLACE_NICHE_BRANCHING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,6 +16,10 @@ namespace berth::internal {
 // Weights of sections: how much has failed there, in units of kFirstWeight.
 using Weight = std::uint64_t;
 inline constexpr Weight kFirstWeight = Weight{1} << 16;
+
+// With more pieces and sections than this a node takes so long that waiting for the budget's next
+// look at the clock would overrun it.
+inline constexpr std::size_t kLarge = 2000;
 
 template <typename Level>
 class Branching {

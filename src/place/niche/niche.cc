@@ -21,7 +21,6 @@ namespace {
 // Nodes of the shortest run: at least so many, and so many for each buffer.
 constexpr std::int64_t kRunNodes = 1000;
 constexpr std::int64_t kRunNodesEach = 2;
-constexpr std::size_t kLarge = 2000;  // Pieces and sections.
 constexpr std::size_t kTableEntries = 262'144;
 // The table is made smaller than that where its entries are large.
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;

@@ -32,6 +32,7 @@
 //     numbers; weights and transpositions stay. Cuts off unlucky beginnings.
 //   * calm_runs: every third run does without weights. Where most sections have slack, weights keep
 //     the search in one place until it has wasted the slack elsewhere.
+//   * beam: where there is slack, plans that grow side by side (beam.h) take turns with the runs.
 //   * identical_order: identical buffers are placed in one order.
 //   * widest_first, best_fit: the candidate that is live in the most sections is tried first, with
 //     a bonus for leaving no narrow room beside it, and some noise.
@@ -59,7 +60,8 @@
 namespace berth::internal {
 
 // Searches one instance, for any number of capacities in turn. Memory: 4 bytes for each piece in
-// each section, and what undoing the deepest path needs.
+// each section, twice with the beam; what undoing the deepest path needs; up to 64 MiB of known
+// states and 256 MiB of plans side by side.
 class NicheSearch {
  public:
   // `instance` must outlive the search.
@@ -68,8 +70,9 @@ class NicheSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call. Calls
   // with the same capacity one after the other go on with what the earlier ones have learned.
-  // kImpossible is a proof; where windows
-  // leave it nothing to branch on that is sure to be complete, the answer is kInconclusive instead.
+  // kImpossible is a proof; where
+  // windows leave it nothing to branch on that is sure to be complete, the answer is kInconclusive
+  // instead.
   // Deterministic unless the budget ends by time.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
 
