@@ -9,7 +9,7 @@ namespace {
 
 // Each pair that meets counts twice and takes 24 bytes (disjunctive: 40): some 2 GB.
 constexpr std::int64_t kMostOverlaps = 100'000'000;
-// Each piece takes 4 bytes in each section: some 1 GB.
+// Each piece takes 4 bytes in each section, twice with the beam: some 2 GB.
 constexpr std::int64_t kMostMembers = 250'000'000;
 
 constexpr std::int64_t kFirstTurnNodes = 1000;
@@ -134,7 +134,8 @@ SearchAnswer ExactSearch::DecideWithProver(Bytes capacity, std::int64_t node_lim
       answer =
           Ask(Algorithm::kGuided, capacity, nullptr, std::min(due, node_limit - nodes), budget);
       guided_nodes_ += answer.nodes;
-      if (answer.nodes == 0) may_prove_ = false;  // Nothing would ever be due less.
+      // It gave up at once, and would again and again.
+      if (answer.nodes == 0 && answer.verdict == SearchAnswer::Verdict::kGaveUp) may_prove_ = false;
     } else {
       // Each turn as long as all before: starting again and again would cost it its longest runs.
       const std::int64_t turn =

@@ -84,7 +84,8 @@ void Beam<Level>::Start(Level capacity) {
 
 template <typename Level>
 void Beam<Level>::StartPass() {
-  width_ = width_ == 0 || pool_was_full_ ? kFirstWidth : width_ + width_ / 5;
+  const bool is_first = width_ == 0 || pool_was_full_ || width_ >= most_plans_;
+  width_ = is_first ? kFirstWidth : width_ + width_ / 5;
   pool_was_full_ = false;
   pass_nodes_ = 0;
   free_.clear();
@@ -254,11 +255,12 @@ bool Beam<Level>::Offer(double burden, double detours) {
 
 template <typename Level>
 void Beam<Level>::Keep(Bucket& bucket, Node node) {
+  if (free_.empty() && pool_.size() >= most_plans_) {
+    pool_was_full_ = true;
+    Trim(bucket);
+    if (free_.empty() || node.rank >= bucket.worst) return;
+  }
   if (free_.empty()) {
-    if (pool_.size() >= most_plans_) {
-      pool_was_full_ = true;
-      return;
-    }
     free_.push_back(pool_.size());
     pool_.emplace_back();
   }
