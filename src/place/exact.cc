@@ -22,7 +22,6 @@ constexpr std::int64_t kNodesBeforeProver = 20'000;
 constexpr std::int64_t kNodesForOneIfFull = 12;
 constexpr std::int64_t kNodesForOne = 200;
 constexpr std::int64_t kMostProverOverlaps = 1'000'000;
-constexpr double kFullSlack = 0.01;  // Of the capacity, on average over the sections.
 
 }  // namespace
 
@@ -117,17 +116,13 @@ SearchAnswer ExactSearch::DecideWithProver(Bytes capacity, std::int64_t node_lim
     niche_nodes_ = 0;
     guided_nodes_ = 0;
   }
-  double slack = 0;
-  for (const Bytes load : instance_.section_load) slack += static_cast<double>(capacity - load);
-  const bool is_full = slack < kFullSlack * static_cast<double>(capacity) *
-                                   static_cast<double>(instance_.num_sections());
-  const std::int64_t nodes_for_one = is_full ? kNodesForOneIfFull : kNodesForOne;
   SearchAnswer answer;
   std::int64_t nodes = 0;
   while (nodes < node_limit) {
     std::int64_t due = 0;  // Nodes of the guided search.
     if (may_prove_ && niche_nodes_ >= kNodesBeforeProver) {
-      due = niche_nodes_ / nodes_for_one - guided_nodes_;
+      const std::int64_t for_one = niche_->is_full() ? kNodesForOneIfFull : kNodesForOne;
+      due = niche_nodes_ / for_one - guided_nodes_;
       if (due > 0) may_prove_ = MakeProver(budget);
     }
     if (due > 0 && may_prove_) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/numbers.h"
+
 namespace berth::internal {
 namespace {
 
@@ -138,9 +140,7 @@ void Beam<Level>::Close(Bucket& bucket) {
   bucket = {};
   next_ = 0;
   child_ = 0;
-  std::sort(open_.begin(), open_.end(), [](const Node& a, const Node& b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
-  });
+  std::sort(open_.begin(), open_.end(), IsBetter);
 }
 
 // Offers the children of the plan, which is that of `node`, from child_ on, until one of them is
@@ -276,9 +276,7 @@ void Beam<Level>::Trim(Bucket& bucket) {
   std::vector<Node>& nodes = bucket.nodes;
   if (nodes.size() <= width_) return;
   const auto end = nodes.begin() + static_cast<std::ptrdiff_t>(width_);
-  std::nth_element(nodes.begin(), end, nodes.end(), [](const Node& a, const Node& b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
-  });
+  std::nth_element(nodes.begin(), end, nodes.end(), IsBetter);
   bucket.worst = end->rank;
   for (auto node = end; node != nodes.end(); ++node) free_.push_back(node->snapshot);
   nodes.erase(end, nodes.end());
@@ -289,12 +287,8 @@ void Beam<Level>::Trim(Bucket& bucket) {
 template <typename Level>
 std::uint64_t Beam<Level>::Hash() const {
   std::uint64_t hash = 0;
-  const auto mix = [&](std::uint64_t value) {
-    hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
-    hash ^= hash >> 29;
-  };
-  for (const BitWord word : plan_.placed_lanes()) mix(word);
-  for (const Level floor : plan_.floors()) mix(static_cast<std::uint64_t>(floor));
+  for (const BitWord word : plan_.placed_lanes()) hash = Mixed(hash, word);
+  for (const Level floor : plan_.floors()) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
   return hash;
 }
 

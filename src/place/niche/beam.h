@@ -78,6 +78,9 @@ class Beam {
     double burden = 0;
     double detours = 0;
   };
+  static bool IsBetter(const Node& a, const Node& b) {
+    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
+  }
   struct Bucket {
     std::vector<Node> nodes;
     std::unordered_set<std::uint64_t> seen;
