@@ -93,4 +93,22 @@ Problem RandomProblem(std::uint64_t seed, const ProblemKnobs& given) {
   return problem;
 }
 
+void AddTwins(Problem& problem) {
+  if (problem.buffers.empty()) return;
+  for (const std::size_t b : {std::size_t{0}, std::size_t{1}, std::size_t{0}}) {
+    if (problem.buffers.size() >= 6) return;
+    problem.buffers.push_back(problem.buffers[b % problem.buffers.size()]);
+    problem.buffers.back().id += "'";
+  }
+}
+
+ProblemKnobs TwinKnobs() {
+  ProblemKnobs knobs;
+  knobs.min_buffers = 2;
+  knobs.max_buffers = 4;
+  knobs.horizon = 5;
+  knobs.max_size = 5;
+  return knobs;
+}
+
 }  // namespace berth::internal

@@ -38,6 +38,11 @@ struct ProblemKnobs {
 // that some have all and many have few.
 [[nodiscard]] Problem RandomProblem(std::uint64_t seed, const ProblemKnobs& knobs = {});
 
+// Some of its buffers again, under other ids; at most 6 in all. TwinKnobs() makes small problems
+// for it.
+void AddTwins(Problem& problem);
+[[nodiscard]] ProblemKnobs TwinKnobs();
+
 }  // namespace berth::internal
 
 #endif  // BERTH_TESTING_RANDOM_PROBLEM_H_

@@ -118,7 +118,7 @@ struct NicheOptions {
   bool transpositions = true;    // States that have failed are remembered.
   bool restarts = true;          // After 1000 nodes, times Luby's sequence.
   bool calm_runs = true;         // Every third run does not look at the conflict weights.
-  bool beam = true;              // Plans side by side in every other turn, where there is slack.
+  bool beam = true;              // Plans side by side take turns with the runs, given slack.
   bool identical_order = true;   // Of identical buffers, the first lies lowest.
   bool widest_first = true;      // Long-lived candidates first; off: large ones.
   bool best_fit = true;          // Candidates that leave no room beside them come earlier.

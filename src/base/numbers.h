@@ -24,6 +24,12 @@ namespace berth::internal {
   return log;
 }
 
+// `hash` with `value` mixed in, for hashes that are compared with each other only.
+[[nodiscard]] inline std::uint64_t Mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
+  return hash ^ hash >> 29;
+}
+
 // Term k, from 0, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair and Zuckerman, 1993).
 [[nodiscard]] inline std::int64_t Luby(std::int64_t k) {
   std::int64_t size = 1;

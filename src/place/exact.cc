@@ -9,7 +9,7 @@ namespace {
 
 // Each pair that meets counts twice and takes 24 bytes (disjunctive: 40): some 2 GB.
 constexpr std::int64_t kMostOverlaps = 100'000'000;
-// Each piece takes 4 bytes in each section: some 1 GB.
+// Each piece takes 4 bytes in each section, twice with the beam: some 2 GB.
 constexpr std::int64_t kMostMembers = 250'000'000;
 
 constexpr std::int64_t kFirstTurnNodes = 1000;
@@ -22,7 +22,6 @@ constexpr std::int64_t kNodesBeforeProver = 20'000;
 constexpr std::int64_t kNodesForOneIfFull = 12;
 constexpr std::int64_t kNodesForOne = 200;
 constexpr std::int64_t kMostProverOverlaps = 1'000'000;
-constexpr double kFullSlack = 0.01;  // Of the capacity, on average over the sections.
 
 }  // namespace
 
@@ -117,24 +116,21 @@ SearchAnswer ExactSearch::DecideWithProver(Bytes capacity, std::int64_t node_lim
     niche_nodes_ = 0;
     guided_nodes_ = 0;
   }
-  double slack = 0;
-  for (const Bytes load : instance_.section_load) slack += static_cast<double>(capacity - load);
-  const bool is_full = slack < kFullSlack * static_cast<double>(capacity) *
-                                   static_cast<double>(instance_.num_sections());
-  const std::int64_t nodes_for_one = is_full ? kNodesForOneIfFull : kNodesForOne;
   SearchAnswer answer;
   std::int64_t nodes = 0;
   while (nodes < node_limit) {
     std::int64_t due = 0;  // Nodes of the guided search.
     if (may_prove_ && niche_nodes_ >= kNodesBeforeProver) {
-      due = niche_nodes_ / nodes_for_one - guided_nodes_;
+      const std::int64_t for_one = niche_->is_full() ? kNodesForOneIfFull : kNodesForOne;
+      due = niche_nodes_ / for_one - guided_nodes_;
       if (due > 0) may_prove_ = MakeProver(budget);
     }
     if (due > 0 && may_prove_) {
       answer =
           Ask(Algorithm::kGuided, capacity, nullptr, std::min(due, node_limit - nodes), budget);
       guided_nodes_ += answer.nodes;
-      if (answer.nodes == 0) may_prove_ = false;  // Nothing would ever be due less.
+      // It gave up at once, and would again and again.
+      if (answer.nodes == 0 && answer.verdict == SearchAnswer::Verdict::kGaveUp) may_prove_ = false;
     } else {
       // Each turn as long as all before: starting again and again would cost it its longest runs.
       const std::int64_t turn =

@@ -60,11 +60,30 @@ constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "
                                                          "lowest"};
 constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
 
-Result<void> SetCount(int& field, std::string_view value, int least, int most) {
-  int number = 0;
-  if (!SetNumber(number, value) || number < least || number > most) return Rejected();
-  field = number;
-  return {};
+constexpr int kMostCount = 1'000'000;
+
+// A number from kLeast to kMostCount.
+template <int GuidedOptions::*kField, int kLeast>
+Row CountRow(const OptionInfo& info) {
+  return {info,
+          [](PlaceOptions& options, std::string_view value) {
+            int number = 0;
+            if (!SetNumber(number, value) || number < kLeast || number > kMostCount) {
+              return Rejected();
+            }
+            options.guided.*kField = number;
+            return Result<void>();
+          },
+          [](const PlaceOptions& options) { return std::to_string(options.guided.*kField); }};
+}
+
+template <auto kField, const auto& kWords>
+Row WordRow(const OptionInfo& info) {
+  return {info,
+          [](PlaceOptions& options, std::string_view value) {
+            return SetWord(options.guided.*kField, kWords, value);
+          },
+          [](const PlaceOptions& options) { return Word(options.guided.*kField, kWords); }};
 }
 
 // A switch of an exact search.
@@ -159,31 +178,19 @@ const std::array kRows = {
                  "Major backtracks take the candidates along to where they go."),
     BERTH_SWITCH(guided, section_load,
                  "In each section, bytes that cannot lie below a level must fit above it."),
-    Row{{"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."},
-        [](PlaceOptions& options, std::string_view value) {
-          return SetCount(options.guided.most_candidates, value, 1, 1'000'000);
-        },
-        [](const PlaceOptions& options) { return std::to_string(options.guided.most_candidates); }},
-    Row{{"guided.stuck_after", "100", "0..1000000",
-         "Major backtracks below a point until the search leaves it; 0: it never does."},
-        [](PlaceOptions& options, std::string_view value) {
-          return SetCount(options.guided.stuck_after, value, 0, 1'000'000);
-        },
-        [](const PlaceOptions& options) { return std::to_string(options.guided.stuck_after); }},
-    Row{{"guided.strategy", "candidates", "candidates, size, area, lifetime or lowest",
+    CountRow<&GuidedOptions::most_candidates, 1>(
+        {"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."}),
+    CountRow<&GuidedOptions::stuck_after, 0>(
+        {"guided.stuck_after", "100", "0..1000000",
+         "Major backtracks below a point until the search leaves it; 0: it never does."}),
+    WordRow<&GuidedOptions::strategy, kStrategies>(
+        {"guided.strategy", "candidates", "candidates, size, area, lifetime or lowest",
          "What is tried at a decision point: three candidates of each phase, or one block after "
-         "another by one order, back to the last valid point on failure."},
-        [](PlaceOptions& options, std::string_view value) {
-          return SetWord(options.guided.strategy, kStrategies, value);
-        },
-        [](const PlaceOptions& options) { return Word(options.guided.strategy, kStrategies); }},
-    Row{{"guided.placement", "lowest", "lowest, skyline or raised-skyline",
+         "another by one order, back to the last valid point on failure."}),
+    WordRow<&GuidedOptions::placement, kPlacements>(
+        {"guided.placement", "lowest", "lowest, skyline or raised-skyline",
          "Where a block goes: the lowest position that propagation leaves it, on top of what is "
-         "placed, or the higher of the two."},
-        [](PlaceOptions& options, std::string_view value) {
-          return SetWord(options.guided.placement, kPlacements, value);
-        },
-        [](const PlaceOptions& options) { return Word(options.guided.placement, kPlacements); }},
+         "placed, or the higher of the two."}),
     BERTH_SWITCH(guided, weights,
                  "Algorithm guided: buffers that were part of recent failures come first."),
     BERTH_SWITCH(guided, restarts,

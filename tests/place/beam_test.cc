@@ -11,8 +11,7 @@
 
 #include "testing/differential.h"
 #include "testing/oracle.h"
-#include "tools/generate/generate.h"
-#include "tools/generate/variant.h"
+#include "tests/place/generated.h"
 
 namespace berth::internal {
 namespace {
@@ -26,18 +25,6 @@ std::vector<Bytes> OffsetsOf(const Search& beam, const Problem& problem) {
     offsets[beam.plan().buffer(i).position()] = beam.plan().offset(i);
   }
   return offsets;
-}
-
-Problem Planted(std::uint64_t seed, std::int64_t buffers, int drop_percent) {
-  GenerateParameters parameters;
-  parameters.seed = seed;
-  parameters.buffers = buffers;
-  parameters.steps = 60;
-  const auto planted = Generate(Family::kPlanted, parameters);
-  EXPECT_TRUE(planted.has_value());
-  const auto variant = MakeVariant(planted->problem, {seed, drop_percent});
-  EXPECT_TRUE(variant.has_value());
-  return *variant;
 }
 
 struct Tally {
@@ -113,7 +100,7 @@ Ended RunInSlices(Search& beam, const Problem& problem, Bytes capacity, std::int
 // The nodes guard the guide: one that no longer tells good plans from bad takes more passes. They
 // are the same with every compiler and in every build type. Update them when a change is meant.
 TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
-  const Problem problem = Planted(2, 100, 12);
+  const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
   Search beam(instance, 1, {}, 1);
@@ -129,7 +116,7 @@ TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
 }
 
 TEST(Beam, AnotherCapacityStartsAnew) {
-  const Problem problem = Planted(2, 100, 12);
+  const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
   Search beam(instance, 1, {}, 1);
@@ -145,7 +132,7 @@ TEST(Beam, AnotherCapacityStartsAnew) {
 }
 
 TEST(Beam, StopsWhenTheBudgetEnds) {
-  const Problem problem = Planted(3, 200, 12);
+  const Problem problem = PlantedWithLosses(3, 200, 60);
   const Instance instance = Compile(problem);
   Search beam(instance, 1, {}, 1);
   beam.Start(MaxLiveLoad(problem).load);
@@ -161,7 +148,7 @@ TEST(Beam, StopsWhenTheBudgetEnds) {
 
 // With room for few plans, passes drop what they cannot keep and go on.
 TEST(Beam, LivesWithLittleMemory) {
-  const Problem problem = Planted(2, 200, 12);
+  const Problem problem = PlantedWithLosses(2, 200, 60);
   const Instance instance = Compile(problem);
   Search beam(instance, 1, {}, 1, 300);
   const Ended run = RunInSlices(beam, problem, MaxLiveLoad(problem).load * 11 / 10, 1'000'000);

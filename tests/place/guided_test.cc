@@ -20,7 +20,7 @@
 #include "place/guided/telamalloc.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
-#include "tools/generate/generate.h"
+#include "tests/place/generated.h"
 
 namespace berth::internal {
 namespace {
@@ -467,18 +467,8 @@ TEST(Guided, MatchesTheOracleWithEverything) {
 }
 
 TEST(Guided, MatchesTheOracleWithIdenticalBuffers) {
-  ProblemKnobs knobs;
-  knobs.min_buffers = 2;
-  knobs.max_buffers = 4;
-  knobs.horizon = 5;
-  knobs.max_size = 5;
-  EXPECT_TRUE(ForRandomProblems(30'000, 1000, knobs, [](Problem problem) {
-    if (problem.buffers.empty()) return Complaint();
-    for (const std::size_t b : {std::size_t{0}, std::size_t{1}, std::size_t{0}}) {
-      problem.buffers.push_back(problem.buffers[b % problem.buffers.size()]);
-      problem.buffers.back().id += "'";
-      if (problem.buffers.size() == 6) break;
-    }
+  EXPECT_TRUE(ForRandomProblems(30'000, 1000, TwinKnobs(), [](Problem problem) {
+    AddTwins(problem);
     return ComparesWithOracle(problem, {}, true);
   }));
 }
@@ -533,9 +523,7 @@ Problem Generated(Family family, std::uint64_t seed, std::int64_t buffers, std::
   parameters.buffers = buffers;
   if (family != Family::kNetwork) parameters.steps = steps;
   parameters.capacity = capacity;
-  const auto generated = Generate(family, parameters);
-  EXPECT_TRUE(generated.has_value()) << generated.error().message;
-  return generated ? generated->problem : Problem();
+  return Generated(family, parameters);
 }
 
 // Exactly full tables: the other exact searches must agree.

@@ -22,8 +22,7 @@
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "testing/shrink.h"
-#include "tools/generate/generate.h"
-#include "tools/generate/variant.h"
+#include "tests/place/generated.h"
 
 namespace berth::internal {
 namespace {
@@ -151,12 +150,6 @@ bool Holds(const std::string& name, const Problem& problem, const Check& check) 
   return false;
 }
 
-Problem Generated(Family family, const GenerateParameters& parameters) {
-  const auto generated = Generate(family, parameters);
-  EXPECT_TRUE(generated.has_value()) << generated.error().message;
-  return generated ? generated->problem : Problem();
-}
-
 // Exactly full, of small sizes: some fit and some do not.
 Problem SmallFull(std::uint64_t seed) {
   Random random(seed);
@@ -179,17 +172,6 @@ Problem SmallPlanted(std::uint64_t seed) {
   return Generated(Family::kPlanted, parameters);
 }
 
-// A plan that has lost one buffer in eight: slack nearly everywhere, and more than 15,000 nodes.
-Problem SlackPlanted(std::uint64_t seed) {
-  GenerateParameters parameters;
-  parameters.seed = seed;
-  parameters.buffers = 200;
-  parameters.steps = 100;
-  const auto variant = MakeVariant(Generated(Family::kPlanted, parameters), {seed, 12});
-  EXPECT_TRUE(variant.has_value());
-  return variant ? *variant : Problem();
-}
-
 // ---- Tiny problems, where the oracle knows.
 
 TEST(Niche, MatchesTheOracle) {
@@ -202,19 +184,9 @@ TEST(Niche, MatchesTheOracle) {
 }
 
 TEST(Niche, MatchesTheOracleWithIdenticalBuffers) {
-  ProblemKnobs knobs;
-  knobs.min_buffers = 2;
-  knobs.max_buffers = 4;
-  knobs.horizon = 5;
-  knobs.max_size = 5;
   Tally tally;
-  EXPECT_TRUE(ForRandomProblems(50'000, 1500, knobs, [&](Problem problem) {
-    if (problem.buffers.empty()) return Complaint();
-    for (const std::size_t b : {std::size_t{0}, std::size_t{1}, std::size_t{0}}) {
-      problem.buffers.push_back(problem.buffers[b % problem.buffers.size()]);
-      problem.buffers.back().id += "'";
-      if (problem.buffers.size() == 6) break;
-    }
+  EXPECT_TRUE(ForRandomProblems(50'000, 1500, TwinKnobs(), [&](Problem problem) {
+    AddTwins(problem);
     return CompareWithOracle(problem, {}, tally);
   }));
 }
@@ -609,7 +581,7 @@ TEST(Niche, EverySwitchChangesTheSearch) {
     }
     // The beam search has its first turn after 15,000 nodes.
     for (std::uint64_t seed = 1; seed <= 6 && !changes; ++seed) {
-      const Problem problem = SlackPlanted(seed);
+      const Problem problem = PlantedWithLosses(seed, 200, 100);
       const Bytes load = MaxLiveLoad(problem).load;
       changes = SearchOnce(problem, load, Combination(kAllOn), 100'000).nodes !=
                 SearchOnce(problem, load, Combination(kAllOn & ~(1u << s)), 100'000).nodes;

@@ -29,12 +29,7 @@ constexpr std::uint64_t kFirstIncrement = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostIncrement = std::uint64_t{1} << 40;
 constexpr std::uint64_t kIncrementGrowth = 20;
 
-// How early a buffer comes, as a logarithm to base 2 in units of 1/65536: how many sections it is
-// live in, its size and the largest load it meets count to these powers, with a random factor of up
-// to 1.1.
-constexpr std::int64_t kWidthPower = 65'536;  // 1
-constexpr std::int64_t kSizePower = 9'830;    // 0.15
-constexpr std::int64_t kLoadPower = 131'072;  // 2
+// The order of buffers is Precedence() with a random factor of up to 1.1.
 constexpr std::int64_t kNoise = 9011;
 
 // What a section without slack, and one without activity, counts.
@@ -101,11 +96,7 @@ GuidedSearch::Run::Run(const Instance& instance, const Overlaps& overlaps,
         load = std::max(load, instance.section_load[s]);
       }
     }
-    const auto log = [](std::int64_t value) { return Log2(static_cast<std::uint64_t>(value)); };
-    value_.push_back((kWidthPower * log(width) +
-                      kSizePower * log(std::max<Bytes>(instance.size[b], 1)) +
-                      kLoadPower * log(load)) /
-                     65536);
+    value_.push_back(Precedence(width, std::max<Bytes>(instance.size[b], 1), load));
   }
   noisy_value_ = value_;
   activity_.assign(value_.size(), 0);

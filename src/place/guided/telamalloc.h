@@ -18,10 +18,9 @@
 //   * What counts is the last failure at a decision point, not those of its other candidates. If it
 //     blames no placement at all, one level is undone.
 //   * A candidate is not tried twice at one decision point, and no more than 12 are.
-//   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone back
-//   to,
-//     while the point stays on the path. At a major backtrack the search goes on at the one of the
-//     lowest level that has counted more than the limit, which counts from 0 again.
+//   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone
+//     back to, while the point stays on the path. At a major backtrack the search goes on at the
+//     one of the lowest level that has counted more than the limit, which counts from 0 again.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.

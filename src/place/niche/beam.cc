@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/numbers.h"
+
 namespace berth::internal {
 namespace {
 
@@ -84,7 +86,8 @@ void Beam<Level>::Start(Level capacity) {
 
 template <typename Level>
 void Beam<Level>::StartPass() {
-  width_ = width_ == 0 || pool_was_full_ ? kFirstWidth : width_ + width_ / 5;
+  const bool is_first = width_ == 0 || pool_was_full_ || width_ >= most_plans_;
+  width_ = is_first ? kFirstWidth : width_ + width_ / 5;
   pool_was_full_ = false;
   pass_nodes_ = 0;
   free_.clear();
@@ -137,9 +140,7 @@ void Beam<Level>::Close(Bucket& bucket) {
   bucket = {};
   next_ = 0;
   child_ = 0;
-  std::sort(open_.begin(), open_.end(), [](const Node& a, const Node& b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
-  });
+  std::sort(open_.begin(), open_.end(), IsBetter);
 }
 
 // Offers the children of the plan, which is that of `node`, from child_ on, until one of them is
@@ -254,11 +255,12 @@ bool Beam<Level>::Offer(double burden, double detours) {
 
 template <typename Level>
 void Beam<Level>::Keep(Bucket& bucket, Node node) {
+  if (free_.empty() && pool_.size() >= most_plans_) {
+    pool_was_full_ = true;
+    Trim(bucket);
+    if (free_.empty() || node.rank >= bucket.worst) return;
+  }
   if (free_.empty()) {
-    if (pool_.size() >= most_plans_) {
-      pool_was_full_ = true;
-      return;
-    }
     free_.push_back(pool_.size());
     pool_.emplace_back();
   }
@@ -274,9 +276,7 @@ void Beam<Level>::Trim(Bucket& bucket) {
   std::vector<Node>& nodes = bucket.nodes;
   if (nodes.size() <= width_) return;
   const auto end = nodes.begin() + static_cast<std::ptrdiff_t>(width_);
-  std::nth_element(nodes.begin(), end, nodes.end(), [](const Node& a, const Node& b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
-  });
+  std::nth_element(nodes.begin(), end, nodes.end(), IsBetter);
   bucket.worst = end->rank;
   for (auto node = end; node != nodes.end(); ++node) free_.push_back(node->snapshot);
   nodes.erase(end, nodes.end());
@@ -287,12 +287,8 @@ void Beam<Level>::Trim(Bucket& bucket) {
 template <typename Level>
 std::uint64_t Beam<Level>::Hash() const {
   std::uint64_t hash = 0;
-  const auto mix = [&](std::uint64_t value) {
-    hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
-    hash ^= hash >> 29;
-  };
-  for (const BitWord word : plan_.placed_lanes()) mix(word);
-  for (const Level floor : plan_.floors()) mix(static_cast<std::uint64_t>(floor));
+  for (const BitWord word : plan_.placed_lanes()) hash = Mixed(hash, word);
+  for (const Level floor : plan_.floors()) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
   return hash;
 }
 

@@ -52,8 +52,10 @@ class Beam {
   // Keeps at most `most_plans` at a time; 0: as many as 256 MiB hold, or the few that a pass needs.
   Beam(const Instance& instance, Bytes grain, const NicheOptions& options, std::uint64_t seed,
        std::size_t most_plans = 0);
+  Beam(const Beam&) = delete;
+  Beam& operator=(const Beam&) = delete;
 
-  // From now on plans end at `capacity`, and passes begin anew.
+  // From now on plans end at `capacity`, and passes begin anew, with other random numbers.
   void Start(Level capacity);
 
   // Goes on for `node_limit` nodes, with one pass after the other. kNothingToTry: no pass would
@@ -76,6 +78,9 @@ class Beam {
     double burden = 0;
     double detours = 0;
   };
+  static bool IsBetter(const Node& a, const Node& b) {
+    return a.rank != b.rank ? a.rank < b.rank : a.hash < b.hash;
+  }
   struct Bucket {
     std::vector<Node> nodes;
     std::unordered_set<std::uint64_t> seen;

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "base/numbers.h"
+#include "place/strategy.h"
 
 namespace berth::internal {
 namespace {
 
-// How valuable a candidate is, as a logarithm to base 2 in units of 1/65536: how many sections it
-// is live in, its size and the largest load it meets count to these powers, ...
-constexpr std::int64_t kWidthPower = 65'536;  // 1
-constexpr std::int64_t kSizePower = 9'830;    // 0.15
-constexpr std::int64_t kLoadPower = 131'072;  // 2
-// ... and a factor of 1.75 or 2.5 if it leaves no room on one side of its niche, or on both.
+// A candidate counts 1.75 or 2.5 times as much if it leaves no room on one side of its niche, or on
+// both: logarithms, as Precedence().
 constexpr std::array<std::int64_t, 3> kFit = {0, 52911, 86634};
 
 // What a section without any budget left counts, in thousandths of the capacity.
@@ -26,19 +22,14 @@ Branching<Level>::Branching(const Instance& instance, const Plan& plan, const Ni
     : plan_(plan), options_(options), change_(At(plan.num_sections()) + 1, 0) {
   value_.reserve(At(plan.num_items()));
   for (Item i = 0; i < plan.num_items(); ++i) {
-    const auto width = static_cast<std::uint64_t>(plan.last_of(i) - plan.first_of(i));
+    const std::int64_t width = plan.last_of(i) - plan.first_of(i);
     Bytes load = 1;
     for (Section s = plan.first_of(i); s < plan.last_of(i); ++s) {
       load = std::max(load, instance.section_load[SectionIndex(s)]);
     }
-    const std::int64_t log_width = Log2(width);
-    const std::int64_t log_size = Log2(static_cast<std::uint64_t>(plan.size(i)));
-    const std::int64_t log_load = Log2(static_cast<std::uint64_t>(load));
-    const std::int64_t value =
-        options.widest_first
-            ? kWidthPower * log_width + kSizePower * log_size + kLoadPower * log_load
-            : kWidthPower * log_size + kSizePower * log_width;
-    value_.push_back(value / 65536);
+    const std::int64_t size = plan.size(i);
+    value_.push_back(options.widest_first ? Precedence(width, size, load)
+                                          : Precedence(size, width, 1));
   }
 }
 

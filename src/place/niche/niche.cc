@@ -61,6 +61,7 @@ class NicheSearch::Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
   virtual SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget) = 0;
+  [[nodiscard]] virtual bool is_full() const = 0;
 };
 
 template <typename Level>
@@ -69,6 +70,7 @@ class NicheSearch::LevelEngine final : public Engine {
   LevelEngine(const Instance& instance, const NicheOptions& options, std::uint64_t seed,
               Bytes grain);
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget) override;
+  [[nodiscard]] bool is_full() const override { return is_full_; }
 
  private:
   using Plan = PartialPlan<Level>;
@@ -513,6 +515,8 @@ NicheSearch::NicheSearch(const Instance& instance, const NicheOptions& options, 
 }
 
 NicheSearch::~NicheSearch() = default;
+
+bool NicheSearch::is_full() const { return engine_->is_full(); }
 
 SearchAnswer NicheSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
   return engine_->Search(std::min(capacity, highest_), node_limit, budget);

@@ -70,11 +70,12 @@ class NicheSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call. Calls
   // with the same capacity one after the other go on with what the earlier ones have learned.
-  // kImpossible is a proof; where
-  // windows leave it nothing to branch on that is sure to be complete, the answer is kInconclusive
-  // instead.
-  // Deterministic unless the budget ends by time.
+  // kImpossible is a proof; where windows leave it nothing to branch on that is sure to be
+  // complete, the answer is kInconclusive instead. Deterministic unless the budget ends by time.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  // Whether the capacity asked about last leaves hardly any slack: less than 1 % on average over
+  // the sections.
+  [[nodiscard]] bool is_full() const;
 
  private:
   class Engine;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "place/niche/section_set.h"
 
 namespace berth::internal {
@@ -47,12 +48,8 @@ class Transpositions {
   [[nodiscard]] static std::uint64_t Hash(const State& state) {
     std::uint64_t hash =
         static_cast<std::uint64_t>(state.first) << 32 | static_cast<std::uint64_t>(state.last);
-    const auto mix = [&](std::uint64_t value) {
-      hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
-      hash ^= hash >> 29;
-    };
-    for (const Level floor : FloorsOf(state)) mix(static_cast<std::uint64_t>(floor));
-    ForWords(state, [&](BitWord word) { mix(word); });
+    for (const Level floor : FloorsOf(state)) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
+    ForWords(state, [&](BitWord word) { hash = Mixed(hash, word); });
     return hash;
   }
 
