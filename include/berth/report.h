@@ -72,6 +72,7 @@ struct Chart {
   ChartAxis x = {};
   ChartAxis y = {};
   std::vector<ChartSeries> series = {};
+  bool stacked = false;         // Bars of one category on top of each other, not side by side.
   std::string open_means = {};  // In the legend, what hollow points are; empty: not explained.
   int width = 900;              // Pixels; at least 300.
   int height = 560;             // Pixels; at least 200.

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,7 +93,8 @@ std::string Short(double value, int digits) {
     std::snprintf(text, sizeof text, "%.*g", digits, value);
     return text;
   }
-  if (std::fabs(value) >= std::pow(10.0, digits - 1)) return Grouped(std::llround(value));
+  const bool whole = std::fabs(value) >= 1000 && value == std::floor(value);
+  if (whole || std::fabs(value) >= std::pow(10.0, digits - 1)) return Grouped(std::llround(value));
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   const std::string_view shown = text;
@@ -192,7 +194,8 @@ class Scale {
     if (axis_->logarithmic) return LogarithmicTicks();
     for (double index = std::ceil(low_ / step_ - 1e-9); index * step_ <= high_ + step_ * 1e-9;
          ++index) {
-      ticks.push_back({index * step_, Label(index * step_, axis_->unit)});
+      const double value = index * step_ + 0.0;  // Never -0.
+      ticks.push_back({value, Label(value, axis_->unit)});
     }
     return ticks;
   }
@@ -225,6 +228,7 @@ class Scale {
     step_ = NiceStep((high_ - low_) / std::max(most, 2.0));
     if (!axis_->first || low_ < *axis_->first) low_ = std::floor(low_ / step_ + 1e-9) * step_;
     if (!axis_->last || high_ > *axis_->last) high_ = std::ceil(high_ / step_ - 1e-9) * step_;
+    if (high_ <= low_) high_ = low_ + step_;
   }
 
   // 1, 2 or 5 times a power of ten, or a power of two for bytes: the least that is not below.
@@ -243,10 +247,10 @@ class Scale {
 
   [[nodiscard]] std::vector<Tick> LogarithmicTicks() const {
     std::vector<Tick> ticks;
-    const double decades = std::log10(high_ / low_);
+    const double decades = std::log10(high_) - std::log10(low_);
     const double room = static_cast<double>(std::abs(to_ - from_)) / std::max(decades, 0.1);
     const bool between = room > 2200;  // Pixels for labels at 2 and 5, too.
-    const int every = room < 320 ? 2 : 1;
+    const int every = std::max(static_cast<int>(std::ceil(320 / room)), 1);
     const auto first = static_cast<int>(std::floor(std::log10(low_) + 1e-9));
     for (int exponent = first; std::pow(10.0, exponent) <= high_ * (1 + 1e-9); ++exponent) {
       const double power = std::pow(10.0, exponent);
@@ -255,7 +259,7 @@ class Scale {
         if (value < low_ * (1 - 1e-9) || value > high_ * (1 + 1e-9)) continue;
         const bool labelled =
             times == 1 ? (exponent - first) % every == 0 : between && (times == 2 || times == 5);
-        if (times == 1 || labelled || decades <= 6) {
+        if (labelled || (times == 1 && decades <= 30) || decades <= 6) {
           ticks.push_back({value, labelled ? Label(value, axis_->unit) : std::string()});
         }
       }
@@ -347,7 +351,6 @@ struct Plot {
 
 // Lines and steps; markers where the data are, or where they are dense, at some of them.
 std::string DrawLine(const Plot& plot, std::size_t index) {
-  constexpr Pixels kMarkersApart = 600;
   const ChartSeries& series = plot.chart.series[index];
   const std::size_t look = LookOf(series, index);
   const std::vector<ChartPoint> points = FinitePoints(series);
@@ -366,8 +369,9 @@ std::string DrawLine(const Plot& plot, std::size_t index) {
     } else {
       d += "L" + At(at);
     }
-    const bool apart = !marked || std::abs(at.x - marked->x) + std::abs(at.y - marked->y) >=
-                                      (points.size() > 30 ? kMarkersApart : 0);
+    const Pixels least_apart = points.size() > 30 ? 600 : series.style == Style::kSteps ? 160 : 0;
+    const bool apart =
+        !marked || std::abs(at.x - marked->x) + std::abs(at.y - marked->y) >= least_apart;
     if (apart) {
       markers += MarkerElement(look, at, point);
       marked = at;
@@ -387,43 +391,85 @@ std::string DrawPoints(const Plot& plot, std::size_t index) {
   return svg;
 }
 
-// `position` counts the series of bars.
-std::string DrawBars(const Plot& plot, std::size_t index, std::size_t position) {
+// A bar from `from` to `to`, both along the axis of values, and its label: beyond its end, or where
+// there is no room, at the end inside.
+struct Bar {
+  Pixels from;
+  Pixels to;
+  Pixels middle;   // Along the axis of categories.
+  Pixels breadth;  // Likewise.
+  bool open;
+  std::string note;   // Shown when pointed at.
+  std::string label;  // Empty: none.
+};
+
+std::string DrawBar(const Plot& plot, const Bar& bar) {
+  const bool horizontal = plot.horizontal_bars();
+  const Pixels low = std::min(bar.from, bar.to);
+  const Pixels length = std::abs(bar.to - bar.from);
+  const Pixels side = bar.middle - bar.breadth / 2;
+  const std::string shape = "<rect class=\"" + std::string(bar.open ? "open" : "full") + "\"" +
+                            Attribute("x", horizontal ? low : side) +
+                            Attribute("y", horizontal ? side : low) +
+                            Attribute("width", horizontal ? length : bar.breadth) +
+                            Attribute("height", horizontal ? bar.breadth : length);
+  std::string svg = WithTooltip(shape, "rect", bar.note);
+  if (bar.label.empty()) return svg;
+  if (!horizontal) return svg + Text({bar.middle, bar.to - 50}, "value mid", bar.label);
+  const Pixels width = TextWidth(bar.label);
+  const bool inside = bar.to + 50 + width > plot.x.To() && length > width + 100;
+  const Point at{inside ? bar.to - 50 : bar.to + 50, bar.middle + 38};
+  return svg + Text(at, inside && !bar.open ? "inside end" : inside ? "end" : "value", bar.label);
+}
+
+// All bars: those of a category side by side, or each on top of the one before it.
+std::vector<std::string> DrawBars(const Plot& plot) {
+  const Chart& chart = plot.chart;
   const bool horizontal = plot.horizontal_bars();
   const Scale& categories = horizontal ? plot.y : plot.x;
   const Scale& values = horizontal ? plot.x : plot.y;
-  const Pixels room = categories.Slot() * 8 / 10;
-  const auto bars = static_cast<Pixels>(plot.num_bars);
-  const Pixels thickness = std::max<Pixels>(room / bars, 10);
+  const ChartUnit unit = horizontal ? chart.x.unit : chart.y.unit;
+  const Pixels room = categories.Slot() * (chart.stacked ? 6 : 8) / 10;
+  const Pixels abreast =
+      chart.stacked ? 1 : static_cast<Pixels>(std::max<std::size_t>(plot.num_bars, 1));
+  const Pixels thickness = std::max<Pixels>(room / abreast, 10);
   const bool labelled = thickness >= (horizontal ? 100 : 300);
-  std::string svg;
-  for (const ChartPoint& point : FinitePoints(plot.chart.series[index])) {
-    const double category = horizontal ? point.y : point.x;
-    const double value = horizontal ? point.x : point.y;
-    const Pixels middle =
-        categories(category) - room / 2 + static_cast<Pixels>(position) * thickness + thickness / 2;
-    const Pixels gap = thickness >= 80 ? 10 : 0;
-    const Pixels tip = values(value);
-    const Pixels base = values.Base();
-    const Pixels low = std::min(base, tip);
-    const Pixels high = std::max(base, tip);
-    const Pixels breadth = thickness - gap;
-    const std::string classes = point.open ? "open" : "full";
-    const std::string shape =
-        horizontal ? "<rect class=\"" + classes + "\"" + Attribute("x", low) +
-                         Attribute("y", middle - breadth / 2) + Attribute("width", high - low) +
-                         Attribute("height", breadth)
-                   : "<rect class=\"" + classes + "\"" + Attribute("x", middle - breadth / 2) +
-                         Attribute("y", low) + Attribute("width", breadth) +
-                         Attribute("height", high - low);
-    const ChartUnit unit = horizontal ? plot.chart.x.unit : plot.chart.y.unit;
-    const std::string label = point.note.empty() ? Label(value, unit, 3) : point.note;
-    svg += WithTooltip(shape, "rect", label);
-    if (!labelled) continue;
-    svg += horizontal ? Text({tip + 50, middle + 38}, "value", label)
-                      : Text({middle, tip - 50}, "value mid", label);
+  std::vector<std::string> drawn(chart.series.size());
+  std::map<double, double> totals;        // Of what is stacked so far, for each category.
+  std::map<double, std::size_t> topmost;  // The series that ends a stack.
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    if (chart.series[i].style != Style::kBars) continue;
+    for (const ChartPoint& point : FinitePoints(chart.series[i])) {
+      topmost[horizontal ? point.y : point.x] = i;
+    }
   }
-  return svg;
+  Pixels position = 0;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    if (chart.series[i].style != Style::kBars) continue;
+    for (const ChartPoint& point : FinitePoints(chart.series[i])) {
+      const double category = horizontal ? point.y : point.x;
+      const double value = horizontal ? point.x : point.y;
+      const std::string own = point.note.empty() ? Label(value, unit, 3) : point.note;
+      Bar bar{values.Base(),
+              values(value),
+              categories(category) - room / 2 + position * thickness + thickness / 2,
+              thickness - (thickness >= 80 && !chart.stacked ? 10 : 0),
+              point.open,
+              own,
+              own};
+      if (chart.stacked) {
+        double& total = totals[category];
+        if (total != 0) bar.from = values(total);
+        total += value;
+        bar.to = values(total);
+        bar.label = topmost[category] == i ? Label(total, unit, 3) : std::string();
+      }
+      if (!labelled) bar.label.clear();
+      drawn[i] += DrawBar(plot, bar);
+    }
+    position += chart.stacked ? 0 : 1;
+  }
+  return drawn;
 }
 
 // --- All of it -------------------------------------------------------------------------------
@@ -436,6 +482,7 @@ constexpr std::string_view kStyle =
     ".note{fill:#555}\n"
     ".axis{fill:#333;font-weight:600}\n"
     ".value{paint-order:stroke;stroke:#fff;stroke-width:3px}\n"
+    ".inside{fill:#fff;font-weight:600}\n"
     ".mid{text-anchor:middle}\n"
     ".end{text-anchor:end}\n"
     ".frame{fill:none;stroke:#9a9fa8;stroke-width:1}\n"
@@ -598,12 +645,18 @@ std::string WriteSvg(const Chart& chart) {
   const Pixels height = Pixels{std::max(chart.height, 200)} * 10;
   std::vector<double> xs;
   std::vector<double> ys;
+  std::map<double, double> stacks;
   std::size_t num_bars = 0;
   for (const ChartSeries& series : chart.series) {
     num_bars += series.style == Style::kBars ? 1 : 0;
     for (const ChartPoint& point : FinitePoints(series)) {
       xs.push_back(point.x);
       ys.push_back(point.y);
+      if (!chart.stacked || series.style != Style::kBars) continue;
+      // What is stacked reaches as far as its sum.
+      const bool across = !chart.y.categories.empty();
+      std::vector<double>& values = across ? xs : ys;
+      values.back() = stacks[across ? point.y : point.x] += values.back();
     }
   }
   const bool any_bars = num_bars > 0;
@@ -614,13 +667,11 @@ std::string WriteSvg(const Chart& chart) {
   const Pixels top =
       (chart.title.empty() ? 200 : 430) + static_cast<Pixels>(subtitles.size()) * 160 + 120;
   const Pixels bottom = height - 300 - (chart.x.label.empty() ? 0 : 190) -
-                        static_cast<Pixels>(notes.size()) * 150 - (notes.empty() ? 0 : 60);
+                        static_cast<Pixels>(notes.size()) * 150 - (notes.empty() ? 0 : 120);
   const bool rows = !chart.y.categories.empty();
   const Scale y(chart.y, ys, any_bars && !rows, rows ? top : bottom, rows ? bottom : top);
   const Pixels left = kMargin + (chart.y.label.empty() ? 0 : 200) + LabelWidth(chart, y) + 80;
-  // Room for the value beside the longest bar.
-  const Pixels values = any_bars && rows ? 450 : 0;
-  const Pixels right = std::max(width - kMargin - LegendWidth(chart) - values, left + 500);
+  const Pixels right = std::max(width - kMargin - LegendWidth(chart), left + 500);
   const Scale x(chart.x, xs, any_bars && rows, left, right);
   const Plot plot{chart, x, y, num_bars};
 
@@ -642,7 +693,7 @@ std::string WriteSvg(const Chart& chart) {
   svg += HorizontalAxis(plot);
   svg += "<rect class=\"frame\"" + Attribute("x", left) + Attribute("y", top) +
          Attribute("width", right - left) + Attribute("height", bottom - top) + "/>\n";
-  std::size_t position = 0;
+  const std::vector<std::string> bars = DrawBars(plot);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     svg += "<g class=\"s" + std::to_string(i) + "\">\n";
     switch (chart.series[i].style) {
@@ -654,7 +705,7 @@ std::string WriteSvg(const Chart& chart) {
         svg += DrawPoints(plot, i);
         break;
       case Style::kBars:
-        svg += DrawBars(plot, i, position++);
+        svg += bars[i];
         break;
     }
     svg += "</g>\n";

@@ -1,6 +1,7 @@
 // Charts: every kind of series and axis, golden, well formed, and nothing outside the picture.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -32,7 +33,7 @@ Chart TimesChart() {
         names[static_cast<std::size_t>(s)], s % 2 == 0 ? Style::kSteps : Style::kLine, {}, {}};
     for (int i = 1; i <= 10; ++i) {
       series.points.push_back(
-          {1e-5 * std::pow(3.0, i + s / 2.0), 0.09 * i - 0.05 * s, i == 10, {}});
+          {1e-5 * std::pow(3.0, i + s / 2.0), std::max(0.09 * i - 0.05 * s, 0.0), i == 10, {}});
     }
     chart.series.push_back(series);
   }
@@ -67,7 +68,9 @@ Chart BytesChart() {
 }
 
 std::vector<Chart> AllCharts() {
-  return {TimesChart(), RowsChart(Style::kBars), RowsChart(Style::kPoints), BytesChart()};
+  Chart stacked = RowsChart(Style::kBars);
+  stacked.stacked = true;
+  return {TimesChart(), stacked, RowsChart(Style::kBars), RowsChart(Style::kPoints), BytesChart()};
 }
 
 TEST(Chart, IsGolden) {
@@ -108,7 +111,7 @@ TEST(Chart, LooksCanBeChosen) {
 TEST(Chart, LabelsTicksWithUnits) {
   const std::string times = WriteSvg(TimesChart());
   for (const std::string label :
-       {">10 \u00b5s<", ">1 ms<", ">100 ms<", ">1 s<", ">10 s<", ">50 %<", ">100 %<"}) {
+       {">10 \u00b5s<", ">1 ms<", ">100 ms<", ">1 s<", ">10 s<", ">60 %<", ">100 %<"}) {
     EXPECT_NE(times.find(label), std::string::npos) << label;
   }
   const std::string bytes = WriteSvg(BytesChart());
@@ -144,6 +147,10 @@ TEST(Chart, SurvivesAnyValues) {
           }
           chart.series = {series};
           const std::string svg = WriteSvg(chart);
+          SCOPED_TRACE("values " + testing::PrintToString(values) + " style " +
+                       std::to_string(static_cast<int>(style)) + " logarithmic " +
+                       std::to_string(static_cast<int>(logarithmic)) + " unit " +
+                       std::to_string(static_cast<int>(unit)));
           ExpectWellFormed(svg);
           EXPECT_EQ(svg.find("nan"), std::string::npos);
           ExpectWithinPicture(svg, chart.width, chart.height);
@@ -152,6 +159,16 @@ TEST(Chart, SurvivesAnyValues) {
       }
     }
   }
+}
+
+// Each bar begins where the one below ends; the label is the sum.
+TEST(Chart, StacksBars) {
+  Chart chart = RowsChart(Style::kBars);
+  chart.stacked = true;
+  const std::string svg = WriteSvg(chart);
+  EXPECT_NE(svg.find(">34</text>"), std::string::npos);  // 33 and 1.
+  EXPECT_NE(svg.find(">11</text>"), std::string::npos);  // 3 and 8.
+  EXPECT_EQ(svg.find(">8</text>"), std::string::npos);
 }
 
 TEST(Chart, NothingIsDrawnOutsideOfThePicture) {

@@ -320,6 +320,9 @@ Command AddBenchCommand(CLI::App& berth) {
                       std::int64_t{1'000'000},
                       "At most so many inputs of each experiment; of those that draw instances, so "
                       "many of each size."));
+  of_suite(AddInteger(*app, "--steps", suite_options.steps, std::int64_t{1},
+                      std::int64_t{1'000'000'000},
+                      "Where steps are counted, when a run has failed. Default: 500000."));
   of_suite(AddInteger(*app, "--jobs", suite_options.jobs, 1, 64,
                       "Runs at a time where steps are counted; runs that are timed are alone. "
                       "Default: all threads of the machine."));

@@ -98,9 +98,10 @@ void EndInfeasible(const Problem& problem, RunResult& run) {
 // not because time is up.
 void EndWithoutAnswer(bool out_of_budget, std::optional<Bytes> height, RunResult& run) {
   run.out_of_budget = out_of_budget;
-  End(run, Verdict::kGaveUp,
-      height && !out_of_budget ? "its plan needs " + FormatBytesExactly(*height)
-                               : "the time limit came before an answer");
+  const std::string message = out_of_budget ? "a limit came before an answer"
+                              : height      ? "its plan needs " + FormatBytesExactly(*height)
+                                            : "the search ended without an answer";
+  End(run, Verdict::kGaveUp, message);
 }
 
 void JudgeBerth(const Problem& problem, const std::string& path, const ProcessResult& result,
@@ -195,6 +196,12 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   run.lower_bound = answer->lower_bound;
   run.nodes = answer->nodes;
   run.stats = answer->stats;
+  const bool own = runner.finders.empty() || !answer->best ||
+                   std::find(runner.finders.begin(), runner.finders.end(), answer->algorithm) !=
+                       runner.finders.end();
+  if (!own && answer->outcome != Outcome::kInfeasible) {
+    return EndWithoutAnswer(budget.Exhausted(), {}, run);
+  }
   switch (answer->outcome) {
     case Outcome::kInfeasible:
       return EndInfeasible(request.problem, run);

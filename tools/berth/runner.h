@@ -34,6 +34,9 @@ struct Runner {
   // Berth within this process: what else it is asked for; the seed comes with each request.
   PlaceOptions options = {};
   std::optional<std::int64_t> node_limit = {};
+  // Place() ends with a greedy plan where a search has none, and that may fit: where searches are
+  // compared, only plans that these algorithms found count. Empty: any.
+  std::vector<std::string> finders = {};
 
   [[nodiscard]] bool is_berth() const { return method.has_value(); }
   [[nodiscard]] bool Mentions(std::string_view placeholder) const;

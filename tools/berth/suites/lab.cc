@@ -82,6 +82,8 @@ double Lab::TimeLimit(double own) const {
   return options_.quick ? std::min(own, 0.2) : own;
 }
 
+std::int64_t Lab::Steps() const { return options_.steps.value_or(options_.quick ? 2000 : 500'000); }
+
 std::size_t Lab::Inputs(std::size_t own, std::size_t quick) const {
   if (options_.inputs) return static_cast<std::size_t>(*options_.inputs);
   return options_.quick ? quick : own;
@@ -171,7 +173,15 @@ Contender Lab::Contend(std::string_view key) {
   }
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
+  // Of a search, what it found itself; `auto` is all of them together, and `guided` tries the
+  // heuristic first, as users get it.
   if (key == "telamalloc") contender.runner.options.guided.heuristic_first = false;
+  const bool searches =
+      Info(method->algorithm).exact || method->algorithm == Algorithm::kTelaMalloc;
+  if (!method->solver && searches && key != "auto") {
+    contender.runner.finders = {contender.key};
+    if (key == "guided") contender.runner.finders.emplace_back("contention");
+  }
   return contender;
 }
 

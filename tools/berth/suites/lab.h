@@ -28,6 +28,7 @@ struct SuiteOptions {
   bool quick = false;                // A few small inputs and short limits: does it work at all?
   std::optional<double> time_limit;  // Of each run, in seconds, in place of each experiment's own.
   std::optional<std::int64_t> inputs;  // At most so many, in place of each experiment's own.
+  std::optional<std::int64_t> steps;   // Of each run of which steps are counted, at most.
   int rounds = 3;                      // Of each run that is timed.
   int jobs = 1;                        // Runs at a time where steps are counted, not seconds.
 };
@@ -56,6 +57,7 @@ class Lab {
   // The experiment's own choice, the quick one, or what the command line says.
   [[nodiscard]] double TimeLimit(double own) const;
   [[nodiscard]] std::size_t Inputs(std::size_t own, std::size_t quick) const;
+  [[nodiscard]] std::int64_t Steps() const;
   [[nodiscard]] int Rounds() const { return options_.quick ? 1 : options_.rounds; }
 
   // Inputs, with their least heights.

@@ -217,7 +217,7 @@ constexpr std::array<Strategy, 5> kStrategies = {
      {"area", "largest area", GuidedOptions::Strategy::kArea},
      {"lifetime", "longest lifetime", GuidedOptions::Strategy::kLifetime},
      {"lowest", "lowest position", GuidedOptions::Strategy::kLowest}}};
-constexpr std::array<int, 5> kPercents = {101, 105, 110, 120, 150};
+constexpr std::array<int, 4> kPercents = {105, 110, 120, 150};
 
 // Tables of every kind there is.
 Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
@@ -231,11 +231,11 @@ Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
     if (!challenging) return challenging;
     if (lab.has_challenging()) {
       VariantParameters parameters;
-      for (const SuiteInput& input : *challenging) {
-        auto variant = MakeVariant(input.problem, parameters);
+      for (std::size_t i = 0; i < challenging->size(); i += 2, ++parameters.seed) {
+        const SuiteInput& original = (*challenging)[i];
+        auto variant = MakeVariant(original.problem, parameters);
         if (!variant) return tl::unexpected(variant.error());
-        inputs.push_back({"variants", input.name + "-variant", std::move(*variant)});
-        ++parameters.seed;
+        inputs.push_back({"variants", original.name + "-variant", std::move(*variant)});
       }
     }
     for (std::vector<SuiteInput>* more : {&*models, &*challenging}) {
@@ -270,9 +270,10 @@ Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
   }
   if (lab.options().inputs) {
     // An even share of all sizes.
-    inputs = SpreadOut(std::move(inputs),
-                    static_cast<std::size_t>(std::max<std::int64_t>(
-                        *lab.options().inputs / static_cast<std::int64_t>(kPercents.size()), 1)));
+    inputs =
+        SpreadOut(std::move(inputs),
+                  static_cast<std::size_t>(std::max<std::int64_t>(
+                      *lab.options().inputs / static_cast<std::int64_t>(kPercents.size()), 1)));
   }
   lab.Progress("least heights of " + Plural(static_cast<std::int64_t>(inputs.size()), "table"));
   FindLeast(inputs, lab.options().jobs);
@@ -333,6 +334,7 @@ Chart FailureChart(const std::vector<StrategyRun>& runs, std::int64_t cap) {
     gave_up.points.push_back({static_cast<double>(before), row, false, {}});
   }
   chart.series = {limit, gave_up};
+  chart.stacked = true;
   chart.height = 380;
   return chart;
 }
@@ -361,7 +363,7 @@ Chart StepsChart(const std::vector<StrategyRun>& runs, std::int64_t cap) {
 }
 
 Result<void> Figure14(Lab& lab) {
-  const std::int64_t cap = lab.options().quick ? 2000 : 500'000;
+  const std::int64_t cap = lab.Steps();
   // So long that it is the steps that end a run.
   const double limit = lab.options().time_limit.value_or(300);
   lab.Heading("Figure 14: strategies of choosing a block",
