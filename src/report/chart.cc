@@ -440,7 +440,9 @@ std::vector<std::string> DrawBars(const Plot& plot) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     if (chart.series[i].style != Style::kBars) continue;
     for (const ChartPoint& point : FinitePoints(chart.series[i])) {
-      topmost[horizontal ? point.y : point.x] = i;
+      const double category = horizontal ? point.y : point.x;
+      const bool seen = topmost.count(category) > 0;
+      if (!seen || (horizontal ? point.x : point.y) != 0) topmost[category] = i;
     }
   }
   Pixels position = 0;

@@ -75,9 +75,12 @@ struct RunResult {
   std::string message;           // What went wrong.
   std::optional<double> wall;    // Seconds, the start of the program included. None: not run.
   std::optional<double> search;  // Seconds of search alone, by the runner's own account.
-  std::optional<Bytes> height;   // Of a plan that was accepted.
-  Bytes lower_bound = 0;         // What the runner proved: no plan is lower.
-  bool out_of_budget = false;    // It was stopped by its time or node limit.
+  // Berth within this process: seconds of processor time, all threads together. What to compare
+  // where other programs are busy; not to be used where several runs go on at once.
+  std::optional<double> processor = {};
+  std::optional<Bytes> height;  // Of a plan that was accepted.
+  Bytes lower_bound = 0;        // What the runner proved: no plan is lower.
+  bool out_of_budget = false;   // It was stopped by its time or node limit.
   // Berth within this process: what its search went through.
   std::int64_t nodes = 0;
   SearchStats stats = {};

@@ -34,7 +34,11 @@ std::string_view StatusOf(const RunResult& run) {
 
 constexpr std::string_view kNotBuilt = "not in this build";
 
-std::string AtLimit(double time_limit) { return "> " + FormatSeconds(time_limit); }
+// What a run took, in the same clock as everything else.
+double Spent(const Trial& trial) {
+  const std::vector<double> times = trial.Times(Clock::kProcessor);
+  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+}
 
 // Names for axes: with how much each input may use.
 std::vector<std::string> InputNames(const std::vector<Bout>& bouts) {
@@ -56,7 +60,7 @@ Bytes PercentOf(Bytes bytes, int percent) {
 
 std::optional<double> SecondsOf(const Trial& trial) {
   if (trial.runs.empty() || !trial.decided()) return std::nullopt;
-  return Median(trial.Times(Clock::kWall));
+  return Median(trial.Times(Clock::kProcessor));
 }
 
 std::string StatusOf(const Contender& contender, const Trial& trial) {
@@ -64,14 +68,14 @@ std::string StatusOf(const Contender& contender, const Trial& trial) {
   return trial.runs.empty() ? "not run" : std::string(StatusOf(trial.Worst()));
 }
 
-Cell TimeCell(const Contender& contender, const Trial& trial, double time_limit) {
+Cell TimeCell(const Contender& contender, const Trial& trial) {
   if (const auto seconds = SecondsOf(trial)) {
     Cell cell = SecondsCell(*seconds);
     if (trial.verdict() == Verdict::kInfeasible) cell.text = "infeasible, " + cell.text;
     return cell;
   }
   const std::string status = StatusOf(contender, trial);
-  return {status == "limit" ? AtLimit(time_limit) : status, ""};
+  return {status == "limit" ? "> " + FormatSeconds(Spent(trial)) : status, ""};
 }
 
 Lab::Lab(std::string suite, const SuiteOptions& options)
@@ -290,7 +294,7 @@ Sheet BoutSheet(const std::vector<Contender>& contenders, const std::vector<Bout
   for (std::size_t i = 0; i < bouts.size(); ++i) {
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       const Trial& trial = bouts[i].trials[c];
-      const std::vector<double> times = trial.Times(Clock::kWall);
+      const std::vector<double> times = trial.Times(Clock::kProcessor);
       const auto time = [&](double seconds) {
         return times.empty() ? NoCell() : SecondsCell(seconds);
       };
@@ -310,7 +314,7 @@ Sheet BoutSheet(const std::vector<Contender>& contenders, const std::vector<Bout
 }
 
 Sheet TimeSheet(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts,
-                const std::vector<SuiteInput>& inputs, double time_limit) {
+                const std::vector<SuiteInput>& inputs) {
   std::vector<Sheet::Column> columns = {{"input", "input", false}, {"buffers", "buffers"}};
   for (const Contender& contender : contenders) {
     columns.push_back({contender.name, contender.key + "_seconds"});
@@ -321,7 +325,7 @@ Sheet TimeSheet(const std::vector<Contender>& contenders, const std::vector<Bout
         TextCell(bouts[i].input),
         CountCell(static_cast<std::int64_t>(inputs[i].problem.buffers.size()))};
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      row.push_back(TimeCell(contenders[c], bouts[i].trials[c], time_limit));
+      row.push_back(TimeCell(contenders[c], bouts[i].trials[c]));
     }
     sheet.AddRow(std::move(row));
   }
@@ -331,7 +335,7 @@ Sheet TimeSheet(const std::vector<Contender>& contenders, const std::vector<Bout
 Chart TimeChart(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts,
                 double time_limit) {
   Chart chart;
-  chart.x = {"time until a plan", ChartUnit::kSeconds, true, {}, time_limit, {}};
+  chart.x = {"processor time until a plan", ChartUnit::kSeconds, true, {}, time_limit, {}};
   chart.y.categories = InputNames(bouts);
   chart.open_means = "ended without a plan";
   for (std::size_t c = 0; c < contenders.size(); ++c) {
@@ -341,20 +345,14 @@ Chart TimeChart(const std::vector<Contender>& contenders, const std::vector<Bout
       const Trial& trial = bouts[i].trials[c];
       if (trial.runs.empty()) continue;
       const auto seconds = SecondsOf(trial);
-      const RunResult& worst = trial.Worst();
-      if (!seconds && !worst.wall) continue;
       // Beside each other, so that none hides another.
       const double row = static_cast<double>(i) - 0.36 +
                          0.72 * static_cast<double>(c) /
                              static_cast<double>(std::max<std::size_t>(contenders.size() - 1, 1));
       const bool solved = seconds && trial.verdict() == Verdict::kSolved;
-      const bool limit = !seconds && worst.out_of_budget;
-      series.points.push_back({seconds ? *seconds
-                               : limit ? time_limit
-                                       : *worst.wall,
-                               row, !solved,
+      series.points.push_back({seconds ? *seconds : Spent(trial), row, !solved,
                                bouts[i].input + ", " + contenders[c].name + ": " +
-                                   TimeCell(contenders[c], trial, time_limit).text});
+                                   TimeCell(contenders[c], trial).text});
     }
     chart.series.push_back(std::move(series));
   }
@@ -366,7 +364,7 @@ Chart TimeChart(const std::vector<Contender>& contenders, const std::vector<Bout
 Chart SolvedChart(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts,
                   double time_limit) {
   Chart chart;
-  chart.x = {"time limit of each run", ChartUnit::kSeconds, true, 1e-5, time_limit, {}};
+  chart.x = {"processor time", ChartUnit::kSeconds, true, 1e-5, time_limit, {}};
   chart.y = {"inputs solved", ChartUnit::kPercent, false, 0.0, 1.0, {}};
   for (std::size_t c = 0; c < contenders.size(); ++c) {
     ChartSeries series{

@@ -112,11 +112,11 @@ class Lab {
 // `percent` of a capacity, rounded up.
 [[nodiscard]] Bytes PercentOf(Bytes bytes, int percent);
 
-// The median of the seconds of whoever decided; none otherwise.
+// The median of the seconds of processor time of whoever decided; none otherwise.
 [[nodiscard]] std::optional<double> SecondsOf(const Trial& trial);
-// "1.2 ms"; "> 10 s" where time was up; "no plan" for a search that ended without one; "not in this
-// build". For programs a number or nothing.
-[[nodiscard]] Cell TimeCell(const Contender& contender, const Trial& trial, double time_limit);
+// "1.2 ms"; "> 10 s" where time was up after that; "no plan" for a search that ended without one;
+// "not in this build". For programs a number or nothing.
+[[nodiscard]] Cell TimeCell(const Contender& contender, const Trial& trial);
 // "solved", "infeasible", "limit", "no plan" or "not in this build".
 [[nodiscard]] std::string StatusOf(const Contender& contender, const Trial& trial);
 
@@ -126,8 +126,7 @@ class Lab {
                               const std::vector<SuiteInput>& inputs);
 // One row for each input, one column for each contender: median times.
 [[nodiscard]] Sheet TimeSheet(const std::vector<Contender>& contenders,
-                              const std::vector<Bout>& bouts, const std::vector<SuiteInput>& inputs,
-                              double time_limit);
+                              const std::vector<Bout>& bouts, const std::vector<SuiteInput>& inputs);
 // Inputs from top to bottom, time to the right; hollow where there was no answer.
 [[nodiscard]] Chart TimeChart(const std::vector<Contender>& contenders,
                               const std::vector<Bout>& bouts, double time_limit);
