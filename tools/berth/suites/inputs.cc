@@ -15,11 +15,11 @@
 
 namespace berth::internal {
 
-void FindLeast(SuiteInput& input) {
-  // Some seconds at most. Where no proof comes by then, hardly any comes in minutes.
-  constexpr std::int64_t kNodes = 1'000'000;
+namespace {
+
+void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
   Budget budget;
-  budget.SetNodeLimit(kNodes);
+  budget.SetNodeLimit(nodes);
   PlaceOptions options;
   options.minimize = true;
   const auto answer = Place(input.problem, options, budget);
@@ -33,8 +33,10 @@ void FindLeast(SuiteInput& input) {
   if (input.least == 0 || answer->best->height < input.least) input.least = answer->best->height;
 }
 
-void FindLeast(std::vector<SuiteInput>& inputs, int jobs) {
-  ForEach(inputs.size(), jobs, [&](std::size_t i) { FindLeast(inputs[i]); });
+}  // namespace
+
+void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs) {
+  ForEach(inputs.size(), jobs, [&](std::size_t i) { FindLeastOf(inputs[i], nodes); });
 }
 
 Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,

@@ -26,10 +26,9 @@ struct SuiteInput {
   [[nodiscard]] bool proved() const { return least == bound; }
 };
 
-// Finds `least` and `bound` within a fixed number of nodes, so that they are the same everywhere.
-void FindLeast(SuiteInput& input);
-// The same for many, `jobs` at a time.
-void FindLeast(std::vector<SuiteInput>& inputs, int jobs);
+// Finds `least` and `bound` of each, `jobs` at a time, within a number of nodes, so that they are
+// the same everywhere.
+void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);
 
 // The .csv tables in `paths`, files or folders. Errors: kIo, kParse, kInvalidProblem.
 [[nodiscard]] Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,

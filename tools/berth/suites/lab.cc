@@ -115,10 +115,17 @@ Result<std::vector<SuiteInput>> Lab::Models(std::size_t most) {
     }
     inputs = SpreadOut(std::move(inputs), most);
   }
-  Progress("least heights of " + Plural(static_cast<std::int64_t>(inputs.size()), "table"));
-  FindLeast(inputs, options_.jobs);
-  Progress("");
+  FindLeast(inputs);
   return inputs;
+}
+
+void Lab::FindLeast(std::vector<SuiteInput>& inputs) const {
+  // Some seconds at most. Where no proof comes by then, hardly any comes in minutes.
+  constexpr std::int64_t kNodes = 1'000'000;
+  constexpr std::int64_t kQuickNodes = 10'000;
+  Progress("least heights of " + Plural(static_cast<std::int64_t>(inputs.size()), "table"));
+  internal::FindLeast(inputs, options_.quick ? kQuickNodes : kNodes, options_.jobs);
+  Progress("");
 }
 
 bool Lab::has_challenging() const {

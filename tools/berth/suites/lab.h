@@ -66,6 +66,8 @@ class Lab {
   [[nodiscard]] Result<std::vector<SuiteInput>> Models(std::size_t most);
   // MiniMalloc's challenging tables; where there are none, generated stand-ins.
   [[nodiscard]] Result<std::vector<SuiteInput>> Challenging(std::size_t most);
+  // Finds out how little memory each needs, as far as that can be known.
+  void FindLeast(std::vector<SuiteInput>& inputs) const;
   // Whether Challenging() are the published ones.
   [[nodiscard]] bool has_challenging() const;
 
@@ -126,7 +128,8 @@ class Lab {
                               const std::vector<SuiteInput>& inputs);
 // One row for each input, one column for each contender: median times.
 [[nodiscard]] Sheet TimeSheet(const std::vector<Contender>& contenders,
-                              const std::vector<Bout>& bouts, const std::vector<SuiteInput>& inputs);
+                              const std::vector<Bout>& bouts,
+                              const std::vector<SuiteInput>& inputs);
 // Inputs from top to bottom, time to the right; hollow where there was no answer.
 [[nodiscard]] Chart TimeChart(const std::vector<Contender>& contenders,
                               const std::vector<Bout>& bouts, double time_limit);

@@ -66,7 +66,7 @@ Result<void> Figure9(Lab& lab) {
       tables.push_back(GenerateInput(family, parameters));
     }
   }
-  FindLeast(tables, lab.options().jobs);
+  lab.FindLeast(tables);
   const std::vector<Contender> contenders = AllContenders();
   std::vector<Bout> bouts;
   std::vector<SuiteInput> inputs;

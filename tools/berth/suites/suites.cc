@@ -83,6 +83,12 @@ Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
   }
   const auto experiments = Choose(*suite, options.only);
   if (!experiments) return tl::unexpected(experiments.error());
+  if (!options.tables.empty()) {
+    // Said before the work, not after it.
+    if (auto read = ReadInputs("models", options.tables); !read) {
+      return tl::unexpected(read.error());
+    }
+  }
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);

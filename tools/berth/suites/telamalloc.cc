@@ -88,6 +88,12 @@ Result<void> Table2(Lab& lab) {
               "the lowest of all of Berth's greedy algorithms. A star: the least is not proved.");
   auto inputs = lab.Models(lab.Inputs(34, 4));
   if (!inputs) return tl::unexpected(inputs.error());
+  if (lab.has_challenging() && lab.options().tables.empty()) {
+    auto challenging = lab.Challenging(lab.Inputs(11, 2));
+    if (!challenging) return tl::unexpected(challenging.error());
+    lab.FindLeast(*challenging);
+    std::move(challenging->begin(), challenging->end(), std::back_inserter(*inputs));
+  }
   Sheet sheet({{"benchmark", "benchmark", false},
                {"buffers", "buffers"},
                {"least", "least_bytes"},
@@ -171,7 +177,7 @@ Result<void> Figure13(Lab& lab) {
   Sheet ratios({{"by", "algorithm", false},
                 {"solved", "solved"},
                 {"both", "solved_by_both"},
-                {"TelaMalloc's time : its own, median", "median_speedup_of_telamalloc"},
+                {"time : TelaMalloc's, median", "median_ratio_to_telamalloc"},
                 {"least", "least"},
                 {"most", "most"}});
   const auto tela = static_cast<std::size_t>(3);
@@ -280,9 +286,7 @@ Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
                   static_cast<std::size_t>(std::max<std::int64_t>(
                       *lab.options().inputs / static_cast<std::int64_t>(kPercents.size()), 1)));
   }
-  lab.Progress("least heights of " + Plural(static_cast<std::int64_t>(inputs.size()), "table"));
-  FindLeast(inputs, lab.options().jobs);
-  lab.Progress("");
+  lab.FindLeast(inputs);
   return inputs;
 }
 
