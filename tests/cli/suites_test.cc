@@ -70,7 +70,14 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   }
   const Json conditions = Json::parse(Read(Path("out/telamalloc-conditions.json")));
   EXPECT_EQ(conditions.at("experiments").size(), 5U);
-  EXPECT_TRUE(conditions.at("machine").at("cpu").is_string());
+  const Json& table1_conditions = conditions.at("experiments").at("table1");
+  EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
+  EXPECT_EQ(table1_conditions.at("steps"), nullptr);
+  // What was run on its own joins what is there.
+  ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
+  const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
+  EXPECT_EQ(joined.at("experiments").size(), 5U);
+  EXPECT_EQ(joined.at("experiments").at("table1").at("steps"), 7);
 }
 
 // All strategies on all inputs; the sums are those of the runs.

@@ -43,24 +43,34 @@ Result<std::vector<const Experiment*>> Choose(const Suite& suite,
   return chosen;
 }
 
-// Where, when and how, beside what was measured.
+// Where, when and how each experiment was run, beside what came of it. `before` is what the file
+// holds: experiments that were run on their own, one after the other, stay together.
 std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, const std::string& date,
-                           const std::vector<const Experiment*>& experiments) {
-  Json json;
-  json["suite"] = suite.name;
-  json["date"] = date;
-  json["berth"] = BERTH_VERSION;
-  json["machine"] = MachineJson();
-  json["quick"] = options.quick;
-  json["time_limit_seconds"] = options.time_limit ? Json(*options.time_limit) : Json(nullptr);
-  json["inputs"] = options.inputs ? Json(*options.inputs) : Json(nullptr);
-  json["rounds"] = options.rounds;
-  json["jobs"] = options.jobs;
-  json["experiments"] = Json::array();
-  for (const Experiment* experiment : experiments) json["experiments"].push_back(experiment->key);
-  json["solvers"] = Json::object();
+                           const std::vector<const Experiment*>& experiments,
+                           const std::string& before) {
+  Json json = Json::parse(before, nullptr, false);
+  if (!json.is_object() || !json.contains("experiments") || !json["experiments"].is_object()) {
+    json = {{"suite", suite.name}, {"experiments", Json::object()}};
+  }
+  Json conditions;
+  conditions["date"] = date;
+  conditions["berth"] = BERTH_VERSION;
+  conditions["machine"] = MachineJson();
+  conditions["quick"] = options.quick;
+  conditions["data"] = !options.data.empty();
+  conditions["tables"] = options.tables.size();
+  conditions["time_limit_seconds"] = options.time_limit ? Json(*options.time_limit) : Json(nullptr);
+  conditions["inputs"] = options.inputs ? Json(*options.inputs) : Json(nullptr);
+  conditions["steps"] = options.steps ? Json(*options.steps) : Json(nullptr);
+  conditions["rounds"] = options.rounds;
+  conditions["jobs"] = options.jobs;
+  conditions["solvers"] = Json::object();
   for (const SolverRow& row : SolverRows()) {
-    json["solvers"][row.name] = row.engine.empty() ? Json("not in this build") : Json(row.engine);
+    conditions["solvers"][row.name] =
+        row.engine.empty() ? Json("not in this build") : Json(row.engine);
+  }
+  for (const Experiment* experiment : experiments) {
+    json["experiments"][std::string(experiment->key)] = conditions;
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -110,7 +120,11 @@ Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
     const std::string path =
         (std::filesystem::path(options.output) / (std::string(suite->name) + "-conditions.json"))
             .string();
-    const auto written = WriteFile(path, ConditionsJson(*suite, options, date, *experiments));
+    std::error_code ignored;
+    const auto before =
+        std::filesystem::exists(path, ignored) ? ReadFile(path) : Result<std::string>();
+    const auto written =
+        WriteFile(path, ConditionsJson(*suite, options, date, *experiments, before.value_or("")));
     if (!written) return tl::unexpected(written.error());
     lab.Say("\n" + Plural(static_cast<std::int64_t>(lab.files().size()) + 1, "file") + " in " +
             OneLine(options.output));
