@@ -217,10 +217,7 @@ Bout Lab::Compare(const std::string& what, const SuiteInput& input, Bytes capaci
   result.trials = RunBenchmark(result.table, runners, options, "");
   Progress("");
   for (std::size_t r = 0; r < runners.size(); ++r) {
-    const Trial& trial = result.trials[r];
-    if (trial.verdict() < Verdict::kFailed) continue;
-    Note(input.name + ": " + runners[r].name + " " + std::string(ToString(trial.verdict())) + ": " +
-         trial.Worst().message);
+    for (const RunResult& run : result.trials[r].runs) Judge(input, runners[r].name, run);
   }
   if (const std::string contradiction = FindContradiction(result, runners);
       !contradiction.empty()) {
@@ -234,9 +231,14 @@ Bout Lab::Compare(const std::string& what, const SuiteInput& input, Bytes capaci
   return bout;
 }
 
-RunResult Lab::RunAlone(const Contender& contender, const Problem& problem,
-                        std::optional<double> time_limit, bool keep_offsets) {
-  return RunOnce(contender.runner, {problem, "", "", 1, time_limit, keep_offsets});
+RunResult Lab::RunAlone(const Contender& contender, const SuiteInput& input,
+                        std::optional<Bytes> capacity, std::optional<double> time_limit,
+                        bool keep_offsets) {
+  Problem problem = input.problem;
+  problem.capacity = capacity;
+  RunResult run = RunOnce(contender.runner, {problem, "", "", 1, time_limit, keep_offsets});
+  Judge(input, contender.name, run);
+  return run;
 }
 
 void Lab::Heading(const std::string& title, const std::string& text) const {
@@ -270,7 +272,23 @@ void Lab::Keep(const std::string& name, const std::string& svg) {
   Write(suite_ + "-" + name + ".svg", svg);
 }
 
+void Lab::Judge(const SuiteInput& input, const std::string& who, const RunResult& run) {
+  if (run.verdict >= Verdict::kFailed) {
+    Note(input.name + ": " + who + " " + std::string(ToString(run.verdict)) + ": " + run.message);
+  }
+  if (input.least > 0 && run.lower_bound > input.least) {
+    Note(input.name + ": " + who + " says that no plan is lower than " +
+         FormatBytesExactly(run.lower_bound) + ", but there is one of " +
+         FormatBytesExactly(input.least));
+  }
+  if (run.height && *run.height < input.bound) {
+    Note(input.name + ": " + who + " has a plan of " + FormatBytesExactly(*run.height) +
+         ", below what was proved to be needed, " + FormatBytesExactly(input.bound));
+  }
+}
+
 void Lab::Note(const std::string& fault) {
+  const std::lock_guard lock(mutex_);
   if (std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) faults_.push_back(fault);
 }
 

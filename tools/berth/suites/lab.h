@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,9 +83,10 @@ class Lab {
   [[nodiscard]] Bout Compare(const std::string& what, const SuiteInput& input, Bytes capacity,
                              const std::vector<Contender>& contenders, double time_limit,
                              int rounds);
-  // One run on its own. Safe from several threads.
-  [[nodiscard]] RunResult RunAlone(const Contender& contender, const Problem& problem,
-                                   std::optional<double> time_limit, bool keep_offsets = false);
+  // One run on its own; without a capacity, as low as it comes. Safe from several threads.
+  [[nodiscard]] RunResult RunAlone(const Contender& contender, const SuiteInput& input,
+                                   std::optional<Bytes> capacity, std::optional<double> time_limit,
+                                   bool keep_offsets = false);
 
   // Results. Text goes to standard output; files are called SUITE-NAME.csv and SUITE-NAME.svg.
   void Heading(const std::string& title, const std::string& text) const;
@@ -102,10 +104,13 @@ class Lab {
 
  private:
   void Note(const std::string& fault);
+  // Notes what a run did that it must not do.
+  void Judge(const SuiteInput& input, const std::string& who, const RunResult& run);
   void Write(const std::string& name, const std::string& text);
 
   std::string suite_;
   SuiteOptions options_;
+  std::mutex mutex_;  // Of faults_.
   std::vector<std::string> faults_;
   std::vector<std::string> files_;
   std::optional<Error> error_;

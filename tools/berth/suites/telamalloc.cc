@@ -114,7 +114,7 @@ Result<void> Table2(Lab& lab) {
       std::optional<Bytes> height;
       for (int round = 0; round < lab.Rounds(); ++round) {
         lab.Progress("table 2, " + input.name + ", " + contender.name);
-        const RunResult run = lab.RunAlone(contender, input.problem, {});
+        const RunResult run = lab.RunAlone(contender, input, {}, {});
         if (run.height) height = run.height;
         if (run.processor) times.push_back(*run.processor);
       }
@@ -400,10 +400,8 @@ Result<void> Figure14(Lab& lab) {
     const SuiteInput& input = (*inputs)[run.input];
     lab.Progress("figure 14, run " + std::to_string(++begun) + " of " +
                  std::to_string(runs.size() * kStrategies.size()));
-    Problem problem = input.problem;
-    problem.capacity = PercentOf(input.least, run.percent);
     const std::size_t s = k % kStrategies.size();
-    run.runs[s] = lab.RunAlone(contenders[s], problem, limit);
+    run.runs[s] = lab.RunAlone(contenders[s], input, PercentOf(input.least, run.percent), limit);
   });
   lab.Progress("");
 
@@ -522,9 +520,8 @@ Result<void> Figure19(Lab& lab) {
   RunResult best;
   for (const SuiteInput& input : *inputs) {
     lab.Progress("figure 19, " + input.name);
-    Problem problem = input.problem;
-    problem.capacity = PercentOf(input.least, 110);
-    RunResult run = lab.RunAlone(contender, problem, lab.TimeLimit(10), /*keep_offsets=*/true);
+    RunResult run = lab.RunAlone(contender, input, PercentOf(input.least, 110), lab.TimeLimit(10),
+                                 /*keep_offsets=*/true);
     if (run.verdict != Verdict::kSolved) continue;
     if (hardest != nullptr && run.stats.failures <= best.stats.failures) continue;
     hardest = &input;
