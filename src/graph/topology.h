@@ -1,7 +1,7 @@
 // graph/topology.h -- a graph compiled to flat arrays, for whoever searches over its orders.
 //
 // What decides the peak of an order is which operators come before which, and which counted bases
-// ("buffers" here) each of them makes and uses. Names, views and uncounted tensors are gone: a use
+// ("storages" here) each of them makes and uses. Names, views and uncounted tensors are gone: a use
 // of a view is a use of its base. Everything is in increasing order without repetitions.
 #ifndef BERTH_GRAPH_TOPOLOGY_H_
 #define BERTH_GRAPH_TOPOLOGY_H_
@@ -20,8 +20,8 @@ namespace berth::internal {
 
 struct OperatorTag;
 using OpIndex = Index<OperatorTag>;  // As in Graph::operators.
-struct GraphBufferTag;
-using BufferIndex = Index<GraphBufferTag>;
+struct StorageTag;
+using StorageIndex = Index<StorageTag>;
 
 // Lists of T, one for each From, in one array.
 template <typename From, typename T>
@@ -43,7 +43,7 @@ class Lists {
   std::vector<T> items_;
 };
 
-struct GraphBuffer {
+struct Storage {
   TensorIndex tensor = 0;  // The base.
   Bytes size = 0;          // At least 1.
   OpIndex creator{-1};     // -1: live from step 0, as no operator makes it.
@@ -55,13 +55,13 @@ struct Topology {
   // All that an operator has to wait for: who makes what it reads or writes in place, and `after`.
   Lists<OpIndex, OpIndex> predecessors;
   Lists<OpIndex, OpIndex> successors;
-  // One for each base that Live() has a buffer for, in the same order. Buffers that are live
+  // One for each base that Live() has a buffer for, in the same order. Storages that are live
   // throughout whatever the order are left out; `always_live` is their sum.
-  IndexedVector<BufferIndex, GraphBuffer> buffers;
+  IndexedVector<StorageIndex, Storage> storages;
   Bytes always_live = 0;
-  Lists<OpIndex, BufferIndex> made;   // By the operator.
-  Lists<OpIndex, BufferIndex> used;   // By the operator, other than made: they are live during it.
-  Lists<BufferIndex, OpIndex> users;  // The same the other way round.
+  Lists<OpIndex, StorageIndex> made;   // By the operator.
+  Lists<OpIndex, StorageIndex> used;   // By the operator, other than made: they are live during it.
+  Lists<StorageIndex, OpIndex> users;  // The same the other way round.
 };
 
 // `graph` must be valid. Cost: O(n log n) of its size.
