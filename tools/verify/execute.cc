@@ -168,7 +168,12 @@ class Run {
     }
     std::set<TensorIndex> results;
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (graph_.tensors[t].output) results.insert(graph_.tensors[t].alias_of.value_or(t));
+      const Tensor& tensor = graph_.tensors[t];
+      if (tensor.output) results.insert(tensor.alias_of.value_or(t));
+      // The next run needs what is there for all runs.
+      const bool for_all_runs =
+          tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
+      if (for_all_runs && arena_.Holds(t)) results.insert(t);
     }
     for (const TensorIndex base : results) Read(nobody_, {base, last_writer_[base]});
     return std::move(report_);

@@ -3,9 +3,9 @@
 // Each operator finds what it reads, in the arena, and checks that every byte is as it was written;
 // then it fills what it makes, and what it writes in place, with a pattern of its own, and checks
 // that this has hurt nothing that it has just read. Views are the bytes of their base. At the end
-// the results must still be there. Whatever is wrong with an order, a lifetime or an offset so that
-// an operator would compute with wrong bytes shows up here, and the report says whose bytes were
-// overwritten by whom.
+// the results must still be there, and the weights where they lie in the arena. Whatever is wrong
+// with an order, a lifetime or an offset so that an operator would compute with wrong bytes shows
+// up here, and the report says whose bytes were overwritten by whom.
 //
 // It knows nothing of lifetimes: bytes matter as long as somebody reads them. Nothing is shared
 // with the rest of Berth but the structs of berth/graph.h.
