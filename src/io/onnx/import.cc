@@ -1094,7 +1094,14 @@ class Importer {
     std::unordered_map<ValueId, OperatorIndex> maker;
     const auto tensor_of = [&](ValueId id) {
       const auto [found, added] = tensor_of_.emplace(id, graph.tensors.size());
-      if (added) graph.tensors.push_back(MakeTensor(values_[id], names));
+      if (added) {
+        graph.tensors.push_back(MakeTensor(values_[id], names));
+        // A body's graph has what it takes from around it as inputs.
+        Tensor& tensor = graph.tensors.back();
+        if (tensor.kind == TensorKind::kActivation && maker.count(id) == 0) {
+          tensor.kind = TensorKind::kInput;
+        }
+      }
       return found->second;
     };
     for (const ValueId id : region.inputs) tensor_of(id);

@@ -226,11 +226,13 @@ void MaxRoiPool(Call& call) {
 void RoiAlign(Call& call) {
   const Shape& in = call.ShapeOf(0);
   const Shape& regions = call.ShapeOf(1);
+  const Shape& images = call.ShapeOf(2);  // Of each region.
   const std::int64_t height = call.Int("output_height", 1);
   const std::int64_t width = call.Int("output_width", 1);
   if (height < 1 || width < 1) return call.Fail("an output of no elements");
   call.Set(0, call.ElementOf(0),
-           Ranked({regions.rank() == 2 ? regions.dims[0] : kUnknownDim,
+           Ranked({call.Same(regions.rank() == 2 ? regions.dims[0] : kUnknownDim,
+                             images.rank() == 1 ? images.dims[0] : kUnknownDim, "regions"),
                    in.rank() == 4 ? in.dims[1] : kUnknownDim, height, width}));
 }
 
@@ -493,7 +495,15 @@ void Window(Call& call) {
 
 void Loss(Call& call) {
   const bool whole = call.Text("reduction", "mean") != "none";
-  call.Set(0, call.ElementOf(0), whole ? Ranked({}) : call.ShapeOf(1));
+  Shape labels = call.ShapeOf(1);
+  const Shape& scores = call.ShapeOf(0);
+  if (scores.rank() >= 2 && labels.rank() + 1 == scores.rank()) {
+    // The scores have a dimension more, that of the classes, behind the first.
+    for (std::size_t i = 0; i < labels.rank(); ++i) {
+      labels.dims[i] = call.Same(labels.dims[i], scores.dims[i == 0 ? 0 : i + 1], "labels");
+    }
+  }
+  call.Set(0, call.ElementOf(0), whole ? Ranked({}) : std::move(labels));
   call.Set(1, call.ElementOf(0), call.ShapeOf(0));
 }
 
