@@ -99,7 +99,7 @@ inline std::string FloatTensor(std::string_view name, const std::vector<float>& 
 
 // A dimension is a number, -1 for one without a name that is open, or a name.
 struct Dim {
-  Dim(std::int64_t dim) : size(dim) {}         // NOLINT(google-explicit-constructor)
+  Dim(std::int64_t dim) : size(dim) {}             // NOLINT(google-explicit-constructor)
   Dim(const char* text) : size(-1), name(text) {}  // NOLINT(google-explicit-constructor)
   std::int64_t size;
   std::string name;
@@ -169,8 +169,7 @@ inline std::string GraphProto(const Graph& graph) {
 inline std::string Opset(std::string_view domain, std::int64_t version) {
   return (domain.empty() ? "" : Bytes(1, domain)) + Number(2, version);
 }
-inline std::string Model(const Graph& graph, std::int64_t opset = 13,
-                         std::string_view more = {}) {
+inline std::string Model(const Graph& graph, std::int64_t opset = 13, std::string_view more = {}) {
   return Number(1, 7) + Bytes(7, GraphProto(graph)) + Bytes(8, Opset("", opset)) +
          std::string(more);
 }

@@ -32,7 +32,8 @@ class Maker {
   // Of a shape that is repeated to `shape`, or rarely is not.
   Ints Repeating(Ints shape) {
     if (Chance(0.3)) {
-      shape.erase(shape.begin(), shape.begin() + Between(0, static_cast<std::int64_t>(shape.size())));
+      shape.erase(shape.begin(),
+                  shape.begin() + Between(0, static_cast<std::int64_t>(shape.size())));
     }
     for (std::int64_t& dim : shape) {
       if (Chance(0.3)) dim = 1;
@@ -186,8 +187,10 @@ void LayerNorm(Maker& m) {
 void ReshapeOf(Maker& m) {
   const Ints shape = m.Shape(0, 4);
   Ints to = shape;
-  if (!to.empty() && m.Chance(0.6)) to[static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(to.size()) - 1))] = -1;
-  if (!to.empty() && m.Chance(0.4)) to[static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(to.size()) - 1))] = 0;
+  if (!to.empty() && m.Chance(0.6))
+    to[static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(to.size()) - 1))] = -1;
+  if (!to.empty() && m.Chance(0.4))
+    to[static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(to.size()) - 1))] = 0;
   if (m.Chance(0.3)) to.push_back(1);
   if (m.Chance(0.02)) to.push_back(3);
   m.In(shape);
@@ -233,7 +236,8 @@ void TransposeOf(Maker& m) {
   m.In(shape);
   if (m.Chance(0.2)) return;
   Ints permutation;
-  for (std::size_t i = 0; i < shape.size(); ++i) permutation.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    permutation.push_back(static_cast<std::int64_t>(i));
   m.random().Shuffle(permutation);
   m.ListAttr("perm", permutation);
 }
@@ -250,7 +254,8 @@ void ConcatOf(Maker& m) {
 }
 void SplitOf(Maker& m) {
   Ints shape = m.Shape(1, 3);
-  const auto axis = static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(shape.size()) - 1));
+  const auto axis =
+      static_cast<std::size_t>(m.Between(0, static_cast<std::int64_t>(shape.size()) - 1));
   const std::int64_t parts = m.Between(1, 4);
   Ints sizes = m.List(static_cast<std::size_t>(parts), 0, 3);
   m.IntAttr("axis", static_cast<std::int64_t>(axis));
@@ -461,7 +466,8 @@ void GemmOf(Maker& m) {
   if (m.Chance(0.5)) m.In({columns});
 }
 void EinsumOf(Maker& m) {
-  const char* const equations[] = {"ij,jk->ik", "bij,bjk->bik", "ij->ji", "ij,ij", "bhqd,bhkd->bhqk"};
+  const char* const equations[] = {"ij,jk->ik", "bij,bjk->bik", "ij->ji", "ij,ij",
+                                   "bhqd,bhkd->bhqk"};
   const Ints letters = {2, 3, 4, 5};
   const auto which = static_cast<std::size_t>(m.Between(0, 4));
   m.With(Text("equation", equations[which]));

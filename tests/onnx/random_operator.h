@@ -10,8 +10,8 @@ namespace berth::internal::onnx_build {
 
 struct RandomOperator {
   std::string type;
-  std::string model;  // The bytes of the file.
-  std::string text;   // For people.
+  std::string model;         // The bytes of the file.
+  std::string text;          // For people.
   bool may_be_open = false;  // We know of reasons to leave open what others do not.
 };
 
