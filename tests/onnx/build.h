@@ -21,7 +21,7 @@ inline std::string Varint(std::uint64_t number) {
 inline std::string Number(std::uint32_t field, std::int64_t number) {
   return Varint(std::uint64_t{field} << 3) + Varint(static_cast<std::uint64_t>(number));
 }
-inline std::string Bytes(std::uint32_t field, std::string_view bytes) {
+inline std::string Field(std::uint32_t field, std::string_view bytes) {
   return Varint((std::uint64_t{field} << 3) | 2) + Varint(bytes.size()) + std::string(bytes);
 }
 inline std::string Fixed32(std::uint32_t bits) {
@@ -41,33 +41,33 @@ struct Attr {
   std::string message;
 };
 inline Attr Int(std::string_view name, std::int64_t value) {
-  return {Bytes(1, name) + Number(3, value) + Number(20, 2)};
+  return {Field(1, name) + Number(3, value) + Number(20, 2)};
 }
 inline Attr Float(std::string_view name, float value) {
-  return {Bytes(1, name) + Real(2, value) + Number(20, 1)};
+  return {Field(1, name) + Real(2, value) + Number(20, 1)};
 }
 inline Attr Text(std::string_view name, std::string_view value) {
-  return {Bytes(1, name) + Bytes(4, value) + Number(20, 3)};
+  return {Field(1, name) + Field(4, value) + Number(20, 3)};
 }
 inline Attr List(std::string_view name, const Ints& values) {
-  std::string message = Bytes(1, name);
+  std::string message = Field(1, name);
   for (const std::int64_t value : values) message += Number(8, value);
   return {message + Number(20, 7)};
 }
 inline Attr Reals(std::string_view name, const std::vector<float>& values) {
-  std::string message = Bytes(1, name);
+  std::string message = Field(1, name);
   for (const float value : values) message += Real(7, value);
   return {message + Number(20, 6)};
 }
 inline Attr Body(std::string_view name, std::string_view graph) {
-  return {Bytes(1, name) + Bytes(6, graph) + Number(20, 5)};
+  return {Field(1, name) + Field(6, graph) + Number(20, 5)};
 }
 inline Attr Tensor(std::string_view name, std::string_view tensor) {
-  return {Bytes(1, name) + Bytes(5, tensor) + Number(20, 4)};
+  return {Field(1, name) + Field(5, tensor) + Number(20, 4)};
 }
 // In a function: what the call gives as `reference`.
 inline Attr Reference(std::string_view name, std::string_view reference, std::int64_t type) {
-  return {Bytes(1, name) + Bytes(21, reference) + Number(20, type)};
+  return {Field(1, name) + Field(21, reference) + Number(20, type)};
 }
 
 // ---- Tensors and values.
@@ -81,12 +81,12 @@ inline std::string TensorProto(std::string_view name, int type, const Ints& dims
                                std::string_view data = {}) {
   std::string message;
   for (const std::int64_t dim : dims) message += Number(1, dim);
-  return message + Number(2, type) + Bytes(8, name) + std::string(data);
+  return message + Number(2, type) + Field(8, name) + std::string(data);
 }
 inline std::string Int64Data(const Ints& values) {
   std::string packed;
   for (const std::int64_t value : values) packed += Varint(static_cast<std::uint64_t>(value));
-  return Bytes(7, packed);
+  return Field(7, packed);
 }
 inline std::string Int64Tensor(std::string_view name, const Ints& values) {
   return TensorProto(name, kInt64, {static_cast<std::int64_t>(values.size())}, Int64Data(values));
@@ -94,7 +94,7 @@ inline std::string Int64Tensor(std::string_view name, const Ints& values) {
 inline std::string FloatTensor(std::string_view name, const std::vector<float>& values) {
   std::string raw;
   for (const float value : values) raw += Fixed32(std::bit_cast<std::uint32_t>(value));
-  return TensorProto(name, kFloat, {static_cast<std::int64_t>(values.size())}, Bytes(9, raw));
+  return TensorProto(name, kFloat, {static_cast<std::int64_t>(values.size())}, Field(9, raw));
 }
 
 // A dimension is a number, -1 for one without a name that is open, or a name.
@@ -111,20 +111,20 @@ inline std::string TensorType(int type, const Dims& dims) {
   for (const Dim& dim : dims) {
     std::string message;
     if (!dim.name.empty()) {
-      message = Bytes(2, dim.name);
+      message = Field(2, dim.name);
     } else if (dim.size >= 0) {
       message = Number(1, dim.size);
     }
-    shape += Bytes(1, message);
+    shape += Field(1, message);
   }
-  return Bytes(1, Number(1, type) + Bytes(2, shape));
+  return Field(1, Number(1, type) + Field(2, shape));
 }
 inline std::string Value(std::string_view name, int type, const Dims& dims) {
-  return Bytes(1, name) + Bytes(2, TensorType(type, dims));
+  return Field(1, name) + Field(2, TensorType(type, dims));
 }
 // Of unknown rank.
 inline std::string Unshaped(std::string_view name, int type) {
-  return Bytes(1, name) + Bytes(2, Bytes(1, Number(1, type)));
+  return Field(1, name) + Field(2, Field(1, Number(1, type)));
 }
 
 // ---- Nodes, graphs, models.
@@ -139,12 +139,12 @@ struct Node {
 };
 inline std::string NodeProto(const Node& node) {
   std::string message;
-  for (const std::string& input : node.inputs) message += Bytes(1, input);
-  for (const std::string& output : node.outputs) message += Bytes(2, output);
-  if (!node.name.empty()) message += Bytes(3, node.name);
-  message += Bytes(4, node.type);
-  for (const Attr& attribute : node.attributes) message += Bytes(5, attribute.message);
-  if (!node.domain.empty()) message += Bytes(7, node.domain);
+  for (const std::string& input : node.inputs) message += Field(1, input);
+  for (const std::string& output : node.outputs) message += Field(2, output);
+  if (!node.name.empty()) message += Field(3, node.name);
+  message += Field(4, node.type);
+  for (const Attr& attribute : node.attributes) message += Field(5, attribute.message);
+  if (!node.domain.empty()) message += Field(7, node.domain);
   return message;
 }
 
@@ -157,20 +157,20 @@ struct Graph {
 };
 inline std::string GraphProto(const Graph& graph) {
   std::string message;
-  for (const Node& node : graph.nodes) message += Bytes(1, NodeProto(node));
-  message += Bytes(2, "g");
-  for (const std::string& weight : graph.weights) message += Bytes(5, weight);
-  for (const std::string& input : graph.inputs) message += Bytes(11, input);
-  for (const std::string& output : graph.outputs) message += Bytes(12, output);
-  for (const std::string& value : graph.values) message += Bytes(13, value);
+  for (const Node& node : graph.nodes) message += Field(1, NodeProto(node));
+  message += Field(2, "g");
+  for (const std::string& weight : graph.weights) message += Field(5, weight);
+  for (const std::string& input : graph.inputs) message += Field(11, input);
+  for (const std::string& output : graph.outputs) message += Field(12, output);
+  for (const std::string& value : graph.values) message += Field(13, value);
   return message;
 }
 
 inline std::string Opset(std::string_view domain, std::int64_t version) {
-  return (domain.empty() ? "" : Bytes(1, domain)) + Number(2, version);
+  return (domain.empty() ? "" : Field(1, domain)) + Number(2, version);
 }
 inline std::string Model(const Graph& graph, std::int64_t opset = 13, std::string_view more = {}) {
-  return Number(1, 7) + Bytes(7, GraphProto(graph)) + Bytes(8, Opset("", opset)) +
+  return Number(1, 7) + Field(7, GraphProto(graph)) + Field(8, Opset("", opset)) +
          std::string(more);
 }
 

@@ -688,7 +688,7 @@ RandomOperator MakeRandomOperator(std::uint64_t seed) {
   for (std::size_t i = 0; i < m.outputs; ++i) {
     const std::string name = "y" + std::to_string(i);
     m.node.outputs.push_back(name);
-    m.graph.outputs.push_back(onnx_build::Bytes(1, name));
+    m.graph.outputs.push_back(Field(1, name));
   }
   m.graph.nodes.push_back(m.node);
   return {m.node.type, Model(m.graph, m.opset), m.node.type + m.text, m.may_be_open};

@@ -54,7 +54,8 @@ namespace internal {
 namespace {
 
 constexpr int kMaxDepth = 32;
-constexpr std::int64_t kMaxWalked = std::int64_t{1} << 21;
+// In bodies and functions, each time that they are walked.
+constexpr std::int64_t kMaxWalked = std::int64_t{1} << 18;
 constexpr std::int64_t kFoldBudget = std::int64_t{1} << 24;
 constexpr int kMaxLoopRounds = 8;
 
@@ -425,8 +426,8 @@ class Importer {
 
   Result<void> Walk(const std::vector<NodeMessage>& nodes, Scope& scope, Region& region) {
     for (const NodeMessage& node : nodes) {
-      if (++walked_ > kMaxWalked) {
-        return source_.Fail("with its functions and bodies the model has more than 2^21 operators");
+      if (scope.depth > 0 && ++walked_ > kMaxWalked) {
+        return source_.Fail("its functions and bodies come to more than 2^18 operators");
       }
       if (auto walked = WalkNode(node, scope, region); !walked) return walked;
     }
@@ -767,6 +768,9 @@ class Importer {
       const Value* value = values_[arguments[0]].info.Complete();
       if (value != nullptr && value->ints.size() == 1) condition = value->ints[0] != 0;
     }
+    std::vector<GraphMessage> messages;
+    messages.reserve(2);  // Regions point into them.
+    std::vector<Region> regions;
     std::vector<std::vector<Info>> results;
     std::string failure;
     for (const bool branch : {true, false}) {
@@ -774,16 +778,17 @@ class Importer {
       const std::string_view name = branch ? "then_branch" : "else_branch";
       const Attribute* body = Body(node, name);
       if (body == nullptr) return source_.Fail(Name(node) + " has no " + std::string(name));
-      const Result<GraphMessage> message = ParseGraph(source_, body->bytes);
+      Result<GraphMessage> message = ParseGraph(source_, body->bytes);
       if (!message) return tl::unexpected(message.error());
       if (message->outputs.size() != node.outputs.size()) {
         return source_.Fail(Name(node) + " has " + std::to_string(node.outputs.size()) +
                             " outputs, and its " + std::string(name) + " " +
                             std::to_string(message->outputs.size()));
       }
+      messages.push_back(*std::move(message));
       Region region;
       const std::size_t conflicts = conflicts_;
-      if (auto walked = WalkBody(*message, scope, {}, {}, region); !walked) {
+      if (auto walked = WalkBody(messages.back(), scope, {}, {}, region); !walked) {
         // No run can take a branch that contradicts itself: what it needs does not matter. Which
         // it is may depend on sizes that the condition is about.
         if (condition || walked.error().code != ErrorCode::kParse) return walked;
@@ -792,7 +797,7 @@ class Importer {
         continue;
       }
       results.push_back(Results(region));
-      AddWorkspace(step, Plan(region, &results.back()));
+      regions.push_back(std::move(region));
     }
     if (results.empty()) return tl::unexpected(Error{ErrorCode::kParse, failure});
     if (!failure.empty()) {
@@ -803,6 +808,7 @@ class Importer {
       if (results.size() == 2) Forget(inferred[i], results[1][i]);
     }
     if (results.size() == 2) reason = "its branches give different shapes, or unknown ones";
+    for (const Region& region : regions) AddWorkspace(step, Plan(region, &inferred));
     return {};
   }
 

@@ -539,8 +539,10 @@ Result<std::shared_ptr<const Value>> ReadElements(OnnxSource& source, const Tens
   };
   WireReader reader(tensor.message);
   bool valid = true;
+  bool any = false;
   while (const std::optional<WireEntry> entry = reader.Next()) {
     const std::size_t bytes_each = static_cast<std::size_t>(width) / 8;
+    any = any || (entry->field >= 4 && entry->field <= 11 && entry->field != 8);
     if (entry->field == 9 && entry->IsBytes()) {  // raw_data
       valid = valid && add_fixed(entry->bytes, bytes_each);
     } else if ((entry->field == 4 && tensor.element == kFloat) ||
@@ -556,6 +558,7 @@ Result<std::shared_ptr<const Value>> ReadElements(OnnxSource& source, const Tens
               });
     }
   }
+  if (!any && size > 0) return nothing;  // Left out to keep the file small.
   if (!valid || value->size() != size) {
     return source.FailAt(tensor.message, "tensor " + Quoted(tensor.name) + " has " +
                                              ToString(Ranked(tensor.dims)) +
