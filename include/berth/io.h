@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,9 +96,31 @@ struct Provenance {
 
 // The bytes of a file; "-" is standard input. Error: kIo, naming the file and the reason.
 [[nodiscard]] Result<std::string> ReadFile(const std::string& path);
+// A file to look at without reading all of it: a regular file is mapped, and of it only what is
+// looked at takes memory; anything else is read. Who truncates the file meanwhile ends the process
+// that looks at it. Movable.
+class FileView {
+ public:
+  // As ReadFile().
+  [[nodiscard]] static Result<FileView> Open(const std::string& path);
+  FileView(FileView&& other) noexcept;
+  FileView& operator=(FileView&& other) noexcept;
+  ~FileView();
+
+  [[nodiscard]] std::string_view bytes() const { return mapped_.data() ? mapped_ : read_; }
+
+ private:
+  FileView() = default;
+  std::string_view mapped_;
+  std::string read_;
+};
+
 // Writes a file as a whole or not at all (through a temporary file beside it); links, pipes and
 // devices are written in place. "-" is standard output. Error: kIo, likewise.
 [[nodiscard]] Result<void> WriteFile(const std::string& path, std::string_view text);
+// The same with the text in pieces, which may be views of the file that is replaced.
+[[nodiscard]] Result<void> WriteFile(const std::string& path,
+                                     std::span<const std::string_view> pieces);
 
 // "512KiB", "1MiB", "1.5GiB", "64kB", "512K" (as KiB), "1048576", "1048576B": a size in bytes.
 // Nothing if it is not
