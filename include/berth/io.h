@@ -101,6 +101,7 @@ struct Provenance {
 // that looks at it. Movable.
 class FileView {
  public:
+  FileView() = default;  // Of no file: no bytes.
   // As ReadFile().
   [[nodiscard]] static Result<FileView> Open(const std::string& path);
   FileView(FileView&& other) noexcept;
@@ -110,7 +111,6 @@ class FileView {
   [[nodiscard]] std::string_view bytes() const { return mapped_.data() ? mapped_ : read_; }
 
  private:
-  FileView() = default;
   std::string_view mapped_;
   std::string read_;
 };

@@ -11,6 +11,7 @@ namespace {
 
 struct CheckArguments {
   TableArguments table;
+  ModelArguments model;  // All but the path, which is the table's.
   std::string plan;
   bool execute = false;
   bool json = false;
@@ -195,7 +196,7 @@ void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
 
 // An order that others have made is judged by the verifier, which names every fault; so it is only
 // read here.
-Result<ExitCode> RunGraph(const CheckArguments& arguments, std::string text) {
+Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
   if (arguments.plan.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "PLAN is missing: a graph is checked together with a plan of it");
@@ -203,10 +204,10 @@ Result<ExitCode> RunGraph(const CheckArguments& arguments, std::string text) {
   const auto plan = ReadFile(arguments.plan);
   if (!plan) return tl::unexpected(plan.error());
   const std::string plan_name = arguments.plan == "-" ? "<stdin>" : arguments.plan;
-  ModelArguments model_arguments;
+  ModelArguments model_arguments = arguments.model;
   model_arguments.path = arguments.table.path;
   ReadSettings(*plan, model_arguments);
-  const auto model = ParseModel(model_arguments, std::move(text));
+  const auto model = ParseModel(model_arguments, std::move(file));
   if (!model) return tl::unexpected(model.error());
   const Graph& graph = model->graph;
   auto order = ReadOrder(*plan, plan_name, graph, /*validate=*/false);
@@ -243,14 +244,14 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "TABLE and PLAN cannot both be standard input; give one of them as a file");
   }
-  auto text = ReadFile(arguments.table.path);
-  if (!text) return tl::unexpected(text.error());
-  if (IsModel(*text)) return RunGraph(arguments, std::move(*text));
+  auto file = FileView::Open(arguments.table.path);
+  if (!file) return tl::unexpected(file.error());
+  if (IsModel(file->bytes(), arguments.table.path)) return RunGraph(arguments, std::move(*file));
   if (arguments.execute) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--execute runs a graph; a table of buffers does not say who reads what");
   }
-  const auto input = ParseTable(arguments.table, std::move(*text));
+  const auto input = ParseTable(arguments.table, std::string(file->bytes()));
   if (!input) return tl::unexpected(input.error());
   const auto offsets = LoadOffsets(arguments, *input);
   if (!offsets) return tl::unexpected(offsets.error());
@@ -275,6 +276,7 @@ Command AddCheckCommand(CLI::App& berth) {
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
       "May be left out where TABLE itself has offsets. Of a model: a JSON plan, whose order is "
       "checked too.");
+  AddModelSizes(*app, arguments->model);
   app->add_flag("--execute", arguments->execute,
                 "Run the model in an arena: every operator checks the bytes that it reads and "
                 "fills those that it makes.");

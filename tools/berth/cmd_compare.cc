@@ -119,8 +119,8 @@ Command AddCompareCommand(CLI::App& berth) {
       "Exit codes: 0 done, 2 bad input or usage.\n"
       "Each order is placed by berth place's auto; limits hold for each by itself.\n"
       "\nExamples:\n"
-      "  berth compare model.json\n"
-      "  berth compare model.json --json | jq '.orders[] | [.order, .peak]'");
+      "  berth compare model.onnx\n"
+      "  berth compare model.onnx --json | jq '.orders[] | [.order, .peak]'");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

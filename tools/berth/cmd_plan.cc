@@ -176,6 +176,14 @@ std::vector<std::string> Summary::Advice() const {
     text += " runs: what waits could be recomputed, or moved away.";
     lines.push_back(std::move(text));
   }
+  if (!model.open_dimensions.empty()) {
+    std::string names;
+    for (const std::string& name : model.open_dimensions) {
+      names += (names.empty() ? "" : ", ") + OneLine(name);
+    }
+    lines.push_back("Sizes that the model leaves open: " + names + "; --dim " +
+                    ShellWord(model.open_dimensions.front() + "=1") + " gives one.");
+  }
   if (in_place_peak && *in_place_peak < plan.schedule.peak) {
     lines.push_back("--in-place lowers the peak of this order to " + FormatBytes(*in_place_peak) +
                     ".");
@@ -402,10 +410,10 @@ Command AddPlanCommand(CLI::App& berth) {
       "Three quarters of --time-limit go to the order at most, the rest to the placement.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
-      "  berth plan model.json                             How small can its arena be, and why?\n"
-      "  berth plan model.json --capacity 1MiB -o plan.json  Does it fit, and where?\n"
-      "  berth plan model.json --order program --svg p.svg   As written: what would it need?\n"
-      "  berth check model.json plan.json --execute          Is the plan right?");
+      "  berth plan model.onnx                             How small can its arena be, and why?\n"
+      "  berth plan model.onnx --capacity 1MiB -o plan.json  Does it fit, and where?\n"
+      "  berth plan model.onnx --order program --svg p.svg   As written: what would it need?\n"
+      "  berth check model.onnx plan.json --execute          Is the plan right?");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

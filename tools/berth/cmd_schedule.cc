@@ -97,16 +97,23 @@ std::string AnswerText(const Model& model, const ScheduleArguments& arguments,
   return text + "  " + Wrap(names, TextWidth() - 2, 2) + "\n";
 }
 
-// A graph in the new order, or the order alone.
-std::string OutputText(const Model& model, const ScheduleAnswer& answer) {
-  return WriteGraphJson(Reordered(model.graph, answer.order));
+// The model as it came, with its operators in the new order.
+Result<void> WriteOutput(const Model& model, const ScheduleAnswer& answer,
+                         const std::string& output) {
+  if (!model.is_onnx || HasExtension(output, ".json")) {
+    return WriteFile(output, WriteGraphJson(Reordered(model.graph, answer.order)));
+  }
+  const auto pieces = ReorderOnnx(model.file.bytes(), model.name, answer.order);
+  if (!pieces) return tl::unexpected(pieces.error());
+  return WriteFile(output, *pieces);
 }
 
 Result<ExitCode> Run(const ScheduleArguments& arguments) {
   const bool to_stdout = IsStandardOutput(arguments.output);
-  if (!arguments.output.empty() && !to_stdout && !HasExtension(arguments.output, ".json")) {
+  if (!arguments.output.empty() && !to_stdout && !HasExtension(arguments.output, ".json") &&
+      !HasExtension(arguments.output, ".onnx")) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--output: '" + arguments.output + "' does not end in .json, the format of graphs");
+                "--output: '" + arguments.output + "' ends in neither .json nor .onnx");
   }
   for (const Result<void>& checked :
        {CheckOneWriter({{"--output -", to_stdout}, {"--json", arguments.json}}),
@@ -115,6 +122,11 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   }
   const auto model = LoadModel(arguments.model);
   if (!model) return tl::unexpected(model.error());
+  if (HasExtension(arguments.output, ".onnx") && !model->is_onnx) {
+    return Fail(ErrorCode::kInvalidOptions, "--output: '" + arguments.output +
+                                                "' would be an ONNX model, but '" + model->name +
+                                                "' is a graph in JSON");
+  }
   ScheduleOptions options = arguments.options;
   options.counting = arguments.model.counting;
   WatchedSearch search(arguments.search);
@@ -122,7 +134,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   if (!answer) return tl::unexpected(answer.error());
   VerifyOrderOrDie(model->graph, answer->order, options.counting, answer->peak);
   if (!arguments.output.empty()) {
-    if (auto written = WriteFile(arguments.output, OutputText(*model, *answer)); !written) {
+    if (auto written = WriteOutput(*model, *answer, arguments.output); !written) {
       return tl::unexpected(written.error());
     }
   }
@@ -155,9 +167,11 @@ Command AddScheduleCommand(CLI::App& berth) {
       berth.add_subcommand("schedule", "Order the operators of a model for the least memory.");
   const auto arguments = std::make_shared<ScheduleArguments>();
   AddModel(*app, arguments->model);
-  app->add_option("-o,--output", arguments->output,
-                  "Write the graph with its operators in the new order, as .json; - for standard "
-                  "output.")
+  app->add_option(
+         "-o,--output", arguments->output,
+         "Write the same model with its operators in the new order: .onnx for an ONNX model "
+         "(nothing else in it changes), or the graph as .json; - for standard output, in "
+         "the format of the model.")
       ->type_name("FILE");
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);
@@ -166,8 +180,8 @@ Command AddScheduleCommand(CLI::App& berth) {
               "\nExit codes: 0 ordered, 2 bad input or usage.\n"
               "Ctrl-C ends the search with the best order so far; a second one kills.\n"
               "\nExamples:\n"
-              "  berth schedule model.json                     The order, and its proof.\n"
-              "  berth schedule model.json -o reordered.json   The same graph in that order.\n"
+              "  berth schedule model.onnx                     The order, and its proof.\n"
+              "  berth schedule model.onnx -o reordered.onnx   The same model in that order.\n"
               "  berth schedule model.json --json | jq .order  In a script.");
   return {app, [arguments] { return Run(*arguments); }};
 }

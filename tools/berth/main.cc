@@ -45,7 +45,7 @@ int Main(int argc, char** argv) {
   berth.footer(
       "Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 gave up before an answer.\n"
       "\nExamples:\n"
-      "  berth plan model.json -o plan.json                  A model's order and offsets.\n"
+      "  berth plan model.onnx -o plan.json                  A model's order and offsets.\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
       "  berth check model.csv plan.csv                      Is anybody's plan right?\n"

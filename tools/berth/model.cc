@@ -1,6 +1,7 @@
 #include "tools/berth/model.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -28,6 +29,19 @@ bool IsFile(const std::string& text) {
   return text == "-" || text.find_first_of("./") != std::string::npos;
 }
 
+bool LooksLikeJson(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
+// A model begins with a field of the message, mostly its version; a table never does so.
+bool LooksLikeOnnx(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  return first < '\t' || (first > '\r' && first < ' ');
+}
+
 Result<void> SetCounting(const std::string& text, Counting& counting) {
   if (text == "none") {
     counting = {};
@@ -48,7 +62,7 @@ Result<void> SetCounting(const std::string& text, Counting& counting) {
 
 void AddModel(CLI::App& app, ModelArguments& arguments) {
   app.add_option("MODEL", arguments.path,
-                 "A graph in JSON (docs/formats/graph.md); - is standard input.")
+                 "An ONNX model, or a graph in JSON (docs/formats/graph.md); - is standard input.")
       ->required();
   const auto set = [&arguments](const std::string& text) {
     if (const auto done = SetCounting(text, arguments.counting); !done) {
@@ -60,10 +74,40 @@ void AddModel(CLI::App& app, ModelArguments& arguments) {
                                        "none, inputs, parameters (with "
                                        "constants) or all. Default: none.")
       ->type_name("WHAT");
+  AddModelSizes(app, arguments);
   app.add_flag(
       "--in-place", arguments.in_place,
       "Let operators that the model says can do so write their output over an input, where "
       "that is safe in every order.");
+}
+
+void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
+  const auto set_dimension = [&arguments](const std::vector<std::string>& words) {
+    arguments.onnx.dimensions.clear();
+    for (const std::string& word : words) {
+      const std::size_t equals = word.rfind('=');
+      OnnxDimension dimension;
+      const char* const last = word.data() + word.size();
+      const char* const first = equals == std::string::npos ? last : word.data() + equals + 1;
+      const auto [end, error] = std::from_chars(first, last, dimension.size);
+      if (first == last || error != std::errc() || end != last || dimension.size < 0 ||
+          dimension.size > (std::int64_t{1} << 56) || equals == 0) {
+        throw CLI::ValidationError(
+            "--dim", "'" + OneLine(word) + "' is not of the form NAME=SIZE, as batch=1");
+      }
+      dimension.name = word.substr(0, equals);
+      arguments.onnx.dimensions.push_back(std::move(dimension));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--dim", set_dimension,
+         "A size that the ONNX model leaves open, such as batch=1; may be given several times.")
+      ->type_name("NAME=SIZE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
+             "Plan every element of an ONNX model as so many bytes: 1 for one that will run in 8 "
+             "bits.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
@@ -99,26 +143,44 @@ void AddOrder(CLI::App& app, std::string& order) {
       ->type_name("NAME|FILE");
 }
 
-bool IsModel(std::string_view text) {
-  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
+bool IsModel(std::string_view bytes, const std::string& path) {
+  return HasExtension(path, ".onnx") || LooksLikeJson(bytes) || LooksLikeOnnx(bytes);
 }
 
 Result<Model> LoadModel(const ModelArguments& arguments) {
-  auto text = ReadFile(arguments.path);
-  if (!text) return tl::unexpected(text.error());
-  return ParseModel(arguments, std::move(*text));
+  auto file = FileView::Open(arguments.path);
+  if (!file) return tl::unexpected(file.error());
+  return ParseModel(arguments, std::move(*file));
 }
 
-Result<Model> ParseModel(const ModelArguments& arguments, std::string text) {
+Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
+  const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
+  const std::string_view bytes = file.bytes();
   Model model;
   model.name = NameOf(arguments.path);
-  const std::string name = arguments.path == "-" ? model.name : arguments.path;
-  auto graph = ReadGraphJson(text, name);
-  if (!graph) return tl::unexpected(graph.error());
-  model.text = std::move(text);
-  model.graph = std::move(*graph);
+  model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
+  if (!model.is_onnx && !LooksLikeJson(bytes)) {
+    return Fail(ErrorCode::kParse, OneLine(name) +
+                                       ": neither an ONNX model nor a graph in JSON; tables of "
+                                       "buffers are for berth place");
+  }
+  if (model.is_onnx) {
+    auto onnx = ReadOnnx(bytes, name, arguments.onnx);
+    if (!onnx) return tl::unexpected(onnx.error());
+    model.graph = std::move(onnx->graph);
+    model.notes = std::move(onnx->notes);
+    model.open_dimensions = std::move(onnx->open_dimensions);
+  } else {
+    if (!arguments.onnx.dimensions.empty() || arguments.onnx.element_bytes) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  OneLine(name) +
+                      ": --dim and --element-bytes are for ONNX models; a graph in "
+                      "JSON gives its sizes in bytes");
+    }
+    auto graph = ReadGraphJson(bytes, name);
+    if (!graph) return tl::unexpected(graph.error());
+    model.graph = std::move(*graph);
+  }
   if (arguments.in_place) {
     const auto views = [](const Graph& g) {
       return std::count_if(g.tensors.begin(), g.tensors.end(),
@@ -128,6 +190,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, std::string text) {
     model.graph = ReuseInPlace(std::move(model.graph));
     model.reused = views(model.graph) - before;
   }
+  model.file = std::move(file);
   return model;
 }
 

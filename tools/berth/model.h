@@ -9,6 +9,7 @@
 
 #include "berth/graph.h"
 #include "berth/io.h"
+#include "berth/onnx.h"
 #include "berth/schedule.h"
 #include "tools/berth/common.h"
 
@@ -18,8 +19,11 @@ struct ModelArguments {
   std::string path;
   Counting counting;
   bool in_place = false;
+  OnnxOptions onnx;
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
+// Of these, --dim and --element-bytes alone.
+void AddModelSizes(CLI::App& app, ModelArguments& arguments);
 
 // A flag for each row of ScheduleOptionTable().
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options);
@@ -28,20 +32,23 @@ void AddOrder(CLI::App& app, std::string& order);
 
 struct Model {
   std::string name;
-  std::string text;  // As read, for its hash.
-  Graph graph;       // As it is planned.
+  FileView file;
+  Graph graph;  // As it is planned.
+  bool is_onnx = false;
   // What reading says that a person has to know, one sentence each.
   std::vector<std::string> notes;
-  std::int64_t reused = 0;  // Outputs that are written over inputs, by --in-place.
+  std::vector<std::string> open_dimensions;  // For --dim.
+  std::int64_t reused = 0;                   // Outputs that are written over inputs, by --in-place.
 
-  [[nodiscard]] std::string hash() const { return HashOf(text); }
+  // Cost: reads the whole file, weights too.
+  [[nodiscard]] std::string hash() const { return HashOf(file.bytes()); }
 };
 // Reads the file, whatever kind of model it is. Error: kIo, or that of the reader.
 [[nodiscard]] Result<Model> LoadModel(const ModelArguments& arguments);
 // The same of a file that has been read already.
-[[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, std::string text);
+[[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, FileView file);
 // Whether the file looks like a model, not like a table.
-[[nodiscard]] bool IsModel(std::string_view text);
+[[nodiscard]] bool IsModel(std::string_view bytes, const std::string& path);
 
 // What --order says: an algorithm in `options`, or an order.
 [[nodiscard]] Result<std::optional<Order>> LoadOrder(const std::string& argument,
