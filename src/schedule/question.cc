@@ -92,7 +92,7 @@ Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, Sc
     auto& search = search_[backwards ? 1 : 0];
     if (!search) {
       search.emplace(backwards ? backwards_ : reduction_.instance, floor_, limit_,
-                     options_.dominance);
+                     options_.dominance, options_.valleys);
     }
     const std::size_t states = search->num_states();
     const BestFirst::Verdict verdict = search->Run(work, bytes, budget);
