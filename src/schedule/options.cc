@@ -119,6 +119,7 @@ const std::array kRows = {
     BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),
     BERTH_EXACT(dominance,
                 "An operator that frees at least what it creates, at no cost, runs at once."),
+    BERTH_EXACT(valleys, "So do several operators that together free what they create."),
     BERTH_EXACT(backwards, "Beams and best-first search also read orders from the end."),
 };
 #undef BERTH_EXACT
