@@ -11,8 +11,10 @@
 
 #include "berth/graph.h"
 #include "berth/place.h"
+#include "berth/plan.h"
 #include "berth/problem.h"
 #include "berth/result.h"
+#include "berth/schedule.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -56,6 +58,12 @@ struct Table {
 // UTF-8 are written with U+FFFD in place of what is not.
 [[nodiscard]] std::string WriteGraphJson(const Graph& graph);
 
+// The order in a JSON file: its "order", a list of operators by name or by position in program
+// order; or such a list alone. The result is a valid order of `graph`; without `validate`, a list
+// of whatever operators it names. Errors: kParse; kInvalidPlan, naming the operators.
+[[nodiscard]] Result<Order> ReadOrder(std::string_view text, std::string_view name,
+                                      const Graph& graph, bool validate = true);
+
 // Where a plan comes from, for whoever finds the file later.
 struct Provenance {
   std::string version;     // Of Berth.
@@ -64,6 +72,9 @@ struct Provenance {
   PlaceOptions options;    // Each option as it was; `threads`, which changes nothing, is not kept.
   std::optional<std::int64_t> node_limit = {};
   std::string solver = {};  // Of berth/solvers.h, where one was asked instead of an algorithm.
+  // Of the plan of a graph:
+  ScheduleOptions schedule = {};
+  bool in_place = false;  // The graph went through ReuseInPlace().
 };
 // "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
 [[nodiscard]] std::string HashOf(std::string_view text);
@@ -71,6 +82,10 @@ struct Provenance {
 // Writes a plan as JSON (docs/formats/plan.md). Keys in a fixed order, no time of day, and no
 // running time: the same plan gives the same bytes.
 [[nodiscard]] std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
+                                        const Provenance& provenance);
+
+// Writes the plan of a graph likewise: with its order, and its tensors as buffers.
+[[nodiscard]] std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
                                         const Provenance& provenance);
 
 // Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a

@@ -177,6 +177,19 @@ TEST(PeakTest, WhatOrdersAreValidIsAgreedOn) {
   EXPECT_LT(valid, 800);
 }
 
+TEST(ReorderedTest, ProgramOrderIsThenTheOrder) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph graph = RandomGraph(seed, AllGraphKnobs());
+    const Order order = RandomOrder(graph, seed);
+    const Graph reordered = Reordered(graph, order);
+    EXPECT_TRUE(Validate(reordered)) << seed;
+    EXPECT_EQ(Live(reordered, ProgramOrder(reordered)).live, Live(graph, order).live) << seed;
+    Order back(order.size());
+    for (std::size_t s = 0; s < order.size(); ++s) back[order[s]] = s;
+    EXPECT_EQ(Reordered(reordered, back), graph) << seed;
+  }
+}
+
 TEST(OracleScheduleTest, TheTwoOraclesAgreeAndTheVerifierConfirms) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

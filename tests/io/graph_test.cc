@@ -181,6 +181,31 @@ TEST(WriteGraphJsonTest, ComesBackAsItWas) {
   }
 }
 
+TEST(ReadOrderTest, NamesOrPositions) {
+  const auto graph = ReadGraphJson(File(R"({"name": "a", "inputs": [], "outputs": []},
+                                           {"name": "b", "inputs": [], "outputs": [7]},
+                                           {"name": "c", "inputs": [7], "outputs": []})",
+                                        R"({"id": 7, "name": "x", "bytes": 1, "kind": "output"})"),
+                                   "g");
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const auto read = [&](const std::string& text) { return ReadOrder(text, "o", *graph); };
+  EXPECT_EQ(read(R"(["b", "a", "c"])").value(), (Order{1, 0, 2}));
+  EXPECT_EQ(read(R"({"order": [1, 2, "a"], "more": 1})").value(), (Order{1, 2, 0}));
+  const auto refusal = [&](const std::string& text) { return read(text).error().message; };
+  EXPECT_EQ(refusal("{}"), "o: \"order\" is missing where it should be a list");
+  EXPECT_EQ(refusal("3"), "o: \"order\" is missing where it should be a list");
+  EXPECT_EQ(refusal("[-1]"),
+            "o: number 0 of \"order\" is -1 where the name or the position of an operator should "
+            "be");
+  EXPECT_EQ(refusal(R"(["a", "d"])"),
+            "o: number 1 of \"order\" is \"d\", which no operator is called");
+  EXPECT_EQ(refusal("[0, 1]"), "o: operator \"c\" is missing in the order");
+  EXPECT_EQ(refusal("[0, 2, 1]"),
+            "o: operator \"c\" runs at step 1, before operator \"b\", which it waits for, at step "
+            "2");
+  EXPECT_FALSE(read("[0, 1, 3]").has_value());
+}
+
 // Rows of a CSV file by their first field.
 std::map<std::string, std::vector<std::string>> Rows(const std::string& text) {
   std::map<std::string, std::vector<std::string>> rows;
