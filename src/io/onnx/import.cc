@@ -793,13 +793,13 @@ class Importer {
         // it is may depend on sizes that the condition is about.
         if (condition || walked.error().code != ErrorCode::kParse) return walked;
         conflicts_ = conflicts;
-        failure = walked.error().message;
+        failure = walked.error().message.substr(source_.name().size() + 2);
         continue;
       }
       results.push_back(Results(region));
       regions.push_back(std::move(region));
     }
-    if (results.empty()) return tl::unexpected(Error{ErrorCode::kParse, failure});
+    if (results.empty()) return source_.Fail(failure);
     if (!failure.empty()) {
       notes_.push_back("A branch of " + Name(node) + " cannot run with these sizes: " + failure);
     }
@@ -950,7 +950,6 @@ class Importer {
     }
     const Result<GraphMessage> message = ParseGraph(source_, body->bytes);
     if (!message) return tl::unexpected(message.error());
-    static const NodeMessage kNoNode;
     const Call attributes(source_, node, *opset, {});
     const std::int64_t scanned = attributes.Int("num_scan_inputs", 0);
     const std::size_t count = arguments.size();
