@@ -40,9 +40,9 @@ double Spent(const Trial& trial) {
   return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
-// Names for axes: with how much each input may use.
 std::vector<std::string> InputNames(const std::vector<Bout>& bouts) {
   std::vector<std::string> names;
+  names.reserve(bouts.size());
   for (const Bout& bout : bouts) names.push_back(bout.input);
   return names;
 }
