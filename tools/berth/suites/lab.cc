@@ -184,14 +184,12 @@ Contender Lab::Contend(std::string_view key) {
   }
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
-  // Of a search, what it found itself; `auto` is all of them together, and `guided` tries the
-  // heuristic first, as users get it.
-  if (key == "telamalloc") contender.runner.options.guided.heuristic_first = false;
+  // Of a search, what it found itself; `auto` is all of them together.
+  contender.runner.options.guided.heuristic_first = false;
   const bool searches =
       Info(method->algorithm).exact || method->algorithm == Algorithm::kTelaMalloc;
   if (!method->solver && searches && key != "auto") {
     contender.runner.finders = {contender.key};
-    if (key == "guided") contender.runner.finders.emplace_back("contention");
   }
   return contender;
 }
