@@ -55,7 +55,7 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 // In bodies and functions, each time that they are walked.
-constexpr std::int64_t kMaxWalked = std::int64_t{1} << 18;
+constexpr std::int64_t kMaxWalked = std::int64_t{1} << 17;
 constexpr std::int64_t kFoldBudget = std::int64_t{1} << 24;
 constexpr int kMaxLoopRounds = 8;
 
@@ -114,6 +114,19 @@ std::string ReasonOfType(const Info& info) {
     return "a " + std::string(ToString(info.kind)) + " has no fixed size";
   }
   return {};
+}
+
+// "2x3 of float32".
+std::string TypeText(const Info& info) {
+  const std::optional<ElementTypeInfo> type = FindElementType(info.element);
+  return ToString(info.shape) + " of " +
+         (type ? std::string(type->name) : "type " + std::to_string(info.element));
+}
+
+// "1 tensor is", "2 tensors are".
+std::string Count(std::size_t count, const std::string& noun, const char* one, const char* many) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s") + " " +
+         (count == 1 ? one : many);
 }
 
 bool IsControlFlow(const NodeMessage& node) {
@@ -350,9 +363,9 @@ class Importer {
       region.inputs.push_back(id);
     }
     if (replaceable > 0) {
-      notes_.push_back(std::to_string(replaceable) +
-                       " weights are inputs too: the plan holds while their shapes stay those of "
-                       "the file, and the values of those that decide sizes.");
+      notes_.push_back(Count(replaceable, "weight", "is an input too", "are inputs too") +
+                       ": the plan holds while their shapes stay those of the file, and the "
+                       "values of those that decide sizes.");
     }
     return {};
   }
@@ -427,7 +440,7 @@ class Importer {
   Result<void> Walk(const std::vector<NodeMessage>& nodes, Scope& scope, Region& region) {
     for (const NodeMessage& node : nodes) {
       if (scope.depth > 0 && ++walked_ > kMaxWalked) {
-        return source_.Fail("its functions and bodies come to more than 2^18 operators");
+        return source_.Fail("its functions and bodies come to more than 2^17 operators");
       }
       if (auto walked = WalkNode(node, scope, region); !walked) return walked;
     }
@@ -576,9 +589,8 @@ class Importer {
     }
     if (!conflict) return;
     if (conflicts_++ == 0) {
-      first_conflict_ = Name(node) + " makes " + ToString(info.shape) + " of type " +
-                        std::to_string(info.element) + ", where the file says " +
-                        ToString(declared.shape) + " of type " + std::to_string(declared.element);
+      first_conflict_ =
+          Name(node) + " makes " + TypeText(info) + ", where the file says " + TypeText(declared);
     }
   }
 
@@ -1214,16 +1226,18 @@ class Importer {
       }
     }
     if (constants > 0) {
-      out.notes.push_back(std::to_string(constants) + " tensors of " +
-                          std::to_string(constant_bytes) +
-                          " bytes in all are constant, and kept beside the weights.");
+      out.notes.push_back(Count(constants, "tensor", "is constant", "are constant") +
+                          " and kept beside the weights, " + std::to_string(constant_bytes) +
+                          " bytes in all.");
     }
     for (const auto& [reason, count] : unplanned) {
-      out.notes.push_back(std::to_string(count) + " tensors are not planned: " + reason + ".");
+      out.notes.push_back(Count(count, "tensor", "is not planned", "are not planned") + ": " +
+                          reason + ".");
     }
     if (conflicts_ > 0) {
-      out.notes.push_back("The file gives " + std::to_string(conflicts_) +
-                          " shapes or types that its operators do not: " + first_conflict_ + ".");
+      out.notes.push_back(Count(conflicts_, "shape", "in the file is", "in the file are") +
+                          " not what the operators make, which is believed: " + first_conflict_ +
+                          ".");
     }
     if (model_.training_graphs > 0) {
       out.notes.push_back("The training part of the model is left out.");
