@@ -699,7 +699,10 @@ class Importer {
     }
     if (outputs != nullptr) LeaveOutResults(region, *outputs, graph);
     const Liveness liveness = Live(graph, ProgramOrder(graph));
-    if (liveness.problem.buffers.empty()) return workspace;
+    if (liveness.problem.buffers.size() <= 2) {  // Any plan is as high as the peak.
+      workspace.bytes = liveness.peak;
+      return workspace;
+    }
     PlaceOptions options;
     options.algorithm = Algorithm::kFirstFitSize;
     Budget budget;
