@@ -7,7 +7,7 @@
 
 #include "schedule/walk.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 // How a kept state came about.
@@ -135,4 +135,4 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
   return order;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

@@ -8,7 +8,7 @@
 #include "berth/budget.h"
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 struct BeamLimits {
   std::size_t width = 1;
@@ -27,6 +27,6 @@ struct BeamLimits {
 [[nodiscard]] std::optional<std::vector<Op>> Beam(const Instance& instance,
                                                   const BeamLimits& limits, Budget& budget);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_BEAM_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr std::size_t kFirstTable = 1024;
@@ -159,4 +159,4 @@ void BestFirst::Recover(std::uint32_t state) {
   }
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

@@ -22,7 +22,7 @@
 #include "schedule/valley.h"
 #include "schedule/walk.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class BestFirst {
  public:
@@ -96,6 +96,6 @@ class BestFirst {
   bool found_ = false;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_BEST_FIRST_H_

@@ -177,7 +177,7 @@ Result<std::string> GetOption(const ScheduleOptions& options, std::string_view n
   return row->get(options);
 }
 
-namespace internal {
+namespace internal::schedule {
 
 // What the table accepts is valid, so options are valid if the table takes back what it gives.
 Result<void> ValidateOptions(const ScheduleOptions& options) {
@@ -194,5 +194,5 @@ Result<void> ValidateOptions(const ScheduleOptions& options) {
   return {};
 }
 
-}  // namespace internal
+}  // namespace internal::schedule
 }  // namespace berth

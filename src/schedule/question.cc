@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "schedule/beam.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr std::size_t kMostWidth = 4096;
@@ -127,4 +127,4 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, Schedul
   return Answer::kOpen;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 ValleyFinder::ValleyFinder(const Walker& walker)
     : walker_(walker), instance_(walker.instance()), done_(walker.words()) {
@@ -136,4 +136,4 @@ const std::vector<Op>& ValleyFinder::Find(const Word* state, const Standing& at)
   return found_;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

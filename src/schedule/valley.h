@@ -25,7 +25,7 @@
 #include "schedule/instance.h"
 #include "schedule/walk.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class ValleyFinder {
  public:
@@ -64,6 +64,6 @@ class ValleyFinder {
   std::int64_t work_ = 0;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_VALLEY_H_

@@ -8,7 +8,7 @@
 
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 // What a downset needs beside its bits.
 struct Standing {
@@ -115,6 +115,6 @@ class Walker {
   std::vector<Word> may_dominate_;  // Operators that can free as much as they create.
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_WALK_H_
