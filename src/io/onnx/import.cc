@@ -1243,7 +1243,7 @@ class Importer {
                           ".");
     }
     if (model_.training_graphs > 0) {
-      out.notes.push_back("The training part of the model is left out.");
+      out.notes.emplace_back("The training part of the model is left out.");
     }
   }
 

@@ -159,11 +159,9 @@ void ConvTranspose(Call& call) {
     const std::int64_t stride = windows->strides[i];
     if (sizes != nullptr) {
       out.push_back((*sizes)[sizes->size() - rank + i]);
-    } else if (size < 0) {
-      out.push_back(kUnknownDim);
-    } else if (windows->auto_pad.substr(0, 4) == "SAME") {
+    } else if (size >= 0 && windows->auto_pad.substr(0, 4) == "SAME") {
       out.push_back(call.Times(size, stride));
-    } else if (windows->kernel[i] < 0 || size == 0) {
+    } else if (size <= 0 || windows->kernel[i] < 0) {
       out.push_back(kUnknownDim);
     } else {
       const std::int64_t extent = windows->dilations[i] * (windows->kernel[i] - 1) + 1;

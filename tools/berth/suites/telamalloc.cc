@@ -229,7 +229,7 @@ constexpr std::array<Strategy, 6> kStrategies = {
     {{"candidates", "TelaMalloc", "telamalloc", GuidedOptions::Strategy::kCandidates, 1},
      {"size", "largest size", "telamalloc", GuidedOptions::Strategy::kSize, 0},
      {"area", "largest area", "telamalloc", GuidedOptions::Strategy::kArea, 2},
-     {"lifetime", "longest lifetime", "telamalloc", GuidedOptions::Strategy::kLifetime, 3},
+     {"lifetime", "longest lifetime", "telamalloc", GuidedOptions::Strategy::kLifetime, 5},
      {"lowest", "lowest position", "telamalloc", GuidedOptions::Strategy::kLowest, 4},
      {"guided", "Berth guided", "guided", GuidedOptions::Strategy::kCandidates, 3}}};
 constexpr std::size_t kFirstSingle = 1;
