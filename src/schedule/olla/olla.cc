@@ -275,6 +275,7 @@ class Program {
         }
       }
       std::vector<Term> terms;
+      terms.reserve(bytes.size() + 1);
       for (const auto& [variable, coefficient] : bytes) {
         terms.push_back({VariableIndex(variable), coefficient});
       }
