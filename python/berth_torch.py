@@ -45,6 +45,7 @@ import warnings
 import torch
 from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.library import Library
 
 try:
     from torch.func import functional_call
@@ -72,15 +73,15 @@ def _name(target):
     return schema.name if schema is not None else ""
 
 
-_library = None
+_meta_kernels = None
 
 
 def _add_missing_shapes():
     """Tells shapes of operators that fake tensors of old versions would compute for real."""
-    global _library
-    if _library is not None:
+    global _meta_kernels
+    if _meta_kernels is not None:
         return
-    _library = torch.library.Library("aten", "IMPL", "Meta")
+    _meta_kernels = Library("aten", "IMPL", "Meta")
     if torch._C._dispatch_has_kernel_for_dispatch_key("aten::convolution_backward", "Meta"):
         return
 
@@ -90,7 +91,7 @@ def _add_missing_shapes():
                 weight.new_empty(weight.shape) if mask[1] else None,
                 grad.new_empty((grad.shape[1],)) if mask[2] else None)
 
-    _library.impl("convolution_backward", convolution_backward)
+    _meta_kernels.impl("convolution_backward", convolution_backward)
 
 
 @contextlib.contextmanager
