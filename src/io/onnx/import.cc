@@ -598,16 +598,18 @@ class Importer {
   Result<void> ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                          const Scope& scope, Step& step, std::vector<Info>& inferred,
                          std::string& reason) {
-    const std::optional<std::int64_t> opset = OpsetOf(scope, node.domain);
-    if (!opset && node.domain.empty()) {
+    const std::optional<std::int64_t> imported = OpsetOf(scope, node.domain);
+    if (!imported && node.domain.empty()) {
       return source_.Fail(Name(node) +
                           ": the model does not say which operator set of ONNX it is "
                           "written in");
     }
+    // Of a domain that the model does not import, as its exporters forget to, the first version.
+    const std::int64_t opset = imported.value_or(1);
     const OperatorRule* rule = FindRule(node.domain, node.type);
-    const bool too_new = node.domain.empty() && *opset > kNewestOpset && node.type != "Constant";
+    const bool too_new = node.domain.empty() && opset > kNewestOpset && node.type != "Constant";
     if (rule == nullptr || too_new) {
-      const std::string domain = node.domain.empty() ? "operator set " + std::to_string(*opset)
+      const std::string domain = node.domain.empty() ? "operator set " + std::to_string(opset)
                                                      : "domain " + Quoted(node.domain);
       reason = (rule == nullptr ? "an operator of " : "it is of ") + domain +
                (rule == nullptr ? " that is not known" : ", newer than what is known") +
@@ -621,7 +623,7 @@ class Importer {
       inputs.push_back(id == kAbsent ? nullptr : &values_[id].info);
       constant = constant && (id == kAbsent || values_[id].info.constant);
     }
-    Call call(source_, node, opset.value_or(1), std::move(inputs));
+    Call call(source_, node, opset, std::move(inputs));
     rule->infer(call);
     if (!call.failed()) Fold(call, fold_budget_);
     if (call.failed()) return source_.Fail(Name(node) + ": " + call.failure());
@@ -631,8 +633,8 @@ class Importer {
       // What follows from shapes alone is as constant as what follows from weights.
       inferred[i].constant = constant || inferred[i].Complete() != nullptr;
     }
-    step.zero_copy = IsZeroCopy(node, *opset, arguments);
-    step.elementwise = rule->elementwise && IsElementwise(node, opset.value_or(1));
+    step.zero_copy = IsZeroCopy(node, opset, arguments);
+    step.elementwise = rule->elementwise && IsElementwise(node, opset);
     return {};
   }
 
