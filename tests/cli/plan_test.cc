@@ -180,7 +180,8 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
   const std::string graph = TwoBranchesFile();
   const auto of_olla = [](const ProcessResult& result) -> Json {
     EXPECT_EQ(result.exit_code, 0) << result.standard_error;
-    for (const Json& row : Json::parse(result.standard_output).at("orders")) {
+    const Json json = Json::parse(result.standard_output);
+    for (const Json& row : json.at("orders")) {
       if (row.at("order") == "olla") return row;
     }
     return nullptr;

@@ -111,10 +111,11 @@ Footprint Measure(const Problem& problem) {
         continue;
       }
       resident += bytes;
+      footprint.most = std::max(footprint.most, resident);
       blocks[event.buffer] = allocator.Allocate(bytes);
       if (allocator.reserved() == footprint.reserved) continue;
       footprint.reserved = allocator.reserved();
-      footprint.resident = resident;
+      footprint.first = resident;
       grew = true;
     }
   }

@@ -73,13 +73,9 @@ struct Event {
 
 struct Footprint {
   Bytes reserved = 0;  // The most that the allocator holds.
-  Bytes resident = 0;  // Of these, in use when it first held so much, as they were asked for.
+  Bytes first = 0;     // Of these, in use when it first held so much, as they were asked for.
+  Bytes most = 0;      // In use at any time.
   int runs = 0;        // How many it took until it held no more.
-  // The share of memory that is held in vain, of OLLA's section 5.4.
-  [[nodiscard]] double fragmentation() const {
-    return reserved == 0 ? 0
-                         : static_cast<double>(reserved - resident) / static_cast<double>(reserved);
-  }
 };
 // Runs `problem` again and again with one allocator, as training does, until it holds no more.
 [[nodiscard]] Footprint Measure(const Problem& problem);

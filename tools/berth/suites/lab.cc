@@ -321,7 +321,7 @@ void Lab::Write(const std::string& name, const std::string& text) {
     error_ = written.error();
     return;
   }
-  files_.push_back(path);
+  if (std::find(files_.begin(), files_.end(), path) == files_.end()) files_.push_back(path);
 }
 
 Sheet BoutSheet(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts,

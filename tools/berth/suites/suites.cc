@@ -118,11 +118,15 @@ Result<ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
   if (auto found = FindData(*suite, options); !found) return tl::unexpected(found.error());
   const auto experiments = Choose(*suite, options.only);
   if (!experiments) return tl::unexpected(experiments.error());
-  if (!options.tables.empty() && suite->takes_tables()) {
+  if (!options.tables.empty()) {
     // Said before the work, not after it.
-    if (auto read = ReadInputs("models", options.tables); !read) {
-      return tl::unexpected(read.error());
-    }
+    const auto read = [&](const auto& inputs) -> Result<void> {
+      if (!inputs) return tl::unexpected(inputs.error());
+      return {};
+    };
+    const auto checked = suite->takes_tables() ? read(ReadInputs("models", options.tables))
+                                               : read(ReadGraphs(options.tables));
+    if (!checked) return tl::unexpected(checked.error());
   }
   if (!options.output.empty()) {
     std::error_code error;
