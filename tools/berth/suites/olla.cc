@@ -844,7 +844,7 @@ Result<std::vector<GraphInput>> ProgramInputs(Lab& lab) {
   if (!inputs || !lab.options().tables.empty()) return inputs;
   const bool quick = lab.options().quick;
   for (const GraphFamily family : {GraphFamily::kIrregular, GraphFamily::kCell}) {
-    for (const std::int64_t operators : {6, 8, 10, 12, 15, 20}) {
+    for (const std::int64_t operators : {8, 12, 16, 20, 30, 40}) {
       if (quick && operators > 8) continue;
       for (std::uint64_t seed = 1; seed <= (quick ? 1u : 2u); ++seed) {
         GraphParameters parameters;
