@@ -1,6 +1,7 @@
 #include "schedule/exact.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -108,7 +109,7 @@ class Segment {
     if (lower_ && options_.beam && options_.backwards && !looked_back_) {
       looked_back_ = true;
       const Bytes peak = peak_;
-      RunBeam(Reversed(*whole_), true, floor, stats, budget);
+      RunBeam(Reversed(*whole_), true, floor, work_, stats, budget);
       if (peak_ < peak) RaiseBound(floor, stats, budget);
       if (Bound(floor) >= peak_) return;
     }
@@ -146,14 +147,17 @@ class Segment {
       part_ = Restricted(whole, ops, before.data());
       whole_ = &part_;
     }
-    if (options_.beam) RunBeam(*whole_, false, floor, stats, budget);
+    if (options_.beam) {
+      RunBeam(*whole_, false, floor, std::numeric_limits<std::int64_t>::max(), stats, budget);
+    }
     RaiseBound(floor, stats, budget);
   }
 
-  void RunBeam(const Instance& instance, bool reversed, Bytes floor, ScheduleStats& stats,
-               Budget& budget) {
+  void RunBeam(const Instance& instance, bool reversed, Bytes floor, std::int64_t work,
+               ScheduleStats& stats, Budget& budget) {
     const std::int64_t nodes = budget.nodes_spent();
-    auto order = Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance}, budget);
+    auto order =
+        Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget).order;
     stats.states += budget.nodes_spent() - nodes;
     if (!order) return;
     if (reversed) std::reverse(order->begin(), order->end());

@@ -9,8 +9,8 @@
 //      mostly has a minimum cut of the same size (schedule/cut.h): proved.
 //   3. Otherwise questions (schedule/question.h), whether a peak one byte lower is possible, and
 //      whether one half way down to the bound is, take turns with doubling work. Each answer moves
-//      the best order or the bound; the answer to the first is the end. After the first turn, a beam
-//      of width 1 backwards.
+//      the best order or the bound; the answer to the first is the end. After the first turn, a
+//      beam of width 1 backwards.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 
