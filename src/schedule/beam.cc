@@ -1,7 +1,9 @@
 #include "schedule/beam.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,10 @@
 
 namespace berth::internal::schedule {
 namespace {
+
+// In units of work.
+constexpr std::int64_t kWorkOfState = 100;
+constexpr std::int64_t kWorkOfLook = 10;
 
 // How a kept state came about.
 struct Origin {
@@ -67,8 +73,7 @@ void Trim(Level& level, std::size_t width, std::size_t stride, bool live_first) 
 
 }  // namespace
 
-std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& limits,
-                                    Budget& budget) {
+BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budget) {
   const Walker walker(instance, limits.floor, limits.dominance);
   const std::size_t stride = walker.state_words();
   const std::size_t n = instance.num_ops;
@@ -89,9 +94,10 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
       Trim(level, limits.width, stride, limits.live_first);
   };
 
+  std::int64_t work = 0;
   constexpr std::uint32_t kRoot = ~std::uint32_t{0};
   Standing at = walker.Start(scratch.data());
-  if (at.peak > limits.limit) return std::nullopt;
+  if (at.peak > limits.limit) return {};
   walker.RunDominant(scratch.data(), at);
   add(at, {kRoot, 0});
   for (std::size_t done = 0; done < n; ++done) {
@@ -99,7 +105,8 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
     levels[done] = {};
     Trim(level, limits.width, stride, limits.live_first);
     for (const Node& node : level.nodes) {
-      if (!budget.SpendNode()) return std::nullopt;
+      if (!budget.SpendNode()) return {};
+      if (work > limits.most_work) return {std::nullopt, true};
       const auto id = static_cast<std::uint32_t>(origins.size());
       origins.push_back(node.origin);
       const Word* const state = level.words.data() + node.slot * stride;
@@ -109,13 +116,13 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
         std::copy(state, state + stride, scratch.begin());
         Standing next = node.at;
         walker.Run(scratch.data(), next, op);
-        walker.RunDominant(scratch.data(), next);
+        work += kWorkOfState + kWorkOfLook * walker.RunDominant(scratch.data(), next);
         add(next, {id, op});
       });
     }
   }
   Trim(levels[n], 1, stride, false);
-  if (levels[n].nodes.empty()) return std::nullopt;
+  if (levels[n].nodes.empty()) return {};
 
   // The way there: the operators chosen, last first; then run again with what dominance added.
   std::vector<Op> chosen;
@@ -132,7 +139,7 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
     walker.Run(scratch.data(), at, chosen[k]);
     walker.RunDominant(scratch.data(), at, &order);
   }
-  return order;
+  return {std::move(order), false};
 }
 
 }  // namespace berth::internal::schedule

@@ -2,6 +2,9 @@
 #ifndef BERTH_SCHEDULE_BEAM_H_
 #define BERTH_SCHEDULE_BEAM_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -18,14 +21,20 @@ struct BeamLimits {
   // States of fewest live bytes go on, whatever the peak on the way as long as it is within
   // `limit`; off: of least peak first. Neither is better in general.
   bool live_first = false;
+  // In units of some nanoseconds.
+  std::int64_t most_work = std::numeric_limits<std::int64_t>::max();
 };
 
-// An order of peak at most `limit`, if one is found. One level for each number of operators done;
+struct BeamAnswer {
+  std::optional<std::vector<Op>> order;  // Of peak at most `limit`, if one was found.
+  bool out_of_work = false;
+};
+
+// Looks for an order of peak at most `limit`. One level for each number of operators done;
 // of each level the `width` states of least peak so far, then least live bytes, go on (or the other
-// way round). Spends one
-// node of `budget` for each state that goes on. Cost: n x width x ready operators.
-[[nodiscard]] std::optional<std::vector<Op>> Beam(const Instance& instance,
-                                                  const BeamLimits& limits, Budget& budget);
+// way round). Spends one node of `budget` for each state that goes on. Cost: n x width x ready
+// operators, times those that dominance looks at, which many ready operators make many.
+[[nodiscard]] BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budget);
 
 }  // namespace berth::internal::schedule
 

@@ -1,6 +1,7 @@
 #include "schedule/exact.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -104,6 +105,14 @@ class Segment {
       started_ = true;
       return;
     }
+    // Backwards only where the first questions did not end it: that takes longer than they do.
+    if (lower_ && options_.beam && options_.backwards && !looked_back_) {
+      looked_back_ = true;
+      const Bytes peak = peak_;
+      RunBeam(Reversed(*whole_), true, floor, work_, stats, budget);
+      if (peak_ < peak) RaiseBound(floor, stats, budget);
+      if (Bound(floor) >= peak_) return;
+    }
     if (!lower_ || lower_->limit() >= peak_) {
       if (lower_) {
         lower_->LowerLimit(peak_ - 1);
@@ -139,19 +148,26 @@ class Segment {
       whole_ = &part_;
     }
     if (options_.beam) {
-      const Instance backwards = Reversed(*whole_);
-      for (const bool reversed : {false, true}) {
-        if (reversed && !options_.backwards) continue;
-        const std::int64_t nodes = budget.nodes_spent();
-        auto order = Beam(reversed ? backwards : *whole_,
-                          {1, Bound(floor), peak_ - 1, options_.dominance}, budget);
-        stats.states += budget.nodes_spent() - nodes;
-        if (!order) continue;
-        if (reversed) std::reverse(order->begin(), order->end());
-        Offer(*order);
-      }
+      RunBeam(*whole_, false, floor, std::numeric_limits<std::int64_t>::max(), stats, budget);
     }
-    if (options_.cut_bound) bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
+    RaiseBound(floor, stats, budget);
+  }
+
+  void RunBeam(const Instance& instance, bool reversed, Bytes floor, std::int64_t work,
+               ScheduleStats& stats, Budget& budget) {
+    const std::int64_t nodes = budget.nodes_spent();
+    auto order =
+        Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget).order;
+    stats.states += budget.nodes_spent() - nodes;
+    if (!order) return;
+    if (reversed) std::reverse(order->begin(), order->end());
+    Offer(*order);
+    if (lower_) lower_->AddOrder(*order);
+  }
+
+  void RaiseBound(Bytes floor, ScheduleStats& stats, Budget& budget) {
+    if (!options_.cut_bound || Bound(floor) >= peak_) return;
+    bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
   }
 
   void Offer(const std::vector<Op>& order) {
@@ -175,9 +191,7 @@ class Segment {
     bound_ = std::max(bound_, question->lower_bound());
     if (answer == Question::Answer::kFound) {
       Offer(question->order());
-      if (options_.cut_bound && Bound(floor) < peak_) {
-        bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
-      }
+      RaiseBound(floor, stats, budget);
       if (&question == &half_) half_.reset();
     }
   }
@@ -192,6 +206,7 @@ class Segment {
   const Instance* whole_ = nullptr;
   Instance part_;
   bool started_ = false;
+  bool looked_back_ = false;
   bool exhausted_ = false;
   std::int64_t work_ = kFirstWork;
   std::optional<Question> lower_;  // Is any lower peak possible?

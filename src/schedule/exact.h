@@ -5,11 +5,12 @@
 //   1. An operator that precedes or follows every other one splits the instance: what comes before
 //      it and what comes after are ordered independently, and the peak is that of the worse part.
 //      Only the part of highest peak is worked on; most parts never are.
-//   2. Beams of width 1, in both directions; of the operators whose step reaches the peak of the
-//      order found, one mostly has a minimum cut of the same size (schedule/cut.h): proved.
+//   2. A beam of width 1; of the operators whose step reaches the peak of the order found, one
+//      mostly has a minimum cut of the same size (schedule/cut.h): proved.
 //   3. Otherwise questions (schedule/question.h), whether a peak one byte lower is possible, and
 //      whether one half way down to the bound is, take turns with doubling work. Each answer moves
-//      the best order or the bound; the answer to the first is the end.
+//      the best order or the bound; the answer to the first is the end. After the first turn, a
+//      beam of width 1 backwards.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 

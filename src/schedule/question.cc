@@ -71,19 +71,22 @@ Question::Answer Question::Found(const std::vector<Op>& order, bool backwards) {
   return Answer::kFound;
 }
 
-Question::Answer Question::RunBeams(ScheduleStats& stats, Budget& budget) {
+Question::Answer Question::RunBeams(std::int64_t work, ScheduleStats& stats, Budget& budget) {
+  bool out_of_work = false;
   for (const bool live_first : {false, true}) {
     for (const bool backwards : {false, true}) {
       if (backwards && !options_.backwards) continue;
       const std::int64_t nodes = budget.nodes_spent();
-      const auto order = Beam(backwards ? backwards_ : reduction_.instance,
-                              {width_, floor_, limit_, options_.dominance, live_first}, budget);
+      const BeamAnswer answer =
+          Beam(backwards ? backwards_ : reduction_.instance,
+               {width_, floor_, limit_, options_.dominance, live_first, work}, budget);
       stats.states += budget.nodes_spent() - nodes;
-      if (order) return Found(*order, backwards);
+      if (answer.order) return Found(*answer.order, backwards);
+      out_of_work = out_of_work || answer.out_of_work;
       if (budget.Exhausted()) return Answer::kOpen;
     }
   }
-  width_ = std::min(width_ * kWiden, kMostWidth);
+  if (!out_of_work) width_ = std::min(width_ * kWiden, kMostWidth);
   return Answer::kOpen;
 }
 
@@ -119,7 +122,7 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, Schedul
   }
   Rebuild();
   if (options_.beam && static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work) {
-    const Answer answer = RunBeams(stats, budget);
+    const Answer answer = RunBeams(work, stats, budget);
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
   if (options_.best_first) return RunBestFirst(work, bytes, stats, budget);

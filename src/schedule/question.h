@@ -50,7 +50,7 @@ class Question {
 
  private:
   Answer Probe(std::int64_t work, ScheduleStats& stats, Budget& budget);
-  Answer RunBeams(ScheduleStats& stats, Budget& budget);
+  Answer RunBeams(std::int64_t work, ScheduleStats& stats, Budget& budget);
   Answer RunBestFirst(std::int64_t work, std::size_t bytes, ScheduleStats& stats, Budget& budget);
   void Rebuild();
   Answer Found(const std::vector<Op>& order, bool backwards);

@@ -160,7 +160,8 @@ class Scheduler {
     auto order = Beam(instance,
                       {width, answer_.lower_bound, std::numeric_limits<Bytes>::max() / 2,
                        options_.exact.dominance},
-                      budget_);
+                      budget_)
+                     .order;
     if (!order) return;
     if (backwards) std::reverse(order->begin(), order->end());
     if (answer_.algorithm == Info(ScheduleAlgorithm::kProgram).name &&

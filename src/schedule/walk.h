@@ -3,6 +3,7 @@
 #define BERTH_SCHEDULE_WALK_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -69,15 +70,17 @@ class Walker {
   // order from S on and move v to its front. Submodularity gives f(T + v) <= f(T) + f(S + v) - f(S)
   // <= f(T) for every T between S and the old place of v; the same holds for the steps, so no step
   // grows but that of v itself, which does not raise the peak. Repeated until no such operator is
-  // left; `ran`, if given, gets the operators run.
-  void RunDominant(Word* state, Standing& at, std::vector<Op>* ran = nullptr) const {
-    if (!dominance_) return;
+  // left; `ran`, if given, gets the operators run. Returns how many were looked at.
+  std::int64_t RunDominant(Word* state, Standing& at, std::vector<Op>* ran = nullptr) const {
+    std::int64_t looked_at = 0;
+    if (!dominance_) return looked_at;
     for (bool again = true; again;) {
       again = false;
       for (std::size_t k = 0; k < words_; ++k) {
         for (Word rest = state[words_ + k] & may_dominate_[k]; rest != 0; rest &= rest - 1) {
           const Op v =
               static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+          ++looked_at;
           const Bytes created = CreatedBytes(instance_, state, v);
           if (at.live + created > at.peak) continue;
           if (created > FreedBytes(instance_, state, v)) continue;
@@ -87,6 +90,7 @@ class Walker {
         }
       }
     }
+    return looked_at;
   }
 
   [[nodiscard]] bool AtEnd(const Word* state) const {

@@ -6,6 +6,7 @@
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
+#include "tools/berth/method.h"
 
 namespace berth::internal {
 namespace {
@@ -173,6 +174,32 @@ TEST_F(PlanCommandTest, Compare) {
   EXPECT_EQ(json.at("lower_bound"), 10);
   EXPECT_EQ(json.at("orders").back().at("order"), "auto");
   EXPECT_EQ(json.at("orders").back().at("arena"), 10);
+}
+
+TEST_F(PlanCommandTest, CompareWithOlla) {
+  const std::string graph = TwoBranchesFile();
+  const auto of_olla = [](const ProcessResult& result) -> Json {
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    const Json json = Json::parse(result.standard_output);
+    for (const Json& row : json.at("orders")) {
+      if (row.at("order") == "olla") return row;
+    }
+    return nullptr;
+  };
+  if (!HasOlla()) {
+    EXPECT_EQ(of_olla(Berth({"compare", graph, "--json"})), nullptr);
+    ExpectRefused(Berth({"compare", graph, "--olla-limit", "1s"}), "--olla-limit");
+    return;
+  }
+  const Json row = of_olla(Berth({"compare", graph, "--json"}));
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row.at("peak"), 10);
+  EXPECT_EQ(row.at("above_lower_bound"), 0);
+  EXPECT_EQ(of_olla(Berth({"compare", graph, "--json", "--olla-limit", "0"})), nullptr);
+  // Too large for its solver: said, not tried.
+  const std::string cell = Path("cell.json");
+  ASSERT_EQ(Berth({"generate", "cell", "--operators", "300", "-o", cell}).exit_code, 0);
+  ExpectHas(Berth({"compare", cell}).standard_output, "\nolla: too large: ");
 }
 
 TEST_F(PlanCommandTest, RefusesWhatIsNoModel) {

@@ -1,12 +1,16 @@
 // berth bench --suite: every experiment of every paper runs, says what it did and keeps its files.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "berth/io.h"
 #include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
 #include "tools/berth/runner.h"
+#include "tools/berth/suites/caching.h"
 #include "tools/berth/suites/inputs.h"
 #include "tools/berth/suites/sheet.h"
 
@@ -138,15 +142,93 @@ TEST_F(SuitesTest, TablesStandForTheModels) {
   EXPECT_EQ(table[1][3], "1");  // Proved.
 }
 
+// Program order needs 17 bytes, the best 10; all of it is less than PyTorch's allocator takes.
+TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
+  Build build = TwoBranches();
+  std::swap(build.graph.operators[1], build.graph.operators[2]);
+  const std::string graph = Write("two_b32.json", WriteGraphJson(build.graph));
+  const ProcessResult result = Run({"olla", graph});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto row = [&](const std::string& name) { return Csv("olla-" + name + ".csv").at(1); };
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(row("figure7"), (Row{"two_b32", "inference", "5", "17", "17", "10", "1", "0.411765"}));
+  // A segment of 2 MiB, in which three blocks are in use when it comes.
+  EXPECT_EQ(row("figure8"), (Row{"two_b32", "inference", "2097152", "17", "0.999992", "8",
+                                 "0.999996", "2", "10", "10", "0"}));
+  EXPECT_EQ(row("figure13"), (Row{"two_b32", "inference", "2097152", "17", "10", "0.999995"}));
+  EXPECT_EQ(row("figure9").at(7), "1");
+  EXPECT_EQ(row("figure10").at(1), "0.411765");
+  EXPECT_EQ(row("figure12").at(1), "0");
+  EXPECT_EQ(row("figure14").at(1), "5");
+  EXPECT_GT(std::stod(row("figure14").at(2)), std::stod(row("figure14").at(4)));
+  const auto placed = Csv("olla-figure11.csv");
+  for (const auto& run : placed) {
+    if (run[5] == "auto" || run[5] == "heuristic") {
+      EXPECT_EQ(run[6], "solved") << run[5];
+    }
+  }
+  if (!CheckAvailable(*MethodFromName("ilp"))) return;
+  const Row ilp = row("ilp");
+  EXPECT_EQ(ilp.at(5), "closed");
+  EXPECT_EQ(ilp.at(6), "10");
+  EXPECT_EQ(ilp.at(10), "same");
+}
+
+TEST_F(SuitesTest, OllaQuickly) {
+  const ProcessResult result = Run({"olla"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_error, "");
+  std::set<std::string> files = {"olla-conditions.json"};
+  for (const char* figure : {"7", "8", "9", "10", "11", "12", "13", "14"}) {
+    for (const char* extension : {".csv", ".svg"}) {
+      files.insert(std::string("olla-figure") + figure + extension);
+    }
+  }
+  for (const char* mean :
+       {"7-means", "8-means", "8-means-first", "13-means", "9-medians", "11-medians"}) {
+    files.insert(std::string("olla-figure") + mean + ".csv");
+  }
+  if (HasOlla()) files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
+  EXPECT_EQ(Files(), files);
+  if (!HasOlla()) return;
+  // Whatever was closed agrees.
+  for (const auto& row : Csv("olla-ilp.csv")) {
+    if (row[5] != "closed") continue;
+    EXPECT_TRUE(row[10] == "same" || row[10] == "higher by its control edges; same without")
+        << row[0];
+  }
+}
+
+TEST_F(SuitesTest, OllaOnRealGraphs) {
+  const char* const data = std::getenv("BERTH_DATA");
+  if (data == nullptr) GTEST_SKIP() << "BERTH_DATA names no folder";
+  const ProcessResult result = Berth({"bench", "--suite", "olla", "--only", "figure7", "-o",
+                                      Path("out"), "--data", std::string(data) + "/graphs"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto rows = Csv("olla-figure7.csv");
+  EXPECT_EQ(rows.size(), 35U);
+  for (const auto& row : rows) {
+    if (row[0] != "alexnet_b32") continue;
+    EXPECT_EQ(row[1], "batch 32");
+    EXPECT_EQ(row[3], "339525028");
+    EXPECT_EQ(row[4], "250167300");
+    EXPECT_EQ(row[5], "152698884");
+  }
+}
+
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(Berth({"bench", "--suite", "other"}),
-                "--suite: there is no suite 'other'; there are telamalloc, minimalloc");
+                "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla");
   ExpectRefused(Berth({"bench", "--suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--data", Path("nowhere")}),
                 "holds neither models/ nor challenging/");
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", Path("absent.csv"), "--only", "table2"}),
                 "absent.csv");
+  ExpectRefused(Berth({"bench", "--suite", "olla", "--data", Path("nowhere")}),
+                "holds neither training/ nor inference/");
+  ExpectRefused(Berth({"bench", "--suite", "olla", SmallTable(), "--only", "figure7"}),
+                "neither an ONNX model nor a graph in JSON");
   ExpectRefused(Berth({"bench", SmallTable(), "--quick"}), "--suite");
   ExpectRefused(Berth({"bench"}), "TABLES is required");
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--json", Path("x.json")}), "--json");
@@ -184,6 +266,58 @@ TEST(Sheet, IsTextForPeopleAndNumbersForPrograms) {
   EXPECT_NE(sheet.ToText().find("1,234"), std::string::npos);
 }
 
+// The run-time allocator that is measured does what algorithm pytorch-caching says it would.
+TEST(Caching, GivesTheAddressesOfTheSimulation) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 200;
+    Problem problem = GenerateInput(Family::kRandom, parameters).problem;
+    for (Buffer& buffer : problem.buffers) {
+      // Across both pools, and all sizes of segments.
+      buffer.size = 1 + buffer.size * (seed % 3 == 0 ? 500 : seed % 3 == 1 ? 20'000 : 3);
+      buffer.alignment = 1;
+    }
+    PlaceOptions options;
+    options.algorithm = Algorithm::kPytorchCaching;
+    Budget budget;
+    const auto expected = Place(problem, options, budget);
+    ASSERT_TRUE(expected && expected->best) << expected.error().message;
+    caching::Allocator allocator;
+    std::vector<caching::Block*> blocks(problem.buffers.size());
+    std::vector<Bytes> offsets(problem.buffers.size());
+    for (const caching::Event& event : caching::Events(problem)) {
+      if (!event.starts) {
+        allocator.Free(blocks[event.buffer]);
+        continue;
+      }
+      blocks[event.buffer] = allocator.Allocate(problem.buffers[event.buffer].size);
+      offsets[event.buffer] = blocks[event.buffer]->address;
+    }
+    EXPECT_EQ(offsets, expected->best->offsets);
+    EXPECT_GE(allocator.reserved(), expected->best->height);
+  }
+}
+
+TEST(Caching, CountsWhatIsHeldInVain) {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  Problem problem;
+  // A block of 20 MiB for the first; the second does not fit into what is left of it.
+  problem.buffers = {{"a", 0, 2, 9 * kMiB}, {"b", 1, 2, 14 * kMiB + 1}};
+  const caching::Footprint footprint = caching::Measure(problem);
+  EXPECT_EQ(footprint.reserved, 36 * kMiB);
+  EXPECT_EQ(footprint.first, 23 * kMiB + 1);
+  EXPECT_EQ(footprint.most, 23 * kMiB + 1);
+  EXPECT_EQ(footprint.runs, 2);
+  // The last segment comes late, when little is in use.
+  problem.buffers = {{"a", 0, 2, 18 * kMiB}, {"b", 3, 4, 1 * kMiB}};
+  const caching::Footprint late = caching::Measure(problem);
+  EXPECT_EQ(late.reserved, 20 * kMiB);
+  EXPECT_EQ(late.first, 1 * kMiB);
+  EXPECT_EQ(late.most, 18 * kMiB);
+}
+
 TEST(Inputs, AreSpreadFromTheSmallestToTheLargest) {
   std::vector<SuiteInput> inputs(10);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].problem.buffers.resize(10 - i);
@@ -195,7 +329,7 @@ TEST(Inputs, AreSpreadFromTheSmallestToTheLargest) {
   EXPECT_EQ(sizes(SpreadOut(inputs, 4)), (std::vector<std::size_t>{1, 4, 7, 10}));
   EXPECT_EQ(sizes(SpreadOut(inputs, 1)), (std::vector<std::size_t>{5}));
   EXPECT_EQ(sizes(SpreadOut(inputs, 99)).size(), 10U);
-  EXPECT_TRUE(SpreadOut({}, 3).empty());
+  EXPECT_TRUE(SpreadOut(std::vector<SuiteInput>(), 3).empty());
 }
 
 }  // namespace

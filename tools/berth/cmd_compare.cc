@@ -10,27 +10,36 @@
 namespace berth::internal {
 namespace {
 
+// Of OLLA's program by itself, unless told otherwise: small graphs need less, and large ones would
+// take hours.
+constexpr double kOllaSeconds = 5;
+// Of the program: with more, no order comes in minutes, and some steps of its solver cannot be
+// ended.
+constexpr std::int64_t kMostVariables = 50'000;
+
 struct CompareArguments {
   ModelArguments model;
   SearchArguments search;
+  std::optional<double> olla_limit;
   bool json = false;
 };
 
 struct Row {
-  const ScheduleAlgorithmInfo* info;
+  std::string name;
   PlanAnswer plan;
+  double order_seconds = 0;
 };
 
 Json RowJson(const Row& row, Bytes lower_bound) {
   Json json;
-  json["order"] = row.info->name;
+  json["order"] = row.name;
   json["peak"] = row.plan.schedule.peak;
   json["arena"] = ToJson(row.plan.arena());
   json["above_lower_bound"] = Gap(row.plan.schedule.peak, lower_bound);
   json["fragmentation"] =
       row.plan.arena() ? Json(Gap(*row.plan.arena(), row.plan.schedule.peak)) : Json(nullptr);
   json["outcome"] = ToString(row.plan.schedule.outcome);
-  json["schedule_seconds"] = row.plan.schedule.seconds;
+  json["schedule_seconds"] = row.order_seconds;
   json["place_seconds"] = row.plan.place.seconds;
   return json;
 }
@@ -50,15 +59,46 @@ std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lo
     const PlanAnswer& plan = rows[r].plan;
     const double above = Gap(plan.schedule.peak, lower_bound);
     const double lost = plan.arena() ? Gap(*plan.arena(), plan.schedule.peak) : 0;
-    table.AddRow({std::string(rows[r].info->name), shown[2 * r],
-                  above == 0 ? "least" : "+" + FormatPercentUp(above),
+    table.AddRow({rows[r].name, shown[2 * r], above == 0 ? "least" : "+" + FormatPercentUp(above),
                   plan.arena() ? shown[2 * r + 1] : "-",
                   lost == 0 ? "none" : "+" + FormatPercentUp(lost),
-                  FormatSeconds(plan.schedule.seconds), FormatSeconds(plan.place.seconds)});
+                  FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.place.seconds)});
   }
   return Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +
          "\n  no order has a peak below " + FormatBytesExactly(lower_bound) + "\n\n" +
          table.ToString();
+}
+
+// The order of OLLA's program, or why there is none.
+struct OllaOrder {
+  std::optional<Order> order;
+  bool optimal = false;  // Its solver says so.
+  std::string missing;   // "too large: 1,234,567 variables"
+  double seconds = 0;
+};
+Result<OllaOrder> FindOllaOrder(const Graph& graph, const SearchArguments& limits,
+                                bool& interrupted) {
+  Budget none;
+  none.Cancel();
+  const auto size = OrderByOlla(graph, {}, none);  // Counts its variables.
+  if (!size) return tl::unexpected(size.error());
+  OllaOrder found;
+  if (size->variables > kMostVariables) {
+    found.missing = "too large: " + FormatCount(size->variables) + " variables";
+    return found;
+  }
+  WatchedSearch search(limits);
+  const auto olla = search.Olla(graph, {});
+  if (!olla) return tl::unexpected(olla.error());
+  interrupted = search.interrupted();
+  found.seconds = olla->schedule.seconds;
+  if (!olla->found) {
+    found.missing = "no order in " + FormatSeconds(olla->schedule.seconds);
+    return found;
+  }
+  found.optimal = olla->claims_optimal;
+  found.order = olla->schedule.order;
+  return found;
 }
 
 Result<ExitCode> Run(const CompareArguments& arguments) {
@@ -67,11 +107,8 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
   std::vector<Row> rows;
   Bytes lower_bound = 0;
   bool interrupted = false;
-  for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) {
-    PlanOptions options;
-    options.schedule.algorithm = info.algorithm;
-    options.schedule.counting = arguments.model.counting;
-    options.place = arguments.search.options;
+  const auto add = [&](std::string name, const PlanOptions& options,
+                       std::optional<double> order_seconds) -> Result<void> {
     WatchedSearch search(arguments.search);  // Each has all of the limits.
     auto plan = search.Plan(model->graph, options);
     if (!plan) return tl::unexpected(plan.error());
@@ -81,27 +118,57 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
       VerifyOrDie(plan->liveness.problem, *plan->place.best, /*within_capacity=*/true);
     }
     lower_bound = std::max(lower_bound, plan->lower_bound);
-    rows.push_back({&info, std::move(*plan)});
+    const double seconds = order_seconds.value_or(plan->schedule.seconds);
+    rows.push_back({std::move(name), std::move(*plan), seconds});
     interrupted = interrupted || search.interrupted();
+    return {};
+  };
+  PlanOptions options;
+  options.schedule.counting = arguments.model.counting;
+  options.place = arguments.search.options;
+  for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) {
     if (interrupted) break;
+    options.schedule.algorithm = info.algorithm;
+    if (auto added = add(std::string(info.name), options, {}); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  std::optional<OllaOrder> olla;
+  const double olla_limit = arguments.olla_limit.value_or(
+      std::min(kOllaSeconds, arguments.search.time_limit.value_or(kOllaSeconds)));
+  if (olla_limit > 0 && !interrupted && HasOlla()) {
+    SearchArguments limits = arguments.search;
+    limits.time_limit = olla_limit;
+    auto found = FindOllaOrder(model->graph, limits, interrupted);
+    if (!found) return tl::unexpected(found.error());
+    olla = *std::move(found);
+    if (olla->order) {
+      options.order = olla->order;
+      if (auto added = add("olla", options, olla->seconds); !added) {
+        return tl::unexpected(added.error());
+      }
+    }
   }
   // The best last: what people look for stands where they look.
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) {
-    return (x.info->algorithm == ScheduleAlgorithm::kAuto) <
-           (y.info->algorithm == ScheduleAlgorithm::kAuto);
-  });
+  const std::string_view best = Info(ScheduleAlgorithm::kAuto).name;
+  std::stable_partition(rows.begin(), rows.end(),
+                        [best](const Row& row) { return row.name != best; });
   if (arguments.json) {
     Json json;
     json["lower_bound"] = lower_bound;
     json["orders"] = Json::array();
     for (const Row& row : rows) json["orders"].push_back(RowJson(row, lower_bound));
+    if (olla && !olla->order) json["olla"] = olla->missing;
     json["interrupted"] = interrupted;
     json["input"] = model->name;
     json["input_hash"] = model->hash();
     json["version"] = BERTH_VERSION;
     PrintJson(json);
   } else {
-    Print(TableText(*model, rows, lower_bound));
+    std::string text = TableText(*model, rows, lower_bound);
+    if (olla && !olla->order) text += "\nolla: " + olla->missing + "\n";
+    if (olla && olla->order && !olla->optimal) text += "\nolla: its time was up\n";
+    Print(text);
   }
   return kDone;
 }
@@ -115,9 +182,16 @@ Command AddCompareCommand(CLI::App& berth) {
   AddModel(*app, arguments->model);
   AddJson(*app, arguments->json);
   AddLimits(*app, arguments->search);
+  if (HasOlla()) {
+    AddDuration(*app, "--olla-limit", arguments->olla_limit,
+                "For OLLA's integer program, where it is not too large for its solver; 0 leaves it "
+                "out. Default: 5s, or the time limit if that is less.")
+        ->group("Search");
+  }
   app->footer(
       "Exit codes: 0 done, 2 bad input or usage.\n"
       "Each order is placed by berth place's auto; limits hold for each by itself.\n"
+      "olla is the order of OLLA's integer program (14), in builds that have a solver for it.\n"
       "\nExamples:\n"
       "  berth compare model.onnx\n"
       "  berth compare model.onnx --json | jq '.orders[] | [.order, .peak]'");

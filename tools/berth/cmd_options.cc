@@ -15,32 +15,46 @@ std::string Cell(std::string_view text) {
   return cell;
 }
 
-}  // namespace
-
-std::string OptionsMarkdown() {
+std::string OptionRows(std::span<const OptionInfo> options) {
   std::string text =
-      "# Options\n"
-      "\n"
-      "Every option of a search, under the name that `berth::SetOption` and plans use. On the "
-      "command line\n"
-      "`canonical.dominance` is `--canonical-dominance`. Made by `berth options`; do not edit.\n"
-      "\n"
-      "| option | default | allowed | what it does |\n"
+      "\n| option | default | allowed | what it does |\n"
       "|---|---|---|---|\n";
-  for (const OptionInfo& info : Options()) {
+  for (const OptionInfo& info : options) {
     text += "| `" + Cell(info.name) + "` | `" + Cell(info.default_value) + "` | " +
             Cell(info.allowed) + " | " + Cell(info.sentence) + " |\n";
   }
-  text +=
-      "\n## Algorithms\n"
-      "\n"
-      "| name | exact | what it does | source |\n"
+  return text;
+}
+
+template <typename Algorithms>
+std::string AlgorithmRows(const Algorithms& algorithms) {
+  std::string text =
+      "\n| name | exact | what it does | source |\n"
       "|---|---|---|---|\n";
-  for (const AlgorithmInfo& info : Algorithms()) {
+  for (const auto& info : algorithms) {
     text += "| `" + Cell(info.name) + "` | " + (info.exact ? "yes" : "no") + " | " +
             Cell(info.summary) + " | " + Cell(info.source) + " |\n";
   }
   return text;
+}
+
+}  // namespace
+
+std::string OptionsMarkdown() {
+  return "# Options\n"
+         "\n"
+         "Every option of a search, under the name that `berth::SetOption` and plans use. On the "
+         "command line\n"
+         "`canonical.dominance` is `--canonical-dominance`. Made by `berth options`; do not edit.\n"
+         "\n"
+         "## Placement\n" +
+         OptionRows(Options()) + "\n### Algorithms\n" + AlgorithmRows(Algorithms()) +
+         "\n"
+         "## Orders\n"
+         "\n"
+         "Of `berth::ScheduleOptions` and `berth schedule`; there, `counting` is `--count`.\n" +
+         OptionRows(ScheduleOptionTable()) + "\n### Algorithms\n" +
+         AlgorithmRows(ScheduleAlgorithms());
 }
 
 Command AddOptionsCommand(CLI::App& berth) {

@@ -448,6 +448,10 @@ Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) 
   return plan;
 }
 
+Result<OllaAnswer> WatchedSearch::Olla(const Graph& graph, const OllaOptions& options) {
+  return OrderByOlla(graph, options, budget_);
+}
+
 PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {
   // The independent verifier knows best which bytes the two share, and when.
   Problem pair;

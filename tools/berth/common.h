@@ -144,6 +144,8 @@ class WatchedSearch {
   [[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, ScheduleOptions options);
   // Of the arguments, the placement's options count as well as the limits.
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
+  // OLLA's integer program; as OrderByOlla().
+  [[nodiscard]] Result<OllaAnswer> Olla(const Graph& graph, const OllaOptions& options);
   [[nodiscard]] bool interrupted() const { return budget_.cancelled(); }
 
  private:

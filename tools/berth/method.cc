@@ -66,6 +66,14 @@ Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
   return PlaceWithSolver(problem, chosen, budget);
 }
 
+bool HasOlla() { return Info(Solver::kIlp).available(); }
+
+Result<OllaAnswer> OrderByOlla(const Graph& graph, const OllaOptions& options, Budget& budget) {
+  return ScheduleByOlla(graph, options, budget);
+}
+
+Result<Problem> Preplace(const Problem& problem) { return PreplacePyramid(problem); }
+
 Result<std::string> EncodeAsLp(const Problem& problem, bool minimize) {
   return WriteLp(problem, minimize);
 }
@@ -103,6 +111,12 @@ Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
   chosen.algorithm = method.algorithm;
   return Place(problem, chosen, budget);
 }
+
+bool HasOlla() { return false; }
+
+Result<OllaAnswer> OrderByOlla(const Graph&, const OllaOptions&, Budget&) { return NoSolvers(); }
+
+Result<Problem> Preplace(const Problem&) { return NoSolvers(); }
 
 Result<std::string> EncodeAsLp(const Problem&, bool) { return NoSolvers(); }
 

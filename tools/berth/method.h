@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
@@ -39,6 +41,14 @@ struct MethodOptions {
 [[nodiscard]] Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
                                           const PlaceOptions& options,
                                           const MethodOptions& method_options, Budget& budget);
+
+// Whether this build has a solver for OLLA's integer program.
+[[nodiscard]] bool HasOlla();
+// As ScheduleByOlla() and PreplacePyramid(). Error: kUnsupported also where the build has no
+// solvers.
+[[nodiscard]] Result<OllaAnswer> OrderByOlla(const Graph& graph, const OllaOptions& options,
+                                             Budget& budget);
+[[nodiscard]] Result<Problem> Preplace(const Problem& problem);
 
 // As WriteLp(). Error: kUnsupported also where the build has no solvers.
 [[nodiscard]] Result<std::string> EncodeAsLp(const Problem& problem, bool minimize);

@@ -495,8 +495,11 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
       schedule.lower_bound = std::max(schedule.lower_bound, edge.size);
     }
     internal::Program program(graph, dataflow, options);
-    if (program.CountVariables() > internal::kMostVariables) {
+    answer.variables = program.CountVariables();
+    if (answer.variables > internal::kMostVariables) {
       schedule.stopped = StopReason::kSize;
+    } else if (budget.Exhausted()) {
+      schedule.stopped = StopReason::kBudget;
     } else {
       program.Build();
       answer.variables = static_cast<std::int64_t>(program.model().variables.size());

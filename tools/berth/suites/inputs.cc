@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -12,10 +13,12 @@
 #include "berth/io.h"
 #include "berth/place.h"
 #include "tools/berth/common.h"
+#include "tools/berth/model.h"
 
 namespace berth::internal {
-
 namespace {
+
+namespace fs = std::filesystem;
 
 void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
   Budget budget;
@@ -31,6 +34,43 @@ void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
   VerifyOrDie(input.problem, *answer->best, /*within_capacity=*/false);
   input.bound = std::max(input.bound, answer->lower_bound);
   if (input.least == 0 || answer->best->height < input.least) input.least = answer->best->height;
+}
+
+// Files as they are, folders as the models in them, in order of their names.
+Result<std::vector<std::string>> FindGraphs(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::set<fs::path> found;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      const fs::path extension = it->path().extension();
+      if (extension == ".onnx" || extension == ".json") found.insert(it->path());
+    }
+    if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
+    std::erase_if(found, [&](const fs::path& file) {
+      return file.extension() == ".json" &&
+             found.contains(fs::path(file).replace_extension(".onnx"));
+    });
+    if (found.empty()) return Fail(ErrorCode::kIo, path + ": the folder holds no model");
+    for (const fs::path& file : found) files.push_back(file.string());
+  }
+  return files;
+}
+
+template <typename Input, typename Less>
+std::vector<Input> Spread(std::vector<Input> inputs, std::size_t count, Less less) {
+  std::stable_sort(inputs.begin(), inputs.end(), less);
+  if (count >= inputs.size()) return inputs;
+  std::vector<Input> chosen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t last = inputs.size() - 1;
+    chosen.push_back(std::move(inputs[count == 1 ? last / 2 : i * last / (count - 1)]));
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -53,9 +93,35 @@ Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,
       return Fail(ErrorCode::kInvalidProblem, file + ": " + (*collision)->sentence);
     }
     loaded->problem.capacity.reset();
-    std::string name = std::filesystem::path(file).stem().string();
+    std::string name = fs::path(file).stem().string();
     if (const auto dot = name.find('.'); dot != std::string::npos && dot > 0) name.resize(dot);
     inputs.push_back({family, std::move(name), std::move(loaded->problem)});
+  }
+  return inputs;
+}
+
+Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths) {
+  const auto files = FindGraphs(paths);
+  if (!files) return tl::unexpected(files.error());
+  std::vector<GraphInput> inputs;
+  for (const std::string& file : *files) {
+    ModelArguments arguments;
+    arguments.path = file;
+    auto loaded = LoadModel(arguments);
+    if (!loaded) return tl::unexpected(loaded.error());
+    GraphInput input;
+    input.name = input.model = fs::path(file).stem().string();
+    const bool trains = std::any_of(loaded->graph.operators.begin(), loaded->graph.operators.end(),
+                                    [](const Operator& op) { return op.update; });
+    input.group = trains ? "training" : "inference";
+    const std::size_t suffix = input.name.rfind("_b");
+    const std::string batch = suffix == std::string::npos ? "" : input.name.substr(suffix + 2);
+    if (trains && !batch.empty() && batch.find_first_not_of("0123456789") == std::string::npos) {
+      input.model = input.name.substr(0, suffix);
+      input.group = "batch " + batch;
+    }
+    input.graph = std::move(loaded->graph);
+    inputs.push_back(std::move(input));
   }
   return inputs;
 }
@@ -81,17 +147,34 @@ SuiteInput GenerateInput(Family family, const GenerateParameters& parameters) {
   return input;
 }
 
+GraphInput GenerateGraphInput(GraphFamily family, const GraphParameters& parameters) {
+  auto graph = GenerateGraph(family, parameters);
+  if (!graph) {
+    std::fprintf(stderr, "berth bench: %s\n", graph.error().message.c_str());
+    std::abort();
+  }
+  std::string name;
+  for (const GraphFamilyInfo& info : GraphFamilies()) {
+    if (info.family == family) name = info.name;
+  }
+  for (const std::int64_t number :
+       {parameters.operators, parameters.width, static_cast<std::int64_t>(parameters.seed)}) {
+    name += "-" + std::to_string(number);
+  }
+  return {name, name, "generated", std::move(*graph)};
+}
+
 std::vector<SuiteInput> SpreadOut(std::vector<SuiteInput> inputs, std::size_t count) {
-  std::stable_sort(inputs.begin(), inputs.end(), [](const SuiteInput& a, const SuiteInput& b) {
+  return Spread(std::move(inputs), count, [](const SuiteInput& a, const SuiteInput& b) {
     return a.problem.buffers.size() < b.problem.buffers.size();
   });
+}
+
+std::vector<GraphInput> SpreadOut(std::vector<GraphInput> inputs, std::size_t count) {
   if (count >= inputs.size()) return inputs;
-  std::vector<SuiteInput> chosen;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t last = inputs.size() - 1;
-    chosen.push_back(std::move(inputs[count == 1 ? last / 2 : i * last / (count - 1)]));
-  }
-  return chosen;
+  return Spread(std::move(inputs), count, [](const GraphInput& a, const GraphInput& b) {
+    return a.graph.operators.size() < b.graph.operators.size();
+  });
 }
 
 void ForEach(std::size_t count, int jobs, const std::function<void(std::size_t)>& work) {

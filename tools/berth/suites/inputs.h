@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "berth/graph.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 #include "tools/generate/generate.h"
+#include "tools/generate/graphs.h"
 
 namespace berth::internal {
 
@@ -26,6 +28,18 @@ struct SuiteInput {
   [[nodiscard]] bool proved() const { return least == bound; }
 };
 
+struct GraphInput {
+  std::string name;   // "resnet18_b32"
+  std::string model;  // The same without its batch: "resnet18"
+  std::string group;  // "batch 1", "batch 32", "training", "inference", "generated"
+  Graph graph;
+};
+
+// The graphs and ONNX models in `paths`, files or folders; in a folder, a .json file beside an
+// .onnx file of the same name is about it, not a graph. A graph with weight updates is one of
+// training. Errors: kIo, kParse, kInvalidGraph, kUnsupported.
+[[nodiscard]] Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths);
+
 // Finds `least` and `bound` of each, `jobs` at a time, within a number of nodes, so that they are
 // the same everywhere.
 void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);
@@ -37,8 +51,13 @@ void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);
 // One table from a seed; what `parameters` say must be allowed.
 [[nodiscard]] SuiteInput GenerateInput(Family family, const GenerateParameters& parameters);
 
+// Likewise a graph.
+[[nodiscard]] GraphInput GenerateGraphInput(GraphFamily family, const GraphParameters& parameters);
+
 // At most `count` of the inputs, evenly spread from the smallest to the largest by buffers.
 [[nodiscard]] std::vector<SuiteInput> SpreadOut(std::vector<SuiteInput> inputs, std::size_t count);
+// Likewise by operators; all of them stay as they come.
+[[nodiscard]] std::vector<GraphInput> SpreadOut(std::vector<GraphInput> inputs, std::size_t count);
 
 // Calls `work` with 0 to count - 1, from `jobs` threads, in no particular order.
 void ForEach(std::size_t count, int jobs, const std::function<void(std::size_t)>& work);

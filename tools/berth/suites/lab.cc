@@ -152,6 +152,30 @@ Result<std::vector<SuiteInput>> Lab::Challenging(std::size_t most) {
   return inputs;
 }
 
+Result<std::vector<GraphInput>> Lab::Graphs(std::size_t most) {
+  std::vector<std::string> paths = options_.tables;
+  std::error_code ignored;
+  for (const std::string_view part : {"training", "inference"}) {
+    if (!options_.tables.empty() || options_.data.empty()) break;
+    const fs::path folder = fs::path(options_.data) / part;
+    if (fs::is_directory(folder, ignored)) paths.push_back(folder.string());
+  }
+  std::vector<GraphInput> inputs;
+  if (!paths.empty()) {
+    auto read = ReadGraphs(paths);
+    if (!read) return read;
+    inputs = std::move(*read);
+  } else {
+    for (std::uint64_t seed = 1; seed <= (options_.quick ? 3u : 12u); ++seed) {
+      GraphParameters parameters;
+      parameters.seed = seed;
+      parameters.operators = static_cast<std::int64_t>(30 * seed);
+      inputs.push_back(GenerateGraphInput(GraphFamily::kCell, parameters));
+    }
+  }
+  return SpreadOut(std::move(inputs), most);
+}
+
 Contender Lab::Contend(std::string_view key) {
   struct Known {
     std::string_view key;
@@ -297,7 +321,7 @@ void Lab::Write(const std::string& name, const std::string& text) {
     error_ = written.error();
     return;
   }
-  files_.push_back(path);
+  if (std::find(files_.begin(), files_.end(), path) == files_.end()) files_.push_back(path);
 }
 
 Sheet BoutSheet(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts,

@@ -23,7 +23,7 @@ namespace berth::internal {
 // How a suite is to be run.
 struct SuiteOptions {
   std::vector<std::string> tables;  // What to take as the models; files or folders.
-  std::string data;    // The folder that holds models/ and challenging/; empty: there is none.
+  std::string data;    // The folder that holds what Suite::folders says; empty: there is none.
   std::string output;  // The folder for CSV and SVG files; empty: nothing is written.
   std::vector<std::string> only;     // Keys of experiments; empty: all of the suite.
   bool quick = false;                // A few small inputs and short limits: does it work at all?
@@ -67,6 +67,8 @@ class Lab {
   [[nodiscard]] Result<std::vector<SuiteInput>> Models(std::size_t most);
   // MiniMalloc's challenging tables; where there are none, generated stand-ins.
   [[nodiscard]] Result<std::vector<SuiteInput>> Challenging(std::size_t most);
+  // The graphs given, those of the data folder, or where there are none, generated ones.
+  [[nodiscard]] Result<std::vector<GraphInput>> Graphs(std::size_t most);
   // Finds out how little memory each needs, as far as that can be known.
   void FindLeast(std::vector<SuiteInput>& inputs) const;
   // Whether Challenging() are the published ones.
@@ -97,6 +99,8 @@ class Lab {
   void Keep(const std::string& name, const Chart& chart);
   void Keep(const std::string& name, const std::string& svg);
 
+  // Adds to faults(). Safe from several threads.
+  void Note(const std::string& fault);
   // What no experiment may hide: wrong plans, programs that failed, verdicts that contradict each
   // other; and files that could not be written.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
@@ -104,7 +108,6 @@ class Lab {
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
  private:
-  void Note(const std::string& fault);
   // Notes what a run did that it must not do.
   void Judge(const SuiteInput& input, const std::string& who, const RunResult& run);
   void Write(const std::string& name, const std::string& text);
