@@ -188,11 +188,13 @@ class App {
     figure(
       "Peak load",
       amount(peak.load, "load"),
-      before !== null && before !== peak.load ? `${bytes(before)} in program order` : `at step ${grouped(peak.start)}`,
+      before !== null && before !== peak.load
+        ? `${percent(difference(before, peak.load), before)} less than as written`
+        : `at step ${grouped(peak.start)}`,
     );
     if (plan.placed) {
       const lost = sum([peak.padding, peak.fragmentation]);
-      figure("Lost at the peak", amount(lost, "lost"), height !== null ? `${percent(lost, height)} of the height` : null);
+      figure("Lost at the peak", amount(lost, "lost"), height === null ? null : Number(lost) === 0 ? "nothing to gain by packing" : `${percent(lost, height)} of the height`);
     }
     const graph = plan.raw.graph;
     figure("Buffers", h("b", {}, grouped(plan.n)), graph ? `${grouped(graph.operators.name.length)} operators` : null);
@@ -552,7 +554,9 @@ class App {
   }
   private stepLink(step: number): HTMLElement {
     const graph = this.plans[0]!.raw.graph!;
-    return h("button", { type: "button", class: "link", onclick: () => this.selectStep(step) }, named(graph.operators.name[step]!, 40), h("small", {}, ` ${graph.operators.type[step] ? abridged(graph.operators.type[step]!, 24) + ", " : ""}step ${grouped(step)}`));
+    const name = graph.operators.name[step]!;
+    const type = graph.operators.type[step]!;
+    return h("button", { type: "button", class: "link", onclick: () => this.selectStep(step) }, named(name, 40), h("small", {}, ` ${type && !name.toLowerCase().startsWith(type.toLowerCase()) ? abridged(type, 24) + ", " : ""}step ${grouped(step)}`));
   }
   private some(items: number[], make: (item: number) => HTMLElement): HTMLElement {
     const list = h("ul", {}, ...items.slice(0, MOST_LINKS).map((item) => h("li", {}, make(item))));
@@ -731,6 +735,8 @@ class App {
       columns.push(
         { title: "Kind", width: "6rem", text: (i) => graph.tensors.kind[b.tensor![i]!]!, value: (i) => graph.tensors.kind[b.tensor![i]!]! },
         { title: "Made by", width: "minmax(8rem, 2fr)", text: (i) => (uses.producer[b.tensor![i]!]! < 0 ? "before the run" : named(graph.operators.name[uses.producer[b.tensor![i]!]!]!, 50)), value: (i) => uses.producer[b.tensor![i]!]! },
+      );
+      if (graph.tensors.shape.some((shape) => shape) || graph.tensors.dtype.some((dtype) => dtype)) columns.push(
         { title: "Shape", width: "minmax(7rem, 1.4fr)", text: (i) => named([graph.tensors.dtype[b.tensor![i]!], graph.tensors.shape[b.tensor![i]!]].filter(Boolean).join(" "), 40) },
       );
     }

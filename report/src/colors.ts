@@ -92,7 +92,7 @@ export function modesOf(plan: Plan, diff: boolean): [string, string][] {
   const modes: [string, string][] = [];
   if (diff) modes.push(["change", "what changed"]);
   if (plan.raw.graph && plan.raw.buffers.tensor) {
-    modes.push(["kind", "kind of tensor"], ["type", "operator that makes it"]);
+    modes.push(["type", "operator that makes it"], ["kind", "kind of tensor"]);
   }
   modes.push(["size", "size"], ["lifetime", "lifetime"]);
   return modes;
