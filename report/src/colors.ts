@@ -16,7 +16,7 @@ export interface Classes {
 }
 
 const BRIGHT = ["#4477aa", "#ee8866", "#44aa77", "#ccbb44", "#66bbdd", "#aa4488", "#bb5566", "#999999"];
-const RAMP_LIGHT = ["#cfe3f0", "#a6cde3", "#74b0d3", "#438fc0", "#2268a3", "#0d3f75"];
+const RAMP_LIGHT = ["#b7d4e8", "#93c1de", "#6aa8d0", "#3f8abf", "#2066a2", "#0d3f75"];
 const RAMP_DARK = ["#1f3a56", "#28567f", "#3577a8", "#4e9bcb", "#83c1e3", "#c5e4f5"];
 
 /** Whether the pixel belongs to the pattern's ink. */
