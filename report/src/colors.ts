@@ -138,7 +138,7 @@ export function classesOf(plan: Plan, mode: string, dark: boolean, changes: Uint
   return ramp(plan, plan.size, dark, (value) => bytes(Math.round(value)));
 }
 
-/** A colour as the bytes of a pixel, little-endian: 0xAABBGGRR; `shade` from -1 (black) to 1. */
+/** A colour as the 32 bits of a pixel, little-endian: 0xAABBGGRR; `shade` from -1 (black) to 1. */
 export function pixel(color: string, shade = 0): number {
   const value = parseInt(color.slice(1), 16);
   const mix = (channel: number) =>
@@ -146,7 +146,7 @@ export function pixel(color: string, shade = 0): number {
   const r = mix((value >> 16) & 255);
   const g = mix((value >> 8) & 255);
   const b = mix(value & 255);
-  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  return (255 << 24) | (b << 16) | (g << 8) | r;
 }
 /** Ink that can be read on a colour. */
 export function inkOn(color: string): string {

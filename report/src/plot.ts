@@ -77,7 +77,7 @@ export class Plot {
   private pending = false;
   private dirtyBase = true;
   private dirtyMap = true;
-  private pixels: Uint32Array | null = null;
+  private pixels: Int32Array | null = null;
   private image: ImageData | null = null;
   onHover: (buffer: number, x: number, y: number) => void = () => {};
   onSelect: (buffer: number) => void = () => {};
@@ -242,7 +242,7 @@ export class Plot {
   }
 
   private paint(): Paint {
-    const of = (shade: (look: Look) => number) => Uint32Array.from(this.classes.looks, shade);
+    const of = (shade: (look: Look) => number) => Int32Array.from(this.classes.looks, shade);
     const faint = pixel(this.theme.grid);
     return {
       fill: of((look) => pixel(look.color)),
@@ -262,7 +262,7 @@ export class Plot {
       this.base.height = h;
       this.base.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
       this.image = new ImageData(w, h);
-      this.pixels = new Uint32Array(this.image.data.buffer);
+      this.pixels = new Int32Array(this.image.data.buffer);
     }
     this.labels = [];
     rasterize(
@@ -585,7 +585,7 @@ export class Plot {
     this.mapBase.height = height;
     const image = new ImageData(width, height);
     rasterize(
-      new Uint32Array(image.data.buffer), width, height, this.plan.rectangles, this.whole, this.classes.of,
+      new Int32Array(image.data.buffer), width, height, this.plan.rectangles, this.whole, this.classes.of,
       { ...this.paint(), pattern: new Uint8Array(this.classes.looks.length) }, this.kept,
       pixel(this.theme.surface), 4, null,
     );

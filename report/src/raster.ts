@@ -12,11 +12,11 @@ export interface View {
   y1: number;
 }
 export interface Paint {
-  fill: Uint32Array; // By class.
-  edge: Uint32Array;
-  ink: Uint32Array;
+  fill: Int32Array; // By class.
+  edge: Int32Array;
+  ink: Int32Array;
   pattern: Uint8Array;
-  faint: Uint32Array; // Of what a filter leaves out.
+  faint: Int32Array; // Of what a filter leaves out.
 }
 export interface Label {
   buffer: number;
@@ -27,7 +27,7 @@ export interface Label {
 }
 
 export function rasterize(
-  pixels: Uint32Array,
+  pixels: Int32Array,
   width: number,
   height: number,
   rectangles: Rectangles,
@@ -41,6 +41,7 @@ export function rasterize(
 ): void {
   pixels.fill(background);
   const { x0, x1, y0, y1, buffer } = rectangles;
+  const { x0: vx0, x1: vx1, y0: vy0, y1: vy1 } = view;
   const sx = width / (view.x1 - view.x0);
   const sy = height / (view.y1 - view.y0);
   const count = buffer.length;
@@ -49,24 +50,28 @@ export function rasterize(
   // What a filter keeps is drawn over what it leaves out, where both share a pixel.
   for (let pass = kept ? 0 : 1; pass < 2; ++pass) {
     for (let k = 0; k < count; ++k) {
-      if (x1[k]! <= view.x0 || x0[k]! >= view.x1 || y1[k]! <= view.y0 || y0[k]! >= view.y1) continue;
+      if (x1[k]! <= vx0 || x0[k]! >= vx1 || y1[k]! <= vy0 || y0[k]! >= vy1) continue;
       const b = buffer[k]!;
       if (kept && (kept[b] === 1) !== (pass === 1)) continue;
-      let left = Math.round((x0[k]! - view.x0) * sx);
-      let right = Math.round((x1[k]! - view.x0) * sx);
-      let top = Math.round(height - (y1[k]! - view.y0) * sy);
-      let bottom = Math.round(height - (y0[k]! - view.y0) * sy);
-      if (right <= left) right = left + 1;
-      if (bottom <= top) top = bottom - 1;
-      const wide = right - left > bordered;
-      const tall = bottom - top > bordered;
-      const leftEdge = wide && left >= 0 ? left : -1;
-      const topEdge = tall && top >= 0 ? top : -1;
-      if (left < 0) left = 0;
-      if (top < 0) top = 0;
-      if (right > width) right = width;
-      if (bottom > height) bottom = height;
-      if (left >= right || top >= bottom) continue;
+      // Cut off at the rim before rounding: from close by, coordinates exceed 32 bits.
+      const fx0 = (x0[k]! - vx0) * sx;
+      const fx1 = (x1[k]! - vx0) * sx;
+      const fy0 = height - (y1[k]! - vy0) * sy;
+      const fy1 = height - (y0[k]! - vy0) * sy;
+      let left = fx0 < 0 ? 0 : (fx0 + 0.5) | 0;
+      let right = fx1 > width ? width : (fx1 + 0.5) | 0;
+      let top = fy0 < 0 ? 0 : (fy0 + 0.5) | 0;
+      let bottom = fy1 > height ? height : (fy1 + 0.5) | 0;
+      if (right <= left) {
+        if (left === width) --left;
+        right = left + 1;
+      }
+      if (bottom <= top) {
+        if (bottom === 0) ++bottom;
+        top = bottom - 1;
+      }
+      const leftEdge = right - left > bordered && fx0 >= 0 ? left : -1;
+      const topEdge = bottom - top > bordered && fy0 >= 0 ? top : -1;
       const c = classes[b]!;
       const on = pass === 1;
       const fill = on ? paint.fill[c]! : paint.faint[c]!;
