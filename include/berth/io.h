@@ -88,6 +88,29 @@ struct Provenance {
 [[nodiscard]] std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
                                         const Provenance& provenance);
 
+// All of a plan but its order and its placements, on one line.
+[[nodiscard]] std::string WritePlanHead(const Problem& problem, const PlaceAnswer& answer,
+                                        const Provenance& provenance);
+[[nodiscard]] std::string WritePlanHead(const Graph& graph, const PlanAnswer& plan,
+                                        const Provenance& provenance);
+
+// A plan as its file tells it, without the input that it was made for. A plan in JSON knows no
+// alignments, pins and gaps: buffers may seem to overlap.
+struct PlanFile {
+  std::string name;     // What errors and reports call it.
+  Problem problem;      // The buffers, and the capacity.
+  Placement placement;  // Parallel to them.
+  std::optional<Bytes> lower_bound = {};
+  std::string outcome = {};
+  std::string input = {};  // What it was made for, and its hash; empty for a table.
+  std::string input_hash = {};
+  std::string version = {};             // Of Berth, that wrote it.
+  std::vector<std::string> order = {};  // The operators; none for the plan of a table.
+};
+// Reads a plan in JSON, or a table in which every buffer has an offset. Errors: kParse;
+// kInvalidPlan, naming the buffer, also for a "height" that the placements do not have.
+[[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name);
+
 // Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a
 // JSON plan (the text then starts with '{'). Errors: kParse; kInvalidPlan for a buffer without an
 // offset, an unknown id or one that comes twice, naming it.

@@ -46,6 +46,60 @@ Json OptionsOf(const Provenance& provenance) {
 
 Json OrNull(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
 
+Json HeadOf(const Problem& problem, const PlaceAnswer& answer, const Provenance& provenance) {
+  return {
+      {"format", kFormat},
+      {"format_version", kFormatVersion},
+      {"berth_version", provenance.version},
+      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
+      {"options", OptionsOf(provenance)},
+      {"node_limit", OrNull(provenance.node_limit)},
+      {"outcome", ToString(answer.outcome)},
+      {"stopped", ToString(answer.stopped)},
+      {"algorithm", answer.algorithm},
+      {"capacity", OrNull(problem.capacity)},
+      {"height", answer.best ? Json(answer.best->height) : Json()},
+      {"lower_bound", answer.lower_bound},
+      {"nodes", answer.nodes},
+  };
+}
+
+Json HeadOf(const Graph& graph, const PlanAnswer& plan, const Provenance& provenance) {
+  Json schedule_options = Json::object();
+  for (const OptionInfo& option : ScheduleOptionTable()) {
+    const auto value = GetOption(provenance.schedule, option.name);
+    BERTH_CHECK(value.has_value());
+    schedule_options[std::string(option.name)] = *value;
+  }
+  const Counting& counting = provenance.schedule.counting;
+  return {
+      {"format", kFormat},
+      {"format_version", kFormatVersion},
+      {"berth_version", provenance.version},
+      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
+      {"graph", graph.name},
+      {"count", {{"inputs", counting.inputs}, {"parameters", counting.parameters}}},
+      {"in_place", provenance.in_place},
+      {"options", OptionsOf(provenance)},
+      {"schedule_options", std::move(schedule_options)},
+      {"node_limit", OrNull(provenance.node_limit)},
+      {"outcome", ToString(plan.outcome)},
+      {"stopped", ToString(plan.place.stopped)},
+      {"algorithm", plan.place.algorithm},
+      {"capacity", OrNull(plan.liveness.problem.capacity)},
+      {"height", OrNull(plan.arena())},
+      {"lower_bound", plan.lower_bound},
+      {"nodes", plan.place.nodes},
+      {"program_order_peak", plan.program_order_peak},
+      {"peak", plan.schedule.peak},
+      {"schedule_outcome", ToString(plan.schedule.outcome)},
+      {"schedule_stopped", ToString(plan.schedule.stopped)},
+      {"schedule_algorithm", plan.schedule.algorithm},
+      {"schedule_nodes", plan.schedule.nodes},
+      {"order_lower_bound", plan.place.lower_bound},
+  };
+}
+
 // The beginning of a plan: a field a line.
 std::string Fields(const Json& fields) {
   std::string out = "{\n";
@@ -144,12 +198,9 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
   }
 }
 
-Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
-  const auto parsed = ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  const nlohmann::json& plan = *parsed;
+// The placements of a plan in JSON, which has been parsed.
+Result<const nlohmann::json*> PlacementsOf(const Source& source, const nlohmann::json& plan) {
   using Value = const nlohmann::json;
-
   Value* const format = Member(plan, "format");
   if (format == nullptr || *format != kFormat) {
     return source.FailAsWhole("not a plan: \"format\" is " + Shown(format) +
@@ -168,6 +219,16 @@ Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& 
     return source.FailAsWhole("\"placements\" is " + Shown(placements) +
                               " where it should be a list");
   }
+  return placements;
+}
+
+Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
+  const auto parsed = ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  using Value = const nlohmann::json;
+  const auto found = PlacementsOf(source, *parsed);
+  if (!found) return tl::unexpected(found.error());
+  Value* const placements = *found;
 
   OffsetCollector collector(source, problem);
   for (std::size_t i = 0; i < placements->size(); ++i) {
@@ -191,81 +252,165 @@ Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& 
   return collector.Finish();
 }
 
+// The integer at `key` of a placement or a plan; nothing, with `fault` set, where it is none.
+std::optional<std::int64_t> IntegerAt(const nlohmann::json& object, const char* key,
+                                      std::string& fault) {
+  const nlohmann::json* const value = Member(object, key);
+  if (value != nullptr && IsInt64(*value)) return value->get<std::int64_t>();
+  fault =
+      std::string("\"") + key + "\" is " + Shown(value) + " where it should be a 64-bit integer";
+  return std::nullopt;
+}
+
+// Text at `key`, or of the object at `key` what is called `inner`; empty where there is none.
+std::string TextAt(const nlohmann::json& object, const char* key, const char* inner = nullptr) {
+  const nlohmann::json* value = Member(object, key);
+  if (value != nullptr && inner != nullptr) value = Member(*value, inner);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+}
+
+// Whether what a file says of itself can be: sums that fit, ids that are unique, tops that do.
+Result<void> CheckPlanFile(const Source& source, const PlanFile& plan) {
+  const auto valid = Validate(plan.problem);
+  if (!valid) return source.FailAsWhole(valid.error().message, ErrorCode::kInvalidPlan);
+  const std::vector<Bytes>& offsets = plan.placement.offsets;
+  for (std::size_t b = 0; b < offsets.size(); ++b) {
+    if (offsets[b] < 0 || offsets[b] > kMaxBytes - plan.problem.buffers[b].size) {
+      return source.FailAsWhole("buffer " + Quoted(plan.problem.buffers[b].id) + ": offset " +
+                                    std::to_string(offsets[b]) +
+                                    " must be at least 0, and offset + size at most 2^60",
+                                ErrorCode::kInvalidPlan);
+    }
+  }
+  return {};
+}
+
+Result<PlanFile> ReadPlanJson(const Source& source, std::string_view name) {
+  const auto parsed = ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  const auto placements = PlacementsOf(source, *parsed);
+  if (!placements) return tl::unexpected(placements.error());
+  PlanFile plan;
+  plan.name = name;
+  plan.version = TextAt(*parsed, "berth_version");
+  plan.input = TextAt(*parsed, "input", "name");
+  plan.input_hash = TextAt(*parsed, "input", "hash");
+  plan.outcome = TextAt(*parsed, "outcome");
+  std::string fault;
+  for (const auto& [key, target] :
+       {std::pair<const char*, std::optional<Bytes>*>{"capacity", &plan.problem.capacity},
+        {"lower_bound", &plan.lower_bound}}) {
+    const nlohmann::json* const value = Member(*parsed, key);
+    if (value == nullptr || value->is_null()) continue;
+    *target = IntegerAt(*parsed, key, fault);
+    if (!*target) return source.FailAsWhole(fault);
+  }
+  for (const nlohmann::json& placement : **placements) {
+    const std::string number =
+        "placement number " + std::to_string(plan.problem.buffers.size() + 1) + ": ";
+    const nlohmann::json* const id = Member(placement, "id");
+    if (id == nullptr || !id->is_string()) {
+      return source.FailAsWhole(number + "\"id\" is " + Shown(id) + " where it should be text");
+    }
+    std::int64_t values[4] = {};
+    const char* const keys[4] = {"start", "end", "size", "offset"};
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto value = IntegerAt(placement, keys[k], fault);
+      if (!value) return source.FailAsWhole(number + fault);
+      values[k] = *value;
+    }
+    plan.problem.buffers.push_back({id->get<std::string>(), values[0], values[1], values[2]});
+    plan.placement.offsets.push_back(values[3]);
+  }
+  if (const nlohmann::json* const order = Member(*parsed, "order"); order != nullptr) {
+    if (!order->is_array()) {
+      return source.FailAsWhole("\"order\" is " + Shown(order) + " where it should be a list");
+    }
+    for (const nlohmann::json& op : *order) {
+      if (!op.is_string()) {
+        return source.FailAsWhole("\"order\" has " + Shown(&op) +
+                                  " where it should have the name of an operator");
+      }
+      plan.order.push_back(op.get<std::string>());
+    }
+  }
+  if (auto checked = CheckPlanFile(source, plan); !checked) return tl::unexpected(checked.error());
+  plan.placement.height = Height(plan.problem, plan.placement.offsets);
+  const nlohmann::json* const stated = Member(*parsed, "height");
+  if (stated != nullptr && *stated != plan.placement.height) {
+    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the placements reach " +
+                                  std::to_string(plan.placement.height),
+                              ErrorCode::kInvalidPlan);
+  }
+  return plan;
+}
+
+Result<PlanFile> ReadPlanCsv(const Source& source, std::string_view name) {
+  auto table = ReadCsv(source.text(), name);
+  if (!table) return tl::unexpected(table.error());
+  PlanFile plan;
+  plan.name = name;
+  plan.problem = std::move(table->problem);
+  for (std::size_t b = 0; b < plan.problem.buffers.size(); ++b) {
+    std::optional<Bytes>& offset = plan.problem.buffers[b].offset;
+    if (!offset) {
+      return source.FailAsWhole("buffer " + Quoted(plan.problem.buffers[b].id) +
+                                    " has no offset: a plan as a table has one for each",
+                                ErrorCode::kInvalidPlan);
+    }
+    plan.placement.offsets.push_back(*offset);
+    offset.reset();  // It is where the buffer lies, not where it has to.
+  }
+  plan.placement.height = Height(plan.problem, plan.placement.offsets);
+  return plan;
+}
+
+// Whether `text` is JSON, not a table.
+bool LooksLikeJson(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
 }  // namespace
 }  // namespace internal
 
 std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
                           const Provenance& provenance) {
-  using internal::Json;
-  return internal::Fields({
-             {"format", internal::kFormat},
-             {"format_version", internal::kFormatVersion},
-             {"berth_version", provenance.version},
-             {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-             {"options", internal::OptionsOf(provenance)},
-             {"node_limit", internal::OrNull(provenance.node_limit)},
-             {"outcome", ToString(answer.outcome)},
-             {"stopped", ToString(answer.stopped)},
-             {"algorithm", answer.algorithm},
-             {"capacity", internal::OrNull(problem.capacity)},
-             {"height", answer.best ? Json(answer.best->height) : Json()},
-             {"lower_bound", answer.lower_bound},
-             {"nodes", answer.nodes},
-         }) +
+  return internal::Fields(internal::HeadOf(problem, answer, provenance)) +
          internal::Placements(problem, answer);
 }
 
 std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
                           const Provenance& provenance) {
   using internal::Json;
+  Json fields = internal::HeadOf(graph, plan, provenance);
   Json order = Json::array();
   for (const OperatorIndex v : plan.schedule.order) order.push_back(graph.operators[v].name);
-  Json schedule_options = Json::object();
-  for (const OptionInfo& option : ScheduleOptionTable()) {
-    const auto value = GetOption(provenance.schedule, option.name);
-    BERTH_CHECK(value.has_value());
-    schedule_options[std::string(option.name)] = *value;
-  }
-  const Counting& counting = provenance.schedule.counting;
-  const Problem& problem = plan.liveness.problem;
-  return internal::Fields({
-             {"format", internal::kFormat},
-             {"format_version", internal::kFormatVersion},
-             {"berth_version", provenance.version},
-             {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-             {"graph", graph.name},
-             {"count", {{"inputs", counting.inputs}, {"parameters", counting.parameters}}},
-             {"in_place", provenance.in_place},
-             {"options", internal::OptionsOf(provenance)},
-             {"schedule_options", std::move(schedule_options)},
-             {"node_limit", internal::OrNull(provenance.node_limit)},
-             {"outcome", ToString(plan.outcome)},
-             {"stopped", ToString(plan.place.stopped)},
-             {"algorithm", plan.place.algorithm},
-             {"capacity", internal::OrNull(problem.capacity)},
-             {"height", internal::OrNull(plan.arena())},
-             {"lower_bound", plan.lower_bound},
-             {"nodes", plan.place.nodes},
-             {"program_order_peak", plan.program_order_peak},
-             {"peak", plan.schedule.peak},
-             {"schedule_outcome", ToString(plan.schedule.outcome)},
-             {"schedule_stopped", ToString(plan.schedule.stopped)},
-             {"schedule_algorithm", plan.schedule.algorithm},
-             {"schedule_nodes", plan.schedule.nodes},
-             {"order_lower_bound", plan.place.lower_bound},
-             {"order", std::move(order)},
-         }) +
-         internal::Placements(problem, plan.place);
+  fields["order"] = std::move(order);
+  return internal::Fields(fields) + internal::Placements(plan.liveness.problem, plan.place);
+}
+
+std::string WritePlanHead(const Problem& problem, const PlaceAnswer& answer,
+                          const Provenance& provenance) {
+  return internal::Line(internal::HeadOf(problem, answer, provenance));
+}
+
+std::string WritePlanHead(const Graph& graph, const PlanAnswer& plan,
+                          const Provenance& provenance) {
+  return internal::Line(internal::HeadOf(graph, plan, provenance));
 }
 
 Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view name,
                                        const Problem& problem) {
   const internal::Source source(text, name);
-  const std::string_view start = source.text();
-  const std::size_t first = start.find_first_not_of(" \t\r\n");
-  const bool is_json = first != std::string_view::npos && start[first] == '{';
-  return is_json ? internal::ReadOffsetsJson(source, problem)
-                 : internal::ReadOffsetsCsv(source, problem);
+  return internal::LooksLikeJson(source.text()) ? internal::ReadOffsetsJson(source, problem)
+                                                : internal::ReadOffsetsCsv(source, problem);
+}
+
+Result<PlanFile> ReadPlan(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::LooksLikeJson(source.text()) ? internal::ReadPlanJson(source, name)
+                                                : internal::ReadPlanCsv(source, name);
 }
 
 }  // namespace berth

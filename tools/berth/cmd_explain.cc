@@ -1,8 +1,10 @@
 // berth explain -- why does it not fit, and what would help?
 #include <algorithm>
 
+#include "berth/page.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
+#include "tools/berth/remedies.h"
 
 namespace berth::internal {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 struct ExplainArguments {
   TableArguments table;
   SearchArguments search;
+  std::string report;
   bool json = false;
 };
 
@@ -146,7 +149,30 @@ std::string ConflictText(const Conflict& conflict, const Problem& problem) {
   return text;
 }
 
+// The page of what does not fit, drawn at the smallest capacity known to work.
+Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
+                         const Conflict& conflict, WatchedSearch& search) {
+  auto answer = search.Place(input.problem);
+  if (!answer) return tl::unexpected(answer.error());
+  answer->outcome = conflict.outcome;
+  if (conflict.outcome == Outcome::kInfeasible && conflict.capacity) {
+    answer->lower_bound = std::max(answer->lower_bound, *conflict.capacity + conflict.short_by);
+  }
+  if (answer->best) VerifyOrDie(input.problem, *answer->best, ExitCodeOf(answer->outcome) == kDone);
+  const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+                              arguments.search.node_limit};
+  const PageOptions page{"explain", Verdict(input.problem, answer->best), conflict,
+                         PlacementRemedies(input.problem, *answer)};
+  return WriteFile(arguments.report, WritePage(input.problem, *answer, provenance, page));
+}
+
 Result<ExitCode> Run(const ExplainArguments& arguments) {
+  for (const Result<void>& checked :
+       {CheckReport(arguments.report),
+        CheckOneWriter(
+            {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}})}) {
+    if (!checked) return tl::unexpected(checked.error());
+  }
   const auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
   WatchedSearch search(arguments.search);
@@ -159,8 +185,15 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
   }
   const bool fits =
       conflict->outcome == Outcome::kOptimal || conflict->outcome == Outcome::kFeasible;
+  if (!arguments.report.empty()) {
+    if (auto written = WriteReport(*input, arguments, *conflict, search); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
   if (arguments.json) {
     PrintJson(ConflictJson(*conflict, input->problem));
+  } else if (IsStandardOutput(arguments.report)) {
+    // The page is what was asked for.
   } else if (conflict->outcome == Outcome::kInfeasible) {
     Print(ConflictText(*conflict, input->problem));
   } else {
@@ -181,6 +214,7 @@ Command AddExplainCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("explain", "Say why a table does not fit a capacity.");
   const auto arguments = std::make_shared<ExplainArguments>();
   AddTable(*app, arguments->table);
+  AddReport(*app, arguments->report, "Why, and what would help, as one HTML file");
   AddJson(*app, arguments->json);
   // Neither means anything here.
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});

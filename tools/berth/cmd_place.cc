@@ -1,9 +1,11 @@
 // berth place -- a table goes in, an offset for each buffer comes out.
 #include <utility>
 
+#include "berth/page.h"
 #include "berth/report.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
+#include "tools/berth/remedies.h"
 
 namespace berth::internal {
 namespace {
@@ -151,32 +153,50 @@ std::string Summary::ToText() const {
   if (!arguments.outputs.svg.empty()) {
     facts.Add("picture", best ? OneLine(arguments.outputs.svg) : "not drawn, as there is no plan");
   }
+  if (!arguments.outputs.report.empty()) {
+    facts.Add("report", OneLine(arguments.outputs.report));
+  }
   const std::string advice = Advice();
   return Headline() + "\n" + facts.ToString() + (advice.empty() ? "" : "  " + advice + "\n");
 }
 
 Result<void> WriteOutputs(const Summary& summary) {
   const auto& [input, answer, arguments, load, fits, interrupted, collision] = summary;
+  const PlanOutputs& outputs = arguments.outputs;
+  if (answer.best) VerifyOrDie(input.problem, *answer.best, fits);
+  Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+                        arguments.search.node_limit};
+  if (arguments.search.method.solver) {
+    provenance.solver = std::string(MethodName(arguments.search.method));
+  }
+  if (!outputs.report.empty()) {
+    PageOptions page{"place", Verdict(input.problem, answer.best),
+                     FindConflict(input.problem, answer.outcome),
+                     PlacementRemedies(input.problem, answer)};
+    if (auto written =
+            WriteFile(outputs.report, WritePage(input.problem, answer, provenance, page));
+        !written) {
+      return written;
+    }
+  }
+  if (!outputs.trace.empty()) {
+    const std::string trace = WriteTrace(input.problem, answer.best ? &*answer.best : nullptr,
+                                         nullptr, nullptr, input.name);
+    if (auto written = WriteFile(outputs.trace, trace); !written) return written;
+  }
   if (!answer.best) return {};
-  VerifyOrDie(input.problem, *answer.best, fits);
   // A plan that does not fit is never left where a build would pick it up. The picture shows how
   // far it misses, which is what one wants to see then.
-  if (fits && !arguments.outputs.plan.empty()) {
-    Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
-                          arguments.search.node_limit};
-    if (arguments.search.method.solver) {
-      provenance.solver = std::string(MethodName(arguments.search.method));
-    }
-    const std::string plan = HasExtension(arguments.outputs.plan, ".json")
+  if (fits && !outputs.plan.empty()) {
+    const std::string plan = HasExtension(outputs.plan, ".json")
                                  ? WritePlanJson(input.problem, answer, provenance)
                                  : WriteCsv(input.problem, &answer.best->offsets);
-    if (auto written = WriteFile(arguments.outputs.plan, plan); !written) return written;
+    if (auto written = WriteFile(outputs.plan, plan); !written) return written;
   }
-  if (!arguments.outputs.svg.empty()) {
+  if (!outputs.svg.empty()) {
     SvgOptions svg;
     svg.title = input.name;
-    return WriteFile(arguments.outputs.svg,
-                     WriteSvg(input.problem, *answer.best, answer.lower_bound, svg));
+    return WriteFile(outputs.svg, WriteSvg(input.problem, *answer.best, answer.lower_bound, svg));
   }
   return {};
 }
@@ -220,6 +240,9 @@ Command AddPlaceCommand(CLI::App& berth) {
   app->add_option("--svg", arguments->outputs.svg,
                   "Draw the plan, also one that does not fit; - for standard output.")
       ->type_name("FILE");
+  AddReport(*app, arguments->outputs.report,
+            "The plan as one HTML file that explains its peak, also one that does not fit");
+  AddTrace(*app, arguments->outputs.trace);
   AddJson(*app, arguments->outputs.json);
   AddSearch(*app, arguments->search);
   app->footer(
@@ -230,7 +253,8 @@ Command AddPlaceCommand(CLI::App& berth) {
       "Tables with very many overlaps it leaves to greedy algorithms, whatever the limit. The\n"
       "summary says why a search stopped; --json as \"stopped\": answered, budget (a limit or\n"
       "Ctrl-C), effort, size or algorithm (a greedy one proves nothing).\n"
-      "Of --output -, --svg - and --json one at a time can have standard output.\n"
+      "Of --output -, --svg -, --report -, --trace - and --json one at a time can have standard "
+      "output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv      Does it fit, and where?\n"

@@ -1,13 +1,16 @@
 // berth plan -- a model goes in; the order of its operators and the offset of each tensor come out.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "berth/page.h"
 #include "berth/plan.h"
 #include "berth/report.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/peak.h"
+#include "tools/berth/remedies.h"
 
 namespace berth::internal {
 namespace {
@@ -36,6 +39,8 @@ struct Summary {
 
   [[nodiscard]] Json ToJson() const;
   [[nodiscard]] std::string ToText() const;
+  [[nodiscard]] std::vector<Remedy> Remedies() const;
+  [[nodiscard]] std::vector<std::string> Advice() const;
 
  private:
   [[nodiscard]] std::string Headline() const;
@@ -43,7 +48,6 @@ struct Summary {
   [[nodiscard]] std::string BoundLine() const;
   [[nodiscard]] std::string ArenaLine() const;
   [[nodiscard]] std::string OrderLine() const;
-  [[nodiscard]] std::vector<std::string> Advice() const;
   [[nodiscard]] std::string TensorTable() const;
 };
 
@@ -281,6 +285,9 @@ std::string Summary::ToText() const {
     facts.Add("picture",
               plan.place.best ? OneLine(arguments.outputs.svg) : "not drawn, as there is no plan");
   }
+  if (!arguments.outputs.report.empty()) {
+    facts.Add("report", OneLine(arguments.outputs.report));
+  }
   std::string text = Headline() + "\n" + facts.ToString();
   const auto unplanned = DescribeUnplanned(graph, kMostUnplanned);
   if (!unplanned.empty()) {
@@ -296,29 +303,62 @@ std::string Summary::ToText() const {
   return text;
 }
 
+std::vector<Remedy> Summary::Remedies() const {
+  // Of the placement within this order.
+  std::vector<Remedy> remedies;
+  if (plan.place.best) remedies = PlacementRemedies(plan.liveness.problem, plan.place);
+  auto of_order = OrderRemedies(model.graph, plan, options.schedule, peak, in_place_peak);
+  std::move(of_order.begin(), of_order.end(), std::back_inserter(remedies));
+  return remedies;
+}
+
+// What the page says in words besides: what is not planned, and what the reader has to know.
+std::vector<std::string> NotesOf(const Model& model) {
+  std::vector<std::string> notes = DescribeUnplanned(model.graph, kMostUnplanned);
+  for (std::string& note : notes) note = "Not planned: " + note;
+  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  return notes;
+}
+
 Result<void> WriteOutputs(const Summary& summary) {
   const PlanAnswer& plan = summary.plan;
   const PlanArguments& arguments = summary.arguments;
+  const PlanOutputs& outputs = arguments.outputs;
   const Problem& problem = plan.liveness.problem;
   VerifyOrderOrDie(summary.model.graph, plan.schedule.order, arguments.model.counting,
                    plan.schedule.peak);
+  if (plan.place.best) VerifyOrDie(problem, *plan.place.best, summary.fits);
+  Provenance provenance{BERTH_VERSION, summary.model.name, summary.model.hash(),
+                        summary.options.place, arguments.search.node_limit};
+  provenance.schedule = summary.options.schedule;
+  provenance.in_place = arguments.model.in_place;
+  if (!outputs.report.empty()) {
+    PageOptions page{"plan", Verdict(problem, plan.place.best),
+                     FindConflict(problem, plan.place.outcome), summary.Remedies(),
+                     NotesOf(summary.model)};
+    if (auto written =
+            WriteFile(outputs.report, WritePage(summary.model.graph, plan, provenance, page));
+        !written) {
+      return written;
+    }
+  }
+  if (!outputs.trace.empty()) {
+    const std::string trace =
+        WriteTrace(problem, plan.place.best ? &*plan.place.best : nullptr, &summary.model.graph,
+                   &plan.schedule.order, summary.model.name);
+    if (auto written = WriteFile(outputs.trace, trace); !written) return written;
+  }
   if (!plan.place.best) return {};
-  VerifyOrDie(problem, *plan.place.best, summary.fits);
-  if (summary.fits && !arguments.outputs.plan.empty()) {
-    Provenance provenance{BERTH_VERSION, summary.model.name, summary.model.hash(),
-                          summary.options.place, arguments.search.node_limit};
-    provenance.schedule = summary.options.schedule;
-    provenance.in_place = arguments.model.in_place;
-    const std::string text = HasExtension(arguments.outputs.plan, ".csv")
+  if (summary.fits && !outputs.plan.empty()) {
+    const std::string text = HasExtension(outputs.plan, ".csv")
                                  ? WriteCsv(problem, &plan.place.best->offsets)
                                  : WritePlanJson(summary.model.graph, plan, provenance);
-    if (auto written = WriteFile(arguments.outputs.plan, text); !written) return written;
+    if (auto written = WriteFile(outputs.plan, text); !written) return written;
   }
-  if (!arguments.outputs.svg.empty()) {
+  if (!outputs.svg.empty()) {
     SvgOptions svg;
     svg.title = summary.model.name;
-    return WriteFile(arguments.outputs.svg,
-                     WriteSvg(problem, *plan.place.best, plan.lower_bound, svg));
+    return WriteFile(outputs.svg, WriteSvg(problem, *plan.place.best, plan.lower_bound, svg));
   }
   return {};
 }
@@ -384,6 +424,9 @@ Command AddPlanCommand(CLI::App& berth) {
       ->type_name("FILE");
   app->add_option("--svg", arguments->outputs.svg, "Draw the plan; - for standard output.")
       ->type_name("FILE");
+  AddReport(*app, arguments->outputs.report,
+            "The plan as one HTML file that explains its peak, also one that does not fit");
+  AddTrace(*app, arguments->outputs.trace);
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
   AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;

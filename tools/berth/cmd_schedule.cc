@@ -2,11 +2,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "berth/page.h"
 #include "berth/schedule.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/peak.h"
+#include "tools/berth/remedies.h"
 
 namespace berth::internal {
 namespace {
@@ -16,6 +18,8 @@ struct ScheduleArguments {
   ScheduleOptions options;
   SearchArguments search;
   std::string output;
+  std::string report;
+  std::string trace;
   bool json = false;
 };
 
@@ -85,6 +89,7 @@ std::string AnswerText(const Model& model, const ScheduleArguments& arguments,
     facts.Add("not planned", Plural(count, "tensor") + " of unknown size; berth plan lists them");
   }
   if (!arguments.output.empty()) facts.Add("order", OneLine(arguments.output));
+  if (!arguments.report.empty()) facts.Add("report", OneLine(arguments.report));
   text += "\n" + facts.ToString();
   for (const std::string& note : model.notes) text += "  " + OneLine(note) + "\n";
   if (!arguments.output.empty()) return text;
@@ -108,16 +113,55 @@ Result<void> WriteOutput(const Model& model, const ScheduleAnswer& answer,
   return WriteFile(output, *pieces);
 }
 
+// The report and the trace: of an order, whose tensors have no addresses.
+Result<void> WriteReports(const Model& model, const ScheduleArguments& arguments,
+                          const ScheduleOptions& options, const ScheduleAnswer& answer,
+                          Bytes program_order_peak) {
+  if (arguments.report.empty() && arguments.trace.empty()) return {};
+  PlanAnswer plan;
+  plan.outcome = answer.outcome;
+  plan.schedule = answer;
+  plan.liveness = Live(model.graph, answer.order, options.counting);
+  plan.program_order_peak = program_order_peak;
+  plan.lower_bound = answer.lower_bound;
+  plan.place.lower_bound = answer.peak;
+  plan.place.stopped = answer.stopped;
+  if (!arguments.trace.empty()) {
+    const std::string trace =
+        WriteTrace(plan.liveness.problem, nullptr, &model.graph, &answer.order, model.name);
+    if (auto written = WriteFile(arguments.trace, trace); !written) return written;
+  }
+  if (arguments.report.empty()) return {};
+  Provenance provenance{BERTH_VERSION, model.name, model.hash(), {}, arguments.search.node_limit};
+  provenance.schedule = options;
+  provenance.in_place = arguments.model.in_place;
+  PageOptions page{"schedule", "accepted: the order runs, and has the peak that is stated"};
+  const Peak peak = ExaminePeak(model.graph, answer.order, plan.liveness, options.counting);
+  std::optional<Bytes> in_place_peak;
+  if (!arguments.model.in_place) {
+    in_place_peak = Live(ReuseInPlace(model.graph), answer.order, options.counting).peak;
+  }
+  page.remedies = OrderRemedies(model.graph, plan, options, peak, in_place_peak);
+  page.notes = model.notes;
+  return WriteFile(arguments.report, WritePage(model.graph, plan, provenance, page));
+}
+
 Result<ExitCode> Run(const ScheduleArguments& arguments) {
   const bool to_stdout = IsStandardOutput(arguments.output);
+  const bool page_to_stdout =
+      IsStandardOutput(arguments.report) || IsStandardOutput(arguments.trace);
   if (!arguments.output.empty() && !to_stdout && !HasExtension(arguments.output, ".json") &&
       !HasExtension(arguments.output, ".onnx")) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--output: '" + arguments.output + "' ends in neither .json nor .onnx");
   }
   for (const Result<void>& checked :
-       {CheckOneWriter({{"--output -", to_stdout}, {"--json", arguments.json}}),
-        CheckOutput(arguments.output)}) {
+       {CheckOneWriter({{"--output -", to_stdout},
+                        {"--report -", IsStandardOutput(arguments.report)},
+                        {"--trace -", IsStandardOutput(arguments.trace)},
+                        {"--json", arguments.json}}),
+        CheckOutput(arguments.output), CheckReport(arguments.report),
+        CheckOutput(arguments.trace)}) {
     if (!checked) return tl::unexpected(checked.error());
   }
   const auto model = LoadModel(arguments.model);
@@ -139,9 +183,12 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
     }
   }
   const Bytes before = Live(model->graph, ProgramOrder(model->graph), options.counting).peak;
+  if (auto written = WriteReports(*model, arguments, options, *answer, before); !written) {
+    return tl::unexpected(written.error());
+  }
   if (arguments.json) {
     PrintJson(AnswerJson(*model, *answer, before, search.interrupted()));
-  } else if (!to_stdout) {
+  } else if (!to_stdout && !page_to_stdout) {
     Print(AnswerText(*model, arguments, *answer, before, search.interrupted()));
   }
   return kDone;
@@ -173,6 +220,9 @@ Command AddScheduleCommand(CLI::App& berth) {
          "(nothing else in it changes), or the graph as .json; - for standard output, in "
          "the format of the model.")
       ->type_name("FILE");
+  AddReport(*app, arguments->report,
+            "The order and its live bytes as one HTML file that explains the peak");
+  AddTrace(*app, arguments->trace);
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);
   AddLimits(*app, arguments->search);

@@ -30,6 +30,7 @@ struct Command {
 [[nodiscard]] Command AddScheduleCommand(CLI::App& berth);
 [[nodiscard]] Command AddCompareCommand(CLI::App& berth);
 [[nodiscard]] Command AddPlaceCommand(CLI::App& berth);
+[[nodiscard]] Command AddDiffCommand(CLI::App& berth);
 [[nodiscard]] Command AddCheckCommand(CLI::App& berth);
 [[nodiscard]] Command AddExplainCommand(CLI::App& berth);
 [[nodiscard]] Command AddInfoCommand(CLI::App& berth);

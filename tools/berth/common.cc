@@ -207,6 +207,32 @@ bool HasExtension(const std::string& path, std::string_view extension) {
                     });
 }
 
+bool PlanOutputs::to_stdout() const {
+  return IsStandardOutput(plan) || IsStandardOutput(svg) || IsStandardOutput(report) ||
+         IsStandardOutput(trace);
+}
+
+void AddReport(CLI::App& app, std::string& path, const std::string& what) {
+  app.add_option("--report", path,
+                 what + ", for any browser, offline; .html, or - for standard output.")
+      ->type_name("FILE");
+}
+
+void AddTrace(CLI::App& app, std::string& path) {
+  app.add_option("--trace", path,
+                 "Write the plan as a trace for Perfetto and chrome://tracing (JSON); - for "
+                 "standard output.")
+      ->type_name("FILE");
+}
+
+Result<void> CheckReport(const std::string& path) {
+  if (!path.empty() && !IsStandardOutput(path) && !HasExtension(path, ".html")) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--report: '" + path + "' does not end in .html, the format of reports");
+  }
+  return CheckOutput(path);
+}
+
 Result<void> CheckPlanOutputs(const PlanOutputs& outputs) {
   const bool plan_to_stdout = IsStandardOutput(outputs.plan);
   if (!outputs.plan.empty() && !plan_to_stdout && !HasExtension(outputs.plan, ".csv") &&
@@ -215,10 +241,14 @@ Result<void> CheckPlanOutputs(const PlanOutputs& outputs) {
         ErrorCode::kInvalidOptions,
         "--output: '" + outputs.plan + "' ends in neither .csv nor .json, the formats of plans");
   }
-  for (const Result<void>& checked : {CheckOneWriter({{"--output -", plan_to_stdout},
-                                                      {"--svg -", IsStandardOutput(outputs.svg)},
-                                                      {"--json", outputs.json}}),
-                                      CheckOutput(outputs.plan), CheckOutput(outputs.svg)}) {
+  for (const Result<void>& checked :
+       {CheckOneWriter({{"--output -", plan_to_stdout},
+                        {"--svg -", IsStandardOutput(outputs.svg)},
+                        {"--report -", IsStandardOutput(outputs.report)},
+                        {"--trace -", IsStandardOutput(outputs.trace)},
+                        {"--json", outputs.json}}),
+        CheckOutput(outputs.plan), CheckOutput(outputs.svg), CheckReport(outputs.report),
+        CheckOutput(outputs.trace)}) {
     if (!checked) return checked;
   }
   return {};

@@ -74,8 +74,16 @@ CLI::Option* AddJson(CLI::App& app, bool& json);
 struct PlanOutputs {
   std::string plan;
   std::string svg;
+  std::string report;
+  std::string trace;
   bool json = false;  // The summary is JSON.
+  [[nodiscard]] bool to_stdout() const;
 };
+// "--report FILE", and "--trace FILE" for what a viewer of traces shows.
+void AddReport(CLI::App& app, std::string& path, const std::string& what);
+void AddTrace(CLI::App& app, std::string& path);
+// Error: kInvalidOptions for a file that is no .html, kIo for a folder that is not there.
+[[nodiscard]] Result<void> CheckReport(const std::string& path);
 // Before any work is done: formats that exist, one writer to standard output, folders that are
 // there. Error: kInvalidOptions, kIo.
 [[nodiscard]] Result<void> CheckPlanOutputs(const PlanOutputs& outputs);
@@ -193,7 +201,7 @@ template <typename Summary>
   const ExitCode code = ExitCodeOf(outcome);
   if (outputs.json) {
     PrintJson(summary.ToJson());
-  } else if (!IsStandardOutput(outputs.plan) && !IsStandardOutput(outputs.svg)) {
+  } else if (!outputs.to_stdout()) {
     Print(summary.ToText());
   } else if (code != kDone) {
     // Nothing, or not what was asked for, went to standard output: say why.

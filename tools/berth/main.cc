@@ -49,12 +49,13 @@ int Main(int argc, char** argv) {
       "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
       "  berth check model.csv plan.csv                      Is anybody's plan right?\n"
+      "  berth diff old.json new.json --max-growth 2%        What changed, and is it too much?\n"
       "  berth COMMAND --help                                All about one command.");
   const std::vector<Command> commands = {
       AddPlanCommand(berth),  AddScheduleCommand(berth), AddCompareCommand(berth),
       AddPlaceCommand(berth), AddCheckCommand(berth),    AddExplainCommand(berth),
       AddInfoCommand(berth),  AddGenerateCommand(berth), AddEncodeCommand(berth),
-      AddBenchCommand(berth), AddOptionsCommand(berth)};
+      AddBenchCommand(berth), AddOptionsCommand(berth),  AddDiffCommand(berth)};
   try {
     // CLI11 takes the words of a command line from the last to the first.
     auto words =

@@ -1,0 +1,52 @@
+// berth/diff.h -- what changed from one plan to the next.
+//
+// Buffers are the same where their ids are. For whoever keeps plans under version control, or lets
+// a continuous integration fail where memory grows.
+#ifndef BERTH_DIFF_H_
+#define BERTH_DIFF_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/io.h"
+#include "berth/problem.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// A buffer that both plans have, and that differs.
+struct BufferChange {
+  std::size_t before = 0;  // Index in the old plan.
+  std::size_t after = 0;   // In the new one.
+  bool resized = false;
+  bool moved = false;    // Another offset.
+  bool retimed = false;  // Another lifetime.
+};
+
+struct PlanDiff {
+  std::vector<BufferChange> changed;  // Those that grew most first, then by the new plan's order.
+  std::vector<std::size_t> added;     // Indices in the new plan, largest first.
+  std::vector<std::size_t> removed;   // In the old plan, largest first.
+  std::size_t unchanged = 0;
+  LoadBound before;  // The peaks: most bytes live at one step.
+  LoadBound after;
+  bool same_order = true;  // Of the operators, where both plans have one.
+  // Of the changed, so many are larger, smaller, elsewhere in the memory and in time.
+  std::size_t grown = 0;
+  std::size_t shrunk = 0;
+  std::size_t moved = 0;
+  std::size_t retimed = 0;
+  [[nodiscard]] bool same() const { return changed.empty() && added.empty() && removed.empty(); }
+};
+
+// Cost: O(n log n).
+[[nodiscard]] PlanDiff Compare(const PlanFile& before, const PlanFile& after);
+
+// Both plans on one page, side by side, what changed marked (berth/page.h).
+[[nodiscard]] std::string WritePage(const PlanFile& before, const PlanFile& after,
+                                    const PlanDiff& diff);
+
+}  // namespace berth
+
+#endif  // BERTH_DIFF_H_

@@ -1,0 +1,62 @@
+// berth/page.h -- a plan as one page that explains it: a file for any browser, offline.
+//
+// The page is one HTML file with everything in it: the program that draws it, which report/ holds,
+// and the plan as JSON. It asks no network for anything, and runs nothing that a name contains.
+#ifndef BERTH_PAGE_H_
+#define BERTH_PAGE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/graph.h"
+#include "berth/io.h"
+#include "berth/place.h"
+#include "berth/plan.h"
+#include "berth/problem.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// Something that would lower what the plan needs, or tell more about it, as found by computing it.
+struct Remedy {
+  std::string title;   // "A capacity of 146 MiB".
+  std::string detail;  // One or two sentences.
+  // What would then be needed: proved for a plan that is known, else a bound below which none is.
+  std::optional<Bytes> needs = {};
+};
+
+// A tensor leaves the memory and comes back: buffers are the residencies, before and after.
+struct SpillMove {
+  std::size_t from = 0;  // Indices into the buffers of the plan.
+  std::size_t to = 0;
+  Bytes written = 0;  // Copied off chip for it; 0 where a copy was still there.
+  Bytes read = 0;     // Copied back.
+};
+
+struct PageOptions {
+  std::string command;       // That made the plan: "place".
+  std::string verdict = {};  // Of the verifier; empty: nothing was there to verify.
+  std::optional<Conflict> conflict = {};
+  std::vector<Remedy> remedies = {};
+  std::vector<std::string> notes = {};
+  std::vector<SpillMove> spills = {};
+};
+
+// The page of a plan, of a search that found none, or of an order without addresses (then
+// `plan.place.best` is none). The same bytes for the same arguments. Cost: O(n log n).
+[[nodiscard]] std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
+                                    const Provenance& provenance, const PageOptions& options);
+[[nodiscard]] std::string WritePage(const Graph& graph, const PlanAnswer& plan,
+                                    const Provenance& provenance, const PageOptions& options);
+
+// The plan as events for Chrome's and Perfetto's viewers: a step of the schedule is a microsecond,
+// a counter for the live bytes, a slice for each operator, and for each buffer one with its size
+// and offset. `order` and `graph` may be null, `placement` too.
+[[nodiscard]] std::string WriteTrace(const Problem& problem, const Placement* placement,
+                                     const Graph* graph, const Order* order,
+                                     const std::string& name);
+
+}  // namespace berth
+
+#endif  // BERTH_PAGE_H_

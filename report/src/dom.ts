@@ -1,0 +1,23 @@
+// Elements without markup: text from a plan only ever becomes text.
+import { abridged } from "./format";
+
+type Attributes = Record<string, string | boolean | ((event: Event) => void)>;
+export type Child = Node | string | null | undefined | false;
+
+export function h(tag: string, attributes: Attributes = {}, ...children: Child[]): HTMLElement {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false) element.setAttribute(name, value);
+  }
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+/** A name from a plan: it cannot turn what stands beside it, and long ones are abridged. */
+export function named(text: string, most = 60): HTMLElement {
+  const element = h("bdi", {}, abridged(text, most));
+  if (text.length > most) element.title = abridged(text, 400);
+  return element;
+}

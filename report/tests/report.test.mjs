@@ -1,0 +1,522 @@
+// Real reports in a real browser: used as people use them, and every number held against the plan.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe, test } from "node:test";
+import { Workshop, close, open, realGraph, table, trainingGraph } from "./support.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const shop = new Workshop();
+after(async () => {
+  await close();
+  shop.remove();
+});
+
+const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+const state = (page) =>
+  page.evaluate(() => ({ view: window.berth.plots[0].view, selected: window.berth.selected, hash: location.hash }));
+
+/** Serious faults of accessibility, by axe-core. */
+async function accessibility(page) {
+  // The page's policy lets no other script in; axe goes in as the test's own.
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return result.violations
+    .filter((violation) => ["serious", "critical"].includes(violation.impact))
+    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
+}
+
+/** The figures of the top, as exact bytes. */
+const figures = (page) =>
+  page.$$eval("[data-figure]", (all) => Object.fromEntries(all.map((one) => [one.dataset.figure, one.dataset.value])));
+
+describe("a table of 100 buffers", () => {
+  let report;
+  before(async () => {
+    shop.write("hundred.csv", table(100, 7));
+    shop.berth(["place", "hundred.csv", "-o", "hundred.json", "--report", "hundred.html", "--trace", "hundred.trace.json"]);
+    report = await open(shop.path("hundred.html"));
+  });
+  after(() => report.close());
+
+  test("says what the plan's JSON says", async () => {
+    const plan = shop.json("hundred.json");
+    const shown = await figures(report.page);
+    assert.equal(shown.height, String(plan.height));
+    assert.equal(shown.lower_bound, String(plan.lower_bound));
+    // The parts of the peak add up to the height.
+    assert.equal(Number(shown.load) + Number(shown.padding) + Number(shown.fragmentation), plan.height);
+    assert.equal(Number(shown.lost), plan.height - Number(shown.load));
+    const live = new Map();
+    for (const p of plan.placements) for (let s = p.start; s < p.end; ++s) live.set(s, (live.get(s) ?? 0) + p.size);
+    assert.equal(Number(shown.load), Math.max(...live.values()));
+    await report.page.click("#tab-about");
+    const about = await report.page.$$eval("#panel-about [data-key]", (all) =>
+      Object.fromEntries(all.map((one) => [one.dataset.key, one.textContent])),
+    );
+    for (const key of ["outcome", "stopped", "algorithm", "height", "lower_bound", "nodes", "berth_version"]) {
+      assert.equal(about[key], String(plan[key]), key);
+    }
+    assert.equal(about["input.hash"], plan.input.hash);
+  });
+
+  test("lists every buffer as the plan has it", async () => {
+    const plan = shop.json("hundred.json");
+    await report.page.click("#tab-buffers");
+    const found = new Map();
+    for (let top = 0; top <= 3000; top += 250) {
+      await report.page.$eval("#panel-buffers .table", (box, y) => (box.scrollTop = y), top);
+      await report.page.waitForTimeout(30);
+      for (const [id, ...cells] of await report.page.$$eval("#panel-buffers [data-at]", (rows) =>
+        rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+      )) {
+        found.set(id, cells);
+      }
+    }
+    assert.equal(found.size, plan.placements.length);
+    for (const p of plan.placements) {
+      assert.deepEqual(found.get(p.id), [p.size, p.offset, p.start, p.end].map(grouped), p.id);
+    }
+  });
+
+  test("live bytes are right at every step", async () => {
+    const plan = shop.json("hundred.json");
+    const last = Math.max(...plan.placements.map((p) => p.end));
+    const shown = await report.page.evaluate((n) => Array.from({ length: n + 1 }, (_, s) => Number(window.berth.plans[0].liveAt(s))), last);
+    for (let s = 0; s <= last; ++s) {
+      const live = plan.placements.filter((p) => p.start <= s && s < p.end).reduce((sum, p) => sum + p.size, 0);
+      assert.equal(shown[s], live, `step ${s}`);
+    }
+  });
+
+  test("zooms by wheel, pans by drag, comes back", async () => {
+    const { page } = report;
+    const whole = (await state(page)).view;
+    const box = await page.locator(".stage").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.wheel(0, -600);
+    await page.waitForTimeout(50);
+    const near = (await state(page)).view;
+    assert.ok(near.x1 - near.x0 < 0.6 * (whole.x1 - whole.x0));
+    assert.ok(near.y1 - near.y0 < 0.6 * (whole.y1 - whole.y0));
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 - 120, box.y + box.height / 2, { steps: 4 });
+    await page.mouse.up();
+    const panned = (await state(page)).view;
+    assert.ok(panned.x0 > near.x0);
+    await page.getByRole("button", { name: "Show all" }).click();
+    assert.deepEqual((await state(page)).view, whole);
+    const map = await page.locator(".map").boundingBox();
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await page.mouse.click(map.x + map.width - 30, map.y + map.height / 2);
+    assert.ok((await state(page)).view.x1 > 0.9 * whole.x1);
+    await page.getByRole("button", { name: "Show all" }).click();
+  });
+
+  test("a click selects what is drawn there, and tells its neighbours", async () => {
+    const { page } = report;
+    const plan = shop.json("hundred.json");
+    const target = await page.evaluate(() => {
+      const { plans, plots } = window.berth;
+      const p = plans[0];
+      let best = 0;
+      for (let i = 0; i < p.n; ++i) if (p.size[i] * (p.end[i] - p.start[i]) > p.size[best] * (p.end[best] - p.start[best])) best = i;
+      const plot = plots[0];
+      const box = plot.stage.getBoundingClientRect();
+      return { id: p.name(best), x: box.left + plot.xOf((p.start[best] + p.end[best]) / 2), y: box.top + plot.yOf(p.y[best] + p.size[best] / 2) };
+    });
+    await page.mouse.click(target.x, target.y);
+    assert.equal(await page.locator(".details h2").textContent(), target.id);
+    const facts = await page.locator(".details").textContent();
+    const placed = plan.placements.find((p) => p.id === target.id);
+    for (const value of [placed.size, placed.offset]) assert.ok(facts.includes(grouped(value)), String(value));
+    assert.match(await page.locator("[aria-live]").textContent(), new RegExp(target.id));
+    await page.mouse.move(target.x + 2, target.y);
+    assert.match(await page.locator(".tip").textContent(), new RegExp(target.id));
+  });
+
+  test("search and filters", async () => {
+    const { page } = report;
+    const plan = shop.json("hundred.json");
+    const search = page.getByRole("searchbox");
+    await search.fill("buffer_42");
+    await search.press("Enter");
+    assert.equal(await page.locator(".details h2").textContent(), "buffer_42");
+    await search.fill("size>=8KiB live:50");
+    const expected = plan.placements.filter((p) => p.size >= 8192 && p.start <= 50 && 50 < p.end);
+    assert.equal(await page.locator(".matches").textContent(), `${expected.length} of 100`);
+    await search.fill("size>lots");
+    assert.match(await page.locator(".matches").textContent(), /no size/);
+    await search.fill("at:peak");
+    await page.click("#tab-peak");
+    const live = Number(await page.locator("#panel-peak .table").getAttribute("aria-rowcount")) - 1;
+    assert.match(await page.locator(".matches").textContent(), new RegExp(`^${live} of`));
+    await search.fill("");
+    const legend = page.locator(".legend button").first();
+    await legend.click();
+    assert.notEqual(await page.locator(".matches").textContent(), "");
+    await legend.click();
+    assert.equal(await page.locator(".matches").textContent(), "");
+  });
+
+  test("works by keys alone", async () => {
+    const { page } = report;
+    await page.locator(".stage").focus();
+    await page.keyboard.press("0");
+    await page.keyboard.press("Escape");
+    const whole = (await state(page)).view;
+    await page.keyboard.press("+");
+    await page.keyboard.press("+");
+    const near = (await state(page)).view;
+    assert.ok(near.x1 - near.x0 < whole.x1 - whole.x0);
+    await page.keyboard.press("ArrowRight");
+    assert.ok((await state(page)).view.x0 > near.x0);
+    await page.keyboard.press(".");
+    const first = (await state(page)).selected;
+    await page.keyboard.press(".");
+    const second = (await state(page)).selected;
+    assert.ok(first >= 0 && second >= 0 && first !== second);
+    await page.keyboard.press(",");
+    assert.equal((await state(page)).selected, first);
+    await page.keyboard.press("/");
+    assert.ok(await page.getByRole("searchbox").evaluate((box) => box === document.activeElement));
+    await page.locator(".stage").focus();
+    await page.keyboard.press("?");
+    assert.ok(await page.locator("dialog").evaluate((dialog) => dialog.open));
+    await page.keyboard.press("Escape");
+    assert.ok(!(await page.locator("dialog").evaluate((dialog) => dialog.open)));
+    await page.click("#tab-buffers");
+    await page.locator("#panel-buffers .table").focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.equal((await state(page)).selected, 1);
+    await page.locator("#tab-buffers").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.locator("#tab-about").getAttribute("aria-selected"), "true");
+    await page.keyboard.press("Escape");
+  });
+
+  test("links lead back to what was shown", async () => {
+    const { page } = report;
+    await page.getByRole("searchbox").fill("buffer_7");
+    await page.getByRole("searchbox").press("Enter");
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await page.click("#tab-buffers");
+    await page.waitForTimeout(400);
+    const { hash, view, selected } = await state(page);
+    assert.match(hash, /buffer=buffer_7/);
+    const again = await open(shop.path("hundred.html"), { hash });
+    await again.page.waitForFunction(() => window.berth.selected >= 0);
+    const other = await state(again.page);
+    assert.equal(other.selected, selected);
+    for (const key of ["x0", "x1", "y0", "y1"]) assert.ok(Math.abs(other.view[key] - view[key]) < 1, key);
+    assert.equal(await again.page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
+    assert.deepEqual(again.faults, []);
+    await again.close();
+    await page.getByRole("searchbox").fill("");
+  });
+
+  test("saves pictures, the table and the summary", async () => {
+    const { page } = report;
+    const plan = shop.json("hundred.json");
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Show all" }).click();
+    const files = {};
+    for (const format of ["svg", "png", "csv", "txt"]) {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByLabel("Save").selectOption(format)]);
+      assert.equal(download.suggestedFilename(), `hundred.csv.${format}`);
+      files[format] = readFileSync(await download.path());
+    }
+    assert.match(files.svg.toString(), /^<svg [^]*<\/svg>\n$/);
+    assert.ok(files.svg.toString().split("<rect").length > 90);
+    assert.equal(files.png.subarray(1, 4).toString(), "PNG");
+    assert.ok(files.txt.toString().includes(String(plan.height)));
+    // Berth reads the table again, and it is the same plan.
+    shop.write("saved.csv", files.csv.toString());
+    assert.match(shop.berth(["check", "hundred.csv", "saved.csv"]).stdout, /./);
+    const diff = JSON.parse(shop.berth(["diff", "hundred.json", "saved.csv", "--json"]).stdout);
+    assert.ok(diff.same);
+  });
+
+  test("traces hold the same numbers", () => {
+    const plan = shop.json("hundred.json");
+    const { traceEvents } = shop.json("hundred.trace.json");
+    assert.equal(traceEvents.filter((event) => event.ph === "b").length, plan.placements.length);
+    const peak = Math.max(...traceEvents.filter((event) => event.ph === "C").map((event) => event.args.live));
+    assert.ok(peak <= plan.height);
+    for (const event of traceEvents.filter((each) => each.ph === "b")) {
+      const placed = plan.placements[event.id];
+      assert.deepEqual([event.name, event.ts, event.args.size, event.args.offset], [placed.id, placed.start, placed.size, placed.offset]);
+    }
+  });
+
+  test("has no serious fault of accessibility, light, dark or narrow", async () => {
+    const { page } = report;
+    await page.getByRole("searchbox").fill("");
+    for (const tab of ["peak", "fit", "buffers", "about"]) {
+      await page.click(`#tab-${tab}`);
+      assert.deepEqual(await accessibility(page), [], tab);
+    }
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    assert.deepEqual(await accessibility(page), [], "dark");
+    await page.setViewportSize({ width: 420, height: 800 });
+    assert.deepEqual(await accessibility(page), [], "narrow");
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `${wide} pixels stick out`);
+    await page.setViewportSize({ width: 1440, height: 1000 });
+  });
+
+  test("follows the system's dark mode", async () => {
+    const dark = await open(shop.path("hundred.html"), { colorScheme: "dark" });
+    const background = await dark.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    assert.equal(background, "rgb(18, 24, 30)");
+    assert.deepEqual(dark.faults, []);
+    await dark.close();
+  });
+
+  test("prints every table", async () => {
+    await report.page.emulateMedia({ media: "print" });
+    await report.page.waitForTimeout(50);
+    for (const tab of ["peak", "buffers", "about"]) assert.ok(await report.page.locator(`#panel-${tab}`).isVisible(), tab);
+    assert.equal(await report.page.locator("#panel-buffers [data-at]").count(), 60);
+    assert.equal(await report.page.locator("#panel-buffers .print-note").textContent(), "and 40 more");
+    await report.page.emulateMedia({ media: "screen" });
+  });
+
+  test("neither complains nor asks the network", () => assert.deepEqual(report.faults, []));
+});
+
+describe("a training step of 3,000 operators", () => {
+  let report;
+  before(async () => {
+    shop.write("training.json", JSON.stringify(trainingGraph(1000)));
+    shop.berth(["plan", "training.json", "--time-limit", "5s", "-o", "training.plan.json", "--report", "training.html"]);
+    report = await open(shop.path("training.html"));
+  });
+  after(() => report.close());
+
+  test("operators stand in the plan's order, linked to the picture", async () => {
+    const { page } = report;
+    const plan = shop.json("training.plan.json");
+    assert.equal(plan.order.length, 3000);
+    const shown = await figures(page);
+    assert.equal(shown.load, String(plan.peak));
+    assert.equal(shown.height, String(plan.height));
+    await page.click("#tab-operators");
+    const rows = await page.$$eval("#panel-operators [data-at]", (all) => all.map((row) => row.children[1].textContent));
+    assert.deepEqual(rows, plan.order.slice(0, rows.length));
+    await page.locator('#panel-operators [data-at="3"]').click();
+    assert.equal(await page.locator(".details h2").textContent(), plan.order[3]);
+    assert.equal(await page.evaluate(() => window.berth.plots[0].marks.step), 3);
+    const made = page.locator(".details .link").last();
+    const name = await made.textContent();
+    await made.click();
+    assert.equal(await page.locator(".details h2").textContent(), name);
+  });
+
+  test("a buffer tells who makes it and who uses it", async () => {
+    const { page } = report;
+    await page.getByRole("searchbox").fill("act.500");
+    await page.getByRole("searchbox").press("Enter");
+    const facts = await page.locator(".details").textContent();
+    for (const name of ["forward.500", "forward.501", "backward.500"]) assert.ok(facts.includes(name), name);
+    await page.getByRole("searchbox").fill("kind:gradient op:Sgd");
+    assert.equal(await page.locator(".matches").textContent(), "1,000 of 3,000");
+    await page.getByRole("searchbox").fill("");
+  });
+
+  test("says what would lower it, as computed", async () => {
+    const { page } = report;
+    await page.click("#tab-fit");
+    const plan = shop.json("training.plan.json");
+    const rows = await page.$$eval(".relief tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll(",", ""))));
+    for (const [id, bytes, without] of rows.slice(0, 3)) {
+      const live = new Array(plan.order.length).fill(0);
+      for (const p of plan.placements) if (p.id !== id) for (let s = p.start; s < p.end; ++s) live[s] += p.size;
+      assert.equal(Number(without), Math.max(...live), id);
+      assert.equal(Number(bytes), plan.placements.find((p) => p.id === id).size);
+    }
+    assert.ok((await page.locator(".remedies li").count()) > 0);
+  });
+
+  test("is accessible and quiet", async () => {
+    for (const tab of ["peak", "operators", "fit"]) {
+      await report.page.click(`#tab-${tab}`);
+      assert.deepEqual(await accessibility(report.page), [], tab);
+    }
+    assert.deepEqual(report.faults, []);
+  });
+});
+
+test("a real training step, where there is one", async (context) => {
+  const graph = realGraph("training/resnet50_b32.json");
+  if (!graph) {
+    context.skip("BERTH_DATA has no graphs");
+    return;
+  }
+  shop.berth(["plan", graph, "--time-limit", "5s", "-o", "resnet.plan.json", "--report", "resnet.html"]);
+  const report = await open(shop.path("resnet.html"));
+  const plan = shop.json("resnet.plan.json");
+  assert.equal((await figures(report.page)).height, String(plan.height));
+  assert.deepEqual(await accessibility(report.page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("100,000 buffers: a picture within 2 s, then 30 frames a second", async (context) => {
+  shop.write("large.csv", table(100_000, 3));
+  shop.berth(["place", "large.csv", "--algorithm", "first-fit-start", "--report", "large.html", "-o", "large.json"]);
+  const size = statSync(shop.path("large.html")).size;
+  assert.ok(size < 25e6, `${size} bytes`);
+  const report = await open(shop.path("large.html"));
+  const rate = await report.page.evaluate(async () => {
+    const plot = window.berth.plots[0];
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await frame();
+    const begin = performance.now();
+    const slowest = [];
+    for (let i = 0; i < 60; ++i) {
+      const from = performance.now();
+      plot.zoom(i < 30 ? 0.9 : 1 / 0.9, "both", { x: 500, y: 250 });
+      await frame();
+      slowest.push(performance.now() - from);
+    }
+    slowest.sort((x, y) => x - y);
+    return { perSecond: 60000 / (performance.now() - begin), median: slowest[30] };
+  });
+  context.diagnostic(`${(size / 1e6).toFixed(1)} MB; picture after ${report.seconds.toFixed(2)} s; ${rate.perSecond.toFixed(0)} frames a second, median ${rate.median.toFixed(1)} ms`);
+  assert.ok(1000 / rate.median >= 30, `a frame takes ${rate.median} ms`);
+  assert.ok(report.seconds < 4, `${report.seconds} s`);
+  await report.page.getByRole("searchbox").fill("buffer_99999");
+  await report.page.getByRole("searchbox").press("Enter");
+  assert.equal(await report.page.locator(".details h2").textContent(), "buffer_99999");
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("what does not fit says why, and what would do", async () => {
+  shop.write("tight.csv", "id,lower,upper,size\nweights,0,10,600\nscratch,2,5,500\nout,4,9,300\nlate,6,10,100\n");
+  shop.berth(["explain", "tight.csv", "--capacity", "1000", "--report", "why.html"], [1]);
+  const conflict = JSON.parse(shop.berth(["explain", "tight.csv", "--capacity", "1000", "--json"], [1]).stdout);
+  const report = await open(shop.path("why.html"));
+  const { page } = report;
+  const text = await page.locator(".conflict").textContent();
+  assert.ok(text.includes(`at step ${conflict.step}`), text);
+  assert.ok(text.includes(`short by ${conflict.short_by} B`), text);
+  assert.ok(text.includes(`Enough: ${grouped(conflict.works_with)} B`) || text.includes(grouped(conflict.works_with)), text);
+  await page.click("#tab-why");
+  const rows = await page.$$eval("#panel-why [data-at]", (all) => all.map((row) => row.children[0].textContent));
+  assert.deepEqual([...rows].sort(), conflict.buffers.map((b) => b.id ?? b).sort());
+  await page.click("#tab-fit");
+  const remedies = await page.locator(".remedies").textContent();
+  assert.ok(remedies.includes("1,400"), remedies);
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("an order without addresses", async () => {
+  shop.write("small.json", JSON.stringify(trainingGraph(20)));
+  shop.berth(["schedule", "small.json", "--report", "order.html"]);
+  const answer = JSON.parse(shop.berth(["schedule", "small.json", "--json"]).stdout);
+  const report = await open(shop.path("order.html"));
+  assert.equal((await figures(report.page)).load, String(answer.peak));
+  assert.deepEqual(await accessibility(report.page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("hostile names do no harm", async () => {
+  const names = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "x".repeat(10_000),
+    "\u202egnp.exe\u2066",
+    "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd",
+    "\u{1F44D}\u{1F3FD}\u{1F468}\u200D\u{1F469}\u200D\u{1F467}",
+    "{{constructor.constructor('alert(3)')()}}",
+    "a\"b'c&amp;<!--",
+    "@BERTH_DATA@ $& $1 \\u003c",
+    "__proto__",
+    "]]>&#x3c;script&#x3e;",
+    "\u2028\u2029line",
+    "1234567890123456789012345",
+  ];
+  const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
+  shop.write("hostile.csv", ["id,lower,upper,size", ...names.map((name, i) => `${quoted(name)},${i},${i + 3},${100 + i}`)].join("\n") + "\n");
+  shop.berth(["place", "hostile.csv", "--report", "hostile.html"]);
+  const report = await open(shop.path("hostile.html"));
+  const { page } = report;
+  assert.deepEqual(await page.evaluate(() => Array.from({ length: window.berth.plans[0].n }, (_, i) => window.berth.plans[0].name(i))), names);
+  await page.click("#tab-buffers");
+  for (let i = 0; i < names.length; ++i) {
+    await page.evaluate((k) => window.berth.select(0, k, true), i);
+    await page.waitForTimeout(20);
+  }
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("script").count(), 2);
+  // What turns text around is shown as what it is.
+  assert.ok(!/[\u202a-\u202e\u2066-\u2069]/.test(await page.locator("#app").textContent()));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${wide} pixels stick out`);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("numbers beyond 2^53 keep every digit", async () => {
+  const size = "1152921504606846001";
+  shop.write("huge.csv", `id,lower,upper,size\nhuge,0,2,${size}\nsmall,1,3,975\n`);
+  shop.berth(["place", "huge.csv", "-o", "huge.json", "--report", "huge.html"]);
+  const report = await open(shop.path("huge.html"));
+  const shown = await figures(report.page);
+  assert.equal(shown.height, /"height": (\d+)/.exec(shop.read("huge.json"))[1]);
+  assert.equal(shown.height, "1152921504606846976");
+  await report.page.evaluate(() => window.berth.select(0, 0, true));
+  assert.ok((await report.page.locator(".details").textContent()).includes(grouped(size)));
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("spills are arrows between residencies", async () => {
+  // The page of a plan whose tensor leaves and comes back: two buffers of one tensor.
+  shop.write("stay.csv", "id,lower,upper,size\nx#1,0,2,4\ny,0,4,4\nw,2,3,4\nx#2,3,5,4\n");
+  shop.berth(["place", "stay.csv", "--report", "stay.html"]);
+  const html = shop.read("stay.html").replace('"spills":[]', '"spills":[{"from":0,"to":3,"written":4,"read":4}]');
+  const report = await open(shop.write("spills.html", html));
+  await report.page.evaluate(() => window.berth.select(0, 0, true));
+  assert.match(await report.page.locator(".details").textContent(), /Leaves4 B written; back at step 3/);
+  await report.page.evaluate(() => window.berth.select(0, 3, true));
+  assert.match(await report.page.locator(".details").textContent(), /Comes back4 B read; gone since step 2/);
+  assert.equal(await report.page.evaluate(() => window.berth.plots[0].marks.spills.length), 1);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("two plans side by side", async () => {
+  shop.write("old.csv", "id,lower,upper,size,offset\na,0,4,100,0\nb,1,3,50,100\nc,5,9,70,0\ngone,2,4,30,150\n");
+  shop.write("new.csv", "id,lower,upper,size,offset\na,0,4,160,0\nb,1,3,50,160\nc,5,9,70,0\nadded,2,4,40,210\n");
+  shop.berth(["diff", "old.csv", "new.csv", "--report", "diff.html"]);
+  const diff = JSON.parse(shop.berth(["diff", "old.csv", "new.csv", "--json"]).stdout);
+  const report = await open(shop.path("diff.html"));
+  const { page } = report;
+  const shown = await figures(page);
+  assert.deepEqual(
+    [shown["height-before"], shown["height-after"], shown["load-before"], shown["load-after"]],
+    [diff.height.before, diff.height.after, diff.peak.before, diff.peak.after].map(String),
+  );
+  const rows = await page.$$eval("#panel-changes [data-at]", (all) => all.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent)));
+  assert.deepEqual(rows, [["added", "new", "40"], ["a", "grown", "100 → 160"], ["b", "moved", "50"], ["gone", "gone", "30"]]);
+  await page.getByRole("searchbox").fill("is:grown");
+  assert.equal(await page.locator("#panel-changes [data-at]").count(), 1);
+  await page.locator('#panel-changes [data-at="0"]').click();
+  assert.equal(await page.locator(".details h2").textContent(), "a");
+  assert.deepEqual(await page.evaluate(() => window.berth.plots.map((plot) => plot.marks.selected)), [0, 0]);
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  const views = await page.evaluate(() => window.berth.plots.map((plot) => plot.view));
+  assert.deepEqual(views[0], views[1]);
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});

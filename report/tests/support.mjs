@@ -1,0 +1,130 @@
+// What the browser tests share: reports made by the command, and pages that may neither complain nor
+// ask the network for anything.
+//
+// Needs the command (BERTH, or build/release/tools/berth/berth) and a Chromium (CHROMIUM, or
+// /usr/bin/chromium). BERTH_DATA may name a folder with graphs of real models.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, "..", "..");
+const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
+const data = process.env.BERTH_DATA;
+
+export class Workshop {
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), "berth-report-"));
+  }
+  path(name) {
+    return join(this.folder, name);
+  }
+  write(name, text) {
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+  read(name) {
+    return readFileSync(this.path(name), "utf8");
+  }
+  json(name) {
+    return JSON.parse(this.read(name));
+  }
+  /** Runs the command; `codes` are the exit codes that are right. */
+  berth(args, codes = [0]) {
+    const result = spawnSync(command, args, { cwd: this.folder, encoding: "utf8", maxBuffer: 1 << 28 });
+    if (!codes.includes(result.status)) {
+      throw new Error(`berth ${args.join(" ")} ended with ${result.status}: ${result.stderr}`);
+    }
+    return result;
+  }
+  remove() {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Random numbers from a seed: the same on every machine. */
+export function random(seed) {
+  let state = BigInt(seed);
+  return (below) => {
+    state = (state * 6364136223846793005n + 1442695040888963407n) & ((1n << 64n) - 1n);
+    return Number((state >> 33n) % BigInt(below));
+  };
+}
+
+/** A table of so many buffers, most of them short-lived. */
+export function table(count, seed) {
+  const next = random(seed);
+  const rows = ["id,lower,upper,size"];
+  for (let i = 0; i < count; ++i) {
+    const start = next(count);
+    const long = next(50) === 0 ? next(Math.max(2, count >> 3)) : next(60);
+    rows.push(`buffer_${i},${start},${start + 1 + long},${64 * (1 + next(next(10) === 0 ? 4000 : 200))}`);
+  }
+  return rows.join("\n") + "\n";
+}
+
+/** A training step of layers forwards and backwards, some 3,000 operators, as a graph. */
+export function trainingGraph(layers) {
+  const nodes = [];
+  const tensors = [];
+  const tensor = (name, bytes, kind) => tensors.push({ id: tensors.length, name, bytes, kind }) - 1;
+  const width = (i) => 1024 * (1 + ((i * 37) % 64));
+  let last = tensor("input", 4096, "input");
+  const activations = [];
+  for (let i = 0; i < layers; ++i) {
+    activations.push(tensor(`act.${i}`, width(i), "activation"));
+    nodes.push({ name: `forward.${i}`, op: i % 3 ? "Conv" : "Relu", inputs: [last], outputs: [activations[i]] });
+    last = activations[i];
+  }
+  let gradient = null;
+  for (let i = layers - 1; i >= 0; --i) {
+    const made = tensor(`grad.${i}`, width(i), "gradient");
+    nodes.push({ name: `backward.${i}`, op: "ConvGrad", inputs: [activations[i], ...(gradient === null ? [] : [gradient])], outputs: [made] });
+    nodes.push({ name: `weights.${i}.step`, op: "Sgd", inputs: [made], outputs: [tensor(`weights.${i}`, 512, "gradient")] });
+    gradient = made;
+  }
+  return { format: "berth-graph", format_version: 1, name: "training", nodes, tensors };
+}
+
+export function realGraph(name) {
+  const path = data && join(data, "graphs", name);
+  return path && existsSync(path) ? path : null;
+}
+
+let browser = null;
+export async function launch() {
+  browser ??= await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"],
+  });
+  return browser;
+}
+export async function close() {
+  await browser?.close();
+  browser = null;
+}
+
+/** Opens a report from its file. `faults` gathers whatever should not be. */
+export async function open(file, options = {}) {
+  const context = await (await launch()).newContext({ viewport: { width: 1440, height: 1000 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (!/^(file|blob|data):/.test(request.url())) faults.push(`request: ${request.url()}`);
+  });
+  page.on("dialog", async (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  const begin = performance.now();
+  await page.goto(pathToFileURL(file).href + (options.hash ?? ""));
+  await page.waitForFunction(() => window.berth?.plots.every((plot) => plot.frames > 0));
+  return { page, faults, seconds: (performance.now() - begin) / 1000, close: () => context.close() };
+}

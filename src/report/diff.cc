@@ -1,0 +1,64 @@
+#include "berth/diff.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace berth {
+
+PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
+  const auto& old_buffers = before.problem.buffers;
+  const auto& new_buffers = after.problem.buffers;
+  std::unordered_map<std::string_view, std::size_t> by_id;  // Of the old plan; never iterated.
+  by_id.reserve(old_buffers.size());
+  for (std::size_t b = 0; b < old_buffers.size(); ++b) by_id.emplace(old_buffers[b].id, b);
+
+  PlanDiff diff;
+  std::vector<bool> kept(old_buffers.size());
+  for (std::size_t b = 0; b < new_buffers.size(); ++b) {
+    const Buffer& now = new_buffers[b];
+    const auto found = by_id.find(now.id);
+    if (found == by_id.end()) {
+      diff.added.push_back(b);
+      continue;
+    }
+    kept[found->second] = true;
+    const Buffer& then = old_buffers[found->second];
+    BufferChange change{found->second, b};
+    change.resized = then.size != now.size;
+    change.moved = before.placement.offsets[found->second] != after.placement.offsets[b];
+    change.retimed = then.start != now.start || then.end != now.end;
+    if (!change.resized && !change.moved && !change.retimed) {
+      ++diff.unchanged;
+      continue;
+    }
+    diff.grown += now.size > then.size ? 1 : 0;
+    diff.shrunk += now.size < then.size ? 1 : 0;
+    diff.moved += change.moved ? 1 : 0;
+    diff.retimed += change.retimed ? 1 : 0;
+    diff.changed.push_back(change);
+  }
+  for (std::size_t b = 0; b < old_buffers.size(); ++b) {
+    if (!kept[b]) diff.removed.push_back(b);
+  }
+
+  const auto growth = [&](const BufferChange& change) {
+    return new_buffers[change.after].size - old_buffers[change.before].size;
+  };
+  std::stable_sort(
+      diff.changed.begin(), diff.changed.end(),
+      [&](const BufferChange& x, const BufferChange& y) { return growth(x) > growth(y); });
+  const auto largest_first = [](std::vector<std::size_t>& indices, const auto& buffers) {
+    std::stable_sort(indices.begin(), indices.end(), [&](std::size_t x, std::size_t y) {
+      return buffers[x].size > buffers[y].size;
+    });
+  };
+  largest_first(diff.added, new_buffers);
+  largest_first(diff.removed, old_buffers);
+  diff.before = MaxLiveLoad(before.problem);
+  diff.after = MaxLiveLoad(after.problem);
+  diff.same_order = before.order.empty() || after.order.empty() || before.order == after.order;
+  return diff;
+}
+
+}  // namespace berth

@@ -1,0 +1,274 @@
+// The data of a page, as report/src/data.ts reads them, put into the page that report/ builds.
+//
+// Of what there may be a hundred thousand (buffers, tensors, operators) the page holds columns, not
+// objects: half the bytes, and what draws them wants arrays. Numbers beyond 2^53, which JavaScript
+// would round, stay digits: the page reads them as text.
+
+#include "berth/page.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "berth/diff.h"
+#include "report/analysis.h"
+#include "report/resource.h"
+#include "report/text.h"
+
+namespace berth {
+namespace internal::page {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostRelief = 12;
+
+// Everything that is shown of one plan; what is null is not there.
+struct Subject {
+  const Problem& problem;
+  const Placement* placement = nullptr;
+  const Graph* graph = nullptr;
+  const Order* order = nullptr;
+  const std::vector<TensorIndex>* tensors = nullptr;  // Parallel to the buffers.
+};
+
+template <typename Range, typename Of>
+Json Column(const Range& range, Of of) {
+  Json column = Json::array();
+  for (const auto& element : range) column.push_back(of(element));
+  return column;
+}
+
+Json OrNull(const std::optional<Bytes>& bytes) { return bytes ? Json(*bytes) : Json(); }
+
+Json BuffersOf(const Subject& subject) {
+  const auto& buffers = subject.problem.buffers;
+  Json json;
+  json["id"] = Column(buffers, [](const Buffer& b) { return b.id; });
+  json["start"] = Column(buffers, [](const Buffer& b) { return b.start; });
+  json["end"] = Column(buffers, [](const Buffer& b) { return b.end; });
+  json["size"] = Column(buffers, [](const Buffer& b) { return b.size; });
+  json["offset"] = subject.placement ? Json(subject.placement->offsets) : Json();
+  json["tensor"] = subject.tensors ? Json(*subject.tensors) : Json();
+  // What few buffers have: pairs of a buffer and its value.
+  Json alignment = Json::array();
+  Json pinned = Json::array();
+  Json hint = Json::array();
+  Json gaps = Json::array();
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].alignment != 1) alignment.push_back({b, buffers[b].alignment});
+    if (buffers[b].offset) pinned.push_back({b, *buffers[b].offset});
+    if (buffers[b].hint) hint.push_back({b, *buffers[b].hint});
+    for (const Gap& gap : buffers[b].gaps) {
+      const Window window = gap.window.value_or(Window{});
+      gaps.push_back({b, gap.start, gap.end, window.lower, window.upper});
+    }
+  }
+  json["alignment"] = std::move(alignment);
+  json["pinned"] = std::move(pinned);
+  json["hint"] = std::move(hint);
+  json["gaps"] = std::move(gaps);
+  return json;
+}
+
+Json GraphOf(const Subject& subject) {
+  if (subject.graph == nullptr) return {};
+  const Graph& graph = *subject.graph;
+  const auto& tensors = graph.tensors;
+  Json columns;
+  columns["name"] = Column(tensors, [](const Tensor& t) { return t.name; });
+  columns["bytes"] = Column(tensors, [](const Tensor& t) { return t.bytes; });
+  columns["kind"] = Column(tensors, [](const Tensor& t) { return std::string(ToString(t.kind)); });
+  columns["shape"] = Column(tensors, [](const Tensor& t) { return t.shape; });
+  columns["dtype"] = Column(tensors, [](const Tensor& t) { return t.dtype; });
+  columns["base"] =
+      Column(tensors, [](const Tensor& t) { return t.alias_of ? Json(*t.alias_of) : Json(); });
+  columns["output"] = Column(tensors, [](const Tensor& t) { return t.output ? 1 : 0; });
+  columns["unplanned"] = Column(tensors, [](const Tensor& t) { return t.unplanned; });
+  // In the order in which they run: the step is the position.
+  const auto op = [&](auto of) {
+    return Column(*subject.order, [&](OperatorIndex v) { return Json(of(graph.operators[v])); });
+  };
+  Json operators;
+  operators["program"] = *subject.order;
+  operators["name"] = op([](const Operator& o) { return o.name; });
+  operators["type"] = op([](const Operator& o) { return o.type; });
+  operators["inputs"] = op([](const Operator& o) { return o.inputs; });
+  operators["outputs"] = op([](const Operator& o) { return o.outputs; });
+  operators["mutates"] = op([](const Operator& o) { return o.mutates; });
+  return {{"name", graph.name}, {"tensors", std::move(columns)}, {"operators", operators}};
+}
+
+Json PeakOf(const PeakFacts& peak) {
+  Json live = Json::array();
+  for (const Piece& piece : peak.live) {
+    live.push_back({piece.buffer, piece.window.upper - piece.window.lower});
+  }
+  Json holes = Json::array();
+  for (const Hole& hole : peak.holes) {
+    holes.push_back({{"lower", hole.lower},
+                     {"upper", hole.upper},
+                     {"padding", hole.padding},
+                     {"above", hole.above ? Json(*hole.above) : Json()}});
+  }
+  return {{"start", peak.start},
+          {"end", peak.end},
+          {"load", peak.load},
+          {"live", std::move(live)},
+          {"holes", std::move(holes)},
+          {"padding", peak.padding},
+          {"fragmentation", peak.fragmentation}};
+}
+
+Json ReliefOf(const Subject& subject, const Curve& curve) {
+  return Column(FindRelief(subject.problem, curve, kMostRelief), [](const Relief& relief) {
+    return Json{
+        {"buffer", relief.buffer}, {"peak", relief.peak}, {"enough", OrNull(relief.enough)}};
+  });
+}
+
+Json PlanOf(const Subject& subject, Json head) {
+  const Curve curve = CurveOf(subject.problem);
+  Json json;
+  json["head"] = std::move(head);
+  json["buffers"] = BuffersOf(subject);
+  json["graph"] = GraphOf(subject);
+  json["curve"] = {{"steps", curve.steps}, {"live", curve.live}};
+  json["peak"] = PeakOf(ExaminePeak(subject.problem, subject.placement, curve));
+  json["relief"] = ReliefOf(subject, curve);
+  return json;
+}
+
+Json ConflictOf(const std::optional<Conflict>& conflict) {
+  if (!conflict || conflict->outcome != Outcome::kInfeasible) return {};
+  return {{"buffers", conflict->buffers},
+          {"minimal", conflict->minimal},
+          {"step", conflict->step},
+          {"load", conflict->load},
+          {"capacity", OrNull(conflict->capacity)},
+          {"pins_collide", conflict->pins_collide},
+          {"short_by", conflict->short_by},
+          {"works_with", OrNull(conflict->works_with)}};
+}
+
+// The page with `data` in it. In a script element only "<" could begin anything that is no data.
+std::string PageWith(const Json& data, std::string_view title) {
+  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string_view page = PageResource();
+  constexpr std::string_view kTitle = "@BERTH_TITLE@";
+  constexpr std::string_view kData = "@BERTH_DATA@";
+  const std::size_t title_at = page.find(kTitle);
+  const std::size_t data_at = page.find(kData);
+  BERTH_CHECK(title_at < data_at && data_at < page.size());
+  std::string html(page.substr(0, title_at));
+  html.reserve(page.size() + text.size() + title.size() + text.size() / 16);
+  html += EscapeXml(Truncate(title, 200));
+  html += page.substr(title_at + kTitle.size(), data_at - title_at - kTitle.size());
+  for (const char c : text) {
+    if (c == '<') {
+      html += "\\u003c";
+    } else {
+      html += c;
+    }
+  }
+  html += page.substr(data_at + kData.size());
+  return html;
+}
+
+std::string PageOf(const Subject& subject, const std::string& head, const Provenance& provenance,
+                   const PageOptions& options) {
+  Json data;
+  data["format"] = "berth-page";
+  data["format_version"] = 1;
+  data["kind"] = "plan";
+  data["command"] = options.command;
+  data["plans"] = Json::array({PlanOf(subject, Json::parse(head))});
+  data["verdict"] = options.verdict;
+  data["conflict"] = ConflictOf(options.conflict);
+  data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {
+    return Json{
+        {"title", remedy.title}, {"detail", remedy.detail}, {"needs", OrNull(remedy.needs)}};
+  });
+  data["notes"] = options.notes;
+  data["spills"] = Column(options.spills, [](const SpillMove& move) {
+    return Json{
+        {"from", move.from}, {"to", move.to}, {"written", move.written}, {"read", move.read}};
+  });
+  data["diff"] = nullptr;
+  return PageWith(data, provenance.input + ": memory plan");
+}
+
+Json HeadOf(const PlanFile& plan) {
+  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
+  return {{"berth_version", text(plan.version)},
+          {"input", {{"name", text(plan.input)}, {"hash", text(plan.input_hash)}}},
+          {"file", plan.name},
+          {"outcome", text(plan.outcome)},
+          {"capacity", OrNull(plan.problem.capacity)},
+          {"height", plan.placement.height},
+          {"lower_bound", OrNull(plan.lower_bound)},
+          {"order", plan.order.empty() ? Json() : Json(plan.order)}};
+}
+
+Json BoundJson(const LoadBound& bound) {
+  return {{"load", bound.load}, {"load_step", bound.load_step}};
+}
+
+}  // namespace
+}  // namespace internal::page
+
+using internal::page::Json;
+
+std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
+                      const Provenance& provenance, const PageOptions& options) {
+  const internal::page::Subject subject{problem, answer.best ? &*answer.best : nullptr};
+  return internal::page::PageOf(subject, WritePlanHead(problem, answer, provenance), provenance,
+                                options);
+}
+
+std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenance& provenance,
+                      const PageOptions& options) {
+  const internal::page::Subject subject{plan.liveness.problem,
+                                        plan.place.best ? &*plan.place.best : nullptr, &graph,
+                                        &plan.schedule.order, &plan.liveness.tensors};
+  return internal::page::PageOf(subject, WritePlanHead(graph, plan, provenance), provenance,
+                                options);
+}
+
+std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
+  using internal::page::Column;
+  Json data;
+  data["format"] = "berth-page";
+  data["format_version"] = 1;
+  data["kind"] = "diff";
+  data["command"] = "diff";
+  data["plans"] = Json::array();
+  for (const PlanFile* plan : {&before, &after}) {
+    data["plans"].push_back(
+        internal::page::PlanOf({plan->problem, &plan->placement}, internal::page::HeadOf(*plan)));
+  }
+  data["verdict"] = "";
+  data["conflict"] = nullptr;
+  data["remedies"] = Json::array();
+  data["notes"] = Json::array();
+  data["spills"] = Json::array();
+  data["diff"] = {{"changed", Column(diff.changed,
+                                     [](const BufferChange& change) {
+                                       return Json{change.before, change.after,
+                                                   change.resized ? 1 : 0, change.moved ? 1 : 0,
+                                                   change.retimed ? 1 : 0};
+                                     })},
+                  {"added", diff.added},
+                  {"removed", diff.removed},
+                  {"unchanged", diff.unchanged},
+                  {"before", internal::page::BoundJson(diff.before)},
+                  {"after", internal::page::BoundJson(diff.after)},
+                  {"same_order", diff.same_order}};
+  return internal::page::PageWith(data, before.name + " and " + after.name + ": plans compared");
+}
+
+}  // namespace berth
