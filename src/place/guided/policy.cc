@@ -17,11 +17,6 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-std::size_t ChooseTarget(std::span<const BacktrackPoint> points,
-                         std::int64_t /*total_backtracks*/) {
-  return points.size() - 1;
-}
-
 Policy::Policy(const Instance& instance, const GuidedOptions& options)
     : instance_(instance), options_(options) {
   const std::size_t n = instance.num_buffers();
@@ -228,6 +223,16 @@ Policy::Block Policy::NextLowest(const Engine& engine, LowRank& after) const {
   }
   if (best != kNoBlock) after = lowest;
   return best;
+}
+
+Policy::Block Policy::NextUnplaced(std::int32_t& next) const {
+  const std::int32_t begin = part_begin_[At(part_)];
+  const std::int32_t count = part_begin_[At(part_) + 1] - begin;
+  while (next < count) {
+    const Block b = orders_[0][At(begin + next++)];
+    if (!is_placed(b)) return b;
+  }
+  return kNoBlock;
 }
 
 void Policy::Place(Block b) {

@@ -33,6 +33,7 @@
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
+#include "place/guided/backtracking.h"
 #include "place/strategy.h"
 
 namespace berth::internal {
@@ -48,7 +49,9 @@ class TelaMallocSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
   // candidates of all decision points are used up. Deterministic unless the budget ends by time.
-  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as published.
+  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                    BacktrackRule* rule = nullptr);
 
  private:
   class Run;
