@@ -9,8 +9,8 @@
 namespace berth::internal {
 namespace {
 
-constexpr std::int64_t kNodesForOne = 10;       // Of the niche search for one of the guided one.
-constexpr std::int64_t kFirstTurn = 500;        // Nodes; each turn is twice as long as the last.
+constexpr std::int64_t kNodesForOne = 10;  // Of the niche search for one of the guided one.
+constexpr std::int64_t kFirstTurn = 500;   // Nodes; each turn is twice as long as the last.
 constexpr std::size_t kMostPlans = 64;
 constexpr std::uint64_t kSeed = 1;
 
@@ -76,7 +76,7 @@ Solvable Oracle::Search(const std::vector<Bytes>& pins) {
   return Solvable::kUndecided;
 }
 
-std::optional<std::size_t> Oracle::DeepestSolvable(const MajorBacktrack& stuck) {
+Oracle::Target Oracle::DeepestSolvable(const MajorBacktrack& stuck) {
   const std::size_t base = stuck.path.size() - static_cast<std::size_t>(stuck.depth);
   std::size_t solvable = 0;  // So many of the points are known to be.
   std::size_t unsolvable = stuck.points.size();
@@ -91,11 +91,11 @@ std::optional<std::size_t> Oracle::DeepestSolvable(const MajorBacktrack& stuck) 
         unsolvable = middle;
         break;
       case Solvable::kUndecided:
-        return std::nullopt;
+        return {Solvable::kUndecided, 0};
     }
   }
-  if (solvable == 0) return std::nullopt;
-  return solvable - 1;
+  if (solvable == 0) return {Solvable::kNo, 0};
+  return {Solvable::kYes, solvable - 1};
 }
 
 }  // namespace berth::internal

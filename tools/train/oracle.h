@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,10 +36,12 @@ class Oracle {
   [[nodiscard]] Solvable Ask(std::span<const PathStep> placed);
 
   // The minimum target: the deepest of the points that is still solvable, so with nothing placed
-  // from there on, as an index into `stuck.points`; by binary search, as what cannot be completed
-  // cannot be completed further down. Nothing where a question stays undecided, or where no point
-  // is solvable.
-  [[nodiscard]] std::optional<std::size_t> DeepestSolvable(const MajorBacktrack& stuck);
+  // from there on; by binary search, as what cannot be completed cannot be completed further down.
+  struct Target {
+    Solvable verdict;   // kNo: not one of them. kUndecided: some question was.
+    std::size_t point;  // kYes: an index into the points.
+  };
+  [[nodiscard]] Target DeepestSolvable(const MajorBacktrack& stuck);
 
   [[nodiscard]] const Stats& stats() const { return stats_; }
 

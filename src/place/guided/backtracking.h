@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "berth/problem.h"
@@ -67,9 +68,33 @@ class BacktrackRule {
   static constexpr std::size_t kStay = std::numeric_limits<std::size_t>::max();
   [[nodiscard]] virtual std::size_t Choose(const MajorBacktrack& stuck) = 0;
 
+  // All candidates of all decision points are used up, and the published search would end. True: it
+  // starts again at the root of the part, with the blocks first that failures were blamed on most.
+  [[nodiscard]] virtual bool StartAgain();
+
   // All of a part is placed; `path` as in MajorBacktrack.
   virtual void Placed(std::span<const PathStep> path, std::int32_t depth);
 };
+
+// What a model sees of each candidate: 6.4's, and what tells apart where the search is.
+enum class Feature : std::uint8_t {
+  kSize,        // Of the block placed there, in parts of the capacity.
+  kLifetime,    // In parts of the time of all buffers.
+  kContention,  // In parts of the capacity.
+  kLevel,
+  kTimesInReason,
+  kTimesTarget,
+  kBacktracksWithin,
+  kSamePhase,   // 0 or 1, as all that is a yes or no.
+  kBacktracks,  // In all.
+  kLevelsUp,    // From where the search is stuck. This one and those after it are Berth's.
+  kBlamed,
+  kBlamedAfter,  // How many blamed candidates lie deeper.
+};
+inline constexpr std::size_t kNumFeatures = 12;
+[[nodiscard]] std::string_view ToString(Feature feature);
+// A row of kNumFeatures for each candidate, in the order of the enumeration.
+void ComputeFeatures(const MajorBacktrack& stuck, std::vector<float>& rows);
 
 // Adds to `levels`, which increase, the first level of each range below `depth` that has none.
 void AddTopsOfRanges(std::int32_t depth, std::vector<std::int32_t>& levels);

@@ -225,16 +225,6 @@ Policy::Block Policy::NextLowest(const Engine& engine, LowRank& after) const {
   return best;
 }
 
-Policy::Block Policy::NextUnplaced(std::int32_t& next) const {
-  const std::int32_t begin = part_begin_[At(part_)];
-  const std::int32_t count = part_begin_[At(part_) + 1] - begin;
-  while (next < count) {
-    const Block b = orders_[0][At(begin + next++)];
-    if (!is_placed(b)) return b;
-  }
-  return kNoBlock;
-}
-
 void Policy::Place(Block b) {
   marks_.push_back(changes_.size());
   placed_.push_back(b);

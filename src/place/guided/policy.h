@@ -62,10 +62,6 @@ class Policy {
     friend auto operator<=>(const LowRank&, const LowRank&) = default;
   };
   [[nodiscard]] Block NextLowest(const Engine& engine, LowRank& after) const;
-  // Every unplaced block of the part: by phases, in each the longest lived first. `next` begins
-  // with 0.
-  [[nodiscard]] Block NextUnplaced(std::int32_t& next) const;
-
   [[nodiscard]] bool is_placed(Block b) const { return is_placed_[static_cast<std::size_t>(b)]; }
   [[nodiscard]] std::int32_t phase_of(Block b) const {
     return phase_of_[static_cast<std::size_t>(b)];

@@ -16,6 +16,8 @@ using Block = Policy::Block;
 using Strategy = GuidedOptions::Strategy;
 using Way = GuidedOptions::Placement;
 
+constexpr std::size_t kMostFirstBlocks = 40;
+
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
@@ -52,14 +54,14 @@ class TelaMallocSearch::Run {
     std::int64_t times_target = 0;       // Of a major backtrack.
     std::int64_t backtracks_within = 0;  // Since the first of these, or since the point was stuck.
     std::int64_t majors_within = 0;      // Major backtracks to here or below.
-    bool try_all = false;                // All blocks, not candidates alone:
-    std::int32_t next_unplaced = 0;
+    bool try_all = false;                // All blocks, lowest first, not candidates alone.
   };
 
   PartEnd SolvePart(std::int64_t node_limit, Budget& budget);
   [[nodiscard]] Block NextCandidate(Point& point);
   [[nodiscard]] bool TryPlacing(Block block, Point& point);
   [[nodiscard]] bool GoBack();
+  void StartAgain();
   void LeaveTo(std::size_t target);
   void CountBacktrack(std::size_t points);
   [[nodiscard]] std::size_t ConflictTarget(const Point& point) const;
@@ -82,6 +84,7 @@ class TelaMallocSearch::Run {
   std::vector<std::int32_t> level_of_;  // By placed block.
   BacktrackRule* rule_ = nullptr;
   std::vector<PathStep> path_;
+  std::vector<Block> first_blocks_;  // Come before all candidates, in this order.
   std::vector<std::int32_t> candidate_levels_;
   std::vector<BacktrackPoint> candidates_;
   Bytes capacity_ = 0;
@@ -127,6 +130,20 @@ SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_lim
   return answer;
 }
 
+// From the root of the part, those first that failures were blamed on most.
+void TelaMallocSearch::Run::StartAgain() {
+  num_points_ = 0;
+  (void)Push(-1);
+  first_blocks_.clear();
+  for (const BufferIndex b : instance_.buffers()) {
+    if (times_in_reason_[b.position()] > 0) first_blocks_.push_back(b.value());
+  }
+  std::stable_sort(first_blocks_.begin(), first_blocks_.end(), [&](Block x, Block y) {
+    return times_in_reason_[At(x)] > times_in_reason_[At(y)];
+  });
+  first_blocks_.resize(std::min(first_blocks_.size(), kMostFirstBlocks));
+}
+
 TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phase) {
   if (num_points_ == points_.size()) points_.emplace_back();
   Point& point = points_[num_points_++];
@@ -140,19 +157,21 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
   point.backtracks_within = 0;
   point.majors_within = 0;
   point.try_all = false;
-  point.next_unplaced = 0;
   return point;
 }
 
 TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t node_limit,
                                                                 Budget& budget) {
   num_points_ = 0;
+  first_blocks_.clear();
   (void)Push(-1);
   while (policy_.num_unplaced() > 0) {
     Point& point = points_[num_points_ - 1];
     const Block block = NextCandidate(point);
     if (block == Policy::kNoBlock) {
-      if (!GoBack()) return PartEnd::kExhausted;
+      if (GoBack()) continue;
+      if (rule_ == nullptr || !rule_->StartAgain()) return PartEnd::kExhausted;
+      StartAgain();
       continue;
     }
     if (nodes_ >= node_limit || !budget.SpendNode()) return PartEnd::kOutOfBudget;
@@ -176,13 +195,18 @@ Block TelaMallocSearch::Run::NextCandidate(Point& point) {
     return one_by_one ||
            std::find(point.tried.begin(), point.tried.end(), block) == point.tried.end();
   };
+  if (point.tried.empty() && point.carried.empty()) {
+    const auto first = std::find_if_not(first_blocks_.begin(), first_blocks_.end(),
+                                        [&](Block b) { return policy_.is_placed(b); });
+    if (first != first_blocks_.end()) return *first;
+  }
   while (!point.carried.empty()) {
     const Block block = point.carried.back();
     point.carried.pop_back();
     if (!policy_.is_placed(block) && is_new(block)) return block;
   }
   while (true) {
-    const Block block = point.try_all ? policy_.NextUnplaced(point.next_unplaced)
+    const Block block = point.try_all ? policy_.NextLowest(engine_, point.lowest)
                                       : policy_.Next(point.cursor, point.last_phase);
     if (block == Policy::kNoBlock || is_new(block)) return block;
   }

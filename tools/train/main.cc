@@ -1,0 +1,215 @@
+// berth-train: examples of good backtracks, a model from them, and what it is worth. See
+// docs/algorithms/learned.md.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/io.h"
+#include "berth/place.h"
+#include "tools/train/booster.h"
+#include "tools/train/collect.h"
+#include "tools/train/inputs.h"
+#include "tools/train/model_file.h"
+#include "tools/train/table.h"
+
+namespace berth::internal {
+namespace {
+
+using Files = std::filesystem::path;
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string RowsFile(const std::string& folder, std::int64_t index) {
+  std::string number = std::to_string(index);
+  number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
+  return (Files(folder) / ("input-" + number + ".csv")).string();
+}
+
+// "3/8": the third of eight shards.
+Result<std::pair<std::int64_t, std::int64_t>> ParseShard(const std::string& text) {
+  long long part = 0;
+  long long parts = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%lld/%lld%c", &part, &parts, &rest) != 2 || part < 1 ||
+      part > parts) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--shard is \"" + text + "\" but must be I/N with I from 1 to N");
+  }
+  return std::pair<std::int64_t, std::int64_t>(part, parts);
+}
+
+struct CollectCommand {
+  std::string folder;
+  std::int64_t inputs = 1200;
+  std::string shard = "1/1";
+  CollectOptions options;
+
+  Result<void> Run() const {
+    const auto parts = ParseShard(shard);
+    if (!parts) return tl::unexpected<Error>(parts.error());
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return Fail(ErrorCode::kIo, folder + ": " + error.message());
+    CollectStats stats;
+    std::int64_t rows = 0;
+    const double begin = Seconds();
+    for (std::int64_t index = parts->first - 1; index < inputs; index += parts->second) {
+      const std::string path = RowsFile(folder, index);
+      if (std::filesystem::exists(path)) continue;
+      const Input input = MakeInput(InputSet::kTraining, index);
+      PlaceOptions heuristic;
+      heuristic.algorithm = Algorithm::kContention;
+      Budget budget;
+      const auto easy = Place(input.problem, heuristic, budget);
+      if (!easy) return tl::unexpected<Error>(easy.error());
+      std::string text = TableHeader();
+      if (easy->best->height > *input.problem.capacity) {
+        const auto collected = CollectRows(input.problem, index, options, stats);
+        rows += static_cast<std::int64_t>(collected.size());
+        for (const TrainingRow& row : collected) AppendRow(row, text);
+      }
+      if (const auto written = WriteFile(path, text); !written) return written;
+    }
+    std::printf("%" PRId64 " rows of %" PRId64 " backtracks in %.0f s; dropped: %" PRId64
+                " undecided, %" PRId64 " hopeless; runs that found a plan: %" PRId64
+                "; oracle: %" PRId64 " questions, %" PRId64 " answered from the cache, %" PRId64
+                " nodes\n",
+                rows, stats.examples, Seconds() - begin, stats.undecided, stats.hopeless,
+                stats.solved, stats.oracle.asked, stats.oracle.known, stats.oracle.nodes);
+    return {};
+  }
+};
+
+struct MergeCommand {
+  std::string folder;
+  std::int64_t inputs = 1200;
+  std::string output;
+
+  Result<void> Run() const {
+    std::string text = TableHeader();
+    const std::size_t header = text.size();
+    for (std::int64_t index = 0; index < inputs; ++index) {
+      const std::string path = RowsFile(folder, index);
+      const auto part = ReadFile(path);
+      if (!part) return tl::unexpected<Error>(part.error());
+      if (const auto rows = ReadTable(*part, path); !rows) {
+        return tl::unexpected<Error>(rows.error());
+      }
+      text.append(*part, header, std::string::npos);
+    }
+    return WriteFile(output, text);
+  }
+};
+
+struct FitCommand {
+  std::string table;
+  std::string output;
+  BoosterOptions options;
+
+  Result<void> Run() const {
+    const auto text = ReadFile(table);
+    if (!text) return tl::unexpected<Error>(text.error());
+    const auto rows = ReadTable(*text, table);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    std::vector<float> numbers;
+    std::vector<float> labels;
+    std::vector<unsigned> groups;
+    for (std::size_t r = 0; r < rows->size(); ++r) {
+      const TrainingRow& row = (*rows)[r];
+      numbers.insert(numbers.end(), row.features.begin(), row.features.end());
+      labels.push_back(row.score);
+      const bool same = r > 0 && row.input == (*rows)[r - 1].input &&
+                        row.run == (*rows)[r - 1].run && row.backtrack == (*rows)[r - 1].backtrack;
+      if (same) {
+        ++groups.back();
+      } else {
+        groups.push_back(1);
+      }
+    }
+    const auto trained = Train(numbers, labels, groups, kNumFeatures, options);
+    if (!trained) return tl::unexpected<Error>(trained.error());
+    const auto theirs = Predict(trained->json, numbers, kNumFeatures);
+    if (!theirs) return tl::unexpected<Error>(theirs.error());
+    std::vector<float> ours(labels.size());
+    Score(trained->forest.view(), numbers, ours);
+    float apart = 0;
+    double squares = 0;
+    for (std::size_t r = 0; r < ours.size(); ++r) {
+      apart = std::max(apart, std::abs(ours[r] - (*theirs)[r]));
+      squares += (ours[r] - labels[r]) * (ours[r] - labels[r]);
+    }
+    std::printf("%zu rows, %zu choices; RMSE %.3f; at most %.2g from XGBoost %s\n", rows->size(),
+                groups.size(), std::sqrt(squares / static_cast<double>(ours.size())),
+                static_cast<double>(apart), trained->version.c_str());
+    return WriteFile(output, WriteModel(trained->forest.view(), {}));
+  }
+};
+
+int Main(int argc, char** argv) {
+  CLI::App app("Learned backtracking: collects examples, fits the model, evaluates it.",
+               "berth-train");
+  app.require_subcommand(1);
+  std::function<Result<void>()> run;
+
+  CollectCommand collect;
+  CLI::App* const collecting =
+      app.add_subcommand("collect", "Search the training inputs beside the oracle.");
+  collecting
+      ->add_option("folder", collect.folder,
+                   "One file of rows for each input; what is there is kept.")
+      ->required();
+  collecting->add_option("--inputs", collect.inputs, "How many inputs, four to a problem.")
+      ->capture_default_str();
+  collecting->add_option("--shard", collect.shard, "I/N: every N-th input from the I-th on.")
+      ->capture_default_str();
+  collecting->add_option("--seed", collect.options.seed)->capture_default_str();
+  collecting->add_option("--runs", collect.options.runs, "Searches of each input.")
+      ->capture_default_str();
+  collecting->add_option("--steps", collect.options.steps, "Steps of one search.")
+      ->capture_default_str();
+  collecting->add_option("--backtracks", collect.options.backtracks, "Examples from one search.")
+      ->capture_default_str();
+  collecting->add_option("--oracle-nodes", collect.options.oracle_nodes, "Nodes for one question.")
+      ->capture_default_str();
+  collecting->callback([&] { run = [&] { return collect.Run(); }; });
+
+  MergeCommand merge;
+  CLI::App* const merging = app.add_subcommand("merge", "Make one table of all shards.");
+  merging->add_option("folder", merge.folder)->required();
+  merging->add_option("--inputs", merge.inputs)->capture_default_str();
+  merging->add_option("-o,--output", merge.output)->required();
+  merging->callback([&] { run = [&] { return merge.Run(); }; });
+
+  FitCommand fit;
+  CLI::App* const fitting = app.add_subcommand("fit", "Fit the forest and write it as C++.");
+  fitting->add_option("table", fit.table)->required();
+  fitting->add_option("-o,--output", fit.output)->required();
+  fitting->add_option("--trees", fit.options.trees)->capture_default_str();
+  fitting->add_option("--depth", fit.options.depth)->capture_default_str();
+  fitting->add_option("--learning-rate", fit.options.learning_rate)->capture_default_str();
+  fitting->add_option("--least-weight", fit.options.least_weight)->capture_default_str();
+  fitting->add_flag("--pairwise", fit.options.pairwise);
+  fitting->callback([&] { run = [&] { return fit.Run(); }; });
+
+  CLI11_PARSE(app, argc, argv);
+  if (const auto done = run(); !done) {
+    std::fprintf(stderr, "berth-train: error: %s\n", done.error().message.c_str());
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace berth::internal
+
+int main(int argc, char** argv) { return berth::internal::Main(argc, argv); }
