@@ -1,18 +1,93 @@
 #include "tools/train/booster.h"
 
-#ifdef BERTH_WITH_XGBOOST
-#include <xgboost/c_api.h>
-
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/check.h"
+#ifdef BERTH_WITH_XGBOOST
+#include <xgboost/c_api.h>
 #endif
 
 namespace berth::internal {
+namespace {
+
+// Copies node `from` of a tree as XGBoost keeps it to node `to` of a complete one.
+struct Grower {
+  const std::vector<int>& left;
+  const std::vector<int>& right;
+  const std::vector<int>& feature;
+  const std::vector<float>& condition;  // The threshold, or the value of a leaf.
+  std::size_t num_nodes;
+  ForestNode* nodes;
+  float* leaves;
+
+  void Grow(std::size_t from, std::size_t to) const {
+    const bool is_leaf = left[from] < 0;
+    if (to >= num_nodes) {
+      BERTH_CHECK(is_leaf);
+      leaves[to - num_nodes] = condition[from];
+      return;
+    }
+    if (is_leaf) {
+      nodes[to] = {std::numeric_limits<float>::infinity(), 0};
+      Grow(from, 2 * to + 1);
+      Grow(from, 2 * to + 2);
+      return;
+    }
+    nodes[to] = {condition[from], static_cast<std::uint32_t>(feature[from])};
+    Grow(static_cast<std::size_t>(left[from]), 2 * to + 1);
+    Grow(static_cast<std::size_t>(right[from]), 2 * to + 2);
+  }
+};
+
+std::size_t DepthOf(const std::vector<int>& left, const std::vector<int>& right, std::size_t node) {
+  if (left[node] < 0) return 0;
+  return 1 + std::max(DepthOf(left, right, static_cast<std::size_t>(left[node])),
+                      DepthOf(left, right, static_cast<std::size_t>(right[node])));
+}
+
+OwnedForest Flatten(const nlohmann::json& model) {
+  const nlohmann::json& learner = model.at("learner");
+  const nlohmann::json& trees = learner.at("gradient_booster").at("model").at("trees");
+  OwnedForest forest;
+  forest.features =
+      std::stoul(learner.at("learner_model_param").at("num_feature").get<std::string>());
+  for (const nlohmann::json& tree : trees) {
+    forest.depth =
+        std::max(forest.depth, DepthOf(tree.at("left_children").get<std::vector<int>>(),
+                                       tree.at("right_children").get<std::vector<int>>(), 0));
+  }
+  forest.base = std::stof(learner.at("learner_model_param").at("base_score").get<std::string>());
+  const std::size_t num_leaves = std::size_t{1} << forest.depth;
+  for (const nlohmann::json& tree : trees) {
+    const auto left = tree.at("left_children").get<std::vector<int>>();
+    const auto right = tree.at("right_children").get<std::vector<int>>();
+    const auto feature = tree.at("split_indices").get<std::vector<int>>();
+    const auto condition = tree.at("split_conditions").get<std::vector<float>>();
+    const std::size_t node = forest.nodes.size();
+    const std::size_t leaf = forest.leaves.size();
+    forest.nodes.resize(node + num_leaves - 1);
+    forest.leaves.resize(leaf + num_leaves);
+    Grower{
+        left, right, feature, condition, num_leaves - 1, &forest.nodes[node], &forest.leaves[leaf]}
+        .Grow(0, 0);
+  }
+  return forest;
+}
+
+}  // namespace
+
+Result<OwnedForest> ParseForest(const std::string& json, std::string_view name) {
+  try {
+    return Flatten(nlohmann::json::parse(json));
+  } catch (const std::exception& error) {
+    return Fail(ErrorCode::kParse, std::string(name) + ": not a model of XGBoost: " + error.what());
+  }
+}
 
 #ifndef BERTH_WITH_XGBOOST
 
@@ -70,59 +145,6 @@ bool MakeMatrix(std::span<const float> rows, std::size_t features, Matrix& matri
                                 std::numeric_limits<float>::quiet_NaN(), &matrix.handle) == 0;
 }
 
-// Copies node `from` of a tree as XGBoost keeps it to node `to` of a complete one.
-struct Grower {
-  const std::vector<int>& left;
-  const std::vector<int>& right;
-  const std::vector<int>& feature;
-  const std::vector<float>& condition;  // The threshold, or the value of a leaf.
-  std::size_t num_nodes;
-  ForestNode* nodes;
-  float* leaves;
-
-  void Grow(std::size_t from, std::size_t to) const {
-    const bool is_leaf = left[from] < 0;
-    if (to >= num_nodes) {
-      BERTH_CHECK(is_leaf);
-      leaves[to - num_nodes] = condition[from];
-      return;
-    }
-    if (is_leaf) {
-      nodes[to] = {std::numeric_limits<float>::infinity(), 0};
-      Grow(from, 2 * to + 1);
-      Grow(from, 2 * to + 2);
-      return;
-    }
-    nodes[to] = {condition[from], static_cast<std::uint32_t>(feature[from])};
-    Grow(static_cast<std::size_t>(left[from]), 2 * to + 1);
-    Grow(static_cast<std::size_t>(right[from]), 2 * to + 2);
-  }
-};
-
-OwnedForest Flatten(const std::string& json, std::size_t features, std::size_t depth) {
-  const nlohmann::json model = nlohmann::json::parse(json);
-  const nlohmann::json& learner = model.at("learner");
-  OwnedForest forest;
-  forest.features = features;
-  forest.depth = depth;
-  forest.base = std::stof(learner.at("learner_model_param").at("base_score").get<std::string>());
-  const std::size_t num_leaves = std::size_t{1} << depth;
-  for (const nlohmann::json& tree : learner.at("gradient_booster").at("model").at("trees")) {
-    const auto left = tree.at("left_children").get<std::vector<int>>();
-    const auto right = tree.at("right_children").get<std::vector<int>>();
-    const auto feature = tree.at("split_indices").get<std::vector<int>>();
-    const auto condition = tree.at("split_conditions").get<std::vector<float>>();
-    const std::size_t node = forest.nodes.size();
-    const std::size_t leaf = forest.leaves.size();
-    forest.nodes.resize(node + num_leaves - 1);
-    forest.leaves.resize(leaf + num_leaves);
-    Grower{
-        left, right, feature, condition, num_leaves - 1, &forest.nodes[node], &forest.leaves[leaf]}
-        .Grow(0, 0);
-  }
-  return forest;
-}
-
 }  // namespace
 
 bool HasXgboost() { return true; }
@@ -165,7 +187,9 @@ Result<Trained> Train(std::span<const float> rows, std::span<const float> labels
   }
   Trained trained;
   trained.json.assign(bytes, length);
-  trained.forest = Flatten(trained.json, features, static_cast<std::size_t>(options.depth));
+  auto forest = ParseForest(trained.json, "XGBoost's own model");
+  if (!forest) return tl::unexpected<Error>(forest.error());
+  trained.forest = std::move(*forest);
   int major = 0;
   int minor = 0;
   int patch = 0;

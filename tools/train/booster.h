@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/result.h"
@@ -43,6 +44,9 @@ struct Trained {
 [[nodiscard]] Result<Trained> Train(std::span<const float> rows, std::span<const float> labels,
                                     std::span<const unsigned> groups, std::size_t features,
                                     const BoosterOptions& options);
+
+// The forest in a model as XGBoost saves it (Trained::json). Error: kParse.
+[[nodiscard]] Result<OwnedForest> ParseForest(const std::string& json, std::string_view name);
 
 // What XGBoost itself predicts.
 [[nodiscard]] Result<std::vector<float>> Predict(const std::string& json,

@@ -16,6 +16,7 @@
 #include "berth/place.h"
 #include "tools/train/booster.h"
 #include "tools/train/collect.h"
+#include "tools/train/evaluate.h"
 #include "tools/train/inputs.h"
 #include "tools/train/model_file.h"
 #include "tools/train/table.h"
@@ -114,6 +115,7 @@ struct MergeCommand {
 struct FitCommand {
   std::string table;
   std::string output;
+  std::string json;
   BoosterOptions options;
 
   Result<void> Run() const {
@@ -151,7 +153,84 @@ struct FitCommand {
     std::printf("%zu rows, %zu choices; RMSE %.3f; at most %.2g from XGBoost %s\n", rows->size(),
                 groups.size(), std::sqrt(squares / static_cast<double>(ours.size())),
                 static_cast<double>(apart), trained->version.c_str());
+    if (!json.empty()) {
+      if (const auto written = WriteFile(json, trained->json); !written) return written;
+    }
     return WriteFile(output, WriteModel(trained->forest.view(), {}));
+  }
+};
+
+struct EvaluateCommand {
+  std::string folder;
+  std::int64_t inputs = 1200;
+  std::int64_t first = 0;
+  std::string shard = "1/1";
+  std::string rule = "published";
+  std::string label;  // Of the file of trials.
+  std::string model;
+  std::int64_t more_than = -1;
+  bool training = false;
+  EvaluateOptions options;
+
+  Result<void> Run() const {
+    const auto parts = ParseShard(shard);
+    if (!parts) return tl::unexpected<Error>(parts.error());
+    Rule chosen = Rule::kHeuristic;
+    while (ToString(chosen) != rule) chosen = static_cast<Rule>(static_cast<int>(chosen) + 1);
+    OwnedForest own;
+    if (!model.empty()) {
+      const auto json = ReadFile(model);
+      if (!json) return tl::unexpected<Error>(json.error());
+      auto forest = ParseForest(*json, model);
+      if (!forest) return tl::unexpected<Error>(forest.error());
+      own = std::move(*forest);
+    }
+    const Forest forest = own.view();
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    const std::string path = (Files(folder) / ((label.empty() ? rule : label) + ".csv")).string();
+    std::string text = TrialHeader();
+    std::int64_t next = 0;
+    std::vector<Trial> base;
+    if (std::filesystem::exists(path)) {
+      const auto old = ReadFile(path);
+      if (!old) return tl::unexpected<Error>(old.error());
+      const auto trials = ReadTrials(*old, path);
+      if (!trials) return tl::unexpected<Error>(trials.error());
+      text = *old;
+      if (!trials->empty()) next = trials->back().input + 1;
+    }
+    if (more_than >= 0) {
+      const std::string published = (Files(folder) / "published.csv").string();
+      const auto old = ReadFile(published);
+      if (!old) return tl::unexpected<Error>(old.error());
+      auto trials = ReadTrials(*old, published);
+      if (!trials) return tl::unexpected<Error>(trials.error());
+      base = std::move(*trials);
+    }
+    double saved = Seconds();
+    for (std::int64_t index = parts->first - 1; index < inputs; index += parts->second) {
+      if (index < std::max(next, first)) continue;
+      if (more_than >= 0) {
+        const auto at = std::find_if(base.begin(), base.end(),
+                                     [&](const Trial& trial) { return trial.input == index; });
+        if (at == base.end() || at->backtracks() <= more_than) continue;
+      }
+      const Input input = MakeInput(training ? InputSet::kTraining : InputSet::kEvaluation, index);
+      if (chosen != Rule::kHeuristic) {
+        // Only what the heuristic does not solve is searched.
+        const Trial easy = Try(input.problem, Rule::kHeuristic, forest, options);
+        if (easy.end == Trial::End::kFound) continue;
+      }
+      Trial trial = Try(input.problem, chosen, forest, options);
+      trial.input = index;
+      AppendTrial(trial, text);
+      if (Seconds() - saved > 5) {
+        saved = Seconds();
+        if (const auto written = WriteFile(path, text); !written) return written;
+      }
+    }
+    return WriteFile(path, text);
   }
 };
 
@@ -194,12 +273,35 @@ int Main(int argc, char** argv) {
   CLI::App* const fitting = app.add_subcommand("fit", "Fit the forest and write it as C++.");
   fitting->add_option("table", fit.table)->required();
   fitting->add_option("-o,--output", fit.output)->required();
+  fitting->add_option("--json", fit.json, "Also as XGBoost saves it.");
   fitting->add_option("--trees", fit.options.trees)->capture_default_str();
   fitting->add_option("--depth", fit.options.depth)->capture_default_str();
   fitting->add_option("--learning-rate", fit.options.learning_rate)->capture_default_str();
   fitting->add_option("--least-weight", fit.options.least_weight)->capture_default_str();
   fitting->add_flag("--pairwise", fit.options.pairwise);
   fitting->callback([&] { run = [&] { return fit.Run(); }; });
+
+  EvaluateCommand evaluate;
+  CLI::App* const evaluating = app.add_subcommand("evaluate", "Search the evaluation inputs.");
+  evaluating->add_option("folder", evaluate.folder)->required();
+  evaluating->add_option("--inputs", evaluate.inputs)->capture_default_str();
+  evaluating->add_option("--first", evaluate.first)->capture_default_str();
+  evaluating->add_option("--shard", evaluate.shard)->capture_default_str();
+  evaluating->add_option("--rule", evaluate.rule)
+      ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts"}))
+      ->capture_default_str();
+  evaluating->add_option("--label", evaluate.label);
+  evaluating->add_option("--model", evaluate.model);
+  evaluating->add_option("--steps", evaluate.options.steps)->capture_default_str();
+  evaluating->add_option("--patience", evaluate.options.parameters.patience)->capture_default_str();
+  evaluating->add_option("--threshold", evaluate.options.parameters.threshold)
+      ->capture_default_str();
+  evaluating->add_option("--depth-weight", evaluate.options.parameters.depth_weight)
+      ->capture_default_str();
+  evaluating->add_option("--more-than", evaluate.more_than,
+                         "Only what took the published rule more backtracks.");
+  evaluating->add_flag("--training-set", evaluate.training);
+  evaluating->callback([&] { run = [&] { return evaluate.Run(); }; });
 
   CLI11_PARSE(app, argc, argv);
   if (const auto done = run(); !done) {
