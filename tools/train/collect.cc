@@ -34,26 +34,20 @@ class Collector : public BacktrackRule {
       return stuck.published;
     }
     const bool follow_oracle = random_.Chance(0.5);
-    const Solvable here = oracle_.Ask(stuck.path);
-    std::size_t minimum = kStay;
-    if (here == Solvable::kNo) {
-      const Oracle::Target target = oracle_.DeepestSolvable(stuck);
-      if (target.verdict == Solvable::kNo) ++stats_.hopeless;
-      if (target.verdict == Solvable::kUndecided) ++stats_.undecided;
-      if (target.verdict != Solvable::kYes) return stuck.published;
-      minimum = target.point;
-    } else if (here == Solvable::kUndecided) {
-      ++stats_.undecided;
-      return stuck.published;
-    }
+    const Oracle::Target target = oracle_.DeepestSolvable(stuck);
+    if (target.verdict == Solvable::kNo) ++stats_.hopeless;
+    if (target.verdict == Solvable::kUndecided) ++stats_.undecided;
+    if (target.verdict != Solvable::kYes) return stuck.published;
+    const bool stays = target.point == stuck.points.size();
     Example& example = examples_.emplace_back();
     ComputeFeatures(stuck, example.rows);
     for (const BacktrackPoint& point : stuck.points) example.levels.push_back(point.level);
     example.depth = stuck.depth;
-    example.minimum = minimum == kStay ? stuck.depth : stuck.points[minimum].level;
+    example.minimum = stays ? stuck.depth : stuck.points[target.point].level;
     const auto part = stuck.path.last(static_cast<std::size_t>(stuck.depth));
     example.path.assign(part.begin(), part.end());
-    return follow_oracle ? minimum : stuck.published;
+    if (!follow_oracle) return stuck.published;
+    return stays ? kStay : target.point;
   }
 
   bool StartAgain() override { return true; }
@@ -70,7 +64,9 @@ class Collector : public BacktrackRule {
         continue;
       }
       const auto after = std::upper_bound(example.levels.begin(), example.levels.end(), common);
-      if (after != example.levels.begin()) example.best = *(after - 1);
+      // Where no candidate lies as far up as the plan asks for, the first one is the best there is.
+      const bool exists = after != example.levels.begin();
+      example.best = exists ? *(after - 1) : std::min(example.levels.front(), example.minimum);
     }
   }
 
@@ -107,17 +103,22 @@ std::vector<TrainingRow> CollectRows(const Problem& problem, std::int64_t index,
     const std::uint64_t seed = Random(seeds.Next() + static_cast<std::uint64_t>(index)).Next();
     Collector collector(oracle, options, seed, budget, stats);
     const SearchAnswer answer = search.Search(*problem.capacity, options.steps, budget, &collector);
-    if (answer.verdict == SearchAnswer::Verdict::kFound) ++stats.solved;
     std::int64_t backtrack = 0;
+    if (answer.verdict != SearchAnswer::Verdict::kFound) {
+      stats.unsolved += static_cast<std::int64_t>(collector.examples().size());
+      continue;
+    }
+    ++stats.solved;
     for (const Example& example : collector.examples()) {
-      const std::int32_t best = std::min(example.best.value_or(example.minimum), example.minimum);
+      // Both come with a proof: what the plan has in common with the path can be completed.
+      BERTH_CHECK(example.best && *example.best <= example.minimum);
       for (std::size_t k = 0; k < example.levels.size(); ++k) {
         TrainingRow& row = rows.emplace_back();
         row.input = index;
         row.run = run;
         row.backtrack = backtrack;
         row.solvable = example.levels[k] <= example.minimum;
-        row.score = TargetScore(example.levels[k], best, example.minimum);
+        row.score = TargetScore(example.levels[k], *example.best, example.minimum);
         std::copy_n(example.rows.begin() + static_cast<std::ptrdiff_t>(k * kNumFeatures),
                     kNumFeatures, row.features.begin());
       }
@@ -125,7 +126,7 @@ std::vector<TrainingRow> CollectRows(const Problem& problem, std::int64_t index,
       ++stats.examples;
     }
     // Nothing to learn from an input that needs no major backtrack.
-    if (answer.verdict == SearchAnswer::Verdict::kFound && collector.examples().empty()) break;
+    if (collector.examples().empty()) break;
   }
   const Oracle::Stats& asked = oracle.stats();
   stats.oracle.asked += asked.asked;

@@ -28,16 +28,17 @@ namespace berth::internal {
 
 struct CollectOptions {
   std::uint64_t seed = 1;
-  std::int64_t runs = 2;               // Of each input.
-  std::int64_t steps = 20'000;         // Of one run.
-  std::int64_t backtracks = 100;       // Examples of one run; it ends with the last.
-  std::int64_t oracle_nodes = 20'000;  // For one question.
+  std::int64_t runs = 2;              // Of each input.
+  std::int64_t steps = 20'000;        // Of one run.
+  std::int64_t backtracks = 300;      // Examples of one run; it ends with the last.
+  std::int64_t oracle_nodes = 5'000;  // For one question.
 };
 
 struct CollectStats {
   std::int64_t examples = 0;
   std::int64_t undecided = 0;  // Major backtracks dropped because the oracle could not tell.
   std::int64_t hopeless = 0;   // Dropped because no candidate is solvable.
+  std::int64_t unsolved = 0;   // Examples dropped because their search found no plan.
   std::int64_t solved = 0;     // Runs that found a plan.
   Oracle::Stats oracle;
 };

@@ -11,7 +11,7 @@
 namespace berth::internal {
 namespace {
 
-constexpr std::array<int, kSizesOfOne> kPercent = {102, 105, 108, 110};
+constexpr std::array<int, kSizesOfOne> kPercent = {105, 110, 115, 125};
 constexpr Bytes kLoad = Bytes{1} << 20;
 constexpr std::uint64_t kFirstEvaluationSeed = std::uint64_t{1} << 32;
 

@@ -1,7 +1,7 @@
 // tools/train/inputs.h -- what is trained on, and what is evaluated on.
 //
 // Both are generated, from seeds that never meet: problems of four families, each at four sizes of
-// memory, from 102 to 110 % of the most bytes that are live at one step. TelaMalloc's authors used
+// memory, from 105 to 125 % of the most bytes that are live at one step. TelaMalloc's authors used
 // the models of their own product at different memory sizes (7.2), which nobody else has.
 #ifndef BERTH_TOOLS_TRAIN_INPUTS_H_
 #define BERTH_TOOLS_TRAIN_INPUTS_H_
@@ -16,7 +16,7 @@ namespace berth::internal {
 enum class InputSet { kTraining, kEvaluation };
 
 struct Input {
-  std::string name;  // "planted n=120 seed=7 at 105 %".
+  std::string name;  // "planted n=120 seed=7 at 110 %".
   std::string family;
   int percent;
   Problem problem;  // With its capacity.

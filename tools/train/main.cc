@@ -82,11 +82,12 @@ struct CollectCommand {
       if (const auto written = WriteFile(path, text); !written) return written;
     }
     std::printf("%" PRId64 " rows of %" PRId64 " backtracks in %.0f s; dropped: %" PRId64
-                " undecided, %" PRId64 " hopeless; runs that found a plan: %" PRId64
-                "; oracle: %" PRId64 " questions, %" PRId64 " answered from the cache, %" PRId64
-                " nodes\n",
+                " undecided, %" PRId64 " hopeless, %" PRId64
+                " of searches without a plan; runs that found a plan: %" PRId64 "; oracle: %" PRId64
+                " questions, %" PRId64 " answered from the cache, %" PRId64 " nodes\n",
                 rows, stats.examples, Seconds() - begin, stats.undecided, stats.hopeless,
-                stats.solved, stats.oracle.asked, stats.oracle.known, stats.oracle.nodes);
+                stats.unsolved, stats.solved, stats.oracle.asked, stats.oracle.known,
+                stats.oracle.nodes);
     return {};
   }
 };
@@ -296,6 +297,7 @@ int Main(int argc, char** argv) {
   evaluating->add_option("--patience", evaluate.options.parameters.patience)->capture_default_str();
   evaluating->add_option("--threshold", evaluate.options.parameters.threshold)
       ->capture_default_str();
+  evaluating->add_option("--draw", evaluate.options.parameters.draw)->capture_default_str();
   evaluating->add_option("--depth-weight", evaluate.options.parameters.depth_weight)
       ->capture_default_str();
   evaluating->add_option("--more-than", evaluate.more_than,

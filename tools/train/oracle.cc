@@ -79,10 +79,12 @@ Solvable Oracle::Search(const std::vector<Bytes>& pins) {
 Oracle::Target Oracle::DeepestSolvable(const MajorBacktrack& stuck) {
   const std::size_t base = stuck.path.size() - static_cast<std::size_t>(stuck.depth);
   std::size_t solvable = 0;  // So many of the points are known to be.
-  std::size_t unsolvable = stuck.points.size();
+  std::size_t unsolvable = stuck.points.size() + 1;
   while (solvable < unsolvable) {
     const std::size_t middle = solvable + (unsolvable - solvable) / 2;
-    const auto placed = base + static_cast<std::size_t>(stuck.points[middle].level);
+    const std::int32_t level =
+        middle < stuck.points.size() ? stuck.points[middle].level : stuck.depth;
+    const auto placed = base + static_cast<std::size_t>(level);
     switch (Ask(stuck.path.first(placed))) {
       case Solvable::kYes:
         solvable = middle + 1;

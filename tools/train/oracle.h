@@ -36,10 +36,11 @@ class Oracle {
   [[nodiscard]] Solvable Ask(std::span<const PathStep> placed);
 
   // The minimum target: the deepest of the points that is still solvable, so with nothing placed
-  // from there on; by binary search, as what cannot be completed cannot be completed further down.
+  // from there on, or the point where the search is stuck itself; by binary search, as what cannot
+  // be completed cannot be completed further down.
   struct Target {
     Solvable verdict;   // kNo: not one of them. kUndecided: some question was.
-    std::size_t point;  // kYes: an index into the points.
+    std::size_t point;  // kYes: an index into the points, or their number: the stuck one.
   };
   [[nodiscard]] Target DeepestSolvable(const MajorBacktrack& stuck);
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "place/guided/backtracking.h"
 #include "place/guided/forest.h"
 
@@ -21,6 +22,9 @@ struct LearnedParameters {
   // A score counts for 1 at the point where the search is stuck and for this much less at the root.
   float depth_weight = 0.2F;
   float threshold = 2.0F;  // Below it: stay.
+  // A candidate is drawn with chances as its weighted score to this power; 0: the best is taken.
+  int draw = 4;
+  std::uint64_t seed = 1;
   bool start_again = true;
 };
 
@@ -35,6 +39,7 @@ class LearnedBacktracking : public BacktrackRule {
  private:
   const Forest& forest_;
   const LearnedParameters parameters_;
+  Random random_;
   std::vector<float> rows_;
   std::vector<float> scores_;
 };

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "place/guided/engine.h"
+#include "place/guided/forest.h"
+#include "place/guided/learned.h"
 #include "place/guided/policy.h"
 
 namespace berth::internal {
@@ -16,6 +18,9 @@ using Block = Policy::Block;
 using Strategy = GuidedOptions::Strategy;
 using Way = GuidedOptions::Placement;
 
+// Steps of the first turn of learned backtracking.
+constexpr std::int64_t kFirstTurn = 20'000;
+// Starting again.
 constexpr std::size_t kMostFirstBlocks = 40;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
@@ -39,6 +44,11 @@ class TelaMallocSearch::Run {
   }
 
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget, BacktrackRule* rule);
+  SearchAnswer SearchInTurns(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  [[nodiscard]] bool is_learned() const {
+    return options_.backtracking == GuidedOptions::Backtracking::kLearned &&
+           options_.strategy == Strategy::kCandidates;
+  }
 
  private:
   enum class PartEnd { kPlaced, kExhausted, kOutOfBudget };
@@ -361,6 +371,41 @@ void TelaMallocSearch::Run::LeaveTo(std::size_t target) {
   num_points_ = target + 1;
 }
 
+SearchAnswer TelaMallocSearch::Run::SearchInTurns(Bytes capacity, std::int64_t node_limit,
+                                                  Budget& budget) {
+  SearchAnswer answer;
+  SearchAnswer sum;
+  bool published_goes_on = true;
+  LearnedParameters parameters;
+  for (std::int64_t turn = kFirstTurn, learned = 1; sum.nodes < node_limit; turn *= 2) {
+    const bool is_learned = learned == 1 || !published_goes_on;
+    learned = 1 - learned;
+    if (is_learned) {
+      LearnedBacktracking rule(ShippedForest(), parameters);
+      // Once more from the start would be once more the same.
+      ++parameters.seed;
+      answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, &rule);
+    } else {
+      answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, nullptr);
+      published_goes_on = answer.verdict == SearchAnswer::Verdict::kGaveUp;
+    }
+    sum.nodes += answer.nodes;
+    sum.stats.failures += answer.stats.failures;
+    sum.stats.minor_backtracks += answer.stats.minor_backtracks;
+    sum.stats.major_backtracks += answer.stats.major_backtracks;
+    sum.verdict = answer.verdict;
+    if (answer.verdict == SearchAnswer::Verdict::kFound ||
+        answer.verdict == SearchAnswer::Verdict::kImpossible || budget.Exhausted()) {
+      break;
+    }
+  }
+  if (sum.verdict == SearchAnswer::Verdict::kFound) sum.offsets = std::move(answer.offsets);
+  if (sum.verdict == SearchAnswer::Verdict::kInconclusive) {
+    sum.verdict = SearchAnswer::Verdict::kGaveUp;
+  }
+  return sum;
+}
+
 TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
                                    const GuidedOptions& options)
     : run_(std::make_unique<Run>(instance, overlaps, options)) {}
@@ -368,6 +413,9 @@ TelaMallocSearch::~TelaMallocSearch() = default;
 
 SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                       BacktrackRule* rule) {
+  if (rule == nullptr && run_->is_learned()) {
+    return run_->SearchInTurns(capacity, node_limit, budget);
+  }
   return run_->Search(capacity, node_limit, budget, rule);
 }
 

@@ -21,6 +21,10 @@
 //   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone
 //     back to, while the point stays on the path. At a major backtrack the search goes on at the
 //     one of the lowest level that has counted more than the limit, which counts from 0 again.
+//   * Learned backtracking (6) takes over where the published rule has backtracked 300 times
+//     (learned.h). Where it finds no plan in some thousand steps, the published search has twice as
+//     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
+//     back).
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.
@@ -49,7 +53,8 @@ class TelaMallocSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
   // candidates of all decision points are used up. Deterministic unless the budget ends by time.
-  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as published.
+  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as the options
+  // say.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                     BacktrackRule* rule = nullptr);
 
