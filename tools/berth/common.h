@@ -85,6 +85,9 @@ struct Input {
   [[nodiscard]] std::string hash() const { return HashOf(text); }
 };
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
+// Files as they are, folders as the tables in them, in order of their names. Error: kIo for a
+// folder without any; kInvalidOptions for standard input.
+[[nodiscard]] Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths);
 // What to call the file at `path`: itself without its folders, which differ between machines.
 [[nodiscard]] std::string NameOf(const std::string& path);
 
