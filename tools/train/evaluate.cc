@@ -4,11 +4,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "base/check.h"
-#include "base/random.h"
 #include "place/guided/telamalloc.h"
 
 namespace berth::internal {
@@ -18,24 +16,6 @@ constexpr std::array<std::string_view, 4> kEnds = {"found", "used-up", "out-of-s
                                                    "impossible"};
 constexpr std::array<std::string_view, 5> kRules = {"heuristic", "published", "learned", "random",
                                                     "restarts"};
-constexpr std::uint64_t kSeed = 1;
-
-class RandomRule : public BacktrackRule {
- public:
-  RandomRule(std::uint64_t seed, const LearnedParameters& parameters)
-      : random_(seed), parameters_(parameters) {}
-  std::size_t Choose(const MajorBacktrack& stuck) override {
-    if (stuck.backtracks < parameters_.patience) return stuck.published;
-    const auto chosen = random_.Uniform(0, static_cast<std::int64_t>(stuck.points.size()));
-    const auto at = static_cast<std::size_t>(chosen);
-    return at == stuck.points.size() ? kStay : at;
-  }
-  bool StartAgain() override { return parameters_.start_again; }
-
- private:
-  Random random_;
-  const LearnedParameters parameters_;
-};
 
 class RestartingRule : public BacktrackRule {
  public:
@@ -43,17 +23,21 @@ class RestartingRule : public BacktrackRule {
   bool StartAgain() override { return true; }
 };
 
-std::unique_ptr<BacktrackRule> MakeRule(Rule rule, const Forest& forest,
-                                        const EvaluateOptions& options) {
+SearchAnswer Search(TelaMallocSearch& search, Bytes capacity, Rule rule, const Forest& forest,
+                    const EvaluateOptions& options, Budget& budget) {
+  const std::int64_t steps = options.steps;
+  RestartingRule restarting;
+  // A forest without trees gives all candidates the same score.
+  const Forest none{kNumFeatures, 0, {}, {}, 5};
   switch (rule) {
     case Rule::kLearned:
-      return std::make_unique<LearnedBacktracking>(forest, options.parameters);
+      return search.SearchLearned(capacity, steps, budget, forest, options.parameters);
     case Rule::kRandom:
-      return std::make_unique<RandomRule>(kSeed, options.parameters);
+      return search.SearchLearned(capacity, steps, budget, none, options.parameters);
     case Rule::kRestarts:
-      return std::make_unique<RestartingRule>();
+      return search.Search(capacity, steps, budget, &restarting);
     default:
-      return nullptr;
+      return search.Search(capacity, steps, budget);
   }
 }
 
@@ -77,9 +61,7 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     const Instance instance = Compile(problem);
     const Overlaps overlaps = FindOverlaps(instance);
     TelaMallocSearch search(instance, overlaps, GuidedOptions{});
-    const auto chooser = MakeRule(rule, forest, options);
-    const SearchAnswer answer =
-        search.Search(*problem.capacity, options.steps, budget, chooser.get());
+    const SearchAnswer answer = Search(search, *problem.capacity, rule, forest, options, budget);
     using Verdict = SearchAnswer::Verdict;
     trial.end = answer.verdict == Verdict::kFound          ? Trial::End::kFound
                 : answer.verdict == Verdict::kInconclusive ? Trial::End::kUsedUp

@@ -38,7 +38,7 @@ enum class Rule {
 [[nodiscard]] std::string_view ToString(Rule rule);
 
 struct EvaluateOptions {
-  std::int64_t steps = 100'000;
+  std::int64_t steps = 200'000;
   LearnedParameters parameters;
 };
 

@@ -19,6 +19,7 @@
 #include "tools/train/evaluate.h"
 #include "tools/train/inputs.h"
 #include "tools/train/model_file.h"
+#include "tools/train/report.h"
 #include "tools/train/table.h"
 
 namespace berth::internal {
@@ -186,7 +187,7 @@ struct EvaluateCommand {
       if (!forest) return tl::unexpected<Error>(forest.error());
       own = std::move(*forest);
     }
-    const Forest forest = own.view();
+    const Forest forest = model.empty() ? ShippedForest() : own.view();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     const std::string path = (Files(folder) / ((label.empty() ? rule : label) + ".csv")).string();
@@ -232,6 +233,158 @@ struct EvaluateCommand {
       }
     }
     return WriteFile(path, text);
+  }
+};
+
+std::string Fixed(double value, int digits) {
+  std::string text(64, '\0');
+  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  text.resize(static_cast<std::size_t>(std::max(length, 0)));
+  return text;
+}
+
+struct ReportCommand {
+  std::string folder;
+  std::string table;
+  std::string model;
+  std::string output;
+  std::int64_t inputs = 1200;
+  EvaluateOptions options;
+
+  Result<Trials> Load(const std::string& rule) const {
+    const std::string path = (Files(folder) / (rule + ".csv")).string();
+    const auto text = ReadFile(path);
+    if (!text) return tl::unexpected<Error>(text.error());
+    const auto list = ReadTrials(*text, path);
+    if (!list) return tl::unexpected<Error>(list.error());
+    Trials trials;
+    for (const Trial& trial : *list) {
+      if (trial.input < inputs) trials.emplace(trial.input, trial);
+    }
+    return trials;
+  }
+
+  Result<void> Write(const std::string& name, const std::string& text) const {
+    return WriteFile((Files(output) / name).string(), text);
+  }
+
+  Result<void> Run() const {
+    OwnedForest own;
+    if (!model.empty()) {
+      const auto json = ReadFile(model);
+      if (!json) return tl::unexpected<Error>(json.error());
+      auto forest = ParseForest(*json, model);
+      if (!forest) return tl::unexpected<Error>(forest.error());
+      own = std::move(*forest);
+    }
+    const Forest forest = model.empty() ? ShippedForest() : own.view();
+    std::error_code error;
+    std::filesystem::create_directories(output, error);
+    if (error) return Fail(ErrorCode::kIo, output + ": " + error.message());
+    const auto published = Load("published");
+    if (!published) return tl::unexpected<Error>(published.error());
+    std::string text =
+        "# Learned backtracking: evaluation\n\n" + std::to_string(inputs) +
+        " inputs; the heuristic leaves " + std::to_string(published->size()) +
+        " to the search.\n\n"
+        "| long tail | inputs | improved | | without a plan before | plan now | 10 x "
+        "fewer | worse | solved within 1 s, of all searched |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    std::string by_size = "\n| improved of the long tail at |";
+    for (std::int64_t k = 0; k < kSizesOfOne; ++k) {
+      by_size += " " + std::to_string(MakeInput(InputSet::kEvaluation, k).percent) + " % |";
+    }
+    by_size += "\n|---|---:|---:|---:|---:|\n";
+    std::string worse;
+    Trials learned;
+    for (const char* rule : {"published", "learned", "random", "restarts"}) {
+      if (!std::filesystem::exists(Files(folder) / (std::string(rule) + ".csv"))) continue;
+      const auto trials = Load(rule);
+      if (!trials) return tl::unexpected<Error>(trials.error());
+      const Comparison all = Compare(*published, *trials);
+      std::int64_t quick = 0;
+      for (const auto& [input, before] : *published) {
+        // What was not searched again is what it was.
+        const auto at = trials->find(input);
+        const Trial& trial = at == trials->end() ? before : at->second;
+        quick += trial.end == Trial::End::kFound && trial.seconds <= 1 ? 1 : 0;
+      }
+      const auto percent = [](std::int64_t part, std::int64_t of) {
+        return of == 0 ? std::string("-")
+                       : Fixed(100 * static_cast<double>(part) / static_cast<double>(of), 0) + " %";
+      };
+      text += "| " + std::string(rule) + " | " + std::to_string(all.tail) + " | " +
+              std::to_string(all.improved) + " | " + percent(all.improved, all.tail) + " | " +
+              std::to_string(all.failures) + " | " + std::to_string(all.rescued) + " | " +
+              std::to_string(all.ten_times) + " | " + std::to_string(all.worse) + " | " +
+              std::to_string(quick) + " |\n";
+      by_size += "| " + std::string(rule) + " |";
+      for (std::int64_t k = 0; k < kSizesOfOne; ++k) {
+        Trials some;
+        for (const auto& [input, trial] : *trials) {
+          if (input % kSizesOfOne == k) some.emplace(input, trial);
+        }
+        const Comparison part = Compare(*published, some);
+        by_size += " " + std::to_string(part.improved) + " of " + std::to_string(part.tail) + " |";
+      }
+      by_size += "\n";
+      if (std::string(rule) != "learned") continue;
+      learned = *trials;
+      for (const std::int64_t input : all.worse_inputs) {
+        worse += "- " + MakeInput(InputSet::kEvaluation, input).name + ": " +
+                 std::to_string(published->at(input).backtracks()) + " backtracks, now " +
+                 std::to_string(trials->at(input).backtracks()) +
+                 (trials->at(input).end == Trial::End::kFound ? "" : " and no plan") + "\n";
+      }
+    }
+    text += by_size + "\nWorse by the learned rule:\n\n" + (worse.empty() ? "none\n" : worse);
+
+    std::vector<std::pair<std::size_t, double>> times;
+    text += "\n| candidates in a batch | microseconds for one |\n|---:|---:|\n";
+    for (const std::size_t candidates : {1, 2, 4, 8, 12, 16, 20, 24, 30, 40, 64}) {
+      times.emplace_back(candidates, MicrosecondsPerCandidate(forest, candidates));
+      text += "| " + std::to_string(candidates) + " | " + Fixed(times.back().second, 2) + " |\n";
+    }
+    if (const auto done = Write("figure16.svg", DrawTimes(times)); !done) return done;
+
+    std::vector<double> importance(kNumFeatures, 0);
+    if (!table.empty()) {
+      const auto data = ReadFile(table);
+      if (!data) return tl::unexpected<Error>(data.error());
+      const auto rows = ReadTable(*data, table);
+      if (!rows) return tl::unexpected<Error>(rows.error());
+      importance = Importance(forest, *rows);
+      text += "\n| feature | increase of the RMSE by shuffling it |\n|---|---:|\n";
+      for (std::size_t f = 0; f < kNumFeatures; ++f) {
+        text += "| " + std::string(ToString(static_cast<Feature>(f))) + " | " +
+                Fixed(importance[f], 3) + " |\n";
+      }
+    }
+    if (const auto done = Write("figure17.svg", DrawImportance(importance)); !done) return done;
+
+    // The input that gains most.
+    std::int64_t shown = published->empty() ? 0 : published->begin()->first;
+    double most = 0;
+    for (const auto& [input, trial] : learned) {
+      const auto before = published->find(input);
+      if (trial.end != Trial::End::kFound || before == published->end()) continue;
+      const double gain = static_cast<double>(before->second.backtracks()) /
+                          static_cast<double>(trial.backtracks() + 1);
+      if (gain <= most) continue;
+      most = gain;
+      shown = input;
+    }
+    const Input input = MakeInput(InputSet::kEvaluation, shown);
+    const auto trace = [&](bool by_model) {
+      return Trace(input.problem, by_model, forest, options);
+    };
+    text += "\nFigure 15 shows " + input.name + ".\n";
+    if (const auto done = Write("figure15.svg", DrawTrace(input.name, trace(false), trace(true)));
+        !done) {
+      return done;
+    }
+    std::printf("%s", text.c_str());
+    return Write("learned.md", text);
   }
 };
 
@@ -304,6 +457,15 @@ int Main(int argc, char** argv) {
                          "Only what took the published rule more backtracks.");
   evaluating->add_flag("--training-set", evaluate.training);
   evaluating->callback([&] { run = [&] { return evaluate.Run(); }; });
+
+  ReportCommand report;
+  CLI::App* const reporting = app.add_subcommand("report", "Tables and figures of an evaluation.");
+  reporting->add_option("folder", report.folder, "Of the trials.")->required();
+  reporting->add_option("-o,--output", report.output, "Folder of the report.")->required();
+  reporting->add_option("--inputs", report.inputs)->capture_default_str();
+  reporting->add_option("--table", report.table, "Training data, for what the features are worth.");
+  reporting->add_option("--model", report.model, "Another model than the one built in.");
+  reporting->callback([&] { run = [&] { return report.Run(); }; });
 
   CLI11_PARSE(app, argc, argv);
   if (const auto done = run(); !done) {

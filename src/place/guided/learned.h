@@ -21,9 +21,9 @@ struct LearnedParameters {
   std::int64_t patience = 300;
   // A score counts for 1 at the point where the search is stuck and for this much less at the root.
   float depth_weight = 0.2F;
-  float threshold = 2.0F;  // Below it: stay.
+  float threshold = 0.5F;  // Below it: stay.
   // A candidate is drawn with chances as its weighted score to this power; 0: the best is taken.
-  int draw = 4;
+  int draw = 1;
   std::uint64_t seed = 1;
   bool start_again = true;
 };

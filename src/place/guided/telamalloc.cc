@@ -7,8 +7,6 @@
 
 #include "base/check.h"
 #include "place/guided/engine.h"
-#include "place/guided/forest.h"
-#include "place/guided/learned.h"
 #include "place/guided/policy.h"
 
 namespace berth::internal {
@@ -44,7 +42,8 @@ class TelaMallocSearch::Run {
   }
 
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget, BacktrackRule* rule);
-  SearchAnswer SearchInTurns(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                             const Forest& forest, LearnedParameters parameters);
   [[nodiscard]] bool is_learned() const {
     return options_.backtracking == GuidedOptions::Backtracking::kLearned &&
            options_.strategy == Strategy::kCandidates;
@@ -371,17 +370,17 @@ void TelaMallocSearch::Run::LeaveTo(std::size_t target) {
   num_points_ = target + 1;
 }
 
-SearchAnswer TelaMallocSearch::Run::SearchInTurns(Bytes capacity, std::int64_t node_limit,
-                                                  Budget& budget) {
+SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t node_limit,
+                                                  Budget& budget, const Forest& forest,
+                                                  LearnedParameters parameters) {
   SearchAnswer answer;
   SearchAnswer sum;
   bool published_goes_on = true;
-  LearnedParameters parameters;
   for (std::int64_t turn = kFirstTurn, learned = 1; sum.nodes < node_limit; turn *= 2) {
     const bool is_learned = learned == 1 || !published_goes_on;
     learned = 1 - learned;
     if (is_learned) {
-      LearnedBacktracking rule(ShippedForest(), parameters);
+      LearnedBacktracking rule(forest, parameters);
       // Once more from the start would be once more the same.
       ++parameters.seed;
       answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, &rule);
@@ -414,9 +413,15 @@ TelaMallocSearch::~TelaMallocSearch() = default;
 SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                       BacktrackRule* rule) {
   if (rule == nullptr && run_->is_learned()) {
-    return run_->SearchInTurns(capacity, node_limit, budget);
+    return run_->SearchLearned(capacity, node_limit, budget, ShippedForest(), LearnedParameters());
   }
   return run_->Search(capacity, node_limit, budget, rule);
+}
+
+SearchAnswer TelaMallocSearch::SearchLearned(Bytes capacity, std::int64_t node_limit,
+                                             Budget& budget, const Forest& forest,
+                                             const LearnedParameters& parameters) {
+  return run_->SearchLearned(capacity, node_limit, budget, forest, parameters);
 }
 
 }  // namespace berth::internal

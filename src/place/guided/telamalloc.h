@@ -38,6 +38,8 @@
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/guided/backtracking.h"
+#include "place/guided/forest.h"
+#include "place/guided/learned.h"
 #include "place/strategy.h"
 
 namespace berth::internal {
@@ -57,6 +59,12 @@ class TelaMallocSearch {
   // say.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                     BacktrackRule* rule = nullptr);
+
+  // Learned backtracking, whatever the options say: turns of the learned rule and of the published
+  // one. Never kInconclusive. `forest` must have kNumFeatures features.
+  [[nodiscard]] SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                           const Forest& forest,
+                                           const LearnedParameters& parameters);
 
  private:
   class Run;
