@@ -76,10 +76,11 @@ TEST(BacktrackRule, PublishedTargetIsThePublishedSearch) {
     const Instance instance = Compile(input.problem);
     const Overlaps overlaps = FindOverlaps(instance);
     TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+    TelaMallocSearch watched(instance, overlaps, GuidedOptions{});
     Budget budget;
     const SearchAnswer without = search.Search(*input.problem.capacity, 3000, budget);
     Watching rule;
-    const SearchAnswer with = search.Search(*input.problem.capacity, 3000, budget, &rule);
+    const SearchAnswer with = watched.Search(*input.problem.capacity, 3000, budget, &rule);
     EXPECT_EQ(without.verdict, with.verdict);
     EXPECT_EQ(without.nodes, with.nodes);
     EXPECT_EQ(without.stats, with.stats);

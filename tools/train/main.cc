@@ -52,7 +52,8 @@ Result<std::pair<std::int64_t, std::int64_t>> ParseShard(const std::string& text
 
 struct CollectCommand {
   std::string folder;
-  std::int64_t inputs = 1200;
+  std::int64_t first = 0;
+  std::int64_t inputs = 640;
   std::string shard = "1/1";
   CollectOptions options;
 
@@ -65,7 +66,7 @@ struct CollectCommand {
     CollectStats stats;
     std::int64_t rows = 0;
     const double begin = Seconds();
-    for (std::int64_t index = parts->first - 1; index < inputs; index += parts->second) {
+    for (std::int64_t index = first + parts->first - 1; index < inputs; index += parts->second) {
       const std::string path = RowsFile(folder, index);
       if (std::filesystem::exists(path)) continue;
       const Input input = MakeInput(InputSet::kTraining, index);
@@ -95,13 +96,14 @@ struct CollectCommand {
 
 struct MergeCommand {
   std::string folder;
-  std::int64_t inputs = 1200;
+  std::int64_t first = 0;
+  std::int64_t inputs = 640;
   std::string output;
 
   Result<void> Run() const {
     std::string text = TableHeader();
     const std::size_t header = text.size();
-    for (std::int64_t index = 0; index < inputs; ++index) {
+    for (std::int64_t index = first; index < inputs; ++index) {
       const std::string path = RowsFile(folder, index);
       const auto part = ReadFile(path);
       if (!part) return tl::unexpected<Error>(part.error());
@@ -401,7 +403,8 @@ int Main(int argc, char** argv) {
       ->add_option("folder", collect.folder,
                    "One file of rows for each input; what is there is kept.")
       ->required();
-  collecting->add_option("--inputs", collect.inputs, "How many inputs, four to a problem.")
+  collecting->add_option("--first", collect.first, "The first input.")->capture_default_str();
+  collecting->add_option("--inputs", collect.inputs, "One past the last input; four to a problem.")
       ->capture_default_str();
   collecting->add_option("--shard", collect.shard, "I/N: every N-th input from the I-th on.")
       ->capture_default_str();
@@ -419,6 +422,7 @@ int Main(int argc, char** argv) {
   MergeCommand merge;
   CLI::App* const merging = app.add_subcommand("merge", "Make one table of all shards.");
   merging->add_option("folder", merge.folder)->required();
+  merging->add_option("--first", merge.first)->capture_default_str();
   merging->add_option("--inputs", merge.inputs)->capture_default_str();
   merging->add_option("-o,--output", merge.output)->required();
   merging->callback([&] { run = [&] { return merge.Run(); }; });
