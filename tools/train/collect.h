@@ -29,9 +29,9 @@ namespace berth::internal {
 struct CollectOptions {
   std::uint64_t seed = 1;
   std::int64_t runs = 2;              // Of each input.
-  std::int64_t steps = 20'000;        // Of one run.
-  std::int64_t backtracks = 300;      // Examples of one run; it ends with the last.
-  std::int64_t oracle_nodes = 5'000;  // For one question.
+  std::int64_t steps = 15'000;        // Of one run.
+  std::int64_t backtracks = 250;      // Examples of one run; it ends with the last.
+  std::int64_t oracle_nodes = 3'000;  // For one question.
 };
 
 struct CollectStats {

@@ -2,6 +2,7 @@
 // docs/algorithms/learned.md.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
@@ -116,11 +117,34 @@ struct MergeCommand {
   }
 };
 
+// FNV-1a: tells one table from another.
+std::string Fingerprint(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char byte : text) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  }
+  std::array<char, 17> digits{};
+  (void)std::snprintf(digits.data(), digits.size(), "%016" PRIx64, hash);
+  return digits.data();
+}
+
 struct FitCommand {
   std::string table;
   std::string output;
   std::string json;
   BoosterOptions options;
+
+  std::vector<std::string> Provenance(std::string_view text, std::size_t rows, std::size_t choices,
+                                      const Trained& trained) const {
+    return {"Examples: " + std::to_string(rows) + " candidates of " + std::to_string(choices) +
+                " major backtracks on the training inputs (tools/train/inputs.h);",
+            "the table has " + std::to_string(text.size()) + " bytes, FNV-1a " + Fingerprint(text) +
+                ".",
+            "Fitted by XGBoost " + trained.version + ": " + std::to_string(options.trees) +
+                " trees of depth " + std::to_string(options.depth) +
+                (options.pairwise ? ", pairwise ranking." : ", squared error."),
+            "Made again by scripts/train."};
+  }
 
   Result<void> Run() const {
     const auto text = ReadFile(table);
@@ -160,7 +184,8 @@ struct FitCommand {
     if (!json.empty()) {
       if (const auto written = WriteFile(json, trained->json); !written) return written;
     }
-    return WriteFile(output, WriteModel(trained->forest.view(), {}));
+    return WriteFile(output, WriteModel(trained->forest.view(),
+                                        Provenance(*text, rows->size(), groups.size(), *trained)));
   }
 };
 
