@@ -208,7 +208,7 @@ Result<void> Figure10(Lab& lab) {
   times.x = {"buffers", ChartUnit::kNone, false, 20.0, 60.0, {}};
   shares.x = times.x;
   times.y = {"median time", ChartUnit::kSeconds, true, {}, limit, {}};
-  times.open_means = "limit reached by half";
+  times.open_means = "no plan for half of them";
   shares.y = {"solved", ChartUnit::kPercent, false, 0.0, 1.0, {}};
   lab.Keep("figure10-times", times);
   lab.Keep("figure10-solved", shares);
