@@ -2,8 +2,8 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <utility>
 
 #include "base/check.h"
@@ -47,7 +47,7 @@ std::string_view ToString(Trial::End end) { return kEnds[static_cast<std::size_t
 std::string_view ToString(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
 
 Trial Try(const Problem& problem, Rule rule, const Forest& forest, const EvaluateOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   Trial trial;
   Budget budget;
   if (rule == Rule::kHeuristic) {
@@ -74,7 +74,7 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
       BERTH_CHECK(ValidateOffsets(problem, {answer.offsets, Height(problem, answer.offsets)}));
     }
   }
-  trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  trial.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   return trial;
 }
 

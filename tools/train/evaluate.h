@@ -22,7 +22,7 @@ struct Trial {
   std::int64_t steps = 0;
   std::int64_t minor_backtracks = 0;
   std::int64_t major_backtracks = 0;
-  double seconds = 0;
+  double seconds = 0;  // Of the processor: other programs' turns do not count.
   [[nodiscard]] std::int64_t backtracks() const { return minor_backtracks + major_backtracks; }
 };
 [[nodiscard]] std::string_view ToString(Trial::End end);
@@ -32,7 +32,7 @@ enum class Rule {
   kHeuristic,  // The heuristic before the search; no backtracks. kFound or kUsedUp.
   kPublished,  // 5.4: what TelaMalloc does without a model.
   kLearned,
-  kRandom,    // As kLearned, with random scores in place of the model's: what is left without it.
+  kRandom,    // As kLearned, with the same score for every candidate: what is left without a model.
   kRestarts,  // The published rule, starting again as the learned one does.
 };
 [[nodiscard]] std::string_view ToString(Rule rule);

@@ -38,7 +38,7 @@ struct Forest {
 };
 
 // The scores of rows of `forest.features` numbers each, none of them NaN: scores.size() rows, one
-// after the other. Cost: trees x depth steps of some two cycles a row.
+// after the other. Cost: trees x depth steps a row.
 void Score(const Forest& forest, std::span<const float> rows, std::span<float> scores);
 
 // What `berth` was built with (model.cc).
