@@ -35,7 +35,7 @@ if(XGBOOST)
   same(${FOLDER}/one.json ${FOLDER}/two.json)
   set(model --model ${FOLDER}/one.json)
 endif()
-foreach(rule published learned random)
+foreach(rule published learned random niche)
   train(evaluate ${FOLDER}/trials --rule ${rule} --inputs 8 --steps 3000 ${model})
 endforeach()
 train(report ${FOLDER}/trials --inputs 8 -o ${FOLDER}/report --table ${FOLDER}/whole.csv

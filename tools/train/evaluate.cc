@@ -8,14 +8,15 @@
 
 #include "base/check.h"
 #include "place/guided/telamalloc.h"
+#include "place/niche/niche.h"
 
 namespace berth::internal {
 namespace {
 
 constexpr std::array<std::string_view, 4> kEnds = {"found", "used-up", "out-of-steps",
                                                    "impossible"};
-constexpr std::array<std::string_view, 5> kRules = {"heuristic", "published", "learned", "random",
-                                                    "restarts"};
+constexpr std::array<std::string_view, 6> kRules = {"heuristic", "published", "learned",
+                                                    "random",    "restarts",  "niche"};
 
 class RestartingRule : public BacktrackRule {
  public:
@@ -23,9 +24,15 @@ class RestartingRule : public BacktrackRule {
   bool StartAgain() override { return true; }
 };
 
-SearchAnswer Search(TelaMallocSearch& search, Bytes capacity, Rule rule, const Forest& forest,
+SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const Forest& forest,
                     const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
+  if (rule == Rule::kNiche) {
+    NicheSearch niche(instance, NicheOptions{}, options.parameters.seed);
+    return niche.Search(capacity, steps, budget);
+  }
+  const Overlaps overlaps = FindOverlaps(instance);
+  TelaMallocSearch search(instance, overlaps, GuidedOptions{});
   RestartingRule restarting;
   // A forest without trees gives all candidates the same score.
   const Forest none{kNumFeatures, 0, {}, {}, 5};
@@ -59,9 +66,7 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     trial.end = fits ? Trial::End::kFound : Trial::End::kUsedUp;
   } else {
     const Instance instance = Compile(problem);
-    const Overlaps overlaps = FindOverlaps(instance);
-    TelaMallocSearch search(instance, overlaps, GuidedOptions{});
-    const SearchAnswer answer = Search(search, *problem.capacity, rule, forest, options, budget);
+    const SearchAnswer answer = Search(instance, *problem.capacity, rule, forest, options, budget);
     using Verdict = SearchAnswer::Verdict;
     trial.end = answer.verdict == Verdict::kFound          ? Trial::End::kFound
                 : answer.verdict == Verdict::kInconclusive ? Trial::End::kUsedUp

@@ -34,6 +34,7 @@ enum class Rule {
   kLearned,
   kRandom,    // As kLearned, with the same score for every candidate: what is left without a model.
   kRestarts,  // The published rule, starting again as the learned one does.
+  kNiche,     // No rule: the niche search, which `auto` would take.
 };
 [[nodiscard]] std::string_view ToString(Rule rule);
 

@@ -324,7 +324,7 @@ struct ReportCommand {
     by_size += "\n|---|---:|---:|---:|---:|\n";
     std::string worse;
     Trials learned;
-    for (const char* rule : {"published", "learned", "random", "restarts"}) {
+    for (const char* rule : {"published", "learned", "random", "restarts", "niche"}) {
       if (!std::filesystem::exists(Files(folder) / (std::string(rule) + ".csv"))) continue;
       const auto trials = Load(rule);
       if (!trials) return tl::unexpected<Error>(trials.error());
@@ -340,6 +340,10 @@ struct ReportCommand {
         return of == 0 ? std::string("-")
                        : Fixed(100 * static_cast<double>(part) / static_cast<double>(of), 0) + " %";
       };
+      if (std::string(rule) == "niche") {  // Its backtracks are no rule's.
+        text += "| niche | | | | | | | | " + std::to_string(quick) + " |\n";
+        continue;
+      }
       text += "| " + std::string(rule) + " | " + std::to_string(all.tail) + " | " +
               std::to_string(all.improved) + " | " + percent(all.improved, all.tail) + " | " +
               std::to_string(all.failures) + " | " + std::to_string(all.rescued) + " | " +
@@ -471,7 +475,7 @@ int Main(int argc, char** argv) {
   evaluating->add_option("--first", evaluate.first)->capture_default_str();
   evaluating->add_option("--shard", evaluate.shard)->capture_default_str();
   evaluating->add_option("--rule", evaluate.rule)
-      ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts"}))
+      ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts", "niche"}))
       ->capture_default_str();
   evaluating->add_option("--label", evaluate.label);
   evaluating->add_option("--model", evaluate.model);
