@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -133,8 +134,30 @@ TEST_F(Training, SameDataSameBytes) {
   }
 }
 
+std::string OneTree(const std::string& left, const std::string& right, const std::string& split) {
+  return R"({"learner": {"learner_model_param": {"num_feature": "2", "base_score": "0.5"},)"
+         R"("gradient_booster": {"model": {"trees": [{"left_children": )" +
+         left + R"(, "right_children": )" + right + R"(, "split_indices": )" + split +
+         R"(, "split_conditions": [4, 1, 2]}]}}}})";
+}
+
+TEST(Booster, ReadsATree) {
+  const auto forest = ParseForest(OneTree("[1,-1,-1]", "[2,-1,-1]", "[1,0,0]"), "some.json");
+  ASSERT_TRUE(forest.has_value()) << forest.error().message;
+  const std::vector<float> rows = {9, 3, 0, 4};
+  std::vector<float> scores(2);
+  Score(forest->view(), rows, scores);
+  EXPECT_EQ(scores, std::vector<float>({1.5F, 2.5F}));
+}
+
 TEST(Booster, RefusesWhatIsNoModel) {
-  for (const char* text : {"", "{", "{}", R"({"learner": 3})"}) {
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("{}"), std::string(R"({"learner": 3})"),
+        OneTree("[0,-1,-1]", "[2,-1,-1]", "[1,0,0]"),   // Its own child.
+        OneTree("[1,-1,-1]", "[3,-1,-1]", "[1,0,0]"),   // A child that there is not.
+        OneTree("[1,-1,-1]", "[-1,-1,-1]", "[1,0,0]"),  // One child.
+        OneTree("[1,-1,-1]", "[2,-1,-1]", "[2,0,0]"),   // A feature that there is not.
+        OneTree("[1,-1,-1]", "[2,-1,-1]", "[1,0]")}) {
     const auto forest = ParseForest(text, "some.json");
     ASSERT_FALSE(forest.has_value()) << text;
     EXPECT_NE(forest.error().message.find("some.json"), std::string::npos);

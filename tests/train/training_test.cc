@@ -49,6 +49,7 @@ TEST(TrainingTable, NamesTheLineThatIsWrong) {
   for (const std::string& bad :
        {std::string(), std::string("a,b\n"), good + "1,2\n", good + good,
         good.substr(0, good.size() - 1), good.substr(0, good.size() - 1) + ",1\n",
+        good.substr(0, good.size() - 2) + "nan\n",
         good + "x" + good.substr(TableHeader().size())}) {
     const auto rows = ReadTable(bad, "t.csv");
     ASSERT_FALSE(rows.has_value()) << bad;

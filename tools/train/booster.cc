@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "base/check.h"
@@ -44,10 +45,15 @@ struct Grower {
   }
 };
 
-std::size_t DepthOf(const std::vector<int>& left, const std::vector<int>& right, std::size_t node) {
-  if (left[node] < 0) return 0;
-  return 1 + std::max(DepthOf(left, right, static_cast<std::size_t>(left[node])),
-                      DepthOf(left, right, static_cast<std::size_t>(right[node])));
+// Below `node`. Throws if the tree is deeper than kMostDepth or names nodes that it lacks.
+std::size_t DepthOf(const std::vector<int>& left, const std::vector<int>& right, std::size_t node,
+                    std::size_t above = 0) {
+  if (above > static_cast<std::size_t>(kMostDepth)) throw std::out_of_range("a tree is too deep");
+  if (left.at(node) < 0) return 0;
+  const auto below = [&](int child) {
+    return DepthOf(left, right, static_cast<std::size_t>(child), above + 1);
+  };
+  return 1 + std::max(below(left.at(node)), below(right.at(node)));
 }
 
 OwnedForest Flatten(const nlohmann::json& model) {
@@ -57,9 +63,18 @@ OwnedForest Flatten(const nlohmann::json& model) {
   forest.features =
       std::stoul(learner.at("learner_model_param").at("num_feature").get<std::string>());
   for (const nlohmann::json& tree : trees) {
+    const auto left = tree.at("left_children").get<std::vector<int>>();
     forest.depth =
-        std::max(forest.depth, DepthOf(tree.at("left_children").get<std::vector<int>>(),
-                                       tree.at("right_children").get<std::vector<int>>(), 0));
+        std::max(forest.depth, DepthOf(left, tree.at("right_children").get<std::vector<int>>(), 0));
+    const auto split = tree.at("split_indices").get<std::vector<int>>();
+    if (split.size() != left.size() || tree.at("split_conditions").size() != left.size()) {
+      throw std::out_of_range("a tree has too few conditions");
+    }
+    for (const int feature : split) {
+      if (feature < 0 || static_cast<std::size_t>(feature) >= forest.features) {
+        throw std::out_of_range("a tree asks for a feature that there is not");
+      }
+    }
   }
   forest.base = std::stof(learner.at("learner_model_param").at("base_score").get<std::string>());
   const std::size_t num_leaves = std::size_t{1} << forest.depth;

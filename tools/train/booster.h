@@ -23,6 +23,8 @@ struct OwnedForest {
   [[nodiscard]] Forest view() const { return {features, depth, nodes, leaves, base}; }
 };
 
+inline constexpr int kMostDepth = 12;  // A flat tree of this depth takes 48 KiB.
+
 struct BoosterOptions {
   int trees = 100;
   int depth = 6;

@@ -151,6 +151,7 @@ struct FitCommand {
     if (!text) return tl::unexpected<Error>(text.error());
     const auto rows = ReadTable(*text, table);
     if (!rows) return tl::unexpected<Error>(rows.error());
+    if (rows->empty()) return Fail(ErrorCode::kParse, table + ": no rows to learn from");
     std::vector<float> numbers;
     std::vector<float> labels;
     std::vector<unsigned> groups;
@@ -189,6 +190,19 @@ struct FitCommand {
   }
 };
 
+// A model as XGBoost saves it; an empty forest for an empty path.
+Result<OwnedForest> LoadModel(const std::string& path) {
+  if (path.empty()) return OwnedForest();
+  const auto json = ReadFile(path);
+  if (!json) return tl::unexpected<Error>(json.error());
+  auto forest = ParseForest(*json, path);
+  if (forest && forest->features != kNumFeatures) {
+    return Fail(ErrorCode::kParse, path + ": a model of " + std::to_string(forest->features) +
+                                       " features, not " + std::to_string(kNumFeatures));
+  }
+  return forest;
+}
+
 struct EvaluateCommand {
   std::string folder;
   std::int64_t inputs = 1200;
@@ -206,15 +220,9 @@ struct EvaluateCommand {
     if (!parts) return tl::unexpected<Error>(parts.error());
     Rule chosen = Rule::kHeuristic;
     while (ToString(chosen) != rule) chosen = static_cast<Rule>(static_cast<int>(chosen) + 1);
-    OwnedForest own;
-    if (!model.empty()) {
-      const auto json = ReadFile(model);
-      if (!json) return tl::unexpected<Error>(json.error());
-      auto forest = ParseForest(*json, model);
-      if (!forest) return tl::unexpected<Error>(forest.error());
-      own = std::move(*forest);
-    }
-    const Forest forest = model.empty() ? ShippedForest() : own.view();
+    const auto own = LoadModel(model);
+    if (!own) return tl::unexpected<Error>(own.error());
+    const Forest forest = model.empty() ? ShippedForest() : own->view();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     const std::string path = (Files(folder) / ((label.empty() ? rule : label) + ".csv")).string();
@@ -296,15 +304,9 @@ struct ReportCommand {
   }
 
   Result<void> Run() const {
-    OwnedForest own;
-    if (!model.empty()) {
-      const auto json = ReadFile(model);
-      if (!json) return tl::unexpected<Error>(json.error());
-      auto forest = ParseForest(*json, model);
-      if (!forest) return tl::unexpected<Error>(forest.error());
-      own = std::move(*forest);
-    }
-    const Forest forest = model.empty() ? ShippedForest() : own.view();
+    const auto own = LoadModel(model);
+    if (!own) return tl::unexpected<Error>(own.error());
+    const Forest forest = model.empty() ? ShippedForest() : own->view();
     std::error_code error;
     std::filesystem::create_directories(output, error);
     if (error) return Fail(ErrorCode::kIo, output + ": " + error.message());
@@ -432,27 +434,36 @@ int Main(int argc, char** argv) {
       ->add_option("folder", collect.folder,
                    "One file of rows for each input; what is there is kept.")
       ->required();
-  collecting->add_option("--first", collect.first, "The first input.")->capture_default_str();
+  collecting->add_option("--first", collect.first, "The first input.")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   collecting->add_option("--inputs", collect.inputs, "One past the last input; four to a problem.")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   collecting->add_option("--shard", collect.shard, "I/N: every N-th input from the I-th on.")
       ->capture_default_str();
   collecting->add_option("--seed", collect.options.seed)->capture_default_str();
   collecting->add_option("--runs", collect.options.runs, "Searches of each input.")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   collecting->add_option("--steps", collect.options.steps, "Steps of one search.")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   collecting->add_option("--backtracks", collect.options.backtracks, "Examples from one search.")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   collecting->add_option("--oracle-nodes", collect.options.oracle_nodes, "Nodes for one question.")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   collecting->callback([&] { run = [&] { return collect.Run(); }; });
 
   MergeCommand merge;
   CLI::App* const merging = app.add_subcommand("merge", "Make one table of all shards.");
   merging->add_option("folder", merge.folder)->required();
-  merging->add_option("--first", merge.first)->capture_default_str();
-  merging->add_option("--inputs", merge.inputs)->capture_default_str();
+  merging->add_option("--first", merge.first)->check(CLI::NonNegativeNumber)->capture_default_str();
+  merging->add_option("--inputs", merge.inputs)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   merging->add_option("-o,--output", merge.output)->required();
   merging->callback([&] { run = [&] { return merge.Run(); }; });
 
@@ -461,29 +472,47 @@ int Main(int argc, char** argv) {
   fitting->add_option("table", fit.table)->required();
   fitting->add_option("-o,--output", fit.output)->required();
   fitting->add_option("--json", fit.json, "Also as XGBoost saves it.");
-  fitting->add_option("--trees", fit.options.trees)->capture_default_str();
-  fitting->add_option("--depth", fit.options.depth)->capture_default_str();
-  fitting->add_option("--learning-rate", fit.options.learning_rate)->capture_default_str();
-  fitting->add_option("--least-weight", fit.options.least_weight)->capture_default_str();
+  fitting->add_option("--trees", fit.options.trees)
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  fitting->add_option("--depth", fit.options.depth)
+      ->check(CLI::Range(1, kMostDepth))
+      ->capture_default_str();
+  fitting->add_option("--learning-rate", fit.options.learning_rate)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  fitting->add_option("--least-weight", fit.options.least_weight)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   fitting->add_flag("--pairwise", fit.options.pairwise);
   fitting->callback([&] { run = [&] { return fit.Run(); }; });
 
   EvaluateCommand evaluate;
   CLI::App* const evaluating = app.add_subcommand("evaluate", "Search the evaluation inputs.");
   evaluating->add_option("folder", evaluate.folder)->required();
-  evaluating->add_option("--inputs", evaluate.inputs)->capture_default_str();
-  evaluating->add_option("--first", evaluate.first)->capture_default_str();
+  evaluating->add_option("--inputs", evaluate.inputs)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  evaluating->add_option("--first", evaluate.first)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   evaluating->add_option("--shard", evaluate.shard)->capture_default_str();
   evaluating->add_option("--rule", evaluate.rule)
       ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts", "niche"}))
       ->capture_default_str();
   evaluating->add_option("--label", evaluate.label);
   evaluating->add_option("--model", evaluate.model);
-  evaluating->add_option("--steps", evaluate.options.steps)->capture_default_str();
-  evaluating->add_option("--patience", evaluate.options.parameters.patience)->capture_default_str();
+  evaluating->add_option("--steps", evaluate.options.steps)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  evaluating->add_option("--patience", evaluate.options.parameters.patience)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   evaluating->add_option("--threshold", evaluate.options.parameters.threshold)
       ->capture_default_str();
-  evaluating->add_option("--draw", evaluate.options.parameters.draw)->capture_default_str();
+  evaluating->add_option("--draw", evaluate.options.parameters.draw)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   evaluating->add_option("--depth-weight", evaluate.options.parameters.depth_weight)
       ->capture_default_str();
   evaluating->add_option("--more-than", evaluate.more_than,
@@ -495,7 +524,9 @@ int Main(int argc, char** argv) {
   CLI::App* const reporting = app.add_subcommand("report", "Tables and figures of an evaluation.");
   reporting->add_option("folder", report.folder, "Of the trials.")->required();
   reporting->add_option("-o,--output", report.output, "Folder of the report.")->required();
-  reporting->add_option("--inputs", report.inputs)->capture_default_str();
+  reporting->add_option("--inputs", report.inputs)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   reporting->add_option("--table", report.table, "Training data, for what the features are worth.");
   reporting->add_option("--model", report.model, "Another model than the one built in.");
   reporting->callback([&] { run = [&] { return report.Run(); }; });

@@ -1,6 +1,7 @@
 #include "tools/train/table.h"
 
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace berth::internal {
@@ -31,9 +32,12 @@ bool ReadRow(std::string_view line, TrainingRow& row) {
   int solvable = 0;
   bool good = ReadNumber(NextField(line), row.input) && ReadNumber(NextField(line), row.run) &&
               ReadNumber(NextField(line), row.backtrack) && ReadNumber(NextField(line), solvable) &&
-              (solvable == 0 || solvable == 1) && ReadNumber(NextField(line), row.score);
+              (solvable == 0 || solvable == 1) && ReadNumber(NextField(line), row.score) &&
+              std::isfinite(row.score);
   row.solvable = solvable == 1;
-  for (float& feature : row.features) good = good && ReadNumber(NextField(line), feature);
+  for (float& feature : row.features) {
+    good = good && ReadNumber(NextField(line), feature) && std::isfinite(feature);
+  }
   return good && line.empty();
 }
 
