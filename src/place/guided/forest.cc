@@ -26,6 +26,17 @@ void Walk(const ForestNode* nodes, const float* leaves, std::size_t depth, std::
   for (std::size_t r = 0; r < kRows; ++r) scores[r] += leaves[at[r] - count];
 }
 
+// All rows from `row` on, kRows at a time, and what is left in fewer.
+template <std::size_t kRows>
+void WalkAll(const ForestNode* nodes, const float* leaves, const Forest& forest, const float* rows,
+             std::span<float> scores, std::size_t row) {
+  for (; row + kRows <= scores.size(); row += kRows) {
+    Walk<kRows>(nodes, leaves, forest.depth, forest.features, rows + row * forest.features,
+                scores.data() + row);
+  }
+  if constexpr (kRows > 1) WalkAll<kRows / 2>(nodes, leaves, forest, rows, scores, row);
+}
+
 }  // namespace
 
 void Score(const Forest& forest, std::span<const float> rows, std::span<float> scores) {
@@ -33,17 +44,8 @@ void Score(const Forest& forest, std::span<const float> rows, std::span<float> s
   std::fill(scores.begin(), scores.end(), forest.base);
   const std::size_t num_leaves = std::size_t{1} << forest.depth;
   for (std::size_t tree = 0; tree < forest.num_trees(); ++tree) {
-    const ForestNode* nodes = forest.nodes.data() + tree * (num_leaves - 1);
-    const float* leaves = forest.leaves.data() + tree * num_leaves;
-    std::size_t row = 0;
-    for (; row + kInStep <= scores.size(); row += kInStep) {
-      Walk<kInStep>(nodes, leaves, forest.depth, forest.features,
-                    rows.data() + row * forest.features, scores.data() + row);
-    }
-    for (; row < scores.size(); ++row) {
-      Walk<1>(nodes, leaves, forest.depth, forest.features, rows.data() + row * forest.features,
-              scores.data() + row);
-    }
+    WalkAll<kInStep>(forest.nodes.data() + tree * (num_leaves - 1),
+                     forest.leaves.data() + tree * num_leaves, forest, rows.data(), scores, 0);
   }
 }
 
