@@ -11,8 +11,8 @@
 //
 // M, the minimum target, is the deepest solvable candidate; the stuck point itself where all that
 // is placed can still be completed, and the policy only did not try what it takes. B, the best, is
-// the deepest one that the search, once it has found a plan, has in common with the path to that
-// plan; M where it ended without one.
+// the deepest one that the path to the plan has in common with where the search was stuck. A search
+// that ends without a plan gives no rows: nobody knows its best targets.
 #ifndef BERTH_TOOLS_TRAIN_COLLECT_H_
 #define BERTH_TOOLS_TRAIN_COLLECT_H_
 

@@ -1,8 +1,9 @@
 // tools/train/oracle.h -- can what is placed so far still be completed?
 //
-// TelaMalloc 6.3 asks an integer program. None decides the inputs that matter (docs/learning.md),
-// so the question goes to Berth's own exact searches, with what is placed pinned: the niche search,
-// which finds plans, and the guided one, which proves that there are none, take turns.
+// TelaMalloc 6.3 asks an integer program. Those here do not come to an end on large tables
+// (docs/algorithms/encoded.md), so the question goes to Berth's own exact searches, with what is
+// placed pinned: the niche search, which finds plans, and the guided one, which proves that there
+// are none, take turns.
 #ifndef BERTH_TOOLS_TRAIN_ORACLE_H_
 #define BERTH_TOOLS_TRAIN_ORACLE_H_
 
@@ -29,7 +30,7 @@ class Oracle {
   };
 
   // `node_limit`: nodes for one question, of the niche search; a node of the guided search counts
-  // as ten. `instance` must outlive the oracle.
+  // as ten.
   Oracle(const Instance& instance, Bytes capacity, std::int64_t node_limit);
 
   // Whether a plan within the capacity has these buffers at these offsets.
