@@ -144,6 +144,11 @@ struct GuidedOptions {
     kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
     kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
   };
+  // Where major backtracks go.
+  enum class Backtracking {
+    kPublished,  // 5.4.
+    kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
+  };
   bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
   bool split = true;                  // Parts that separate in time are solved one by one (5.3).
   bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
@@ -154,6 +159,7 @@ struct GuidedOptions {
   int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
   Strategy strategy = Strategy::kCandidates;
   Placement placement = Placement::kLowest;
+  Backtracking backtracking = Backtracking::kPublished;
   // kGuided alone. Whatever is switched off, the verdicts stay the same.
   bool weights = true;          // Buffers of recent failures come first.
   bool restarts = true;         // After 150 failures, times Luby's sequence.

@@ -35,6 +35,8 @@ constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "
                                                          "lowest"};
 constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
 
+constexpr std::array<std::string_view, 2> kBacktrackings = {"published", "learned"};
+
 constexpr int kMostCount = 1'000'000;
 
 // A number from kLeast to kMostCount.
@@ -158,6 +160,10 @@ const std::array kRows = {
         {"guided.placement", "lowest", "lowest, skyline or raised-skyline",
          "Where a block goes: the lowest position that propagation leaves it, on top of what is "
          "placed, or the higher of the two."}),
+    WordRow<&GuidedOptions::backtracking, kBacktrackings>(
+        {"guided.backtracking", "published", "published or learned",
+         "Where major backtracks go: to the second-to-last placement in conflict, or where a model "
+         "trained on examples says."}),
     BERTH_SWITCH(guided, weights,
                  "Algorithm guided: buffers that were part of recent failures come first."),
     BERTH_SWITCH(guided, restarts,

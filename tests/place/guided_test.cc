@@ -393,11 +393,6 @@ TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
   EXPECT_EQ(whole.Phases().size(), 1u);
 }
 
-TEST(GuidedPolicy, GoesBackToTheLastOfTheTargets) {
-  std::vector<BacktrackPoint> points(3);
-  EXPECT_EQ(ChooseTarget(points, 0), 2u);
-}
-
 // ---- The searches.
 
 // Whatever a search says is true; an exact one says it all.

@@ -17,11 +17,6 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-std::size_t ChooseTarget(std::span<const BacktrackPoint> points,
-                         std::int64_t /*total_backtracks*/) {
-  return points.size() - 1;
-}
-
 Policy::Policy(const Instance& instance, const GuidedOptions& options)
     : instance_(instance), options_(options) {
   const std::size_t n = instance.num_buffers();

@@ -20,7 +20,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "berth/place.h"
@@ -28,24 +27,6 @@
 #include "place/guided/engine.h"
 
 namespace berth::internal {
-
-// Something a search can go back to, and what a policy may go by (6.4).
-struct BacktrackPoint {
-  std::int32_t level;  // Of decision; the block placed there:
-  std::int32_t block;
-  Bytes size;
-  Step lifetime;
-  Bytes contention;                // The largest load it meets.
-  std::int64_t times_in_reason;    // Of major backtracks, so far.
-  std::int64_t times_target;       // Backtracks to the decision point on the present path.
-  std::int64_t backtracks_within;  // The subtree below it.
-  bool same_phase;                 // As the block that was placed before the search got stuck.
-};
-// Where a major backtrack goes: an index into `points`, which are in order of level and not empty.
-// They are the placements that caused the failure, without the last of them, which a minor
-// backtrack undoes. As published: the last of these, the second-to-last conflicting placement.
-[[nodiscard]] std::size_t ChooseTarget(std::span<const BacktrackPoint> points,
-                                       std::int64_t total_backtracks);
 
 class Policy {
  public:
@@ -81,7 +62,6 @@ class Policy {
     friend auto operator<=>(const LowRank&, const LowRank&) = default;
   };
   [[nodiscard]] Block NextLowest(const Engine& engine, LowRank& after) const;
-
   [[nodiscard]] bool is_placed(Block b) const { return is_placed_[static_cast<std::size_t>(b)]; }
   [[nodiscard]] std::int32_t phase_of(Block b) const {
     return phase_of_[static_cast<std::size_t>(b)];

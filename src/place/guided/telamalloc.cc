@@ -16,6 +16,11 @@ using Block = Policy::Block;
 using Strategy = GuidedOptions::Strategy;
 using Way = GuidedOptions::Placement;
 
+// Steps of the first turn of learned backtracking.
+constexpr std::int64_t kFirstTurn = 20'000;
+// Starting again.
+constexpr std::size_t kMostFirstBlocks = 40;
+
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
@@ -28,9 +33,21 @@ class TelaMallocSearch::Run {
         engine_(instance, overlaps, EngineRules{options.section_load, false, 1}),
         policy_(instance, options),
         times_in_reason_(instance.num_buffers(), 0),
-        level_of_(instance.num_buffers(), 0) {}
+        level_of_(instance.num_buffers(), 0) {
+    if (instance.num_buffers() == 0) return;
+    const auto& starts = instance.start.items();
+    const auto& ends = instance.end.items();
+    time_ = *std::max_element(ends.begin(), ends.end()) -
+            *std::min_element(starts.begin(), starts.end());
+  }
 
-  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget, BacktrackRule* rule);
+  SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                             const Forest& forest, LearnedParameters parameters);
+  [[nodiscard]] bool is_learned() const {
+    return options_.backtracking == GuidedOptions::Backtracking::kLearned &&
+           options_.strategy == Strategy::kCandidates;
+  }
 
  private:
   enum class PartEnd { kPlaced, kExhausted, kOutOfBudget };
@@ -44,15 +61,21 @@ class TelaMallocSearch::Run {
     std::int32_t last_phase = -1;
     std::vector<std::int32_t> reason;    // Of the last failure: levels, increasing.
     std::int64_t times_target = 0;       // Of a major backtrack.
-    std::int64_t backtracks_within = 0;  // Since the first of these.
+    std::int64_t backtracks_within = 0;  // Since the first of these, or since the point was stuck.
+    std::int64_t majors_within = 0;      // Major backtracks to here or below.
+    bool try_all = false;                // All blocks, lowest first, not candidates alone.
   };
 
   PartEnd SolvePart(std::int64_t node_limit, Budget& budget);
   [[nodiscard]] Block NextCandidate(Point& point);
   [[nodiscard]] bool TryPlacing(Block block, Point& point);
   [[nodiscard]] bool GoBack();
+  void StartAgain();
+  void LeaveTo(std::size_t target);
   void CountBacktrack(std::size_t points);
-  [[nodiscard]] std::size_t TargetOf(const Point& point);
+  [[nodiscard]] std::size_t ConflictTarget(const Point& point) const;
+  [[nodiscard]] std::size_t LowestStuck(std::size_t target) const;
+  [[nodiscard]] std::size_t AskRule(const Point& stuck, std::size_t published);
   void Blame(Point& point, std::span<const std::int32_t> levels);
   [[nodiscard]] Point& Push(std::int32_t last_phase);
 
@@ -68,14 +91,23 @@ class TelaMallocSearch::Run {
   std::size_t num_points_ = 0;
   std::vector<std::int64_t> times_in_reason_;
   std::vector<std::int32_t> level_of_;  // By placed block.
-  std::vector<BacktrackPoint> targets_;
+  BacktrackRule* rule_ = nullptr;
+  std::vector<PathStep> path_;
+  std::vector<Block> first_blocks_;  // Come before all candidates, in this order.
+  std::vector<std::int32_t> candidate_levels_;
+  std::vector<BacktrackPoint> candidates_;
+  Bytes capacity_ = 0;
+  Step time_ = 0;
   std::int64_t nodes_ = 0;
   SearchStats stats_;
 };
 
-SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_limit,
-                                           Budget& budget) {
+SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                           BacktrackRule* rule) {
   SearchAnswer answer;
+  rule_ = options_.strategy == Strategy::kCandidates ? rule : nullptr;
+  capacity_ = capacity;
+  path_.clear();
   nodes_ = 0;
   stats_ = {};
   if (!engine_.Start(capacity)) {
@@ -89,7 +121,10 @@ SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_lim
     policy_.BeginPart(part);
     base_ = engine_.level();
     const PartEnd end = SolvePart(node_limit, budget);
-    if (end == PartEnd::kPlaced) continue;
+    if (end == PartEnd::kPlaced) {
+      if (rule_ != nullptr) rule_->Placed(path_, engine_.level() - base_);
+      continue;
+    }
     answer.verdict = end == PartEnd::kExhausted ? SearchAnswer::Verdict::kInconclusive
                                                 : SearchAnswer::Verdict::kGaveUp;
     break;
@@ -104,6 +139,20 @@ SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_lim
   return answer;
 }
 
+// From the root of the part, those first that failures were blamed on most.
+void TelaMallocSearch::Run::StartAgain() {
+  num_points_ = 0;
+  (void)Push(-1);
+  first_blocks_.clear();
+  for (const BufferIndex b : instance_.buffers()) {
+    if (times_in_reason_[b.position()] > 0) first_blocks_.push_back(b.value());
+  }
+  std::stable_sort(first_blocks_.begin(), first_blocks_.end(), [&](Block x, Block y) {
+    return times_in_reason_[At(x)] > times_in_reason_[At(y)];
+  });
+  first_blocks_.resize(std::min(first_blocks_.size(), kMostFirstBlocks));
+}
+
 TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phase) {
   if (num_points_ == points_.size()) points_.emplace_back();
   Point& point = points_[num_points_++];
@@ -115,18 +164,23 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
   point.reason.clear();
   point.times_target = 0;
   point.backtracks_within = 0;
+  point.majors_within = 0;
+  point.try_all = false;
   return point;
 }
 
 TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t node_limit,
                                                                 Budget& budget) {
   num_points_ = 0;
+  first_blocks_.clear();
   (void)Push(-1);
   while (policy_.num_unplaced() > 0) {
     Point& point = points_[num_points_ - 1];
     const Block block = NextCandidate(point);
     if (block == Policy::kNoBlock) {
-      if (!GoBack()) return PartEnd::kExhausted;
+      if (GoBack()) continue;
+      if (rule_ == nullptr || !rule_->StartAgain()) return PartEnd::kExhausted;
+      StartAgain();
       continue;
     }
     if (nodes_ >= node_limit || !budget.SpendNode()) return PartEnd::kOutOfBudget;
@@ -135,6 +189,7 @@ TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t nod
     if (!TryPlacing(block, point)) continue;
     policy_.Place(block);
     level_of_[At(block)] = engine_.level();
+    path_.push_back({block, engine_.lowest(block)});
     (void)Push(policy_.phase_of(block));
   }
   return PartEnd::kPlaced;
@@ -142,19 +197,26 @@ TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t nod
 
 Block TelaMallocSearch::Run::NextCandidate(Point& point) {
   const bool one_by_one = options_.strategy != Strategy::kCandidates;
-  if (!one_by_one && point.tried.size() >= At(options_.most_candidates)) return Policy::kNoBlock;
+  if (!one_by_one && !point.try_all && point.tried.size() >= At(options_.most_candidates))
+    return Policy::kNoBlock;
   if (options_.strategy == Strategy::kLowest) return policy_.NextLowest(engine_, point.lowest);
   const auto is_new = [&](Block block) {
     return one_by_one ||
            std::find(point.tried.begin(), point.tried.end(), block) == point.tried.end();
   };
+  if (point.tried.empty() && point.carried.empty()) {
+    const auto first = std::find_if_not(first_blocks_.begin(), first_blocks_.end(),
+                                        [&](Block b) { return policy_.is_placed(b); });
+    if (first != first_blocks_.end()) return *first;
+  }
   while (!point.carried.empty()) {
     const Block block = point.carried.back();
     point.carried.pop_back();
     if (!policy_.is_placed(block) && is_new(block)) return block;
   }
   while (true) {
-    const Block block = policy_.Next(point.cursor, point.last_phase);
+    const Block block = point.try_all ? policy_.NextLowest(engine_, point.lowest)
+                                      : policy_.Next(point.cursor, point.last_phase);
     if (block == Policy::kNoBlock || is_new(block)) return block;
   }
 }
@@ -192,26 +254,23 @@ void TelaMallocSearch::Run::Blame(Point& point, std::span<const std::int32_t> le
   }
 }
 
-// Which of the points before it, which is the last one, is next.
-std::size_t TelaMallocSearch::Run::TargetOf(const Point& point) {
-  const std::size_t before = num_points_ - 2;
+// As published: which of the points before it, which is the last one, is next.
+std::size_t TelaMallocSearch::Run::ConflictTarget(const Point& point) const {
   if (options_.strategy != Strategy::kCandidates || !options_.conflict_backtracking ||
       point.reason.empty()) {
-    return before;
+    return num_points_ - 2;
   }
-  targets_.clear();
-  for (const std::int32_t level : point.reason) {
-    const Point& target = points_[At(level - base_ - 1)];
-    const Block block = target.tried.back();
-    const BufferIndex b(block);
-    ++times_in_reason_[At(block)];
-    targets_.push_back({level, block, instance_.size[b], instance_.end[b] - instance_.start[b],
-                        policy_.contention(block), times_in_reason_[At(block)], target.times_target,
-                        target.backtracks_within, policy_.phase_of(block) == point.last_phase});
+  return At(point.reason.back() - base_ - 1);
+}
+
+// The lowest point where the search is stuck once it has gone back to `target`, or `target`.
+std::size_t TelaMallocSearch::Run::LowestStuck(std::size_t target) const {
+  if (options_.strategy != Strategy::kCandidates || options_.stuck_after == 0) return target;
+  for (std::size_t k = 0; k < target; ++k) {
+    const std::int64_t count = points_[k].backtracks_within + (points_[k].times_target > 0 ? 1 : 0);
+    if (count > options_.stuck_after) return k;
   }
-  const std::size_t chosen = ChooseTarget(targets_, stats_.major_backtracks);
-  BERTH_DCHECK(chosen < targets_.size());
-  return At(targets_[chosen].level - base_ - 1);
+  return target;
 }
 
 // A backtrack to or below the first `points` decision points.
@@ -221,17 +280,62 @@ void TelaMallocSearch::Run::CountBacktrack(std::size_t points) {
   }
 }
 
-// A major backtrack. False: there is nowhere to go.
+// Where to, or BacktrackRule::kStay.
+std::size_t TelaMallocSearch::Run::AskRule(const Point& stuck, std::size_t published) {
+  const auto depth = static_cast<std::int32_t>(num_points_ - 1);
+  candidate_levels_.clear();
+  for (const std::int32_t level : stuck.reason) {
+    candidate_levels_.push_back(level - base_ - 1);
+    ++times_in_reason_[At(points_[At(candidate_levels_.back())].tried.back())];
+  }
+  AddTopsOfRanges(depth, candidate_levels_);
+  const auto at = static_cast<std::int32_t>(published);
+  const auto known = std::lower_bound(candidate_levels_.begin(), candidate_levels_.end(), at);
+  const auto index = static_cast<std::size_t>(known - candidate_levels_.begin());
+  if (known == candidate_levels_.end() || *known != at) candidate_levels_.insert(known, at);
+
+  candidates_.clear();
+  for (const std::int32_t level : candidate_levels_) {
+    const Point& point = points_[At(level)];
+    const Block block = point.tried.back();
+    const BufferIndex b(block);
+    candidates_.push_back(
+        {level, block, instance_.size[b], instance_.end[b] - instance_.start[b],
+         policy_.contention(block), times_in_reason_[At(block)], point.times_target,
+         point.majors_within,
+         std::binary_search(stuck.reason.begin(), stuck.reason.end(), level + base_ + 1),
+         policy_.phase_of(block) == stuck.last_phase});
+  }
+  const std::size_t chosen =
+      rule_->Choose({candidates_, index, path_, depth,
+                     stats_.major_backtracks + stats_.minor_backtracks, capacity_, time_});
+  if (chosen == BacktrackRule::kStay) return chosen;
+  BERTH_DCHECK(chosen < candidates_.size());
+  return At(candidates_[chosen].level);
+}
+
+// A major backtrack, or a minor one where the rule asks to stay. False: there is nowhere to go.
 bool TelaMallocSearch::Run::GoBack() {
   if (num_points_ == 1) return false;
   Point& stuck = points_[num_points_ - 1];
-  std::size_t target = TargetOf(stuck);
+  if (stuck.try_all) {
+    // Not one of all blocks fits here.
+    ++stats_.minor_backtracks;
+    LeaveTo(num_points_ - 2);
+    return true;
+  }
+  const std::size_t conflict = ConflictTarget(stuck);
+  const std::size_t published = LowestStuck(conflict);
+  std::size_t target = published;
+  if (rule_ != nullptr) target = AskRule(stuck, published);
+  if (target == BacktrackRule::kStay) {
+    stuck.try_all = true;
+    return true;
+  }
   ++stats_.major_backtracks;
   if (options_.strategy == Strategy::kCandidates) {
-    CountBacktrack(target + 1);
-    for (std::size_t k = 0; k < target && options_.stuck_after > 0; ++k) {
-      if (points_[k].backtracks_within > options_.stuck_after) target = k;
-    }
+    CountBacktrack((target == published ? conflict : target) + 1);
+    for (std::size_t k = 0; k <= target; ++k) ++points_[k].majors_within;
     if (points_[target].backtracks_within > options_.stuck_after) {
       points_[target].backtracks_within = 0;
     }
@@ -250,12 +354,55 @@ bool TelaMallocSearch::Run::GoBack() {
                           point.carried.end() - static_cast<std::ptrdiff_t>(most));
     }
   }
+  LeaveTo(target);
+  return true;
+}
+
+// Takes back all that was placed at the decision point `target` and after it.
+void TelaMallocSearch::Run::LeaveTo(std::size_t target) {
+  Point& point = points_[target];
+  const Point& left = points_[num_points_ - 1];
   point.reason.clear();
-  Blame(point, stuck.reason);
+  Blame(point, left.reason);
   for (std::size_t k = num_points_ - 1; k > target; --k) policy_.Undo();
   engine_.UndoTo(base_ + static_cast<std::int32_t>(target));
+  path_.resize(At(engine_.level()));
   num_points_ = target + 1;
-  return true;
+}
+
+SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t node_limit,
+                                                  Budget& budget, const Forest& forest,
+                                                  LearnedParameters parameters) {
+  SearchAnswer answer;
+  SearchAnswer sum;
+  bool published_goes_on = true;
+  for (std::int64_t turn = kFirstTurn, learned = 1; sum.nodes < node_limit; turn *= 2) {
+    const bool is_learned = learned == 1 || !published_goes_on;
+    learned = 1 - learned;
+    if (is_learned) {
+      LearnedBacktracking rule(forest, parameters);
+      // Once more from the start would be once more the same.
+      ++parameters.seed;
+      answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, &rule);
+    } else {
+      answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, nullptr);
+      published_goes_on = answer.verdict == SearchAnswer::Verdict::kGaveUp;
+    }
+    sum.nodes += answer.nodes;
+    sum.stats.failures += answer.stats.failures;
+    sum.stats.minor_backtracks += answer.stats.minor_backtracks;
+    sum.stats.major_backtracks += answer.stats.major_backtracks;
+    sum.verdict = answer.verdict;
+    if (answer.verdict == SearchAnswer::Verdict::kFound ||
+        answer.verdict == SearchAnswer::Verdict::kImpossible || budget.Exhausted()) {
+      break;
+    }
+  }
+  if (sum.verdict == SearchAnswer::Verdict::kFound) sum.offsets = std::move(answer.offsets);
+  if (sum.verdict == SearchAnswer::Verdict::kInconclusive) {
+    sum.verdict = SearchAnswer::Verdict::kGaveUp;
+  }
+  return sum;
 }
 
 TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
@@ -263,8 +410,18 @@ TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& ove
     : run_(std::make_unique<Run>(instance, overlaps, options)) {}
 TelaMallocSearch::~TelaMallocSearch() = default;
 
-SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
-  return run_->Search(capacity, node_limit, budget);
+SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                      BacktrackRule* rule) {
+  if (rule == nullptr && run_->is_learned()) {
+    return run_->SearchLearned(capacity, node_limit, budget, ShippedForest(), LearnedParameters());
+  }
+  return run_->Search(capacity, node_limit, budget, rule);
+}
+
+SearchAnswer TelaMallocSearch::SearchLearned(Bytes capacity, std::int64_t node_limit,
+                                             Budget& budget, const Forest& forest,
+                                             const LearnedParameters& parameters) {
+  return run_->SearchLearned(capacity, node_limit, budget, forest, parameters);
 }
 
 }  // namespace berth::internal

@@ -21,6 +21,10 @@
 //   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone
 //     back to, while the point stays on the path. At a major backtrack the search goes on at the
 //     one of the lowest level that has counted more than the limit, which counts from 0 again.
+//   * Learned backtracking (6) takes over where the published rule has backtracked 300 times
+//     (learned.h). Where it finds no plan in some thousand steps, the published search has twice as
+//     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
+//     back).
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.
@@ -33,6 +37,9 @@
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
+#include "place/guided/backtracking.h"
+#include "place/guided/forest.h"
+#include "place/guided/learned.h"
 #include "place/strategy.h"
 
 namespace berth::internal {
@@ -48,7 +55,16 @@ class TelaMallocSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
   // candidates of all decision points are used up. Deterministic unless the budget ends by time.
-  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as the options
+  // say.
+  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                    BacktrackRule* rule = nullptr);
+
+  // Learned backtracking, whatever the options say: turns of the learned rule and of the published
+  // one. Never kInconclusive. `forest` must have kNumFeatures features.
+  [[nodiscard]] SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
+                                           const Forest& forest,
+                                           const LearnedParameters& parameters);
 
  private:
   class Run;

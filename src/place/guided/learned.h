@@ -1,0 +1,49 @@
+// place/guided/learned.h -- the rule that a model was trained to be.
+//
+// TelaMalloc 6.5: a forest gives each candidate of a major backtrack a score, which is weighted by
+// depth, as going too far back costs more than going too little; the best is taken if it is good
+// enough, and otherwise all unplaced blocks are tried where the search is.
+#ifndef BERTH_PLACE_GUIDED_LEARNED_H_
+#define BERTH_PLACE_GUIDED_LEARNED_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+#include "place/guided/backtracking.h"
+#include "place/guided/forest.h"
+
+namespace berth::internal {
+
+struct LearnedParameters {
+  // So many backtracks go by the published rule first: most inputs need no more (6.1).
+  std::int64_t patience = 300;
+  // A score counts for 1 at the point where the search is stuck and for this much less at the root.
+  float depth_weight = 0.2F;
+  float threshold = 0.5F;  // Below it: stay.
+  // A candidate is drawn with chances as its weighted score to this power; 0: the best is taken.
+  int draw = 1;
+  std::uint64_t seed = 1;
+  bool start_again = true;
+};
+
+class LearnedBacktracking : public BacktrackRule {
+ public:
+  // `forest` must outlive the rule and have kNumFeatures features.
+  LearnedBacktracking(const Forest& forest, const LearnedParameters& parameters);
+
+  [[nodiscard]] std::size_t Choose(const MajorBacktrack& stuck) override;
+  [[nodiscard]] bool StartAgain() override { return parameters_.start_again; }
+
+ private:
+  const Forest& forest_;
+  const LearnedParameters parameters_;
+  Random random_;
+  std::vector<float> rows_;
+  std::vector<float> scores_;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_PLACE_GUIDED_LEARNED_H_
