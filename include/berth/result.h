@@ -14,6 +14,7 @@ namespace [[gnu::visibility("default")]] berth {
 
 enum class ErrorCode {
   kInvalidProblem,  // A buffer or the capacity breaks a rule of berth/problem.h.
+  kInvalidGraph,    // An operator or a tensor breaks a rule of berth/graph.h.
   kInvalidPlan,     // Offsets that overlap, are misaligned or do not fit.
   kInvalidOptions,  // An option outside its bounds, or options that contradict each other.
   kUnsupported,     // The chosen algorithm cannot honour something that the problem asks for.

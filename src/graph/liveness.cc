@@ -1,0 +1,210 @@
+// Orders, and what is live when the operators run in one.
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "berth/graph.h"
+#include "graph/edges.h"
+#include "graph/topology.h"
+
+namespace berth {
+
+namespace {
+
+using internal::kNoOperator;
+
+tl::unexpected<Error> InvalidOrder(std::string message) {
+  return Fail(ErrorCode::kInvalidPlan, std::move(message));
+}
+
+std::string Named(const Graph& graph, OperatorIndex v) {
+  return "operator " + internal::Quoted(graph.operators[v].name);
+}
+
+// Where each operator stands in the order.
+std::vector<std::size_t> PositionsOf(const Order& order) {
+  std::vector<std::size_t> positions(order.size());
+  for (std::size_t s = 0; s < order.size(); ++s) positions[order[s]] = s;
+  return positions;
+}
+
+}  // namespace
+
+Order ProgramOrder(const Graph& graph) {
+  Order order(graph.operators.size());
+  std::iota(order.begin(), order.end(), OperatorIndex{0});
+  return order;
+}
+
+Result<void> ValidateOrder(const Graph& graph, const Order& order) {
+  const std::size_t n = graph.operators.size();
+  std::vector<std::size_t> positions(n, n);
+  for (std::size_t s = 0; s < order.size(); ++s) {
+    const OperatorIndex v = order[s];
+    if (v >= n) {
+      return InvalidOrder("the order has the operator number " + std::to_string(v) +
+                          " but the graph has " + std::to_string(n) + " operators");
+    }
+    if (positions[v] != n) {
+      return InvalidOrder(Named(graph, v) + " comes twice in the order, at steps " +
+                          std::to_string(positions[v]) + " and " + std::to_string(s));
+    }
+    positions[v] = s;
+  }
+  for (OperatorIndex v = 0; v < n; ++v) {
+    if (positions[v] == n) return InvalidOrder(Named(graph, v) + " is missing in the order");
+  }
+  const std::vector<OperatorIndex> makers = internal::Makers(graph);
+  for (const OperatorIndex v : order) {
+    OperatorIndex late = kNoOperator;
+    internal::ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
+      if (late == kNoOperator && positions[u] > positions[v]) late = u;
+    });
+    if (late != kNoOperator) {
+      return InvalidOrder(Named(graph, v) + " runs at step " + std::to_string(positions[v]) +
+                          ", before " + Named(graph, late) + ", which it waits for, at step " +
+                          std::to_string(positions[late]));
+    }
+  }
+  return {};
+}
+
+Liveness Live(const Graph& graph, const Order& order, const Counting& counting) {
+  BERTH_CHECK(order.size() == graph.operators.size());
+  const std::vector<std::size_t> positions = PositionsOf(order);
+  const std::vector<OperatorIndex> makers = internal::Makers(graph);
+  const std::vector<bool> is_output = internal::BasesOfOutputs(graph);
+  const std::size_t steps = std::max<std::size_t>(order.size(), 1);
+
+  // First and last step of each base; never is `last` 0 of a base that is used.
+  std::vector<std::size_t> first(graph.tensors.size(), 0);
+  std::vector<std::size_t> end(graph.tensors.size(), 0);  // One past the last.
+  std::vector<TensorIndex> bases;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    for (const TensorIndex t : graph.operators[v].outputs) {
+      if (graph.tensors[t].alias_of) continue;
+      first[t] = positions[v];
+      end[t] = std::max(end[t], positions[v] + 1);
+    }
+    internal::BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) end[base] = std::max(end[base], positions[v] + 1);
+  }
+
+  Liveness liveness;
+  std::vector<Bytes> change(steps + 1, 0);
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!internal::IsCounted(tensor, counting)) continue;
+    const bool throughout =
+        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
+    if (is_output[t] || throughout) end[t] = steps;
+    if (end[t] == 0) continue;  // An input that nobody uses.
+    liveness.problem.buffers.push_back({tensor.name, static_cast<Step>(first[t]),
+                                        static_cast<Step>(end[t]), tensor.bytes, tensor.alignment});
+    liveness.tensors.push_back(t);
+    change[first[t]] += tensor.bytes;
+    change[end[t]] -= tensor.bytes;
+  }
+  liveness.live.resize(steps);
+  Bytes live = 0;
+  for (std::size_t s = 0; s < steps; ++s) {
+    live += change[s];
+    liveness.live[s] = live;
+    if (live > liveness.peak) {
+      liveness.peak = live;
+      liveness.peak_step = static_cast<Step>(s);
+    }
+  }
+  return liveness;
+}
+
+namespace internal {
+
+Topology Compile(const Graph& graph, const Counting& counting) {
+  Topology topology;
+  const std::size_t n = graph.operators.size();
+  topology.num_operators = n;
+  const std::vector<OperatorIndex> makers = Makers(graph);
+  const std::vector<bool> is_output = BasesOfOutputs(graph);
+
+  std::vector<std::pair<OpIndex, OpIndex>> before;
+  std::vector<std::pair<OpIndex, OpIndex>> after;
+  std::vector<bool> is_used(graph.tensors.size(), false);
+  std::vector<TensorIndex> bases;
+  for (OperatorIndex v = 0; v < n; ++v) {
+    ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
+      before.emplace_back(OpIndex(v), OpIndex(u));
+      after.emplace_back(OpIndex(u), OpIndex(v));
+    });
+    BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) is_used[base] = true;
+  }
+  topology.predecessors = Lists<OpIndex, OpIndex>(n, std::move(before));
+  topology.successors = Lists<OpIndex, OpIndex>(n, std::move(after));
+
+  std::vector<std::int32_t> storage_of(graph.tensors.size(), -1);
+  std::vector<std::pair<OpIndex, StorageIndex>> made;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!IsCounted(tensor, counting)) continue;
+    const bool is_made = makers[t] != kNoOperator;
+    if (!is_made && (is_output[t] || tensor.kind != TensorKind::kInput)) {
+      topology.always_live += tensor.bytes;
+      continue;
+    }
+    if (!is_made && !is_used[t]) continue;
+    const StorageIndex storage(topology.storages.size());
+    storage_of[t] = storage.value();
+    topology.storages.push_back(
+        {t, tensor.bytes, is_made ? OpIndex(makers[t]) : OpIndex(-1), is_output[t]});
+    if (is_made) made.emplace_back(OpIndex(makers[t]), storage);
+  }
+  topology.made = Lists<OpIndex, StorageIndex>(n, std::move(made));
+
+  std::vector<std::pair<OpIndex, StorageIndex>> used;
+  std::vector<std::pair<StorageIndex, OpIndex>> users;
+  for (OperatorIndex v = 0; v < n; ++v) {
+    BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) {
+      if (storage_of[base] < 0) continue;
+      used.emplace_back(OpIndex(v), StorageIndex(storage_of[base]));
+      users.emplace_back(StorageIndex(storage_of[base]), OpIndex(v));
+    }
+  }
+  topology.used = Lists<OpIndex, StorageIndex>(n, std::move(used));
+  topology.users = Lists<StorageIndex, OpIndex>(topology.storages.size(), std::move(users));
+  return topology;
+}
+
+Bytes PeakOf(const Topology& topology, std::span<const OpIndex> order) {
+  std::vector<std::size_t> uses_left(topology.storages.size());
+  Bytes live = topology.always_live;
+  for (const StorageIndex s : topology.storages.indices()) {
+    uses_left[s.position()] = topology.users[s].size();
+    if (topology.storages[s].creator.value() < 0) live += topology.storages[s].size;
+  }
+  Bytes peak = live;
+  for (const OpIndex v : order) {
+    for (const StorageIndex s : topology.made[v]) live += topology.storages[s].size;
+    peak = std::max(peak, live);
+    const auto release = [&](StorageIndex s) {
+      if (!topology.storages[s].to_end) live -= topology.storages[s].size;
+    };
+    for (const StorageIndex s : topology.made[v]) {
+      if (uses_left[s.position()] == 0) release(s);
+    }
+    for (const StorageIndex s : topology.used[v]) {
+      if (--uses_left[s.position()] == 0) release(s);
+    }
+  }
+  return peak;
+}
+
+}  // namespace internal
+}  // namespace berth

@@ -1,0 +1,137 @@
+// Outputs written over inputs, where that is safe whatever the order.
+//
+// An operator v that may write its output y over its input x does so if every other operator that
+// touches the bytes of x has to come before v anyway: then nobody is left who could want to see
+// the old bytes, and all who use y come after v, since they read it. Both tensors have the same
+// number of bytes, so the one that takes the place of the two is never larger than either while
+// that is live, and at v itself it counts once instead of twice: no order has a higher peak.
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "berth/graph.h"
+#include "graph/edges.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+class Reuser {
+ public:
+  explicit Reuser(Graph graph)
+      : graph_(std::move(graph)),
+        makers_(Makers(graph_)),
+        is_output_(BasesOfOutputs(graph_)),
+        users_(graph_.tensors.size()),
+        views_(graph_.tensors.size()),
+        seen_(graph_.operators.size(), kNoOperator) {
+    std::vector<TensorIndex> bases;
+    for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
+      BasesUsed(graph_, makers_, v, bases);
+      for (const TensorIndex base : bases) users_[base].push_back(v);
+    }
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (graph_.tensors[t].alias_of) views_[*graph_.tensors[t].alias_of].push_back(t);
+    }
+  }
+
+  Graph Run() {
+    for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
+      const std::vector<Overwrite> pairs = graph_.operators[v].may_overwrite;
+      for (const Overwrite& pair : pairs) {
+        if (IsSafe(v, pair)) Merge(v, pair);
+      }
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  [[nodiscard]] bool IsSafe(OperatorIndex v, const Overwrite& pair) {
+    const TensorIndex base = BaseOf(graph_, pair.input);
+    const Tensor& old = graph_.tensors[base];
+    const Tensor& made = graph_.tensors[pair.output];
+    if (made.alias_of || made.bytes == 0 || made.bytes != old.bytes) return false;
+    if (graph_.tensors[pair.input].bytes != old.bytes) return false;  // Covers a part of it.
+    if (makers_[base] == kNoOperator || makers_[base] == v || is_output_[base]) return false;
+    // The larger alignment serves both only if it is a multiple of the other.
+    if (std::max(old.alignment, made.alignment) % std::min(old.alignment, made.alignment) != 0) {
+      return false;
+    }
+    // What v makes beside it must not lie in the same bytes.
+    for (const TensorIndex t : graph_.operators[v].outputs) {
+      if (BaseOf(graph_, t) == base) return false;
+    }
+    return WaitsForAllOthers(v, base);
+  }
+
+  // Whether every user of `base` but `v` is one that `v` waits for.
+  [[nodiscard]] bool WaitsForAllOthers(OperatorIndex v, TensorIndex base) {
+    const std::vector<OperatorIndex>& users = users_[base];
+    if (users.back() != v) return false;  // In program order; a later one cannot come before.
+    if (users.size() == 1) return true;
+    std::size_t missing = users.size() - 1;
+    const OperatorIndex low = users.front();
+    stack_ = {v};
+    seen_[v] = v;
+    while (!stack_.empty() && missing > 0) {
+      const OperatorIndex w = stack_.back();
+      stack_.pop_back();
+      ForEachPredecessor(graph_, makers_, w, [&](OperatorIndex u) {
+        if (u < low || seen_[u] == v) return;
+        seen_[u] = v;
+        if (std::binary_search(users.begin(), users.end(), u)) --missing;
+        stack_.push_back(u);
+      });
+    }
+    // The marks are good for one base only.
+    std::fill(seen_.begin() + static_cast<std::ptrdiff_t>(low),
+              seen_.begin() + static_cast<std::ptrdiff_t>(v) + 1, kNoOperator);
+    return missing == 0;
+  }
+
+  void Merge(OperatorIndex v, const Overwrite& pair) {
+    const TensorIndex base = BaseOf(graph_, pair.input);
+    const TensorIndex gone = pair.output;
+    Tensor& tensor = graph_.tensors[gone];
+    graph_.tensors[base].alignment = std::max(graph_.tensors[base].alignment, tensor.alignment);
+    tensor.alignment = 1;
+    tensor.alias_of = base;
+    if (is_output_[gone]) is_output_[base] = true;
+    is_output_[gone] = false;
+    std::vector<TensorIndex>& written = graph_.operators[v].mutates;
+    if (std::find(written.begin(), written.end(), base) == written.end()) written.push_back(base);
+    for (const TensorIndex view : views_[gone]) graph_.tensors[view].alias_of = base;
+    views_[base].push_back(gone);
+    views_[base].insert(views_[base].end(), views_[gone].begin(), views_[gone].end());
+    views_[gone].clear();
+    for (const OperatorIndex u : users_[gone]) {
+      std::vector<TensorIndex>& mutates = graph_.operators[u].mutates;
+      const auto found = std::find(mutates.begin(), mutates.end(), gone);
+      if (found == mutates.end()) continue;
+      *found = base;
+      // That u writes `gone` said that it comes after v; that it writes the base does not.
+      std::vector<OperatorIndex>& after = graph_.operators[u].after;
+      if (std::find(after.begin(), after.end(), v) == after.end()) after.push_back(v);
+    }
+    users_[base].insert(users_[base].end(), users_[gone].begin(), users_[gone].end());
+    users_[gone].clear();
+  }
+
+  Graph graph_;
+  std::vector<OperatorIndex> makers_;
+  std::vector<bool> is_output_;
+  std::vector<std::vector<OperatorIndex>> users_;  // Of each base but its maker, increasing.
+  std::vector<std::vector<TensorIndex>> views_;    // Of each base.
+  std::vector<OperatorIndex> seen_;
+  std::vector<OperatorIndex> stack_;
+};
+
+}  // namespace
+}  // namespace internal
+
+Graph ReuseInPlace(Graph graph) { return internal::Reuser(std::move(graph)).Run(); }
+
+}  // namespace berth
