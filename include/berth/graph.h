@@ -81,7 +81,7 @@ struct Overwrite {
 struct Operator {
   std::string name;                  // Unique among the operators, any UTF-8 text, not empty.
   std::string type;                  // "Conv", for people; may be empty.
-  std::vector<TensorIndex> inputs;   // Read. Each at most once.
+  std::vector<TensorIndex> inputs;   // Read; a tensor may come several times.
   std::vector<TensorIndex> outputs;  // Made. Each tensor by at most one operator.
   // Bases, not views, that are written in place; they need not be inputs.
   std::vector<TensorIndex> mutates = {};

@@ -1,4 +1,4 @@
-// berth/io.h -- tables and plans as files.
+// berth/io.h -- tables, graphs and plans as files.
 #ifndef BERTH_IO_H_
 #define BERTH_IO_H_
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/graph.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
@@ -44,6 +45,15 @@ struct Table {
 // buffer uses); with `offsets` (parallel to the buffers) an `offset` column holds the plan.
 [[nodiscard]] std::string WriteCsv(const Problem& problem,
                                    const std::vector<Bytes>* offsets = nullptr);
+
+// Reads a graph (docs/formats/graph.md). `name` is what errors call the file. The result is
+// validated. Errors: kParse "NAME:LINE:COLUMN: ..." for what is not JSON, else "NAME: node number
+// 3,
+// \"conv\": ..."; kInvalidGraph "NAME: operator \"conv\": ...".
+[[nodiscard]] Result<Graph> ReadGraphJson(std::string_view text, std::string_view name);
+// Writes `graph` as ReadGraphJson() reads it, an operator or a tensor a line. Names that are not
+// UTF-8 are written with U+FFFD in place of what is not.
+[[nodiscard]] std::string WriteGraphJson(const Graph& graph);
 
 // Where a plan comes from, for whoever finds the file later.
 struct Provenance {

@@ -129,9 +129,10 @@ class GraphValidator {
     return {};
   }
 
-  // Whether every item of `list` is less than `size` and comes once; else the sentence about it.
+  // What is wrong with `list` if an item is not less than `size` or, where it must come `once`,
+  // comes twice; else nothing.
   std::string CheckList(const std::vector<std::size_t>& list, std::size_t size,
-                        std::string_view what, bool tensors) {
+                        std::string_view what, bool tensors, bool once = true) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string_view kind = tensors ? "tensor" : "operator";
       if (list[i] >= size) {
@@ -139,6 +140,7 @@ class GraphValidator {
                " but the graph has " + std::to_string(size) + " " + std::string(kind) + "s";
       }
     }
+    if (!once) return {};
     sorted_ = list;
     std::sort(sorted_.begin(), sorted_.end());
     const auto twice = std::adjacent_find(sorted_.begin(), sorted_.end());
@@ -159,7 +161,7 @@ class GraphValidator {
       }
       const std::size_t tensors = graph_.tensors.size();
       for (const std::string& fault :
-           {CheckList(op.inputs, tensors, "reads", true),
+           {CheckList(op.inputs, tensors, "reads", true, /*once=*/false),
             CheckList(op.outputs, tensors, "makes", true),
             CheckList(op.mutates, tensors, "writes in place", true),
             CheckList(op.after, graph_.operators.size(), "comes after", false)}) {

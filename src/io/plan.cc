@@ -1,18 +1,17 @@
 // Plans (docs/formats/plan.md).
 
-#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "berth/io.h"
+#include "io/json.h"
 #include "io/rows.h"
 #include "io/source.h"
 
@@ -24,11 +23,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "berth-plan";
 constexpr int kFormatVersion = 1;
-
-// On one line. What is not UTF-8 becomes U+FFFD: JSON cannot hold it.
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json PlacementOf(const Buffer& buffer, Bytes offset) {
   return {{"id", buffer.id},
@@ -109,92 +103,28 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
   }
 }
 
-// Finds what is wrong with a text in JSON before it becomes a tree: also a key that comes twice in
-// an object, of which a tree would silently keep the last. (A parser callback could do so on the
-// way to the tree, but makes nlohmann's parser look through the whole list after each element.)
-class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit JsonChecker(const Source& source) : source_(source) {}
-
-  [[nodiscard]] Result<void> Check() {
-    if (nlohmann::json::sax_parse(source_.text(), this)) return {};
-    return tl::unexpected(*error_);
-  }
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool start_object(std::size_t) override {
-    keys_.emplace_back();
-    return true;
-  }
-  bool end_object() override {
-    keys_.pop_back();
-    return true;
-  }
-  bool key(string_t& key) override {
-    if (keys_.back().insert(key).second) return true;
-    error_ = source_.FailAsWhole("the key " + Quoted(key) + " comes twice in an object").value();
-    return false;
-  }
-  bool parse_error(std::size_t read, const std::string& /*token*/,
-                   const nlohmann::detail::exception& exception) override {
-    // The last byte read is the first that cannot be; it may be the end.
-    const std::string_view text = source_.text();
-    const std::size_t position = std::min(read == 0 ? 0 : read - 1, text.size());
-    const bool out_of_range = dynamic_cast<const nlohmann::json::out_of_range*>(&exception);
-    error_ =
-        (out_of_range ? source_.FailAt(position, "the number that ends here is out of range")
-         : position == text.size()
-             ? source_.FailAt(position, "the JSON ends in the middle")
-             : source_.FailAt(position, "not JSON from here on: " + Quoted(text.substr(position))))
-            .value();
-    return false;
-  }
-
- private:
-  const Source& source_;
-  std::vector<std::unordered_set<std::string>> keys_;  // Of the objects that are open.
-  std::optional<Error> error_;
-};
-
 Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
-  if (auto checked = JsonChecker(source).Check(); !checked) return tl::unexpected(checked.error());
-  const auto plan = nlohmann::json::parse(source.text());
+  const auto parsed = ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  const nlohmann::json& plan = *parsed;
   using Value = const nlohmann::json;
-  const auto member = [](Value& object, const char* key) -> Value* {
-    const auto found = object.find(key);
-    return found == object.end() ? nullptr : &*found;
-  };
-  // Lists and objects may nest deeper than the stack.
-  const auto seen = [](Value* value) {
-    if (value == nullptr) return std::string("missing");
-    if (value->is_structured()) return "an " + std::string(value->type_name());
-    return value->is_string() ? Quoted(value->get_ref<const std::string&>()) : value->dump();
-  };
 
-  Value* const format = member(plan, "format");
+  Value* const format = Member(plan, "format");
   if (format == nullptr || *format != kFormat) {
-    return source.FailAsWhole("not a plan: \"format\" is " + seen(format) +
+    return source.FailAsWhole("not a plan: \"format\" is " + Shown(format) +
                               " where it should be \"berth-plan\"");
   }
-  Value* const version = member(plan, "format_version");
+  Value* const version = Member(plan, "format_version");
   if (version == nullptr || *version != kFormatVersion) {
-    return source.FailAsWhole("\"format_version\" is " + seen(version) +
+    return source.FailAsWhole("\"format_version\" is " + Shown(version) +
                               ", but this reader knows version 1 alone");
   }
-  Value* const placements = member(plan, "placements");
+  Value* const placements = Member(plan, "placements");
   if (placements != nullptr && placements->is_null()) {
     return source.FailAsWhole("the search that wrote this found no plan", ErrorCode::kInvalidPlan);
   }
   if (placements == nullptr || !placements->is_array()) {
-    return source.FailAsWhole("\"placements\" is " + seen(placements) +
+    return source.FailAsWhole("\"placements\" is " + Shown(placements) +
                               " where it should be a list");
   }
 
@@ -202,19 +132,15 @@ Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& 
   for (std::size_t i = 0; i < placements->size(); ++i) {
     Value& placement = (*placements)[i];
     const std::string number = "placement number " + std::to_string(i + 1);
-    Value* const id = placement.is_object() ? member(placement, "id") : nullptr;
+    Value* const id = Member(placement, "id");
     if (id == nullptr || !id->is_string()) {
-      return source.FailAsWhole(number + " is " + seen(&placement) +
+      return source.FailAsWhole(number + " is " + Shown(&placement) +
                                 " where it should be an object with an \"id\" that is text");
     }
-    Value* const offset = member(placement, "offset");
-    // Integers past 64 bits parse as unsigned or as floating-point numbers.
-    const bool fits = offset != nullptr && offset->is_number_integer() &&
-                      (!offset->is_number_unsigned() ||
-                       offset->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
-    if (!fits) {
+    Value* const offset = Member(placement, "offset");
+    if (offset == nullptr || !IsInt64(*offset)) {
       return source.FailAsWhole(number + ": the offset of buffer " +
-                                Quoted(id->get_ref<const std::string&>()) + " is " + seen(offset) +
+                                Quoted(id->get_ref<const std::string&>()) + " is " + Shown(offset) +
                                 " where it should be a 64-bit integer");
     }
     const auto fault =

@@ -1,0 +1,376 @@
+// Graphs (docs/formats/graph.md).
+
+#include "berth/graph.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "berth/io.h"
+#include "io/json.h"
+#include "io/source.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+using Value = nlohmann::json;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "berth-graph";
+constexpr int kFormatVersion = 1;
+
+// Reads one file. Each function fails with the sentence that says what is wrong; where it is, an
+// operator or a tensor by number and name, is kept in where_.
+class GraphReader {
+ public:
+  explicit GraphReader(const Source& source) : source_(source) {}
+
+  Result<Graph> Read() {
+    auto parsed = ParseJson(source_);
+    if (!parsed) return tl::unexpected(parsed.error());
+    const Value& file = *parsed;
+    if (!file.is_object()) {
+      return source_.FailAsWhole("not a graph: " + Shown(&file) + " where an object should be");
+    }
+    if (!ReadHead(file) || !ReadTensors(file) || !ReadOperators(file)) {
+      return source_.FailAsWhole(where_.empty() ? fault_ : where_ + ": " + fault_);
+    }
+    if (auto valid = Validate(graph_); !valid) {
+      return source_.FailAsWhole(valid.error().message, valid.error().code);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  bool Fault(std::string sentence) {
+    fault_ = std::move(sentence);
+    return false;
+  }
+  // `what` is "text" or "a list"; the name of the key precedes it.
+  bool Mistyped(const char* key, const Value* value, std::string_view what) {
+    return Fault("\"" + std::string(key) + "\" is " + Shown(value) + " where it should be " +
+                 std::string(what));
+  }
+
+  bool ReadHead(const Value& file) {
+    const Value* const format = Member(file, "format");
+    has_format_ = format != nullptr;
+    if (has_format_ && (!format->is_string() || format->get_ref<const std::string&>() != kFormat)) {
+      return Fault("not a graph: \"format\" is " + Shown(format) +
+                   " where it should be \"berth-graph\"");
+    }
+    const Value* const version = Member(file, "format_version");
+    if (has_format_ ? version == nullptr || *version != kFormatVersion : version != nullptr) {
+      return Fault(has_format_ ? "\"format_version\" is " + Shown(version) +
+                                     ", but this reader knows version 1 alone"
+                               : "\"format_version\" without \"format\"");
+    }
+    return CheckKeys(file, {"format", "format_version", "name", "nodes", "tensors", "meta"}) &&
+           ReadText(file, "name", graph_.name);
+  }
+
+  bool ReadTensors(const Value& file) {
+    const Value* const list = Member(file, "tensors");
+    if (list == nullptr || !list->is_array()) return Mistyped("tensors", list, "a list");
+    graph_.tensors.resize(list->size());
+    for (std::size_t t = 0; t < list->size(); ++t) {
+      Enter("tensor", t, (*list)[t]);
+      if (!ReadTensor((*list)[t], t)) return false;
+    }
+    // Bases may come after their views.
+    for (std::size_t t = 0; t < list->size(); ++t) {
+      const Value* const alias = Member((*list)[t], "alias_of");
+      if (alias == nullptr || alias->is_null()) continue;
+      Enter("tensor", t, (*list)[t]);
+      TensorIndex base = 0;
+      if (!FindTensor("alias_of", *alias, base)) return false;
+      Tensor& tensor = graph_.tensors[t];
+      tensor.alias_of = base;
+      // Files without a version give what a view would be as a copy: one that repeats its base is
+      // larger than that, but has no more bytes.
+      if (!has_format_ && tensor.bytes > graph_.tensors[base].bytes) {
+        tensor.bytes = graph_.tensors[base].bytes;
+      }
+    }
+    where_.clear();
+    return true;
+  }
+
+  bool ReadTensor(const Value& object, std::size_t t) {
+    if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
+    if (!CheckKeys(object, {"id", "name", "bytes", "alignment", "kind", "output", "alias_of",
+                            "unplanned", "dtype", "shape", "meta"})) {
+      return false;
+    }
+    std::int64_t id = static_cast<std::int64_t>(t);
+    if (!ReadInteger(object, "id", id)) return false;
+    if (!tensors_.emplace(id, t).second) {
+      return Fault("another tensor has the id " + std::to_string(id));
+    }
+    Tensor& tensor = graph_.tensors[t];
+    if (!ReadName(object, tensor.name) || !ReadText(object, "unplanned", tensor.unplanned) ||
+        !ReadText(object, "dtype", tensor.dtype) || !ReadShape(object, tensor.shape) ||
+        !ReadFlag(object, "output", tensor.output) ||
+        !ReadInteger(object, "alignment", tensor.alignment)) {
+      return false;
+    }
+    if (Member(object, "bytes") == nullptr && tensor.unplanned.empty()) {
+      return Fault("\"bytes\" is missing, and \"unplanned\" does not say why");
+    }
+    if (!ReadInteger(object, "bytes", tensor.bytes)) return false;
+    return ReadKind(object, tensor);
+  }
+
+  bool ReadKind(const Value& object, Tensor& tensor) {
+    const Value* const kind = Member(object, "kind");
+    if (kind == nullptr) return Fault("\"kind\" is missing");
+    if (kind->is_string()) {
+      const auto& text = kind->get_ref<const std::string&>();
+      if (text == "output") {
+        tensor.output = true;
+        return true;
+      }
+      for (const TensorKind known :
+           {TensorKind::kActivation, TensorKind::kGradient, TensorKind::kInput,
+            TensorKind::kParameter, TensorKind::kConstant}) {
+        if (text == ToString(known)) {
+          tensor.kind = known;
+          return true;
+        }
+      }
+    }
+    return Mistyped("kind", kind,
+                    "\"activation\", \"gradient\", \"output\", \"input\", \"parameter\" or "
+                    "\"constant\"");
+  }
+
+  // Text, or a list of numbers.
+  bool ReadShape(const Value& object, std::string& shape) {
+    const Value* const value = Member(object, "shape");
+    if (value == nullptr || !value->is_array()) return ReadText(object, "shape", shape);
+    for (const Value& extent : *value) {
+      if (!IsInt64(extent)) {
+        return Fault("\"shape\" holds " + Shown(&extent) + " where an integer should be");
+      }
+      shape += (shape.empty() ? "" : "x") + std::to_string(extent.get<std::int64_t>());
+    }
+    return true;
+  }
+
+  bool ReadOperators(const Value& file) {
+    const Value* const list = Member(file, "nodes");
+    if (list == nullptr || !list->is_array()) return Mistyped("nodes", list, "a list");
+    graph_.operators.resize(list->size());
+    for (std::size_t v = 0; v < list->size(); ++v) {
+      Enter("node", v, (*list)[v]);
+      if (!ReadOperator((*list)[v], graph_.operators[v])) return false;
+    }
+    where_.clear();
+    return true;
+  }
+
+  bool ReadOperator(const Value& object, Operator& op) {
+    if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
+    if (!CheckKeys(object, {"name", "op", "inputs", "outputs", "mutates", "after", "update",
+                            "may_overwrite", "meta"})) {
+      return false;
+    }
+    if (!ReadName(object, op.name) || !ReadText(object, "op", op.type) ||
+        !ReadFlag(object, "update", op.update) || !ReadTensorList(object, "inputs", op.inputs) ||
+        !ReadTensorList(object, "outputs", op.outputs) ||
+        !ReadTensorList(object, "mutates", op.mutates)) {
+      return false;
+    }
+    for (const char* key : {"inputs", "outputs"}) {
+      if (Member(object, key) == nullptr) return Mistyped(key, nullptr, "a list");
+    }
+    return ReadAfter(object, op) && ReadOverwrites(object, op);
+  }
+
+  bool ReadTensorList(const Value& object, const char* key, std::vector<TensorIndex>& tensors) {
+    const Value* const list = Member(object, key);
+    if (list == nullptr) return true;
+    if (!list->is_array()) return Mistyped(key, list, "a list");
+    tensors.reserve(list->size());
+    for (const Value& item : *list) {
+      TensorIndex tensor = 0;
+      if (!FindTensor(key, item, tensor)) return false;
+      tensors.push_back(tensor);
+    }
+    return true;
+  }
+
+  bool FindTensor(const char* key, const Value& id, TensorIndex& tensor) {
+    if (!IsInt64(id)) {
+      return Fault("\"" + std::string(key) + "\" has " + Shown(&id) +
+                   " where the id of a tensor should be");
+    }
+    const auto found = tensors_.find(id.get<std::int64_t>());
+    if (found == tensors_.end()) {
+      return Fault("\"" + std::string(key) + "\" has the id " + Shown(&id) +
+                   ", which no tensor has");
+    }
+    tensor = found->second;
+    return true;
+  }
+
+  bool ReadAfter(const Value& object, Operator& op) {
+    const Value* const list = Member(object, "after");
+    if (list == nullptr) return true;
+    if (!list->is_array()) return Mistyped("after", list, "a list");
+    const auto count = static_cast<std::int64_t>(graph_.operators.size());
+    for (const Value& item : *list) {
+      const bool fits = IsInt64(item) && item.get<std::int64_t>() >= 0;
+      if (!fits || item.get<std::int64_t>() >= count) {
+        return Fault("\"after\" has " + Shown(&item) + " where the position of one of the " +
+                     std::to_string(count) + " nodes should be, counted from 0");
+      }
+      op.after.push_back(item.get<OperatorIndex>());
+    }
+    return true;
+  }
+
+  bool ReadOverwrites(const Value& object, Operator& op) {
+    const Value* const list = Member(object, "may_overwrite");
+    if (list == nullptr) return true;
+    if (!list->is_array()) return Mistyped("may_overwrite", list, "a list");
+    for (const Value& item : *list) {
+      if (!item.is_array() || item.size() != 2) {
+        return Fault("\"may_overwrite\" has " + Shown(&item) +
+                     " where a list of two ids, an input's and an output's, should be");
+      }
+      Overwrite pair;
+      if (!FindTensor("may_overwrite", item[0], pair.input) ||
+          !FindTensor("may_overwrite", item[1], pair.output)) {
+        return false;
+      }
+      op.may_overwrite.push_back(pair);
+    }
+    return true;
+  }
+
+  bool ReadName(const Value& object, std::string& name) {
+    if (Member(object, "name") == nullptr) return Fault("\"name\" is missing");
+    return ReadText(object, "name", name);
+  }
+  bool ReadText(const Value& object, const char* key, std::string& text) {
+    const Value* const value = Member(object, key);
+    if (value == nullptr) return true;
+    if (!value->is_string()) return Mistyped(key, value, "text");
+    text = value->get_ref<const std::string&>();
+    return true;
+  }
+  bool ReadFlag(const Value& object, const char* key, bool& flag) {
+    const Value* const value = Member(object, key);
+    if (value == nullptr) return true;
+    if (!value->is_boolean()) return Mistyped(key, value, "true or false");
+    flag = value->get<bool>();
+    return true;
+  }
+  bool ReadInteger(const Value& object, const char* key, std::int64_t& number) {
+    const Value* const value = Member(object, key);
+    if (value == nullptr) return true;
+    if (!IsInt64(*value)) return Mistyped(key, value, "a 64-bit integer");
+    number = value->get<std::int64_t>();
+    return true;
+  }
+
+  // A mistyped key would change what the graph means. Files without a version are not ours to
+  // judge.
+  bool CheckKeys(const Value& object, std::initializer_list<std::string_view> known) {
+    if (!has_format_) return true;
+    for (const auto& [key, value] : object.items()) {
+      bool is_known = false;
+      for (const std::string_view k : known) is_known |= key == k;
+      if (!is_known) return Fault("the key " + Quoted(key) + " is not known");
+    }
+    return true;
+  }
+
+  void Enter(const char* what, std::size_t number, const Value& object) {
+    where_ = what + (" number " + std::to_string(number));
+    const Value* const name = Member(object, "name");
+    if (name != nullptr && name->is_string()) {
+      where_ += ", " + Quoted(name->get_ref<const std::string&>());
+    }
+  }
+
+  const Source& source_;
+  Graph graph_;
+  bool has_format_ = false;
+  std::unordered_map<std::int64_t, TensorIndex> tensors_;  // By their ids in the file.
+  std::string where_;
+  std::string fault_;
+};
+
+Json TensorJson(const Tensor& tensor, TensorIndex t) {
+  Json json = {{"id", t}, {"name", tensor.name}};
+  if (tensor.unplanned.empty() || tensor.bytes != 0) json["bytes"] = tensor.bytes;
+  if (tensor.alignment != 1) json["alignment"] = tensor.alignment;
+  const bool plain_output = tensor.output && tensor.kind == TensorKind::kActivation;
+  json["kind"] = plain_output ? std::string_view("output") : ToString(tensor.kind);
+  if (tensor.output && !plain_output) json["output"] = true;
+  if (tensor.alias_of) json["alias_of"] = *tensor.alias_of;
+  if (!tensor.unplanned.empty()) json["unplanned"] = tensor.unplanned;
+  if (!tensor.dtype.empty()) json["dtype"] = tensor.dtype;
+  if (!tensor.shape.empty()) json["shape"] = tensor.shape;
+  return json;
+}
+
+Json OperatorJson(const Operator& op) {
+  Json json = {{"name", op.name}};
+  if (!op.type.empty()) json["op"] = op.type;
+  json["inputs"] = op.inputs;
+  json["outputs"] = op.outputs;
+  if (!op.mutates.empty()) json["mutates"] = op.mutates;
+  if (!op.after.empty()) json["after"] = op.after;
+  for (const Overwrite& pair : op.may_overwrite) {
+    json["may_overwrite"].push_back({pair.input, pair.output});
+  }
+  if (op.update) json["update"] = true;
+  return json;
+}
+
+// A list with one item a line.
+template <typename Items, typename ToJson>
+std::string Lines(const Items& items, ToJson to_json) {
+  if (items.empty()) return "[]";
+  std::string out = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    out += i == 0 ? "\n    " : ",\n    ";
+    out += Line(to_json(items[i], i));
+  }
+  return out + "\n  ]";
+}
+
+}  // namespace
+}  // namespace internal
+
+Result<Graph> ReadGraphJson(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::GraphReader(source).Read();
+}
+
+std::string WriteGraphJson(const Graph& graph) {
+  const auto nodes = internal::Lines(
+      graph.operators,
+      [](const Operator& op, OperatorIndex /*number*/) { return internal::OperatorJson(op); });
+  const auto tensors = internal::Lines(graph.tensors, [](const Tensor& tensor, TensorIndex t) {
+    return internal::TensorJson(tensor, t);
+  });
+  return "{\n  \"format\": \"" + std::string(internal::kFormat) +
+         "\",\n  \"format_version\": " + std::to_string(internal::kFormatVersion) +
+         ",\n  \"name\": " + internal::Line(graph.name) + ",\n  \"nodes\": " + nodes +
+         ",\n  \"tensors\": " + tensors + "\n}\n";
+}
+
+}  // namespace berth
