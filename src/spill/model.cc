@@ -5,17 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/arithmetic.h"
 #include "base/check.h"
 #include "graph/edges.h"
 
 namespace berth::internal::spill {
 namespace {
-
-// What a plan with spills has bytes for: what operators make, and the rest where asked for.
-bool IsCountedHere(const Tensor& base, const TrafficCounting& counting) {
-  return IsCounted(base, Counting{counting.inputs, counting.parameters});
-}
 
 // Fills the lists of edges and the rows of ancestors from `direct`, pairs (operator, what it waits
 // for) whose first is greater than its second.
@@ -47,7 +41,7 @@ void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct
 
 }  // namespace
 
-Model CompileModel(const Graph& graph, const TrafficCounting& counting) {
+Model CompileModel(const Graph& graph, const Counting& counting) {
   Model model;
   const std::size_t n = graph.operators.size();
   const std::vector<OperatorIndex> makers = Makers(graph);
@@ -64,14 +58,14 @@ Model CompileModel(const Graph& graph, const TrafficCounting& counting) {
   std::vector<std::int32_t> storage_of(graph.tensors.size(), -1);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
-    if (!IsCountedHere(tensor, counting)) continue;
+    if (!IsCounted(tensor, counting)) continue;
     const bool made = makers[t] != kNoOperator;
     if (!made && !is_touched[t]) continue;  // Nobody needs it in memory.
     const StorageIndex s(model.storages.size());
     storage_of[t] = s.value();
     Stored stored;
     stored.tensor = t;
-    stored.size = RoundUp(tensor.bytes, tensor.alignment);
+    stored.size = tensor.bytes;
     // What is given and then written in place has to go back: its new value is a result.
     stored.result = is_output[t] || (!made && is_written[t]);
     model.storages.push_back(stored);

@@ -13,7 +13,6 @@
 
 #include "base/indexed_vector.h"
 #include "berth/graph.h"
-#include "berth/spill.h"
 #include "graph/topology.h"
 
 namespace berth::internal::spill {
@@ -35,7 +34,7 @@ inline void ClearBit(Word* words, std::size_t bit) {
 
 struct Stored {
   TensorIndex tensor = 0;  // The base.
-  Bytes size = 0;          // At least 1. A multiple of the alignment where there is one.
+  Bytes size = 0;          // At least 1.
   OpIndex creator{-1};     // -1: brought in from off chip by its first use.
   bool result = false;     // Written out in any case, once it has its last value.
   // Operators that write it, its creator aside. Until all of them have run, a copy off chip is not
@@ -64,7 +63,7 @@ struct Model {
 };
 
 // `graph` must be valid. Cost: O(operators x (operators + edges) / 64).
-[[nodiscard]] Model CompileModel(const Graph& graph, const TrafficCounting& counting);
+[[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting);
 
 // `model` with its operators in the order given, which must be valid, and no other.
 [[nodiscard]] Model WithOrder(const Model& model, std::span<const OpIndex> order);

@@ -1,0 +1,252 @@
+// The door: which searches run in which order, and when they are done.
+//
+// First each known order by itself, as a chain of operators: the cheapest of these is what any
+// other order has to beat. Then beams over all orders, from narrow to wide, and between them
+// best-first search, which proves; each with a limit several times that of the one before, so that
+// easy graphs are done at once and what was spent on a hard one is little more than its last search.
+// Addresses come last, cheapest schedule first.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "berth/spill.h"
+#include "spill/addresses.h"
+#include "spill/layout.h"
+#include "spill/model.h"
+#include "spill/search.h"
+
+namespace berth {
+
+namespace {
+
+using internal::OpIndex;
+using internal::spill::Action;
+using internal::spill::BeamOptions;
+using internal::spill::BestFirstAnswer;
+using internal::spill::kNoCost;
+using internal::spill::Model;
+using internal::spill::Rules;
+using internal::spill::Schedule;
+using internal::spill::Search;
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const SpillOptions& options, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        budget_(budget),
+        model_(internal::spill::CompileModel(graph, options.counting)) {
+    rules_.dominance = options.rules.dominance;
+    rules_.safe_runs = options.rules.safe_runs;
+    rules_.belady = options.rules.belady;
+  }
+
+  Result<SpillAnswer> Run() {
+    const auto start = Budget::Clock::now();
+    SpillAnswer answer;
+    answer.least = FindLeastMemory(graph_, options_.counting);
+    if (answer.least.bytes > options_.capacity) {
+      answer.outcome = Outcome::kInfeasible;
+    } else {
+      FindSchedules();
+      answer.lower_bound = bound_;
+      answer.without_addresses = schedules_.front().cost;
+      if (auto done = FindPlan(answer); !done) return tl::unexpected<Error>(done.error());
+    }
+    answer.nodes = budget_.nodes_spent();
+    answer.seconds =
+        std::chrono::duration<double>(Budget::Clock::now() - start).count();
+    return answer;
+  }
+
+ private:
+  struct Stage {
+    std::size_t width;
+    std::size_t max_sets;
+    std::size_t states;  // Of the best-first search that follows.
+  };
+  static constexpr std::array<Stage, 5> kStages = {{
+      {1, 16, 2'000},
+      {16, 64, 20'000},
+      {64, 64, 100'000},
+      {256, 64, 400'000},
+      {1500, 64, std::numeric_limits<std::size_t>::max()},
+  }};
+  static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
+
+  [[nodiscard]] Bytes best_cost() const {
+    return schedules_.empty() ? kNoCost : schedules_.front().cost;
+  }
+  [[nodiscard]] bool done() const { return bound_ >= best_cost(); }
+
+  void Report() const {
+    if (options_.progress) options_.progress(best_cost(), std::min(bound_, best_cost()));
+  }
+
+  // `operators` are those of the model that the schedule's actions name, in its order; empty: the
+  // schedule's own.
+  void Add(Schedule schedule, const std::vector<OpIndex>& operators) {
+    for (Action& action : schedule.actions) {
+      if (!operators.empty()) action.op = operators[action.op.position()];
+    }
+    const auto place =
+        std::upper_bound(schedules_.begin(), schedules_.end(), schedule.cost,
+                         [](Bytes cost, const Schedule& other) { return cost < other.cost; });
+    schedules_.insert(place, std::move(schedule));
+    Report();
+  }
+
+  void FindSchedules() {
+    std::vector<Order> orders = options_.orders;
+    if (orders.empty()) orders.push_back(ProgramOrder(graph_));
+    if (options_.fixed_order) orders.resize(1);
+    for (const Order& order : orders) {
+      const std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
+      const Model chain = internal::spill::WithOrder(model_, reduced);
+      Search search(chain, options_.capacity, rules_, nullptr);
+      // The first order is taken as it is if there is nothing cheaper to find in it.
+      Deepen(search, reduced, options_.fixed_order ? kStages.size() : std::size_t{3});
+      if (done()) return;
+    }
+    if (options_.fixed_order) return;
+    Search search(model_, options_.capacity, rules_, nullptr);
+    Deepen(search, {}, kStages.size());
+  }
+
+  // Beams and best-first searches in turn. With an order, a proof is only one for that order.
+  void Deepen(Search& search, const std::vector<OpIndex>& order, std::size_t num_stages) {
+    const bool proves = order.empty() || options_.fixed_order;
+    const auto prove = [&](Bytes bound) {
+      if (proves && bound > bound_) {
+        bound_ = std::min(bound, best_cost());
+        Report();
+      }
+    };
+    // A first plan whatever the budget.
+    if (schedules_.empty()) {
+      Budget unlimited;
+      bool exact = false;
+      auto found = search.Beam({1, 4, 1}, kNoCost, exact, unlimited);
+      BERTH_CHECK(found.has_value());
+      Add(std::move(*found), order);
+      if (exact) prove(best_cost());
+    }
+    for (std::size_t stage = 0; stage < num_stages; ++stage) {
+      if (done() || best_cost() == 0) break;
+      for (const int alpha : kAlphas) {
+        bool exact = false;
+        auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
+                                 best_cost(), exact, budget_);
+        if (found) Add(std::move(*found), order);
+        if (exact) {
+          prove(best_cost());
+          return;
+        }
+        if (done() || best_cost() == 0 || budget_.Exhausted()) break;
+      }
+      if (done() || best_cost() == 0 || budget_.Exhausted()) break;
+      const auto limit = static_cast<std::size_t>(options_.max_states);
+      BestFirstAnswer proof =
+          search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), budget_);
+      if (proof.best) Add(std::move(*proof.best), order);
+      prove(proof.bound);
+      if (proof.complete || budget_.Exhausted()) break;
+      if (kStages[stage].states >= limit) {
+        out_of_states_ = true;
+        break;
+      }
+    }
+    if (best_cost() == 0) bound_ = 0;
+  }
+
+  Result<void> FindPlan(SpillAnswer& answer) {
+    using internal::spill::FindAddresses;
+    using internal::spill::LayoutOf;
+    if (!options_.placer) {
+      answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
+    } else {
+      // The cheapest schedules, until one comes with addresses at its own cost.
+      constexpr std::size_t kMostSchedules = 4;
+      internal::spill::AddressOptions address_options;
+      address_options.capacity = options_.capacity;
+      for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
+        if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
+        if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
+        auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]),
+                                   address_options, options_.placer, budget_);
+        if (!found) return tl::unexpected<Error>(found.error());
+        if (*found) answer.best = std::move(**found);
+      }
+    }
+    if (!answer.best) {
+      answer.outcome = Outcome::kUnknown;
+    } else {
+      const bool proved = answer.best->traffic.avoidable() <= answer.lower_bound;
+      answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
+      if (options_.placer) {
+        const auto valid = ValidateSpillPlan(graph_, options_.counting, options_.capacity,
+                                             *answer.best);
+        if (!valid) {
+          internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+        }
+      }
+    }
+    if (answer.outcome != Outcome::kOptimal) {
+      answer.stopped = budget_.Exhausted()  ? StopReason::kBudget
+                       : out_of_states_     ? StopReason::kEffort
+                                            : StopReason::kAlgorithm;
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  const SpillOptions& options_;
+  Budget& budget_;
+  Model model_;
+  Rules rules_;
+  std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
+  Bytes bound_ = 0;
+  bool out_of_states_ = false;
+};
+
+}  // namespace
+
+LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
+  const Model model = internal::spill::CompileModel(graph, counting);
+  LeastMemory least;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const Bytes needs = model.needs[OpIndex(i)];
+    if (needs > least.bytes) least = {model.operators[i], needs};
+  }
+  return least;
+}
+
+Result<SpillAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
+                                   Budget& budget) {
+  if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
+  for (const Order& order : options.orders) {
+    if (auto valid = ValidateOrder(graph, order); !valid) {
+      return tl::unexpected<Error>(valid.error());
+    }
+  }
+  if (options.capacity < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the capacity is " + std::to_string(options.capacity) + " bytes, less than none");
+  }
+  if (options.max_states < 1) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "max_states is " + std::to_string(options.max_states) + ", less than 1");
+  }
+  return Planner(graph, options, budget).Run();
+}
+
+}  // namespace berth
