@@ -105,6 +105,7 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
   std::vector<std::pair<OpIndex, StorageIndex>> written;
   std::vector<std::pair<StorageIndex, OpIndex>> users;
   model.needs.assign(model.num_operators, 0);
+  model.elsewhere.assign(model.num_operators, 0);
   for (std::size_t i = 0; i < model.num_operators; ++i) {
     const OperatorIndex v = model.operators[i];
     const OpIndex here(i);
@@ -144,6 +145,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   fixed.num_operators = n;
   fixed.storages = model.storages;
   fixed.needs.assign(n, 0);
+  fixed.elsewhere.assign(n, 0);
   std::vector<OpIndex> position(n, OpIndex(-1));
   std::vector<std::vector<OpIndex>> direct(n);
   std::vector<std::pair<OpIndex, StorageIndex>> made;
@@ -156,6 +158,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
     position[v.position()] = here;
     fixed.operators.push_back(model.operators[v.position()]);
     fixed.needs[here] = model.needs[v];
+    fixed.elsewhere[here] = model.elsewhere[v];
     if (i > 0) direct[i].push_back(OpIndex(i - 1));
     for (const StorageIndex s : model.made[v]) made.emplace_back(here, s);
     for (const StorageIndex s : model.used[v]) {
@@ -173,6 +176,102 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   fixed.written = Lists<OpIndex, StorageIndex>(n, std::move(written));
   fixed.users = Lists<StorageIndex, OpIndex>(fixed.storages.size(), std::move(users));
   return fixed;
+}
+
+Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity,
+             std::size_t max_others, std::vector<OpIndex>& operators) {
+  Model part;
+  const std::size_t words = model.operator_words();
+  std::vector<char> touches(model.num_operators, 0);
+  std::vector<Word> makers(words, 0);   // Operators that touch the part first, as makers or not.
+  std::vector<Word> leading(words, 0);  // All that comes before an operator of the part.
+  Bytes largest = 0;
+  for (const StorageIndex s : model.storages.indices()) {
+    if (inside[s.position()] == 0) continue;
+    largest = std::max(largest, model.storages[s].size);
+    const OpIndex creator = model.storages[s].creator;
+    if (creator.value() >= 0) {
+      touches[creator.position()] = 1;
+      SetBit(makers.data(), creator.position());
+    }
+    for (const OpIndex u : model.users[s]) {
+      touches[u.position()] = 1;
+      const Word* row = model.AncestorsOf(u);
+      for (std::size_t w = 0; w < words; ++w) leading[w] |= row[w];
+    }
+  }
+  std::vector<std::pair<Bytes, std::size_t>> others;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const OpIndex v(i);
+    if (touches[i] != 0 || model.needs[v] + largest <= capacity || !TestBit(leading.data(), i)) {
+      continue;
+    }
+    const Word* row = model.AncestorsOf(v);
+    bool follows = false;
+    for (std::size_t w = 0; w < words && !follows; ++w) follows = (row[w] & makers[w]) != 0;
+    if (follows) others.emplace_back(-model.needs[v], i);
+  }
+  std::sort(others.begin(), others.end());
+  if (others.size() > max_others) others.resize(max_others);
+  for (const auto& [needs, i] : others) touches[i] = 1;
+  std::vector<std::int32_t> here(model.num_operators, -1);
+  operators.clear();
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    if (touches[i] == 0) continue;
+    here[i] = static_cast<std::int32_t>(operators.size());
+    operators.push_back(OpIndex(i));
+  }
+  const std::size_t n = operators.size();
+  part.num_operators = n;
+  part.needs.assign(n, 0);
+  part.elsewhere.assign(n, 0);
+  std::vector<std::int32_t> storage_of(model.storages.size(), -1);
+  for (const StorageIndex s : model.storages.indices()) {
+    if (inside[s.position()] == 0) continue;
+    storage_of[s.position()] = static_cast<std::int32_t>(part.storages.size());
+    Stored stored = model.storages[s];
+    if (stored.creator.value() >= 0) stored.creator = OpIndex(here[stored.creator.position()]);
+    part.storages.push_back(stored);
+  }
+  std::vector<std::vector<OpIndex>> direct(n);
+  std::vector<std::pair<OpIndex, StorageIndex>> made;
+  std::vector<std::pair<OpIndex, StorageIndex>> used;
+  std::vector<std::pair<OpIndex, StorageIndex>> written;
+  std::vector<std::pair<StorageIndex, OpIndex>> users;
+  for (std::size_t i = 0; i < n; ++i) {
+    const OpIndex v = operators[i];
+    const OpIndex mine(i);
+    part.operators.push_back(model.operators[v.position()]);
+    part.needs[mine] = model.needs[v];
+    part.elsewhere[mine] = model.needs[v];
+    const Word* ancestors = model.AncestorsOf(v);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (TestBit(ancestors, operators[j].position())) direct[i].push_back(OpIndex(j));
+    }
+    for (const StorageIndex s : model.made[v]) {
+      const StorageIndex t(storage_of[s.position()]);
+      if (t.value() < 0) continue;
+      made.emplace_back(mine, t);
+      part.elsewhere[mine] -= model.storages[s].size;
+    }
+    for (const StorageIndex s : model.used[v]) {
+      const StorageIndex t(storage_of[s.position()]);
+      if (t.value() < 0) continue;
+      used.emplace_back(mine, t);
+      users.emplace_back(t, mine);
+      part.elsewhere[mine] -= model.storages[s].size;
+    }
+    for (const StorageIndex s : model.written[v]) {
+      const StorageIndex t(storage_of[s.position()]);
+      if (t.value() >= 0) written.emplace_back(mine, t);
+    }
+  }
+  SetPrecedence(part, direct);
+  part.made = Lists<OpIndex, StorageIndex>(n, std::move(made));
+  part.used = Lists<OpIndex, StorageIndex>(n, std::move(used));
+  part.written = Lists<OpIndex, StorageIndex>(n, std::move(written));
+  part.users = Lists<StorageIndex, OpIndex>(part.storages.size(), std::move(users));
+  return part;
 }
 
 Order ExpandOrder(const Graph& graph, const Model& model, std::span<const OpIndex> order) {

@@ -53,6 +53,8 @@ struct Model {
   Lists<OpIndex, StorageIndex> written;  // Of those used: written in place.
   Lists<StorageIndex, OpIndex> users;
   IndexedVector<OpIndex, Bytes> needs;  // What each has to have in memory: made and used.
+  // Of that, what is no storage of this model: of a part of a graph, what belongs to other parts.
+  IndexedVector<OpIndex, Bytes> elsewhere;
   // Row v: the operators that come before v in every order.
   std::vector<Word> ancestors;
   [[nodiscard]] std::size_t operator_words() const { return WordsFor(num_operators); }
@@ -67,6 +69,14 @@ struct Model {
 
 // `model` with its operators in the order given, which must be valid, and no other.
 [[nodiscard]] Model WithOrder(const Model& model, std::span<const OpIndex> order);
+
+// The part of `model` that makes and uses the storages for which `inside` is set: these storages,
+// the operators that touch them, in every order that `model` allows; and those operators that do not
+// but run between such operators in every order and need so much that they may drive something
+// out, at most `max_others`, the neediest first. `operators` tells which of `model` they are. What else those operators need is in `elsewhere`, so that a schedule of `model`, looked at
+// in these operators and storages alone, is a schedule of the part.
+[[nodiscard]] Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity,
+                           std::size_t max_others, std::vector<OpIndex>& operators);
 
 // The order of all operators of `graph` that runs those of `model` as given: every operator left
 // out runs as late as it can.

@@ -151,7 +151,7 @@ bool Search::IsSafe(OpIndex v, const Open& open) const {
   const Word* executed = open.words.data();
   const Word* resident = executed + op_words_;
   const Word* clean = resident + storage_words_;
-  Bytes needed = open.resident_bytes;
+  Bytes needed = open.resident_bytes + model_.elsewhere[v];
   for (const StorageIndex s : model_.used[v]) {
     if (!TestBit(resident, s.position())) return false;
   }
@@ -311,7 +311,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
                             Budget& budget, bool& cut, Visit visit) {
   const Word* resident = open.words.data() + op_words_;
   const Word* clean = resident + storage_words_;
-  Bytes over = open.resident_bytes - capacity_;
+  Bytes over = open.resident_bytes + model_.elsewhere[v] - capacity_;
   for (const StorageIndex s : model_.used[v]) {
     if (!TestBit(resident, s.position())) over += model_.storages[s].size;
   }
@@ -577,7 +577,8 @@ std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bo
   return best < 0 ? std::nullopt : std::optional<Schedule>(Trace(best));
 }
 
-BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& budget) {
+BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
+                                  const Word* executed) {
   Clear();
   BestFirstAnswer answer;
   const std::size_t n = model_.num_operators;
@@ -594,6 +595,14 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
   };
   std::priority_queue<Entry> queue;
   Open open = Start();
+  if (executed != nullptr) {
+    std::copy(executed, executed + op_words_, open.words.begin());
+    open.executed = 0;
+    for (std::size_t w = 0; w < op_words_; ++w) {
+      open.executed += static_cast<std::size_t>(std::popcount(executed[w]));
+    }
+    FindReady(open);
+  }
   RunSafe(open);
   std::int32_t best = -1;
   const auto push = [&](const Open& state, std::int32_t parent, OpIndex v) {
@@ -629,7 +638,7 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
     }
   }
   answer.complete = !stopped;
-  if (best >= 0) answer.best = Trace(best);
+  if (best >= 0 && executed == nullptr) answer.best = Trace(best);
   if (!stopped) answer.bound = limit;
   return answer;
 }

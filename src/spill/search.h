@@ -88,8 +88,13 @@ class Search {
                                              Budget& budget);
 
   // Cheapest first, until nothing cheaper than the best can exist or the budget ends, or more than
-  // `max_states` would be stored.
-  [[nodiscard]] BestFirstAnswer BestFirst(Bytes limit, std::size_t max_states, Budget& budget);
+  // `max_states` would be stored. With `executed`, from the state in which these operators have run
+  // and nothing is in memory; then only the bound is answered.
+  [[nodiscard]] BestFirstAnswer BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
+                                          const Word* executed = nullptr);
+
+  // What estimates the remaining cost from now on; null: nothing does.
+  void SetBound(const Bound* bound) { bound_ = bound; }
 
  private:
   struct Node {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "spill/layout.h"
 #include "spill/model.h"
 #include "spill/search.h"
+#include "spill/segments.h"
 
 namespace berth {
 
@@ -37,6 +39,8 @@ using internal::spill::Model;
 using internal::spill::Rules;
 using internal::spill::Schedule;
 using internal::spill::Search;
+using internal::spill::SegmentBound;
+using internal::spill::SegmentOptions;
 
 class Planner {
  public:
@@ -81,6 +85,8 @@ class Planner {
       {256, 64, 400'000},
       {1500, 64, std::numeric_limits<std::size_t>::max()},
   }};
+  static constexpr std::size_t kStagesOfKnown = 3;  // For an order that need not be the last word.
+  static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
   [[nodiscard]] Bytes best_cost() const {
@@ -105,6 +111,18 @@ class Planner {
     Report();
   }
 
+  // The order of the cheapest schedule, in the operators that a search over `order` has.
+  [[nodiscard]] std::vector<OpIndex> BestOrder(const std::vector<OpIndex>& order) const {
+    std::vector<OpIndex> best;
+    best.reserve(model_.num_operators);
+    if (order.empty()) {
+      for (const Action& action : schedules_.front().actions) best.push_back(action.op);
+    } else {
+      for (std::size_t i = 0; i < model_.num_operators; ++i) best.push_back(OpIndex(i));
+    }
+    return best;
+  }
+
   void FindSchedules() {
     std::vector<Order> orders = options_.orders;
     if (orders.empty()) orders.push_back(ProgramOrder(graph_));
@@ -112,18 +130,18 @@ class Planner {
     for (const Order& order : orders) {
       const std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
-      Search search(chain, options_.capacity, rules_, nullptr);
-      // The first order is taken as it is if there is nothing cheaper to find in it.
-      Deepen(search, reduced, options_.fixed_order ? kStages.size() : std::size_t{3});
+      Deepen(chain, reduced, options_.fixed_order ? kStages.size() : kStagesOfKnown);
       if (done()) return;
     }
     if (options_.fixed_order) return;
-    Search search(model_, options_.capacity, rules_, nullptr);
-    Deepen(search, {}, kStages.size());
+    Deepen(model_, {}, kStages.size());
   }
 
   // Beams and best-first searches in turn. With an order, a proof is only one for that order.
-  void Deepen(Search& search, const std::vector<OpIndex>& order, std::size_t num_stages) {
+  // `model` has the operators in `order`; without an order it is the graph's own.
+  void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
+    Search search(model, options_.capacity, rules_, nullptr);
+    std::unique_ptr<SegmentBound> segments;
     const bool proves = order.empty() || options_.fixed_order;
     const auto prove = [&](Bytes bound) {
       if (proves && bound > bound_) {
@@ -142,6 +160,14 @@ class Planner {
     }
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
+      if (stage == kSegmentStage && options_.rules.segments && proves) {
+        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_,
+                                                  BestOrder(order), SegmentOptions{}, budget_);
+        prove(segments->value());
+        if (done() || budget_.Exhausted()) break;
+        // As an estimate it has to be worth its time.
+        if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
+      }
       for (const int alpha : kAlphas) {
         bool exact = false;
         auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
