@@ -101,7 +101,8 @@ struct SpillRules {
   bool dominance = true;   // Of two states after the same operators, the better one.
   bool safe_runs = true;   // Operators that cannot hurt run at once.
   bool belady = true;      // Of equal storages, the one needed later leaves first.
-  bool segments = true;    // Lower bounds of parts of the graph add up.
+  bool prices = true;      // A lower bound for one order, from what memory is worth at each step.
+  bool segments = true;    // A lower bound for all orders: those of parts of the graph add up.
 };
 
 struct SpillOptions {

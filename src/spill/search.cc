@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -14,12 +16,7 @@
 namespace berth::internal::spill {
 namespace {
 
-// The parts of a state's words.
-struct Parts {
-  const Word* executed;
-  const Word* resident;
-  const Word* clean;
-};
+__extension__ using Wide = __int128;
 
 template <typename Visit>
 void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
@@ -29,6 +26,8 @@ void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
     }
   }
 }
+
+constexpr std::size_t kTurnsPerNode = 256;
 
 std::size_t HashOf(const Word* words, std::size_t num_words) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -235,7 +234,7 @@ bool Search::LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const
   return true;
 }
 
-void Search::FindCandidates(const Open& open, OpIndex v) {
+void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
   const Word* resident = open.words.data() + op_words_;
   const auto used = model_.used[v];
   candidates_.clear();
@@ -243,6 +242,32 @@ void Search::FindCandidates(const Open& open, OpIndex v) {
     const StorageIndex s(bit);
     if (!std::binary_search(used.begin(), used.end(), s)) candidates_.push_back(s);
   });
+  const StateView view{open.words.data(), resident, resident + storage_words_, open.executed};
+  const bool priced = bound_ != nullptr && bound_->Prices(view, candidates_, prices_);
+  if (!priced) prices_.assign(candidates_.size(), 0);
+  if (priced && by_price) {
+    std::vector<std::size_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    // Cheapest by the byte; of these the largest.
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const Bytes size_a = model_.storages[candidates_[a]].size;
+      const Bytes size_b = model_.storages[candidates_[b]].size;
+      const Wide left = Wide{prices_[a]} * size_b;
+      const Wide right = Wide{prices_[b]} * size_a;
+      return left != right ? left < right : size_a > size_b;
+    });
+    std::vector<StorageIndex> storages;
+    std::vector<Bytes> prices;
+    for (const std::size_t i : order) {
+      storages.push_back(candidates_[i]);
+      prices.push_back(prices_[i]);
+    }
+    candidates_ = std::move(storages);
+    prices_ = std::move(prices);
+    first_.assign(candidates_.size(), {});
+    SumUp();
+    return;
+  }
   // Largest first, so that a set is minimal as soon as it suffices.
   std::stable_sort(candidates_.begin(), candidates_.end(), [&](StorageIndex a, StorageIndex b) {
     return model_.storages[a].size > model_.storages[b].size;
@@ -298,6 +323,12 @@ void Search::FindCandidates(const Open& open, OpIndex v) {
       begin = end;
     }
   }
+  if (priced) bound_->Prices(view, candidates_, prices_);
+  SumUp();
+}
+
+void Search::SumUp() {
+  const std::size_t n = candidates_.size();
   left_.assign(n + 1, 0);
   for (std::size_t i = n; i-- > 0;) {
     left_[i] = left_[i + 1] + model_.storages[candidates_[i]].size;
@@ -330,7 +361,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
     }
     Run(v, child);
     RunSafe(child);
-    if (child.cost + Remaining(child.words.data()) >= limit) return;
+    if (child.cost + Remaining(child.words.data(), child.executed) >= limit) return;
     visit(child, v);
   };
 
@@ -340,14 +371,17 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
     emit(0);
     return true;
   }
-  FindCandidates(open, v);
+  FindCandidates(open, v, max_sets < std::numeric_limits<std::size_t>::max());
+  const Bytes floor = open.cost + Estimate(open.words.data(), open.executed);
+  Bytes price = 0;  // What the bound has grown by.
   // Minimal sets, depth first: take candidate i or leave it.
   std::size_t sets = 0;
   Bytes extra = 0;
   const std::size_t n = candidates_.size();
   std::size_t i = 0;
-  for (;;) {
-    // Go down: take whatever may be taken.
+  for (std::size_t turn = 1;; ++turn) {
+    // Long ways between two sets count as work too.
+    if (turn % kTurnsPerNode == 0 && !budget.SpendNode()) return false;
     bool backtrack = false;
     if (over <= 0) {
       if (!budget.SpendNode()) return false;
@@ -357,7 +391,8 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
         return true;
       }
       backtrack = true;
-    } else if (i == n || left_[i] < over || open.cost + extra >= limit) {
+    } else if (i == n || left_[i] < over || open.cost + extra >= limit ||
+               floor + price >= limit) {
       backtrack = true;
     } else {
       bool allowed = true;
@@ -367,6 +402,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
         const Bytes size = model_.storages[s].size;
         chosen_[i] = 1;
         picks_.push_back(i);
+        price += prices_[i];
         over -= size;
         extra += TestBit(clean, s.position()) ? size : 2 * size;
       }
@@ -381,6 +417,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
       const StorageIndex s = candidates_[i];
       const Bytes size = model_.storages[s].size;
       over += size;
+      price -= prices_[i];
       extra -= TestBit(clean, s.position()) ? size : 2 * size;
       ++i;  // Leave it this time.
     }
@@ -529,7 +566,9 @@ std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bo
   layers[start.executed].push_back(Insert(start, -1, OpIndex(-1)));
   const auto key = [&](std::int32_t node) {
     const Node& state = nodes_[static_cast<std::size_t>(node)];
-    return state.cost + Remaining(WordsOf(static_cast<std::size_t>(node))) +
+    return state.cost +
+           Remaining(WordsOf(static_cast<std::size_t>(node)),
+                     static_cast<std::size_t>(state.executed)) +
            state.resident_bytes / 16 * options.alpha_16ths;
   };
   std::int32_t best = -1;
@@ -615,7 +654,7 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
       }
       return;
     }
-    queue.push({state.cost + Remaining(state.words.data()), static_cast<std::int32_t>(state.executed), made});
+    queue.push({state.cost + Remaining(state.words.data(), state.executed), static_cast<std::int32_t>(state.executed), made});
   };
   push(open, -1, OpIndex(-1));
   bool stopped = false;

@@ -27,6 +27,7 @@
 #ifndef BERTH_SPILL_SEARCH_H_
 #define BERTH_SPILL_SEARCH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -57,11 +58,29 @@ struct Rules {
   bool belady = true;
 };
 
-// A lower bound on the cost still to come once `executed` have run, whatever is in memory.
+struct StateView {
+  const Word* executed;
+  const Word* resident;
+  const Word* clean;
+  std::size_t num_executed;
+};
+
+// A lower bound on the cost still to come; may be negative, and is then good for nothing but the sum
+// with prices.
 class Bound {
  public:
   virtual ~Bound() = default;
-  [[nodiscard]] virtual Bytes Remaining(const Word* executed) const = 0;
+  [[nodiscard]] virtual Bytes Remaining(const StateView& state) const = 0;
+  // By how much the bound grows at least when one of these resident storages leaves, its cost
+  // included: for several, the sum. False: nothing is known.
+  [[nodiscard]] virtual bool Prices(const StateView& state,
+                                    const std::vector<StorageIndex>& storages,
+                                    std::vector<Bytes>& prices) const {
+    static_cast<void>(state);
+    static_cast<void>(storages);
+    static_cast<void>(prices);
+    return false;
+  }
 };
 
 struct BeamOptions {
@@ -136,15 +155,22 @@ class Search {
   template <typename Visit>
   bool ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
                       Budget& budget, bool& cut, Visit visit);
-  void FindCandidates(const Open& open, OpIndex v);
+  // By price where there are prices and `by_price`: then sets may be found that are not minimal.
+  void FindCandidates(const Open& open, OpIndex v, bool by_price);
+  void SumUp();
   [[nodiscard]] bool LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const;
   [[nodiscard]] bool Dominates(Bytes cost_a, const Word* a, Bytes cost_b, const Word* b) const;
   // The node's number; -1 where a known state is no worse.
   std::int32_t Insert(const Open& open, std::int32_t parent, OpIndex op);
   void Rehash(std::size_t slots);
   [[nodiscard]] Schedule Trace(std::int32_t node) const;
-  [[nodiscard]] Bytes Remaining(const Word* executed) const {
-    return bound_ == nullptr ? 0 : bound_->Remaining(executed);
+  [[nodiscard]] Bytes Estimate(const Word* words, std::size_t num_executed) const {
+    if (bound_ == nullptr) return 0;
+    return bound_->Remaining(
+        {words, words + op_words_, words + op_words_ + storage_words_, num_executed});
+  }
+  [[nodiscard]] Bytes Remaining(const Word* words, std::size_t num_executed) const {
+    return std::max<Bytes>(Estimate(words, num_executed), 0);
   }
 
   const Model& model_;
@@ -161,6 +187,7 @@ class Search {
 
   // Scratch of Expand().
   std::vector<StorageIndex> candidates_;
+  std::vector<Bytes> prices_;
   std::vector<Bytes> left_;                      // Bytes of the candidates from here on.
   std::vector<std::vector<std::size_t>> first_;  // Of each candidate, those that leave before it.
   std::vector<char> chosen_;

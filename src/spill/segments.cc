@@ -50,9 +50,9 @@ class SegmentBound::Part : public Bound {
   [[nodiscard]] const std::vector<OpIndex>& operators() const { return operators_; }
 
   // The estimate of this part's own search: in its own operators, the sum of its halves.
-  [[nodiscard]] Bytes Remaining(const Word* executed) const override {
+  [[nodiscard]] Bytes Remaining(const StateView& state) const override {
     Bytes sum = 0;
-    for (const auto& half : halves_) sum += half->From(executed);
+    for (const auto& half : halves_) sum += half->From(state.executed);
     return sum;
   }
 
@@ -93,7 +93,7 @@ class SegmentBound::Part : public Bound {
     }
     if (count == 0) return value_;
     if (count == operators_.size()) return 0;
-    const Bytes sum = Remaining(mine_.data());
+    const Bytes sum = Remaining({mine_.data(), nullptr, nullptr, count});
     if (!solved_) return sum;
     const std::vector<Word> start = mine_;
     const BestFirstAnswer answer =
@@ -273,9 +273,9 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
 
 SegmentBound::~SegmentBound() = default;
 
-Bytes SegmentBound::Remaining(const Word* executed) const {
+Bytes SegmentBound::Remaining(const StateView& state) const {
   Bytes sum = 0;
-  for (const auto& part : parts_) sum += part->From(executed);
+  for (const auto& part : parts_) sum += part->From(state.executed);
   return sum;
 }
 

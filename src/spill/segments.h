@@ -47,7 +47,7 @@ class SegmentBound : public Bound {
   SegmentBound(const SegmentBound&) = delete;
   SegmentBound& operator=(const SegmentBound&) = delete;
 
-  [[nodiscard]] Bytes Remaining(const Word* executed) const override;
+  [[nodiscard]] Bytes Remaining(const StateView& state) const override;
   // Of the whole, from the start.
   [[nodiscard]] Bytes value() const { return value_; }
 

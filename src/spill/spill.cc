@@ -23,6 +23,7 @@
 #include "spill/addresses.h"
 #include "spill/layout.h"
 #include "spill/model.h"
+#include "spill/prices.h"
 #include "spill/search.h"
 #include "spill/segments.h"
 
@@ -36,6 +37,7 @@ using internal::spill::BeamOptions;
 using internal::spill::BestFirstAnswer;
 using internal::spill::kNoCost;
 using internal::spill::Model;
+using internal::spill::PriceBound;
 using internal::spill::Rules;
 using internal::spill::Schedule;
 using internal::spill::Search;
@@ -87,6 +89,7 @@ class Planner {
   }};
   static constexpr std::size_t kStagesOfKnown = 3;  // For an order that need not be the last word.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
+  static constexpr int kPriceIterations = 2000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
   [[nodiscard]] Bytes best_cost() const {
@@ -111,15 +114,11 @@ class Planner {
     Report();
   }
 
-  // The order of the cheapest schedule, in the operators that a search over `order` has.
-  [[nodiscard]] std::vector<OpIndex> BestOrder(const std::vector<OpIndex>& order) const {
+  // The order of the cheapest schedule.
+  [[nodiscard]] std::vector<OpIndex> BestOrder() const {
     std::vector<OpIndex> best;
     best.reserve(model_.num_operators);
-    if (order.empty()) {
-      for (const Action& action : schedules_.front().actions) best.push_back(action.op);
-    } else {
-      for (std::size_t i = 0; i < model_.num_operators; ++i) best.push_back(OpIndex(i));
-    }
+    for (const Action& action : schedules_.front().actions) best.push_back(action.op);
     return best;
   }
 
@@ -142,7 +141,9 @@ class Planner {
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
     Search search(model, options_.capacity, rules_, nullptr);
     std::unique_ptr<SegmentBound> segments;
-    const bool proves = order.empty() || options_.fixed_order;
+    std::unique_ptr<PriceBound> prices;
+    const bool is_chain = !order.empty();
+    const bool proves = !is_chain || options_.fixed_order;
     const auto prove = [&](Bytes bound) {
       if (proves && bound > bound_) {
         bound_ = std::min(bound, best_cost());
@@ -158,17 +159,25 @@ class Planner {
       Add(std::move(*found), order);
       if (exact) prove(best_cost());
     }
+    if (is_chain && options_.rules.prices && best_cost() > 0) {
+      prices = std::make_unique<PriceBound>(model, options_.capacity);
+      prices->Improve(best_cost(), kPriceIterations);
+      prove(prices->value());
+      if (prices->value() >= best_cost()) return;
+      search.SetBound(prices.get());
+    }
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
-      if (stage == kSegmentStage && options_.rules.segments && proves) {
+      if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
         segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_,
-                                                  BestOrder(order), SegmentOptions{}, budget_);
+                                                  BestOrder(), SegmentOptions{}, budget_);
         prove(segments->value());
         if (done() || budget_.Exhausted()) break;
         // As an estimate it has to be worth its time.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
       for (const int alpha : kAlphas) {
+        if (prices && alpha > 0) break;  // What memory is worth is in the bound.
         bool exact = false;
         auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
                                  best_cost(), exact, budget_);
