@@ -55,6 +55,12 @@ struct Table {
 // UTF-8 are written with U+FFFD in place of what is not.
 [[nodiscard]] std::string WriteGraphJson(const Graph& graph);
 
+// The order in a JSON file: its "order", a list of operators by name or by position in program
+// order; or such a list alone. The result is a valid order of `graph`. Errors: kParse;
+// kInvalidPlan, naming the operators.
+[[nodiscard]] Result<Order> ReadOrder(std::string_view text, std::string_view name,
+                                      const Graph& graph);
+
 // Where a plan comes from, for whoever finds the file later.
 struct Provenance {
   std::string version;     // Of Berth.

@@ -42,6 +42,20 @@ Order ProgramOrder(const Graph& graph) {
   return order;
 }
 
+Graph Reordered(const Graph& graph, const Order& order) {
+  BERTH_CHECK(order.size() == graph.operators.size());
+  const std::vector<std::size_t> positions = PositionsOf(order);
+  Graph reordered;
+  reordered.name = graph.name;
+  reordered.tensors = graph.tensors;
+  reordered.operators.reserve(order.size());
+  for (const OperatorIndex v : order) {
+    reordered.operators.push_back(graph.operators[v]);
+    for (OperatorIndex& u : reordered.operators.back().after) u = positions[u];
+  }
+  return reordered;
+}
+
 Result<void> ValidateOrder(const Graph& graph, const Order& order) {
   const std::size_t n = graph.operators.size();
   std::vector<std::size_t> positions(n, n);

@@ -360,6 +360,43 @@ Result<Graph> ReadGraphJson(std::string_view text, std::string_view name) {
   return internal::GraphReader(source).Read();
 }
 
+Result<Order> ReadOrder(std::string_view text, std::string_view name, const Graph& graph) {
+  using internal::Shown;
+  using internal::Value;
+  const internal::Source source(text, name);
+  const auto parsed = internal::ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  const Value* const list = parsed->is_array() ? &*parsed : internal::Member(*parsed, "order");
+  if (list == nullptr || !list->is_array()) {
+    return source.FailAsWhole("\"order\" is " + Shown(list) + " where it should be a list");
+  }
+  std::unordered_map<std::string_view, OperatorIndex> operators;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    operators.emplace(graph.operators[v].name, v);
+  }
+  Order order;
+  order.reserve(list->size());
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Value& item = (*list)[i];
+    const std::string at = "number " + std::to_string(i) + " of \"order\" is " + Shown(&item);
+    if (item.is_string()) {
+      const auto found = operators.find(item.get_ref<const std::string&>());
+      if (found == operators.end()) {
+        return source.FailAsWhole(at + ", which no operator is called", ErrorCode::kInvalidPlan);
+      }
+      order.push_back(found->second);
+    } else if (internal::IsInt64(item) && item.get<std::int64_t>() >= 0) {
+      order.push_back(static_cast<OperatorIndex>(item.get<std::int64_t>()));
+    } else {
+      return source.FailAsWhole(at + " where the name or the position of an operator should be");
+    }
+  }
+  if (auto valid = ValidateOrder(graph, order); !valid) {
+    return source.FailAsWhole(valid.error().message, valid.error().code);
+  }
+  return order;
+}
+
 std::string WriteGraphJson(const Graph& graph) {
   const auto nodes = internal::Lines(
       graph.operators,

@@ -113,5 +113,19 @@ TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
   expect_documented(plan.at("placements").at(0));
 }
 
+TEST(DocsTest, TheGraphAndItsError) {
+  const auto examples = Examples(Document("graph.md"));
+  ASSERT_EQ(examples.size(), 2u);
+  auto graph = ReadGraphJson(examples[0].text, "tiny.json");
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  EXPECT_EQ(Live(*graph, ProgramOrder(*graph)).peak, 3211264);
+  graph->operators.insert(graph->operators.begin() + 1, {"sum", "Sum", {2}, {}});
+  const auto invalid = ReadGraphJson(WriteGraphJson(*graph), "tiny.json");
+  ASSERT_FALSE(invalid.has_value());
+  std::string sentence = examples[1].text;
+  for (char& c : sentence) c = c == '\n' ? ' ' : c;
+  EXPECT_EQ(invalid.error().message + " ", sentence);
+}
+
 }  // namespace
 }  // namespace berth
