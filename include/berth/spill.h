@@ -98,11 +98,11 @@ using Placer = std::function<Result<PlaceAnswer>(const Problem& problem, Budget&
 // Each rule of the search by itself (src/spill/search.h explains them). Whatever is switched off,
 // what is proved stays the same; only the work changes.
 struct SpillRules {
-  bool dominance = true;   // Of two states after the same operators, the better one.
-  bool safe_runs = true;   // Operators that cannot hurt run at once.
-  bool belady = true;      // Of equal storages, the one needed later leaves first.
-  bool prices = true;      // A lower bound for one order, from what memory is worth at each step.
-  bool segments = true;    // A lower bound for all orders: those of parts of the graph add up.
+  bool dominance = true;  // Of two states after the same operators, the better one.
+  bool safe_runs = true;  // Operators that cannot hurt run at once.
+  bool belady = true;     // Of equal storages, the one needed later leaves first.
+  bool prices = true;     // A lower bound for one order, from what memory is worth at each step.
+  bool segments = true;   // A lower bound for all orders: those of parts of the graph add up.
 };
 
 struct SpillOptions {

@@ -20,8 +20,8 @@ Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout
   Problem problem = ProblemOf(graph, PlanOf(layout));
   problem.capacity = capacity;
   Budget mine;
-  mine.SetNodeLimit(std::min(nodes, std::max<std::int64_t>(
-                                        budget.node_limit() - budget.nodes_spent(), 0)));
+  mine.SetNodeLimit(
+      std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0)));
   mine.SetOnPoll([&] {
     if (budget.TimeIsUp()) mine.Cancel();
   });
@@ -90,8 +90,8 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
     }
     const std::vector<Bytes> load = LoadOf(staying);
     if (load.empty() || *std::max_element(load.begin(), load.end()) <= options.capacity) {
-      auto tried = TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer,
-                              budget);
+      auto tried =
+          TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer, budget);
       if (!tried) return tl::unexpected<Error>(tried.error());
       if (*tried && (*tried)->height <= options.capacity) {
         return Found(WithOffsets(staying, **tried));
@@ -110,8 +110,8 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
       if (trials++ == options.max_trials || budget.Exhausted()) break;
       char& kept = layout.storages[choice.storage].kept[choice.access];
       kept = 0;
-      auto tried = TryPlacing(graph, layout, options.capacity, options.nodes_of_trial, placer,
-                              budget);
+      auto tried =
+          TryPlacing(graph, layout, options.capacity, options.nodes_of_trial, placer, budget);
       kept = 1;
       if (!tried) return tl::unexpected<Error>(tried.error());
       if (!*tried) continue;

@@ -71,8 +71,7 @@ Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule
     if (!stays.given) stays.accesses.push_back({step(stored.creator), true});
     for (const OpIndex u : model.users[s]) {
       const auto written = model.written[u];
-      stays.accesses.push_back(
-          {step(u), std::binary_search(written.begin(), written.end(), s)});
+      stays.accesses.push_back({step(u), std::binary_search(written.begin(), written.end(), s)});
     }
     std::sort(stays.accesses.begin(), stays.accesses.end(),
               [](const Access& a, const Access& b) { return a.step < b.step; });
@@ -84,9 +83,9 @@ Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule
     const Step now = step(action.op);
     for (const StorageIndex s : action.evicted) {
       Stays& stays = layout.storages[s.position()];
-      const auto next = std::lower_bound(
-          stays.accesses.begin(), stays.accesses.end(), now,
-          [](const Access& access, Step before) { return access.step < before; });
+      const auto next =
+          std::lower_bound(stays.accesses.begin(), stays.accesses.end(), now,
+                           [](const Access& access, Step before) { return access.step < before; });
       BERTH_CHECK(next != stays.accesses.begin() && next != stays.accesses.end());
       stays.kept[static_cast<std::size_t>(next - stays.accesses.begin()) - 1] = 0;
     }
@@ -98,9 +97,8 @@ SpillPlan PlanOf(const Layout& layout) {
   SpillPlan plan;
   plan.order = layout.order;
   for (const Stays& stays : layout.storages) {
-    ForEachResidency(stays, layout.steps(), plan.traffic, [&](const Residency& residency) {
-      plan.residencies.push_back(residency);
-    });
+    ForEachResidency(stays, layout.steps(), plan.traffic,
+                     [&](const Residency& residency) { plan.residencies.push_back(residency); });
   }
   return plan;
 }

@@ -24,8 +24,8 @@ struct Access {
 struct Stays {
   TensorIndex tensor = 0;
   Bytes size = 0;
-  bool given = false;   // There from the start, off chip.
-  bool result = false;  // Has to be off chip, or in memory, at the end.
+  bool given = false;            // There from the start, off chip.
+  bool result = false;           // Has to be off chip, or in memory, at the end.
   std::vector<Access> accesses;  // In order of step.
   // kept[i]: it stays from access i to the next; the last says whether a result stays to the end.
   std::vector<char> kept;

@@ -71,10 +71,11 @@ struct Model {
 [[nodiscard]] Model WithOrder(const Model& model, std::span<const OpIndex> order);
 
 // The part of `model` that makes and uses the storages for which `inside` is set: these storages,
-// the operators that touch them, in every order that `model` allows; and those operators that do not
-// but run between such operators in every order and need so much that they may drive something
-// out, at most `max_others`, the neediest first. `operators` tells which of `model` they are. What else those operators need is in `elsewhere`, so that a schedule of `model`, looked at
-// in these operators and storages alone, is a schedule of the part.
+// the operators that touch them, in every order that `model` allows; and those operators that do
+// not but run between such operators in every order and need so much that they may drive something
+// out, at most `max_others`, the neediest first. `operators` tells which of `model` they are. What
+// else those operators need is in `elsewhere`, so that a schedule of `model`, looked at in these
+// operators and storages alone, is a schedule of the part.
 [[nodiscard]] Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity,
                            std::size_t max_others, std::vector<OpIndex>& operators);
 

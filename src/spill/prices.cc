@@ -27,8 +27,8 @@ PriceBound::PriceBound(const Model& model, Bytes capacity)
     if (!line.given) uses_.push_back({stored.creator.position(), true, false, 0, 0});
     for (const OpIndex u : model.users[s]) {
       const auto written = model.written[u];
-      uses_.push_back({u.position(), std::binary_search(written.begin(), written.end(), s), false,
-                       0, 0});
+      uses_.push_back(
+          {u.position(), std::binary_search(written.begin(), written.end(), s), false, 0, 0});
     }
     line.end = uses_.size();
     if (stored.result) {
@@ -86,9 +86,7 @@ void PriceBound::SetPrices(const std::vector<std::int64_t>& prices) {
 // Costs are whole numbers.
 Bytes PriceBound::RoundedUp(Wide scaled) { return static_cast<Bytes>(-(-scaled >> kShift)); }
 
-Bytes PriceBound::value() const {
-  return std::max<Bytes>(RoundedUp(if_absent_[0]), 0);
-}
+Bytes PriceBound::value() const { return std::max<Bytes>(RoundedUp(if_absent_[0]), 0); }
 
 std::size_t PriceBound::NextUse(const Line& line, std::size_t step) const {
   const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(line.begin);
@@ -114,8 +112,7 @@ Bytes PriceBound::Remaining(const StateView& state) const {
   if (state.num_executed == steps_) return 0;
   for (std::size_t w = 0; w < model_.storage_words(); ++w) {
     for (Word rest = state.resident[w]; rest != 0; rest &= rest - 1) {
-      const std::size_t s =
-          w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest));
+      const std::size_t s = w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest));
       Wide best = 0;
       Wide leave = 0;
       Wide absent = 0;
@@ -178,8 +175,8 @@ void PriceBound::Improve(Bytes upper, int iterations) {
       value += from(line.begin, line.given);
       bool is_clean = CleanAfter(uses_[line.begin], line.given);
       for (std::size_t i = line.begin; i + 1 < line.end; ++i) {
-        const double keep = size * (before[uses_[i + 1].step] - before[uses_[i].step + 1]) +
-                            from(i + 1, is_clean);
+        const double keep =
+            size * (before[uses_[i + 1].step] - before[uses_[i].step + 1]) + from(i + 1, is_clean);
         const double leave = (is_clean ? size : 2 * size) + from(i + 1, true);
         if (keep <= leave || uses_[i + 1].step == uses_[i].step + 1) {
           load[uses_[i].step + 1] += size;

@@ -2,14 +2,15 @@
 //
 // With the order fixed, a plan says for each storage and each gap between two of its accesses
 // whether it is kept. The storages compete only for the bytes that an operator leaves to others.
-// Put a price on these bytes, for each step, and let every storage decide by itself what is cheaper:
-// to rent its bytes over the gap, or to leave and come back (and to be written, once, however often
-// it leaves). The sum of these, less what all free bytes would have cost, is no more than the least
-// traffic, whatever the prices (Lagrange), and the best prices give the bound of the linear program
-// over these choices, the write that gaps share included.
+// Put a price on these bytes, for each step, and let every storage decide by itself what is
+// cheaper: to rent its bytes over the gap, or to leave and come back (and to be written, once,
+// however often it leaves). The sum of these, less what all free bytes would have cost, is no more
+// than the least traffic, whatever the prices (Lagrange), and the best prices give the bound of the
+// linear program over these choices, the write that gaps share included.
 //
-// The prices are found by subgradient steps in doubles, which is a heuristic; then they are rounded,
-// and every bound is computed from them in whole numbers. So no rounding can spoil a proof.
+// The prices are found by subgradient steps in doubles, which is a heuristic; then they are
+// rounded, and every bound is computed from them in whole numbers. So no rounding can spoil a
+// proof.
 //
 // The bound is good for any state on the way, as each storage's own decision is: rent from here on
 // or leave now. That is what guides the search through an order, and what it prunes by: making a

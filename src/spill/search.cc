@@ -279,14 +279,13 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
     // Within one size: who leaves before whom, ties by index; then an order that respects it.
     for (std::size_t begin = 0; begin < n;) {
       std::size_t end = begin + 1;
-      while (end < n && model_.storages[candidates_[end]].size ==
-                            model_.storages[candidates_[begin]].size) {
+      while (end < n &&
+             model_.storages[candidates_[end]].size == model_.storages[candidates_[begin]].size) {
         ++end;
       }
       if (end - begin > 1) {
-        std::vector<StorageIndex> group(
-            candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
-            candidates_.begin() + static_cast<std::ptrdiff_t>(end));
+        std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        candidates_.begin() + static_cast<std::ptrdiff_t>(end));
         const std::size_t m = group.size();
         // leaves[a][b]: a leaves before b. Mutual pairs go by index, which keeps the relation
         // without cycles: it is a part of a preorder.
@@ -391,8 +390,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
         return true;
       }
       backtrack = true;
-    } else if (i == n || left_[i] < over || open.cost + extra >= limit ||
-               floor + price >= limit) {
+    } else if (i == n || left_[i] < over || open.cost + extra >= limit || floor + price >= limit) {
       backtrack = true;
     } else {
       bool allowed = true;
@@ -575,9 +573,8 @@ std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bo
   Open open;
   for (std::size_t depth = 0; depth < n; ++depth) {
     std::vector<std::int32_t>& layer = layers[depth];
-    std::erase_if(layer, [&](std::int32_t node) {
-      return nodes_[static_cast<std::size_t>(node)].dead;
-    });
+    std::erase_if(layer,
+                  [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
     if (layer.size() > options.width) {
       exact = false;
       std::vector<std::pair<Bytes, std::int32_t>> keyed;
@@ -654,7 +651,8 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
       }
       return;
     }
-    queue.push({state.cost + Remaining(state.words.data(), state.executed), static_cast<std::int32_t>(state.executed), made});
+    queue.push({state.cost + Remaining(state.words.data(), state.executed),
+                static_cast<std::int32_t>(state.executed), made});
   };
   push(open, -1, OpIndex(-1));
   bool stopped = false;

@@ -65,8 +65,8 @@ struct StateView {
   std::size_t num_executed;
 };
 
-// A lower bound on the cost still to come; may be negative, and is then good for nothing but the sum
-// with prices.
+// A lower bound on the cost still to come; may be negative, and is then good for nothing but the
+// sum with prices.
 class Bound {
  public:
   virtual ~Bound() = default;
@@ -90,8 +90,8 @@ struct BeamOptions {
 };
 
 struct BestFirstAnswer {
-  bool complete = false;  // Nothing cheaper than the limit, or than `best`, exists.
-  Bytes bound = 0;        // Proved: every schedule costs this or more, or `limit` or more.
+  bool complete = false;         // Nothing cheaper than the limit, or than `best`, exists.
+  Bytes bound = 0;               // Proved: every schedule costs this or more, or `limit` or more.
   std::optional<Schedule> best;  // Cheaper than the limit.
 };
 
@@ -150,8 +150,8 @@ class Search {
   // Calls visit(child, op) for each successor below `limit`; false if the budget ended in between
   // or `max_sets` cut something off.
   template <typename Visit>
-  bool Expand(const Open& open, const Bytes& limit, std::size_t max_sets, Budget& budget,
-              bool& cut, Visit visit);
+  bool Expand(const Open& open, const Bytes& limit, std::size_t max_sets, Budget& budget, bool& cut,
+              Visit visit);
   template <typename Visit>
   bool ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
                       Budget& budget, bool& cut, Visit visit);

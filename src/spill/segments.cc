@@ -175,8 +175,7 @@ std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_
   }
   if (home_inside.empty() || context.budget.Exhausted()) return nullptr;
   std::vector<OpIndex> operators;
-  Model model =
-      PartOf(whole, inside, context.capacity, context.options.max_others, operators);
+  Model model = PartOf(whole, inside, context.capacity, context.options.max_others, operators);
   std::vector<std::unique_ptr<Part>> halves;
   if (end - begin > context.options.leaf_operators) {
     const std::size_t middle = begin + (end - begin) / 2;
@@ -185,9 +184,9 @@ std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_
       if (half) halves.push_back(std::move(half));
     }
   }
-  auto part = std::make_unique<Part>(std::move(model), std::move(operators), whole,
-                                     context.capacity, context.rules, context.options,
-                                     context.budget);
+  auto part =
+      std::make_unique<Part>(std::move(model), std::move(operators), whole, context.capacity,
+                             context.rules, context.options, context.budget);
   part->Solve(std::move(halves));
   return part;
 }
@@ -198,8 +197,8 @@ std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
                                             const Context& context) {
   std::vector<std::unique_ptr<Part>> parts;
   const std::size_t middle = whole.num_operators / 2;
-  for (const auto& [from, to] : {std::pair{std::size_t{0}, middle},
-                                 std::pair{middle, whole.num_operators}}) {
+  for (const auto& [from, to] :
+       {std::pair{std::size_t{0}, middle}, std::pair{middle, whole.num_operators}}) {
     auto half = PartAlong(whole, home, from, to, context);
     if (half) parts.push_back(std::move(half));
   }
@@ -252,8 +251,8 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
     }
     std::vector<OpIndex> operators;
     Model part_model = PartOf(model, inside, capacity, options.max_others, operators);
-    auto part = std::make_unique<Part>(std::move(part_model), std::move(operators), model,
-                                       capacity, rules, options, budget);
+    auto part = std::make_unique<Part>(std::move(part_model), std::move(operators), model, capacity,
+                                       rules, options, budget);
     part->Solve({});
     if (part->value() == 0) continue;
     for (std::size_t t = 0; t < inside.size(); ++t) {

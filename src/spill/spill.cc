@@ -3,8 +3,10 @@
 // First each known order by itself, as a chain of operators: the cheapest of these is what any
 // other order has to beat. Then beams over all orders, from narrow to wide, and between them
 // best-first search, which proves; each with a limit several times that of the one before, so that
-// easy graphs are done at once and what was spent on a hard one is little more than its last search.
-// Addresses come last, cheapest schedule first.
+// easy graphs are done at once and what was spent on a hard one is little more than its last
+// search. Addresses come last, cheapest schedule first.
+
+#include "berth/spill.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +21,6 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "berth/spill.h"
 #include "spill/addresses.h"
 #include "spill/layout.h"
 #include "spill/model.h"
@@ -69,8 +70,7 @@ class Planner {
       if (auto done = FindPlan(answer); !done) return tl::unexpected<Error>(done.error());
     }
     answer.nodes = budget_.nodes_spent();
-    answer.seconds =
-        std::chrono::duration<double>(Budget::Clock::now() - start).count();
+    answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
     return answer;
   }
 
@@ -169,8 +169,8 @@ class Planner {
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
-        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_,
-                                                  BestOrder(), SegmentOptions{}, budget_);
+        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
+                                                  SegmentOptions{}, budget_);
         prove(segments->value());
         if (done() || budget_.Exhausted()) break;
         // As an estimate it has to be worth its time.
@@ -216,8 +216,8 @@ class Planner {
       for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
         if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
         if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
-        auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]),
-                                   address_options, options_.placer, budget_);
+        auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]), address_options,
+                                   options_.placer, budget_);
         if (!found) return tl::unexpected<Error>(found.error());
         if (*found) answer.best = std::move(**found);
       }
@@ -228,17 +228,17 @@ class Planner {
       const bool proved = answer.best->traffic.avoidable() <= answer.lower_bound;
       answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
       if (options_.placer) {
-        const auto valid = ValidateSpillPlan(graph_, options_.counting, options_.capacity,
-                                             *answer.best);
+        const auto valid =
+            ValidateSpillPlan(graph_, options_.counting, options_.capacity, *answer.best);
         if (!valid) {
           internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
         }
       }
     }
     if (answer.outcome != Outcome::kOptimal) {
-      answer.stopped = budget_.Exhausted()  ? StopReason::kBudget
-                       : out_of_states_     ? StopReason::kEffort
-                                            : StopReason::kAlgorithm;
+      answer.stopped = budget_.Exhausted() ? StopReason::kBudget
+                       : out_of_states_    ? StopReason::kEffort
+                                           : StopReason::kAlgorithm;
     }
     return {};
   }

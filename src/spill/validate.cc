@@ -61,8 +61,7 @@ class Checker {
   }
   [[nodiscard]] std::string Operator(Step step) const {
     return "operator " +
-           internal::Quoted(
-               graph_.operators[plan_.order[static_cast<std::size_t>(step)]].name) +
+           internal::Quoted(graph_.operators[plan_.order[static_cast<std::size_t>(step)]].name) +
            " at step " + std::to_string(step);
   }
 
@@ -104,9 +103,8 @@ class Checker {
       }
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
-                           std::to_string(residency.start) + ", " +
-                           std::to_string(residency.end) + "), not within the " +
-                           std::to_string(steps) + " steps of the order");
+                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
+                           "), not within the " + std::to_string(steps) + " steps of the order");
       }
       if (i > 0) {
         const Residency& before = plan_.residencies[i - 1];
@@ -162,8 +160,8 @@ class Checker {
       }
       if (accesses[next].step >= residency.end) {
         return InvalidPlan(Tensor(t) + " is resident in the steps [" +
-                           std::to_string(residency.start) + ", " +
-                           std::to_string(residency.end) + ") but no operator uses it there");
+                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
+                           ") but no operator uses it there");
       }
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         if (accesses[next].writes) copied = false;
@@ -171,12 +169,11 @@ class Checker {
       const bool done = next == accesses.size();
       if (!residency.written_out) continue;
       if (copied) {
-        return InvalidPlan(Tensor(t) + " is written out at step " +
-                           std::to_string(residency.end) + " though its copy off chip is valid");
+        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
+                           " though its copy off chip is valid");
       }
       if (done && !is_output_[t]) {
-        return InvalidPlan(Tensor(t) + " is written out at step " +
-                           std::to_string(residency.end) +
+        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
                            " but is dead: no operator uses it from then on");
       }
       copied = true;
@@ -229,9 +226,8 @@ Problem ProblemOf(const Graph& graph, const SpillPlan& plan) {
     const Tensor& tensor = graph.tensors[residency.tensor];
     std::size_t first = i;
     while (first > 0 && plan.residencies[first - 1].tensor == residency.tensor) --first;
-    const bool several =
-        first < i || (i + 1 < plan.residencies.size() &&
-                      plan.residencies[i + 1].tensor == residency.tensor);
+    const bool several = first < i || (i + 1 < plan.residencies.size() &&
+                                       plan.residencies[i + 1].tensor == residency.tensor);
     std::string id = tensor.name;
     if (several) {
       id += "#" + std::to_string(i - first + 1);
