@@ -28,6 +28,10 @@ void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
 }
 
 constexpr std::size_t kTurnsPerNode = 256;
+// Storages of one size among which the Belady rule is looked for: it takes their number squared.
+constexpr std::size_t kLargestGroup = 64;
+// From so many candidates on, a beam takes those needed last instead of trying many sets.
+constexpr std::size_t kManyCandidates = 24;
 
 std::size_t HashOf(const Word* words, std::size_t num_words) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -245,17 +249,31 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
   const StateView view{open.words.data(), resident, resident + storage_words_, open.executed};
   const bool priced = bound_ != nullptr && bound_->Prices(view, candidates_, prices_);
   if (!priced) prices_.assign(candidates_.size(), 0);
-  if (priced && by_price) {
+  const bool hinted = !priced && !hint_.empty() && candidates_.size() > kManyCandidates;
+  if (by_price && (priced || hinted)) {
     std::vector<std::size_t> order(candidates_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    // Cheapest by the byte; of these the largest.
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const Bytes size_a = model_.storages[candidates_[a]].size;
-      const Bytes size_b = model_.storages[candidates_[b]].size;
-      const Wide left = Wide{prices_[a]} * size_b;
-      const Wide right = Wide{prices_[b]} * size_a;
-      return left != right ? left < right : size_a > size_b;
-    });
+    if (hinted) {
+      // When the known order needs each next.
+      std::vector<std::size_t> next(candidates_.size(), hint_.size());
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        for (const OpIndex u : model_.users[candidates_[i]]) {
+          if (TestBit(open.words.data(), u.position())) continue;
+          next[i] = std::min(next[i], hint_[u.position()]);
+        }
+      }
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return next[a] > next[b]; });
+    } else {
+      // Cheapest by the byte; of these the largest.
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const Bytes size_a = model_.storages[candidates_[a]].size;
+        const Bytes size_b = model_.storages[candidates_[b]].size;
+        const Wide left = Wide{prices_[a]} * size_b;
+        const Wide right = Wide{prices_[b]} * size_a;
+        return left != right ? left < right : size_a > size_b;
+      });
+    }
     std::vector<StorageIndex> storages;
     std::vector<Bytes> prices;
     for (const std::size_t i : order) {
@@ -283,7 +301,7 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
              model_.storages[candidates_[end]].size == model_.storages[candidates_[begin]].size) {
         ++end;
       }
-      if (end - begin > 1) {
+      if (end - begin > 1 && end - begin <= kLargestGroup) {
         std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
                                         candidates_.begin() + static_cast<std::ptrdiff_t>(end));
         const std::size_t m = group.size();

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "berth/budget.h"
@@ -114,6 +115,11 @@ class Search {
 
   // What estimates the remaining cost from now on; null: nothing does.
   void SetBound(const Bound* bound) { bound_ = bound; }
+  // A known order, by which a beam guesses what is needed last.
+  void SetHint(std::span<const OpIndex> order) {
+    hint_.assign(order.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) hint_[order[i].position()] = i;
+  }
 
  private:
   struct Node {
@@ -177,6 +183,7 @@ class Search {
   Bytes capacity_;
   Rules rules_;
   const Bound* bound_;
+  std::vector<std::size_t> hint_;  // Position of each operator; empty: none.
   std::size_t op_words_;
   std::size_t storage_words_;
   std::size_t stride_;

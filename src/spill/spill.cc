@@ -87,7 +87,7 @@ class Planner {
       {256, 64, 400'000},
       {1500, 64, std::numeric_limits<std::size_t>::max()},
   }};
-  static constexpr std::size_t kStagesOfKnown = 3;  // For an order that need not be the last word.
+  static constexpr std::size_t kStagesOfKnown = 2;  // For an order that need not be the last word.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
@@ -133,7 +133,16 @@ class Planner {
       if (done()) return;
     }
     if (options_.fixed_order) return;
+    polished_ = best_cost();
     Deepen(model_, {}, kStages.size());
+  }
+
+  // Whatever search over orders has found, the best for its order may be better.
+  void Polish() {
+    if (done() || best_cost() >= polished_ || budget_.Exhausted()) return;
+    const std::vector<OpIndex> order = BestOrder();
+    Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfKnown);
+    polished_ = best_cost();
   }
 
   // Beams and best-first searches in turn. With an order, a proof is only one for that order.
@@ -176,6 +185,7 @@ class Planner {
         // As an estimate it has to be worth its time.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
+      if (!is_chain) search.SetHint(BestOrder());
       for (const int alpha : kAlphas) {
         if (prices && alpha > 0) break;  // What memory is worth is in the bound.
         bool exact = false;
@@ -194,6 +204,7 @@ class Planner {
           search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), budget_);
       if (proof.best) Add(std::move(*proof.best), order);
       prove(proof.bound);
+      if (!is_chain) Polish();
       if (proof.complete || budget_.Exhausted()) break;
       if (kStages[stage].states >= limit) {
         out_of_states_ = true;
@@ -250,6 +261,7 @@ class Planner {
   Rules rules_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;
+  Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
   bool out_of_states_ = false;
 };
 
