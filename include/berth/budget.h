@@ -26,6 +26,19 @@ class Budget {
   using Clock = std::chrono::steady_clock;
 
   Budget() = default;
+  // A part of `whole`, for one of several searches that share it: ends when the whole does, or
+  // after `share` (0 to 1) of the time that is left of it. Its nodes are spent of the whole, at the
+  // latest when it is destroyed. The whole must outlive it and is not to be used meanwhile but for
+  // Cancel() and cancelled().
+  Budget(Budget& whole, double share) : whole_(&whole) {
+    node_limit_ = whole.has_node_limit() ? whole.node_limit_ - whole.nodes_spent_ : node_limit_;
+    if (!whole.has_time_limit()) return;
+    const auto left = std::chrono::duration<double>(whole.deadline_ - Clock::now());
+    SetTimeLimit(left.count() * share);
+  }
+  ~Budget() {
+    if (whole_ != nullptr) whole_->nodes_spent_ += nodes_spent_;
+  }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
@@ -69,7 +82,8 @@ class Budget {
 
   // True once time is up or the search was cancelled. Reads the clock; safe from any thread.
   [[nodiscard]] bool TimeIsUp() const noexcept {
-    return cancelled() || (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
+    return cancelled() || (whole_ != nullptr && whole_->TimeIsUp()) ||
+           (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
   }
 
   [[nodiscard]] std::int64_t nodes_spent() const noexcept { return nodes_spent_; }
@@ -87,10 +101,12 @@ class Budget {
   bool Poll() {
     until_poll_ = kPollInterval;
     if (on_poll_) on_poll_();
+    if (whole_ != nullptr && whole_->on_poll_) whole_->on_poll_();
     exhausted_ = exhausted_ || TimeIsUp();
     return !exhausted_;
   }
 
+  Budget* whole_ = nullptr;  // That this is a part of.
   Clock::time_point deadline_ = Clock::time_point::max();
   std::int64_t node_limit_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t nodes_spent_ = 0;

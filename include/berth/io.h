@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/graph.h"
 #include "berth/place.h"
+#include "berth/plan.h"
 #include "berth/problem.h"
 #include "berth/result.h"
+#include "berth/schedule.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -56,10 +59,10 @@ struct Table {
 [[nodiscard]] std::string WriteGraphJson(const Graph& graph);
 
 // The order in a JSON file: its "order", a list of operators by name or by position in program
-// order; or such a list alone. The result is a valid order of `graph`. Errors: kParse;
-// kInvalidPlan, naming the operators.
+// order; or such a list alone. The result is a valid order of `graph`; without `validate`, a list
+// of whatever operators it names. Errors: kParse; kInvalidPlan, naming the operators.
 [[nodiscard]] Result<Order> ReadOrder(std::string_view text, std::string_view name,
-                                      const Graph& graph);
+                                      const Graph& graph, bool validate = true);
 
 // Where a plan comes from, for whoever finds the file later.
 struct Provenance {
@@ -69,6 +72,9 @@ struct Provenance {
   PlaceOptions options;    // Each option as it was; `threads`, which changes nothing, is not kept.
   std::optional<std::int64_t> node_limit = {};
   std::string solver = {};  // Of berth/solvers.h, where one was asked instead of an algorithm.
+  // Of the plan of a graph:
+  ScheduleOptions schedule = {};
+  bool in_place = false;  // The graph went through ReuseInPlace().
 };
 // "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
 [[nodiscard]] std::string HashOf(std::string_view text);
@@ -76,6 +82,10 @@ struct Provenance {
 // Writes a plan as JSON (docs/formats/plan.md). Keys in a fixed order, no time of day, and no
 // running time: the same plan gives the same bytes.
 [[nodiscard]] std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
+                                        const Provenance& provenance);
+
+// Writes the plan of a graph likewise: with its order, and its tensors as buffers.
+[[nodiscard]] std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
                                         const Provenance& provenance);
 
 // Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a
@@ -86,9 +96,31 @@ struct Provenance {
 
 // The bytes of a file; "-" is standard input. Error: kIo, naming the file and the reason.
 [[nodiscard]] Result<std::string> ReadFile(const std::string& path);
+// A file to look at without reading all of it: a regular file is mapped, and of it only what is
+// looked at takes memory; anything else is read. Who truncates the file meanwhile ends the process
+// that looks at it. Movable.
+class FileView {
+ public:
+  FileView() = default;  // Of no file: no bytes.
+  // As ReadFile().
+  [[nodiscard]] static Result<FileView> Open(const std::string& path);
+  FileView(FileView&& other) noexcept;
+  FileView& operator=(FileView&& other) noexcept;
+  ~FileView();
+
+  [[nodiscard]] std::string_view bytes() const { return mapped_.data() ? mapped_ : read_; }
+
+ private:
+  std::string_view mapped_;
+  std::string read_;
+};
+
 // Writes a file as a whole or not at all (through a temporary file beside it); links, pipes and
 // devices are written in place. "-" is standard output. Error: kIo, likewise.
 [[nodiscard]] Result<void> WriteFile(const std::string& path, std::string_view text);
+// The same with the text in pieces, which may be views of the file that is replaced.
+[[nodiscard]] Result<void> WriteFile(const std::string& path,
+                                     std::span<const std::string_view> pieces);
 
 // "512KiB", "1MiB", "1.5GiB", "64kB", "512K" (as KiB), "1048576", "1048576B": a size in bytes.
 // Nothing if it is not

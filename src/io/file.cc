@@ -5,6 +5,7 @@
 // plan.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "berth/io.h"
 #include "io/source.h"
@@ -47,30 +49,37 @@ class Descriptor {
   int value_;
 };
 
-bool WriteAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
+using Pieces = std::span<const std::string_view>;
+
+bool WriteAll(int descriptor, Pieces pieces) {
+  for (std::string_view text : pieces) {
+    while (!text.empty()) {
+      const ssize_t written = write(descriptor, text.data(), text.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return false;
+      }
+      text.remove_prefix(static_cast<std::size_t>(written));
     }
-    text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
 }
 
-Result<void> WriteToStandardOutput(std::string_view text) {
+Result<void> WriteToStandardOutput(Pieces pieces) {
   // Through the stream, so that what was printed before comes before.
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return IoFailure("standard output", "written", errno);
+  for (const std::string_view text : pieces) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+      return IoFailure("standard output", "written", errno);
+    }
   }
+  if (std::fflush(stdout) != 0) return IoFailure("standard output", "written", errno);
   return {};
 }
 
 // Links, pipes and devices: what is there stays, and gets the text.
 Result<void> WriteInPlace(const std::string& path, std::string_view text) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.value() < 0 || !WriteAll(file.value(), text) || !file.Close()) {
+  if (file.value() < 0 || !WriteAll(file.value(), Pieces(&text, 1)) || !file.Close()) {
     return IoFailure(path, "written", errno);
   }
   return {};
@@ -84,7 +93,7 @@ std::string TemporaryPath(const std::string& path) {
          std::to_string(counter++) + ".tmp";
 }
 
-Result<void> Replace(const std::string& path, std::string_view text, const struct stat* existing) {
+Result<void> Replace(const std::string& path, Pieces text, const struct stat* existing) {
   if (existing != nullptr && access(path.c_str(), W_OK) != 0) {
     return IoFailure(path, "written", errno);
   }
@@ -137,16 +146,57 @@ Result<std::string> ReadFile(const std::string& path) {
   return text;
 }
 
+Result<FileView> FileView::Open(const std::string& path) {
+  FileView view;
+  if (path != "-") {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.value() < 0) return IoFailure(path, "read", errno);
+    struct stat status {};
+    if (fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+      const auto size = static_cast<std::size_t>(status.st_size);
+      void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
+      if (memory == MAP_FAILED) return IoFailure(path, "read", errno);
+      view.mapped_ = {static_cast<const char*>(memory), size};
+      return view;
+    }
+  }
+  Result<std::string> text = ReadFile(path);
+  if (!text) return tl::unexpected(text.error());
+  view.read_ = *std::move(text);
+  return view;
+}
+
+FileView::FileView(FileView&& other) noexcept
+    : mapped_(std::exchange(other.mapped_, {})), read_(std::move(other.read_)) {}
+
+FileView& FileView::operator=(FileView&& other) noexcept {
+  std::swap(mapped_, other.mapped_);
+  std::swap(read_, other.read_);
+  return *this;
+}
+
+FileView::~FileView() {
+  // Mapped from its beginning; the page is not ours to write, munmap() takes no const pointer.
+  if (mapped_.data() != nullptr) munmap(const_cast<char*>(mapped_.data()), mapped_.size());
+}
+
 Result<void> WriteFile(const std::string& path, std::string_view text) {
+  return WriteFile(path, Pieces(&text, 1));
+}
+
+Result<void> WriteFile(const std::string& path, std::span<const std::string_view> pieces) {
   // /dev/stdout by its name: opened anew, a file behind it would be overwritten from its start.
-  if (path == "-" || path == "/dev/stdout") return WriteToStandardOutput(text);
+  if (path == "-" || path == "/dev/stdout") return WriteToStandardOutput(pieces);
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) return IoFailure(path, "written", errno);
-    return Replace(path, text, nullptr);
+    return Replace(path, pieces, nullptr);
   }
   if (S_ISDIR(status.st_mode)) return IoFailure(path, "written", EISDIR);
-  if (S_ISREG(status.st_mode)) return Replace(path, text, &status);
+  if (S_ISREG(status.st_mode)) return Replace(path, pieces, &status);
+  // A link may lead to the very file that the pieces are views of.
+  std::string text;
+  for (const std::string_view piece : pieces) text += piece;
   return WriteInPlace(path, text);
 }
 

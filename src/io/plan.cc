@@ -32,6 +32,47 @@ Json PlacementOf(const Buffer& buffer, Bytes offset) {
           {"offset", offset}};
 }
 
+Json OptionsOf(const Provenance& provenance) {
+  Json options = Json::object();
+  for (const OptionInfo& option : Options()) {
+    if (option.name == "threads") continue;  // The same plan gives the same bytes.
+    const auto value = GetOption(provenance.options, option.name);
+    BERTH_CHECK(value.has_value());
+    const bool other = option.name == "algorithm" && !provenance.solver.empty();
+    options[std::string(option.name)] = other ? provenance.solver : *value;
+  }
+  return options;
+}
+
+Json OrNull(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
+
+// The beginning of a plan: a field a line.
+std::string Fields(const Json& fields) {
+  std::string out = "{\n";
+  for (const auto& [key, value] : fields.items()) {
+    out += "  " + Line(key) + ": " + Line(value) + ",\n";
+  }
+  return out;
+}
+
+// The end of a plan. A placement a line: plans are compared with line-based tools.
+std::string Placements(const Problem& problem, const PlaceAnswer& answer) {
+  std::string out = "  \"placements\": ";
+  if (!answer.best) {
+    out += "null";
+  } else if (problem.buffers.empty()) {
+    out += "[]";
+  } else {
+    BERTH_CHECK(answer.best->offsets.size() == problem.buffers.size());
+    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+      out += b == 0 ? "[\n    " : ",\n    ";
+      out += Line(PlacementOf(problem.buffers[b], answer.best->offsets[b]));
+    }
+    out += "\n  ]";
+  }
+  return out + "\n}\n";
+}
+
 // Collects the offset of each buffer of a problem.
 class OffsetCollector {
  public:
@@ -156,50 +197,65 @@ Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& 
 std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
                           const Provenance& provenance) {
   using internal::Json;
-  using internal::Line;
-  Json options = Json::object();
-  for (const OptionInfo& option : Options()) {
-    if (option.name == "threads") continue;  // The same plan gives the same bytes.
-    const auto value = GetOption(provenance.options, option.name);
-    BERTH_CHECK(value.has_value());
-    const bool other = option.name == "algorithm" && !provenance.solver.empty();
-    options[std::string(option.name)] = other ? provenance.solver : *value;
-  }
-  const Json head = {
-      {"format", internal::kFormat},
-      {"format_version", internal::kFormatVersion},
-      {"berth_version", provenance.version},
-      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-      {"options", std::move(options)},
-      {"node_limit", provenance.node_limit ? Json(*provenance.node_limit) : Json()},
-      {"outcome", ToString(answer.outcome)},
-      {"stopped", ToString(answer.stopped)},
-      {"algorithm", answer.algorithm},
-      {"capacity", problem.capacity ? Json(*problem.capacity) : Json()},
-      {"height", answer.best ? Json(answer.best->height) : Json()},
-      {"lower_bound", answer.lower_bound},
-      {"nodes", answer.nodes},
-  };
+  return internal::Fields({
+             {"format", internal::kFormat},
+             {"format_version", internal::kFormatVersion},
+             {"berth_version", provenance.version},
+             {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
+             {"options", internal::OptionsOf(provenance)},
+             {"node_limit", internal::OrNull(provenance.node_limit)},
+             {"outcome", ToString(answer.outcome)},
+             {"stopped", ToString(answer.stopped)},
+             {"algorithm", answer.algorithm},
+             {"capacity", internal::OrNull(problem.capacity)},
+             {"height", answer.best ? Json(answer.best->height) : Json()},
+             {"lower_bound", answer.lower_bound},
+             {"nodes", answer.nodes},
+         }) +
+         internal::Placements(problem, answer);
+}
 
-  // A placement a line: plans are compared with line-based tools.
-  std::string out = "{\n";
-  for (const auto& [key, value] : head.items()) {
-    out += "  " + Line(key) + ": " + Line(value) + ",\n";
+std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
+                          const Provenance& provenance) {
+  using internal::Json;
+  Json order = Json::array();
+  for (const OperatorIndex v : plan.schedule.order) order.push_back(graph.operators[v].name);
+  Json schedule_options = Json::object();
+  for (const OptionInfo& option : ScheduleOptionTable()) {
+    const auto value = GetOption(provenance.schedule, option.name);
+    BERTH_CHECK(value.has_value());
+    schedule_options[std::string(option.name)] = *value;
   }
-  out += "  \"placements\": ";
-  if (!answer.best) {
-    out += "null";
-  } else if (problem.buffers.empty()) {
-    out += "[]";
-  } else {
-    BERTH_CHECK(answer.best->offsets.size() == problem.buffers.size());
-    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
-      out += b == 0 ? "[\n    " : ",\n    ";
-      out += Line(internal::PlacementOf(problem.buffers[b], answer.best->offsets[b]));
-    }
-    out += "\n  ]";
-  }
-  return out + "\n}\n";
+  const Counting& counting = provenance.schedule.counting;
+  const Problem& problem = plan.liveness.problem;
+  return internal::Fields({
+             {"format", internal::kFormat},
+             {"format_version", internal::kFormatVersion},
+             {"berth_version", provenance.version},
+             {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
+             {"graph", graph.name},
+             {"count", {{"inputs", counting.inputs}, {"parameters", counting.parameters}}},
+             {"in_place", provenance.in_place},
+             {"options", internal::OptionsOf(provenance)},
+             {"schedule_options", std::move(schedule_options)},
+             {"node_limit", internal::OrNull(provenance.node_limit)},
+             {"outcome", ToString(plan.outcome)},
+             {"stopped", ToString(plan.place.stopped)},
+             {"algorithm", plan.place.algorithm},
+             {"capacity", internal::OrNull(problem.capacity)},
+             {"height", internal::OrNull(plan.arena())},
+             {"lower_bound", plan.lower_bound},
+             {"nodes", plan.place.nodes},
+             {"program_order_peak", plan.program_order_peak},
+             {"peak", plan.schedule.peak},
+             {"schedule_outcome", ToString(plan.schedule.outcome)},
+             {"schedule_stopped", ToString(plan.schedule.stopped)},
+             {"schedule_algorithm", plan.schedule.algorithm},
+             {"schedule_nodes", plan.schedule.nodes},
+             {"order_lower_bound", plan.place.lower_bound},
+             {"order", std::move(order)},
+         }) +
+         internal::Placements(problem, plan.place);
 }
 
 Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view name,

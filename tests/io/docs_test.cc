@@ -113,6 +113,19 @@ TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
   expect_documented(plan.at("placements").at(0));
 }
 
+TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
+  const std::string document = Document("plan.md");
+  const auto graph = ReadGraphJson(Examples(Document("graph.md")).at(0).text, "tiny.json").value();
+  Budget budget;
+  const auto text = WritePlanJson(graph, Plan(graph, {}, budget).value(), {});
+  const auto plan = nlohmann::json::parse(text);
+  for (const auto& [key, value] : plan.items()) {
+    EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+  }
+  EXPECT_EQ(ReadOrder(text, "plan", graph).value(), (Order{0, 1}));
+  EXPECT_EQ(plan.at("placements").size(), 1u);
+}
+
 TEST(DocsTest, TheGraphAndItsError) {
   const auto examples = Examples(Document("graph.md"));
   ASSERT_EQ(examples.size(), 2u);

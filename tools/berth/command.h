@@ -26,6 +26,9 @@ struct Command {
   std::function<Result<ExitCode>()> run;
 };
 
+[[nodiscard]] Command AddPlanCommand(CLI::App& berth);
+[[nodiscard]] Command AddScheduleCommand(CLI::App& berth);
+[[nodiscard]] Command AddCompareCommand(CLI::App& berth);
 [[nodiscard]] Command AddPlaceCommand(CLI::App& berth);
 [[nodiscard]] Command AddCheckCommand(CLI::App& berth);
 [[nodiscard]] Command AddExplainCommand(CLI::App& berth);

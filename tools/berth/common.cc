@@ -206,8 +206,8 @@ bool HasExtension(const std::string& path, std::string_view extension) {
                     });
 }
 
-void AddTable(CLI::App& app, TableArguments& arguments) {
-  app.add_option("TABLE", arguments.path, "CSV table of buffers; - is standard input.")->required();
+void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
+  app.add_option("TABLE", arguments.path, description)->required();
   AddBytes(
       app, "--capacity", arguments.capacity,
       "Bytes that the plan may use, such as 1048576, 512KiB or 1MiB; K, M and G alone mean KiB, "
@@ -242,11 +242,15 @@ std::string NameOf(const std::string& path) {
 Result<Input> Load(const TableArguments& arguments) {
   auto text = ReadFile(arguments.path);
   if (!text) return tl::unexpected(text.error());
+  return ParseTable(arguments, std::move(*text));
+}
+
+Result<Input> ParseTable(const TableArguments& arguments, std::string text) {
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
-  auto table = ReadCsv(*text, name, arguments.csv);
+  auto table = ReadCsv(text, name, arguments.csv);
   if (!table) return tl::unexpected(table.error());
-  Input input{NameOf(arguments.path), std::move(*text), std::move(table->problem)};
+  Input input{NameOf(arguments.path), std::move(text), std::move(table->problem)};
   input.problem.capacity = arguments.capacity;
   return input;
 }
@@ -258,13 +262,7 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
       AddPlaceOption(app, info, arguments);
     }
   }
-  AddDuration(
-      app, "--time-limit", arguments.time_limit,
-      "End the search after this time with the best answer so far, such as 500ms, 10s or 2m.")
-      ->group("Search");
-  AddCount(app, "--node-limit", arguments.node_limit,
-           "End the search after this many nodes; unlike a time limit, the same on every machine.")
-      ->group("Search");
+  AddLimits(app, arguments);
   if (SolverRows().empty() || !without.empty()) return;
   const auto set = [&arguments](const std::string& value) {
     if (value != "on" && value != "off") {
@@ -280,6 +278,16 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
   app.add_option("--ilp-solver", arguments.method_options.ilp_solver,
                  "What solves --algorithm ilp. Default: the first of them that this build has.")
       ->type_name("cbc|highs")
+      ->group("Search");
+}
+
+void AddLimits(CLI::App& app, SearchArguments& arguments) {
+  AddDuration(
+      app, "--time-limit", arguments.time_limit,
+      "End the search after this time with the best answer so far, such as 500ms, 10s or 2m.")
+      ->group("Search");
+  AddCount(app, "--node-limit", arguments.node_limit,
+           "End the search after this many nodes; unlike a time limit, the same on every machine.")
       ->group("Search");
 }
 
@@ -301,8 +309,10 @@ std::vector<std::string> CompleteArguments(const CLI::App& berth,
     return arguments;
   }
   std::vector<std::string> switches;
-  for (const OptionInfo& info : Options()) {
-    if (IsSwitch(info)) switches.push_back(FlagOf(info.name));
+  for (const auto options : {Options(), ScheduleOptionTable()}) {
+    for (const OptionInfo& info : options) {
+      if (IsSwitch(info)) switches.push_back(FlagOf(info.name));
+    }
   }
   std::vector<std::string> complete;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -374,6 +384,25 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
   auto conflict = berth::Explain(problem, options_, budget_);
   progress_.Stop();
   return conflict;
+}
+
+Result<ScheduleAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
+  options.progress = [this](const ScheduleProgress& progress) {
+    progress_.Update({progress.peak, progress.lower_bound, progress.nodes});
+  };
+  auto answer = berth::Schedule(graph, options, budget_);
+  progress_.Stop();
+  return answer;
+}
+
+Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
+  options.schedule.progress = [this](const ScheduleProgress& progress) {
+    progress_.Update({progress.peak, progress.lower_bound, progress.nodes});
+  };
+  options.place.progress = options_.progress;
+  auto plan = berth::Plan(graph, options, budget_);
+  progress_.Stop();
+  return plan;
 }
 
 PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {

@@ -16,7 +16,9 @@
 #include "berth/budget.h"
 #include "berth/io.h"
 #include "berth/place.h"
+#include "berth/plan.h"
 #include "berth/problem.h"
+#include "berth/schedule.h"
 #include "tools/berth/method.h"
 #include "tools/berth/terminal.h"
 
@@ -76,7 +78,8 @@ struct TableArguments {
   std::string endpoints;  // As given; empty if not.
 };
 // TABLE, --capacity and --endpoints.
-void AddTable(CLI::App& app, TableArguments& arguments);
+void AddTable(CLI::App& app, TableArguments& arguments,
+              const std::string& description = "CSV table of buffers; - is standard input.");
 
 struct Input {
   std::string name;  // What errors and reports call it.
@@ -85,6 +88,8 @@ struct Input {
   [[nodiscard]] std::string hash() const { return HashOf(text); }
 };
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
+// The same of a file that has been read already.
+[[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, std::string text);
 // What to call the file at `path`: itself without its folders, which differ between machines.
 [[nodiscard]] std::string NameOf(const std::string& path);
 
@@ -100,6 +105,8 @@ struct SearchArguments {
 // --time-limit, --node-limit and a flag for each row of Options() but `without`.
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
+// --time-limit and --node-limit alone.
+void AddLimits(CLI::App& app, SearchArguments& arguments);
 // The command line with what people leave out: "--minimize" as "--minimize=on", "help place" as
 // "place --help".
 [[nodiscard]] std::vector<std::string> CompleteArguments(const CLI::App& berth,
@@ -120,6 +127,9 @@ class WatchedSearch {
 
   [[nodiscard]] Result<PlaceAnswer> Place(const Problem& problem);
   [[nodiscard]] Result<Conflict> Explain(const Problem& problem);
+  [[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, ScheduleOptions options);
+  // Of the arguments, the placement's options count as well as the limits.
+  [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
   [[nodiscard]] bool interrupted() const { return budget_.cancelled(); }
 
  private:

@@ -34,8 +34,8 @@ int RunCommand(const std::vector<Command>& commands) {
 
 int Main(int argc, char** argv) {
   CLI::App berth(
-      "Static memory planner: buffers with lifetimes and sizes go in, offsets with "
-      "proofs come out.",
+      "Static memory planner: models, or buffers with lifetimes and sizes, go in; orders and "
+      "offsets with proofs come out.",
       "berth");
   berth.formatter(std::make_shared<HelpFormatter>());
   berth.option_defaults()->take_last();
@@ -45,14 +45,16 @@ int Main(int argc, char** argv) {
   berth.footer(
       "Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 gave up before an answer.\n"
       "\nExamples:\n"
+      "  berth plan model.onnx -o plan.json                  A model's order and offsets.\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
       "  berth check model.csv plan.csv                      Is anybody's plan right?\n"
       "  berth COMMAND --help                                All about one command.");
-  const std::vector<Command> commands = {AddPlaceCommand(berth),    AddCheckCommand(berth),
-                                         AddExplainCommand(berth),  AddInfoCommand(berth),
-                                         AddGenerateCommand(berth), AddEncodeCommand(berth),
-                                         AddBenchCommand(berth),    AddOptionsCommand(berth)};
+  const std::vector<Command> commands = {
+      AddPlanCommand(berth),  AddScheduleCommand(berth), AddCompareCommand(berth),
+      AddPlaceCommand(berth), AddCheckCommand(berth),    AddExplainCommand(berth),
+      AddInfoCommand(berth),  AddGenerateCommand(berth), AddEncodeCommand(berth),
+      AddBenchCommand(berth), AddOptionsCommand(berth)};
   try {
     // CLI11 takes the words of a command line from the last to the first.
     auto words =

@@ -1,0 +1,126 @@
+// berth/schedule.h -- a graph known, the order of least memory wanted.
+//
+//   berth::Budget budget;
+//   budget.SetTimeLimit(1.0);
+//   const auto answer = berth::Schedule(graph, {}, budget);
+//
+// The order of operators decides which tensors are live together, and so the peak: the most bytes
+// live at one step. Schedule() gives the order of least peak that it can find within the budget and
+// says what it proved about it. Real graphs of thousands of operators mostly come with a proof, in
+// milliseconds. Thread-safety: all functions here may be called from several threads on different
+// arguments.
+#ifndef BERTH_SCHEDULE_H_
+#define BERTH_SCHEDULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/place.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+enum class ScheduleAlgorithm {
+  kAuto,             // Exact search, the cheap before the dear.
+  kProgram,          // As the graph is written.
+  kHoistedUpdates,   // The same, each weight update right after its last predecessor.
+  kGreedy,           // Of the operators ready, the one that leaves the fewest bytes live.
+  kGreedyBackwards,  // The same, from the end.
+  kBeam,             // Many orders side by side, forwards and backwards.
+};
+
+struct ScheduleAlgorithmInfo {
+  ScheduleAlgorithm algorithm;
+  std::string_view name;     // As on the command line: "hoisted-updates".
+  std::string_view summary;  // One sentence.
+  std::string_view source;   // Paper and section.
+  bool exact;                // Can prove optimality.
+};
+// All algorithms, in the order of the enumeration.
+[[nodiscard]] std::span<const ScheduleAlgorithmInfo> ScheduleAlgorithms();
+[[nodiscard]] const ScheduleAlgorithmInfo& Info(ScheduleAlgorithm algorithm);
+// Nothing where no algorithm has that name.
+[[nodiscard]] std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name);
+
+// Each part of the exact search by itself (the files of src/schedule explain them). Whatever is
+// switched off, what is proved stays true; only work and time change.
+struct ExactOptions {
+  bool reduction = true;   // Operators with an obvious place are not searched (reduce.h).
+  bool segments = true;    // Parts that every order runs one after the other are solved alone.
+  bool cut_bound = true;   // Minimum cuts bound the step of each operator (cut.h).
+  bool beam = true;        // Good orders quickly (beam.h).
+  bool probing = true;     // Order constraints that a limit implies, by minimum cuts (probe.h).
+  bool best_first = true;  // Search over sets of operators (best_first.h).
+  bool bisection = true;   // Also asks for orders far below the best known: raises the bound.
+  bool dominance = true;  // What frees at least what it creates, at no cost, runs at once (walk.h).
+  bool backwards = true;  // Beam and best-first also read orders from the end.
+};
+
+// How far a running search is. Comes when the best order or the bound changes.
+struct ScheduleProgress {
+  Bytes peak = 0;
+  Bytes lower_bound = 0;
+  std::int64_t nodes = 0;
+};
+
+struct ScheduleOptions {
+  ScheduleAlgorithm algorithm = ScheduleAlgorithm::kAuto;
+  Counting counting = {};
+  std::size_t beam_width = 128;                   // Of kBeam; from 1 to 1,000,000.
+  std::size_t most_bytes = std::size_t{2} << 30;  // Of memory for stored states, roughly.
+  ExactOptions exact = {};
+  // Called from the calling thread. May be empty.
+  std::function<void(const ScheduleProgress&)> progress;
+};
+
+// One row for each option: what --help, docs/options.md and the bindings are made from.
+[[nodiscard]] std::span<const OptionInfo> ScheduleOptionTable();
+// Sets one option from text. Error: kInvalidOptions, naming the option, the value and what is
+// allowed.
+[[nodiscard]] Result<void> SetOption(ScheduleOptions& options, std::string_view name,
+                                     std::string_view value);
+// The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
+[[nodiscard]] Result<std::string> GetOption(const ScheduleOptions& options, std::string_view name);
+
+// What a search went through.
+struct ScheduleStats {
+  std::int64_t operators = 0;    // That are left to search after the reduction.
+  std::int64_t segments = 0;     // Into which they fall.
+  std::int64_t cuts = 0;         // Minimum cuts.
+  std::int64_t constraints = 0;  // Order constraints found by probing.
+  std::int64_t states = 0;       // Sets of operators kept by beams and best-first search.
+  friend bool operator==(const ScheduleStats&, const ScheduleStats&) = default;
+};
+
+struct ScheduleAnswer {
+  Outcome outcome = Outcome::kFeasible;  // kOptimal or kFeasible: an order there always is.
+  StopReason stopped = StopReason::kAnswered;
+  Order order;                 // Validated.
+  Bytes peak = 0;              // Of `order`, as Live() counts it.
+  Bytes lower_bound = 0;       // Proved: no order has a lower peak.
+  std::string_view algorithm;  // The name of what found `order`.
+  std::int64_t nodes = 0;      // Cuts and states; 0 where no search was needed.
+  double seconds = 0;          // Wall clock.
+  ScheduleStats stats;
+};
+
+// Orders the operators of `graph`.
+//
+// kAuto ends when the least peak is proved or the budget ends; without any limit in `budget`, also
+// when a fixed amount of work has been done, some tens of seconds, so that a compiler always gets
+// an answer. The other algorithms prove the bound that needs no search: the largest step by itself.
+// The answer depends on the arguments alone unless the budget ends by time or cancellation.
+// Errors: kInvalidGraph, as Validate(); kInvalidOptions.
+[[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
+                                              Budget& budget);
+
+}  // namespace berth
+
+#endif  // BERTH_SCHEDULE_H_

@@ -1,0 +1,124 @@
+#include "io/onnx/rules.h"
+
+namespace berth::internal::rules {
+
+void Unary(Call& call) {
+  for (std::size_t i = 0; i < call.num_outputs() && i < 1; ++i) {
+    call.Out(i).kind = call.In(0).kind;
+    call.Out(i).element = call.ElementOf(0);
+    call.Out(i).shape = call.ShapeOf(0);
+  }
+}
+
+void Predicate(Call& call) { call.Set(0, kBool, call.ShapeOf(0)); }
+
+namespace {
+
+// Before operator set 7 the second operand was repeated only where an attribute said so, along an
+// axis that another one gave; the result always has the shape of the first.
+Shape BinaryShape(Call& call) {
+  if (call.opset() < 7 && call.node().domain.empty()) return call.ShapeOf(0);
+  return call.Broadcast(call.ShapeOf(0), call.ShapeOf(1));
+}
+
+}  // namespace
+
+void Binary(Call& call) { call.Set(0, call.ElementOf(0), BinaryShape(call)); }
+
+void Comparison(Call& call) { call.Set(0, kBool, BinaryShape(call)); }
+
+void Variadic(Call& call) {
+  if (call.num_inputs() == 0) return call.Fail("it has no input");
+  Shape shape = call.ShapeOf(0);
+  for (std::size_t i = 1; i < call.num_inputs(); ++i) {
+    shape = call.Broadcast(shape, call.ShapeOf(i));
+  }
+  call.Set(0, call.ElementOf(0), std::move(shape));
+}
+
+void Where(Call& call) {
+  const Shape values = call.Broadcast(call.ShapeOf(1), call.ShapeOf(2));
+  call.Set(0, call.ElementOf(1), call.Broadcast(call.ShapeOf(0), values));
+}
+
+void Cast(Call& call) {
+  const std::int64_t to = call.Int("to", 0);
+  if (to > 0 && to < 1000) {
+    call.Set(0, static_cast<std::int32_t>(to), call.ShapeOf(0));
+    return;
+  }
+  if (call.opset() >= 6) return call.Fail("it does not say what type to cast to");
+  call.Because("operator set 1 names the type as text");
+}
+
+void CastLike(Call& call) { call.Set(0, call.ElementOf(1), call.ShapeOf(0)); }
+
+void Dropout(Call& call) {
+  call.Set(0, call.ElementOf(0), call.ShapeOf(0));
+  call.Set(1, call.opset() >= 10 ? std::int32_t{kBool} : call.ElementOf(0), call.ShapeOf(0));
+}
+
+void BatchNormalization(Call& call) {
+  call.Set(0, call.ElementOf(0), call.ShapeOf(0));
+  // Statistics, one for each channel.
+  for (std::size_t i = 1; i < call.num_outputs(); ++i) {
+    call.Set(i, call.ElementOf(1), call.ShapeOf(1));
+  }
+}
+
+void LayerNormalization(Call& call) {
+  const Shape& in = call.ShapeOf(0);
+  call.Set(0, call.ElementOf(0), in);
+  if (call.num_outputs() < 2 || !in.has_rank) return;
+  const std::optional<std::size_t> axis = call.Axis(call.Int("axis", -1), in.rank());
+  if (!axis) return;
+  Shape statistics = in;
+  for (std::size_t i = *axis; i < in.rank(); ++i) statistics.dims[i] = 1;
+  for (std::size_t i = 1; i < call.num_outputs(); ++i) call.Set(i, kFloat, statistics);
+}
+
+void SkipLayerNormalization(Call& call) {
+  const Shape& in = call.ShapeOf(0);
+  call.Set(0, call.ElementOf(0), in);
+  call.Set(3, call.ElementOf(0), in);  // Input and skip, added up.
+  if (!in.has_rank || in.dims.empty()) return;
+  Shape statistics = in;
+  statistics.dims.back() = 1;
+  call.Set(1, kFloat, statistics);
+  call.Set(2, kFloat, statistics);
+}
+
+void QuantizeLinear(Call& call) {
+  const std::int64_t type = call.Int("output_dtype", 0);
+  call.Set(0,
+           call.Has(2)               ? call.ElementOf(2)
+           : type > 0 && type < 1000 ? static_cast<std::int32_t>(type)
+                                     : std::int32_t{kUint8},
+           call.ShapeOf(0));
+}
+
+void DequantizeLinear(Call& call) {
+  const std::int64_t type = call.Int("output_dtype", 0);
+  call.Set(0, type > 0 && type < 1000 ? static_cast<std::int32_t>(type) : call.ElementOf(1),
+           call.ShapeOf(0));
+}
+
+void DynamicQuantizeLinear(Call& call) {
+  call.Set(0, kUint8, call.ShapeOf(0));
+  call.Set(1, kFloat, Ranked({}));
+  call.Set(2, kUint8, Ranked({}));
+}
+
+void RandomLike(Call& call) {
+  const std::int64_t type = call.Int("dtype", 0);
+  call.Set(0, type > 0 && type < 1000 ? static_cast<std::int32_t>(type) : call.ElementOf(0),
+           call.ShapeOf(0));
+}
+
+void QLinearBinary(Call& call) {
+  call.Set(0, call.ElementOf(0), call.Broadcast(call.ShapeOf(0), call.ShapeOf(3)));
+}
+
+void QLinearUnary(Call& call) { call.Set(0, call.ElementOf(0), call.ShapeOf(0)); }
+
+}  // namespace berth::internal::rules

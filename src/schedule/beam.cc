@@ -1,0 +1,135 @@
+#include "schedule/beam.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "schedule/walk.h"
+
+namespace berth::internal {
+namespace {
+
+// How a kept state came about.
+struct Origin {
+  std::uint32_t parent = 0;
+  Op op = 0;
+};
+
+struct Node {
+  Standing at;
+  std::uint64_t hash = 0;
+  Origin origin;
+  std::uint32_t slot = 0;  // Of the level's words.
+};
+
+struct Level {
+  std::vector<Node> nodes;
+  std::vector<Word> words;
+};
+
+bool Better(const Node& a, const Node& b) {
+  if (a.at.peak != b.at.peak) return a.at.peak < b.at.peak;
+  if (a.at.live != b.at.live) return a.at.live < b.at.live;
+  if (a.hash != b.hash) return a.hash < b.hash;
+  return a.slot < b.slot;
+}
+
+// Leaves the best `width` distinct states.
+void Trim(Level& level, std::size_t width, std::size_t stride) {
+  std::sort(level.nodes.begin(), level.nodes.end(), Better);
+  std::vector<Node> kept;
+  kept.reserve(std::min(width, level.nodes.size()));
+  std::vector<Word> words;
+  words.reserve(std::min(width, level.nodes.size()) * stride);
+  // Equal states have equal live bytes and hashes; the one of lower peak comes first but others may
+  // lie between, so all kept ones of the same hash are compared.
+  std::vector<std::uint64_t> hashes;
+  for (Node node : level.nodes) {
+    if (kept.size() >= width) break;
+    const Word* const state = level.words.data() + node.slot * stride;
+    bool duplicate = false;
+    for (std::size_t k = 0; k < kept.size() && !duplicate; ++k) {
+      duplicate = hashes[k] == node.hash &&
+                  std::memcmp(words.data() + k * stride, state, stride / 2 * sizeof(Word)) == 0;
+    }
+    if (duplicate) continue;
+    node.slot = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(node);
+    hashes.push_back(node.hash);
+    words.insert(words.end(), state, state + stride);
+  }
+  level.nodes = std::move(kept);
+  level.words = std::move(words);
+}
+
+}  // namespace
+
+std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& limits,
+                                    Budget& budget) {
+  const Walker walker(instance, limits.floor, limits.dominance);
+  const std::size_t stride = walker.state_words();
+  const std::size_t n = instance.num_ops;
+  std::vector<Level> levels(n + 1);
+  std::vector<Origin> origins;  // Of all states that went on.
+  std::vector<Word> scratch(stride);
+
+  const auto add = [&](const Standing& at, Origin origin) {
+    std::size_t done = 0;
+    for (std::size_t k = 0; k < stride / 2; ++k) {
+      done += static_cast<std::size_t>(std::popcount(scratch[k]));
+    }
+    Level& level = levels[done];
+    const auto slot = static_cast<std::uint32_t>(level.words.size() / stride);
+    level.words.insert(level.words.end(), scratch.begin(), scratch.end());
+    level.nodes.push_back({at, walker.Hash(scratch.data()), origin, slot});
+    if (level.nodes.size() >= 8 * limits.width + 64) Trim(level, limits.width, stride);
+  };
+
+  constexpr std::uint32_t kRoot = ~std::uint32_t{0};
+  Standing at = walker.Start(scratch.data());
+  if (at.peak > limits.limit) return std::nullopt;
+  walker.RunDominant(scratch.data(), at);
+  add(at, {kRoot, 0});
+  for (std::size_t done = 0; done < n; ++done) {
+    Level level = std::move(levels[done]);
+    levels[done] = {};
+    Trim(level, limits.width, stride);
+    for (const Node& node : level.nodes) {
+      if (!budget.SpendNode()) return std::nullopt;
+      const auto id = static_cast<std::uint32_t>(origins.size());
+      origins.push_back(node.origin);
+      const Word* const state = level.words.data() + node.slot * stride;
+      ForEachBit(state + walker.words(), walker.words(), [&](std::size_t bit) {
+        const Op op = static_cast<Op>(bit);
+        if (walker.StepBytes(state, node.at, op) > limits.limit) return;
+        std::copy(state, state + stride, scratch.begin());
+        Standing next = node.at;
+        walker.Run(scratch.data(), next, op);
+        walker.RunDominant(scratch.data(), next);
+        add(next, {id, op});
+      });
+    }
+  }
+  Trim(levels[n], 1, stride);
+  if (levels[n].nodes.empty()) return std::nullopt;
+
+  // The way there: the operators chosen, last first; then run again with what dominance added.
+  std::vector<Op> chosen;
+  for (Origin at_end = levels[n].nodes[0].origin; at_end.parent != kRoot;
+       at_end = origins[at_end.parent]) {
+    chosen.push_back(at_end.op);
+  }
+  std::vector<Op> order;
+  order.reserve(n);
+  at = walker.Start(scratch.data());
+  walker.RunDominant(scratch.data(), at, &order);
+  for (std::size_t k = chosen.size(); k-- > 0;) {
+    order.push_back(chosen[k]);
+    walker.Run(scratch.data(), at, chosen[k]);
+    walker.RunDominant(scratch.data(), at, &order);
+  }
+  return order;
+}
+
+}  // namespace berth::internal

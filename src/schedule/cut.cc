@@ -1,0 +1,215 @@
+#include "schedule/cut.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace berth::internal {
+
+void Cut::Connect(std::uint32_t from, std::uint32_t to, Bytes room) {
+  edges_.push_back({to, head_[from], room});
+  head_[from] = static_cast<std::uint32_t>(edges_.size() - 1);
+  edges_.push_back({from, head_[to], 0});
+  head_[to] = static_cast<std::uint32_t>(edges_.size() - 1);
+}
+
+std::uint32_t Cut::NewNode() {
+  head_.push_back(kNoNode);
+  return static_cast<std::uint32_t>(head_.size() - 1);
+}
+
+void Cut::Build(Op v) {
+  for (const Op u : undecided_) local_[u] = kNoNode;
+  undecided_.clear();
+  edges_.clear();
+  head_.assign(2, kNoNode);
+  forced_ = false;
+  op_ = v;
+  flow_ = 0;
+  fixed_ = instance_.base;
+  work_ += static_cast<std::int64_t>(instance_.num_ops + 2 * instance_.buffers.size());
+  const Word* const before = precedence_.Before(v);
+  const Word* const after = precedence_.After(v);
+  for (std::size_t k = 0; k < precedence_.words(); ++k) {
+    Word rest = ~(before[k] | after[k]);
+    if (k + 1 == precedence_.words() && instance_.num_ops % kWordBits != 0) {
+      rest &= (Word{1} << (instance_.num_ops % kWordBits)) - 1;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      const Op u =
+          static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+      if (u == v) continue;
+      undecided_.push_back(u);
+      local_[u] = NewNode();
+    }
+  }
+  for (const Op u : undecided_) {
+    for (const Op p : precedence_.predecessors(u)) {
+      if (local_[p] != kNoNode) Connect(local_[u], local_[p], kInfinite);
+    }
+  }
+  for (const FlowBuffer& buffer : instance_.buffers) {
+    // In the step of v its own buffers count as created, and what it consumes is not freed yet.
+    bool source = buffer.from_start;
+    std::size_t inside = 0;
+    std::uint32_t in = kNoNode;
+    for (const Op c : buffer.creators) {
+      source = source || c == v || TestBit(before, c);
+      if (local_[c] != kNoNode) {
+        ++inside;
+        in = local_[c];
+      }
+    }
+    if (!source && inside == 0) continue;
+    bool sink = buffer.to_end;
+    std::size_t outside = 0;
+    std::uint32_t out = kNoNode;
+    for (const Op k : buffer.consumers) {
+      sink = sink || k == v || TestBit(after, k);
+      if (local_[k] != kNoNode) {
+        ++outside;
+        out = local_[k];
+      }
+    }
+    if (source && sink) {
+      fixed_ += buffer.bytes;
+      continue;
+    }
+    if (!sink && outside == 0) continue;
+    if (source) {
+      in = kSource;
+    } else if (inside > 1) {
+      in = NewNode();
+      for (const Op c : buffer.creators) {
+        if (local_[c] != kNoNode) Connect(local_[c], in, kInfinite);
+      }
+    }
+    if (sink) {
+      out = kSink;
+    } else if (outside > 1) {
+      out = NewNode();
+      for (const Op k : buffer.consumers) {
+        if (local_[k] != kNoNode) Connect(out, local_[k], kInfinite);
+      }
+    }
+    if (in != out) Connect(in, out, buffer.bytes);
+  }
+}
+
+// Distances from the source along edges with room.
+bool Cut::Label() {
+  level_.assign(head_.size(), kNoNode);
+  queue_.clear();
+  queue_.push_back(kSource);
+  level_[kSource] = 0;
+  for (std::size_t k = 0; k < queue_.size(); ++k) {
+    const std::uint32_t node = queue_[k];
+    for (std::uint32_t e = head_[node]; e != kNoNode; e = edges_[e].next) {
+      ++work_;
+      const std::uint32_t to = edges_[e].to;
+      if (edges_[e].room == 0 || level_[to] != kNoNode) continue;
+      level_[to] = level_[node] + 1;
+      queue_.push_back(to);
+    }
+  }
+  return level_[kSink] != kNoNode;
+}
+
+// Dinic's algorithm: blocking flows along shortest paths.
+void Cut::Augment(Bytes limit) {
+  while (fixed_ + flow_ <= limit && Label()) {
+    next_ = head_;
+    path_.clear();
+    std::uint32_t node = kSource;
+    for (;;) {
+      if (node == kSink) {
+        Bytes room = kInfinite;
+        for (const std::uint32_t e : path_) room = std::min(room, edges_[e].room);
+        std::size_t keep = path_.size();
+        for (std::size_t k = path_.size(); k-- > 0;) {
+          Edge& edge = edges_[path_[k]];
+          edge.room -= room;
+          edges_[path_[k] ^ 1].room += room;
+          if (edge.room == 0) keep = k;
+        }
+        flow_ += room;
+        // Only terminals that must not meet are joined by edges of infinite room alone.
+        if (fixed_ + flow_ > limit) return;
+        node = edges_[path_[keep] ^ 1].to;
+        path_.resize(keep);
+        continue;
+      }
+      std::uint32_t& e = next_[node];
+      while (e != kNoNode && (edges_[e].room == 0 || level_[edges_[e].to] != level_[node] + 1)) {
+        ++work_;
+        e = edges_[e].next;
+      }
+      if (e != kNoNode) {
+        path_.push_back(e);
+        node = edges_[e].to;
+      } else {
+        if (path_.empty()) break;
+        const std::uint32_t back = path_.back();
+        path_.pop_back();
+        node = edges_[back ^ 1].to;
+        next_[node] = edges_[next_[node]].next;
+      }
+    }
+  }
+}
+
+Bytes Cut::Solve(Op v, Bytes limit) {
+  Build(v);
+  Augment(limit);
+  base_flow_ = flow_;
+  saved_edges_ = edges_.size();
+  rooms_.resize(saved_edges_);
+  for (std::size_t e = 0; e < saved_edges_; ++e) rooms_[e] = edges_[e].room;
+  return fixed_ + flow_;
+}
+
+Bytes Cut::SolveWith(Op u, bool inside, Bytes limit) {
+  if (forced_) {
+    // Take the last terminal, and the flow that it brought, back.
+    while (edges_.size() > saved_edges_) {
+      const Edge& back = edges_.back();
+      const Edge& edge = edges_[edges_.size() - 2];
+      head_[edge.to] = back.next;
+      head_[back.to] = edge.next;
+      edges_.resize(edges_.size() - 2);
+    }
+    for (std::size_t e = 0; e < saved_edges_; ++e) edges_[e].room = rooms_[e];
+    flow_ = base_flow_;
+  }
+  forced_ = true;
+  if (inside) {
+    Connect(kSource, local_[u], kInfinite);
+  } else {
+    Connect(local_[u], kSink, kInfinite);
+  }
+  Augment(limit);
+  return fixed_ + flow_;
+}
+
+void Cut::Witness(Word* set, bool largest) const {
+  const Word* const before = precedence_.Before(op_);
+  std::copy(before, before + precedence_.words(), set);
+  std::vector<bool> reached(head_.size(), false);
+  std::vector<std::uint32_t> queue;
+  const std::uint32_t start = largest ? kSink : kSource;
+  queue.push_back(start);
+  reached[start] = true;
+  for (std::size_t k = 0; k < queue.size(); ++k) {
+    for (std::uint32_t e = head_[queue[k]]; e != kNoNode; e = edges_[e].next) {
+      const Bytes room = largest ? edges_[e ^ 1].room : edges_[e].room;
+      if (room == 0 || reached[edges_[e].to]) continue;
+      reached[edges_[e].to] = true;
+      queue.push_back(edges_[e].to);
+    }
+  }
+  for (const Op u : undecided_) {
+    if (reached[local_[u]] != largest) SetBit(set, u);
+  }
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,83 @@
+// schedule/cut.h -- the fewest bytes at which an operator can run, by a minimum cut.
+//
+// Whatever the order, operator v runs after some downset S that holds all that must precede v and
+// nothing that must follow it. So min over these S of step(S, v) bounds the peak of every order. f
+// being a sum of terms [some creator in S][some consumer not in S], the minimum is a minimum cut:
+// S is the source's side, and for each buffer
+//
+//   creator --inf--> in --bytes--> out --inf--> consumer,     v in S --inf--> its predecessors.
+//
+// Everything that precedes v is the source, v and what follows it the sink; only the operators in
+// between, and the buffers that they touch, are nodes. With few of them a cut takes microseconds.
+//
+// Probing asks for more: the same minimum over the S with operator u in them, or without it. The
+// flow is kept, and only augmented from the new terminal; then taken back.
+#ifndef BERTH_SCHEDULE_CUT_H_
+#define BERTH_SCHEDULE_CUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "schedule/precedence.h"
+
+namespace berth::internal {
+
+class Cut {
+ public:
+  // Both must outlive this.
+  Cut(const Instance& instance, const Precedence& precedence)
+      : instance_(instance), precedence_(precedence), local_(instance.num_ops, kNoNode) {}
+
+  // The least step(S, v). Gives up once it is known to exceed `limit`, with a bound that does.
+  Bytes Solve(Op v, Bytes limit);
+  // The same over the S with (or without) `u`, which must be one of undecided().
+  Bytes SolveWith(Op u, bool inside, Bytes limit);
+
+  // The operators that neither precede nor follow v.
+  [[nodiscard]] const std::vector<Op>& undecided() const { return undecided_; }
+  // The least S of the last minimum (or, with `largest`, the largest); only after a call that did
+  // not give up. Writes instance.words() words.
+  void Witness(Word* set, bool largest) const;
+
+  // Edges looked at so far, some nanoseconds each.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+
+ private:
+  static constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
+  static constexpr std::uint32_t kSource = 0;
+  static constexpr std::uint32_t kSink = 1;
+  static constexpr Bytes kInfinite = Bytes{1} << 62;
+  struct Edge {
+    std::uint32_t to;
+    std::uint32_t next;
+    Bytes room;
+  };
+
+  void Connect(std::uint32_t from, std::uint32_t to, Bytes room);
+  std::uint32_t NewNode();
+  void Build(Op v);
+  // Augments until no path is left or the total exceeds `limit`.
+  void Augment(Bytes limit);
+  bool Label();
+
+  const Instance& instance_;
+  const Precedence& precedence_;
+  Op op_ = 0;
+  Bytes fixed_ = 0;
+  Bytes flow_ = 0;
+  std::vector<Op> undecided_;
+  std::vector<std::uint32_t> local_;  // By operator: its node.
+  std::vector<std::uint32_t> head_;   // By node: its first edge.
+  std::vector<Edge> edges_;           // Edge e and e ^ 1 are each other's reverse.
+  std::size_t saved_edges_ = 0;
+  std::vector<std::uint32_t> level_, next_, queue_, path_;
+  std::int64_t work_ = 0;
+  Bytes base_flow_ = 0;
+  std::vector<Bytes> rooms_;
+  bool forced_ = false;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_SCHEDULE_CUT_H_

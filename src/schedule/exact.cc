@@ -1,0 +1,260 @@
+#include "schedule/exact.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "schedule/beam.h"
+#include "schedule/cut.h"
+#include "schedule/precedence.h"
+#include "schedule/question.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::int64_t kFirstWork = 500'000;
+
+// The operators after which every other one has either run or must follow, in sequence; the last
+// operator is always one. Position p is such if each earlier operator has a direct successor at p
+// or before (then a path to p), and each later one a direct predecessor at p or after.
+std::vector<Op> Pivots(const Instance& instance) {
+  const std::size_t n = instance.num_ops;
+  std::vector<bool> is_pivot(n, true);
+  Op latest = 0;  // The largest least successor of the operators before.
+  for (Op v = 0; v < n; ++v) {
+    if (v > 0 && latest > v) is_pivot[v] = false;
+    Op first = static_cast<Op>(n);
+    for (const Op s : instance.successors[v]) first = std::min(first, s);
+    latest = std::max(latest, first);
+  }
+  Op earliest = static_cast<Op>(n);
+  for (std::size_t v = n; v-- > 0;) {
+    if (earliest < v) is_pivot[v] = false;
+    // One without predecessors depends on none that comes before.
+    Op last = 0;
+    bool any = false;
+    for (const Op p : instance.predecessors[v]) {
+      last = std::max(last, p);
+      any = true;
+    }
+    if (!any && v > 0) {
+      // Not after any pivot.
+      for (Op u = 0; u < v; ++u) is_pivot[u] = false;
+      break;
+    }
+    if (any) earliest = std::min(earliest, last);
+  }
+  std::vector<Op> pivots;
+  for (Op v = 0; v < n; ++v) {
+    if (is_pivot[v] || v + 1 == n) pivots.push_back(v);
+  }
+  return pivots;
+}
+
+// Raises `bound` by the cuts of the operators whose step in `order` exceeds it, largest first: no
+// other can have a larger cut.
+Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bound,
+               ScheduleStats& stats, Budget& budget) {
+  std::vector<Bytes> steps;
+  (void)PeakOf(instance, order, &steps);
+  std::vector<Op> by_step;
+  for (Op v = 0; v < instance.num_ops; ++v) {
+    if (steps[v] > bound) by_step.push_back(v);
+  }
+  std::stable_sort(by_step.begin(), by_step.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
+  const Precedence precedence(instance);
+  Cut cut(instance, precedence);
+  for (const Op v : by_step) {
+    if (steps[v] <= bound || !budget.SpendNode()) break;
+    ++stats.cuts;
+    bound = std::max(bound, cut.Solve(v, steps[v]));
+  }
+  return bound;
+}
+
+// Operators that every order runs in one go.
+class Segment {
+ public:
+  Segment(const Instance& whole, Op begin, Op end, Bytes peak, const ExactOptions& options)
+      : options_(options), begin_(begin), peak_(peak), order_(end - begin) {
+    std::iota(order_.begin(), order_.end(), Op{0});
+    if (end - begin == whole.num_ops) {
+      whole_ = &whole;
+    } else {
+      end_ = end;
+    }
+  }
+
+  [[nodiscard]] Bytes peak() const { return peak_; }
+  [[nodiscard]] Bytes bound() const { return bound_; }
+  [[nodiscard]] bool exhausted() const { return exhausted_; }
+  [[nodiscard]] std::int64_t work() const { return work_; }
+  void AppendTo(std::vector<Op>& order) const {
+    for (const Op v : order_) order.push_back(begin_ + v);
+  }
+
+  // One turn of the search; no order of the whole has a peak below `floor`.
+  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, ScheduleStats& stats,
+               Budget& budget) {
+    if (!started_) {
+      Start(whole, floor, stats, budget);
+      started_ = true;
+      return;
+    }
+    if (!lower_ || lower_->limit() >= peak_) {
+      if (lower_) {
+        lower_->LowerLimit(peak_ - 1);
+      } else {
+        lower_.emplace(*whole_, options_, floor, peak_ - 1);
+        AddOrders(*lower_);
+      }
+    }
+    Ask(lower_, work_, bytes, floor, stats, budget);
+    if (options_.bisection && Bound(floor) < peak_ && !budget.Exhausted()) {
+      const Bytes lowest = Bound(floor);
+      if (half_ && (half_->limit() < lowest || half_->limit() + 1 >= peak_)) half_.reset();
+      if (!half_ && peak_ - lowest >= 4) {
+        half_.emplace(*whole_, options_, floor, lowest + (peak_ - lowest) / 2);
+        AddOrders(*half_);
+      }
+      if (half_) Ask(half_, work_ / 2, bytes, floor, stats, budget);
+    }
+    exhausted_ = lower_ && lower_->exhausted();
+    work_ *= 2;
+  }
+
+ private:
+  [[nodiscard]] Bytes Bound(Bytes floor) const { return std::max(floor, bound_); }
+
+  void Start(const Instance& whole, Bytes floor, ScheduleStats& stats, Budget& budget) {
+    if (whole_ == nullptr) {
+      std::vector<Op> ops(order_.size());
+      std::iota(ops.begin(), ops.end(), begin_);
+      std::vector<Word> before(whole.words(), 0);
+      for (Op v = 0; v < begin_; ++v) SetBit(before.data(), v);
+      part_ = Restricted(whole, ops, before.data());
+      whole_ = &part_;
+    }
+    if (options_.beam) {
+      const Instance backwards = Reversed(*whole_);
+      for (const bool reversed : {false, true}) {
+        if (reversed && !options_.backwards) continue;
+        const std::int64_t nodes = budget.nodes_spent();
+        auto order = Beam(reversed ? backwards : *whole_,
+                          {1, Bound(floor), peak_ - 1, options_.dominance}, budget);
+        stats.states += budget.nodes_spent() - nodes;
+        if (!order) continue;
+        if (reversed) std::reverse(order->begin(), order->end());
+        Offer(*order);
+      }
+    }
+    if (options_.cut_bound) bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
+  }
+
+  void Offer(const std::vector<Op>& order) {
+    const Bytes peak = PeakOf(*whole_, order);
+    known_.push_back(order);
+    if (peak >= peak_) return;
+    peak_ = peak;
+    order_ = order;
+  }
+
+  void AddOrders(Question& question) const {
+    question.AddOrder(order_);
+    for (const auto& order : known_) {
+      if (order != order_) question.AddOrder(order);
+    }
+  }
+
+  void Ask(std::optional<Question>& question, std::int64_t work, std::size_t bytes, Bytes floor,
+           ScheduleStats& stats, Budget& budget) {
+    const Question::Answer answer = question->Advance(work, bytes, stats, budget);
+    bound_ = std::max(bound_, question->lower_bound());
+    if (answer == Question::Answer::kFound) {
+      Offer(question->order());
+      if (options_.cut_bound && Bound(floor) < peak_) {
+        bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
+      }
+      if (&question == &half_) half_.reset();
+    }
+  }
+
+  const ExactOptions& options_;
+  Op begin_;
+  Op end_ = 0;
+  Bytes peak_;
+  Bytes bound_ = 0;
+  std::vector<Op> order_;               // Counted from begin_.
+  std::vector<std::vector<Op>> known_;  // Orders found on the way.
+  const Instance* whole_ = nullptr;
+  Instance part_;
+  bool started_ = false;
+  bool exhausted_ = false;
+  std::int64_t work_ = kFirstWork;
+  std::optional<Question> lower_;  // Is any lower peak possible?
+  std::optional<Question> half_;   // Is one half way down to the bound?
+};
+
+}  // namespace
+
+ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
+                          std::int64_t most_work, std::size_t most_bytes,
+                          const std::function<void(Bytes peak, Bytes bound)>& report,
+                          ScheduleStats& stats, Budget& budget) {
+  ExactResult result;
+  const std::size_t n = instance.num_ops;
+  std::vector<Op> program(n);
+  std::iota(program.begin(), program.end(), Op{0});
+  std::vector<Bytes> steps;
+  const Bytes program_peak = PeakOf(instance, program, &steps);
+  // What is live before and after everything is so in every order.
+  Bytes floor = std::max(LiveAtStart(instance), LiveAtStart(Reversed(instance)));
+  if (n == 0) {
+    result.peak = result.lower_bound = program_peak;
+    return result;
+  }
+  std::vector<std::unique_ptr<Segment>> segments;
+  Op begin = 0;
+  const std::vector<Op> pivots =
+      options.segments ? Pivots(instance) : std::vector<Op>{static_cast<Op>(n - 1)};
+  for (const Op pivot : pivots) {
+    const Op end = pivot + 1;
+    const Bytes peak = *std::max_element(steps.begin() + begin, steps.begin() + end);
+    if (end - begin == 1) floor = std::max(floor, peak);
+    segments.push_back(std::make_unique<Segment>(instance, begin, end, peak, options));
+    begin = end;
+  }
+  stats.segments = static_cast<std::int64_t>(segments.size());
+
+  std::int64_t work = 0;
+  Bytes reported_peak = 0;
+  Bytes reported_bound = -1;
+  for (;;) {
+    Segment* worst = segments.front().get();
+    for (const auto& segment : segments) {
+      floor = std::max(floor, segment->bound());
+      if (segment->peak() > worst->peak()) worst = segment.get();
+    }
+    result.peak = std::max(worst->peak(), LiveAtStart(instance));
+    result.lower_bound = std::min(floor, result.peak);
+    if (report && (result.peak != reported_peak || result.lower_bound != reported_bound)) {
+      report(result.peak, result.lower_bound);
+      reported_peak = result.peak;
+      reported_bound = result.lower_bound;
+    }
+    if (result.peak <= floor || budget.Exhausted()) break;
+    if (work >= most_work || worst->exhausted()) {
+      result.out_of_work = true;
+      break;
+    }
+    work += worst->work();
+    worst->Advance(instance, floor, most_bytes, stats, budget);
+  }
+  for (const auto& segment : segments) segment->AppendTo(result.order);
+  return result;
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,213 @@
+#include "schedule/instance.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+void Normalize(std::vector<Op>& items) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+}
+
+}  // namespace
+
+OpLists::OpLists(const std::vector<std::vector<Op>>& rows) {
+  begin_.reserve(rows.size() + 1);
+  begin_.push_back(0);
+  for (const auto& row : rows) {
+    items_.insert(items_.end(), row.begin(), row.end());
+    begin_.push_back(static_cast<std::uint32_t>(items_.size()));
+  }
+}
+
+Instance MakeInstance(std::size_t num_ops, Bytes base, const std::vector<std::pair<Op, Op>>& edges,
+                      std::vector<FlowBuffer> buffers) {
+  Instance instance;
+  instance.num_ops = num_ops;
+  instance.base = base;
+  std::vector<std::vector<Op>> predecessors(num_ops), successors(num_ops);
+  for (const auto& [before, after] : edges) {
+    BERTH_DCHECK(before != after);
+    predecessors[after].push_back(before);
+    successors[before].push_back(after);
+  }
+  for (auto& row : predecessors) Normalize(row);
+  for (auto& row : successors) Normalize(row);
+  instance.predecessors = OpLists(predecessors);
+  instance.successors = OpLists(successors);
+
+  std::vector<std::vector<Op>> creates(num_ops), consumes(num_ops);
+  std::vector<std::vector<Op>> created_shared(num_ops), freed_shared(num_ops);
+  instance.created_alone.assign(num_ops, 0);
+  instance.freed_alone.assign(num_ops, 0);
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    FlowBuffer& buffer = buffers[b];
+    if (buffer.from_start) buffer.creators.clear();
+    if (buffer.to_end) buffer.consumers.clear();
+    Normalize(buffer.creators);
+    Normalize(buffer.consumers);
+    BERTH_DCHECK(buffer.from_start || !buffer.creators.empty());
+    BERTH_DCHECK(buffer.to_end || !buffer.consumers.empty());
+    const Op id = static_cast<Op>(b);
+    for (const Op c : buffer.creators) {
+      creates[c].push_back(id);
+      if (buffer.creators.size() > 1) created_shared[c].push_back(id);
+    }
+    for (const Op k : buffer.consumers) {
+      consumes[k].push_back(id);
+      if (buffer.consumers.size() > 1) freed_shared[k].push_back(id);
+    }
+    if (buffer.creators.size() == 1) instance.created_alone[buffer.creators[0]] += buffer.bytes;
+    if (buffer.consumers.size() == 1) instance.freed_alone[buffer.consumers[0]] += buffer.bytes;
+  }
+  instance.buffers = std::move(buffers);
+  instance.creates = OpLists(creates);
+  instance.consumes = OpLists(consumes);
+  instance.created_shared = OpLists(created_shared);
+  instance.freed_shared = OpLists(freed_shared);
+  return instance;
+}
+
+Instance Reversed(const Instance& instance) {
+  std::vector<std::pair<Op, Op>> edges;
+  for (Op v = 0; v < instance.num_ops; ++v) {
+    for (const Op p : instance.predecessors[v]) edges.emplace_back(v, p);
+  }
+  std::vector<FlowBuffer> buffers = instance.buffers;
+  for (FlowBuffer& buffer : buffers) {
+    std::swap(buffer.creators, buffer.consumers);
+    std::swap(buffer.from_start, buffer.to_end);
+  }
+  return MakeInstance(instance.num_ops, instance.base, edges, std::move(buffers));
+}
+
+Instance Restricted(const Instance& instance, const std::vector<Op>& ops, const Word* before) {
+  constexpr Op kOutside = ~Op{0};
+  std::vector<Op> local(instance.num_ops, kOutside);
+  for (std::size_t k = 0; k < ops.size(); ++k) local[ops[k]] = static_cast<Op>(k);
+  std::vector<std::pair<Op, Op>> edges;
+  for (const Op v : ops) {
+    for (const Op p : instance.predecessors[v]) {
+      if (local[p] != kOutside) edges.emplace_back(local[p], local[v]);
+    }
+  }
+  Bytes base = instance.base;
+  std::vector<FlowBuffer> buffers;
+  for (const FlowBuffer& buffer : instance.buffers) {
+    FlowBuffer part{buffer.bytes, buffer.from_start, false, {}, {}};
+    for (const Op c : buffer.creators) {
+      if (TestBit(before, c)) {
+        part.from_start = true;
+      } else if (local[c] != kOutside) {
+        part.creators.push_back(local[c]);
+      }
+    }
+    bool freed_later = buffer.to_end;
+    for (const Op k : buffer.consumers) {
+      if (local[k] != kOutside) {
+        part.consumers.push_back(local[k]);
+      } else if (!TestBit(before, k)) {
+        freed_later = true;
+      }
+    }
+    part.to_end = freed_later;
+    if (!part.from_start && part.creators.empty()) continue;  // Not yet created.
+    if (!part.to_end && part.consumers.empty()) continue;     // Gone.
+    if (part.from_start && part.to_end) {
+      base += part.bytes;
+    } else {
+      buffers.push_back(std::move(part));
+    }
+  }
+  return MakeInstance(ops.size(), base, edges, std::move(buffers));
+}
+
+Bytes LiveAtStart(const Instance& instance) {
+  Bytes live = instance.base;
+  for (const FlowBuffer& buffer : instance.buffers) {
+    if (buffer.from_start) live += buffer.bytes;
+  }
+  return live;
+}
+
+Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<Bytes>* steps) {
+  std::vector<Word> done(instance.words(), 0);
+  Bytes live = LiveAtStart(instance);
+  Bytes peak = live;
+  if (steps != nullptr) steps->assign(instance.num_ops, 0);
+  for (const Op v : order) {
+    const Bytes step = live + CreatedBytes(instance, done.data(), v);
+    peak = std::max(peak, step);
+    if (steps != nullptr) (*steps)[v] = step;
+    live = step - FreedBytes(instance, done.data(), v);
+    SetBit(done.data(), v);
+  }
+  return peak;
+}
+
+bool IsOrder(const Instance& instance, std::span<const Op> order) {
+  if (order.size() != instance.num_ops) return false;
+  std::vector<Word> done(instance.words(), 0);
+  for (const Op v : order) {
+    if (v >= instance.num_ops || TestBit(done.data(), v)) return false;
+    for (const Op p : instance.predecessors[v]) {
+      if (!TestBit(done.data(), p)) return false;
+    }
+    SetBit(done.data(), v);
+  }
+  return true;
+}
+
+std::vector<Op> TopologicalOrder(std::size_t num_ops, const OpLists& predecessors,
+                                 const OpLists& successors) {
+  std::vector<std::size_t> missing(num_ops);
+  std::priority_queue<Op, std::vector<Op>, std::greater<>> ready;
+  for (Op v = 0; v < num_ops; ++v) {
+    missing[v] = predecessors[v].size();
+    if (missing[v] == 0) ready.push(v);
+  }
+  std::vector<Op> order;
+  order.reserve(num_ops);
+  while (!ready.empty()) {
+    const Op v = ready.top();
+    ready.pop();
+    order.push_back(v);
+    for (const Op s : successors[v]) {
+      if (--missing[s] == 0) ready.push(s);
+    }
+  }
+  if (order.size() != num_ops) order.clear();
+  return order;
+}
+
+BitMatrix Ancestors(const Instance& instance, std::span<const Op> order) {
+  BitMatrix ancestors(instance.num_ops, instance.num_ops);
+  for (const Op v : order) {
+    for (const Op p : instance.predecessors[v]) {
+      ancestors.Merge(v, p);
+      ancestors.Set(v, p);
+    }
+  }
+  return ancestors;
+}
+
+BitMatrix Descendants(const Instance& instance, std::span<const Op> order) {
+  BitMatrix descendants(instance.num_ops, instance.num_ops);
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const Op v = order[k];
+    for (const Op s : instance.successors[v]) {
+      descendants.Merge(v, s);
+      descendants.Set(v, s);
+    }
+  }
+  return descendants;
+}
+
+}  // namespace berth::internal

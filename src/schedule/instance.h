@@ -1,0 +1,133 @@
+// schedule/instance.h -- what a schedule search works on: operators, their order constraints, and
+// the bytes that are live after any set of them.
+//
+// A buffer has a set of creators C and a set of consumers K. It is live after the operators S have
+// run (S closed under predecessors: a downset) if some creator is in S and some consumer is not:
+//
+//   f(S) = base + sum of the bytes of all buffers with C * S != {} and K not within S.
+//
+// In a graph every buffer has one creator; sets come from the reduction (schedule/reduce.h), and
+// make the form symmetric: reading orders backwards swaps C with K and predecessors with
+// successors. A buffer live from the start has no need of creators, one live to the end none of
+// consumers. Operator v, run after S, touches what is live before and after it at once:
+//
+//   step(S, v) = f(S) + bytes of the buffers with v in C and C * S == {}   (created)
+//              = f(S + v) + bytes of the buffers with v in K and K within S + v   (freed)
+//
+// A buffer with C = K = {v} is live in that step alone. Every other k in K must not run before
+// some creator has, except for buffers live from the start; so must at least one k.
+//
+// f is submodular, f(S) + f(T) >= f(S * T) + f(S + T): each summand is, being 1 on the S that meet
+// C without covering K. All of the searches rest on this.
+#ifndef BERTH_SCHEDULE_INSTANCE_H_
+#define BERTH_SCHEDULE_INSTANCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "berth/problem.h"
+#include "schedule/bits.h"
+
+namespace berth::internal {
+
+using Op = std::uint32_t;
+
+// A list of numbers for each of several rows, in one array.
+class OpLists {
+ public:
+  OpLists() = default;
+  explicit OpLists(const std::vector<std::vector<Op>>& rows);
+  [[nodiscard]] std::span<const Op> operator[](std::size_t row) const {
+    return {items_.data() + begin_[row], begin_[row + 1] - begin_[row]};
+  }
+  [[nodiscard]] std::size_t size() const { return begin_.empty() ? 0 : begin_.size() - 1; }
+
+ private:
+  std::vector<std::uint32_t> begin_;
+  std::vector<Op> items_;
+};
+
+struct FlowBuffer {
+  Bytes bytes = 0;
+  bool from_start = false;
+  bool to_end = false;
+  std::vector<Op> creators;   // Increasing.
+  std::vector<Op> consumers;  // Increasing.
+  friend bool operator==(const FlowBuffer&, const FlowBuffer&) = default;
+};
+
+struct Instance {
+  std::size_t num_ops = 0;
+  Bytes base = 0;  // Live at every step.
+  std::vector<FlowBuffer> buffers;
+  OpLists predecessors;  // Direct ones.
+  OpLists successors;
+  OpLists creates;   // By operator: buffers, increasing.
+  OpLists consumes;  // By operator: buffers, increasing.
+  // By operator: bytes of the buffers that it alone creates, or frees, whatever ran before; and the
+  // others.
+  std::vector<Bytes> created_alone;
+  std::vector<Bytes> freed_alone;
+  OpLists created_shared;
+  OpLists freed_shared;
+
+  [[nodiscard]] std::size_t words() const { return WordsFor(num_ops); }
+};
+
+// `edges` need not be direct or distinct, but must be acyclic. Cost: linear.
+[[nodiscard]] Instance MakeInstance(std::size_t num_ops, Bytes base,
+                                    const std::vector<std::pair<Op, Op>>& edges,
+                                    std::vector<FlowBuffer> buffers);
+
+// The same orders read backwards.
+[[nodiscard]] Instance Reversed(const Instance& instance);
+
+// The operators `ops` (increasing) alone, when all others that can come before any of them have
+// run and no other can come in between; `before` is the set of those that have. Operator k of the
+// answer is ops[k].
+[[nodiscard]] Instance Restricted(const Instance& instance, const std::vector<Op>& ops,
+                                  const Word* before);
+
+// Bytes that running `op` after `done` creates, and frees.
+[[nodiscard]] inline Bytes CreatedBytes(const Instance& instance, const Word* done, Op op) {
+  Bytes bytes = instance.created_alone[op];
+  for (const Op b : instance.created_shared[op]) {
+    const FlowBuffer& buffer = instance.buffers[b];
+    bool first = true;
+    for (const Op c : buffer.creators) first = first && !TestBit(done, c);
+    if (first) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+[[nodiscard]] inline Bytes FreedBytes(const Instance& instance, const Word* done, Op op) {
+  Bytes bytes = instance.freed_alone[op];
+  for (const Op b : instance.freed_shared[op]) {
+    const FlowBuffer& buffer = instance.buffers[b];
+    bool last = true;
+    for (const Op k : buffer.consumers) last = last && (k == op || TestBit(done, k));
+    if (last) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+[[nodiscard]] Bytes LiveAtStart(const Instance& instance);
+
+// The most bytes of any step of `order`, which must be an order of all operators. With `steps`, the
+// bytes of each operator's step.
+[[nodiscard]] Bytes PeakOf(const Instance& instance, std::span<const Op> order,
+                           std::vector<Bytes>* steps = nullptr);
+[[nodiscard]] bool IsOrder(const Instance& instance, std::span<const Op> order);
+
+// An order of all operators: of those ready, the lowest index first. Empty where there is a cycle.
+[[nodiscard]] std::vector<Op> TopologicalOrder(std::size_t num_ops, const OpLists& predecessors,
+                                               const OpLists& successors);
+
+// Row v: the operators that must run before v. `order` is any valid order.
+[[nodiscard]] BitMatrix Ancestors(const Instance& instance, std::span<const Op> order);
+[[nodiscard]] BitMatrix Descendants(const Instance& instance, std::span<const Op> order);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_SCHEDULE_INSTANCE_H_

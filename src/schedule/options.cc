@@ -1,0 +1,197 @@
+// The tables of algorithms and options: --help, the documentation and the bindings are made from
+// them.
+
+#include "schedule/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+constexpr std::array kAlgorithms = {
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kAuto, "auto",
+                          "Exact search, the cheap before the dear: minimum cuts, beams, implied "
+                          "order constraints, best-first search.",
+                          "Berth", true},
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kProgram, "program",
+                          "The order in which the graph is written.", "", false},
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kHoistedUpdates, "hoisted-updates",
+                          "Program order with each weight update right after the last operator "
+                          "that it waits for.",
+                          "after OLLA (arXiv 2210.12924), section 4.3", false},
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kGreedy, "greedy",
+                          "At each step the operator that raises the peak least; of several, the "
+                          "one that leaves the fewest bytes live.",
+                          "list scheduling", false},
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kGreedyBackwards, "greedy-backwards",
+                          "The same from the last operator to the first.", "list scheduling",
+                          false},
+    ScheduleAlgorithmInfo{ScheduleAlgorithm::kBeam, "beam",
+                          "Many greedy orders side by side, forwards and backwards.", "Berth",
+                          false},
+};
+
+// Info() finds an algorithm by its number.
+constexpr bool InOrder() {
+  for (std::size_t k = 0; k < kAlgorithms.size(); ++k) {
+    if (kAlgorithms[k].algorithm != static_cast<ScheduleAlgorithm>(k)) return false;
+  }
+  return static_cast<std::size_t>(ScheduleAlgorithm::kBeam) + 1 == kAlgorithms.size();
+}
+static_assert(InOrder());
+
+struct Row {
+  OptionInfo info;
+  Result<void> (*set)(ScheduleOptions& options, std::string_view value);
+  std::string (*get)(const ScheduleOptions& options);
+};
+
+constexpr std::size_t kMostWidth = 1'000'000;
+constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostBytes = std::size_t{1} << 50;
+
+Result<void> Rejected() { return Fail(ErrorCode::kInvalidOptions, ""); }
+
+template <bool& (*kField)(ScheduleOptions&)>
+Row SwitchRow(std::string_view name, std::string_view default_value, std::string_view sentence) {
+  return {{name, default_value, "on|off", sentence},
+          [](ScheduleOptions& options, std::string_view value) {
+            if (value != "on" && value != "off") return Rejected();
+            kField(options) = value == "on";
+            return Result<void>();
+          },
+          [](const ScheduleOptions& options) {
+            ScheduleOptions copy = options;
+            return std::string(kField(copy) ? "on" : "off");
+          }};
+}
+
+template <std::size_t ScheduleOptions::*kField, std::size_t kLeast, std::size_t kMost>
+Row SizeRow(const OptionInfo& info) {
+  return {info,
+          [](ScheduleOptions& options, std::string_view value) {
+            std::size_t number = 0;
+            const auto [end, error] =
+                std::from_chars(value.data(), value.data() + value.size(), number);
+            if (error != std::errc() || end != value.data() + value.size() || number < kLeast ||
+                number > kMost) {
+              return Rejected();
+            }
+            options.*kField = number;
+            return Result<void>();
+          },
+          [](const ScheduleOptions& options) { return std::to_string(options.*kField); }};
+}
+
+#define BERTH_EXACT(field, sentence)                                                \
+  SwitchRow<[](ScheduleOptions& options) -> bool& { return options.exact.field; }>( \
+      "exact." #field, "on", sentence)
+
+const std::array kRows = {
+    Row{{"algorithm", "auto", "a name from the list of algorithms", "How to order the operators."},
+        [](ScheduleOptions& options, std::string_view value) {
+          const auto algorithm = ScheduleAlgorithmFromName(value);
+          if (!algorithm) return Rejected();
+          options.algorithm = *algorithm;
+          return Result<void>();
+        },
+        [](const ScheduleOptions& options) { return std::string(Info(options.algorithm).name); }},
+    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
+        "counting.inputs", "off", "Graph inputs count, from the first step to their last use."),
+    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.parameters; }>(
+        "counting.parameters", "off", "Parameters and constants count, throughout."),
+    SizeRow<&ScheduleOptions::beam_width, 1, kMostWidth>(
+        {"beam_width", "128", "1..1000000", "States side by side of algorithm beam."}),
+    SizeRow<&ScheduleOptions::most_bytes, kLeastBytes, kMostBytes>(
+        {"most_bytes", "2147483648", "1048576..1125899906842624",
+         "Memory for the states of one search, roughly, in bytes."}),
+    BERTH_EXACT(reduction, "Operators with an obvious place in any order are not searched."),
+    BERTH_EXACT(segments, "Parts that every order runs one after the other are solved alone."),
+    BERTH_EXACT(cut_bound, "Minimum cuts bound the step of each operator."),
+    BERTH_EXACT(beam, "Beams look for good orders before and between the other searches."),
+    BERTH_EXACT(probing, "Minimum cuts find the order constraints that a limit implies."),
+    BERTH_EXACT(best_first, "Best-first search over sets of operators."),
+    BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),
+    BERTH_EXACT(dominance,
+                "An operator that frees at least what it creates, at no cost, runs at once."),
+    BERTH_EXACT(backwards, "Beams and best-first search also read orders from the end."),
+};
+#undef BERTH_EXACT
+
+const Row* Find(std::string_view name) {
+  for (const Row& row : kRows) {
+    if (row.info.name == name) return &row;
+  }
+  return nullptr;
+}
+
+tl::unexpected<Error> UnknownOption(std::string_view name) {
+  return Fail(ErrorCode::kInvalidOptions, "there is no option \"" + std::string(name) + "\"");
+}
+
+}  // namespace
+
+std::span<const ScheduleAlgorithmInfo> ScheduleAlgorithms() { return kAlgorithms; }
+
+const ScheduleAlgorithmInfo& Info(ScheduleAlgorithm algorithm) {
+  const auto at = static_cast<std::size_t>(algorithm);
+  BERTH_CHECK(at < kAlgorithms.size());
+  return kAlgorithms[at];
+}
+
+std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name) {
+  const auto* const found =
+      std::find_if(kAlgorithms.begin(), kAlgorithms.end(),
+                   [&](const ScheduleAlgorithmInfo& info) { return info.name == name; });
+  if (found == kAlgorithms.end()) return std::nullopt;
+  return found->algorithm;
+}
+
+std::span<const OptionInfo> ScheduleOptionTable() {
+  static const auto kInfos = [] {
+    std::array<OptionInfo, kRows.size()> infos;
+    for (std::size_t r = 0; r < kRows.size(); ++r) infos[r] = kRows[r].info;
+    return infos;
+  }();
+  return kInfos;
+}
+
+Result<void> SetOption(ScheduleOptions& options, std::string_view name, std::string_view value) {
+  const Row* row = Find(name);
+  if (row == nullptr) return UnknownOption(name);
+  if (row->set(options, value)) return {};
+  return Fail(ErrorCode::kInvalidOptions, "option " + std::string(name) + " is \"" +
+                                              std::string(value) + "\" but must be " +
+                                              std::string(row->info.allowed));
+}
+
+Result<std::string> GetOption(const ScheduleOptions& options, std::string_view name) {
+  const Row* row = Find(name);
+  if (row == nullptr) return UnknownOption(name);
+  return row->get(options);
+}
+
+namespace internal {
+
+// What the table accepts is valid, so options are valid if the table takes back what it gives.
+Result<void> ValidateOptions(const ScheduleOptions& options) {
+  if (static_cast<std::size_t>(options.algorithm) >= ScheduleAlgorithms().size()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "option algorithm is number " +
+                    std::to_string(static_cast<int>(options.algorithm)) + ", which does not exist");
+  }
+  ScheduleOptions scratch;
+  for (const Row& row : kRows) {
+    auto valid = SetOption(scratch, row.info.name, row.get(options));
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+}  // namespace internal
+}  // namespace berth

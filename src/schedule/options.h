@@ -1,0 +1,14 @@
+// schedule/options.h -- the options of scheduling, checked.
+#ifndef BERTH_SCHEDULE_OPTIONS_H_
+#define BERTH_SCHEDULE_OPTIONS_H_
+
+#include "berth/schedule.h"
+
+namespace berth::internal {
+
+// Error: kInvalidOptions, naming the first option out of bounds.
+[[nodiscard]] Result<void> ValidateOptions(const ScheduleOptions& options);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_SCHEDULE_OPTIONS_H_

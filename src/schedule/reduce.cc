@@ -1,0 +1,261 @@
+#include "schedule/reduce.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace berth::internal {
+namespace {
+
+using Part = Reduction::Part;
+
+void Erase(std::vector<Op>& items, Op item) {
+  items.erase(std::remove(items.begin(), items.end(), item), items.end());
+}
+
+class Reducer {
+ public:
+  Reducer(const Instance& original, std::span<const Op> program)
+      : n_(original.num_ops),
+        buffers_(original.buffers),
+        before_(Ancestors(original, program)),
+        predecessors_(n_),
+        successors_(n_),
+        creates_(n_),
+        consumes_(n_),
+        part_(n_, Part::kKept) {
+    for (const Op v : program) {
+      for (const Op p : original.predecessors[v]) Connect(p, v);
+    }
+    for (Op b = 0; b < buffers_.size(); ++b) {
+      KeepLast(buffers_[b].consumers);
+      KeepFirst(buffers_[b].creators);
+      for (const Op c : buffers_[b].creators) creates_[c].push_back(b);
+      for (const Op k : buffers_[b].consumers) consumes_[k].push_back(b);
+    }
+  }
+
+  void Run(std::span<const Op> program) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      // In program order, what creates nothing hands its consumption back to operators that have
+      // been looked at; so backwards one sweep is enough, and forwards for the other kind.
+      for (std::size_t k = n_; k-- > 0;) changed |= TryEager(program[k]);
+      for (std::size_t k = 0; k < n_; ++k) changed |= TryLazy(program[k]);
+    }
+  }
+
+  Reduction Finish(const Instance& original, std::span<const Op> program) {
+    Reduction reduction;
+    reduction.part = part_;
+    std::vector<Op> local(n_, 0);
+    for (const Op v : program) {
+      if (part_[v] != Part::kKept) continue;
+      local[v] = static_cast<Op>(reduction.ops.size());
+      reduction.ops.push_back(v);
+    }
+    std::vector<std::pair<Op, Op>> edges;
+    for (const Op v : reduction.ops) {
+      for (const Op p : predecessors_[v]) edges.emplace_back(local[p], local[v]);
+    }
+    std::vector<FlowBuffer> buffers;
+    for (FlowBuffer& buffer : buffers_) {
+      for (Op& c : buffer.creators) c = local[c];
+      for (Op& k : buffer.consumers) k = local[k];
+      std::sort(buffer.creators.begin(), buffer.creators.end());
+      std::sort(buffer.consumers.begin(), buffer.consumers.end());
+      buffers.push_back(std::move(buffer));
+    }
+    const auto key = [](const FlowBuffer& b) {
+      return std::tie(b.from_start, b.to_end, b.creators, b.consumers);
+    };
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [&](const FlowBuffer& a, const FlowBuffer& b) { return key(a) < key(b); });
+    std::vector<FlowBuffer> merged;
+    for (FlowBuffer& buffer : buffers) {
+      if (!merged.empty() && key(merged.back()) == key(buffer)) {
+        merged.back().bytes += buffer.bytes;
+      } else {
+        merged.push_back(std::move(buffer));
+      }
+    }
+    reduction.instance =
+        MakeInstance(reduction.ops.size(), original.base, edges, std::move(merged));
+    return reduction;
+  }
+
+ private:
+  // p before v, keeping only what no other edge implies.
+  void Connect(Op p, Op v) {
+    auto& row = predecessors_[v];
+    for (const Op q : row) {
+      if (q == p || before_.Test(q, p)) return;
+    }
+    for (std::size_t k = 0; k < row.size();) {
+      if (before_.Test(p, row[k])) {
+        Erase(successors_[row[k]], v);
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(k));
+      } else {
+        ++k;
+      }
+    }
+    row.push_back(p);
+    successors_[p].push_back(v);
+  }
+
+  void KeepLast(std::vector<Op>& ops) const {
+    std::sort(ops.begin(), ops.end());
+    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+    if (ops.size() < 2) return;
+    std::vector<Op> kept;
+    for (const Op v : ops) {
+      const bool implied =
+          std::any_of(ops.begin(), ops.end(), [&](Op w) { return before_.Test(w, v); });
+      if (!implied) kept.push_back(v);
+    }
+    ops = std::move(kept);
+  }
+  void KeepFirst(std::vector<Op>& ops) const {
+    std::sort(ops.begin(), ops.end());
+    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+    if (ops.size() < 2) return;
+    std::vector<Op> kept;
+    for (const Op v : ops) {
+      const bool implied =
+          std::any_of(ops.begin(), ops.end(), [&](Op w) { return before_.Test(v, w); });
+      if (!implied) kept.push_back(v);
+    }
+    ops = std::move(kept);
+  }
+
+  void Remove(Op v) {
+    for (const Op p : predecessors_[v]) Erase(successors_[p], v);
+    for (const Op s : successors_[v]) Erase(predecessors_[s], v);
+    for (const Op s : successors_[v]) {
+      for (const Op p : predecessors_[v]) Connect(p, s);
+    }
+  }
+
+  bool TryEager(Op v) {
+    if (part_[v] != Part::kKept || !creates_[v].empty()) return false;
+    if (predecessors_[v].empty() && !consumes_[v].empty()) return false;
+    part_[v] = Part::kEager;
+    const std::vector<Op> consumed = consumes_[v];  // Changes below.
+    for (const Op b : consumed) {
+      auto& consumers = buffers_[b].consumers;
+      const std::vector<Op> old = consumers;
+      Erase(consumers, v);
+      consumers.insert(consumers.end(), predecessors_[v].begin(), predecessors_[v].end());
+      KeepLast(consumers);
+      Relist(old, consumers, b, consumes_);
+    }
+    Remove(v);
+    return true;
+  }
+
+  bool TryLazy(Op v) {
+    if (part_[v] != Part::kKept || !consumes_[v].empty()) return false;
+    if (successors_[v].empty() && !creates_[v].empty()) return false;
+    part_[v] = Part::kLazy;
+    const std::vector<Op> created = creates_[v];  // Changes below.
+    for (const Op b : created) {
+      auto& creators = buffers_[b].creators;
+      const std::vector<Op> old = creators;
+      Erase(creators, v);
+      creators.insert(creators.end(), successors_[v].begin(), successors_[v].end());
+      KeepFirst(creators);
+      Relist(old, creators, b, creates_);
+    }
+    Remove(v);
+    return true;
+  }
+
+  static void Relist(const std::vector<Op>& old, const std::vector<Op>& now, Op buffer,
+                     std::vector<std::vector<Op>>& lists) {
+    for (const Op v : old) {
+      if (std::find(now.begin(), now.end(), v) == now.end()) Erase(lists[v], buffer);
+    }
+    for (const Op v : now) {
+      if (std::find(old.begin(), old.end(), v) == old.end()) lists[v].push_back(buffer);
+    }
+  }
+
+  std::size_t n_;
+  std::vector<FlowBuffer> buffers_;
+  BitMatrix before_;
+  std::vector<std::vector<Op>> predecessors_, successors_;  // Direct, among those kept.
+  std::vector<std::vector<Op>> creates_, consumes_;         // By operator: buffers.
+  std::vector<Part> part_;
+};
+
+}  // namespace
+
+Reduction Reduce(const Instance& original, std::span<const Op> program) {
+  Reducer reducer(original, program);
+  reducer.Run(program);
+  return reducer.Finish(original, program);
+}
+
+Reduction NoReduction(const Instance& original) {
+  Reduction reduction;
+  reduction.instance = original;
+  for (Op v = 0; v < original.num_ops; ++v) reduction.ops.push_back(v);
+  reduction.part.assign(original.num_ops, Part::kKept);
+  return reduction;
+}
+
+std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
+                       std::span<const Op> order) {
+  std::vector<Op> full;
+  full.reserve(original.num_ops);
+  std::vector<std::size_t> missing(original.num_ops);
+  for (Op v = 0; v < original.num_ops; ++v) missing[v] = original.predecessors[v].size();
+  std::vector<bool> done(original.num_ops, false);
+  std::vector<Op> eager;
+  const auto run = [&](Op v) {
+    done[v] = true;
+    full.push_back(v);
+    for (const Op s : original.successors[v]) {
+      if (--missing[s] == 0 && reduction.part[s] == Part::kEager) eager.push_back(s);
+    }
+  };
+  const auto run_eager = [&] {
+    while (!eager.empty()) {
+      const Op v = eager.back();
+      eager.pop_back();
+      if (!done[v]) run(v);
+    }
+  };
+  // Runs what `v` waits for, and v.
+  std::vector<std::pair<Op, std::size_t>> stack;
+  const auto demand = [&](Op target) {
+    stack.emplace_back(target, 0);
+    while (!stack.empty()) {
+      auto& [v, next] = stack.back();
+      if (done[v]) {
+        stack.pop_back();
+      } else if (next < original.predecessors[v].size()) {
+        const Op p = original.predecessors[v][next++];
+        if (!done[p]) stack.emplace_back(p, 0);
+      } else {
+        const Op ready = v;
+        stack.pop_back();
+        run(ready);
+        run_eager();
+      }
+    }
+  };
+  for (Op v = 0; v < original.num_ops; ++v) {
+    if (missing[v] == 0 && reduction.part[v] == Part::kEager) eager.push_back(v);
+  }
+  run_eager();
+  for (const Op v : order) demand(reduction.ops[v]);
+  for (Op v = 0; v < original.num_ops; ++v) demand(v);
+  BERTH_CHECK(full.size() == original.num_ops);
+  return full;
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,220 @@
+// The door: a graph becomes an instance, an algorithm orders it, and what comes out is checked.
+
+#include "berth/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "graph/topology.h"
+#include "schedule/baseline.h"
+#include "schedule/beam.h"
+#include "schedule/exact.h"
+#include "schedule/instance.h"
+#include "schedule/options.h"
+#include "schedule/reduce.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+// Without any limit from the caller, kAuto stops after so much work: some tens of seconds.
+constexpr std::int64_t kDefaultWork = 4'000'000'000;
+constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
+
+Instance InstanceOf(const Topology& topology) {
+  const std::size_t n = topology.num_operators;
+  std::vector<std::pair<Op, Op>> edges;
+  for (std::size_t v = 0; v < n; ++v) {
+    for (const OpIndex p : topology.predecessors[OpIndex(v)]) {
+      edges.emplace_back(static_cast<Op>(p.position()), static_cast<Op>(v));
+    }
+  }
+  std::vector<FlowBuffer> buffers;
+  for (std::size_t b = 0; b < topology.storages.size(); ++b) {
+    const Storage& from = topology.storages[StorageIndex(b)];
+    FlowBuffer buffer;
+    buffer.bytes = from.size;
+    buffer.to_end = from.to_end;
+    buffer.from_start = from.creator == OpIndex(-1);
+    if (!buffer.from_start) buffer.creators = {static_cast<Op>(from.creator.position())};
+    for (const OpIndex k : topology.users[StorageIndex(b)]) {
+      buffer.consumers.push_back(static_cast<Op>(k.position()));
+    }
+    if (buffer.consumers.empty()) buffer.consumers = buffer.creators;
+    buffers.push_back(std::move(buffer));
+  }
+  return MakeInstance(n, topology.always_live, edges, std::move(buffers));
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, const ScheduleOptions& options, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        budget_(budget),
+        instance_(InstanceOf(Compile(graph, options.counting))),
+        order_(graph.operators.size()) {
+    std::iota(order_.begin(), order_.end(), Op{0});
+    answer_.algorithm = Info(ScheduleAlgorithm::kProgram).name;
+  }
+
+  ScheduleAnswer Run() {
+    if (instance_.num_ops > 0) {
+      answer_.lower_bound = EasyBound();
+      answer_.peak = PeakOf(instance_, order_);
+      Report(answer_.peak, answer_.lower_bound);
+      // What grows with the square of the operators must fit the memory, some times over.
+      const std::size_t rows = instance_.num_ops * instance_.words() * sizeof(Word);
+      if (budget_.cancelled()) {
+        answer_.stopped = StopReason::kBudget;
+      } else if (rows > options_.most_bytes / 4) {
+        answer_.stopped = StopReason::kSize;
+        OfferHoisted();
+        OfferBeam(instance_, 1, false, ScheduleAlgorithm::kGreedy);
+        OfferBeam(Reversed(instance_), 1, true, ScheduleAlgorithm::kGreedyBackwards);
+      } else {
+        RunAlgorithm();
+      }
+    }
+    return Finish();
+  }
+
+ private:
+  void RunAlgorithm() {
+    answer_.stopped = StopReason::kAlgorithm;
+    switch (options_.algorithm) {
+      case ScheduleAlgorithm::kProgram:
+        return;
+      case ScheduleAlgorithm::kHoistedUpdates:
+        Take(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+        return;
+      case ScheduleAlgorithm::kGreedy:
+        OfferBeam(instance_, 1, false, ScheduleAlgorithm::kGreedy);
+        return;
+      case ScheduleAlgorithm::kGreedyBackwards:
+        OfferBeam(Reversed(instance_), 1, true, ScheduleAlgorithm::kGreedyBackwards);
+        return;
+      case ScheduleAlgorithm::kBeam:
+        OfferBeam(instance_, options_.beam_width, false, ScheduleAlgorithm::kBeam);
+        OfferBeam(Reversed(instance_), options_.beam_width, true, ScheduleAlgorithm::kBeam);
+        return;
+      case ScheduleAlgorithm::kAuto:
+        RunExact();
+        return;
+    }
+    BERTH_CHECK(false);
+  }
+
+  void RunExact() {
+    const Reduction reduction =
+        options_.exact.reduction ? Reduce(instance_, order_) : NoReduction(instance_);
+    answer_.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
+    const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
+    const ExactResult result = SearchExactly(
+        reduction.instance, options_.exact, limited ? kNoWorkLimit : kDefaultWork,
+        options_.most_bytes,
+        [&](Bytes peak, Bytes bound) {
+          Report(std::min(answer_.peak, peak), std::max(answer_.lower_bound, bound));
+        },
+        answer_.stats, budget_);
+    answer_.lower_bound = std::max(answer_.lower_bound, result.lower_bound);
+    answer_.stopped = result.out_of_work ? StopReason::kEffort : StopReason::kBudget;
+    Offer(Expand(instance_, reduction, result.order), ScheduleAlgorithm::kAuto);
+  }
+
+  // Of each operator, what it holds by itself; and what is live before and after everything.
+  [[nodiscard]] Bytes EasyBound() const {
+    const Instance backwards = Reversed(instance_);
+    Bytes bound = std::max(LiveAtStart(instance_), LiveAtStart(backwards));
+    std::vector<Bytes> held(instance_.num_ops, 0);
+    for (const FlowBuffer& buffer : instance_.buffers) {
+      for (const Op c : buffer.creators) held[c] += buffer.bytes;
+      for (const Op k : buffer.consumers) {
+        if (buffer.creators != std::vector<Op>{k}) held[k] += buffer.bytes;
+      }
+    }
+    for (const Bytes bytes : held) bound = std::max(bound, instance_.base + bytes);
+    return bound;
+  }
+
+  void Take(std::vector<Op> order, ScheduleAlgorithm finder) {
+    order_ = std::move(order);
+    answer_.peak = PeakOf(instance_, order_);
+    answer_.algorithm = Info(finder).name;
+    Report(answer_.peak, answer_.lower_bound);
+  }
+  void Offer(std::vector<Op> order, ScheduleAlgorithm finder) {
+    if (PeakOf(instance_, order) < answer_.peak) Take(std::move(order), finder);
+  }
+  void OfferHoisted() {
+    Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+  }
+  void OfferBeam(const Instance& instance, std::size_t width, bool backwards,
+                 ScheduleAlgorithm finder) {
+    auto order = Beam(instance,
+                      {width, answer_.lower_bound, std::numeric_limits<Bytes>::max() / 2,
+                       options_.exact.dominance},
+                      budget_);
+    if (!order) return;
+    if (backwards) std::reverse(order->begin(), order->end());
+    if (answer_.algorithm == Info(ScheduleAlgorithm::kProgram).name &&
+        options_.algorithm != ScheduleAlgorithm::kAuto) {
+      Take(std::move(*order), finder);  // A named algorithm shows its own order.
+    } else {
+      Offer(std::move(*order), finder);
+    }
+  }
+
+  void Report(Bytes peak, Bytes bound) const {
+    if (options_.progress) options_.progress({peak, bound, budget_.nodes_spent()});
+  }
+
+  // Nothing leaves unchecked.
+  ScheduleAnswer Finish() {
+    answer_.order.assign(order_.begin(), order_.end());
+    const auto valid = ValidateOrder(graph_, answer_.order);
+    BERTH_CHECK(valid.has_value());
+    const Bytes peak = Live(graph_, answer_.order, options_.counting).peak;
+    BERTH_CHECK(instance_.num_ops == 0 || peak == PeakOf(instance_, order_));
+    BERTH_CHECK(instance_.num_ops == 0 || answer_.lower_bound <= peak);
+    answer_.peak = peak;
+    if (instance_.num_ops == 0) answer_.lower_bound = peak;
+    if (answer_.peak == answer_.lower_bound) {
+      answer_.outcome = Outcome::kOptimal;
+      answer_.stopped = StopReason::kAnswered;
+    }
+    return std::move(answer_);
+  }
+
+  const Graph& graph_;
+  const ScheduleOptions& options_;
+  Budget& budget_;
+  Instance instance_;
+  std::vector<Op> order_;
+  ScheduleAnswer answer_;
+};
+
+}  // namespace
+}  // namespace internal
+
+Result<ScheduleAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
+                                Budget& budget) {
+  const auto start = Budget::Clock::now();
+  if (auto valid = internal::ValidateOptions(options); !valid) {
+    return tl::unexpected(std::move(valid.error()));
+  }
+  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
+  const std::int64_t nodes = budget.nodes_spent();
+  ScheduleAnswer answer = internal::Scheduler(graph, options, budget).Run();
+  answer.nodes = budget.nodes_spent() - nodes;
+  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  return answer;
+}
+
+}  // namespace berth

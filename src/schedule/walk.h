@@ -1,0 +1,109 @@
+// schedule/walk.h -- one step through the downsets of an instance, shared by the searches.
+#ifndef BERTH_SCHEDULE_WALK_H_
+#define BERTH_SCHEDULE_WALK_H_
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "schedule/instance.h"
+
+namespace berth::internal {
+
+// What a downset needs beside its bits.
+struct Standing {
+  Bytes live = 0;  // f of the downset.
+  Bytes peak = 0;  // Of the way there.
+};
+
+// `state` points to two sets of words() words each: the operators done, and those ready.
+class Walker {
+ public:
+  // Steps up to `floor` bytes cost nothing: no order has a lower peak.
+  Walker(const Instance& instance, Bytes floor, bool dominance)
+      : instance_(instance), words_(instance.words()), floor_(floor), dominance_(dominance) {}
+
+  [[nodiscard]] std::size_t words() const { return words_; }
+  [[nodiscard]] std::size_t state_words() const { return 2 * words_; }
+
+  [[nodiscard]] Standing Start(Word* state) const {
+    std::fill(state, state + state_words(), Word{0});
+    for (Op v = 0; v < instance_.num_ops; ++v) {
+      if (instance_.predecessors[v].empty()) SetBit(state + words_, v);
+    }
+    const Bytes live = LiveAtStart(instance_);
+    return {live, std::max(live, floor_)};
+  }
+
+  [[nodiscard]] Bytes StepBytes(const Word* state, const Standing& at, Op op) const {
+    return at.live + CreatedBytes(instance_, state, op);
+  }
+
+  // Runs `op`, which must be ready.
+  void Run(Word* state, Standing& at, Op op) const {
+    const Bytes step = StepBytes(state, at, op);
+    at.peak = std::max(at.peak, step);
+    at.live = step - FreedBytes(instance_, state, op);
+    SetBit(state, op);
+    Word* const ready = state + words_;
+    ClearBit(ready, op);
+    for (const Op s : instance_.successors[op]) {
+      bool is_ready = true;
+      for (const Op p : instance_.predecessors[s]) is_ready = is_ready && TestBit(state, p);
+      if (is_ready) SetBit(ready, s);
+    }
+  }
+
+  // Dominance: an operator that frees at least what it creates, and whose step does not exceed the
+  // peak so far, is run at once. Let S be the state, v the operator and f(S + v) <= f(S). Take any
+  // order from S on and move v to its front. Submodularity gives f(T + v) <= f(T) + f(S + v) - f(S)
+  // <= f(T) for every T between S and the old place of v; the same holds for the steps, so no step
+  // grows but that of v itself, which does not raise the peak. Repeated until no such operator is
+  // left; `ran`, if given, gets the operators run.
+  void RunDominant(Word* state, Standing& at, std::vector<Op>* ran = nullptr) const {
+    if (!dominance_) return;
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t k = 0; k < words_; ++k) {
+        for (Word rest = state[words_ + k]; rest != 0; rest &= rest - 1) {
+          const Op v =
+              static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+          const Bytes created = CreatedBytes(instance_, state, v);
+          if (at.live + created > at.peak) continue;
+          if (created > FreedBytes(instance_, state, v)) continue;
+          Run(state, at, v);
+          if (ran != nullptr) ran->push_back(v);
+          again = true;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool AtEnd(const Word* state) const {
+    for (std::size_t k = 0; k < words_; ++k) {
+      if (state[words_ + k] != 0) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::uint64_t Hash(const Word* state) const {
+    std::uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (std::size_t k = 0; k < words_; ++k) {
+      hash = (hash ^ state[k]) * 0xbf58476d1ce4e5b9u;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+
+  [[nodiscard]] const Instance& instance() const { return instance_; }
+
+ private:
+  const Instance& instance_;
+  std::size_t words_;
+  Bytes floor_;
+  bool dominance_;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_SCHEDULE_WALK_H_

@@ -1,0 +1,187 @@
+#include "berth/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "berth/io.h"
+#include "testing/order_oracle.h"
+#include "testing/random_graph.h"
+#include "tests/graph/build.h"
+#include "tools/verify/execute.h"
+#include "tools/verify/verify.h"
+#include "tools/verify/verify_order.h"
+
+namespace berth::internal {
+namespace {
+
+PlanAnswer Planned(const Graph& graph, const PlanOptions& options = {}) {
+  Budget budget;
+  auto plan = Plan(graph, options, budget);
+  EXPECT_TRUE(plan.has_value()) << plan.error().message;
+  return plan.value_or(PlanAnswer());
+}
+
+// Replays the plan by everything that shares no code with what made it.
+void ExpectHolds(const Graph& graph, const PlanAnswer& plan, const Counting& counting = {}) {
+  const OrderReport order = VerifyOrder(graph, plan.schedule.order, counting);
+  ASSERT_TRUE(order.ok()) << Describe(order.faults[0], graph);
+  EXPECT_EQ(order.peak, plan.schedule.peak);
+  ASSERT_TRUE(plan.place.best.has_value());
+  Problem problem = plan.liveness.problem;
+  problem.capacity.reset();
+  const Report report = Verify(problem, plan.place.best->offsets);
+  EXPECT_TRUE(report.ok()) << Describe(report, problem, plan.place.best->offsets);
+  EXPECT_EQ(report.height, *plan.arena());
+  std::vector<PlacedTensor> placed;
+  for (std::size_t b = 0; b < plan.liveness.tensors.size(); ++b) {
+    placed.push_back({plan.liveness.tensors[b], plan.place.best->offsets[b]});
+  }
+  ExecutionOptions execution;
+  execution.max_arena = Bytes{1} << 20;
+  const ExecutionReport run = Execute(graph, plan.schedule.order, placed, execution);
+  EXPECT_TRUE(run.ok()) << Describe(run.clobbers[0], graph);
+  EXPECT_EQ(run.operators_run, static_cast<std::int64_t>(graph.operators.size()));
+}
+
+TEST(PlanTest, OrdersAndPlaces) {
+  Build b = TwoBranches();
+  std::swap(b.graph.operators[1], b.graph.operators[2]);
+  const PlanAnswer plan = Planned(b.graph);
+  EXPECT_EQ(plan.outcome, Outcome::kOptimal);
+  EXPECT_EQ(plan.program_order_peak, 17);
+  EXPECT_EQ(plan.schedule.peak, 10);
+  EXPECT_EQ(plan.lower_bound, 10);
+  EXPECT_EQ(plan.arena(), 10);
+  ExpectHolds(b.graph, plan);
+}
+
+TEST(PlanTest, ACapacityDecides) {
+  const Graph graph = TwoBranches().graph;
+  PlanOptions options;
+  options.capacity = 10;
+  EXPECT_EQ(Planned(graph, options).outcome, Outcome::kOptimal);
+  options.capacity = 12;
+  const PlanAnswer fits = Planned(graph, options);
+  EXPECT_TRUE(fits.outcome == Outcome::kOptimal || fits.outcome == Outcome::kFeasible);
+  EXPECT_LE(*fits.arena(), 12);
+  options.capacity = 9;
+  const PlanAnswer too_small = Planned(graph, options);
+  EXPECT_EQ(too_small.outcome, Outcome::kInfeasible);
+  EXPECT_EQ(too_small.lower_bound, 10);
+  // An order that does not fit proves nothing about others.
+  options.capacity = 12;
+  options.order = Order{0, 2, 1, 3, 4};
+  EXPECT_EQ(Planned(graph, options).outcome, Outcome::kUnknown);
+  options.capacity = 17;
+  EXPECT_EQ(Planned(graph, options).outcome, Outcome::kFeasible);
+}
+
+TEST(PlanTest, TakesAnOrder) {
+  const Graph graph = TwoBranches().graph;
+  PlanOptions options;
+  options.order = Order{0, 2, 1, 3, 4};
+  const PlanAnswer plan = Planned(graph, options);
+  EXPECT_EQ(plan.schedule.algorithm, "given");
+  EXPECT_EQ(plan.schedule.peak, 17);
+  EXPECT_EQ(plan.arena(), 17);
+  EXPECT_EQ(plan.outcome, Outcome::kFeasible);
+  ExpectHolds(graph, plan);
+  options.order = Order{1, 0, 2, 3, 4};
+  Budget budget;
+  EXPECT_EQ(Plan(graph, options, budget).error().code, ErrorCode::kInvalidPlan);
+}
+
+TEST(PlanTest, RefusesABadGraph) {
+  Graph graph = TwoBranches().graph;
+  graph.operators[0].after = {4};
+  Budget budget;
+  EXPECT_EQ(Plan(graph, {}, budget).error().code, ErrorCode::kInvalidGraph);
+}
+
+TEST(PlanTest, ACancelledSearchStillGivesAnOrder) {
+  Budget budget;
+  budget.Cancel();
+  const Graph graph = RandomGraph(7, AllGraphKnobs());
+  const auto plan = Plan(graph, {}, budget);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_TRUE(VerifyOrder(graph, plan->schedule.order).ok());
+}
+
+TEST(BudgetTest, APartEndsWithTheWholeAndSpendsOfIt) {
+  Budget whole;
+  whole.SetNodeLimit(10);
+  {
+    Budget part(whole, 0.5);
+    for (int i = 0; i < 7; ++i) EXPECT_TRUE(part.SpendNode());
+  }
+  EXPECT_EQ(whole.nodes_spent(), 7);
+  Budget rest(whole, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rest.SpendNode());
+  EXPECT_FALSE(rest.SpendNode());
+  Budget cancelled;
+  Budget part(cancelled, 0.5);
+  EXPECT_FALSE(part.Exhausted());
+  cancelled.Cancel();
+  EXPECT_TRUE(part.TimeIsUp());
+  EXPECT_TRUE(part.Exhausted());
+  Budget timed;
+  timed.SetTimeLimit(0);
+  Budget late(timed, 0.9);
+  EXPECT_TRUE(late.Exhausted());
+}
+
+// With each part of the search switched off in turn, and all: the least peak is that of trying
+// everything, and the plan runs.
+TEST(PlanTest, RandomGraphsNeedWhatTheOracleSays) {
+  int lower = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Graph graph = RandomGraph(seed, AllGraphKnobs());
+    if (seed % 4 == 0) graph = ReuseInPlace(std::move(graph));
+    PlanOptions options;
+    options.schedule.counting = {seed % 3 == 0, seed % 5 == 0};
+    ExactOptions& exact = options.schedule.exact;
+    std::vector<bool*> switches = {&exact.reduction, &exact.segments, &exact.cut_bound,
+                                   &exact.beam,      &exact.probing,  &exact.bisection,
+                                   &exact.dominance, &exact.backwards};
+    const std::size_t off = seed % (switches.size() + 2);
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+      if (i == off || off == switches.size()) *switches[i] = false;
+    }
+    const PlanAnswer plan = Planned(graph, options);
+    EXPECT_EQ(plan.schedule.outcome, Outcome::kOptimal);
+    EXPECT_EQ(plan.schedule.peak, OracleSchedule(graph, options.schedule.counting).peak);
+    ExpectHolds(graph, plan, options.schedule.counting);
+    lower += plan.schedule.peak < plan.program_order_peak ? 1 : 0;
+  }
+  EXPECT_GT(lower, 300);
+}
+
+// Every real graph: proved, placed at its peak, and run.
+TEST(PlanTest, RealGraphsArePlacedAtTheirLeastPeak) {
+  const char* const data = std::getenv("BERTH_DATA");
+  if (data == nullptr) GTEST_SKIP() << "BERTH_DATA names no folder with graphs";
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(data) + "/graphs/training")) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    SCOPED_TRACE(path.filename().string());
+    const auto graph = ReadGraphJson(ReadFile(path.string()).value(), path.string());
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    const PlanAnswer plan = Planned(*graph);
+    EXPECT_EQ(plan.schedule.outcome, Outcome::kOptimal);
+    EXPECT_EQ(plan.arena(), plan.schedule.peak);
+    ExpectHolds(*graph, plan);
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,151 @@
+// What Schedule() does at the edges: empty graphs, bad ones, budgets, progress, baselines.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "berth/schedule.h"
+#include "testing/random_graph.h"
+#include "tools/verify/verify_order.h"
+
+namespace berth::internal {
+namespace {
+
+// A training step in small: an update frees a gradient that program order keeps to the end.
+Graph Training() {
+  Graph graph;
+  graph.tensors = {{"w1", 8, 1, TensorKind::kParameter},
+                   {"w2", 8, 1, TensorKind::kParameter},
+                   {"x", 4, 1, TensorKind::kInput},
+                   {"a", 4},
+                   {"b", 4},
+                   {"gw2", 8, 1, TensorKind::kGradient},
+                   {"ga", 4, 1, TensorKind::kGradient},
+                   {"gw1", 8, 1, TensorKind::kGradient}};
+  graph.operators = {{"f1", "", {0, 2}, {3}},     {"f2", "", {1, 3}, {4}},
+                     {"bw2", "", {3, 4}, {5}},    {"ba", "", {1, 4}, {6}, {}, {}},
+                     {"bw1", "", {2, 6}, {7}},    {"u2", "", {5}, {}, {1}, {3}},
+                     {"u1", "", {7}, {}, {0}, {}}};
+  graph.operators[5].update = graph.operators[6].update = true;
+  return graph;
+}
+
+ScheduleAnswer Answer(const Graph& graph, const ScheduleOptions& options = {}) {
+  Budget budget;
+  auto answer = Schedule(graph, options, budget);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  return *std::move(answer);
+}
+
+ScheduleAnswer By(ScheduleAlgorithm algorithm, const Graph& graph) {
+  ScheduleOptions options;
+  options.algorithm = algorithm;
+  return Answer(graph, options);
+}
+
+TEST(Schedule, OfNothingIsNothing) {
+  const ScheduleAnswer answer = Answer({});
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  EXPECT_EQ(answer.peak, 0);
+  EXPECT_TRUE(answer.order.empty());
+}
+
+TEST(Schedule, HoistsUpdatesAndBetter) {
+  const Graph graph = Training();
+  ASSERT_TRUE(Validate(graph).has_value());
+  const ScheduleAnswer program = By(ScheduleAlgorithm::kProgram, graph);
+  EXPECT_EQ(program.order, ProgramOrder(graph));
+  EXPECT_EQ(program.peak, 20);
+  const ScheduleAnswer hoisted = By(ScheduleAlgorithm::kHoistedUpdates, graph);
+  // u2 may only run after "ba", which reads w2.
+  EXPECT_EQ(hoisted.order, (Order{0, 1, 2, 3, 5, 4, 6}));
+  EXPECT_EQ(hoisted.algorithm, "hoisted-updates");
+  EXPECT_EQ(hoisted.peak, 16);
+  const ScheduleAnswer best = Answer(graph);
+  EXPECT_EQ(best.outcome, Outcome::kOptimal);
+  EXPECT_EQ(best.peak, 16);
+}
+
+TEST(Schedule, RefusesABrokenGraph) {
+  Graph graph = Training();
+  graph.operators[1].inputs = {1, 99};
+  Budget budget;
+  const auto answer = Schedule(graph, {}, budget);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::kInvalidGraph);
+  EXPECT_NE(answer.error().message.find("f2"), std::string::npos) << answer.error().message;
+}
+
+Graph Large() {
+  GraphKnobs knobs;
+  knobs.min_operators = knobs.max_operators = 60;
+  knobs.max_inputs = 2;
+  knobs.max_bytes = 1000;
+  knobs.far_chance = 0.7;
+  knobs.output_chance = 0;
+  return RandomGraph(7, knobs);
+}
+
+TEST(Schedule, GivesAValidOrderWhateverTheBudget) {
+  const Graph graph = Large();
+  const ScheduleAnswer best = Answer(graph);
+  ASSERT_EQ(best.outcome, Outcome::kOptimal);
+  Bytes bound = 0;
+  for (std::int64_t nodes = 0; nodes <= best.nodes; nodes += 1 + nodes / 2) {
+    Budget budget;
+    budget.SetNodeLimit(nodes);
+    const auto answer = Schedule(graph, {}, budget);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_LE(answer->nodes, nodes);
+    EXPECT_TRUE(VerifyOrder(graph, answer->order).ok());
+    EXPECT_GE(answer->peak, best.peak);
+    EXPECT_LE(answer->lower_bound, best.peak);
+    EXPECT_GE(answer->lower_bound, bound);  // More nodes, no worse a bound.
+    bound = answer->lower_bound;
+    if (answer->outcome != Outcome::kOptimal) {
+      EXPECT_EQ(answer->stopped, StopReason::kBudget);
+    }
+  }
+  Budget cancelled;
+  cancelled.Cancel();
+  const auto answer = Schedule(graph, {}, cancelled);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->nodes, 0);
+  EXPECT_EQ(answer->order, ProgramOrder(graph));
+}
+
+TEST(Schedule, IsTheSameEveryTime) {
+  const Graph graph = Large();
+  const ScheduleAnswer first = Answer(graph);
+  const ScheduleAnswer second = Answer(graph);
+  EXPECT_EQ(first.order, second.order);
+  EXPECT_EQ(first.nodes, second.nodes);
+  EXPECT_EQ(first.stats, second.stats);
+}
+
+TEST(Schedule, ReportsProgressThatOnlyGetsBetter) {
+  const Graph graph = Large();
+  std::vector<ScheduleProgress> heard;
+  ScheduleOptions options;
+  options.progress = [&](const ScheduleProgress& progress) { heard.push_back(progress); };
+  const ScheduleAnswer answer = Answer(graph, options);
+  ASSERT_GE(heard.size(), 2u);
+  for (std::size_t k = 1; k < heard.size(); ++k) {
+    EXPECT_LE(heard[k].peak, heard[k - 1].peak);
+    EXPECT_GE(heard[k].lower_bound, heard[k - 1].lower_bound);
+  }
+  EXPECT_EQ(heard.back().peak, answer.peak);
+}
+
+TEST(Schedule, ALittleMemoryIsEnoughForAnAnswer) {
+  ScheduleOptions options;
+  options.most_bytes = std::size_t{1} << 20;
+  const Graph graph = Large();
+  const ScheduleAnswer answer = Answer(graph, options);
+  EXPECT_TRUE(VerifyOrder(graph, answer.order).ok());
+  EXPECT_LE(answer.lower_bound, answer.peak);
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,270 @@
+// The parts of the exact search by themselves, against brute force over all downsets.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "schedule/best_first.h"
+#include "schedule/cut.h"
+#include "schedule/instance.h"
+#include "schedule/precedence.h"
+#include "schedule/probe.h"
+#include "schedule/reduce.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr Bytes kNone = std::numeric_limits<Bytes>::max();
+
+// Up to 9 operators numbered in a valid order; buffers with one creator.
+Instance RandomInstance(std::uint64_t seed) {
+  Random random(seed);
+  const auto n = static_cast<std::size_t>(random.Uniform(2, 9));
+  std::vector<std::pair<Op, Op>> edges;
+  std::vector<FlowBuffer> buffers;
+  for (Op v = 0; v < n; ++v) {
+    for (Op u = 0; u < v; ++u) {
+      if (random.Chance(0.15)) edges.emplace_back(u, v);
+    }
+    for (std::int64_t k = random.Uniform(0, 2); k > 0; --k) {
+      FlowBuffer buffer{random.Uniform(1, 20), false, random.Chance(0.1), {v}, {}};
+      for (Op w = v + 1; w < n; ++w) {
+        if (!random.Chance(0.3)) continue;
+        buffer.consumers.push_back(w);
+        edges.emplace_back(v, w);
+      }
+      if (buffer.consumers.empty()) buffer.consumers = {v};
+      buffers.push_back(std::move(buffer));
+    }
+  }
+  if (random.Chance(0.3)) {
+    buffers.push_back({random.Uniform(1, 20), true, false, {}, {static_cast<Op>(n - 1)}});
+  }
+  return MakeInstance(n, random.Uniform(0, 3), edges, std::move(buffers));
+}
+
+// Everything that can be asked of an instance, by going through all downsets.
+struct Brute {
+  explicit Brute(const Instance& instance)
+      : n(instance.num_ops), is_downset(std::size_t{1} << n), live(std::size_t{1} << n) {
+    for (std::uint32_t s = 0; s < is_downset.size(); ++s) {
+      is_downset[s] = true;
+      for (Op v = 0; v < n; ++v) {
+        for (const Op p : instance.predecessors[v]) {
+          if ((s >> v & 1) != 0 && (s >> p & 1) == 0) is_downset[s] = false;
+        }
+      }
+      live[s] = instance.base;
+      for (const FlowBuffer& buffer : instance.buffers) {
+        if (Made(buffer, s) && Needed(buffer, s)) live[s] += buffer.bytes;
+      }
+    }
+    step.assign(n, std::vector<Bytes>(is_downset.size(), kNone));
+    for (Op v = 0; v < n; ++v) {
+      for (std::uint32_t s = 0; s < is_downset.size(); ++s) {
+        const std::uint32_t after = s | std::uint32_t{1} << v;
+        if (!is_downset[s] || after == s || !is_downset[after]) continue;
+        step[v][s] = instance.base;
+        for (const FlowBuffer& buffer : instance.buffers) {
+          if (Made(buffer, after) && Needed(buffer, s)) step[v][s] += buffer.bytes;
+        }
+      }
+    }
+  }
+  static bool Made(const FlowBuffer& buffer, std::uint32_t s) {
+    if (buffer.from_start) return true;
+    return std::any_of(buffer.creators.begin(), buffer.creators.end(),
+                       [&](Op c) { return (s >> c & 1) != 0; });
+  }
+  static bool Needed(const FlowBuffer& buffer, std::uint32_t s) {
+    if (buffer.to_end) return true;
+    return std::any_of(buffer.consumers.begin(), buffer.consumers.end(),
+                       [&](Op k) { return (s >> k & 1) == 0; });
+  }
+  // The least step of v over the downsets that hold `inside` and not `outside` (-1: any).
+  [[nodiscard]] Bytes LeastStep(Op v, int inside, int outside) const {
+    Bytes least = kNone;
+    for (std::uint32_t s = 0; s < is_downset.size(); ++s) {
+      if (inside >= 0 && (s >> inside & 1) == 0) continue;
+      if (outside >= 0 && (s >> outside & 1) != 0) continue;
+      least = std::min(least, step[v][s]);
+    }
+    return least;
+  }
+  [[nodiscard]] Bytes LeastPeak() const {
+    std::vector<Bytes> peak(is_downset.size(), kNone);
+    peak[0] = live[0];
+    for (std::uint32_t s = 0; s < peak.size(); ++s) {
+      if (peak[s] == kNone) continue;
+      for (Op v = 0; v < n; ++v) {
+        if (step[v][s] == kNone) continue;
+        Bytes& next = peak[s | std::uint32_t{1} << v];
+        next = std::min(next, std::max(peak[s], step[v][s]));
+      }
+    }
+    return peak.back();
+  }
+
+  std::size_t n;
+  std::vector<bool> is_downset;
+  std::vector<Bytes> live;
+  std::vector<std::vector<Bytes>> step;
+};
+
+std::vector<Op> Program(std::size_t n) {
+  std::vector<Op> order(n);
+  std::iota(order.begin(), order.end(), Op{0});
+  return order;
+}
+
+TEST(Instance, LiveBytesAreSubmodular) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    const Brute brute(reduction.instance);
+    for (std::uint32_t s = 0; s < brute.live.size(); ++s) {
+      for (std::uint32_t t = 0; t < s; ++t) {
+        ASSERT_GE(brute.live[s] + brute.live[t], brute.live[s & t] + brute.live[s | t]);
+      }
+    }
+  }
+}
+
+TEST(Reduce, KeepsTheLeastPeakAndExpandsWithoutRaisingIt) {
+  std::size_t removed = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    removed += instance.num_ops - reduction.instance.num_ops;
+    const Brute brute(instance);
+    const Bytes floor = std::max(brute.live.front(), brute.live.back());
+    const Bytes reduced = Brute(reduction.instance).LeastPeak();
+    ASSERT_EQ(brute.LeastPeak(), std::max(floor, reduced));
+    const std::vector<Op> order = Program(reduction.instance.num_ops);
+    ASSERT_TRUE(IsOrder(reduction.instance, order));
+    const std::vector<Op> full = Expand(instance, reduction, order);
+    ASSERT_TRUE(IsOrder(instance, full));
+    ASSERT_LE(PeakOf(instance, full), std::max(floor, PeakOf(reduction.instance, order)));
+  }
+  EXPECT_GT(removed, 4000u);
+}
+
+TEST(Instance, BackwardsIsTheSameQuestion) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    const Instance backwards = Reversed(reduction.instance);
+    std::vector<Op> order = Program(backwards.num_ops);
+    const Bytes end = LiveAtStart(backwards);
+    const Bytes forwards = std::max(end, PeakOf(reduction.instance, order));
+    std::reverse(order.begin(), order.end());
+    ASSERT_TRUE(IsOrder(backwards, order));
+    ASSERT_EQ(forwards, std::max(LiveAtStart(reduction.instance), PeakOf(backwards, order)));
+  }
+}
+
+TEST(Cut, IsTheLeastStep) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance original = RandomInstance(seed);
+    const Reduction reduction = Reduce(original, Program(original.num_ops));
+    const Instance& instance = seed % 2 == 0 ? original : reduction.instance;
+    const Brute brute(instance);
+    const Precedence precedence(instance);
+    Cut cut(instance, precedence);
+    std::vector<Word> set(instance.words());
+    for (Op v = 0; v < instance.num_ops; ++v) {
+      const Bytes least = brute.LeastStep(v, -1, -1);
+      ASSERT_EQ(cut.Solve(v, kNone), least);
+      for (const bool largest : {false, true}) {
+        cut.Witness(set.data(), largest);
+        if (instance.num_ops > 0) {
+          ASSERT_EQ(brute.step[v][static_cast<std::uint32_t>(set[0])], least);
+        }
+      }
+      for (const Op u : cut.undecided()) {
+        for (const bool inside : {true, false}) {
+          const Bytes with = brute.LeastStep(v, inside ? static_cast<int>(u) : -1,
+                                             inside ? -1 : static_cast<int>(u));
+          ASSERT_EQ(cut.SolveWith(u, inside, kNone / 2), with);
+          cut.Witness(set.data(), !inside);
+          ASSERT_EQ(brute.step[v][static_cast<std::uint32_t>(set[0])], with);
+        }
+      }
+    }
+  }
+}
+
+// At the least peak the constraints found leave an order of that peak; below, whatever is proved
+// impossible is.
+TEST(Prober, LeavesAnOrderWithinTheLimit) {
+  std::size_t constraints = 0;
+  std::size_t contradictions = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Bytes least = Brute(instance).LeastPeak();
+    Budget budget;
+    Prober prober(instance, Precedence(instance), least + 5);
+    prober.AddOrder(Program(instance.num_ops));
+    ASSERT_EQ(prober.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    prober.LowerLimit(least);
+    ASSERT_EQ(prober.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    constraints += prober.precedence().added().size();
+    ASSERT_EQ(Brute(WithPrecedence(instance, prober.precedence())).LeastPeak(), least);
+    // What follows from the limit alone does not depend on the way there.
+    Prober direct(instance, Precedence(instance), least);
+    ASSERT_EQ(direct.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    for (Op v = 0; v < instance.num_ops; ++v) {
+      for (Op u = 0; u < instance.num_ops; ++u) {
+        ASSERT_EQ(direct.precedence().Precedes(u, v), prober.precedence().Precedes(u, v));
+      }
+    }
+    prober.LowerLimit(least - 1);
+    contradictions += prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction ? 1 : 0;
+  }
+  EXPECT_GT(constraints, 400u);
+  EXPECT_GT(contradictions, 450u);
+}
+
+TEST(BestFirst, FindsTheLeastPeakOrThatNoneIsWithinTheLimit) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Brute brute(instance);
+    const Bytes least = brute.LeastPeak();
+    for (const bool dominance : {false, true}) {
+      for (const Bytes floor : {Bytes{0}, least}) {
+        Budget budget;
+        BestFirst search(instance, floor, least + 3, dominance);
+        ASSERT_EQ(search.Run(kNone / 4, std::size_t{1} << 30, budget), BestFirst::Verdict::kFound);
+        ASSERT_TRUE(IsOrder(instance, search.order()));
+        ASSERT_EQ(PeakOf(instance, search.order()), least);
+        ASSERT_EQ(search.lower_bound(), least);
+        BestFirst below(instance, 0, least - 1, dominance);
+        ASSERT_EQ(below.Run(kNone / 4, std::size_t{1} << 30, budget),
+                  BestFirst::Verdict::kImpossible);
+        ASSERT_EQ(below.lower_bound(), least);
+        // In pieces, the same.
+        BestFirst slow(instance, floor, least + 3, dominance);
+        while (slow.Run(1, std::size_t{1} << 30, budget) == BestFirst::Verdict::kOpen) {
+          ASSERT_LE(slow.lower_bound(), least);
+        }
+        ASSERT_EQ(slow.order(), search.order());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,302 @@
+#include "tools/berth/model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tools/berth/command.h"
+#include "tools/berth/help.h"
+#include "tools/verify/verify_order.h"
+
+namespace berth::internal {
+namespace {
+
+// What is allowed behind an option of the schedule, for --help.
+std::string ValueName(const OptionInfo& info) {
+  if (info.allowed == "on|off") return "[on|off]";
+  if (info.name == "algorithm") return "NAME";
+  return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
+}
+
+std::vector<std::string> OrderNames() {
+  std::vector<std::string> names;
+  for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) names.emplace_back(info.name);
+  return names;
+}
+
+bool IsFile(const std::string& text) {
+  return text == "-" || text.find_first_of("./") != std::string::npos;
+}
+
+bool LooksLikeJson(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
+// A model begins with a field of the message, mostly its version; a table never does so.
+bool LooksLikeOnnx(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  return first < '\t' || (first > '\r' && first < ' ');
+}
+
+Result<void> SetCounting(const std::string& text, Counting& counting) {
+  if (text == "none") {
+    counting = {};
+  } else if (text == "inputs") {
+    counting.inputs = true;
+  } else if (text == "parameters") {
+    counting.parameters = true;
+  } else if (text == "all") {
+    counting = {true, true};
+  } else {
+    return Fail(ErrorCode::kInvalidOptions,
+                "'" + OneLine(text) + "' is not one of none, inputs, parameters, all");
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddModel(CLI::App& app, ModelArguments& arguments) {
+  app.add_option("MODEL", arguments.path,
+                 "An ONNX model, or a graph in JSON (docs/formats/graph.md); - is standard input.")
+      ->required();
+  const auto set = [&arguments](const std::string& text) {
+    if (const auto done = SetCounting(text, arguments.counting); !done) {
+      throw CLI::ValidationError("--count", done.error().message);
+    }
+  };
+  app.add_option_function<std::string>("--count", set,
+                                       "What takes bytes of the arena besides what operators make: "
+                                       "none, inputs, parameters (with "
+                                       "constants) or all. Default: none.")
+      ->type_name("WHAT");
+  AddModelSizes(app, arguments);
+  app.add_flag(
+      "--in-place", arguments.in_place,
+      "Let operators that the model says can do so write their output over an input, where "
+      "that is safe in every order.");
+}
+
+void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
+  const auto set_dimension = [&arguments](const std::vector<std::string>& words) {
+    arguments.onnx.dimensions.clear();
+    for (const std::string& word : words) {
+      const std::size_t equals = word.rfind('=');
+      OnnxDimension dimension;
+      const char* const last = word.data() + word.size();
+      const char* const first = equals == std::string::npos ? last : word.data() + equals + 1;
+      const auto [end, error] = std::from_chars(first, last, dimension.size);
+      if (first == last || error != std::errc() || end != last || dimension.size < 0 ||
+          dimension.size > (std::int64_t{1} << 56) || equals == 0) {
+        throw CLI::ValidationError(
+            "--dim", "'" + OneLine(word) + "' is not of the form NAME=SIZE, as batch=1");
+      }
+      dimension.name = word.substr(0, equals);
+      arguments.onnx.dimensions.push_back(std::move(dimension));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--dim", set_dimension,
+         "A size that the ONNX model leaves open, such as batch=1; may be given several times.")
+      ->type_name("NAME=SIZE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
+             "Plan every element of an ONNX model as so many bytes: 1 for one that will run in 8 "
+             "bits.");
+}
+
+void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
+  for (const OptionInfo& info : ScheduleOptionTable()) {
+    std::string flag = "--";
+    for (const char c : info.name) flag += c == '.' || c == '_' ? '-' : c;
+    const auto set = [&options, info, flag](const std::string& value) {
+      if (SetOption(options, info.name, value)) return;
+      if (info.name == "algorithm") {
+        const std::string nearest = Nearest(value, OrderNames());
+        throw CLI::ValidationError(
+            flag, "there is no algorithm '" + OneLine(value) + "'; " +
+                      (nearest.empty() ? "--help lists them" : "did you mean '" + nearest + "'?"));
+      }
+      throw CLI::ValidationError(
+          flag, "'" + OneLine(value) + "' is not allowed; it must be " + std::string(info.allowed));
+    };
+    std::string sentence(info.sentence);
+    (sentence += " Default: ") += std::string(info.default_value) + ".";
+    const bool is_rule = info.name.find('.') != std::string_view::npos;
+    app.add_option_function<std::string>(flag, set, sentence)
+        ->type_name(ValueName(info))
+        ->group(is_rule ? "Rules of the exact search" : "Search");
+  }
+}
+
+void AddOrder(CLI::App& app, std::string& order) {
+  std::string names;
+  for (const std::string& name : OrderNames()) names += (names.empty() ? "" : ", ") + name;
+  app.add_option("--order", order,
+                 "How the operators are ordered: " + names +
+                     "; or a JSON file with an order (its \"order\", as of a plan). Default: auto.")
+      ->type_name("NAME|FILE");
+}
+
+bool IsModel(std::string_view bytes, const std::string& path) {
+  return HasExtension(path, ".onnx") || LooksLikeJson(bytes) || LooksLikeOnnx(bytes);
+}
+
+Result<Model> LoadModel(const ModelArguments& arguments) {
+  auto file = FileView::Open(arguments.path);
+  if (!file) return tl::unexpected(file.error());
+  return ParseModel(arguments, std::move(*file));
+}
+
+Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
+  const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
+  const std::string_view bytes = file.bytes();
+  Model model;
+  model.name = NameOf(arguments.path);
+  model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
+  if (!model.is_onnx && !LooksLikeJson(bytes)) {
+    return Fail(ErrorCode::kParse, OneLine(name) +
+                                       ": neither an ONNX model nor a graph in JSON; tables of "
+                                       "buffers are for berth place");
+  }
+  if (model.is_onnx) {
+    auto onnx = ReadOnnx(bytes, name, arguments.onnx);
+    if (!onnx) return tl::unexpected(onnx.error());
+    model.graph = std::move(onnx->graph);
+    model.notes = std::move(onnx->notes);
+    model.open_dimensions = std::move(onnx->open_dimensions);
+  } else {
+    if (!arguments.onnx.dimensions.empty() || arguments.onnx.element_bytes) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  OneLine(name) +
+                      ": --dim and --element-bytes are for ONNX models; a graph in "
+                      "JSON gives its sizes in bytes");
+    }
+    auto graph = ReadGraphJson(bytes, name);
+    if (!graph) return tl::unexpected(graph.error());
+    model.graph = std::move(*graph);
+  }
+  if (arguments.in_place) {
+    const auto views = [](const Graph& g) {
+      return std::count_if(g.tensors.begin(), g.tensors.end(),
+                           [](const Tensor& tensor) { return tensor.alias_of.has_value(); });
+    };
+    const auto before = views(model.graph);
+    model.graph = ReuseInPlace(std::move(model.graph));
+    model.reused = views(model.graph) - before;
+  }
+  model.file = std::move(file);
+  return model;
+}
+
+Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,
+                                       ScheduleOptions& options) {
+  if (argument.empty()) return std::nullopt;
+  if (const auto algorithm = ScheduleAlgorithmFromName(argument)) {
+    options.algorithm = *algorithm;
+    return std::nullopt;
+  }
+  if (!IsFile(argument)) {
+    const std::string nearest = Nearest(argument, OrderNames());
+    return Fail(ErrorCode::kInvalidOptions,
+                "--order: '" + argument + "' is neither an algorithm nor a file" +
+                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  }
+  const auto text = ReadFile(argument);
+  if (!text) return tl::unexpected(text.error());
+  auto order = ReadOrder(*text, argument == "-" ? NameOf(argument) : argument, graph);
+  if (!order) return tl::unexpected(order.error());
+  return std::optional<Order>(std::move(*order));
+}
+
+void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting,
+                      Bytes peak) {
+  const OrderReport report = VerifyOrder(graph, order, counting);
+  if (report.ok() && report.peak == peak) return;
+  const std::string what = report.ok() ? "its peak is " + std::to_string(report.peak) +
+                                             " bytes, not " + std::to_string(peak)
+                                       : Describe(report.faults.front(), graph);
+  std::fprintf(stderr,
+               "berth: error: internal error: the verifier rejects Berth's own order: %s; please "
+               "report this with the model\n",
+               OneLine(what).c_str());
+  std::exit(kInternalError);
+}
+
+std::string DescribeGraph(const Graph& graph) {
+  std::int64_t views = 0;
+  for (const Tensor& tensor : graph.tensors) views += tensor.alias_of ? 1 : 0;
+  std::int64_t writers = 0;
+  for (const Operator& op : graph.operators) writers += op.mutates.empty() ? 0 : 1;
+  std::string text = Plural(static_cast<std::int64_t>(graph.operators.size()), "operator") + ", " +
+                     Plural(static_cast<std::int64_t>(graph.tensors.size()), "tensor");
+  if (views > 0) text += " (" + Plural(views, "view") + ")";
+  if (writers > 0) text += ", " + FormatCount(writers) + " writing in place";
+  return text;
+}
+
+std::string DescribeUncounted(const Graph& graph, const Counting& counting) {
+  Bytes inputs = 0;
+  Bytes weights = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.alias_of) continue;
+    if (tensor.kind == TensorKind::kInput) inputs += tensor.bytes;
+    if (tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant) {
+      weights += tensor.bytes;
+    }
+  }
+  std::string text;
+  if (weights > 0 && !counting.parameters) text = FormatBytes(weights) + " of weights";
+  if (inputs > 0 && !counting.inputs) {
+    text += (text.empty() ? "" : " and ") + FormatBytes(inputs) + " of inputs";
+  }
+  return text;
+}
+
+std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most) {
+  std::vector<std::string> lines;
+  std::size_t count = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.unplanned.empty() || ++count > most) continue;
+    lines.push_back(Abridged(tensor.name, 40) + ": " + OneLine(tensor.unplanned));
+  }
+  if (count > most) {
+    lines.push_back("and " + FormatCount(static_cast<std::int64_t>(count - most)) + " more");
+  }
+  return lines;
+}
+
+Json UnplannedJson(const Graph& graph) {
+  Json json = Json::array();
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.unplanned.empty()) continue;
+    json.push_back({{"tensor", tensor.name}, {"reason", tensor.unplanned}});
+  }
+  return json;
+}
+
+std::string Abridged(std::string_view text, std::size_t width) {
+  std::string line = OneLine(text);
+  if (DisplayWidth(line) <= width) return line;
+  // Ends of names tell them apart more often than beginnings.
+  const std::size_t back = width - 3 - (width - 3) / 3;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  std::size_t begin = 0;
+  for (std::size_t shown = 0; begin < line.size() && shown < (width - 3) / 3; ++shown) {
+    do ++begin;
+    while (begin < line.size() && continues(line[begin]));
+  }
+  std::size_t end = line.size();
+  for (std::size_t shown = 0; end > begin && shown < back; ++shown) {
+    do --end;
+    while (end > begin && continues(line[end]));
+  }
+  return line.substr(0, begin) + "..." + line.substr(end);
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,74 @@
+// tools/berth/model.h -- models on the command line: their files, and what people read of them.
+#ifndef BERTH_TOOLS_BERTH_MODEL_H_
+#define BERTH_TOOLS_BERTH_MODEL_H_
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/graph.h"
+#include "berth/io.h"
+#include "berth/onnx.h"
+#include "berth/schedule.h"
+#include "tools/berth/common.h"
+
+namespace berth::internal {
+
+struct ModelArguments {
+  std::string path;
+  Counting counting;
+  bool in_place = false;
+  OnnxOptions onnx;
+};
+void AddModel(CLI::App& app, ModelArguments& arguments);
+// Of these, --dim and --element-bytes alone.
+void AddModelSizes(CLI::App& app, ModelArguments& arguments);
+
+// A flag for each row of ScheduleOptionTable().
+void AddScheduleOptions(CLI::App& app, ScheduleOptions& options);
+// "--order NAME or FILE": an algorithm, or a file that ReadOrder() reads.
+void AddOrder(CLI::App& app, std::string& order);
+
+struct Model {
+  std::string name;
+  FileView file;
+  Graph graph;  // As it is planned.
+  bool is_onnx = false;
+  // What reading says that a person has to know, one sentence each.
+  std::vector<std::string> notes;
+  std::vector<std::string> open_dimensions;  // For --dim.
+  std::int64_t reused = 0;                   // Outputs that are written over inputs, by --in-place.
+
+  // Cost: reads the whole file, weights too.
+  [[nodiscard]] std::string hash() const { return HashOf(file.bytes()); }
+};
+// Reads the file, whatever kind of model it is. Error: kIo, or that of the reader.
+[[nodiscard]] Result<Model> LoadModel(const ModelArguments& arguments);
+// The same of a file that has been read already.
+[[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, FileView file);
+// Whether the file looks like a model, not like a table.
+[[nodiscard]] bool IsModel(std::string_view bytes, const std::string& path);
+
+// What --order says: an algorithm in `options`, or an order.
+[[nodiscard]] Result<std::optional<Order>> LoadOrder(const std::string& argument,
+                                                     const Graph& graph, ScheduleOptions& options);
+
+// Ends the process, with a message, unless the independent verifier agrees that `order` can run and
+// has this peak.
+void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting, Bytes peak);
+
+// "106 operators, 139 tensors (60 views), 23 writes in place".
+[[nodiscard]] std::string DescribeGraph(const Graph& graph);
+// What the plan leaves out: "weights 233 MiB, inputs 18.4 MiB"; empty where that is nothing.
+[[nodiscard]] std::string DescribeUncounted(const Graph& graph, const Counting& counting);
+// A line for each tensor without a size, at most `most`, with the reason.
+[[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most);
+[[nodiscard]] Json UnplannedJson(const Graph& graph);
+
+// `text` on one line of at most `width` columns, its middle left out where it is longer.
+[[nodiscard]] std::string Abridged(std::string_view text, std::size_t width);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_MODEL_H_
