@@ -1,14 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "berth/report.h"
+#include "tests/report/svg_checks.h"
 #include "tools/generate/generate.h"
 
 namespace berth::internal {
@@ -59,56 +56,6 @@ Plan GeneratedPlan(std::int64_t buffers, int gaps_percent) {
   parameters.slack_percent = 10;
   const auto generated = Generate(Family::kPlanted, parameters);
   return {generated->problem, *generated->plan, generated->plan->height};
-}
-
-// With BERTH_UPDATE_GOLDEN=1 the files are written instead of compared; look at them before they
-// are committed.
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = BERTH_SOURCE_DIR "/tests/golden/" + name;
-  if (const char* update = std::getenv("BERTH_UPDATE_GOLDEN"); update && *update == '1') {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file) << path << " is missing";
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_TRUE(expected.str() == text)
-      << path << " differs; BERTH_UPDATE_GOLDEN=1 writes it anew, to be looked at";
-}
-
-// Tags nest, attributes are quoted, and text holds no stray markup or control character.
-void ExpectWellFormed(const std::string& svg) {
-  std::vector<std::string> open;
-  for (std::size_t i = 0; i < svg.size(); ++i) {
-    if (svg[i] == '<') {
-      const std::size_t end = svg.find('>', i);
-      ASSERT_NE(end, std::string::npos);
-      std::string tag = svg.substr(i + 1, end - i - 1);
-      ASSERT_EQ(tag.find('<'), std::string::npos) << tag;
-      ASSERT_EQ(std::count(tag.begin(), tag.end(), '"') % 2, 0) << tag;
-      const bool closes = tag[0] == '/';
-      const bool is_empty = tag.back() == '/';
-      const std::string name = tag.substr(closes ? 1 : 0, tag.find_first_of(" /", 1) - closes);
-      ASSERT_FALSE(name.empty());
-      for (const char c : name) ASSERT_TRUE(c >= 'a' && c <= 'z') << tag;
-      if (closes) {
-        ASSERT_FALSE(open.empty());
-        ASSERT_EQ(open.back(), name);
-        open.pop_back();
-      } else if (!is_empty) {
-        open.push_back(name);
-      }
-      i = end;
-    } else if (svg[i] == '&') {
-      const std::string entity = svg.substr(i, svg.find(';', i) - i + 1);
-      const std::set<std::string> known = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-      ASSERT_TRUE(known.contains(entity)) << entity.substr(0, 20);
-    } else {
-      ASSERT_TRUE(static_cast<unsigned char>(svg[i]) >= 0x20 || svg[i] == '\n');
-    }
-  }
-  EXPECT_TRUE(open.empty());
 }
 
 std::size_t Count(const std::string& text, const std::string& part) {

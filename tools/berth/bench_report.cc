@@ -276,11 +276,7 @@ std::string Remarks(const BenchResult& result, bool summary) {
 }
 
 std::string Header(const BenchConditions& conditions) {
-  const Machine machine = ThisMachine();
-  std::string text = Paint(Tone::kStrong, "berth " BERTH_VERSION) + " (" + machine.compiler + ", " +
-                     machine.build + ") on " + machine.cpu + ", " +
-                     Plural(machine.hardware_threads, "thread") + ", " + machine.operating_system +
-                     ", " + conditions.date + "\n" + Plural(conditions.rounds, "round");
+  std::string text = AboutThisRun(conditions.date) + "\n" + Plural(conditions.rounds, "round");
   if (conditions.seeds > 1) {
     text += " with each of " + Plural(static_cast<std::int64_t>(conditions.seeds), "seed");
   }
@@ -360,6 +356,22 @@ Json SummaryJson(const BenchResult& result, std::size_t runner, Clock clock) {
 
 }  // namespace
 
+std::string AboutThisRun(const std::string& date) {
+  const Machine machine = ThisMachine();
+  return Paint(Tone::kStrong, "berth " BERTH_VERSION) + " (" + machine.compiler + ", " +
+         machine.build + ") on " + machine.cpu + ", " + Plural(machine.hardware_threads, "thread") +
+         ", " + machine.operating_system + ", " + date;
+}
+
+Json MachineJson() {
+  const Machine machine = ThisMachine();
+  return {{"cpu", machine.cpu},
+          {"hardware_threads", machine.hardware_threads},
+          {"operating_system", machine.operating_system},
+          {"compiler", machine.compiler},
+          {"build", machine.build}};
+}
+
 std::string BenchText(const BenchResult& result, const BenchConditions& conditions) {
   std::string text = Header(conditions);
   if (conditions.summary) {
@@ -372,15 +384,10 @@ std::string BenchText(const BenchResult& result, const BenchConditions& conditio
 }
 
 Json BenchJson(const BenchResult& result, const BenchConditions& conditions) {
-  const Machine machine = ThisMachine();
   Json json;
   json["date"] = conditions.date;
   json["berth"] = BERTH_VERSION;
-  json["machine"] = {{"cpu", machine.cpu},
-                     {"hardware_threads", machine.hardware_threads},
-                     {"operating_system", machine.operating_system},
-                     {"compiler", machine.compiler},
-                     {"build", machine.build}};
+  json["machine"] = MachineJson();
   json["rounds"] = conditions.rounds;
   json["seeds"] = conditions.seeds;
   json["time_limit_seconds"] = conditions.time_limit ? Json(*conditions.time_limit) : Json(nullptr);

@@ -21,6 +21,11 @@ struct BenchConditions {
   std::string date;      // UtcNow() at the start.
 };
 
+// "berth 0.1.0 (g++ 12.2.0, release) on AMD EPYC, 2 threads, Debian GNU/Linux 12, DATE".
+[[nodiscard]] std::string AboutThisRun(const std::string& date);
+// Processor, threads, operating system, compiler and build.
+[[nodiscard]] Json MachineJson();
+
 [[nodiscard]] std::string BenchText(const BenchResult& result, const BenchConditions& conditions);
 // Everything that was measured: every single time.
 [[nodiscard]] Json BenchJson(const BenchResult& result, const BenchConditions& conditions);

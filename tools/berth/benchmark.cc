@@ -11,7 +11,8 @@ namespace berth::internal {
 namespace {
 
 std::optional<double> TimeOf(const RunResult& run, Clock clock) {
-  return clock == Clock::kSearch && run.search ? run.search : run.wall;
+  if (clock == Clock::kSearch && run.search) return run.search;
+  return clock == Clock::kProcessor && run.processor ? run.processor : run.wall;
 }
 
 bool GaveNoAnswer(const Trial& trial, std::uint64_t seed) {

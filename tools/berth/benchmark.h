@@ -22,9 +22,9 @@ struct BenchmarkTable {
   Problem problem;  // Without a capacity: as low as possible.
 };
 
-// What is compared: the whole program, or what it says it spent on the search alone (the whole
-// program where it says nothing).
-enum class Clock { kWall, kSearch };
+// What is compared: the whole program, or what it says it spent on the search alone, or processor
+// time (the whole program where there is nothing else).
+enum class Clock { kWall, kSearch, kProcessor };
 
 // What one runner did on one table, at least one run. After a run that decided nothing, its seed is
 // not tried again; so every seed has as many runs as it had rounds until then.

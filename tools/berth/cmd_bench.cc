@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "tools/berth/bench_report.h"
 #include "tools/berth/benchmark.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/machine.h"
+#include "tools/berth/suites/suites.h"
 
 namespace berth::internal {
 namespace {
@@ -27,6 +29,9 @@ struct BenchArguments {
   std::vector<std::string> peer_infeasible;  // NAME=TEXT.
   BenchConditions conditions;
   std::string json;
+  std::optional<int> rounds;
+  std::string suite;
+  SuiteOptions suite_options;
 };
 
 // A folder of its own, gone at the end.
@@ -55,31 +60,6 @@ std::optional<Bytes> CapacityInName(const fs::path& path) {
     return std::nullopt;
   }
   return ParseBytes(digits.substr(1));
-}
-
-// Files as they are, folders as the tables in them, in order of their names.
-Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    if (path == "-") {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "TABLES: - is no table here, as each program reads the file by itself");
-    }
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (HasExtension(it->path().string(), ".csv")) found.push_back(it->path().string());
-    }
-    if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
-    if (found.empty()) return Fail(ErrorCode::kIo, path + ": the folder holds no .csv table");
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
 }
 
 Result<std::vector<BenchmarkTable>> LoadTables(const BenchArguments& arguments) {
@@ -171,13 +151,6 @@ Result<std::vector<Runner>> MakeRunners(const BenchArguments& arguments) {
   return runners;
 }
 
-// "table 3 of 11, round 2 of 5, other", rewritten; nothing in a pipe.
-void ShowProgress(const std::string& line) {
-  if (!IsTerminal(stderr)) return;
-  std::fprintf(stderr, "\r%s\x1b[K", line.empty() ? "" : ("  " + line).c_str());
-  std::fflush(stderr);
-}
-
 // True for what nobody should overlook.
 bool IsFaulty(const TableResult& table, const std::vector<Runner>& runners) {
   return !FindContradiction(table, runners).empty() ||
@@ -185,7 +158,32 @@ bool IsFaulty(const TableResult& table, const std::vector<Runner>& runners) {
                      [](const Trial& trial) { return trial.verdict() >= Verdict::kFailed; });
 }
 
+Result<ExitCode> RunOneSuite(const BenchArguments& arguments) {
+  SuiteOptions options = arguments.suite_options;
+  options.tables = arguments.paths;
+  options.time_limit = arguments.conditions.time_limit;
+  if (arguments.rounds) options.rounds = *arguments.rounds;
+  std::error_code ignored;
+  if (!options.data.empty() && !fs::is_directory(options.data + "/models", ignored) &&
+      !fs::is_directory(options.data + "/challenging", ignored)) {
+    return Fail(ErrorCode::kIo,
+                "--data: " + options.data + " holds neither models/ nor challenging/");
+  }
+  // The quick run is the same everywhere.
+  if (options.data.empty() && !options.quick) {
+    if (const char* data = std::getenv("BERTH_DATA"); data != nullptr && *data != '\0') {
+      options.data = (fs::path(data) / "buffers").string();
+    }
+  }
+  return RunSuite(arguments.suite, options);
+}
+
 Result<ExitCode> Run(const BenchArguments& arguments) {
+  if (!arguments.suite.empty()) return RunOneSuite(arguments);
+  if (arguments.paths.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "TABLES is required, unless --suite names the experiments of a paper");
+  }
   if (auto checked = CheckOutput(arguments.json); !checked) return tl::unexpected(checked.error());
   auto runners = MakeRunners(arguments);
   if (!runners) return tl::unexpected(runners.error());
@@ -195,6 +193,7 @@ Result<ExitCode> Run(const BenchArguments& arguments) {
   if (folder.path().empty()) return Fail(ErrorCode::kIo, "no temporary folder can be made");
 
   BenchConditions conditions = arguments.conditions;
+  conditions.rounds = arguments.rounds.value_or(conditions.rounds);
   conditions.date = UtcNow();
   BenchResult result{std::move(*runners), {}};
   BenchmarkOptions options{conditions.rounds, conditions.seeds, conditions.time_limit, {}};
@@ -234,9 +233,7 @@ Result<ExitCode> Run(const BenchArguments& arguments) {
 Command AddBenchCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("bench", "Measure Berth, alone or against other programs.");
   const auto arguments = std::make_shared<BenchArguments>();
-  app->add_option("TABLES", arguments->paths, "Tables, or folders of them.")
-      ->required()
-      ->take_all();
+  app->add_option("TABLES", arguments->paths, "Tables, or folders of them.")->take_all();
   BenchConditions& conditions = arguments->conditions;
   app->add_option("--capacity", arguments->capacity,
                   "Of every table: a size; load, the most bytes that are live at once; or least, "
@@ -268,8 +265,8 @@ Command AddBenchCommand(CLI::App& berth) {
       ->type_name("NAME=TEXT")
       ->expected(1)
       ->take_all();
-  AddInteger(*app, "--rounds", conditions.rounds, 1, 1'000'000,
-             "Runs of each program on each table. Default: 5.");
+  AddInteger(*app, "--rounds", arguments->rounds, 1, 1'000'000,
+             "Runs of each program on each table. Default: 5, of a suite 3.");
   AddInteger(*app, "--seeds", conditions.seeds, std::uint64_t{1}, std::uint64_t{1'000'000},
              "Berth runs with seeds 1 to this in each round. Default: 1.");
   app->add_flag("--in-process", conditions.in_process,
@@ -294,6 +291,46 @@ Command AddBenchCommand(CLI::App& berth) {
          "Write everything that was measured; with -, to standard output, and the table to "
          "standard error.")
       ->type_name("FILE");
+  CLI::Option* const suite =
+      app->add_option("--suite", arguments->suite,
+                      "Instead of comparing on TABLES: the tables and figures of a paper, measured "
+                      "anew. TABLES then stand for its models; without any, those of --data, or "
+                      "generated ones.")
+          ->type_name("telamalloc|minimalloc");
+  SuiteOptions& suite_options = arguments->suite_options;
+  suite_options.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+  const auto of_suite = [&](CLI::Option* option) { option->needs(suite); };
+  of_suite(app->add_option("--only", suite_options.only,
+                           "Of the suite, only these, separated by commas, such as "
+                           "table1,figure14.")
+               ->type_name("NAMES")
+               ->delimiter(',')
+               ->expected(1)
+               ->take_all());
+  of_suite(app->add_option("-o,--output", suite_options.output,
+                           "The folder for the suite's CSV files and SVG pictures. Default: none.")
+               ->type_name("FOLDER"));
+  of_suite(app->add_option("--data", suite_options.data,
+                           "The folder that holds models/ and challenging/. Default: "
+                           "$BERTH_DATA/buffers.")
+               ->type_name("FOLDER"));
+  of_suite(app->add_flag("--quick", suite_options.quick,
+                         "A few small inputs and short limits: seconds instead of minutes."));
+  of_suite(AddInteger(*app, "--inputs", suite_options.inputs, std::int64_t{1},
+                      std::int64_t{1'000'000},
+                      "At most so many inputs of each experiment; of those that draw instances, so "
+                      "many of each size."));
+  of_suite(AddInteger(*app, "--steps", suite_options.steps, std::int64_t{1},
+                      std::int64_t{1'000'000'000},
+                      "Where steps are counted, when a run has failed. Default: 500000."));
+  of_suite(AddInteger(*app, "--jobs", suite_options.jobs, 1, 64,
+                      "Runs at a time where steps are counted; runs that are timed are alone. "
+                      "Default: all threads of the machine."));
+  for (const std::string other :
+       {"--capacity", "--algorithm", "--peer", "--peer-seconds", "--peer-infeasible", "--seeds",
+        "--in-process", "--time", "--summary", "--json"}) {
+    suite->excludes(app->get_option(other));
+  }
   app->footer(
       "Exit codes: 0 done, 1 a program failed, gave a wrong plan or contradicts another, 2 bad "
       "input "
@@ -301,6 +338,7 @@ Command AddBenchCommand(CLI::App& berth) {
       "\nExamples:\n"
       "  berth bench tables/ --algorithm canonical,auto --time-limit 10s --json result.json\n"
       "  berth bench variants/ --capacity load --in-process --seeds 100 --rounds 1 --summary\n"
+      "  berth bench --suite telamalloc --only table1,figure14 -o results/\n"
       "  berth bench A.1048576.csv --peer \\\n"
       "    'minimalloc=minimalloc --capacity={capacity} --input={input} --output={output}'");
   return {app, [arguments] { return Run(*arguments); }};

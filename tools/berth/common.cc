@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -232,6 +233,31 @@ void AddTable(CLI::App& app, TableArguments& arguments, const std::string& descr
          "(start, end), or by-name: a column called end is inclusive, one called upper is not. "
          "Default: by-name.")
       ->type_name("KIND");
+}
+
+Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "TABLES: - is no table here, as each program reads the file by itself");
+    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+         it.increment(error)) {
+      if (HasExtension(it->path().string(), ".csv")) found.push_back(it->path().string());
+    }
+    if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
+    if (found.empty()) return Fail(ErrorCode::kIo, path + ": the folder holds no .csv table");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
 }
 
 std::string NameOf(const std::string& path) {

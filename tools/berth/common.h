@@ -90,6 +90,9 @@ struct Input {
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
 // The same of a file that has been read already.
 [[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, std::string text);
+// Files as they are, folders as the tables in them, in order of their names. Error: kIo for a
+// folder without any; kInvalidOptions for standard input.
+[[nodiscard]] Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths);
 // What to call the file at `path`: itself without its folders, which differ between machines.
 [[nodiscard]] std::string NameOf(const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -97,9 +98,11 @@ void EndInfeasible(const Problem& problem, RunResult& run) {
 // `height` is that of a plan which does not fit. A greedy algorithm ends with one that is too high,
 // not because time is up.
 void EndWithoutAnswer(bool out_of_budget, std::optional<Bytes> height, RunResult& run) {
-  End(run, Verdict::kGaveUp,
-      height && !out_of_budget ? "its plan needs " + FormatBytesExactly(*height)
-                               : "the time limit came before an answer");
+  run.out_of_budget = out_of_budget;
+  const std::string message = out_of_budget ? "a limit came before an answer"
+                              : height      ? "its plan needs " + FormatBytesExactly(*height)
+                                            : "the search ended without an answer";
+  End(run, Verdict::kGaveUp, message);
 }
 
 void JudgeBerth(const Problem& problem, const std::string& path, const ProcessResult& result,
@@ -170,6 +173,7 @@ void RunProgram(const Runner& runner, const RunRequest& request, RunResult& run)
   }
   run.wall = result.seconds;
   if (result.timed_out) {
+    run.out_of_budget = true;
     return End(run, Verdict::kTimedOut, "killed after " + SecondsAsText(*limit) + " s");
   }
   if (runner.is_berth()) {
@@ -179,17 +183,28 @@ void RunProgram(const Runner& runner, const RunRequest& request, RunResult& run)
   }
 }
 
-void RunInProcess(const Method& method, const RunRequest& request, RunResult& run) {
-  PlaceOptions options;
+void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& run) {
+  PlaceOptions options = runner.options;
   options.seed = request.seed;
   Budget budget;
   const auto begin = std::chrono::steady_clock::now();
   if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
-  const auto answer = PlaceBy(method, request.problem, options, {}, budget);
+  if (runner.node_limit) budget.SetNodeLimit(*runner.node_limit);
+  const std::clock_t clock_begin = std::clock();
+  const auto answer = PlaceBy(*runner.method, request.problem, options, {}, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;
   run.lower_bound = answer->lower_bound;
+  run.nodes = answer->nodes;
+  run.stats = answer->stats;
+  const bool own = runner.finders.empty() || !answer->best ||
+                   std::find(runner.finders.begin(), runner.finders.end(), answer->algorithm) !=
+                       runner.finders.end();
+  if (!own && answer->outcome != Outcome::kInfeasible) {
+    return EndWithoutAnswer(budget.Exhausted(), {}, run);
+  }
   switch (answer->outcome) {
     case Outcome::kInfeasible:
       return EndInfeasible(request.problem, run);
@@ -202,6 +217,7 @@ void RunInProcess(const Method& method, const RunRequest& request, RunResult& ru
       break;
   }
   JudgeOffsets(request.problem, answer->best->offsets, run);
+  if (request.keep_offsets && run.decided()) run.offsets = answer->best->offsets;
 }
 
 }  // namespace
@@ -269,7 +285,7 @@ RunResult RunOnce(const Runner& runner, const RunRequest& request) {
   if (!request.problem.capacity && !runner.is_berth() && runner.Mentions("{capacity}")) {
     End(run, Verdict::kSkipped, "no capacity is known to ask it for");
   } else if (runner.words.empty()) {
-    RunInProcess(*runner.method, request, run);
+    RunInProcess(runner, request, run);
   } else {
     RunProgram(runner, request, run);
   }

@@ -31,6 +31,12 @@ struct Runner {
   // "Elapsed time {seconds}s", and what they print when they have proved that no plan fits.
   std::string seconds_text = {};
   std::string infeasible_text = {};
+  // Berth within this process: what else it is asked for; the seed comes with each request.
+  PlaceOptions options = {};
+  std::optional<std::int64_t> node_limit = {};
+  // Place() ends with a greedy plan where a search has none, and that may fit: where searches are
+  // compared, only plans that these algorithms found count. Empty: any.
+  std::vector<std::string> finders = {};
 
   [[nodiscard]] bool is_berth() const { return method.has_value(); }
   [[nodiscard]] bool Mentions(std::string_view placeholder) const;
@@ -60,6 +66,7 @@ struct RunRequest {
   std::string folder;      // For the plan.
   std::uint64_t seed = 1;  // For Berth.
   std::optional<double> time_limit;
+  bool keep_offsets = false;
 };
 
 struct RunResult {
@@ -68,8 +75,16 @@ struct RunResult {
   std::string message;           // What went wrong.
   std::optional<double> wall;    // Seconds, the start of the program included. None: not run.
   std::optional<double> search;  // Seconds of search alone, by the runner's own account.
-  std::optional<Bytes> height;   // Of a plan that was accepted.
-  Bytes lower_bound = 0;         // What the runner proved: no plan is lower.
+  // Berth within this process: seconds of processor time, all threads together. What to compare
+  // where other programs are busy; not to be used where several runs go on at once.
+  std::optional<double> processor = {};
+  std::optional<Bytes> height;  // Of a plan that was accepted.
+  Bytes lower_bound = 0;        // What the runner proved: no plan is lower.
+  bool out_of_budget = false;   // It was stopped by its time or node limit.
+  // Berth within this process: what its search went through.
+  std::int64_t nodes = 0;
+  SearchStats stats = {};
+  std::vector<Bytes> offsets = {};  // Of a plan that was accepted, if asked for.
 
   // Solved or proved to have no solution.
   [[nodiscard]] bool decided() const {

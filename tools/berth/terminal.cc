@@ -243,6 +243,13 @@ std::string FactList::ToString() const {
   return text;
 }
 
+void ShowProgress(std::string_view line) {
+  if (!IsTerminal(stderr)) return;
+  const std::string text = line.empty() ? std::string() : "  " + std::string(line);
+  std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
+  std::fflush(stderr);
+}
+
 ProgressLine::ProgressLine() {
   if (IsTerminal(stderr)) thread_ = std::thread([this] { Run(); });
 }

@@ -80,6 +80,10 @@ class FactList {
   std::vector<std::pair<std::string, std::string>> facts_;
 };
 
+// "table 3 of 11, round 2 of 5" on standard error, in place of the line before; empty: removes it.
+// Nothing where standard error is not a terminal.
+void ShowProgress(std::string_view line);
+
 // One line on standard error that tells how far a search is, rewritten while it runs and removed at
 // the end. Nothing at all where standard error is not a terminal. Searches that end at once leave
 // no trace.

@@ -1,0 +1,201 @@
+// berth bench --suite: every experiment of every paper runs, says what it did and keeps its files.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/berth_process.h"
+#include "tools/berth/runner.h"
+#include "tools/berth/suites/inputs.h"
+#include "tools/berth/suites/sheet.h"
+
+namespace berth::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+class SuitesTest : public CommandTest {
+ protected:
+  [[nodiscard]] std::set<std::string> Files() const {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("out"))) {
+      files.insert(entry.path().filename().string());
+    }
+    return files;
+  }
+  // The rows of a CSV file without quotes, the header first.
+  [[nodiscard]] std::vector<std::vector<std::string>> Csv(const std::string& name) const {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(Read(Path("out/" + name)));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream fields(line + ",");
+      rows.emplace_back();
+      for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+      EXPECT_EQ(rows.back().size(), rows.front().size()) << line;
+    }
+    return rows;
+  }
+  [[nodiscard]] ProcessResult Run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"bench", "--suite"});
+    arguments.insert(arguments.end(), {"--quick", "-o", Path("out")});
+    return Berth(arguments);
+  }
+};
+
+TEST_F(SuitesTest, TelaMallocQuickly) {
+  const ProcessResult result = Run({"telamalloc"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_error, "");
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  EXPECT_EQ(Files(), (std::set<std::string>{
+                         "telamalloc-conditions.json", "telamalloc-figure12.svg",
+                         "telamalloc-figure13-ratios.csv", "telamalloc-figure13.csv",
+                         "telamalloc-figure13.svg", "telamalloc-figure14-failures.csv",
+                         "telamalloc-figure14-failures.svg", "telamalloc-figure14-runs.csv",
+                         "telamalloc-figure14-steps.csv", "telamalloc-figure14-steps.svg",
+                         "telamalloc-figure19.csv", "telamalloc-figure19.svg",
+                         "telamalloc-table1.csv", "telamalloc-table2.csv"}));
+  // A step for each block, as nothing fails.
+  const auto table1 = Csv("telamalloc-table1.csv");
+  ASSERT_EQ(table1.size(), 4U);
+  EXPECT_EQ(table1[1][0], "non-overlapping-1K");
+  EXPECT_EQ(table1[1][1], "1000");
+  EXPECT_EQ(table1[3][1], "100");
+  // Nothing is lower than the least.
+  for (const auto& row : Csv("telamalloc-table2.csv")) {
+    if (row[0] == "benchmark") continue;
+    EXPECT_GE(std::stod(row[4]), 1) << row[0];
+    EXPECT_GE(std::stod(row[6]), 1) << row[0];
+  }
+  const Json conditions = Json::parse(Read(Path("out/telamalloc-conditions.json")));
+  EXPECT_EQ(conditions.at("experiments").size(), 5U);
+  const Json& table1_conditions = conditions.at("experiments").at("table1");
+  EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
+  EXPECT_EQ(table1_conditions.at("steps"), nullptr);
+  // What was run on its own joins what is there.
+  ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
+  const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
+  EXPECT_EQ(joined.at("experiments").size(), 5U);
+  EXPECT_EQ(joined.at("experiments").at("table1").at("steps"), 7);
+}
+
+// All strategies on all inputs; the sums are those of the runs.
+TEST_F(SuitesTest, CountsFailuresOfStrategies) {
+  const ProcessResult result =
+      Run({"telamalloc", "--only", "figure14", "--steps", "500", "--jobs", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto runs = Csv("telamalloc-figure14-runs.csv");
+  const auto failures = Csv("telamalloc-figure14-failures.csv");
+  const std::vector<std::string> all = failures.back();
+  ASSERT_EQ(all[0], "all");
+  ASSERT_EQ(runs.size() - 1, 5 * std::stoul(all[1]));
+  const std::vector<std::string> strategies = {"candidates", "size", "area", "lifetime", "lowest"};
+  for (std::size_t s = 0; s < strategies.size(); ++s) {
+    const auto failed = std::count_if(runs.begin() + 1, runs.end(), [&](const auto& row) {
+      return row[5] == strategies[s] && row[6] != "solved";
+    });
+    EXPECT_EQ(std::to_string(failed), all[2 + s]) << strategies[s];
+    EXPECT_EQ(failures[0][2 + s], strategies[s]);
+  }
+  // The same counts with one run at a time.
+  const std::string with_two = Read(Path("out/telamalloc-figure14-failures.csv"));
+  ASSERT_EQ(Run({"telamalloc", "--only", "figure14", "--steps", "500", "--jobs", "1"}).exit_code,
+            0);
+  EXPECT_EQ(Read(Path("out/telamalloc-figure14-failures.csv")), with_two);
+}
+
+TEST_F(SuitesTest, MiniMallocQuickly) {
+  const ProcessResult result = Run({"minimalloc"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(Files(),
+            (std::set<std::string>{"minimalloc-conditions.json", "minimalloc-figure10-runs.csv",
+                                   "minimalloc-figure10-solved.svg",
+                                   "minimalloc-figure10-times.svg", "minimalloc-figure10.csv",
+                                   "minimalloc-figure8.csv", "minimalloc-figure8.svg",
+                                   "minimalloc-figure9-shares.csv", "minimalloc-figure9.csv",
+                                   "minimalloc-figure9.svg", "minimalloc-table2.csv"}));
+  // Whatever the build lacks has its rows all the same.
+  const auto figure8 = Csv("minimalloc-figure8.csv");
+  std::set<std::string> algorithms;
+  for (const auto& row : figure8) algorithms.insert(row[5]);
+  EXPECT_TRUE(algorithms.contains("ilp"));
+  EXPECT_TRUE(algorithms.contains("csp"));
+  for (const auto& row : figure8) {
+    if (row[0] != "inference-40-1" || row[5] != "niche") continue;
+    EXPECT_EQ(row[6], "solved");
+  }
+}
+
+TEST_F(SuitesTest, TablesStandForTheModels) {
+  const ProcessResult result = Run({"telamalloc", SmallTable(), "--only", "table2"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const auto table = Csv("telamalloc-table2.csv");
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[1][0], "small");
+  EXPECT_EQ(table[1][2], "8");  // Bytes.
+  EXPECT_EQ(table[1][3], "1");  // Proved.
+}
+
+TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
+  ExpectRefused(Berth({"bench", "--suite", "other"}),
+                "--suite: there is no suite 'other'; there are telamalloc, minimalloc");
+  ExpectRefused(Berth({"bench", "--suite", "minimalloc", "--only", "table1"}),
+                "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
+  ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--data", Path("nowhere")}),
+                "holds neither models/ nor challenging/");
+  ExpectRefused(Berth({"bench", "--suite", "telamalloc", Path("absent.csv"), "--only", "table2"}),
+                "absent.csv");
+  ExpectRefused(Berth({"bench", SmallTable(), "--quick"}), "--suite");
+  ExpectRefused(Berth({"bench"}), "TABLES is required");
+  ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--json", Path("x.json")}), "--json");
+}
+
+// The greedy plan that Place() ends with where a search has none is not the search's.
+TEST(Runner, CountsOnlyPlansOfTheFindersAskedFor) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
+  problem.capacity = 8;
+  Runner runner = BerthRunner("", *MethodFromName("telamalloc"), {});
+  runner.options.guided.heuristic_first = false;
+  const RunResult found = RunOnce(runner, {problem, "", "", 1, {}, /*keep_offsets=*/true});
+  EXPECT_EQ(found.verdict, Verdict::kSolved);
+  EXPECT_EQ(found.offsets.size(), 3U);
+  EXPECT_EQ(found.nodes, 3);
+  ASSERT_TRUE(found.processor.has_value());
+  runner.node_limit = 1;
+  EXPECT_EQ(RunOnce(runner, {problem, "", "", 1, {}}).verdict, Verdict::kSolved);
+  runner.finders = {"telamalloc"};
+  const RunResult own = RunOnce(runner, {problem, "", "", 1, {}});
+  EXPECT_EQ(own.verdict, Verdict::kGaveUp);
+  EXPECT_TRUE(own.out_of_budget);
+  EXPECT_FALSE(own.height.has_value());
+  runner.node_limit.reset();
+  EXPECT_EQ(RunOnce(runner, {problem, "", "", 1, {}}).verdict, Verdict::kSolved);
+}
+
+TEST(Sheet, IsTextForPeopleAndNumbersForPrograms) {
+  Sheet sheet({{"name", "name", false}, {"time", "seconds"}, {"size", "bytes"}});
+  sheet.AddRow({TextCell("a, \"b\""), SecondsCell(0.00125), BytesCell(1536)});
+  sheet.AddRow({TextCell("c"), NoCell(), CountCell(1234)});
+  EXPECT_EQ(sheet.ToCsv(), "name,seconds,bytes\n\"a, \"\"b\"\"\",0.00125,1536\nc,,1234\n");
+  EXPECT_NE(sheet.ToText().find("1.2 ms  1.5 KiB"), std::string::npos) << sheet.ToText();
+  EXPECT_NE(sheet.ToText().find("1,234"), std::string::npos);
+}
+
+TEST(Inputs, AreSpreadFromTheSmallestToTheLargest) {
+  std::vector<SuiteInput> inputs(10);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].problem.buffers.resize(10 - i);
+  const auto sizes = [](const std::vector<SuiteInput>& chosen) {
+    std::vector<std::size_t> counts;
+    for (const SuiteInput& input : chosen) counts.push_back(input.problem.buffers.size());
+    return counts;
+  };
+  EXPECT_EQ(sizes(SpreadOut(inputs, 4)), (std::vector<std::size_t>{1, 4, 7, 10}));
+  EXPECT_EQ(sizes(SpreadOut(inputs, 1)), (std::vector<std::size_t>{5}));
+  EXPECT_EQ(sizes(SpreadOut(inputs, 99)).size(), 10U);
+  EXPECT_TRUE(SpreadOut({}, 3).empty());
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,48 @@
+// tools/berth/suites/inputs.h -- the tables that experiments run on.
+//
+// Published tables where there are some, tables from seeds where there are none; so that every
+// experiment runs on any machine, and says what it ran on.
+#ifndef BERTH_TOOLS_BERTH_SUITES_INPUTS_H_
+#define BERTH_TOOLS_BERTH_SUITES_INPUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "berth/problem.h"
+#include "berth/result.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+
+struct SuiteInput {
+  std::string family;  // "models", "challenging", "variants", "planted", ...
+  std::string name;
+  Problem problem;  // Without a capacity.
+  Bytes least = 0;  // The height of the lowest plan known.
+  Bytes bound = 0;  // Proved: no plan is lower.
+  [[nodiscard]] bool proved() const { return least == bound; }
+};
+
+// Finds `least` and `bound` of each, `jobs` at a time, within a number of nodes, so that they are
+// the same everywhere.
+void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);
+
+// The .csv tables in `paths`, files or folders. Errors: kIo, kParse, kInvalidProblem.
+[[nodiscard]] Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,
+                                                         const std::vector<std::string>& paths);
+
+// One table from a seed; what `parameters` say must be allowed.
+[[nodiscard]] SuiteInput GenerateInput(Family family, const GenerateParameters& parameters);
+
+// At most `count` of the inputs, evenly spread from the smallest to the largest by buffers.
+[[nodiscard]] std::vector<SuiteInput> SpreadOut(std::vector<SuiteInput> inputs, std::size_t count);
+
+// Calls `work` with 0 to count - 1, from `jobs` threads, in no particular order.
+void ForEach(std::size_t count, int jobs, const std::function<void(std::size_t)>& work);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_SUITES_INPUTS_H_

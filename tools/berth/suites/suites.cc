@@ -1,0 +1,139 @@
+#include "tools/berth/suites/suites.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "berth/io.h"
+#include "tools/berth/bench_report.h"
+#include "tools/berth/common.h"
+#include "tools/berth/machine.h"
+
+namespace berth::internal {
+namespace {
+
+const Suite* FindSuite(std::string_view name) {
+  for (const Suite* suite : Suites()) {
+    if (suite->name == name) return suite;
+  }
+  return nullptr;
+}
+
+Result<std::vector<const Experiment*>> Choose(const Suite& suite,
+                                              const std::vector<std::string>& only) {
+  std::vector<const Experiment*> chosen;
+  std::string known;
+  for (const Experiment& experiment : suite.experiments) {
+    known += (known.empty() ? "" : ", ") + std::string(experiment.key);
+    if (only.empty() || std::find(only.begin(), only.end(), experiment.key) != only.end()) {
+      chosen.push_back(&experiment);
+    }
+  }
+  for (const std::string& key : only) {
+    const bool found = std::any_of(chosen.begin(), chosen.end(), [&](const Experiment* experiment) {
+      return experiment->key == key;
+    });
+    if (!found) {
+      return Fail(ErrorCode::kInvalidOptions, "--only: the suite " + std::string(suite.name) +
+                                                  " has no '" + key + "'; it has " + known);
+    }
+  }
+  return chosen;
+}
+
+// Where, when and how each experiment was run, beside what came of it. `before` is what the file
+// holds: experiments that were run on their own, one after the other, stay together.
+std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, const std::string& date,
+                           const std::vector<const Experiment*>& experiments,
+                           const std::string& before) {
+  Json json = Json::parse(before, nullptr, false);
+  if (!json.is_object() || !json.contains("experiments") || !json["experiments"].is_object()) {
+    json = {{"suite", suite.name}, {"experiments", Json::object()}};
+  }
+  Json conditions;
+  conditions["date"] = date;
+  conditions["berth"] = BERTH_VERSION;
+  conditions["machine"] = MachineJson();
+  conditions["quick"] = options.quick;
+  conditions["data"] = !options.data.empty();
+  conditions["tables"] = options.tables.size();
+  conditions["time_limit_seconds"] = options.time_limit ? Json(*options.time_limit) : Json(nullptr);
+  conditions["inputs"] = options.inputs ? Json(*options.inputs) : Json(nullptr);
+  conditions["steps"] = options.steps ? Json(*options.steps) : Json(nullptr);
+  conditions["rounds"] = options.rounds;
+  conditions["jobs"] = options.jobs;
+  conditions["solvers"] = Json::object();
+  for (const SolverRow& row : SolverRows()) {
+    conditions["solvers"][row.name] =
+        row.engine.empty() ? Json("not in this build") : Json(row.engine);
+  }
+  for (const Experiment* experiment : experiments) {
+    json["experiments"][std::string(experiment->key)] = conditions;
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::span<const Suite* const> Suites() {
+  static const std::array<const Suite*, 2> kSuites = {&TelaMallocSuite(), &MiniMallocSuite()};
+  return kSuites;
+}
+
+Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
+  const Suite* const suite = FindSuite(name);
+  if (suite == nullptr) {
+    std::string known;
+    for (const Suite* each : Suites())
+      known += (known.empty() ? "" : ", ") + std::string(each->name);
+    return Fail(ErrorCode::kInvalidOptions,
+                "--suite: there is no suite '" + std::string(name) + "'; there are " + known);
+  }
+  const auto experiments = Choose(*suite, options.only);
+  if (!experiments) return tl::unexpected(experiments.error());
+  if (!options.tables.empty()) {
+    // Said before the work, not after it.
+    if (auto read = ReadInputs("models", options.tables); !read) {
+      return tl::unexpected(read.error());
+    }
+  }
+  if (!options.output.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) return Fail(ErrorCode::kIo, options.output + ": " + error.message());
+  }
+  const std::string date = UtcNow();
+  Lab lab{std::string(suite->name), options};
+  lab.Say(AboutThisRun(date));
+  lab.Say("After " + std::string(suite->paper) + ".");
+  for (const std::string_view solver : {"ilp", "cp", "csp", "meta-csp"}) {
+    const auto available = CheckAvailable(*MethodFromName(solver));
+    if (!available) lab.Say("Left out: " + available.error().message + ".");
+  }
+  for (const Experiment* experiment : *experiments) {
+    if (auto done = experiment->run(lab); !done) return tl::unexpected(done.error());
+    if (lab.error()) return tl::unexpected(*lab.error());
+  }
+  if (!options.output.empty()) {
+    const std::string path =
+        (std::filesystem::path(options.output) / (std::string(suite->name) + "-conditions.json"))
+            .string();
+    std::error_code ignored;
+    const auto before =
+        std::filesystem::exists(path, ignored) ? ReadFile(path) : Result<std::string>();
+    const auto written =
+        WriteFile(path, ConditionsJson(*suite, options, date, *experiments, before.value_or("")));
+    if (!written) return tl::unexpected(written.error());
+    lab.Say("\n" + Plural(static_cast<std::int64_t>(lab.files().size()) + 1, "file") + " in " +
+            OneLine(options.output));
+  }
+  if (lab.faults().empty()) return kDone;
+  std::string text = "\n" + Paint(Tone::kBad, "Faults:") + "\n";
+  for (const std::string& fault : lab.faults()) text += "  " + OneLine(fault) + "\n";
+  Print(text);
+  return kDoesNotFit;
+}
+
+}  // namespace berth::internal
