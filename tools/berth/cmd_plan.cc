@@ -9,6 +9,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/peak.h"
+#include "tools/berth/spilling.h"
 
 namespace berth::internal {
 namespace {
@@ -20,6 +21,7 @@ struct PlanArguments {
   ModelArguments model;
   std::string order;
   std::optional<Bytes> capacity;
+  std::string budget;
   SearchArguments search;
   std::string output;
   std::string svg;
@@ -322,6 +324,30 @@ std::optional<Bytes> PeakInPlace(const Model& model, const Order& order,
   return Live(ReuseInPlace(model.graph), order, arguments.counting).peak;
 }
 
+// Tensors leave and come back where they have to.
+Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& model) {
+  if (arguments.capacity) {
+    return Fail(ErrorCode::kInvalidOptions, "--budget and --capacity: give one of them");
+  }
+  const bool fixed = arguments.order == "program";
+  if (!fixed && !arguments.order.empty() && arguments.order != "auto") {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--order: with --budget it is auto or program, not '" + arguments.order + "'");
+  }
+  SpillRequest request;
+  request.budget = arguments.budget;
+  request.fixed_order = fixed;
+  request.output = arguments.output;
+  request.svg = arguments.svg;
+  request.json = arguments.json;
+  request.time_limit = arguments.search.time_limit;
+  request.node_limit = arguments.search.node_limit;
+  const auto run = PlanWithinBudget(model, arguments.model.counting, request);
+  if (!run) return tl::unexpected(run.error());
+  if (run->answer.best) return kDone;
+  return run->answer.outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+}
+
 Result<ExitCode> Run(const PlanArguments& arguments) {
   const std::string& output = arguments.output;
   const bool plan_to_stdout = IsStandardOutput(output);
@@ -344,6 +370,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   }
   const auto model = LoadModel(arguments.model);
   if (!model) return tl::unexpected(model.error());
+  if (!arguments.budget.empty()) return RunWithinBudget(arguments, *model);
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
@@ -390,6 +417,11 @@ Command AddPlanCommand(CLI::App& berth) {
   AddBytes(
       *app, "--capacity", arguments->capacity,
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
+  app->add_option("--budget", arguments->budget,
+                  "As --capacity, but what does not fit leaves the memory and comes back, with the "
+                  "least traffic: bytes, or MR (what one operator needs), MP (the least peak), MH "
+                  "(halfway).")
+      ->type_name("BYTES");
   AddOrder(*app, arguments->order);
   app->add_option("-o,--output", arguments->output,
                   "Write the plan: .json (order and offsets), .csv (a table with an offset "
