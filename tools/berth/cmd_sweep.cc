@@ -5,6 +5,8 @@
 // plan for a smaller one is one for all larger. Points are written as they are done: a run that was
 // stopped goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>

@@ -1,5 +1,6 @@
 #include "tools/berth/spilling.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
