@@ -11,7 +11,7 @@ if(BERTH_BUILD_BERTH)
 endif()
 if(BERTH_WITH_SOLVERS)
   list(APPEND berth_libraries berth_solvers)
-  list(APPEND berth_headers solvers.h)
+  list(APPEND berth_headers olla.h solvers.h)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 

@@ -49,9 +49,10 @@ struct PlanAnswer {
 };
 
 // Plans `graph`. The search for the order has three quarters of the time limit of `budget`, the
-// placement the rest and what is left over. The answer depends on the arguments alone unless time
-// or cancellation ends a search. Errors: those of Schedule() and Place(); kInvalidPlan for a given
-// order that cannot run.
+// placement the rest and what is left over. Where it is cancelled meanwhile, greedy algorithms
+// place the best order so far, so that there is a plan. The answer depends on the arguments alone
+// unless time or cancellation ends a search. Errors: those of Schedule() and Place(); kInvalidPlan
+// for a given order that cannot run.
 [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options,
                                       Budget& budget);
 

@@ -60,6 +60,7 @@ struct ExactOptions {
   bool best_first = true;  // Search over sets of operators (best_first.h).
   bool bisection = true;   // Also asks for orders far below the best known: raises the bound.
   bool dominance = true;  // What frees at least what it creates, at no cost, runs at once (walk.h).
+  bool valleys = true;    // So do several that together do so (valley.h).
   bool backwards = true;  // Beam and best-first also read orders from the end.
 };
 

@@ -133,10 +133,10 @@ class GraphValidator {
   // comes twice; else nothing.
   std::string CheckList(const std::vector<std::size_t>& list, std::size_t size,
                         std::string_view what, bool tensors, bool once = true) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (const std::size_t item : list) {
       const std::string_view kind = tensors ? "tensor" : "operator";
-      if (list[i] >= size) {
-        return std::string(what) + " " + std::string(kind) + " number " + std::to_string(list[i]) +
+      if (item >= size) {
+        return std::string(what) + " " + std::string(kind) + " number " + std::to_string(item) +
                " but the graph has " + std::to_string(size) + " " + std::string(kind) + "s";
       }
     }

@@ -58,6 +58,14 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   plan.liveness.problem.capacity = options.capacity;
   auto place = Place(plan.liveness.problem, options.place, budget);
   if (!place) return tl::unexpected(place.error());
+  if (!place->best && budget.cancelled()) {
+    // Cancelled while the order was searched for: the order that was found is worth a plan.
+    PlaceOptions greedy = options.place;
+    greedy.algorithm = Algorithm::kGreedy;
+    Budget unlimited;
+    place = Place(plan.liveness.problem, greedy, unlimited);
+    if (!place) return tl::unexpected(place.error());
+  }
   plan.place = std::move(*place);
   // A plan of any order is at least as high as the least peak.
   plan.lower_bound = plan.schedule.lower_bound;

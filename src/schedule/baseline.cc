@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 std::vector<Op> HoistedUpdates(const Graph& graph, const Instance& instance) {
   // Each operator stays behind its anchor: itself, or of an update the last that it waits for.
@@ -23,4 +23,4 @@ std::vector<Op> HoistedUpdates(const Graph& graph, const Instance& instance) {
   return order;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

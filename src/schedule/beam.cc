@@ -7,7 +7,7 @@
 
 #include "schedule/walk.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 // How a kept state came about.
@@ -28,7 +28,8 @@ struct Level {
   std::vector<Word> words;
 };
 
-bool Better(const Node& a, const Node& b) {
+bool Better(const Node& a, const Node& b, bool live_first) {
+  if (live_first && a.at.live != b.at.live) return a.at.live < b.at.live;
   if (a.at.peak != b.at.peak) return a.at.peak < b.at.peak;
   if (a.at.live != b.at.live) return a.at.live < b.at.live;
   if (a.hash != b.hash) return a.hash < b.hash;
@@ -36,14 +37,15 @@ bool Better(const Node& a, const Node& b) {
 }
 
 // Leaves the best `width` distinct states.
-void Trim(Level& level, std::size_t width, std::size_t stride) {
-  std::sort(level.nodes.begin(), level.nodes.end(), Better);
+void Trim(Level& level, std::size_t width, std::size_t stride, bool live_first) {
+  std::sort(level.nodes.begin(), level.nodes.end(),
+            [&](const Node& a, const Node& b) { return Better(a, b, live_first); });
   std::vector<Node> kept;
   kept.reserve(std::min(width, level.nodes.size()));
   std::vector<Word> words;
   words.reserve(std::min(width, level.nodes.size()) * stride);
-  // Equal states have equal live bytes and hashes; the one of lower peak comes first but others may
-  // lie between, so all kept ones of the same hash are compared.
+  // Equal states have equal live bytes and hashes; the one of lowest peak comes first but others
+  // may lie between, so all kept ones of the same hash are compared.
   std::vector<std::uint64_t> hashes;
   for (Node node : level.nodes) {
     if (kept.size() >= width) break;
@@ -83,7 +85,8 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
     const auto slot = static_cast<std::uint32_t>(level.words.size() / stride);
     level.words.insert(level.words.end(), scratch.begin(), scratch.end());
     level.nodes.push_back({at, walker.Hash(scratch.data()), origin, slot});
-    if (level.nodes.size() >= 8 * limits.width + 64) Trim(level, limits.width, stride);
+    if (level.nodes.size() >= 8 * limits.width + 64)
+      Trim(level, limits.width, stride, limits.live_first);
   };
 
   constexpr std::uint32_t kRoot = ~std::uint32_t{0};
@@ -94,7 +97,7 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
   for (std::size_t done = 0; done < n; ++done) {
     Level level = std::move(levels[done]);
     levels[done] = {};
-    Trim(level, limits.width, stride);
+    Trim(level, limits.width, stride, limits.live_first);
     for (const Node& node : level.nodes) {
       if (!budget.SpendNode()) return std::nullopt;
       const auto id = static_cast<std::uint32_t>(origins.size());
@@ -111,7 +114,7 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
       });
     }
   }
-  Trim(levels[n], 1, stride);
+  Trim(levels[n], 1, stride, false);
   if (levels[n].nodes.empty()) return std::nullopt;
 
   // The way there: the operators chosen, last first; then run again with what dominance added.
@@ -132,4 +135,4 @@ std::optional<std::vector<Op>> Beam(const Instance& instance, const BeamLimits& 
   return order;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstring>
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr std::size_t kFirstTable = 1024;
 
 }  // namespace
 
-BestFirst::BestFirst(const Instance& instance, Bytes floor, Bytes limit, bool dominance)
+BestFirst::BestFirst(const Instance& instance, Bytes floor, Bytes limit, bool dominance,
+                     bool valleys)
     : walker_(instance, floor, dominance),
+      valley_finder_(walker_),
+      use_valleys_(valleys),
       limit_(limit),
       lower_bound_(floor),
       table_(kFirstTable, kNone),
@@ -40,7 +43,8 @@ void BestFirst::Push(std::uint32_t state) {
   std::push_heap(open_.begin(), open_.end(), later);
 }
 
-void BestFirst::Add(const Word* state, const Standing& at, std::uint32_t parent, Op op) {
+void BestFirst::Add(const Word* state, const Standing& at, std::uint32_t parent, Op op,
+                    bool valley) {
   if (records_.size() * 2 >= table_.size()) Grow();
   const std::size_t mask = table_.size() - 1;
   const std::size_t stride = walker_.state_words();
@@ -56,19 +60,34 @@ void BestFirst::Add(const Word* state, const Standing& at, std::uint32_t parent,
     known.at.peak = at.peak;
     known.parent = parent;
     known.op = op;
+    known.valley = valley;
     Push(k);
     return;
   }
   const auto id = static_cast<std::uint32_t>(records_.size());
   table_[slot] = id;
   words_.insert(words_.end(), state, state + stride);
-  records_.push_back({at, parent, op, false});
+  records_.push_back({at, parent, op, false, valley});
   Push(id);
 }
 
 void BestFirst::Expand(std::uint32_t state) {
   const std::size_t stride = walker_.state_words();
   const Record record = records_[state];
+  if (use_valleys_) {
+    const std::int64_t before = valley_finder_.work();
+    const std::vector<Op>& ops = valley_finder_.Find(words_.data() + state * stride, record.at);
+    work_ += valley_finder_.work() - before;
+    if (!ops.empty()) {
+      std::copy_n(words_.data() + state * stride, stride, scratch_.begin());
+      Standing at = record.at;
+      for (const Op op : ops) walker_.Run(scratch_.data(), at, op);
+      walker_.RunDominant(scratch_.data(), at);
+      valleys_.push_back(ops);
+      Add(scratch_.data(), at, state, static_cast<Op>(valleys_.size() - 1), true);
+      return;
+    }
+  }
   children_.clear();
   {
     const Word* const bits = words_.data() + state * stride;
@@ -124,18 +143,20 @@ BestFirst::Verdict BestFirst::Run(std::int64_t work, std::size_t most_bytes, Bud
 }
 
 void BestFirst::Recover(std::uint32_t state) {
-  std::vector<Op> chosen;
-  for (; records_[state].parent != kNone; state = records_[state].parent) {
-    chosen.push_back(records_[state].op);
-  }
+  std::vector<std::uint32_t> way;
+  for (; records_[state].parent != kNone; state = records_[state].parent) way.push_back(state);
   order_.clear();
   Standing at = walker_.Start(scratch_.data());
   walker_.RunDominant(scratch_.data(), at, &order_);
-  for (std::size_t k = chosen.size(); k-- > 0;) {
-    order_.push_back(chosen[k]);
-    walker_.Run(scratch_.data(), at, chosen[k]);
+  for (std::size_t k = way.size(); k-- > 0;) {
+    const Record& record = records_[way[k]];
+    const std::vector<Op> ops = record.valley ? valleys_[record.op] : std::vector<Op>{record.op};
+    for (const Op op : ops) {
+      order_.push_back(op);
+      walker_.Run(scratch_.data(), at, op);
+    }
     walker_.RunDominant(scratch_.data(), at, &order_);
   }
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

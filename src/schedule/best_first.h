@@ -19,9 +19,10 @@
 
 #include "berth/budget.h"
 #include "schedule/instance.h"
+#include "schedule/valley.h"
 #include "schedule/walk.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class BestFirst {
  public:
@@ -32,7 +33,10 @@ class BestFirst {
   };
 
   // `instance` must outlive this. Steps up to `floor` count as `floor`.
-  BestFirst(const Instance& instance, Bytes floor, Bytes limit, bool dominance);
+  BestFirst(const Instance& instance, Bytes floor, Bytes limit, bool dominance,
+            bool valleys = true);
+  BestFirst(const BestFirst&) = delete;
+  BestFirst& operator=(const BestFirst&) = delete;
 
   // Goes on until it has done `work` more, some nanoseconds each, or takes `bytes` bytes of memory,
   // or `budget` ends: it spends one node for each state taken.
@@ -54,8 +58,9 @@ class BestFirst {
   struct Record {
     Standing at;
     std::uint32_t parent = kNone;
-    Op op = 0;
+    Op op = 0;  // Run after the parent; or, if `valley`, the operators valleys_[op].
     bool taken = false;
+    bool valley = false;
   };
   struct Open {
     Bytes peak = 0;
@@ -63,13 +68,16 @@ class BestFirst {
     std::uint32_t state = 0;
   };
 
-  void Add(const Word* state, const Standing& at, std::uint32_t parent, Op op);
+  void Add(const Word* state, const Standing& at, std::uint32_t parent, Op op, bool valley = false);
   void Push(std::uint32_t state);
   void Grow();
   void Expand(std::uint32_t state);
   void Recover(std::uint32_t state);
 
   Walker walker_;
+  ValleyFinder valley_finder_;
+  bool use_valleys_ = true;
+  std::vector<std::vector<Op>> valleys_;
   Bytes limit_;
   Bytes lower_bound_;
   std::vector<Word> words_;
@@ -88,6 +96,6 @@ class BestFirst {
   bool found_ = false;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_BEST_FIRST_H_

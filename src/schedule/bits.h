@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 using Word = std::uint64_t;
 inline constexpr std::size_t kWordBits = 64;
@@ -63,6 +63,6 @@ class BitMatrix {
   std::vector<Word> data_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_BITS_H_

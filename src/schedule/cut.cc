@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 void Cut::Connect(std::uint32_t from, std::uint32_t to, Bytes room) {
   edges_.push_back({to, head_[from], room});
@@ -212,4 +212,4 @@ void Cut::Witness(Word* set, bool largest) const {
   }
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

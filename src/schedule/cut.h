@@ -21,7 +21,7 @@
 
 #include "schedule/precedence.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class Cut {
  public:
@@ -78,6 +78,6 @@ class Cut {
   bool forced_ = false;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_CUT_H_

@@ -12,7 +12,7 @@
 #include "schedule/precedence.h"
 #include "schedule/question.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr std::int64_t kFirstWork = 500'000;
@@ -257,4 +257,4 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
   return result;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

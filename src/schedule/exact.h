@@ -20,7 +20,7 @@
 #include "berth/schedule.h"
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 struct ExactResult {
   std::vector<Op> order;
@@ -36,6 +36,6 @@ struct ExactResult {
                                         const std::function<void(Bytes peak, Bytes bound)>& report,
                                         ScheduleStats& stats, Budget& budget);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_EXACT_H_

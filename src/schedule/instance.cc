@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 void Normalize(std::vector<Op>& items) {
@@ -210,4 +210,4 @@ BitMatrix Descendants(const Instance& instance, std::span<const Op> order) {
   return descendants;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

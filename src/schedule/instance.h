@@ -31,7 +31,7 @@
 #include "berth/problem.h"
 #include "schedule/bits.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 using Op = std::uint32_t;
 
@@ -128,6 +128,6 @@ struct Instance {
 [[nodiscard]] BitMatrix Ancestors(const Instance& instance, std::span<const Op> order);
 [[nodiscard]] BitMatrix Descendants(const Instance& instance, std::span<const Op> order);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_INSTANCE_H_

@@ -119,6 +119,7 @@ const std::array kRows = {
     BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),
     BERTH_EXACT(dominance,
                 "An operator that frees at least what it creates, at no cost, runs at once."),
+    BERTH_EXACT(valleys, "So do several operators that together free what they create."),
     BERTH_EXACT(backwards, "Beams and best-first search also read orders from the end."),
 };
 #undef BERTH_EXACT
@@ -176,7 +177,7 @@ Result<std::string> GetOption(const ScheduleOptions& options, std::string_view n
   return row->get(options);
 }
 
-namespace internal {
+namespace internal::schedule {
 
 // What the table accepts is valid, so options are valid if the table takes back what it gives.
 Result<void> ValidateOptions(const ScheduleOptions& options) {
@@ -193,5 +194,5 @@ Result<void> ValidateOptions(const ScheduleOptions& options) {
   return {};
 }
 
-}  // namespace internal
+}  // namespace internal::schedule
 }  // namespace berth

@@ -4,11 +4,11 @@
 
 #include "berth/schedule.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 // Error: kInvalidOptions, naming the first option out of bounds.
 [[nodiscard]] Result<void> ValidateOptions(const ScheduleOptions& options);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_OPTIONS_H_

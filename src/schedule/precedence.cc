@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 Precedence::Precedence(const Instance& instance)
     : predecessors_(instance.num_ops), upper_(instance.words()), lower_(instance.words()) {
@@ -52,4 +52,4 @@ Instance WithPrecedence(const Instance& instance, const Precedence& precedence) 
   return MakeInstance(instance.num_ops, instance.base, edges, instance.buffers);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

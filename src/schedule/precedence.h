@@ -8,7 +8,7 @@
 
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class Precedence {
  public:
@@ -38,6 +38,6 @@ class Precedence {
 // `instance` with all constraints of `precedence`, and no edge that others imply.
 [[nodiscard]] Instance WithPrecedence(const Instance& instance, const Precedence& precedence);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_PRECEDENCE_H_

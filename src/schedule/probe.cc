@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 Prober::Prober(const Instance& instance, Precedence precedence, Bytes limit)
     : instance_(instance),
@@ -217,4 +217,4 @@ Prober::Verdict Prober::Run(std::int64_t work, Budget& budget) {
   return Verdict::kStable;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

@@ -25,7 +25,7 @@
 #include "schedule/cut.h"
 #include "schedule/precedence.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class Prober {
  public:
@@ -86,6 +86,6 @@ class Prober {
   std::vector<Word> set_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_PROBE_H_

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "schedule/beam.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr std::size_t kMostWidth = 4096;
@@ -72,13 +72,16 @@ Question::Answer Question::Found(const std::vector<Op>& order, bool backwards) {
 }
 
 Question::Answer Question::RunBeams(ScheduleStats& stats, Budget& budget) {
-  for (const bool backwards : {false, true}) {
-    if (backwards && !options_.backwards) continue;
-    const std::int64_t nodes = budget.nodes_spent();
-    const auto order = Beam(backwards ? backwards_ : reduction_.instance,
-                            {width_, floor_, limit_, options_.dominance}, budget);
-    stats.states += budget.nodes_spent() - nodes;
-    if (order) return Found(*order, backwards);
+  for (const bool live_first : {false, true}) {
+    for (const bool backwards : {false, true}) {
+      if (backwards && !options_.backwards) continue;
+      const std::int64_t nodes = budget.nodes_spent();
+      const auto order = Beam(backwards ? backwards_ : reduction_.instance,
+                              {width_, floor_, limit_, options_.dominance, live_first}, budget);
+      stats.states += budget.nodes_spent() - nodes;
+      if (order) return Found(*order, backwards);
+      if (budget.Exhausted()) return Answer::kOpen;
+    }
   }
   width_ = std::min(width_ * kWiden, kMostWidth);
   return Answer::kOpen;
@@ -92,7 +95,7 @@ Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, Sc
     auto& search = search_[backwards ? 1 : 0];
     if (!search) {
       search.emplace(backwards ? backwards_ : reduction_.instance, floor_, limit_,
-                     options_.dominance);
+                     options_.dominance, options_.valleys);
     }
     const std::size_t states = search->num_states();
     const BestFirst::Verdict verdict = search->Run(work, bytes, budget);
@@ -124,4 +127,4 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, Schedul
   return Answer::kOpen;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

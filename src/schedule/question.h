@@ -19,7 +19,7 @@
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 class Question {
  public:
@@ -71,6 +71,6 @@ class Question {
   bool exhausted_ = false;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_QUESTION_H_

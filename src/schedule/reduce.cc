@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 using Part = Reduction::Part;
@@ -258,4 +258,4 @@ std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
   return full;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

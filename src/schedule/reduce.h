@@ -26,7 +26,7 @@
 
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 struct Reduction {
   enum class Part : unsigned char { kKept, kEager, kLazy };
@@ -44,6 +44,6 @@ struct Reduction {
 [[nodiscard]] std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
                                      std::span<const Op> order);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_REDUCE_H_

@@ -20,7 +20,7 @@
 #include "schedule/reduce.h"
 
 namespace berth {
-namespace internal {
+namespace internal::schedule {
 namespace {
 
 // Without any limit from the caller, kAuto stops after so much work: some tens of seconds.
@@ -201,17 +201,17 @@ class Scheduler {
 };
 
 }  // namespace
-}  // namespace internal
+}  // namespace internal::schedule
 
 Result<ScheduleAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
                                 Budget& budget) {
   const auto start = Budget::Clock::now();
-  if (auto valid = internal::ValidateOptions(options); !valid) {
+  if (auto valid = internal::schedule::ValidateOptions(options); !valid) {
     return tl::unexpected(std::move(valid.error()));
   }
   if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
   const std::int64_t nodes = budget.nodes_spent();
-  ScheduleAnswer answer = internal::Scheduler(graph, options, budget).Run();
+  ScheduleAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run();
   answer.nodes = budget.nodes_spent() - nodes;
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   return answer;

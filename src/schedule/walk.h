@@ -8,7 +8,7 @@
 
 #include "schedule/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 
 // What a downset needs beside its bits.
 struct Standing {
@@ -21,7 +21,17 @@ class Walker {
  public:
   // Steps up to `floor` bytes cost nothing: no order has a lower peak.
   Walker(const Instance& instance, Bytes floor, bool dominance)
-      : instance_(instance), words_(instance.words()), floor_(floor), dominance_(dominance) {}
+      : instance_(instance),
+        words_(instance.words()),
+        floor_(floor),
+        dominance_(dominance),
+        may_dominate_(words_, 0) {
+    for (Op v = 0; v < instance.num_ops; ++v) {
+      Bytes most_freed = 0;
+      for (const Op b : instance.consumes[v]) most_freed += instance.buffers[b].bytes;
+      if (instance.created_alone[v] <= most_freed) SetBit(may_dominate_.data(), v);
+    }
+  }
 
   [[nodiscard]] std::size_t words() const { return words_; }
   [[nodiscard]] std::size_t state_words() const { return 2 * words_; }
@@ -65,7 +75,7 @@ class Walker {
     for (bool again = true; again;) {
       again = false;
       for (std::size_t k = 0; k < words_; ++k) {
-        for (Word rest = state[words_ + k]; rest != 0; rest &= rest - 1) {
+        for (Word rest = state[words_ + k] & may_dominate_[k]; rest != 0; rest &= rest - 1) {
           const Op v =
               static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
           const Bytes created = CreatedBytes(instance_, state, v);
@@ -102,8 +112,9 @@ class Walker {
   std::size_t words_;
   Bytes floor_;
   bool dominance_;
+  std::vector<Word> may_dominate_;  // Operators that can free as much as they create.
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule
 
 #endif  // BERTH_SCHEDULE_WALK_H_

@@ -89,8 +89,9 @@ TEST_F(SuitesTest, CountsFailuresOfStrategies) {
   const auto failures = Csv("telamalloc-figure14-failures.csv");
   const std::vector<std::string> all = failures.back();
   ASSERT_EQ(all[0], "all");
-  ASSERT_EQ(runs.size() - 1, 5 * std::stoul(all[1]));
-  const std::vector<std::string> strategies = {"candidates", "size", "area", "lifetime", "lowest"};
+  ASSERT_EQ(runs.size() - 1, 6 * std::stoul(all[1]));
+  const std::vector<std::string> strategies = {"candidates", "size",   "area",
+                                               "lifetime",   "lowest", "guided"};
   for (std::size_t s = 0; s < strategies.size(); ++s) {
     const auto failed = std::count_if(runs.begin() + 1, runs.end(), [&](const auto& row) {
       return row[5] == strategies[s] && row[6] != "solved";

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -153,6 +154,45 @@ TEST_F(FileTest, ReadsStandardInput) {
 }
 
 // A reader sees the old or the new text, never a part.
+TEST_F(FileTest, ViewsAFile) {
+  const std::string path = Path("f");
+  ASSERT_TRUE(WriteFile(path, "one two").has_value());
+  auto view = FileView::Open(path);
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(view->bytes(), "one two");
+  FileView moved = *std::move(view);
+  EXPECT_EQ(moved.bytes(), "one two");
+  ASSERT_TRUE(WriteFile(path, "").has_value());
+  EXPECT_EQ(moved.bytes(), "one two");  // What was there when it was opened.
+  auto empty = FileView::Open(path);
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(empty->bytes(), "");
+  moved = *std::move(empty);
+  EXPECT_EQ(moved.bytes(), "");
+  const auto missing = FileView::Open(Path("none"));
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().message, Path("none") + ": cannot be read: No such file or directory");
+  const auto folder = FileView::Open(Path(""));
+  EXPECT_FALSE(folder.has_value());
+}
+
+// Over itself, by its own name or a link's.
+TEST_F(FileTest, WritesPiecesOfTheFileThatIsReplaced) {
+  const std::string path = Path("f");
+  const std::string link = Path("link");
+  fs::create_symlink(path, link);
+  for (const std::string& target : {path, link}) {
+    ASSERT_TRUE(WriteFile(path, "abcdef").has_value());
+    const auto view = FileView::Open(path);
+    ASSERT_TRUE(view.has_value());
+    const std::vector<std::string_view> pieces = {view->bytes().substr(3), "-",
+                                                  view->bytes().substr(0, 3)};
+    ASSERT_TRUE(WriteFile(target, pieces).has_value());
+    EXPECT_EQ(ReadFile(path).value(), "def-abc");
+  }
+  EXPECT_TRUE(fs::is_symlink(link));
+}
+
 TEST_F(FileTest, ReplacesAsAWhole) {
   const std::string old_text(100000, 'o');
   const std::string new_text(100000, 'n');

@@ -263,7 +263,7 @@ TEST(OnnxImport, OperatorsAreRightWhereTheFileIsWrong) {
   const Imported m(Model(
       {{{"Relu", {"x"}, {"y"}}}, {Value("x", kFloat, {2, 3})}, {Value("y", kFloat, {2, 4})}}));
   EXPECT_EQ(m["y"].shape, "2x3");
-  EXPECT_TRUE(m.Notes("makes 2x3 of type 1, where the file says 2x4 of type 1"));
+  EXPECT_TRUE(m.Notes("makes 2x3 of float32, where the file says 2x4 of float32"));
 }
 
 TEST(OnnxImport, WeightsAreConstantAndWhatFollowsFromThem) {

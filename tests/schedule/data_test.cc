@@ -13,7 +13,7 @@
 #include "berth/schedule.h"
 #include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 std::vector<std::string> Split(const std::string& line) {
@@ -65,4 +65,4 @@ TEST(ScheduleData, TrainingStepsReachTheirKnownPeaks) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

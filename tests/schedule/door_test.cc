@@ -9,7 +9,7 @@
 #include "testing/random_graph.h"
 #include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 // A training step in small: an update frees a gradient that program order keeps to the end.
@@ -148,4 +148,4 @@ TEST(Schedule, ALittleMemoryIsEnoughForAnAnswer) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

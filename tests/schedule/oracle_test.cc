@@ -12,7 +12,7 @@
 #include "testing/random_graph.h"
 #include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 std::vector<std::string> Switches() {
@@ -157,4 +157,4 @@ TEST(Schedule, EveryAlgorithmGivesAValidOrderAndATrueBound) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

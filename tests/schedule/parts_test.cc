@@ -18,7 +18,7 @@
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
 
-namespace berth::internal {
+namespace berth::internal::schedule {
 namespace {
 
 constexpr Bytes kNone = std::numeric_limits<Bytes>::max();
@@ -267,4 +267,4 @@ TEST(BestFirst, FindsTheLeastPeakOrThatNoneIsWithinTheLimit) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::schedule

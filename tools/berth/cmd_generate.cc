@@ -1,10 +1,11 @@
-// berth generate -- tables from a seed.
+// berth generate -- tables and graphs from a seed.
 #include <cstdint>
 #include <limits>
 
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/generate/generate.h"
+#include "tools/generate/graphs.h"
 #include "tools/generate/variant.h"
 
 namespace berth::internal {
@@ -13,6 +14,7 @@ namespace {
 struct GenerateArguments {
   std::string family;
   GenerateParameters parameters;
+  GraphParameters graph;
   TableArguments original;  // Without a path: a family is wanted.
   int drop_percent = VariantParameters{}.drop_percent;
   std::optional<Bytes> capacity;
@@ -22,15 +24,32 @@ struct GenerateArguments {
   bool list = false;
 };
 
+std::string FamilyHelp(std::string_view family, std::string_view summary) {
+  constexpr std::size_t kIndent = 14;
+  std::string name(family);
+  name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
+  return "  " + name + Wrap(summary, TextWidth(), kIndent) + "\n";
+}
+
 std::string FamiliesHelp() {
   std::string help;
-  for (const FamilyInfo& info : Families()) {
-    constexpr std::size_t kIndent = 14;
-    std::string name(info.name);
-    name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
-    help += "  " + name + Wrap(info.summary, TextWidth(), kIndent) + "\n";
-  }
+  for (const FamilyInfo& info : Families()) help += FamilyHelp(info.name, info.summary);
+  help += "Families of graphs:\n";
+  for (const GraphFamilyInfo& info : GraphFamilies()) help += FamilyHelp(info.name, info.summary);
   return help;
+}
+
+Result<ExitCode> RunGraph(GraphFamily family, GenerateArguments arguments) {
+  if (!arguments.plan.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--plan: the family " + arguments.family + " comes without a known plan");
+  }
+  arguments.graph.seed = arguments.parameters.seed;
+  const auto graph = GenerateGraph(family, arguments.graph);
+  if (!graph) return Fail(graph.error().code, "--" + graph.error().message);
+  const auto written = WriteFile(arguments.output, WriteGraphJson(*graph));
+  if (!written) return tl::unexpected(written.error());
+  return kDone;
 }
 
 Result<ExitCode> RunVariant(const GenerateArguments& arguments) {
@@ -59,6 +78,9 @@ Result<ExitCode> Run(GenerateArguments arguments) {
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");
   }
+  if (const auto graphs = GraphFamilyFromName(arguments.family)) {
+    return RunGraph(*graphs, std::move(arguments));
+  }
   const auto family = FamilyFromName(arguments.family);
   if (!family) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -86,7 +108,7 @@ Result<ExitCode> Run(GenerateArguments arguments) {
 }  // namespace
 
 Command AddGenerateCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("generate", "Make a table from a seed.");
+  CLI::App* app = berth.add_subcommand("generate", "Make a table or a graph from a seed.");
   const auto arguments = std::make_shared<GenerateArguments>();
   GenerateParameters& parameters = arguments->parameters;
   app->add_option("FAMILY", arguments->family, "One of the families listed below.");
@@ -111,6 +133,13 @@ Command AddGenerateCommand(CLI::App& berth) {
   AddInteger(*app, "--gaps", parameters.gaps_percent, 0, 100,
              "Share of buffers with a gap. Default: 0.")
       ->type_name("PERCENT");
+  AddInteger(*app, "--operators", arguments->graph.operators, std::int64_t{0}, kMost,
+             "How many operators (graphs only). Default: 150.");
+  AddInteger(*app, "--width", arguments->graph.width, std::int64_t{0}, kMost,
+             "How many operators side by side (graphs only). Default: 10.");
+  AddInteger(*app, "--stored", arguments->graph.stored_percent, 0, 100,
+             "Share of operators whose inputs the backward pass reads (cell only). Default: 10.")
+      ->type_name("PERCENT");
   CLI::Option* const variant =
       app->add_option("--variant-of", arguments->original.path,
                       "Instead of a family: this table with time reversed and a few buffers "
@@ -120,8 +149,9 @@ Command AddGenerateCommand(CLI::App& berth) {
              "Share of the buffers that a variant lacks. Default: 3.")
       ->type_name("PERCENT")
       ->needs(variant);
-  for (const std::string other : {"FAMILY", "--buffers", "--steps", "--live", "--capacity",
-                                  "--slack", "--alignment", "--pins", "--gaps"}) {
+  for (const std::string other :
+       {"FAMILY", "--buffers", "--steps", "--live", "--capacity", "--slack", "--alignment",
+        "--pins", "--gaps", "--operators", "--width", "--stored"}) {
     variant->excludes(app->get_option(other));
   }
   app->add_option("-o,--output", arguments->output,
@@ -136,7 +166,8 @@ Command AddGenerateCommand(CLI::App& berth) {
               "\nExamples:\n"
               "  berth generate planted --buffers 500 --seed 7 -o planted.csv\n"
               "  berth generate --variant-of A.1048576.csv --seed 7 -o variant.csv\n"
-              "  berth generate network --buffers 1000 | berth place - --capacity 1MiB");
+              "  berth generate network --buffers 1000 | berth place - --capacity 1MiB\n"
+              "  berth generate cell --operators 150 | berth schedule -");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

@@ -165,18 +165,28 @@ std::vector<std::string> Summary::Advice() const {
   std::vector<std::string> lines;
   const Graph& graph = model.graph;
   const std::size_t kName = 40;
-  if (!graph.operators.empty() && peak.largest_step == plan.schedule.peak && peak.bytes > 0) {
-    lines.push_back(Abridged(graph.operators[peak.largest_operator].name, kName) +
-                    " alone reads and makes " + FormatBytes(peak.largest_step) +
-                    ": no order helps; splitting it, or fusing it with a neighbour, would.");
-  } else if (peak.bytes > peak.in_use) {
-    std::string text = FormatBytes(peak.bytes - peak.in_use) + " of the peak (" +
-                       FormatPercent(static_cast<double>(peak.bytes - peak.in_use) /
-                                     static_cast<double>(peak.bytes)) +
-                       ") only wait while ";
-    text += peak.op ? Abridged(graph.operators[*peak.op].name, kName) : "nothing";
-    text += " runs: what waits could be recomputed, or moved away.";
-    lines.push_back(std::move(text));
+  const Bytes waiting = peak.bytes - peak.in_use;
+  const auto share = [&](Bytes bytes) {
+    return FormatPercent(static_cast<double>(bytes) / static_cast<double>(peak.bytes));
+  };
+  // Nearly all of the peak is what one operator needs anyway: there is nothing left for an order.
+  constexpr Bytes kNearly = 20;
+  if (!graph.operators.empty() && peak.bytes > 0) {
+    const std::string name = Abridged(graph.operators[peak.largest_operator].name, kName);
+    const Bytes above = peak.bytes - peak.largest_step;
+    if (above <= peak.bytes / kNearly) {
+      lines.push_back(
+          name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
+          (above == 0 ? "the whole peak" : "all of the peak but " + FormatBytes(above)) +
+          ": no order helps here; splitting it, or fusing it with a neighbour, would.");
+    } else if (waiting > 0 && peak.op) {
+      lines.push_back(FormatBytes(waiting) + " of the peak (" + share(waiting) +
+                      ") only wait while " + Abridged(graph.operators[*peak.op].name, kName) +
+                      " runs: what is used next far away could be recomputed, or moved off. No "
+                      "order can go below " +
+                      FormatBytes(peak.largest_step) + ", what " + name +
+                      " reads and makes by itself.");
+    }
   }
   if (!model.open_dimensions.empty()) {
     std::string names;

@@ -127,19 +127,24 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     return text;
   };
   word = without_dashes(word);
-  // Levenshtein's distance, one row at a time.
+  // Levenshtein's distance, neighbours swapped being one edit too; three rows at a time.
   const auto distance = [word](std::string_view other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0]++;
-      for (std::size_t j = 0; j < other.size(); ++j) {
-        const std::size_t replaced = diagonal + (word[i] == other[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    const std::size_t n = other.size();
+    std::vector<std::size_t> before(n + 1);  // The row before last.
+    std::vector<std::size_t> last(n + 1);
+    std::iota(last.begin(), last.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::vector<std::size_t> row(n + 1, i);
+      for (std::size_t j = 1; j <= n; ++j) {
+        const std::size_t differs = word[i - 1] == other[j - 1] ? 0 : 1;
+        row[j] = std::min({last[j - 1] + differs, last[j] + 1, row[j - 1] + 1});
+        const bool swapped =
+            i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1];
+        if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
       }
+      before = std::exchange(last, std::move(row));
     }
-    return row.back();
+    return last.back();
   };
   const auto common_prefix = [word](std::string_view other) {
     const auto end = std::mismatch(word.begin(), word.end(), other.begin(), other.end()).first;

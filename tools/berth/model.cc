@@ -112,6 +112,7 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
   for (const OptionInfo& info : ScheduleOptionTable()) {
+    if (info.name.starts_with("counting.")) continue;  // --count says it, for all commands.
     std::string flag = "--";
     for (const char c : info.name) flag += c == '.' || c == '_' ? '-' : c;
     const auto set = [&options, info, flag](const std::string& value) {

@@ -93,7 +93,7 @@ std::string PeakText(const Peak& peak, const Graph& graph, const Order& order, s
   text += "\n";
   using Align = TextTable::Align;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
-  table.AddRow({"tensor", "bytes", "share", "made by", "used next by"});
+  table.AddRow({"tensor", "bytes", "share", "made by, at step", "used next by, at step"});
   Bytes rest = 0;
   for (std::size_t i = 0; i < peak.rows.size(); ++i) {
     const PeakRow& row = peak.rows[i];
@@ -104,8 +104,7 @@ std::string PeakText(const Peak& peak, const Graph& graph, const Order& order, s
     }
     const double share = static_cast<double>(bytes) / static_cast<double>(peak.bytes);
     const auto stepped = [&](Step step) {
-      return OperatorName(graph, order[static_cast<std::size_t>(step)]) + " at " +
-             FormatCount(step);
+      return OperatorName(graph, order[static_cast<std::size_t>(step)]) + ", " + FormatCount(step);
     };
     const std::string made = row.maker ? stepped(row.start) : "before the run";
     const std::string next = row.in_use     ? "now"

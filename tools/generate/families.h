@@ -39,7 +39,7 @@ struct Setting {
 [[nodiscard]] Gap DrawGapSteps(Step start, Step end, Random& random);
 
 // A lifetime whose size is known only in proportion to others.
-struct Shape {
+struct WeightedLifetime {
   std::string id;
   Step start = 0;
   Step end = 0;
@@ -50,7 +50,7 @@ struct Shape {
 // loses less than one unit for each buffer live at the peak. A share of the buffers gets gaps, and
 // half of the sizes fall short of a whole unit where the alignment leaves room for that.
 // Error: kInvalidOptions if the peak is too low for a unit for each of them.
-[[nodiscard]] Result<GeneratedProblem> SizeShapes(const std::vector<Shape>& shapes,
+[[nodiscard]] Result<GeneratedProblem> SizeShapes(const std::vector<WeightedLifetime>& shapes,
                                                   const Setting& setting, Random& random);
 
 }  // namespace berth::internal

@@ -65,9 +65,9 @@ class Network {
     }
   }
 
-  [[nodiscard]] std::vector<Shape> Shapes() {
+  [[nodiscard]] std::vector<WeightedLifetime> Lifetimes() {
     const auto count = static_cast<std::int64_t>(layers_.size());
-    std::vector<Shape> shapes;
+    std::vector<WeightedLifetime> shapes;
     const auto add = [&](std::int64_t layer, const char* what, Step start, Step end,
                          std::int64_t weight) {
       shapes.push_back({"layer" + std::to_string(layer) + "." + what, start, end,
@@ -181,7 +181,7 @@ class Network {
 Result<GeneratedProblem> GenerateNetwork(const Setting& setting, bool training, Random& random) {
   Network network(setting, training, random);
   network.Build();
-  return SizeShapes(network.Shapes(), setting, random);
+  return SizeShapes(network.Lifetimes(), setting, random);
 }
 
 }  // namespace berth::internal

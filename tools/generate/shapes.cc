@@ -54,14 +54,14 @@ Gap DrawGapSteps(Step start, Step end, Random& random) {
   return gap;
 }
 
-Result<GeneratedProblem> SizeShapes(const std::vector<Shape>& shapes, const Setting& setting,
-                                    Random& random) {
+Result<GeneratedProblem> SizeShapes(const std::vector<WeightedLifetime>& shapes,
+                                    const Setting& setting, Random& random) {
   GeneratedProblem generated;
   std::vector<Buffer>& buffers = generated.problem.buffers;
   std::vector<WindowShare> windows(shapes.size());
   std::vector<Event> events;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const Shape& shape = shapes[i];
+    const WeightedLifetime& shape = shapes[i];
     Buffer buffer;
     buffer.id = shape.id;
     buffer.start = shape.start;
@@ -116,9 +116,9 @@ Result<GeneratedProblem> GenerateRandom(const Setting& setting, Random& random) 
   constexpr int kWeightBits = 16;
   const auto length_bits =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(setting.longest)));
-  std::vector<Shape> shapes(static_cast<std::size_t>(setting.buffers));
+  std::vector<WeightedLifetime> shapes(static_cast<std::size_t>(setting.buffers));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    Shape& shape = shapes[i];
+    WeightedLifetime& shape = shapes[i];
     shape.id = "b" + std::to_string(i + 1);
     const Step length = std::min(setting.longest, DrawMagnitude(length_bits, random));
     shape.start = random.Uniform(0, setting.steps - length);

@@ -55,7 +55,7 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 // In bodies and functions, each time that they are walked.
-constexpr std::int64_t kMaxWalked = std::int64_t{1} << 18;
+constexpr std::int64_t kMaxWalked = std::int64_t{1} << 17;
 constexpr std::int64_t kFoldBudget = std::int64_t{1} << 24;
 constexpr int kMaxLoopRounds = 8;
 
@@ -114,6 +114,19 @@ std::string ReasonOfType(const Info& info) {
     return "a " + std::string(ToString(info.kind)) + " has no fixed size";
   }
   return {};
+}
+
+// "2x3 of float32".
+std::string TypeText(const Info& info) {
+  const std::optional<ElementTypeInfo> type = FindElementType(info.element);
+  return ToString(info.shape) + " of " +
+         (type ? std::string(type->name) : "type " + std::to_string(info.element));
+}
+
+// "1 tensor is", "2 tensors are".
+std::string Count(std::size_t count, const std::string& noun, const char* one, const char* many) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s") + " " +
+         (count == 1 ? one : many);
 }
 
 bool IsControlFlow(const NodeMessage& node) {
@@ -350,9 +363,9 @@ class Importer {
       region.inputs.push_back(id);
     }
     if (replaceable > 0) {
-      notes_.push_back(std::to_string(replaceable) +
-                       " weights are inputs too: the plan holds while their shapes stay those of "
-                       "the file, and the values of those that decide sizes.");
+      notes_.push_back(Count(replaceable, "weight", "is an input too", "are inputs too") +
+                       ": the plan holds while their shapes stay those of the file, and the "
+                       "values of those that decide sizes.");
     }
     return {};
   }
@@ -427,7 +440,7 @@ class Importer {
   Result<void> Walk(const std::vector<NodeMessage>& nodes, Scope& scope, Region& region) {
     for (const NodeMessage& node : nodes) {
       if (scope.depth > 0 && ++walked_ > kMaxWalked) {
-        return source_.Fail("its functions and bodies come to more than 2^18 operators");
+        return source_.Fail("its functions and bodies come to more than 2^17 operators");
       }
       if (auto walked = WalkNode(node, scope, region); !walked) return walked;
     }
@@ -576,9 +589,8 @@ class Importer {
     }
     if (!conflict) return;
     if (conflicts_++ == 0) {
-      first_conflict_ = Name(node) + " makes " + ToString(info.shape) + " of type " +
-                        std::to_string(info.element) + ", where the file says " +
-                        ToString(declared.shape) + " of type " + std::to_string(declared.element);
+      first_conflict_ =
+          Name(node) + " makes " + TypeText(info) + ", where the file says " + TypeText(declared);
     }
   }
 
@@ -586,16 +598,18 @@ class Importer {
   Result<void> ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                          const Scope& scope, Step& step, std::vector<Info>& inferred,
                          std::string& reason) {
-    const std::optional<std::int64_t> opset = OpsetOf(scope, node.domain);
-    if (!opset && node.domain.empty()) {
+    const std::optional<std::int64_t> imported = OpsetOf(scope, node.domain);
+    if (!imported && node.domain.empty()) {
       return source_.Fail(Name(node) +
                           ": the model does not say which operator set of ONNX it is "
                           "written in");
     }
+    // Of a domain that the model does not import, as its exporters forget to, the first version.
+    const std::int64_t opset = imported.value_or(1);
     const OperatorRule* rule = FindRule(node.domain, node.type);
-    const bool too_new = node.domain.empty() && *opset > kNewestOpset && node.type != "Constant";
+    const bool too_new = node.domain.empty() && opset > kNewestOpset && node.type != "Constant";
     if (rule == nullptr || too_new) {
-      const std::string domain = node.domain.empty() ? "operator set " + std::to_string(*opset)
+      const std::string domain = node.domain.empty() ? "operator set " + std::to_string(opset)
                                                      : "domain " + Quoted(node.domain);
       reason = (rule == nullptr ? "an operator of " : "it is of ") + domain +
                (rule == nullptr ? " that is not known" : ", newer than what is known") +
@@ -609,7 +623,7 @@ class Importer {
       inputs.push_back(id == kAbsent ? nullptr : &values_[id].info);
       constant = constant && (id == kAbsent || values_[id].info.constant);
     }
-    Call call(source_, node, opset.value_or(1), std::move(inputs));
+    Call call(source_, node, opset, std::move(inputs));
     rule->infer(call);
     if (!call.failed()) Fold(call, fold_budget_);
     if (call.failed()) return source_.Fail(Name(node) + ": " + call.failure());
@@ -619,8 +633,8 @@ class Importer {
       // What follows from shapes alone is as constant as what follows from weights.
       inferred[i].constant = constant || inferred[i].Complete() != nullptr;
     }
-    step.zero_copy = IsZeroCopy(node, *opset, arguments);
-    step.elementwise = rule->elementwise && IsElementwise(node, opset.value_or(1));
+    step.zero_copy = IsZeroCopy(node, opset, arguments);
+    step.elementwise = rule->elementwise && IsElementwise(node, opset);
     return {};
   }
 
@@ -687,7 +701,10 @@ class Importer {
     }
     if (outputs != nullptr) LeaveOutResults(region, *outputs, graph);
     const Liveness liveness = Live(graph, ProgramOrder(graph));
-    if (liveness.problem.buffers.empty()) return workspace;
+    if (liveness.problem.buffers.size() <= 2) {  // Any plan is as high as the peak.
+      workspace.bytes = liveness.peak;
+      return workspace;
+    }
     PlaceOptions options;
     options.algorithm = Algorithm::kFirstFitSize;
     Budget budget;
@@ -793,13 +810,13 @@ class Importer {
         // it is may depend on sizes that the condition is about.
         if (condition || walked.error().code != ErrorCode::kParse) return walked;
         conflicts_ = conflicts;
-        failure = walked.error().message;
+        failure = walked.error().message.substr(source_.name().size() + 2);
         continue;
       }
       results.push_back(Results(region));
       regions.push_back(std::move(region));
     }
-    if (results.empty()) return tl::unexpected(Error{ErrorCode::kParse, failure});
+    if (results.empty()) return source_.Fail(failure);
     if (!failure.empty()) {
       notes_.push_back("A branch of " + Name(node) + " cannot run with these sizes: " + failure);
     }
@@ -950,7 +967,6 @@ class Importer {
     }
     const Result<GraphMessage> message = ParseGraph(source_, body->bytes);
     if (!message) return tl::unexpected(message.error());
-    static const NodeMessage kNoNode;
     const Call attributes(source_, node, *opset, {});
     const std::int64_t scanned = attributes.Int("num_scan_inputs", 0);
     const std::size_t count = arguments.size();
@@ -1215,19 +1231,21 @@ class Importer {
       }
     }
     if (constants > 0) {
-      out.notes.push_back(std::to_string(constants) + " tensors of " +
-                          std::to_string(constant_bytes) +
-                          " bytes in all are constant, and kept beside the weights.");
+      out.notes.push_back(Count(constants, "tensor", "is constant", "are constant") +
+                          " and kept beside the weights, " + std::to_string(constant_bytes) +
+                          " bytes in all.");
     }
     for (const auto& [reason, count] : unplanned) {
-      out.notes.push_back(std::to_string(count) + " tensors are not planned: " + reason + ".");
+      out.notes.push_back(Count(count, "tensor", "is not planned", "are not planned") + ": " +
+                          reason + ".");
     }
     if (conflicts_ > 0) {
-      out.notes.push_back("The file gives " + std::to_string(conflicts_) +
-                          " shapes or types that its operators do not: " + first_conflict_ + ".");
+      out.notes.push_back(Count(conflicts_, "shape", "in the file is", "in the file are") +
+                          " not what the operators make, which is believed: " + first_conflict_ +
+                          ".");
     }
     if (model_.training_graphs > 0) {
-      out.notes.push_back("The training part of the model is left out.");
+      out.notes.emplace_back("The training part of the model is left out.");
     }
   }
 

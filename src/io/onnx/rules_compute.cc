@@ -159,11 +159,9 @@ void ConvTranspose(Call& call) {
     const std::int64_t stride = windows->strides[i];
     if (sizes != nullptr) {
       out.push_back((*sizes)[sizes->size() - rank + i]);
-    } else if (size < 0) {
-      out.push_back(kUnknownDim);
-    } else if (windows->auto_pad.substr(0, 4) == "SAME") {
+    } else if (size >= 0 && windows->auto_pad.substr(0, 4) == "SAME") {
       out.push_back(call.Times(size, stride));
-    } else if (windows->kernel[i] < 0 || size == 0) {
+    } else if (size <= 0 || windows->kernel[i] < 0) {
       out.push_back(kUnknownDim);
     } else {
       const std::int64_t extent = windows->dilations[i] * (windows->kernel[i] - 1) + 1;
@@ -338,49 +336,64 @@ void Einsum(Call& call) {
   for (const char c : call.Text("equation", "")) {
     if (c != ' ') equation += c;
   }
-  const std::size_t arrow = equation.find("->");
-  if (equation.find('.') != std::string::npos) {
-    call.Because("its equation has an ellipsis");
-    return call.Set(0, call.ElementOf(0), {});
+  // Three points stand for any number of dimensions, repeated to one shape. As one sign here.
+  constexpr char kRest = '.';
+  for (std::size_t at; (at = equation.find("...")) != std::string::npos;) {
+    equation.replace(at, 3, 1, kRest);
   }
+  const std::size_t arrow = equation.find("->");
   std::array<std::int64_t, 256> sizes;
   sizes.fill(kUnknownDim);
   std::array<int, 256> uses{};
+  Shape rest = Ranked({});
   std::size_t input = 0;
-  std::size_t axis = 0;
-  const auto end_of_input = [&] {
-    const Shape& shape = call.ShapeOf(input);
-    if (shape.has_rank && shape.rank() != axis) {
-      call.Fail("its equation does not fit " + ToString(shape) + " elements");
+  std::string term;
+  const auto end_of_term = [&] {
+    const Shape& shape = call.ShapeOf(input++);
+    const auto points = static_cast<std::size_t>(std::count(term.begin(), term.end(), kRest));
+    const std::size_t letters = term.size() - points;
+    for (const char c : term) ++uses[static_cast<unsigned char>(c)];
+    if (!shape.has_rank) {
+      if (points > 0) rest = {};
+      return;
     }
-    ++input;
-    axis = 0;
+    if (points > 1 || shape.rank() < letters || (points == 0 && shape.rank() != letters)) {
+      return call.Fail("its equation does not fit " + ToString(shape) + " elements");
+    }
+    std::size_t axis = 0;
+    for (const char c : term) {
+      if (c == kRest) {
+        const auto first = shape.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+        axis += shape.rank() - letters;
+        const auto last = shape.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+        rest = call.Broadcast(rest, Ranked(Dims(first, last)));
+        continue;
+      }
+      const std::int64_t dim = shape.dims[axis++];
+      std::int64_t& size = sizes[static_cast<unsigned char>(c)];
+      size = dim == 1 || size == 1 ? std::max(dim, size) : call.Same(size, dim, "dimensions");
+    }
   };
   for (const char c : equation.substr(0, arrow)) {
     if (c == ',') {
-      end_of_input();
-      continue;
+      end_of_term();
+      term.clear();
+    } else if (c == kRest || std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      term += c;
+    } else {
+      return call.Fail("a bad equation");
     }
-    if (std::isalpha(static_cast<unsigned char>(c)) == 0) return call.Fail("a bad equation");
-    const auto letter = static_cast<unsigned char>(c);
-    const Shape& shape = call.ShapeOf(input);
-    if (shape.has_rank && axis < shape.rank()) {
-      const std::int64_t dim = shape.dims[axis];
-      std::int64_t& size = sizes[letter];
-      size = dim == 1 || size == 1 ? std::max(dim, size) : call.Same(size, dim, "dimensions");
-    }
-    ++uses[letter];
-    ++axis;
   }
-  end_of_input();
+  end_of_term();
   if (call.failed()) return;
   if (input != call.num_inputs()) return call.Fail("its equation is of other operands");
   std::string letters;
   if (arrow != std::string::npos) {
     letters = equation.substr(arrow + 2);
   } else {
+    if (uses[static_cast<unsigned char>(kRest)] > 0) letters += kRest;
     for (int c = 0; c < 256; ++c) {
-      if (uses[static_cast<std::size_t>(c)] == 1) letters += static_cast<char>(c);
+      if (c != kRest && uses[static_cast<std::size_t>(c)] == 1) letters += static_cast<char>(c);
     }
   }
   if (letters.size() > kMaxRank) return call.Fail("a bad equation");
@@ -388,7 +401,13 @@ void Einsum(Call& call) {
   for (const char c : letters) {
     const auto letter = static_cast<unsigned char>(c);
     if (uses[letter] == 0) return call.Fail("a bad equation");
-    out.push_back(sizes[letter]);
+    if (c != kRest) {
+      out.push_back(sizes[letter]);
+    } else if (rest.has_rank) {
+      out.insert(out.end(), rest.dims.begin(), rest.dims.end());
+    } else {
+      return call.Set(0, call.ElementOf(0), {});
+    }
   }
   call.Set(0, call.ElementOf(0), Ranked(std::move(out)));
 }
@@ -491,6 +510,82 @@ void Window(Call& call) {
   if (size && *size < 0) return call.Fail("a window of " + std::to_string(*size));
   call.Set(0, type > 0 && type < 1000 ? static_cast<std::int32_t>(type) : std::int32_t{kFloat},
            Ranked({size.value_or(kUnknownDim)}));
+}
+
+// Complex numbers are a last dimension of 2.
+void Dft(Call& call) {
+  Shape out = call.ShapeOf(0);
+  if (!out.has_rank) return call.Set(0, call.ElementOf(0), {});
+  if (out.rank() < 2) return call.Fail("a transform of " + ToString(out) + " elements");
+  const bool newer = call.opset() >= 20;
+  std::optional<std::int64_t> number = call.Int("axis", 1);
+  if (newer) number = call.Has(2) ? call.IntOf(2) : std::optional<std::int64_t>(-2);
+  const bool one_sided = call.Int("onesided", 0) != 0;
+  const bool inverse = call.Int("inverse", 0) != 0;
+  if (!number || (one_sided && inverse)) return call.Set(0, call.ElementOf(0), OpenLike(out));
+  const std::optional<std::size_t> axis = call.Axis(*number, out.rank());
+  if (!axis) return;
+  std::int64_t& dim = out.dims[*axis];
+  if (call.Has(1)) dim = call.IntOf(1).value_or(kUnknownDim);
+  if (dim < kUnknownDim || dim > kMaxDim) return call.Fail("a length of " + std::to_string(dim));
+  if (one_sided && dim >= 0) dim = dim / 2 + 1;
+  out.dims.back() = 2;
+  call.Set(0, call.ElementOf(0), std::move(out));
+}
+
+void Stft(Call& call) {
+  const Shape& in = call.ShapeOf(0);
+  const Shape& window = call.ShapeOf(2);
+  const std::int64_t step = call.IntOf(1).value_or(kUnknownDim);
+  std::int64_t length = call.Has(3) ? call.IntOf(3).value_or(kUnknownDim) : kUnknownDim;
+  if (length < 0 && window.rank() == 1) length = window.dims[0];
+  Dims out = {kUnknownDim, kUnknownDim, kUnknownDim, 2};
+  if (in.rank() >= 2) out[0] = in.dims[0];
+  if (length > kMaxDim || step == 0) return call.Fail("frames of no length");
+  if (in.rank() >= 2 && in.dims[1] >= 0 && length >= 0 && step > 0) {
+    if (length > in.dims[1]) return call.Fail("frames longer than the signal");
+    out[1] = (in.dims[1] - length) / step + 1;
+  }
+  if (length >= 0) out[2] = call.Int("onesided", 1) != 0 ? length / 2 + 1 : length;
+  call.Set(0, call.ElementOf(0), Ranked(std::move(out)));
+}
+
+void MelWeightMatrix(Call& call) {
+  const std::int64_t bins = call.IntOf(0).value_or(kUnknownDim);
+  const std::int64_t length = call.IntOf(1).value_or(kUnknownDim);
+  if (bins > kMaxDim || length > kMaxDim || bins < kUnknownDim || length < kUnknownDim) {
+    return call.Fail("a matrix of " + std::to_string(length) + " and " + std::to_string(bins));
+  }
+  const std::int64_t type = call.Int("output_datatype", kFloat);
+  call.Set(0, type > 0 && type < 1000 ? static_cast<std::int32_t>(type) : std::int32_t{kFloat},
+           Ranked({length < 0 ? kUnknownDim : length / 2 + 1, bins}));
+}
+
+void MaxUnpool(Call& call) {
+  Shape out = call.ShapeOf(0);
+  if (!out.has_rank) return call.Set(0, call.ElementOf(0), {});
+  if (out.rank() < 2) return call.Fail("a pool over " + ToString(out) + " elements");
+  const std::size_t rank = out.rank() - 2;
+  const std::vector<std::int64_t>* kernel = call.Ints("kernel_shape");
+  if (kernel == nullptr) return call.Fail("it has no kernel");
+  if (!call.Within(*kernel, rank, 1, kMaxFactor, "a kernel")) return;
+  const std::optional<Windows> windows = ReadWindows(call, *kernel);
+  if (!windows) return;
+  const std::vector<std::int64_t>* sizes = call.IntsOf(2);
+  if (call.Has(2) && sizes == nullptr) return call.Set(0, call.ElementOf(0), OpenLike(out));
+  if (sizes != nullptr) {
+    if (!call.Within(*sizes, out.rank(), 0, kMaxDim, "output sizes")) return;
+    return call.Set(0, call.ElementOf(0), Ranked(*sizes));
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    std::int64_t& dim = out.dims[i + 2];
+    if (dim < 1) continue;
+    const std::int64_t spread = call.Times(dim - 1, windows->strides[i]);
+    if (call.failed()) return;
+    dim = spread + windows->kernel[i] - windows->pads[i] - windows->pads[i + rank];
+    if (dim < 0) return call.Fail("pads that leave a dimension of " + std::to_string(dim));
+  }
+  call.Set(0, call.ElementOf(0), std::move(out));
 }
 
 void Loss(Call& call) {

@@ -40,9 +40,9 @@ double Spent(const Trial& trial) {
   return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
-// Names for axes: with how much each input may use.
 std::vector<std::string> InputNames(const std::vector<Bout>& bouts) {
   std::vector<std::string> names;
+  names.reserve(bouts.size());
   for (const Bout& bout : bouts) names.push_back(bout.input);
   return names;
 }
@@ -184,14 +184,12 @@ Contender Lab::Contend(std::string_view key) {
   }
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
-  // Of a search, what it found itself; `auto` is all of them together, and `guided` tries the
-  // heuristic first, as users get it.
-  if (key == "telamalloc") contender.runner.options.guided.heuristic_first = false;
+  // Of a search, what it found itself; `auto` is all of them together.
+  contender.runner.options.guided.heuristic_first = false;
   const bool searches =
       Info(method->algorithm).exact || method->algorithm == Algorithm::kTelaMalloc;
   if (!method->solver && searches && key != "auto") {
     contender.runner.finders = {contender.key};
-    if (key == "guided") contender.runner.finders.emplace_back("contention");
   }
   return contender;
 }

@@ -73,7 +73,8 @@ class Lab {
   [[nodiscard]] bool has_challenging() const;
 
   // Contenders by their keys: an algorithm or a solver, or "heuristic", the baseline of TelaMalloc.
-  // `telamalloc` runs without the heuristic before it, so that it is the search that is measured.
+  // `telamalloc` and `guided` run without the heuristic before them, so that it is the search that
+  // is measured.
   [[nodiscard]] static Contender Contend(std::string_view key);
 
   // Says what is being done, on a terminal.

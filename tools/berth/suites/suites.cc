@@ -108,9 +108,12 @@ Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
   Lab lab{std::string(suite->name), options};
   lab.Say(AboutThisRun(date));
   lab.Say("After " + std::string(suite->paper) + ".");
+  std::string last;
   for (const std::string_view solver : {"ilp", "cp", "csp", "meta-csp"}) {
     const auto available = CheckAvailable(*MethodFromName(solver));
-    if (!available) lab.Say("Left out: " + available.error().message + ".");
+    if (available || available.error().message == last) continue;
+    last = available.error().message;
+    lab.Say("Left out: " + last + ".");
   }
   for (const Experiment* experiment : *experiments) {
     if (auto done = experiment->run(lab); !done) return tl::unexpected(done.error());

@@ -1,0 +1,60 @@
+// berth/olla.h -- OLLA as published: the order of operators by an integer program.
+//
+// OLLA (Steiner et al., "OLLA: Decreasing the Memory Usage of Neural Networks by Optimizing the
+// Lifetime and Location of Arrays", arXiv 2210.12924) is what berth/schedule.h is measured against,
+// and a second opinion on small graphs. Section and equation numbers are the paper's. In the
+// library berth::solvers, as it needs an integer programming solver.
+#ifndef BERTH_OLLA_H_
+#define BERTH_OLLA_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+#include "berth/schedule.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// Each technique by itself. All but early_updates leave the optimum as it is.
+struct OllaOptions {
+  bool joint = false;      // Order and addresses in one program (9); off: the order alone (14).
+  bool spans = true;       // An operator runs between its ASAP and ALAP step (10).
+  bool lifetimes = true;   // Nothing is kept outside of its maximum useful lifetime (11).
+  bool preserved = true;   // What cannot but be live is live (12).
+  bool precedence = true;  // joint: no constraints for tensors that never are live together (4.2).
+  bool early_updates = true;  // Control edges make weight updates run early (4.3).
+  std::string backend;        // "cbc" or "highs"; empty: the first that this build has.
+  std::uint64_t seed = 1;
+};
+
+struct OllaAnswer {
+  // `order` is the solver's, or program order where it has found none. The bound is that of the
+  // program only where its numbers are exact (see berth/solvers.h) and no control edge was added;
+  // else that of the largest tensor.
+  ScheduleAnswer schedule;
+  // joint: the solver's addresses for the tensors of Live(graph, schedule.order), validated.
+  std::optional<Placement> placement;
+  bool found = false;           // The order is the solver's.
+  bool claims_optimal = false;  // The solver said so, exact or not.
+  std::int64_t variables = 0;   // Of the integer program.
+  std::int64_t constraints = 0;
+  std::int64_t control_edges = 0;
+};
+
+// Orders the operators of `graph` by OLLA's integer program. Errors: kInvalidGraph;
+// kInvalidOptions for a backend with another name; kUnsupported for one that this build lacks, or
+// for sizes that doubles cannot hold.
+[[nodiscard]] Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options,
+                                                Budget& budget);
+
+// Function 5: pins the buffers of the pyramid, each nested in the lifetime of the one below it, at
+// increasing offsets; the others are left to a placer. `problem` must be valid.
+[[nodiscard]] Problem PreplacePyramid(Problem problem);
+
+}  // namespace berth
+
+#endif  // BERTH_OLLA_H_

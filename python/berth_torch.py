@@ -1,0 +1,531 @@
+#!/usr/bin/env python3
+"""Traces PyTorch models to graphs that berth plans: forward passes and whole training steps.
+
+As a program:
+
+  berth_torch.py torchvision.models:resnet18 --input float32[32,3,224,224] -o forward.json
+  berth_torch.py torchvision.models:resnet18 --input float32[32,3,224,224] \\
+      --train cross_entropy --optimizer sgd -o training.json
+
+As a module:
+
+  graph = berth_torch.trace_forward(model, (images,))
+  graph = berth_torch.trace_training_step(model, (images,), lambda out: loss(out, labels))
+  json.dump(graph, file)
+
+The trace runs on fake tensors, which have shapes and no data: a model needs no more memory than its
+weights (which a model built under `torch.device("meta")` does not need either). What comes out is in
+the format that docs/formats/graph.md describes.
+
+How operators share bytes is what takes care:
+
+* A view is what the operator's schema says shares bytes with an operand; it is written down as a view
+  of its base, never of another view.
+* A write in place, too, is what the schema says, and besides it the running statistics that batch
+  normalization updates without saying so. Who reads those bytes before it and who after it must not
+  change with the order. The data itself says so of the value that is written; of others that look at
+  the same bytes it does not, so the operator gets `after` edges: from each write to the uses since
+  it, and from those uses to the next write, as far as no path leads there already.
+
+An order that keeps to data edges and `after` computes what the program does; python/test_trace.py
+holds that against PyTorch, with random orders.
+
+Needs PyTorch 1.13 or newer.
+"""
+
+import argparse
+import contextlib
+import importlib
+import json
+import operator
+import re
+import sys
+import warnings
+
+import torch
+from torch import fx
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.library import Library
+
+try:
+    from torch.func import functional_call
+except ImportError:  # Before PyTorch 2.
+    from torch.nn.utils.stateless import functional_call
+
+aten = torch.ops.aten
+
+
+# ---- What PyTorch itself does not tell.
+
+# Operators that return an operand's bytes though their schema does not say so: output -> operand.
+_UNSAID_VIEWS = {"aten::_unsafe_view": 0}
+
+
+def _unsaid_writes(node):
+    """Operands, by position, that `node` writes in place though its schema does not say so."""
+    if _name(node.target) == "aten::native_batch_norm" and len(node.args) > 5 and node.args[5]:
+        return [3, 4]  # Running mean and variance, in training.
+    return []
+
+
+def _name(target):
+    schema = getattr(target, "_schema", None)
+    return schema.name if schema is not None else ""
+
+
+_meta_kernels = None
+
+
+def _add_missing_shapes():
+    """Tells shapes of operators that fake tensors of old versions would compute for real."""
+    global _meta_kernels
+    if _meta_kernels is not None:
+        return
+    _meta_kernels = Library("aten", "IMPL", "Meta")
+    if torch._C._dispatch_has_kernel_for_dispatch_key("aten::convolution_backward", "Meta"):
+        return
+
+    def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation, transposed,
+                             output_padding, groups, mask):
+        return (x.new_empty(x.shape) if mask[0] else None,
+                weight.new_empty(weight.shape) if mask[1] else None,
+                grad.new_empty((grad.shape[1],)) if mask[2] else None)
+
+    _meta_kernels.impl("convolution_backward", convolution_backward)
+
+
+@contextlib.contextmanager
+def _dropout_with_mask():
+    """Dropout as accelerators run it: one operator, which also gives the mask for the gradient."""
+    functional = torch.nn.functional
+    original = functional.dropout
+
+    def dropout(input, p=0.5, training=True, inplace=False):
+        if not training or p == 0:
+            return input
+        return aten.native_dropout(input, p, True)[0]
+
+    functional.dropout = dropout
+    try:
+        yield
+    finally:
+        functional.dropout = original
+
+
+# ---- From PyTorch's graph to ours.
+
+
+class _Tensors:
+    """The tensors of a graph, as they are found."""
+
+    def __init__(self):
+        self.all = []
+        self._names = set()
+
+    def add(self, name, value, kind, base=None):
+        unique, count = name, 1
+        while unique in self._names:
+            count += 1
+            unique = f"{name}#{count}"
+        self._names.add(unique)
+        size = value.numel() * value.element_size()
+        tensor = {"id": len(self.all), "name": unique, "bytes": size, "kind": kind,
+                  "dtype": str(value.dtype).replace("torch.", ""), "shape": list(value.shape)}
+        if base is not None:
+            # Of an expanded view, more elements than bytes.
+            tensor["bytes"] = min(size, self.all[base]["bytes"])
+            tensor["alias_of"] = base
+        self.all.append(tensor)
+        return tensor["id"]
+
+    def base(self, tensor):
+        return self.all[tensor].get("alias_of", tensor)
+
+
+def _is_tensor(value):
+    return isinstance(value, torch.Tensor)
+
+
+def _arguments(node):
+    """Each operand with its place in the schema: positional by number, others by name."""
+    schema = node.target._schema
+    places = {argument.name: i for i, argument in enumerate(schema.arguments)}
+    found = [(i, value) for i, value in enumerate(node.args)]
+    found += [(places[key], value) for key, value in node.kwargs.items() if key in places]
+    return found
+
+
+def _nodes_in(value):
+    found = []
+    fx.node.map_arg(value, lambda node: found.append(node) or node)
+    return found
+
+
+def _sharing(node):
+    """(operand whose bytes the outputs are, or None; operands written in place), as fx nodes."""
+    schema = node.target._schema
+    written, shared = [], None
+    places = dict(_arguments(node))
+    views = set()
+    for returned in schema.returns:
+        if returned.alias_info is not None:
+            views |= set(returned.alias_info.before_set)
+    for i, argument in enumerate(schema.arguments):
+        info = argument.alias_info
+        if info is None or i not in places:
+            continue
+        if info.is_write:
+            written += _nodes_in(places[i])
+        if shared is None and views & set(info.before_set):
+            shared = next(iter(_nodes_in(places[i])), None)
+    unsaid = _UNSAID_VIEWS.get(_name(node.target))
+    if unsaid is not None:
+        shared = next(iter(_nodes_in(places[unsaid])), None)
+    for i in _unsaid_writes(node):
+        written += _nodes_in(places.get(i))
+    return shared, written
+
+
+def _convert(traced, sources, kinds):
+    """The graph of `traced`; `sources` and `kinds` are names and kinds of its placeholders."""
+    tensors = _Tensors()
+    nodes = []
+    index = {}  # fx node, or (fx node, position) for one of several outputs -> tensor.
+    sources = iter(zip(sources, kinds))
+    items = {}
+    for node in traced.graph.nodes:
+        if node.op == "call_function" and node.target is operator.getitem:
+            items.setdefault(node.args[0], {})[node.args[1]] = node
+    results = []
+    for node in traced.graph.nodes:
+        value = node.meta.get("val")
+        if node.op == "placeholder":
+            name, kind = next(sources)
+            if _is_tensor(value):
+                index[node] = tensors.add(name, value, kind)
+        elif node.op == "get_attr":
+            value = operator.attrgetter(node.target)(traced)
+            index[node] = tensors.add(node.target, value, "constant")
+        elif node.op == "output":
+            results = [index[n] for n in _nodes_in(node.args) if n in index]
+        elif node.target is operator.getitem:
+            if node.args in index:
+                index[node] = index[node.args]
+        elif node.op == "call_function":
+            _add_operator(node, items, tensors, index, nodes)
+        else:
+            raise ValueError(f"a traced graph has an unexpected {node.op}: {node.name}")
+    return tensors, nodes, results
+
+
+def _add_operator(node, items, tensors, index, nodes):
+    if not hasattr(node.target, "_schema"):
+        return  # Arithmetic on sizes.
+    shared, written = _sharing(node)
+    inputs = list(dict.fromkeys(index[n] for n in _nodes_in((node.args, node.kwargs)) if n in index))
+    base = tensors.base(index[shared]) if shared in index else None
+    outputs = []
+    value = node.meta.get("val")
+    if node in items or isinstance(value, (tuple, list)):
+        # Old versions know of several outputs only those that somebody asks for; where the others are
+        # known, they are made too.
+        parts = dict(enumerate(value or []))
+        names = {i: item.name for i, item in items.get(node, {}).items()}
+        parts.update({i: item.meta.get("val") for i, item in items.get(node, {}).items()})
+        for i, part in sorted(parts.items()):
+            if _is_tensor(part):
+                name = names.get(i, f"{node.name}.{i}")
+                index[(node, i)] = tensors.add(name, part, "activation", base)
+                outputs.append(index[(node, i)])
+    elif _is_tensor(value):
+        index[node] = tensors.add(node.name, value, "activation", base)
+        outputs.append(index[node])
+    record = {"name": node.name,
+              "op": str(node.target).replace("aten.", "").replace(".default", ""),
+              "inputs": inputs, "outputs": outputs}
+    mutates = sorted({tensors.base(index[n]) for n in written if n in index})
+    if mutates:
+        record["mutates"] = mutates
+    nodes.append(record)
+
+
+def _drop_dead(tensors, nodes, results):
+    """Without operators that neither a result nor a lasting write depends on."""
+    needed = set(results) | {tensors.base(t) for t in results}
+    lasting = {t["id"] for t in tensors.all if t["kind"] in ("parameter", "input")}
+    live = []
+    for node in reversed(nodes):
+        writes = node.get("mutates", [])
+        if (any(t in needed for t in node["outputs"]) or
+                any(b in lasting or b in needed for b in writes)):
+            for t in node["inputs"] + writes:
+                needed |= {t, tensors.base(t)}
+            live.append(node)
+    return live[::-1]
+
+
+def _order_writes(tensors, nodes):
+    """Adds `after` where a write in place has to be ordered and the data does not do it."""
+    made_by = {t: k for k, node in enumerate(nodes) for t in node["outputs"]}
+    before = []  # Of each operator, a set of bits: all that comes before it.
+    writer = {}  # Of each base, the last write,
+    users = {}   # and who has used it since.
+    for k, node in enumerate(nodes):
+        known = 0
+        for t in node["inputs"]:
+            if t in made_by:
+                known |= before[made_by[t]] | 1 << made_by[t]
+        used = {tensors.base(t) for t in node["inputs"] + node["outputs"]}
+        writes = set(node.get("mutates", []))
+        wanted = {writer[b] for b in used | writes if b in writer}
+        for b in writes:
+            wanted |= users.get(b, set())
+        after = []
+        for v in sorted(wanted - {k}, reverse=True):
+            if not known >> v & 1:
+                after.append(v)
+                known |= before[v] | 1 << v
+        if after:
+            node["after"] = sorted(after)
+        before.append(known)
+        for b in used - writes:
+            users.setdefault(b, set()).add(k)
+        for b in writes:
+            writer[b] = k
+            users[b] = set()
+
+
+def _finish(name, tensors, nodes, results, parameters):
+    nodes = _drop_dead(tensors, nodes, results)
+    _order_writes(tensors, nodes)
+    used = {t for node in nodes for t in node["inputs"] + node["outputs"] + node.get("mutates", [])}
+    used |= set(results)
+    used |= {tensors.base(t) for t in used}
+    made = {t for node in nodes for t in node["outputs"]}
+    for t in results:
+        if t in made:
+            tensors.all[t]["kind"] = "output"
+        else:
+            tensors.all[t]["output"] = True
+    # The last write of a parameter gives its next value; what it reads besides are gradients.
+    seen = set()
+    for node in reversed(nodes):
+        targets = [b for b in node.get("mutates", []) if b in parameters]
+        if not targets or all(b in seen for b in targets):
+            continue
+        seen |= set(targets)
+        node["update"] = True
+        for t in node["inputs"]:
+            for gradient in (t, tensors.base(t)):
+                if tensors.all[gradient]["kind"] == "activation":
+                    tensors.all[gradient]["kind"] = "gradient"
+    ids = {t: i for i, t in enumerate(sorted(used))}
+    for node in nodes:
+        for key in ("inputs", "outputs", "mutates"):
+            if key in node:
+                node[key] = [ids[t] for t in node[key]]
+    kept = []
+    for t in sorted(used):
+        tensor = tensors.all[t]
+        tensor["id"] = ids[t]
+        if "alias_of" in tensor:
+            tensor["alias_of"] = ids[tensor["alias_of"]]
+        kept.append(tensor)
+    return {"format": "berth-graph", "format_version": 1, "name": name, "nodes": nodes,
+            "tensors": kept}
+
+
+# ---- What to trace.
+
+
+def _trace(step, arguments):
+    _add_missing_shapes()
+    with warnings.catch_warnings(), _dropout_with_mask():
+        warnings.simplefilter("ignore")
+        return make_fx(step, tracing_mode="fake")(*arguments)
+
+
+def _flat_tensors(value):
+    if _is_tensor(value):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [t for part in value for t in _flat_tensors(part)]
+    return []
+
+
+def _state(model):
+    parameters = {k: v.detach() for k, v in model.named_parameters()}
+    buffers = {k: v.detach() for k, v in model.named_buffers()}
+    return parameters, buffers
+
+
+def trace_forward_to_fx(model, inputs):
+    """(the fx graph, names of its placeholders, their kinds); see trace_forward()."""
+    parameters, buffers = _state(model)
+
+    def step(parameters, buffers, inputs):
+        with torch.no_grad():
+            out = functional_call(model, {**parameters, **buffers}, inputs)
+        return _flat_tensors(out)
+
+    traced = _trace(step, (parameters, buffers, tuple(inputs)))
+    names = list(parameters) + list(buffers) + [f"input{i}" for i in range(len(inputs))]
+    kinds = ["parameter"] * (len(parameters) + len(buffers)) + ["input"] * len(inputs)
+    return traced, names, kinds
+
+
+def trace_forward(model, inputs, name=None):
+    """The graph of `model(*inputs)` without gradients, as a dict to be written as JSON.
+
+    `inputs` are tensors, whose values do not matter. The model is traced in the mode that it is in:
+    call `model.eval()` for inference.
+    """
+    traced, names, kinds = trace_forward_to_fx(model, inputs)
+    tensors, nodes, results = _convert(traced, names, kinds)
+    return _finish(name or type(model).__name__, tensors, nodes, results, set())
+
+
+def _sgd(parameter, gradient, state, rate):
+    parameter.add_(gradient, alpha=-rate)
+
+
+def _momentum(parameter, gradient, state, rate):
+    state[0].mul_(0.9).add_(gradient)
+    parameter.add_(state[0], alpha=-rate)
+
+
+def _adam(parameter, gradient, state, rate):
+    # Corrections for the first steps are numbers, of which the operators' sizes do not depend.
+    first, second = state
+    first.mul_(0.9).add_(gradient, alpha=0.1)
+    second.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+    parameter.addcdiv_(first, second.sqrt().add_(1e-8), value=-rate)
+
+
+# The update, and how many tensors like each parameter it keeps.
+OPTIMIZERS = {"sgd": (_sgd, 0), "momentum": (_momentum, 1), "adam": (_adam, 2)}
+
+
+def trace_training_step_to_fx(model, inputs, loss, targets=(), optimizer="sgd", rate=0.01):
+    """(the fx graph, names of its placeholders, their kinds); see trace_training_step()."""
+    update, copies = OPTIMIZERS[optimizer]
+    parameters, buffers = _state(model)
+    frozen = {k for k, v in model.named_parameters() if not v.requires_grad}
+    states = {k: [torch.zeros_like(v) for _ in range(copies)] for k, v in parameters.items()
+              if k not in frozen}
+
+    def step(parameters, buffers, states, inputs, targets):
+        weights = {k: v if k in frozen else v.requires_grad_(True) for k, v in parameters.items()}
+        trained = [k for k in weights if k not in frozen]
+        out = functional_call(model, {**weights, **buffers}, inputs)
+        value = loss(out, *targets)
+        gradients = torch.autograd.grad(value, [weights[k] for k in trained], allow_unused=True)
+        with torch.no_grad():
+            for k, gradient in zip(trained, gradients):
+                if gradient is not None:
+                    update(weights[k], gradient, states[k], rate)
+        return value
+
+    arguments = (parameters, buffers, states, tuple(inputs), tuple(targets))
+    traced = _trace(step, arguments)
+    names = list(parameters) + list(buffers)
+    names += [f"{k}.state{i}" for k in states for i in range(copies)]
+    kinds = ["parameter"] * len(names)
+    names += [f"input{i}" for i in range(len(inputs))]
+    names += [f"target{i}" for i in range(len(targets))]
+    kinds += ["input"] * (len(inputs) + len(targets))
+    return traced, names, kinds
+
+
+def trace_training_step(model, inputs, loss, targets=(), optimizer="sgd", rate=0.01, name=None):
+    """The graph of a training step, as a dict: forward, backward, and the update of each weight.
+
+    `loss(outputs, *targets)` gives a scalar. `optimizer` is a name of OPTIMIZERS. The model is traced
+    in the mode that it is in: call `model.train()`.
+    """
+    traced, names, kinds = trace_training_step_to_fx(model, inputs, loss, targets, optimizer, rate)
+    tensors, nodes, results = _convert(traced, names, kinds)
+    weights = {k for k, _ in model.named_parameters()}
+    parameters = {t["id"] for t in tensors.all if t["kind"] == "parameter" and t["name"] in weights}
+    return _finish(name or type(model).__name__, tensors, nodes, results, parameters)
+
+
+# ---- The program.
+
+
+def _parse_input(text):
+    match = re.fullmatch(r"(?:([a-z]+[0-9]*))?\[([0-9, ]*)\]", text)
+    if match is None:
+        raise SystemExit(f"{text!r} is no input; write float32[1,3,224,224]")
+    dtype = getattr(torch, match.group(1) or "float32", None)
+    if not isinstance(dtype, torch.dtype):
+        raise SystemExit(f"{text!r}: PyTorch has no type {match.group(1)!r}")
+    shape = [int(part) for part in match.group(2).split(",") if part.strip()]
+    return torch.zeros(shape, dtype=dtype)
+
+
+def _first_tensor(out):
+    found = _flat_tensors(out)
+    if not found:
+        raise SystemExit("the model's result holds no tensor to take a loss of")
+    return found[0]
+
+
+def _cross_entropy(out, target):
+    return torch.nn.functional.cross_entropy(_first_tensor(out), target)
+
+
+def _mse(out, target):
+    return torch.nn.functional.mse_loss(_first_tensor(out), target)
+
+
+def _target(model, inputs, loss):
+    """A target that fits the result, whose shape another trace tells."""
+    traced, _, _ = trace_forward_to_fx(model, inputs)
+    output = next(n for n in traced.graph.nodes if n.op == "output")
+    shape = list(_nodes_in(output.args)[0].meta["val"].shape)
+    if loss == "mse":
+        return torch.zeros(shape)
+    return torch.zeros(shape[:1] + shape[2:], dtype=torch.long)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        description="Traces a PyTorch model to a graph that berth plans.",
+        epilog="MODEL is looked up as Python does: a module, a colon, and a class or function that "
+               "gives the model when it is called without arguments.")
+    parser.add_argument("model", metavar="MODEL", help="such as torchvision.models:resnet18")
+    parser.add_argument("--input", action="append", required=True, metavar="TYPE[SHAPE]",
+                        help="such as float32[1,3,224,224]; once for each input")
+    parser.add_argument("--train", choices=["cross_entropy", "mse"], metavar="LOSS",
+                        help="a whole training step with this loss: cross_entropy or mse")
+    parser.add_argument("--optimizer", choices=sorted(OPTIMIZERS), default="sgd")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the graph; - by default")
+    options = parser.parse_args(arguments)
+
+    module, _, attribute = options.model.partition(":")
+    try:
+        model = operator.attrgetter(attribute)(importlib.import_module(module))()
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SystemExit(f"{options.model}: {error}")
+    inputs = [_parse_input(text) for text in options.input]
+    if options.train:
+        model.train()
+        targets = [_target(model, inputs, options.train)]
+        loss = {"cross_entropy": _cross_entropy, "mse": _mse}[options.train]
+        graph = trace_training_step(model, inputs, loss, targets, options.optimizer, name=attribute)
+    else:
+        model.eval()
+        graph = trace_forward(model, inputs, name=attribute)
+    text = json.dumps(graph, separators=(",", ":")) + "\n"
+    if options.output == "-":
+        sys.stdout.write(text)
+    else:
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+// berth plan, schedule, compare, and check of their plans.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "berth/graph.h"
+#include "berth/io.h"
+#include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
+
+namespace berth::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+class PlanCommandTest : public CommandTest {
+ protected:
+  // The graph of berth/graph.h's picture, written down in an order that needs 17 bytes; 10 will do.
+  [[nodiscard]] std::string TwoBranchesFile() const {
+    Build b = TwoBranches();
+    std::swap(b.graph.operators[1], b.graph.operators[2]);
+    return Write("graph.json", WriteGraphJson(b.graph));
+  }
+};
+
+void ExpectHas(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << "no \"" << words << "\" in\n" << text;
+}
+
+TEST_F(PlanCommandTest, SaysWhatThePeakIsMadeOf) {
+  const ProcessResult result = Berth({"plan", TwoBranchesFile()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.standard_error, "");
+  const std::string& text = result.standard_output;
+  ExpectHas(text, "Planned in 10 B: proved that no order and no placement needs less.\n");
+  ExpectHas(text, "10 B, 41.2 % less than the 17 B of program order\n");
+  ExpectHas(text, "10 B: the peak, nothing is lost between tensors\n");
+  ExpectHas(text, "5 operators, 5 tensors\n");
+  ExpectHas(text, "Live at the peak, step 3 of 5, while D (Op) runs\n");
+  ExpectHas(text, "1 B of the peak (10.0 %) only wait while D runs");
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(PlanCommandTest, Json) {
+  const ProcessResult result = Berth({"plan", TwoBranchesFile(), "--json"});
+  EXPECT_EQ(result.exit_code, 0);
+  const Json json = Json::parse(result.standard_output);
+  EXPECT_EQ(json.at("outcome"), "optimal");
+  EXPECT_EQ(json.at("arena"), 10);
+  EXPECT_EQ(json.at("peak"), 10);
+  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_EQ(json.at("gap"), 0);
+  EXPECT_EQ(json.at("program_order_peak"), 17);
+  EXPECT_EQ(json.at("operators"), 5);
+  EXPECT_EQ(json.at("at_peak").at("operator"), "D");
+  EXPECT_EQ(json.at("at_peak").at("waiting"), 1);
+  EXPECT_EQ(json.at("at_peak").at("live").size(), 3u);
+}
+
+TEST_F(PlanCommandTest, CapacityDecidesTheExitCode) {
+  const std::string graph = TwoBranchesFile();
+  EXPECT_EQ(Berth({"plan", graph, "--capacity", "10"}).exit_code, 0);
+  const ProcessResult small = Berth({"plan", graph, "--capacity", "9", "-o", Path("p.json")});
+  EXPECT_EQ(small.exit_code, 1);
+  ExpectHas(small.standard_output, "Does not fit: proved that no order does.");
+  ExpectHas(small.standard_output, "10 B, the smallest capacity known to work");
+  EXPECT_FALSE(Exists(Path("p.json")));
+  EXPECT_EQ(Berth({"plan", graph, "--capacity", "12", "--order", "program"}).exit_code, 3);
+}
+
+TEST_F(PlanCommandTest, PlansAreWrittenCheckedAndRun) {
+  const std::string graph = TwoBranchesFile();
+  const std::string plan = Path("plan.json");
+  ASSERT_EQ(Berth({"plan", graph, "-o", plan, "--svg", Path("p.svg")}).exit_code, 0);
+  ExpectHas(Read(Path("p.svg")), "<svg");
+  const ProcessResult held = Berth({"check", graph, plan, "--execute"});
+  EXPECT_EQ(held.exit_code, 0) << held.standard_output;
+  ExpectHas(held.standard_output,
+            "The plan holds: 5 operators in an order that can run, 5 buffers "
+            "in 10 B, no two in each other's way; peak 10 B.\n");
+  ExpectHas(held.standard_output, "5 operators read");
+  EXPECT_EQ(Berth({"check", graph, plan, "--capacity", "9"}).exit_code, 1);
+  // The same bytes again, and as a table.
+  EXPECT_EQ(Berth({"plan", graph, "-o", "-"}).standard_output, Read(plan));
+  ASSERT_EQ(Berth({"plan", graph, "-o", Path("plan.csv")}).exit_code, 0);
+  EXPECT_EQ(Berth({"check", Path("plan.csv")}).exit_code, 0);
+
+  Json json = Json::parse(Read(plan));
+  for (Json& placement : json.at("placements")) {
+    if (placement.at("id") == "b") placement["offset"] = 3;
+  }
+  const ProcessResult broken =
+      Berth({"check", graph, Write("broken.json", json.dump()), "--execute"});
+  EXPECT_EQ(broken.exit_code, 1);
+  ExpectHas(broken.standard_output, "overlap: ");
+  ExpectHas(broken.standard_output, "clobbered: operator ");
+  const Json found = Json::parse(
+      Berth({"check", graph, Path("broken.json"), "--execute", "--json"}).standard_output);
+  EXPECT_EQ(found.at("valid"), false);
+  EXPECT_FALSE(found.at("execution").at("clobbers").empty());
+
+  json["order"] = {"B", "A", "C", "D", "E"};
+  const ProcessResult early = Berth({"check", graph, Write("early.json", json.dump())});
+  EXPECT_EQ(early.exit_code, 1);
+  ExpectHas(early.standard_output,
+            "not made: operator \"B\" at step 0 needs tensor \"a\", made only later by operator "
+            "\"A\"");
+  json["order"] = {"A", "A", "C", "D", "E"};
+  EXPECT_EQ(Berth({"check", graph, Write("twice.json", json.dump())}).exit_code, 1);
+}
+
+TEST_F(PlanCommandTest, InPlaceAndCountGoIntoThePlan) {
+  Build b = Build().Source("x", 2).Made("a", 4).Made("b", 4);
+  b.Op("A", {"x"}, {"a"}).Op("B", {"a"}, {"b"}).MayOverwrite("a", "b").Output("b");
+  const std::string graph = Write("g.json", WriteGraphJson(b.graph));
+  const ProcessResult plain = Berth({"plan", graph});
+  ExpectHas(plain.standard_output, "Planned in 8 B");
+  ExpectHas(plain.standard_output, "--in-place lowers the peak of this order to 4 B.");
+  ExpectHas(plain.standard_output, "2 B of inputs, which the arena does not hold");
+  const std::string plan = Path("plan.json");
+  const ProcessResult reused =
+      Berth({"plan", graph, "--in-place", "--count", "inputs", "-o", plan});
+  ExpectHas(reused.standard_output, "Planned in 6 B");
+  ExpectHas(reused.standard_output, "1 output written over an input");
+  EXPECT_EQ(Berth({"check", graph, plan, "--execute"}).exit_code, 0);
+  EXPECT_EQ(Json::parse(Berth({"plan", graph, "--count", "all", "--json"}).standard_output)
+                .at("count")
+                .at("parameters"),
+            true);
+}
+
+TEST_F(PlanCommandTest, OrdersByNameAndByFile) {
+  const std::string graph = TwoBranchesFile();
+  const auto peak = [&](const std::string& order) {
+    const ProcessResult result = Berth({"plan", graph, "--order", order, "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    return Json::parse(result.standard_output).at("peak").get<int>();
+  };
+  EXPECT_EQ(peak("program"), 17);
+  EXPECT_EQ(peak("auto"), 10);
+  EXPECT_EQ(peak(Write("order.json", R"(["C", "D", "A", "B", "E"])")), 10);
+  ExpectRefused(Berth({"plan", graph, "--order", "programm"}), "did you mean 'program'?");
+  ExpectRefused(Berth({"plan", graph, "--order", Write("bad.json", R"(["C", "D"])")}),
+                "is missing in the order");
+}
+
+TEST_F(PlanCommandTest, Schedule) {
+  const std::string graph = TwoBranchesFile();
+  const Json json = Json::parse(Berth({"schedule", graph, "--json"}).standard_output);
+  EXPECT_EQ(json.at("outcome"), "optimal");
+  EXPECT_EQ(json.at("peak"), 10);
+  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_TRUE(json.at("seconds").is_number());
+  const std::set<std::string> operators = json.at("order");
+  EXPECT_EQ(operators.size(), 5u);
+  const ProcessResult text = Berth({"schedule", graph, "-o", Path("reordered.json")});
+  EXPECT_EQ(text.exit_code, 0);
+  ExpectHas(text.standard_output, "No order has a lower peak.");
+  const Json again =
+      Json::parse(Berth({"schedule", Path("reordered.json"), "--algorithm", "program", "--json"})
+                      .standard_output);
+  EXPECT_EQ(again.at("peak"), 10);
+  ExpectRefused(Berth({"schedule", graph, "-o", Path("model.onnx")}), "is a graph in JSON");
+  ExpectRefused(Berth({"schedule", graph, "--algorithm", "programm"}), "did you mean 'program'?");
+}
+
+TEST_F(PlanCommandTest, Compare) {
+  const std::string graph = TwoBranchesFile();
+  const ProcessResult text = Berth({"compare", graph});
+  EXPECT_EQ(text.exit_code, 0);
+  ExpectHas(text.standard_output, "no order has a peak below 10 B");
+  ExpectHas(text.standard_output, "+70.0 %");
+  const Json json = Json::parse(Berth({"compare", graph, "--json"}).standard_output);
+  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_EQ(json.at("orders").back().at("order"), "auto");
+  EXPECT_EQ(json.at("orders").back().at("arena"), 10);
+}
+
+TEST_F(PlanCommandTest, RefusesWhatIsNoModel) {
+  ExpectRefused(Berth({"plan", SmallTable()}), "neither an ONNX model nor a graph in JSON");
+  ExpectRefused(Berth({"plan", Path("missing.json")}), "missing.json");
+  ExpectRefused(Berth({"plan", Write("g.json", "{\"nodes\": []}")}),
+                "\"tensors\" is missing where it should be a list");
+  ExpectRefused(Berth({"plan", TwoBranchesFile(), "--dim", "n=1"}), "are for ONNX models");
+  ExpectRefused(Berth({"plan", TwoBranchesFile(), "--dim", "n"}), "is not of the form NAME=SIZE");
+  ExpectRefused(Berth({"plan", TwoBranchesFile(), "--count", "weights"}), "is not one of none");
+  ExpectRefused(Berth({"check", TwoBranchesFile()}), "PLAN is missing");
+  ExpectRefused(Berth({"check", SmallTable(), "--execute"}), "--execute runs a graph");
+}
+
+TEST_F(PlanCommandTest, ListsWhatIsNotPlanned) {
+  Build b = Build().Made("a", 4).Made("b", 0).Op("A", {}, {"a"}).Op("B", {"a"}, {"b"});
+  b.graph.tensors[1].unplanned = "its size depends on the data";
+  const std::string graph = Write("g.json", WriteGraphJson(b.graph));
+  ExpectHas(Berth({"plan", graph}).standard_output,
+            "Not planned, as their sizes are not known:\n  b: its size depends on the data\n");
+  EXPECT_EQ(Json::parse(Berth({"plan", graph, "--json"}).standard_output).at("unplanned").size(),
+            1u);
+}
+
+TEST_F(PlanCommandTest, TheExamplesArePlannedWithAProof) {
+  for (const std::string name : {"cells.onnx", "training_alexnet_b32.json"}) {
+    const std::string model = BERTH_SOURCE_DIR "/examples/" + name;
+    const std::string plan = Path("plan.json");
+    const ProcessResult result = Berth({"plan", model, "-o", plan});
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    ExpectHas(result.standard_output, "proved that no order and no placement needs less.");
+    const ProcessResult check = Berth({"check", model, plan, "--execute"});
+    EXPECT_EQ(check.exit_code, 0) << check.standard_output;
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal

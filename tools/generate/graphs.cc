@@ -1,0 +1,222 @@
+#include "tools/generate/graphs.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::array kFamilies = {
+    GraphFamilyInfo{GraphFamily::kIrregular, "irregular",
+                    "Each operator reads one to three of the tensors made last."},
+    GraphFamilyInfo{GraphFamily::kCell, "cell",
+                    "The training step of a wide, irregular cell, with gradients and updates."},
+};
+
+Result<void> CheckRange(std::string_view name, std::int64_t value, std::int64_t least,
+                        std::int64_t most) {
+  if (value >= least && value <= most) return {};
+  return Fail(ErrorCode::kInvalidOptions, std::string(name) + " is " + std::to_string(value) +
+                                              " but must be from " + std::to_string(least) +
+                                              " to " + std::to_string(most));
+}
+
+class Builder {
+ public:
+  explicit Builder(std::uint64_t seed) : random_(seed) {}
+
+  [[nodiscard]] Random& random() { return random_; }
+  Graph Take(std::string name) {
+    graph_.name = std::move(name);
+    return std::move(graph_);
+  }
+
+  TensorIndex NewTensor(std::string name, TensorKind kind) {
+    Tensor tensor;
+    tensor.name = std::move(name);
+    tensor.bytes = Size();
+    tensor.kind = kind;
+    graph_.tensors.push_back(std::move(tensor));
+    return graph_.tensors.size() - 1;
+  }
+  OperatorIndex NewOperator(std::string name, std::string type, std::vector<TensorIndex> inputs) {
+    Operator op;
+    op.name = std::move(name);
+    op.type = std::move(type);
+    for (const TensorIndex t : inputs) Read(op, t);
+    graph_.operators.push_back(std::move(op));
+    return graph_.operators.size() - 1;
+  }
+  void AddInput(OperatorIndex v, TensorIndex tensor) { Read(graph_.operators[v], tensor); }
+  TensorIndex AddOutput(OperatorIndex v, std::string name,
+                        TensorKind kind = TensorKind::kActivation) {
+    const TensorIndex tensor = NewTensor(std::move(name), kind);
+    graph_.operators[v].outputs.push_back(tensor);
+    return tensor;
+  }
+  [[nodiscard]] Graph& graph() { return graph_; }
+
+ private:
+  static void Read(Operator& op, TensorIndex tensor) {
+    if (std::find(op.inputs.begin(), op.inputs.end(), tensor) == op.inputs.end()) {
+      op.inputs.push_back(tensor);
+    }
+  }
+  // Of three kinds: any, multiples, powers of two.
+  Bytes Size() {
+    constexpr Bytes kUnit = 64;
+    switch (random_.Uniform(0, 2)) {
+      case 0:
+        return kUnit * random_.Uniform(1, 64);
+      case 1:
+        return kUnit * 16 * random_.Uniform(1, 16);
+      default:
+        return kUnit << random_.Uniform(0, 8);
+    }
+  }
+
+  Random random_;
+  Graph graph_;
+};
+
+// How many tensors an operator reads.
+std::int64_t DrawInputs(Random& random) {
+  constexpr std::array<std::int64_t, 5> kInputs = {1, 1, 2, 2, 3};
+  return kInputs[static_cast<std::size_t>(random.Uniform(0, 4))];
+}
+
+Graph Irregular(const GraphParameters& parameters) {
+  Builder builder(parameters.seed);
+  std::vector<TensorIndex> made;
+  for (std::int64_t v = 0; v < parameters.operators; ++v) {
+    std::vector<TensorIndex> inputs;
+    if (v > 0) {
+      for (std::int64_t k = DrawInputs(builder.random()); k > 0; --k) {
+        const std::int64_t from = std::max<std::int64_t>(0, v - parameters.width);
+        inputs.push_back(made[static_cast<std::size_t>(builder.random().Uniform(from, v - 1))]);
+      }
+    }
+    const std::string number = std::to_string(v);
+    made.push_back(builder.AddOutput(builder.NewOperator("op" + number, "", inputs), "t" + number));
+  }
+  return builder.Take("irregular");
+}
+
+Graph Cell(const GraphParameters& parameters) {
+  Builder builder(parameters.seed);
+  Random& random = builder.random();
+  struct Forward {
+    TensorIndex tensor;
+    std::vector<std::size_t> inputs;  // Of `nodes`.
+    std::vector<TensorIndex> gradients;
+    bool used = false;
+  };
+  std::vector<Forward> nodes;
+  const auto add_node = [&](std::vector<std::size_t> inputs) {
+    const std::string number = std::to_string(nodes.size());
+    std::vector<TensorIndex> tensors;
+    for (const std::size_t k : inputs) {
+      tensors.push_back(nodes[k].tensor);
+      nodes[k].used = true;
+    }
+    const OperatorIndex v = builder.NewOperator("forward" + number, "forward", tensors);
+    nodes.push_back({builder.AddOutput(v, "x" + number), std::move(inputs), {}, false});
+  };
+  // A forward operator comes with some 2.5 of the backward pass.
+  const std::int64_t wanted = std::max<std::int64_t>(2, parameters.operators * 2 / 7);
+  add_node({});
+  std::vector<std::size_t> previous;
+  std::vector<std::size_t> last = {0};
+  while (static_cast<std::int64_t>(nodes.size()) < wanted) {
+    std::vector<std::size_t> pool = previous;
+    pool.insert(pool.end(), last.begin(), last.end());
+    std::vector<std::size_t> layer;
+    for (std::int64_t k = 0;
+         k < parameters.width && static_cast<std::int64_t>(nodes.size()) < wanted; ++k) {
+      std::vector<std::size_t> inputs;
+      for (std::int64_t i = DrawInputs(random); i > 0; --i) {
+        // Rather one that nobody reads yet.
+        std::vector<std::size_t> fresh;
+        for (const std::size_t node : pool) {
+          if (!nodes[node].used) fresh.push_back(node);
+        }
+        const bool take_fresh = !fresh.empty() && random.Chance(0.7);
+        const std::vector<std::size_t>& from = take_fresh ? fresh : pool;
+        const std::size_t chosen = from[static_cast<std::size_t>(
+            random.Uniform(0, static_cast<std::int64_t>(from.size()) - 1))];
+        if (std::find(inputs.begin(), inputs.end(), chosen) == inputs.end()) {
+          inputs.push_back(chosen);
+        }
+      }
+      layer.push_back(nodes.size());
+      add_node(std::move(inputs));
+    }
+    previous = std::move(last);
+    last = std::move(layer);
+  }
+
+  const OperatorIndex loss = builder.NewOperator("loss", "loss", {});
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].used) continue;
+    builder.AddInput(loss, nodes[n].tensor);
+    nodes[n].gradients.push_back(
+        builder.AddOutput(loss, "g" + std::to_string(n), TensorKind::kGradient));
+  }
+  for (std::size_t n = nodes.size(); n-- > 1;) {
+    const std::string number = std::to_string(n);
+    TensorIndex gradient = nodes[n].gradients.front();
+    for (std::size_t k = 1; k < nodes[n].gradients.size(); ++k) {
+      const std::string sum = number + "_" + std::to_string(k);
+      const OperatorIndex add =
+          builder.NewOperator("sum" + sum, "add", {gradient, nodes[n].gradients[k]});
+      gradient = builder.AddOutput(add, "s" + sum, TensorKind::kGradient);
+    }
+    const bool stored = random.Uniform(0, 99) < parameters.stored_percent;
+    const OperatorIndex backward = builder.NewOperator("backward" + number, "backward", {gradient});
+    for (const std::size_t input : nodes[n].inputs) {
+      if (stored) builder.AddInput(backward, nodes[input].tensor);
+      if (input == 0) continue;  // Nobody needs the gradient of the cell's input.
+      nodes[input].gradients.push_back(builder.AddOutput(
+          backward, "g" + std::to_string(input) + "_" + number, TensorKind::kGradient));
+    }
+    if (random.Chance(0.5)) {
+      const TensorIndex weight = builder.NewTensor("w" + number, TensorKind::kParameter);
+      const OperatorIndex v = builder.NewOperator("weight" + number, "backward", {gradient});
+      if (random.Uniform(0, 99) < parameters.stored_percent) {
+        builder.AddInput(v, nodes[nodes[n].inputs.front()].tensor);
+      }
+      const TensorIndex of_weight = builder.AddOutput(v, "gw" + number, TensorKind::kGradient);
+      const OperatorIndex update = builder.NewOperator("update" + number, "update", {of_weight});
+      builder.graph().operators[update].mutates = {weight};
+      builder.graph().operators[update].update = true;
+    }
+  }
+  return builder.Take("cell");
+}
+
+}  // namespace
+
+std::span<const GraphFamilyInfo> GraphFamilies() { return kFamilies; }
+
+std::optional<GraphFamily> GraphFamilyFromName(std::string_view name) {
+  for (const GraphFamilyInfo& info : kFamilies) {
+    if (info.name == name) return info.family;
+  }
+  return std::nullopt;
+}
+
+Result<Graph> GenerateGraph(GraphFamily family, const GraphParameters& parameters) {
+  for (const Result<void>& checked : {CheckRange("operators", parameters.operators, 4, 100'000),
+                                      CheckRange("width", parameters.width, 1, 1000),
+                                      CheckRange("stored", parameters.stored_percent, 0, 100)}) {
+    if (!checked) return tl::unexpected(checked.error());
+  }
+  return family == GraphFamily::kIrregular ? Irregular(parameters) : Cell(parameters);
+}
+
+}  // namespace berth::internal
