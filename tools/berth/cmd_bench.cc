@@ -163,18 +163,6 @@ Result<ExitCode> RunOneSuite(const BenchArguments& arguments) {
   options.tables = arguments.paths;
   options.time_limit = arguments.conditions.time_limit;
   if (arguments.rounds) options.rounds = *arguments.rounds;
-  std::error_code ignored;
-  if (!options.data.empty() && !fs::is_directory(options.data + "/models", ignored) &&
-      !fs::is_directory(options.data + "/challenging", ignored)) {
-    return Fail(ErrorCode::kIo,
-                "--data: " + options.data + " holds neither models/ nor challenging/");
-  }
-  // The quick run is the same everywhere.
-  if (options.data.empty() && !options.quick) {
-    if (const char* data = std::getenv("BERTH_DATA"); data != nullptr && *data != '\0') {
-      options.data = (fs::path(data) / "buffers").string();
-    }
-  }
   return RunSuite(arguments.suite, options);
 }
 
@@ -296,7 +284,7 @@ Command AddBenchCommand(CLI::App& berth) {
                       "Instead of comparing on TABLES: the tables and figures of a paper, measured "
                       "anew. TABLES then stand for its models; without any, those of --data, or "
                       "generated ones.")
-          ->type_name("telamalloc|minimalloc");
+          ->type_name("telamalloc|minimalloc|cosma");
   SuiteOptions& suite_options = arguments->suite_options;
   suite_options.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
   const auto of_suite = [&](CLI::Option* option) { option->needs(suite); };
@@ -311,8 +299,8 @@ Command AddBenchCommand(CLI::App& berth) {
                            "The folder for the suite's CSV files and SVG pictures. Default: none.")
                ->type_name("FOLDER"));
   of_suite(app->add_option("--data", suite_options.data,
-                           "The folder that holds models/ and challenging/. Default: "
-                           "$BERTH_DATA/buffers.")
+                           "The folder that holds models/ and challenging/, of cosma inference/ "
+                           "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
                ->type_name("FOLDER"));
   of_suite(app->add_flag("--quick", suite_options.quick,
                          "A few small inputs and short limits: seconds instead of minutes."));

@@ -330,10 +330,10 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       Budget budget;
       if (arguments.time_limit) budget.SetTimeLimit(*arguments.time_limit);
       if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
-      const auto answer =
-          SolveSpills(model->graph, one.counting, capacities[i], *named,
-                      before.empty() ? std::vector<Order>{} : std::vector<Order>{before},
-                      arguments.fixed_order, budget);
+      std::vector<Order> orders = {ProgramOrder(model->graph), named->order};
+      if (!before.empty()) orders.push_back(before);
+      const auto answer = SolveSpills(model->graph, one.counting, capacities[i], std::move(orders),
+                                      arguments.fixed_order, budget);
       if (!answer) return tl::unexpected(answer.error());
       Row row;
       row.model = model->name;

@@ -88,17 +88,12 @@ Result<Bytes> ParseBudget(const std::string& text, const NamedBudgets& named) {
 }
 
 Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, Bytes capacity,
-                                const NamedBudgets& named, std::vector<Order> more,
-                                bool fixed_order, Budget& budget) {
+                                std::vector<Order> orders, bool fixed_order, Budget& budget) {
   SpillOptions options;
   options.capacity = capacity;
   options.counting = counting;
   options.fixed_order = fixed_order;
-  options.orders.push_back(ProgramOrder(graph));
-  if (!fixed_order) {
-    options.orders.push_back(named.order);
-    for (Order& order : more) options.orders.push_back(std::move(order));
-  }
+  options.orders = std::move(orders);
   options.placer = [](const Problem& problem, Budget& own) { return Place(problem, {}, own); };
   auto answer = PlanWithSpills(graph, options, budget);
   if (answer && answer->best) {
@@ -161,8 +156,8 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
   if (!named) return tl::unexpected(named.error());
   const auto capacity = ParseBudget(request.budget, *named);
   if (!capacity) return tl::unexpected(capacity.error());
-  auto answer =
-      SolveSpills(model.graph, counting, *capacity, *named, {}, request.fixed_order, budget);
+  auto answer = SolveSpills(model.graph, counting, *capacity,
+                            {ProgramOrder(model.graph), named->order}, request.fixed_order, budget);
   if (!answer) return tl::unexpected(answer.error());
   SpillRun run{std::move(*answer), *capacity};
   const SpillAnswer& found = run.answer;

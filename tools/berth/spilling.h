@@ -27,12 +27,11 @@ struct NamedBudgets {
 // "MR", "MH", "MP" or bytes such as 512KiB. Error: kInvalidOptions.
 [[nodiscard]] Result<Bytes> ParseBudget(const std::string& text, const NamedBudgets& named);
 
-// The search for one capacity, from program order, the order of least peak and `more`. The plan was
-// verified independently; the process ends if it does not hold.
+// The search for one capacity from `orders`, or for the first of these alone. The plan was verified
+// independently, by running it; the process ends if it does not hold.
 [[nodiscard]] Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting,
-                                              Bytes capacity, const NamedBudgets& named,
-                                              std::vector<Order> more, bool fixed_order,
-                                              Budget& budget);
+                                              Bytes capacity, std::vector<Order> orders,
+                                              bool fixed_order, Budget& budget);
 
 // The plan as a file.
 [[nodiscard]] Json SpillPlanJson(const Graph& graph, Bytes capacity, const SpillAnswer& answer);

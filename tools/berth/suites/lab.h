@@ -23,7 +23,7 @@ namespace berth::internal {
 // How a suite is to be run.
 struct SuiteOptions {
   std::vector<std::string> tables;  // What to take as the models; files or folders.
-  std::string data;    // The folder that holds models/ and challenging/; empty: there is none.
+  std::string data;    // The folder that holds what Suite::folders says; empty: there is none.
   std::string output;  // The folder for CSV and SVG files; empty: nothing is written.
   std::vector<std::string> only;     // Keys of experiments; empty: all of the suite.
   bool quick = false;                // A few small inputs and short limits: does it work at all?
@@ -97,6 +97,8 @@ class Lab {
   void Keep(const std::string& name, const Chart& chart);
   void Keep(const std::string& name, const std::string& svg);
 
+  // Adds to faults(). Safe from several threads.
+  void Note(const std::string& fault);
   // What no experiment may hide: wrong plans, programs that failed, verdicts that contradict each
   // other; and files that could not be written.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
@@ -104,7 +106,6 @@ class Lab {
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
  private:
-  void Note(const std::string& fault);
   // Notes what a run did that it must not do.
   void Judge(const SuiteInput& input, const std::string& who, const RunResult& run);
   void Write(const std::string& name, const std::string& text);

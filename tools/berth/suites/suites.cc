@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -75,14 +76,37 @@ std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, cons
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// The folder that was named, or where $BERTH_DATA says; the quick run is the same everywhere.
+Result<void> FindData(const Suite& suite, SuiteOptions& options) {
+  namespace fs = std::filesystem;
+  const Suite::Folders& folders = suite.folders;
+  if (!options.data.empty()) {
+    std::error_code ignored;
+    const fs::path data = options.data;
+    if (fs::is_directory(data / folders.first, ignored) ||
+        fs::is_directory(data / folders.second, ignored)) {
+      return {};
+    }
+    return Fail(ErrorCode::kIo, "--data: " + options.data + " holds neither " +
+                                    std::string(folders.first) + "/ nor " +
+                                    std::string(folders.second) + "/");
+  }
+  const char* const data = std::getenv("BERTH_DATA");
+  if (!options.quick && data != nullptr && *data != '\0') {
+    options.data = (fs::path(data) / folders.below).string();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Suite* const> Suites() {
-  static const std::array<const Suite*, 2> kSuites = {&TelaMallocSuite(), &MiniMallocSuite()};
+  static const std::array<const Suite*, 3> kSuites = {&TelaMallocSuite(), &MiniMallocSuite(),
+                                                      &CosmaSuite()};
   return kSuites;
 }
 
-Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
+Result<ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
   const Suite* const suite = FindSuite(name);
   if (suite == nullptr) {
     std::string known;
@@ -91,9 +115,10 @@ Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--suite: there is no suite '" + std::string(name) + "'; there are " + known);
   }
+  if (auto found = FindData(*suite, options); !found) return tl::unexpected(found.error());
   const auto experiments = Choose(*suite, options.only);
   if (!experiments) return tl::unexpected(experiments.error());
-  if (!options.tables.empty()) {
+  if (!options.tables.empty() && suite->takes_tables()) {
     // Said before the work, not after it.
     if (auto read = ReadInputs("models", options.tables); !read) {
       return tl::unexpected(read.error());

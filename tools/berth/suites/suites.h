@@ -26,17 +26,27 @@ struct Suite {
   std::string_view name;   // "telamalloc"
   std::string_view paper;  // Authors, title, where and when.
   std::span<const Experiment> experiments;
+  // Where its inputs are: below the data folder, and the two folders in there, of which one is
+  // enough.
+  struct Folders {
+    std::string_view below = "buffers";
+    std::string_view first = "models";
+    std::string_view second = "challenging";
+  };
+  Folders folders = {};
+  [[nodiscard]] bool takes_tables() const { return folders.below == "buffers"; }
 };
 
 [[nodiscard]] const Suite& TelaMallocSuite();
 [[nodiscard]] const Suite& MiniMallocSuite();
+[[nodiscard]] const Suite& CosmaSuite();
 // All suites.
 [[nodiscard]] std::span<const Suite* const> Suites();
 
 // Runs the experiments of the suite called `name`, prints tables and writes files. kDoesNotFit: a
 // wrong plan or a contradiction. Errors: kInvalidOptions for an unknown suite or experiment; those
 // of reading tables and writing files.
-[[nodiscard]] Result<ExitCode> RunSuite(std::string_view name, const SuiteOptions& options);
+[[nodiscard]] Result<ExitCode> RunSuite(std::string_view name, SuiteOptions options);
 
 }  // namespace berth::internal
 
