@@ -14,17 +14,27 @@ struct Tried {
   Bytes height = 0;
 };
 
-// One placement with a node limit of its own; time and cancellation are those of `budget`.
+// Enough for the placer's greedy algorithms, which take milliseconds.
+constexpr std::int64_t kNodesThatMustBe = 1000;
+
+// One placement with a node limit of its own; time and cancellation are those of `budget`, unless
+// this is one that has to be made whatever is left of it.
 Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout, Bytes capacity,
-                                        std::int64_t nodes, const Placer& placer, Budget& budget) {
+                                        std::int64_t nodes, const Placer& placer, Budget& budget,
+                                        bool must = false) {
   Problem problem = ProblemOf(graph, PlanOf(layout));
   problem.capacity = capacity;
   Budget mine;
-  mine.SetNodeLimit(
-      std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0)));
-  mine.SetOnPoll([&] {
-    if (budget.TimeIsUp()) mine.Cancel();
-  });
+  const std::int64_t left =
+      std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
+  if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
+    mine.SetNodeLimit(kNodesThatMustBe);
+  } else {
+    mine.SetNodeLimit(left);
+    mine.SetOnPoll([&] {
+      if (budget.TimeIsUp()) mine.Cancel();
+    });
+  }
   Result<PlaceAnswer> answer = placer(problem, mine);
   if (!answer) return tl::unexpected<Error>(answer.error());
   if (!answer->best) return std::optional<Tried>();
@@ -76,6 +86,20 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
   return choices;
 }
 
+// When there is no time for better: each storage is in memory only while an operator uses it. What
+// one operator uses fits side by side, but for alignments.
+Result<std::optional<SpillPlan>> InMemoryOnlyInUse(const Graph& graph, Layout layout,
+                                                   const AddressOptions& options,
+                                                   const Placer& placer, Budget& budget) {
+  for (Stays& stays : layout.storages) std::fill(stays.kept.begin(), stays.kept.end(), char{0});
+  if (AvoidableTraffic(layout) > options.limit) return std::optional<SpillPlan>();
+  const auto tried = TryPlacing(graph, layout, options.capacity, options.nodes_of_trial, placer,
+                                budget, /*must=*/true);
+  if (!tried) return tl::unexpected<Error>(tried.error());
+  if (!*tried || (*tried)->height > options.capacity) return std::optional<SpillPlan>();
+  return std::optional<SpillPlan>(WithOffsets(layout, **tried));
+}
+
 }  // namespace
 
 Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
@@ -98,7 +122,8 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
       }
     }
   }
-  auto first = TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget);
+  auto first = TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget,
+                          /*must=*/true);
   if (!first) return tl::unexpected<Error>(first.error());
   if (!*first) return Found();
   Tried best = std::move(**first);
@@ -120,7 +145,7 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
         if (closest->second.height <= options.capacity) break;
       }
     }
-    if (!closest) return Found();
+    if (!closest) return InMemoryOnlyInUse(graph, std::move(layout), options, placer, budget);
     layout.storages[closest->first.storage].kept[closest->first.access] = 0;
     best = std::move(closest->second);
   }

@@ -123,6 +123,20 @@ class Planner {
   }
 
   void FindSchedules() {
+    // The rest is for addresses.
+    constexpr int kShare = 4;
+    Budget part(budget_, 1 - 1.0 / kShare);
+    if (budget_.has_node_limit()) {
+      part.SetNodeLimit(part.node_limit() - part.node_limit() / kShare);
+    }
+    search_budget_ = &part;
+    FindSchedulesWithinPart();
+    out_of_budget_ = part.Exhausted();
+    search_budget_ = nullptr;
+  }
+  [[nodiscard]] Budget& search_budget() const { return *search_budget_; }
+
+  void FindSchedulesWithinPart() {
     std::vector<Order> orders = options_.orders;
     if (orders.empty()) orders.push_back(ProgramOrder(graph_));
     if (options_.fixed_order) orders.resize(1);
@@ -139,7 +153,7 @@ class Planner {
 
   // Whatever search over orders has found, the best for its order may be better.
   void Polish() {
-    if (done() || best_cost() >= polished_ || budget_.Exhausted()) return;
+    if (done() || best_cost() >= polished_ || search_budget().Exhausted()) return;
     const std::vector<OpIndex> order = BestOrder();
     Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfKnown);
     polished_ = best_cost();
@@ -179,9 +193,9 @@ class Planner {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
         segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
-                                                  SegmentOptions{}, budget_);
+                                                  SegmentOptions{}, search_budget());
         prove(segments->value());
-        if (done() || budget_.Exhausted()) break;
+        if (done() || search_budget().Exhausted()) break;
         // As an estimate it has to be worth its time.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
@@ -190,22 +204,22 @@ class Planner {
         if (prices && alpha > 0) break;  // What memory is worth is in the bound.
         bool exact = false;
         auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
-                                 best_cost(), exact, budget_);
+                                 best_cost(), exact, search_budget());
         if (found) Add(std::move(*found), order);
         if (exact) {
           prove(best_cost());
           return;
         }
-        if (done() || best_cost() == 0 || budget_.Exhausted()) break;
+        if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
       }
-      if (done() || best_cost() == 0 || budget_.Exhausted()) break;
+      if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
       const auto limit = static_cast<std::size_t>(options_.max_states);
       BestFirstAnswer proof =
-          search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), budget_);
+          search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), search_budget());
       if (proof.best) Add(std::move(*proof.best), order);
       prove(proof.bound);
       if (!is_chain) Polish();
-      if (proof.complete || budget_.Exhausted()) break;
+      if (proof.complete || search_budget().Exhausted()) break;
       if (kStages[stage].states >= limit) {
         out_of_states_ = true;
         break;
@@ -247,9 +261,9 @@ class Planner {
       }
     }
     if (answer.outcome != Outcome::kOptimal) {
-      answer.stopped = budget_.Exhausted() ? StopReason::kBudget
-                       : out_of_states_    ? StopReason::kEffort
-                                           : StopReason::kAlgorithm;
+      answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
+                       : out_of_states_                      ? StopReason::kEffort
+                                                             : StopReason::kAlgorithm;
     }
     return {};
   }
@@ -257,6 +271,8 @@ class Planner {
   const Graph& graph_;
   const SpillOptions& options_;
   Budget& budget_;
+  Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
+  bool out_of_budget_ = false;       // That search.
   Model model_;
   Rules rules_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "base/random.h"
 #include "berth/solvers.h"
 #include "berth/spill.h"
@@ -22,6 +25,17 @@ Graph SmallGraph(std::uint64_t seed, int least, int most) {
   knobs.far_chance = 0.6;
   knobs.view_chance = 0.1;
   return RandomGraph(seed, knobs);
+}
+
+// All combinations of the search's rules, by number.
+SpillRules RulesOf(unsigned bits) {
+  SpillRules rules;
+  rules.dominance = (bits & 1) == 0;
+  rules.safe_runs = (bits & 2) == 0;
+  rules.belady = (bits & 4) == 0;
+  rules.prices = (bits & 8) == 0;
+  rules.segments = (bits & 16) == 0;
+  return rules;
 }
 
 TEST(Cosma, LeastTrafficIsTheSearchs) {
@@ -71,6 +85,63 @@ TEST(Cosma, LeastTrafficIsTheSearchs) {
     spilling += *cosma->value > 0 ? 1 : 0;
   }
   EXPECT_GT(spilling, 5);
+}
+
+// Graphs of up to twenty operators, the program in full, each within a limit: whatever it proves
+// holds of the search, and the other way round. With BERTH_LONG set, two hundred of them.
+TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
+  const bool all = std::getenv("BERTH_LONG") != nullptr;
+  const std::uint64_t graphs = all ? 200 : 6;
+  int closed = 0;
+  int closed_spilling = 0;
+  int open = 0;
+  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const int operators = static_cast<int>(random.Uniform(5, all ? 20 : 9));
+    const Graph graph = SmallGraph(1000 + seed, operators, operators);
+    CosmaOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes + random.Uniform(0, 2);
+    options.addresses = random.Chance(0.6);
+    options.overlap_analysis = random.Chance(0.8);
+    if (random.Chance(0.2)) options.order = RandomOrder(graph, seed);
+    SpillOptions mine;
+    mine.capacity = options.capacity;
+    mine.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 31)));
+    if (options.order) {
+      mine.orders.push_back(*options.order);
+      mine.fixed_order = true;
+    }
+    if (options.addresses) {
+      mine.placer = [](const Problem& problem, Budget& b) { return Place(problem, {}, b); };
+    }
+    Budget other;
+    const auto answer = PlanWithSpills(graph, mine, other);
+    ASSERT_TRUE(answer.has_value());
+    ASSERT_TRUE(answer->best.has_value());
+    EXPECT_EQ(answer->lower_bound, answer->without_addresses) << "not closed by the search";
+    Budget budget;
+    budget.SetTimeLimit(all ? 6 : 1);
+    const auto cosma = SolveCosma(graph, options, budget);
+    ASSERT_TRUE(cosma.has_value()) << cosma.error().message;
+    EXPECT_NE(cosma->outcome, Outcome::kInfeasible);
+    if (cosma->value) {
+      EXPECT_GE(*cosma->value, answer->lower_bound);
+    }
+    EXPECT_LE(cosma->lower_bound, answer->best->traffic.avoidable());
+    if (cosma->outcome != Outcome::kOptimal) {
+      ++open;
+      continue;
+    }
+    ++closed;
+    closed_spilling += *cosma->value > 0 ? 1 : 0;
+    EXPECT_EQ(*cosma->value, answer->best->traffic.avoidable());
+  }
+  if (all) {
+    RecordProperty("closed", closed);
+    std::printf("COSMA's program: %d closed, %d of them with spills; %d open\n", closed,
+                closed_spilling, open);
+  }
 }
 
 TEST(Cosma, LeastPeakIsTheOracles) {

@@ -83,6 +83,40 @@ TEST(Spill, BelowTheLeastMemoryTheOperatorIsNamed) {
   EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
 }
 
+// What is left of a budget, if anything, goes to addresses: there is a plan in any case.
+TEST(Spill, PlansWithoutTimeHaveAddresses) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 10;
+    knobs.max_operators = 30;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    knobs.alignment_chance = 0;
+    const Graph graph = RandomGraph(seed, knobs);
+    SpillOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes;
+    options.placer = PlaceIt;
+    Budget budget;
+    switch (seed % 3) {
+      case 0:
+        budget.SetTimeLimit(0);
+        break;
+      case 1:
+        budget.SetNodeLimit(static_cast<std::int64_t>(seed));
+        break;
+      default:
+        budget.Cancel();
+        break;
+    }
+    const auto answer = PlanWithSpills(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ASSERT_TRUE(answer->best.has_value());
+    EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
+    EXPECT_LE(answer->lower_bound, answer->best->traffic.avoidable());
+  }
+}
+
 TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
   // x leaves, comes back to be written, leaves again and comes back: two writes, two retrieves.
   const Build build = Build()
