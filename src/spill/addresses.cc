@@ -55,7 +55,8 @@ struct Choice {
   std::size_t storage = 0;
   std::size_t access = 0;
   Bytes extra = 0;
-  Bytes area = 0;  // Bytes x steps that become free.
+  Step begin = 0;  // Steps in which its bytes become free.
+  Step end = 0;
 };
 
 std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
@@ -75,30 +76,164 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
       const Bytes extra = AvoidableTraffic(one) - before;
       stays.kept[i] = 1;
       if (extra > limit - now) continue;
-      choices.push_back({s, i, extra, stays.size * (next - stays.accesses[i].step - 1)});
+      choices.push_back({s, i, extra, stays.accesses[i].step + 1, next});
     }
   }
   // Cheapest first; of equal ones, what frees most.
-  std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    if (a.extra != b.extra) return a.extra < b.extra;
-    return a.area > b.area;
+  const auto area = [&](const Choice& choice) {
+    return layout.storages[choice.storage].size * (choice.end - choice.begin);
+  };
+  std::stable_sort(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
+    return a.extra != b.extra ? a.extra < b.extra : area(a) > area(b);
   });
   return choices;
 }
 
-// When there is no time for better: each storage is in memory only while an operator uses it. What
-// one operator uses fits side by side, but for alignments.
-Result<std::optional<SpillPlan>> InMemoryOnlyInUse(const Graph& graph, Layout layout,
-                                                   const AddressOptions& options,
-                                                   const Placer& placer, Budget& budget) {
-  for (Stays& stays : layout.storages) std::fill(stays.kept.begin(), stays.kept.end(), char{0});
-  if (AvoidableTraffic(layout) > options.limit) return std::optional<SpillPlan>();
-  const auto tried = TryPlacing(graph, layout, options.capacity, options.nodes_of_trial, placer,
-                                budget, /*must=*/true);
-  if (!tried) return tl::unexpected<Error>(tried.error());
-  if (!*tried || (*tried)->height > options.capacity) return std::optional<SpillPlan>();
-  return std::optional<SpillPlan>(WithOffsets(layout, **tried));
-}
+// A layout on its way to one that can be placed.
+class Repair {
+ public:
+  Repair(const Graph& graph, Layout layout, Tried tried, const AddressOptions& options,
+         const Placer& placer, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        placer_(placer),
+        budget_(budget),
+        layout_(std::move(layout)),
+        tried_(std::move(tried)) {}
+
+  Result<std::optional<SpillPlan>> Run() {
+    // One choice that is enough by itself, the cheapest first.
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
+      if (budget_.Exhausted()) break;
+      auto fits = TryWithout({choices[i].storage, choices[i].access}, options_.nodes_of_trial);
+      if (!fits) return tl::unexpected<Error>(fits.error());
+      if (*fits) return Plan();
+      layout_.storages[choices[i].storage].kept[choices[i].access] = 1;
+    }
+    if (auto done = ClearUntilItFits(); !done) return tl::unexpected<Error>(done.error());
+    if (auto done = KeepAgain(); !done) return tl::unexpected<Error>(done.error());
+    return Plan();
+  }
+
+ private:
+  struct Gap {
+    std::size_t storage = 0;
+    std::size_t access = 0;
+  };
+
+  [[nodiscard]] bool fits() const { return tried_.height <= options_.capacity; }
+  [[nodiscard]] std::optional<SpillPlan> Plan() const {
+    if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
+    return WithOffsets(layout_, tried_);
+  }
+  // Whether there is room once that gap is cleared; then that is the placement.
+  Result<bool> TryWithout(Gap gap, std::int64_t nodes) {
+    layout_.storages[gap.storage].kept[gap.access] = 0;
+    return Place(nodes);
+  }
+  Result<bool> Place(std::int64_t nodes, bool must = false) {
+    auto tried = TryPlacing(graph_, layout_, options_.capacity, nodes, placer_, budget_, must);
+    if (!tried) return tl::unexpected<Error>(tried.error());
+    if (!*tried || (*tried)->height > options_.capacity) return false;
+    tried_ = std::move(**tried);
+    return true;
+  }
+
+  // Where something sticks out of the memory, the gap beside it that frees the most for its traffic
+  // is cleared; placed again, and so on. When the budget ends, or nothing beside it can leave, each
+  // storage is in memory only while an operator uses it: what one operator uses fits side by side,
+  // but for alignments.
+  Result<void> ClearUntilItFits() {
+    while (!fits() && !budget_.Exhausted()) {
+      const auto gap = NextGap();
+      if (!gap) break;
+      layout_.storages[gap->storage].kept[gap->access] = 0;
+      cleared_.push_back(*gap);
+      auto tried = TryPlacing(graph_, layout_, options_.capacity, options_.nodes_of_repair, placer_,
+                              budget_);
+      if (!tried) return tl::unexpected<Error>(tried.error());
+      if (!*tried) break;
+      tried_ = std::move(**tried);
+    }
+    if (fits()) return {};
+    for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
+      Stays& stays = layout_.storages[s];
+      for (std::size_t i = 0; i < stays.kept.size(); ++i) {
+        if (stays.kept[i] != 0) cleared_.push_back({s, i});
+        stays.kept[i] = 0;
+      }
+    }
+    if (auto placed = Place(options_.nodes_of_trial, /*must=*/true); !placed) {
+      return tl::unexpected<Error>(placed.error());
+    }
+    return {};
+  }
+
+  std::optional<Gap> NextGap() const {
+    const SpillPlan plan = PlanOf(layout_);
+    // What sticks out the furthest; after it the others.
+    std::vector<std::size_t> out;
+    const auto top = [&](std::size_t i) {
+      return tried_.offsets[i] + graph_.tensors[plan.residencies[i].tensor].bytes;
+    };
+    for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+      if (top(i) > options_.capacity) out.push_back(i);
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::size_t i, std::size_t j) { return top(i) > top(j); });
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (const std::size_t i : out) {
+      const Residency& residency = plan.residencies[i];
+      const Choice* best = nullptr;
+      __extension__ using Wide = __int128;
+      Wide best_area = 0;
+      for (const Choice& choice : choices) {
+        const Step steps =
+            std::min(choice.end, residency.end) - std::max(choice.begin, residency.start);
+        if (steps <= 0) continue;
+        const Wide area = Wide{layout_.storages[choice.storage].size} * steps;
+        if (best == nullptr || choice.extra * best_area < best->extra * area) {
+          best = &choice;
+          best_area = area;
+        }
+      }
+      if (best != nullptr) return Gap{best->storage, best->access};
+    }
+    return std::nullopt;
+  }
+
+  // What was cleared stays after all where there is room: the dearest first.
+  Result<void> KeepAgain() {
+    std::stable_sort(cleared_.begin(), cleared_.end(), [&](const Gap& a, const Gap& b) {
+      return layout_.storages[a.storage].size > layout_.storages[b.storage].size;
+    });
+    for (const Gap& gap : cleared_) {
+      if (!fits() || budget_.Exhausted()) break;
+      char& kept = layout_.storages[gap.storage].kept[gap.access];
+      const Bytes before = AvoidableTraffic(layout_);
+      kept = 1;
+      const std::vector<Bytes> load = LoadOf(layout_);
+      bool stays = AvoidableTraffic(layout_) < before &&
+                   *std::max_element(load.begin(), load.end()) <= options_.capacity;
+      if (stays) {
+        const auto placed = Place(options_.nodes_of_repair);
+        if (!placed) return tl::unexpected<Error>(placed.error());
+        stays = *placed;
+      }
+      if (!stays) kept = 0;
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  const AddressOptions& options_;
+  const Placer& placer_;
+  Budget& budget_;
+  Layout layout_;
+  Tried tried_;  // Of `layout_`.
+  std::vector<Gap> cleared_;
+};
 
 }  // namespace
 
@@ -126,30 +261,8 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
                           /*must=*/true);
   if (!first) return tl::unexpected<Error>(first.error());
   if (!*first) return Found();
-  Tried best = std::move(**first);
-  while (best.height > options.capacity) {
-    const std::vector<Choice> choices = ChoicesOf(layout, options.limit);
-    std::optional<std::pair<Choice, Tried>> closest;
-    std::size_t trials = 0;
-    for (const Choice& choice : choices) {
-      if (trials++ == options.max_trials || budget.Exhausted()) break;
-      char& kept = layout.storages[choice.storage].kept[choice.access];
-      kept = 0;
-      auto tried =
-          TryPlacing(graph, layout, options.capacity, options.nodes_of_trial, placer, budget);
-      kept = 1;
-      if (!tried) return tl::unexpected<Error>(tried.error());
-      if (!*tried) continue;
-      if (!closest || (*tried)->height < closest->second.height) {
-        closest = {choice, std::move(**tried)};
-        if (closest->second.height <= options.capacity) break;
-      }
-    }
-    if (!closest) return InMemoryOnlyInUse(graph, std::move(layout), options, placer, budget);
-    layout.storages[closest->first.storage].kept[closest->first.access] = 0;
-    best = std::move(closest->second);
-  }
-  return Found(WithOffsets(layout, best));
+  if ((*first)->height <= options.capacity) return Found(WithOffsets(layout, **first));
+  return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
 }
 
 }  // namespace berth::internal::spill

@@ -2,9 +2,9 @@
 //
 // Bytes that fit in sum may not fit in one piece: the placer is asked, and if it finds no plan
 // within the capacity, something more has to leave between two of its accesses. Each such choice is
-// tried by itself, the cheapest first; if none is enough, the one that comes closest is made and
-// the next is looked for. Every choice ends at worst with each storage in memory only while an
-// operator uses it.
+// tried by itself, the cheapest first. If none is enough, storages leave where something sticks out
+// of the memory until all fits, and what left in vain stays after all. At worst each storage is in
+// memory only while an operator uses it, so a plan there is whatever the budget.
 #ifndef BERTH_SPILL_ADDRESSES_H_
 #define BERTH_SPILL_ADDRESSES_H_
 
@@ -21,10 +21,11 @@ namespace berth::internal::spill {
 
 struct AddressOptions {
   Bytes capacity = 0;
-  // Choices tried by placement before the best of them is made.
+  // Choices of which each is tried by itself.
   std::size_t max_trials = 48;
   std::int64_t nodes_of_first = 300'000;  // Of the placer.
   std::int64_t nodes_of_trial = 20'000;
+  std::int64_t nodes_of_repair = 2'000;
   // Traffic from which on a plan is of no use.
   Bytes limit = std::numeric_limits<Bytes>::max();
 };

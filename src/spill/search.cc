@@ -28,6 +28,9 @@ void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
 }
 
 constexpr std::size_t kTurnsPerNode = 256;
+// States that a new one is held against. In one order all states of a step meet here, thousands of
+// them; the newest are the most alike. To miss that one is no better than another costs work alone.
+constexpr std::size_t kMostCompared = 64;
 // Storages of one size among which the Belady rule is looked for: it takes their number squared.
 constexpr std::size_t kLargestGroup = 64;
 // From so many candidates on, a beam takes those needed last instead of trying many sets.
@@ -488,11 +491,13 @@ std::int32_t Search::Insert(const Open& open, std::int32_t parent, OpIndex op) {
   if (nodes_.size() >= slots_.size()) Rehash(slots_.size() * 2);
   std::int32_t& slot = slots_[HashOf(open.words.data(), op_words_) & (slots_.size() - 1)];
   const Word* mine = open.words.data();
+  std::size_t compared = 0;
   std::int32_t* link = &slot;
   while (*link >= 0) {
     Node& other = nodes_[static_cast<std::size_t>(*link)];
     const Word* theirs = WordsOf(static_cast<std::size_t>(*link));
     if (std::equal(mine, mine + op_words_, theirs)) {
+      if (++compared > kMostCompared) break;
       if (rules_.dominance ? Dominates(other.cost, theirs, open.cost, mine)
                            : other.cost <= open.cost && std::equal(mine, mine + stride_, theirs)) {
         return -1;

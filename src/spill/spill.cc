@@ -140,10 +140,31 @@ class Planner {
     std::vector<Order> orders = options_.orders;
     if (orders.empty()) orders.push_back(ProgramOrder(graph_));
     if (options_.fixed_order) orders.resize(1);
+    // A first plan for each, whatever the budget; the best one is searched first.
+    std::vector<std::pair<Bytes, std::vector<OpIndex>>> known;
     for (const Order& order : orders) {
-      const std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
+      std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
-      Deepen(chain, reduced, options_.fixed_order ? kStages.size() : kStagesOfKnown);
+      Budget unlimited;
+      bool exact = false;
+      auto found = Search(chain, options_.capacity, rules_, nullptr)
+                       .Beam({1, 4, 1}, kNoCost, exact, unlimited);
+      BERTH_CHECK(found.has_value());
+      const Bytes cost = found->cost;
+      Add(std::move(*found), reduced);
+      if (cost == 0) return;
+      known.emplace_back(cost, std::move(reduced));
+    }
+    std::stable_sort(known.begin(), known.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      // Each gets as much time at most as each that follows it, the search over all orders too.
+      Budget share(*search_budget_,
+                   options_.fixed_order ? 1 : 1.0 / static_cast<double>(known.size() - i + 1));
+      Budget* const whole = std::exchange(search_budget_, &share);
+      Deepen(internal::spill::WithOrder(model_, known[i].second), known[i].second,
+             options_.fixed_order ? kStages.size() : kStagesOfKnown);
+      search_budget_ = whole;
       if (done()) return;
     }
     if (options_.fixed_order) return;
@@ -173,15 +194,6 @@ class Planner {
         Report();
       }
     };
-    // A first plan whatever the budget.
-    if (schedules_.empty()) {
-      Budget unlimited;
-      bool exact = false;
-      auto found = search.Beam({1, 4, 1}, kNoCost, exact, unlimited);
-      BERTH_CHECK(found.has_value());
-      Add(std::move(*found), order);
-      if (exact) prove(best_cost());
-    }
     if (is_chain && options_.rules.prices && best_cost() > 0) {
       prices = std::make_unique<PriceBound>(model, options_.capacity);
       prices->Improve(best_cost(), kPriceIterations);
