@@ -169,7 +169,19 @@ class Planner {
     }
     if (options_.fixed_order) return;
     polished_ = best_cost();
-    Deepen(model_, {}, kStages.size());
+    {
+      Budget share(*search_budget_, 0.5);
+      Budget* const whole = std::exchange(search_budget_, &share);
+      Deepen(model_, {}, kStages.size());
+      search_budget_ = whole;
+    }
+    if (done()) return;
+    // No proof: then at least all that can be had from the best order and from the known ones.
+    Deepen(internal::spill::WithOrder(model_, BestOrder()), BestOrder(), kStages.size());
+    for (const auto& [cost, order] : known) {
+      if (search_budget().Exhausted()) return;
+      Deepen(internal::spill::WithOrder(model_, order), order, kStages.size());
+    }
   }
 
   // Whatever search over orders has found, the best for its order may be better.

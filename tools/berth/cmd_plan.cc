@@ -350,6 +350,8 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   request.output = arguments.output;
   request.svg = arguments.svg;
   request.json = arguments.json;
+  request.in_place = arguments.model.in_place;
+  request.tensors = arguments.tensors;
   request.time_limit = arguments.search.time_limit;
   request.node_limit = arguments.search.node_limit;
   const auto run = PlanWithinBudget(model, arguments.model.counting, request);

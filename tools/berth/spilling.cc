@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "berth/report.h"
@@ -107,8 +109,86 @@ Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, By
   return answer;
 }
 
-Json SpillPlanJson(const Graph& graph, Bytes capacity, const SpillAnswer& answer) {
+bool IsSpillPlan(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json.contains("residencies");
+}
+
+Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
+                               const Graph& graph) {
+  const auto wrong = [&](const std::string& what) {
+    return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
+  };
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return wrong("no JSON object");
+  const auto number = [](const Json& object, const char* key) -> std::optional<Bytes> {
+    if (!object.contains(key) || !object[key].is_number_integer()) return std::nullopt;
+    // Numbers beyond 2^63 come out as negative.
+    const auto value = object[key].get<std::int64_t>();
+    return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
+  };
+  ReadPlan read;
+  auto order = ReadOrder(text, name, graph, /*validate=*/false);
+  if (!order) return tl::unexpected(order.error());
+  read.plan.order = std::move(*order);
+  const auto capacity = number(json, "capacity");
+  if (!capacity) return wrong("\"capacity\" is no number of bytes");
+  read.capacity = *capacity;
+  const auto height = number(json, "height");
+  if (!height) return wrong("\"height\" is no number of bytes");
+  read.plan.height = *height;
+  if (!json.contains("traffic") || !json["traffic"].is_object()) return wrong("no \"traffic\"");
+  Traffic& traffic = read.plan.traffic;
+  for (const auto& [key, bytes] : std::initializer_list<std::pair<const char*, Bytes*>>{
+           {"spilled", &traffic.spilled},
+           {"retrieved", &traffic.retrieved},
+           {"compulsory_in", &traffic.compulsory_in},
+           {"compulsory_out", &traffic.compulsory_out}}) {
+    const auto value = number(json["traffic"], key);
+    if (!value) return wrong("the traffic's \"" + std::string(key) + "\" is no number of bytes");
+    *bytes = *value;
+  }
+  std::map<std::string_view, TensorIndex> tensors;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) tensors.emplace(graph.tensors[t].name, t);
+  if (!json["residencies"].is_array()) return wrong("\"residencies\" is no array");
+  for (std::size_t i = 0; i < json["residencies"].size(); ++i) {
+    const Json& one = json["residencies"][i];
+    const auto faulty = [&](const std::string& what) {
+      return wrong("residency " + std::to_string(i) + ": " + what);
+    };
+    if (!one.is_object() || !one.contains("tensor") || !one["tensor"].is_string()) {
+      return faulty("no \"tensor\"");
+    }
+    const auto tensor = tensors.find(one["tensor"].get_ref<const std::string&>());
+    if (tensor == tensors.end()) {
+      return faulty("the graph has no tensor '" +
+                    OneLine(one["tensor"].get_ref<const std::string&>()) + "'");
+    }
+    Residency residency;
+    residency.tensor = tensor->second;
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Step*>>{
+             {"start", &residency.start}, {"end", &residency.end}, {"offset", &residency.offset}}) {
+      const auto read_number = number(one, key);
+      if (!read_number) return faulty("\"" + std::string(key) + "\" is no number from 0 on");
+      *value = *read_number;
+    }
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, bool*>>{
+             {"comes_in", &residency.comes_in}, {"written_out", &residency.written_out}}) {
+      if (!one.contains(key) || !one[key].is_boolean()) {
+        return faulty("\"" + std::string(key) + "\" is neither true nor false");
+      }
+      *value = one[key].get<bool>();
+    }
+    read.plan.residencies.push_back(residency);
+  }
+  return read;
+}
+
+Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
+                   const SpillAnswer& answer) {
   Json json;
+  json["version"] = BERTH_VERSION;
+  json["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
   json["outcome"] = ToString(answer.outcome);
   json["stopped"] = ToString(answer.stopped);
   json["capacity"] = capacity;
@@ -145,6 +225,26 @@ Json SpillPlanJson(const Graph& graph, Bytes capacity, const SpillAnswer& answer
   return json;
 }
 
+// Every stay in memory, in the order in which they begin.
+std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
+  using Align = TextTable::Align;
+  TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft,
+                   Align::kLeft, Align::kLeft});
+  table.AddRow({"offset", "bytes", "from", "to", "tensor", "begins", "ends"});
+  std::vector<const Residency*> rows;
+  for (const Residency& r : plan.residencies) rows.push_back(&r);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Residency* a, const Residency* b) { return a->start < b->start; });
+  for (const Residency* r : rows) {
+    const Tensor& tensor = graph.tensors[r->tensor];
+    table.AddRow({std::to_string(r->offset), std::to_string(tensor.bytes), std::to_string(r->start),
+                  std::to_string(r->end - 1), Abridged(tensor.name, 40),
+                  r->comes_in ? "retrieved" : "made", r->written_out ? "written out" : ""});
+  }
+  return "\n" + Paint(Tone::kStrong, "Stays in memory") + ", from the first step to the last\n" +
+         table.ToString();
+}
+
 Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                                   const SpillRequest& request) {
   Budget budget;
@@ -171,7 +271,12 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                 for (const Residency& r : found.best->residencies) offsets.push_back(r.offset);
                 return WriteCsv(problem, &offsets);
               }()
-            : SpillPlanJson(model.graph, *capacity, found).dump(1) + "\n";
+            : [&] {
+ Json json = SpillPlanJson(model.graph, counting, *capacity, found);
+ json["model"] = model.name;
+ json["in_place"] = request.in_place;
+ return json.dump(1);
+ }() + "\n";
     if (auto written = WriteFile(request.output, text); !written) {
       return tl::unexpected(written.error());
     }
@@ -184,6 +289,9 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     placement.height = found.best->height;
     SvgOptions svg;
     svg.title = model.name + " in " + FormatBytes(*capacity);
+    for (const Residency& r : found.best->residencies) {
+      svg.marks.push_back({r.comes_in, r.written_out});
+    }
     if (auto written = WriteFile(
             request.svg, WriteSvg(problem, placement, MaxLiveLoad(problem).lower_bound, svg));
         !written) {
@@ -191,7 +299,7 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     }
   }
   if (request.json) {
-    Json json = SpillPlanJson(model.graph, *capacity, found);
+    Json json = SpillPlanJson(model.graph, counting, *capacity, found);
     json.erase("residencies");
     json.erase("order");
     json["MR"] = named->least.bytes;
@@ -242,7 +350,9 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     }
   }
   facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds));
-  Print(headline + "\n" + facts.ToString());
+  std::string text = headline + "\n" + facts.ToString();
+  if (request.tensors && found.best) text += ResidencyTable(model.graph, *found.best);
+  Print(text);
   return run;
 }
 

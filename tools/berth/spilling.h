@@ -34,7 +34,18 @@ struct NamedBudgets {
                                               bool fixed_order, Budget& budget);
 
 // The plan as a file.
-[[nodiscard]] Json SpillPlanJson(const Graph& graph, Bytes capacity, const SpillAnswer& answer);
+[[nodiscard]] Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
+                                 const SpillAnswer& answer);
+// Whether the file is one of these, and not a plan in which everything stays.
+[[nodiscard]] bool IsSpillPlan(const std::string& text);
+// Reads what SpillPlanJson() writes, whoever has written it: names and numbers are looked up, what
+// they come to is for the verifier. Error: kParse, naming the file and the residency at fault.
+struct ReadPlan {
+  SpillPlan plan;
+  Bytes capacity = 0;
+};
+[[nodiscard]] Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
+                                             const Graph& graph);
 
 // What `berth plan --budget` does.
 struct SpillRequest {
@@ -43,6 +54,8 @@ struct SpillRequest {
   std::string output;
   std::string svg;
   bool json = false;
+  bool in_place = false;  // As the model was read.
+  bool tensors = false;   // List all residencies.
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
