@@ -19,11 +19,9 @@
 #include <string_view>
 
 #include "berth/budget.h"
-#include "berth/graph.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "berth/spill.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -89,46 +87,6 @@ struct SolverOptions {
 // kUnsupported where numbers are too large for solvers to count exactly (2^53), where pins collide
 // or a buffer does not fit the capacity by itself, as then there is nothing to ask.
 [[nodiscard]] Result<std::string> WriteLp(const Problem& problem, bool minimize);
-
-// COSMA's integer program (Li, Gupta and Malik, 2023): order, residency and addresses at once.
-struct CosmaOptions {
-  enum class Objective {
-    kTraffic,  // The least avoidable traffic within the capacity (equations 1-12).
-    kPeak,     // The least peak of any order, nothing leaving (13-15); the capacity is not used.
-  };
-  Objective objective = Objective::kTraffic;
-  Bytes capacity = 0;
-  // kTraffic: equations 9-11. Without, bytes only have to fit in sum.
-  bool addresses = true;
-  // Variables and constraints only where lifetimes can be and can meet in some order (III-F).
-  bool overlap_analysis = true;
-  std::optional<Order> order;  // III-E2: the order is given (16).
-  std::string backend;         // "cbc" or "highs"; empty: the first that this build has.
-};
-
-struct CosmaAnswer {
-  Outcome outcome = Outcome::kUnknown;  // kInfeasible: no plan within the capacity.
-  StopReason stopped = StopReason::kAnswered;
-  // kTraffic: avoidable bytes, kPeak: bytes; of the best plan found, and proved.
-  std::optional<Bytes> value;
-  Bytes lower_bound = 0;
-  std::optional<SpillPlan> plan;  // Not validated. Offsets are 0 where no addresses were asked for.
-  std::size_t variables = 0;
-  std::size_t constraints = 0;
-  std::int64_t nodes = 0;  // Of the solver.
-  double seconds = 0;      // Wall clock.
-};
-
-// Solves COSMA's program for `graph`, which must be valid, counting activations alone.
-//
-// As published but for three things that the paper leaves open: exactly one operator runs at each
-// step; what an operator makes is one set of variables for all its outputs (equation 6 used up);
-// the write of a result is compulsory and costs nothing here. The size is O(operators x tensors^2).
-// Errors: kUnsupported for a graph that writes a counted tensor in place, which COSMA has no notion
-// of, naming the operator, and for what this build lacks; kInvalidOptions for another backend's
-// name; kInvalidPlan for an order with the wrong number of operators.
-[[nodiscard]] Result<CosmaAnswer> SolveCosma(const Graph& graph, const CosmaOptions& options,
-                                             Budget& budget);
 
 }  // namespace berth
 

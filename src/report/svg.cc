@@ -610,8 +610,8 @@ std::string Legend(Pixels left, Pixels right, Pixels y, bool marks) {
                At({x + 80, y}) + "L" + At({x + 20, y + 50}) + "Z\"/>\n";
       };
     };
-    entry("spilled", 100, arrow("out"));
-    entry("retrieved", 100, arrow("in"));
+    entry("written out", 100, arrow("out"));
+    entry("brought in", 100, arrow("in"));
   }
   entry("live load", 120, swatch("class=\"load\""));
   entry("free", 120, swatch("class=\"panel\" stroke=\"#9a9fa8\""));

@@ -61,7 +61,7 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   const std::string svg = Read(Path("plan.svg"));
   ExpectHas(svg, "<path class=\"in\"");
   ExpectHas(svg, "<path class=\"out\"");
-  ExpectHas(svg, ">spilled<");
+  ExpectHas(svg, ">written out<");
   // Where everything stays there is nothing to mark.
   const ProcessResult all = Berth({"plan", OneSpillFile(), "--budget", "MP"});
   EXPECT_EQ(all.exit_code, 0);

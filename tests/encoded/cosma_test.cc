@@ -1,12 +1,13 @@
 // COSMA's integer program against the search, on graphs that the solver can close.
 
+#include "berth/cosma.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/random.h"
-#include "berth/solvers.h"
 #include "berth/spill.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
@@ -157,6 +158,116 @@ TEST(Cosma, LeastPeakIsTheOracles) {
     ASSERT_EQ(cosma->outcome, Outcome::kOptimal);
     EXPECT_EQ(*cosma->value, OracleSchedule(graph).peak);
   }
+}
+
+// Two graphs, the second of which begins with what the last operator of the first makes.
+Graph InTwoParts(std::uint64_t seed, OperatorIndex& break_node) {
+  Graph graph = SmallGraph(seed, 4, 5);
+  for (Tensor& tensor : graph.tensors) tensor.output = false;
+  Operator middle;
+  middle.name = "middle";
+  std::vector<char> used(graph.tensors.size(), 0);
+  for (const Operator& op : graph.operators) {
+    for (const TensorIndex t : op.inputs) used[t] = 1;
+  }
+  for (const Operator& op : graph.operators) {
+    for (const TensorIndex t : op.outputs) {
+      if (used[t] == 0) middle.inputs.push_back(t);
+    }
+  }
+  const auto through = static_cast<TensorIndex>(graph.tensors.size());
+  graph.tensors.push_back({"through", 3});
+  middle.outputs.push_back(through);
+  break_node = graph.operators.size();
+  graph.operators.push_back(std::move(middle));
+  const Graph second = SmallGraph(seed + 500, 4, 5);
+  const auto tensors = static_cast<TensorIndex>(graph.tensors.size());
+  const auto operators = static_cast<OperatorIndex>(graph.operators.size());
+  for (Tensor tensor : second.tensors) {
+    tensor.name += "'";
+    if (tensor.alias_of) *tensor.alias_of += tensors;
+    graph.tensors.push_back(std::move(tensor));
+  }
+  for (Operator op : second.operators) {
+    op.name += "'";
+    for (TensorIndex& t : op.inputs) t += tensors;
+    for (TensorIndex& t : op.outputs) t += tensors;
+    for (OperatorIndex& u : op.after) u += operators;
+    if (op.inputs.empty()) op.inputs.push_back(through);
+    graph.operators.push_back(std::move(op));
+  }
+  return graph;
+}
+
+TEST(Cosma, PartsMakeAPlan) {
+  int spilling = 0;
+  int planned = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    OperatorIndex break_node = 0;
+    const Graph graph = InTwoParts(seed, break_node);
+    ASSERT_TRUE(Validate(graph).has_value()) << Validate(graph).error().message;
+    CosmaOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes + static_cast<Bytes>(seed % 2);
+    options.addresses = seed % 3 == 0;
+    Budget budget;
+    budget.SetTimeLimit(20);
+    const auto parts = SolveCosmaInParts(graph, options, {break_node}, budget);
+    ASSERT_TRUE(parts.has_value()) << parts.error().message;
+    SpillOptions mine;
+    mine.capacity = options.capacity;
+    Budget other;
+    const auto least = PlanWithSpills(graph, mine, other);
+    ASSERT_TRUE(least.has_value());
+    if (!parts->plan) continue;
+    ++planned;
+    EXPECT_EQ(parts->outcome, Outcome::kFeasible);
+    EXPECT_EQ(*parts->value, parts->plan->traffic.avoidable());
+    EXPECT_GE(*parts->value, least->lower_bound);
+    spilling += *parts->value > 0 ? 1 : 0;
+    SpillPlan plan = *parts->plan;
+    if (!options.addresses) {
+      // Offsets apart, the plan holds: placed by ours, without a capacity.
+      Budget placing;
+      const auto placed = Place(ProblemOf(graph, plan), {}, placing);
+      ASSERT_TRUE(placed.has_value());
+      for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+        plan.residencies[i].offset = placed->best->offsets[i];
+      }
+      plan.height = placed->best->height;
+    }
+    const auto valid = ValidateSpillPlan(
+        graph, {}, options.addresses ? std::optional<Bytes>(options.capacity) : std::nullopt, plan);
+    EXPECT_TRUE(valid.has_value()) << valid.error().message;
+  }
+  EXPECT_GT(planned, 8);
+  EXPECT_GT(spilling, 2);
+}
+
+TEST(Cosma, PartsHaveToComeOneAfterTheOther) {
+  Graph graph;
+  graph.tensors = {{"w", 1}, {"x", 1}, {"y", 1}, {"z", 1}};
+  graph.operators = {
+      {"W", "", {}, {0}}, {"X", "", {0}, {1}}, {"Y", "", {1}, {2}}, {"Z", "", {0, 2}, {3}}};
+  CosmaOptions options;
+  options.capacity = 4;
+  Budget budget;
+  for (const std::vector<OperatorIndex>& cut :
+       {std::vector<OperatorIndex>{}, {0}, {0, 1, 2}, {2}}) {
+    const auto answer = SolveCosmaInParts(graph, options, cut, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ASSERT_TRUE(answer->plan.has_value());
+    EXPECT_EQ(*answer->value, 0);
+    EXPECT_TRUE(ValidateSpillPlan(graph, {}, 4, *answer->plan).has_value());
+  }
+  // W, X and Z are one part by w; Y would have to run in its midst.
+  const auto tangled = SolveCosmaInParts(graph, options, {1, 2}, budget);
+  ASSERT_FALSE(tangled.has_value());
+  EXPECT_EQ(tangled.error().code, ErrorCode::kInvalidOptions);
+  EXPECT_NE(tangled.error().message.find("need each other"), std::string::npos);
+  const auto none = SolveCosmaInParts(graph, options, {7}, budget);
+  ASSERT_FALSE(none.has_value());
+  EXPECT_NE(none.error().message.find("break node 7"), std::string::npos);
 }
 
 TEST(Cosma, RefusesWritesInPlace) {

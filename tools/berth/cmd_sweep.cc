@@ -220,6 +220,7 @@ std::string PictureOf(const std::vector<Row>& rows) {
          row.outcome != "optimal",
          FormatBytesExactly(row.capacity) + ": " + FormatBytesExactly(*row.avoidable)});
   }
+  if (series.size() == 1) chart.title += ", " + series.begin()->first;
   for (auto& [name, line] : series) {
     std::stable_sort(line.points.begin(), line.points.end(),
                      [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
@@ -295,6 +296,16 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
   }
   std::int64_t unit = 0;
   for (const std::string& path : arguments.paths) {
+    const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
+                                                     ? static_cast<std::size_t>(arguments.points)
+                                                     : arguments.budgets.size());
+    // The first of its points that is ours.
+    const std::int64_t before_ours =
+        (shard->first - 1 - unit % shard->second + shard->second) % shard->second;
+    if (before_ours >= count) {
+      unit += count;
+      continue;
+    }
     ModelArguments one = arguments.model;
     one.path = path;
     const auto model = LoadModel(one);

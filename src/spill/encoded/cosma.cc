@@ -11,6 +11,8 @@
 // as it has ancestors, and as many before the end as it has descendants, since exactly one operator
 // runs at each step. That is tighter than levels of the graph.
 
+#include "berth/cosma.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -21,9 +23,9 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "berth/solvers.h"
 #include "milp/model.h"
 #include "milp/solve.h"
+#include "spill/encoded/program.h"
 
 namespace berth {
 
@@ -34,6 +36,7 @@ using internal::milp::Model;
 using internal::milp::Number;
 using internal::milp::Term;
 using internal::milp::VariableIndex;
+using internal::spill::CosmaBorder;
 
 constexpr std::int32_t kNone = -1;
 
@@ -52,7 +55,8 @@ struct Item {
 
 class Cosma {
  public:
-  Cosma(const Graph& graph, const CosmaOptions& options) : graph_(graph), options_(options) {}
+  Cosma(const Graph& graph, const CosmaOptions& options, const CosmaBorder& border)
+      : graph_(graph), options_(options), border_(border) {}
 
   Result<void> Read() {
     n_ = graph_.operators.size();
@@ -73,6 +77,7 @@ class Cosma {
       unit_ = std::gcd(unit_, tensor.bytes);
       items_.push_back(made);
     }
+    if (border_.unit > 0) unit_ = border_.unit;
     unit_ = std::max<Bytes>(unit_, 1);
     for (Item& i : items_) i.size = graph_.tensors[i.tensor].bytes / unit_;
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
@@ -371,6 +376,13 @@ class Cosma {
                              {{same, 1}, {preserved_[a][t], -1}}, 0);
       }
     }
+    for (const auto& [tensor, offset] : border_.pins) {
+      for (std::size_t a = 0; a < items_.size(); ++a) {
+        if (items_[a].tensor != tensor) continue;
+        auto& pinned = model_.variables[offset_[a][0]];
+        pinned.lower = pinned.upper = offset / unit_;
+      }
+    }
     for (std::size_t a = 0; a < items_.size(); ++a) {
       for (std::size_t b = a + 1; b < items_.size(); ++b) {
         if (!CanMeet(a, b)) continue;
@@ -466,6 +478,7 @@ class Cosma {
 
   const Graph& graph_;
   const CosmaOptions& options_;
+  const CosmaBorder& border_;
   std::size_t n_ = 0;
   Bytes unit_ = 1;
   Number capacity_ = 0;  // In units.
@@ -485,6 +498,13 @@ class Cosma {
 }  // namespace
 
 Result<CosmaAnswer> SolveCosma(const Graph& graph, const CosmaOptions& options, Budget& budget) {
+  return internal::spill::SolveCosmaWithBorder(graph, options, {}, budget);
+}
+
+namespace internal::spill {
+
+Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions& options,
+                                         const CosmaBorder& border, Budget& budget) {
   const auto start = Budget::Clock::now();
   if (graph.operators.empty()) {
     CosmaAnswer empty;
@@ -493,7 +513,7 @@ Result<CosmaAnswer> SolveCosma(const Graph& graph, const CosmaOptions& options, 
     empty.plan = SpillPlan{};
     return empty;
   }
-  Cosma cosma(graph, options);
+  Cosma cosma(graph, options, border);
   if (auto read = cosma.Read(); !read) return tl::unexpected<Error>(read.error());
   cosma.Build();
   Result<CosmaAnswer> answer = cosma.Solve(budget);
@@ -502,5 +522,7 @@ Result<CosmaAnswer> SolveCosma(const Graph& graph, const CosmaOptions& options, 
   }
   return answer;
 }
+
+}  // namespace internal::spill
 
 }  // namespace berth

@@ -124,7 +124,7 @@ std::vector<Network> GeneratedNetworks(GraphFamily family, std::size_t most) {
     GraphParameters parameters;
     parameters.seed = seed;
     parameters.operators = 20 + static_cast<std::int64_t>(10 * seed);
-    parameters.width = 4;
+    parameters.width = 8;
     auto graph = GenerateGraph(family, parameters);
     if (!graph) continue;
     networks.push_back({(family == GraphFamily::kCell ? "cell-" : "irregular-") +
@@ -155,7 +155,6 @@ Result<std::vector<Network>> Networks(const Lab& lab, Kind kind) {
     if (fs::is_directory(folder, ignored)) paths = {folder.string()};
   }
   if (paths.empty()) {
-    // Narrow graphs stand for people's networks, wider ones for the others.
     return GeneratedNetworks(training ? GraphFamily::kCell : GraphFamily::kIrregular,
                              lab.Inputs(6, kind == Kind::kDesigned ? 2 : 1));
   }
@@ -372,8 +371,7 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
 
 Chart TrafficChart(const std::vector<Case>& cases) {
   Chart chart;
-  chart.x.label = "avoidable off-chip traffic";
-  chart.x.unit = ChartUnit::kBytes;
+  chart.x.label = "avoidable off-chip traffic, bytes";
   chart.x.logarithmic = true;
   chart.note = "At the left end: none. Cases in which nobody moves anything are left out.";
   chart.open_means = "not proved the least";
