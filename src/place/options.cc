@@ -3,50 +3,25 @@
 #include "place/options.h"
 
 #include <array>
-#include <charconv>
 #include <string>
-#include <variant>
 
+#include "base/option_table.h"
 #include "place/canonical/canonical.h"
 
 namespace berth {
 namespace {
 
-struct Row {
-  OptionInfo info;
-  Result<void> (*set)(PlaceOptions& options, std::string_view value);
-  std::string (*get)(const PlaceOptions& options);
-};
-
-Result<void> Rejected() { return Fail(ErrorCode::kInvalidOptions, ""); }
-
-Result<void> SetBool(bool& field, std::string_view value) {
-  if (value != "on" && value != "off") return Rejected();
-  field = value == "on";
-  return {};
-}
-
-template <typename T>
-Result<void> SetNumber(T& field, std::string_view value) {
-  T number{};
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return Rejected();
-  field = number;
-  return {};
-}
-
-std::string OnOff(bool value) { return value ? "on" : "off"; }
+using Row = internal::OptionRow<PlaceOptions>;
 
 // A value of an enumeration by its place in a list of words.
 template <typename T, std::size_t kSize>
-Result<void> SetWord(T& field, const std::array<std::string_view, kSize>& words,
-                     std::string_view value) {
+bool SetWord(T& field, const std::array<std::string_view, kSize>& words, std::string_view value) {
   for (std::size_t k = 0; k < kSize; ++k) {
     if (words[k] != value) continue;
     field = static_cast<T>(k);
-    return {};
+    return true;
   }
-  return Rejected();
+  return false;
 }
 
 // Not a word of the list: an enumeration outside of its range.
@@ -67,12 +42,7 @@ template <int GuidedOptions::*kField, int kLeast>
 Row CountRow(const OptionInfo& info) {
   return {info,
           [](PlaceOptions& options, std::string_view value) {
-            int number = 0;
-            if (!SetNumber(number, value) || number < kLeast || number > kMostCount) {
-              return Rejected();
-            }
-            options.guided.*kField = number;
-            return Result<void>();
+            return internal::SetNumber(options.guided.*kField, value, kLeast, kMostCount);
           },
           [](const PlaceOptions& options) { return std::to_string(options.guided.*kField); }};
 }
@@ -87,42 +57,39 @@ Row WordRow(const OptionInfo& info) {
 }
 
 // A switch of an exact search.
-#define BERTH_SWITCH(search, field, sentence)                                   \
-  Row {                                                                         \
-    {#search "." #field, "on", "on|off", sentence},                             \
-        [](PlaceOptions& options, std::string_view value) {                     \
-          return SetBool(options.search.field, value);                          \
-        },                                                                      \
-        [](const PlaceOptions& options) { return OnOff(options.search.field); } \
+#define BERTH_SWITCH(search, field, sentence)                                             \
+  Row {                                                                                   \
+    {#search "." #field, "on", "on|off", sentence},                                       \
+        [](PlaceOptions& options, std::string_view value) {                               \
+          return internal::SetBool(options.search.field, value);                          \
+        },                                                                                \
+        [](const PlaceOptions& options) { return internal::OnOff(options.search.field); } \
   }
 
 const std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to place the buffers."},
         [](PlaceOptions& options, std::string_view value) {
           const auto algorithm = AlgorithmFromName(value);
-          if (!algorithm) return Rejected();
+          if (!algorithm) return false;
           options.algorithm = *algorithm;
-          return Result<void>();
+          return true;
         },
         [](const PlaceOptions& options) { return std::string(Info(options.algorithm).name); }},
     Row{{"minimize", "off", "on|off",
          "Go on below the capacity until the height is proved least or the budget ends; always on "
          "without a capacity."},
         [](PlaceOptions& options, std::string_view value) {
-          return SetBool(options.minimize, value);
+          return internal::SetBool(options.minimize, value);
         },
-        [](const PlaceOptions& options) { return OnOff(options.minimize); }},
+        [](const PlaceOptions& options) { return internal::OnOff(options.minimize); }},
     Row{{"threads", "1", "1..256", "Threads to use; the answer does not depend on it."},
         [](PlaceOptions& options, std::string_view value) {
-          int threads = 0;
-          if (!SetNumber(threads, value) || threads < 1 || threads > 256) return Rejected();
-          options.threads = threads;
-          return Result<void>();
+          return internal::SetNumber(options.threads, value, 1, 256);
         },
         [](const PlaceOptions& options) { return std::to_string(options.threads); }},
     Row{{"seed", "1", "0..18446744073709551615", "Seed of searches that draw random numbers."},
         [](PlaceOptions& options, std::string_view value) {
-          return SetNumber(options.seed, value);
+          return internal::SetNumber(options.seed, value);
         },
         [](const PlaceOptions& options) { return std::to_string(options.seed); }},
     BERTH_SWITCH(canonical, canonical_only, "Only plans in order of offset, then index."),
@@ -143,9 +110,9 @@ const std::array kRows = {
          "Fixed orders tried in rotation; each word lists sort keys, largest first: W lifetime, A "
          "area, T largest section total, Z size, C sections, L start, U end."},
         [](PlaceOptions& options, std::string_view value) {
-          if (!internal::ValidPreorders(value)) return Rejected();
+          if (!internal::ValidPreorders(value)) return false;
           options.canonical.preorders = value;
-          return Result<void>();
+          return true;
         },
         [](const PlaceOptions& options) { return options.canonical.preorders; }},
     BERTH_SWITCH(niche, lowest_first,
@@ -203,58 +170,29 @@ const std::array kRows = {
 };
 #undef BERTH_SWITCH
 
-const Row* Find(std::string_view name) {
-  for (const Row& row : kRows) {
-    if (row.info.name == name) return &row;
-  }
-  return nullptr;
-}
-
-tl::unexpected<Error> UnknownOption(std::string_view name) {
-  return Fail(ErrorCode::kInvalidOptions, "there is no option \"" + std::string(name) + "\"");
-}
+const internal::OptionTable kTable(kRows);
 
 }  // namespace
 
-std::span<const OptionInfo> Options() {
-  static const auto kInfos = [] {
-    std::array<OptionInfo, kRows.size()> infos;
-    for (std::size_t r = 0; r < kRows.size(); ++r) infos[r] = kRows[r].info;
-    return infos;
-  }();
-  return kInfos;
-}
+std::span<const OptionInfo> Options() { return kTable.infos(); }
 
 Result<void> SetOption(PlaceOptions& options, std::string_view name, std::string_view value) {
-  const Row* row = Find(name);
-  if (row == nullptr) return UnknownOption(name);
-  if (row->set(options, value)) return {};
-  return Fail(ErrorCode::kInvalidOptions, "option " + std::string(name) + " is \"" +
-                                              std::string(value) + "\" but must be " +
-                                              std::string(row->info.allowed));
+  return kTable.Set(options, name, value);
 }
 
 Result<std::string> GetOption(const PlaceOptions& options, std::string_view name) {
-  const Row* row = Find(name);
-  if (row == nullptr) return UnknownOption(name);
-  return row->get(options);
+  return kTable.Get(options, name);
 }
 
 namespace internal {
 
-// What the table accepts is valid, so options are valid if the table takes back what it gives.
 Result<void> ValidateOptions(const PlaceOptions& options) {
   if (static_cast<std::size_t>(options.algorithm) >= Algorithms().size()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "option algorithm is number " +
                     std::to_string(static_cast<int>(options.algorithm)) + ", which does not exist");
   }
-  PlaceOptions scratch;
-  for (const Row& row : kRows) {
-    auto valid = SetOption(scratch, row.info.name, row.get(options));
-    if (!valid) return valid;
-  }
-  return {};
+  return kTable.Validate(options);
 }
 
 }  // namespace internal

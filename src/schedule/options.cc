@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include "base/check.h"
+#include "base/option_table.h"
 
 namespace berth {
 namespace {
@@ -45,29 +45,21 @@ constexpr bool InOrder() {
 }
 static_assert(InOrder());
 
-struct Row {
-  OptionInfo info;
-  Result<void> (*set)(ScheduleOptions& options, std::string_view value);
-  std::string (*get)(const ScheduleOptions& options);
-};
+using Row = internal::OptionRow<ScheduleOptions>;
 
 constexpr std::size_t kMostWidth = 1'000'000;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostBytes = std::size_t{1} << 50;
 
-Result<void> Rejected() { return Fail(ErrorCode::kInvalidOptions, ""); }
-
 template <bool& (*kField)(ScheduleOptions&)>
 Row SwitchRow(std::string_view name, std::string_view default_value, std::string_view sentence) {
   return {{name, default_value, "on|off", sentence},
           [](ScheduleOptions& options, std::string_view value) {
-            if (value != "on" && value != "off") return Rejected();
-            kField(options) = value == "on";
-            return Result<void>();
+            return internal::SetBool(kField(options), value);
           },
           [](const ScheduleOptions& options) {
             ScheduleOptions copy = options;
-            return std::string(kField(copy) ? "on" : "off");
+            return internal::OnOff(kField(copy));
           }};
 }
 
@@ -75,15 +67,7 @@ template <std::size_t ScheduleOptions::*kField, std::size_t kLeast, std::size_t 
 Row SizeRow(const OptionInfo& info) {
   return {info,
           [](ScheduleOptions& options, std::string_view value) {
-            std::size_t number = 0;
-            const auto [end, error] =
-                std::from_chars(value.data(), value.data() + value.size(), number);
-            if (error != std::errc() || end != value.data() + value.size() || number < kLeast ||
-                number > kMost) {
-              return Rejected();
-            }
-            options.*kField = number;
-            return Result<void>();
+            return internal::SetNumber(options.*kField, value, kLeast, kMost);
           },
           [](const ScheduleOptions& options) { return std::to_string(options.*kField); }};
 }
@@ -96,9 +80,9 @@ const std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to order the operators."},
         [](ScheduleOptions& options, std::string_view value) {
           const auto algorithm = ScheduleAlgorithmFromName(value);
-          if (!algorithm) return Rejected();
+          if (!algorithm) return false;
           options.algorithm = *algorithm;
-          return Result<void>();
+          return true;
         },
         [](const ScheduleOptions& options) { return std::string(Info(options.algorithm).name); }},
     SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
@@ -124,16 +108,7 @@ const std::array kRows = {
 };
 #undef BERTH_EXACT
 
-const Row* Find(std::string_view name) {
-  for (const Row& row : kRows) {
-    if (row.info.name == name) return &row;
-  }
-  return nullptr;
-}
-
-tl::unexpected<Error> UnknownOption(std::string_view name) {
-  return Fail(ErrorCode::kInvalidOptions, "there is no option \"" + std::string(name) + "\"");
-}
+const internal::OptionTable kTable(kRows);
 
 }  // namespace
 
@@ -153,45 +128,25 @@ std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name
   return found->algorithm;
 }
 
-std::span<const OptionInfo> ScheduleOptionTable() {
-  static const auto kInfos = [] {
-    std::array<OptionInfo, kRows.size()> infos;
-    for (std::size_t r = 0; r < kRows.size(); ++r) infos[r] = kRows[r].info;
-    return infos;
-  }();
-  return kInfos;
-}
+std::span<const OptionInfo> ScheduleOptionTable() { return kTable.infos(); }
 
 Result<void> SetOption(ScheduleOptions& options, std::string_view name, std::string_view value) {
-  const Row* row = Find(name);
-  if (row == nullptr) return UnknownOption(name);
-  if (row->set(options, value)) return {};
-  return Fail(ErrorCode::kInvalidOptions, "option " + std::string(name) + " is \"" +
-                                              std::string(value) + "\" but must be " +
-                                              std::string(row->info.allowed));
+  return kTable.Set(options, name, value);
 }
 
 Result<std::string> GetOption(const ScheduleOptions& options, std::string_view name) {
-  const Row* row = Find(name);
-  if (row == nullptr) return UnknownOption(name);
-  return row->get(options);
+  return kTable.Get(options, name);
 }
 
 namespace internal::schedule {
 
-// What the table accepts is valid, so options are valid if the table takes back what it gives.
 Result<void> ValidateOptions(const ScheduleOptions& options) {
   if (static_cast<std::size_t>(options.algorithm) >= ScheduleAlgorithms().size()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "option algorithm is number " +
                     std::to_string(static_cast<int>(options.algorithm)) + ", which does not exist");
   }
-  ScheduleOptions scratch;
-  for (const Row& row : kRows) {
-    auto valid = SetOption(scratch, row.info.name, row.get(options));
-    if (!valid) return valid;
-  }
-  return {};
+  return kTable.Validate(options);
 }
 
 }  // namespace internal::schedule

@@ -22,19 +22,18 @@ class Reducer {
       : n_(original.num_ops),
         buffers_(original.buffers),
         before_(Ancestors(original, program)),
-        predecessors_(n_),
-        successors_(n_),
-        creates_(n_),
-        consumes_(n_),
+        ends_(Part::kEager, &FlowBuffer::consumers, n_),
+        starts_(Part::kLazy, &FlowBuffer::creators, n_),
         part_(n_, Part::kKept) {
     for (const Op v : program) {
       for (const Op p : original.predecessors[v]) Connect(p, v);
     }
     for (Op b = 0; b < buffers_.size(); ++b) {
-      KeepLast(buffers_[b].consumers);
-      KeepFirst(buffers_[b].creators);
-      for (const Op c : buffers_[b].creators) creates_[c].push_back(b);
-      for (const Op k : buffers_[b].consumers) consumes_[k].push_back(b);
+      for (Side* side : {&ends_, &starts_}) {
+        std::vector<Op>& ops = buffers_[b].*(side->of);
+        KeepOutermost(*side, ops);
+        for (const Op v : ops) side->buffers[v].push_back(b);
+      }
     }
   }
 
@@ -43,8 +42,8 @@ class Reducer {
       changed = false;
       // In program order, what creates nothing hands its consumption back to operators that have
       // been looked at; so backwards one sweep is enough, and forwards for the other kind.
-      for (std::size_t k = n_; k-- > 0;) changed |= TryEager(program[k]);
-      for (std::size_t k = 0; k < n_; ++k) changed |= TryLazy(program[k]);
+      for (std::size_t k = n_; k-- > 0;) changed |= TryRemove(program[k], ends_, starts_);
+      for (std::size_t k = 0; k < n_; ++k) changed |= TryRemove(program[k], starts_, ends_);
     }
   }
 
@@ -59,7 +58,7 @@ class Reducer {
     }
     std::vector<std::pair<Op, Op>> edges;
     for (const Op v : reduction.ops) {
-      for (const Op p : predecessors_[v]) edges.emplace_back(local[p], local[v]);
+      for (const Op p : ends_.inward[v]) edges.emplace_back(local[p], local[v]);
     }
     std::vector<FlowBuffer> buffers;
     for (FlowBuffer& buffer : buffers_) {
@@ -88,86 +87,74 @@ class Reducer {
   }
 
  private:
+  // One direction of time. What holds of where buffers end holds of where they start once time is
+  // turned round, so each rule is written once.
+  struct Side {
+    Side(Part what, std::vector<Op> FlowBuffer::*where, std::size_t num_ops)
+        : part(what), of(where), buffers(num_ops), inward(num_ops) {}
+    Part part;                        // Of an operator that buffers only end at (only start at).
+    std::vector<Op> FlowBuffer::*of;  // A buffer's operators at this side.
+    std::vector<std::vector<Op>> buffers;  // By operator: those that end (start) at it.
+    std::vector<std::vector<Op>> inward;   // Direct predecessors (successors), among those kept.
+  };
+
   // p before v, keeping only what no other edge implies.
   void Connect(Op p, Op v) {
-    auto& row = predecessors_[v];
+    auto& row = ends_.inward[v];
     for (const Op q : row) {
       if (q == p || before_.Test(q, p)) return;
     }
     for (std::size_t k = 0; k < row.size();) {
       if (before_.Test(p, row[k])) {
-        Erase(successors_[row[k]], v);
+        Erase(starts_.inward[row[k]], v);
         row.erase(row.begin() + static_cast<std::ptrdiff_t>(k));
       } else {
         ++k;
       }
     }
     row.push_back(p);
-    successors_[p].push_back(v);
+    starts_.inward[p].push_back(v);
   }
 
-  void KeepLast(std::vector<Op>& ops) const {
+  // Of operators that a buffer lasts to (from), those that decide: no other comes always after
+  // (before) them.
+  void KeepOutermost(const Side& side, std::vector<Op>& ops) const {
     std::sort(ops.begin(), ops.end());
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
-    if (ops.size() < 2) return;
     std::vector<Op> kept;
     for (const Op v : ops) {
-      const bool implied =
-          std::any_of(ops.begin(), ops.end(), [&](Op w) { return before_.Test(w, v); });
-      if (!implied) kept.push_back(v);
-    }
-    ops = std::move(kept);
-  }
-  void KeepFirst(std::vector<Op>& ops) const {
-    std::sort(ops.begin(), ops.end());
-    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
-    if (ops.size() < 2) return;
-    std::vector<Op> kept;
-    for (const Op v : ops) {
-      const bool implied =
-          std::any_of(ops.begin(), ops.end(), [&](Op w) { return before_.Test(v, w); });
+      const bool implied = std::any_of(ops.begin(), ops.end(), [&](Op w) {
+        return &side == &ends_ ? before_.Test(w, v) : before_.Test(v, w);
+      });
       if (!implied) kept.push_back(v);
     }
     ops = std::move(kept);
   }
 
   void Remove(Op v) {
-    for (const Op p : predecessors_[v]) Erase(successors_[p], v);
-    for (const Op s : successors_[v]) Erase(predecessors_[s], v);
-    for (const Op s : successors_[v]) {
-      for (const Op p : predecessors_[v]) Connect(p, s);
+    const std::vector<Op>& predecessors = ends_.inward[v];
+    const std::vector<Op>& successors = starts_.inward[v];
+    for (const Op p : predecessors) Erase(starts_.inward[p], v);
+    for (const Op s : successors) Erase(ends_.inward[s], v);
+    for (const Op s : successors) {
+      for (const Op p : predecessors) Connect(p, s);
     }
   }
 
-  bool TryEager(Op v) {
-    if (part_[v] != Part::kKept || !creates_[v].empty()) return false;
-    if (predecessors_[v].empty() && !consumes_[v].empty()) return false;
-    part_[v] = Part::kEager;
-    const std::vector<Op> consumed = consumes_[v];  // Changes below.
-    for (const Op b : consumed) {
-      auto& consumers = buffers_[b].consumers;
-      const std::vector<Op> old = consumers;
-      Erase(consumers, v);
-      consumers.insert(consumers.end(), predecessors_[v].begin(), predecessors_[v].end());
-      KeepLast(consumers);
-      Relist(old, consumers, b, consumes_);
-    }
-    Remove(v);
-    return true;
-  }
-
-  bool TryLazy(Op v) {
-    if (part_[v] != Part::kKept || !consumes_[v].empty()) return false;
-    if (successors_[v].empty() && !creates_[v].empty()) return false;
-    part_[v] = Part::kLazy;
-    const std::vector<Op> created = creates_[v];  // Changes below.
-    for (const Op b : created) {
-      auto& creators = buffers_[b].creators;
-      const std::vector<Op> old = creators;
-      Erase(creators, v);
-      creators.insert(creators.end(), successors_[v].begin(), successors_[v].end());
-      KeepFirst(creators);
-      Relist(old, creators, b, creates_);
+  // Removes v if buffers only end (start) at it: at once after its predecessors (just before its
+  // successors) it does no harm, and what ended at it ends at those.
+  bool TryRemove(Op v, Side& side, const Side& other) {
+    if (part_[v] != Part::kKept || !other.buffers[v].empty()) return false;
+    if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
+    part_[v] = side.part;
+    const std::vector<Op> touched = side.buffers[v];  // Changes below.
+    for (const Op b : touched) {
+      std::vector<Op>& ops = buffers_[b].*(side.of);
+      const std::vector<Op> old = ops;
+      Erase(ops, v);
+      ops.insert(ops.end(), side.inward[v].begin(), side.inward[v].end());
+      KeepOutermost(side, ops);
+      Relist(old, ops, b, side.buffers);
     }
     Remove(v);
     return true;
@@ -186,8 +173,7 @@ class Reducer {
   std::size_t n_;
   std::vector<FlowBuffer> buffers_;
   BitMatrix before_;
-  std::vector<std::vector<Op>> predecessors_, successors_;  // Direct, among those kept.
-  std::vector<std::vector<Op>> creates_, consumes_;         // By operator: buffers.
+  Side ends_, starts_;
   std::vector<Part> part_;
 };
 

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,17 +16,14 @@
 #include "base/random.h"
 #include "berth/onnx.h"
 #include "io/onnx/wire.h"
+#include "tests/fuzz/require.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace {
 
-void Require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using berth::internal::Require;
 
 std::string Join(const std::vector<std::string_view>& pieces) {
   std::string text;

@@ -172,8 +172,7 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
                      " before it was known whether it fits; smallest capacity known to work: " +
                      height + ".\n");
   }
-  if (fits) return kDone;
-  return conflict->outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+  return ExitCodeOf(conflict->outcome);
 }
 
 }  // namespace

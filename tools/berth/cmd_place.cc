@@ -1,5 +1,4 @@
 // berth place -- a table goes in, an offset for each buffer comes out.
-#include <cstdio>
 #include <utility>
 
 #include "berth/report.h"
@@ -12,9 +11,7 @@ namespace {
 struct PlaceArguments {
   TableArguments table;
   SearchArguments search;
-  std::string output;
-  std::string svg;
-  bool json = false;
+  PlanOutputs outputs;
 };
 
 // What came of it all, for people and for machines.
@@ -148,11 +145,11 @@ std::string Summary::ToText() const {
                                Plural(answer.stats.major_backtracks, "major backtrack") + ", " +
                                Plural(answer.stats.failures, "failure"));
   }
-  if (!arguments.output.empty()) {
-    facts.Add("plan", fits ? OneLine(arguments.output) : "not written, as none fits");
+  if (!arguments.outputs.plan.empty()) {
+    facts.Add("plan", fits ? OneLine(arguments.outputs.plan) : "not written, as none fits");
   }
-  if (!arguments.svg.empty()) {
-    facts.Add("picture", best ? OneLine(arguments.svg) : "not drawn, as there is no plan");
+  if (!arguments.outputs.svg.empty()) {
+    facts.Add("picture", best ? OneLine(arguments.outputs.svg) : "not drawn, as there is no plan");
   }
   const std::string advice = Advice();
   return Headline() + "\n" + facts.ToString() + (advice.empty() ? "" : "  " + advice + "\n");
@@ -164,39 +161,29 @@ Result<void> WriteOutputs(const Summary& summary) {
   VerifyOrDie(input.problem, *answer.best, fits);
   // A plan that does not fit is never left where a build would pick it up. The picture shows how
   // far it misses, which is what one wants to see then.
-  if (fits && !arguments.output.empty()) {
+  if (fits && !arguments.outputs.plan.empty()) {
     Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
                           arguments.search.node_limit};
     if (arguments.search.method.solver) {
       provenance.solver = std::string(MethodName(arguments.search.method));
     }
-    const std::string plan = HasExtension(arguments.output, ".json")
+    const std::string plan = HasExtension(arguments.outputs.plan, ".json")
                                  ? WritePlanJson(input.problem, answer, provenance)
                                  : WriteCsv(input.problem, &answer.best->offsets);
-    if (auto written = WriteFile(arguments.output, plan); !written) return written;
+    if (auto written = WriteFile(arguments.outputs.plan, plan); !written) return written;
   }
-  if (!arguments.svg.empty()) {
+  if (!arguments.outputs.svg.empty()) {
     SvgOptions svg;
     svg.title = input.name;
-    return WriteFile(arguments.svg, WriteSvg(input.problem, *answer.best, answer.lower_bound, svg));
+    return WriteFile(arguments.outputs.svg,
+                     WriteSvg(input.problem, *answer.best, answer.lower_bound, svg));
   }
   return {};
 }
 
 Result<ExitCode> Run(const PlaceArguments& arguments) {
-  const std::string& output = arguments.output;
-  const bool plan_to_stdout = IsStandardOutput(output);
-  const bool svg_to_stdout = IsStandardOutput(arguments.svg);
-  if (!output.empty() && !plan_to_stdout && !HasExtension(output, ".csv") &&
-      !HasExtension(output, ".json")) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--output: '" + output + "' ends in neither .csv nor .json, the formats of plans");
-  }
-  for (const Result<void>& checked : {CheckOneWriter({{"--output -", plan_to_stdout},
-                                                      {"--svg -", svg_to_stdout},
-                                                      {"--json", arguments.json}}),
-                                      CheckOutput(output), CheckOutput(arguments.svg)}) {
-    if (!checked) return tl::unexpected(checked.error());
+  if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
+    return tl::unexpected(checked.error());
   }
   if (auto available = CheckAvailable(arguments.search.method); !available) {
     return tl::unexpected(available.error());
@@ -217,17 +204,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
     summary.collision = std::move(*collision);
   }
   if (auto written = WriteOutputs(summary); !written) return tl::unexpected(written.error());
-  if (arguments.json) {
-    PrintJson(summary.ToJson());
-  } else if (!plan_to_stdout && !svg_to_stdout) {
-    Print(summary.ToText());
-  } else if (!fits) {
-    // Nothing, or not what was asked for, went to standard output: say why.
-    const std::string text = summary.ToText();
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-  if (fits) return kDone;
-  return answer->outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+  return Conclude(arguments.outputs, answer->outcome, summary);
 }
 
 }  // namespace
@@ -236,14 +213,14 @@ Command AddPlaceCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("place", "Give every buffer of a table its offset.");
   const auto arguments = std::make_shared<PlaceArguments>();
   AddTable(*app, arguments->table);
-  app->add_option("-o,--output", arguments->output,
+  app->add_option("-o,--output", arguments->outputs.plan,
                   "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
                   "standard output. Nothing is written where no plan fits.")
       ->type_name("FILE");
-  app->add_option("--svg", arguments->svg,
+  app->add_option("--svg", arguments->outputs.svg,
                   "Draw the plan, also one that does not fit; - for standard output.")
       ->type_name("FILE");
-  AddJson(*app, arguments->json);
+  AddJson(*app, arguments->outputs.json);
   AddSearch(*app, arguments->search);
   app->footer(
       AlgorithmsHelp() +

@@ -1,6 +1,5 @@
 // berth plan -- a model goes in; the order of its operators and the offset of each tensor come out.
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "berth/plan.h"
@@ -23,10 +22,8 @@ struct PlanArguments {
   std::optional<Bytes> capacity;
   std::string budget;
   SearchArguments search;
-  std::string output;
-  std::string svg;
+  PlanOutputs outputs;
   bool tensors = false;
-  bool json = false;
 };
 
 struct Summary {
@@ -279,12 +276,12 @@ std::string Summary::ToText() const {
                   Plural(static_cast<std::int64_t>(plan.liveness.tensors.size()), "buffer") + ", " +
                   Plural(plan.place.nodes, "node") + ", " + FormatSeconds(plan.place.seconds));
   }
-  if (!arguments.output.empty()) {
-    facts.Add("plan", fits ? OneLine(arguments.output) : "not written, as none fits");
+  if (!arguments.outputs.plan.empty()) {
+    facts.Add("plan", fits ? OneLine(arguments.outputs.plan) : "not written, as none fits");
   }
-  if (!arguments.svg.empty()) {
+  if (!arguments.outputs.svg.empty()) {
     facts.Add("picture",
-              plan.place.best ? OneLine(arguments.svg) : "not drawn, as there is no plan");
+              plan.place.best ? OneLine(arguments.outputs.svg) : "not drawn, as there is no plan");
   }
   std::string text = Headline() + "\n" + facts.ToString();
   const auto unplanned = DescribeUnplanned(graph, kMostUnplanned);
@@ -309,20 +306,21 @@ Result<void> WriteOutputs(const Summary& summary) {
                    plan.schedule.peak);
   if (!plan.place.best) return {};
   VerifyOrDie(problem, *plan.place.best, summary.fits);
-  if (summary.fits && !arguments.output.empty()) {
+  if (summary.fits && !arguments.outputs.plan.empty()) {
     Provenance provenance{BERTH_VERSION, summary.model.name, summary.model.hash(),
                           summary.options.place, arguments.search.node_limit};
     provenance.schedule = summary.options.schedule;
     provenance.in_place = arguments.model.in_place;
-    const std::string text = HasExtension(arguments.output, ".csv")
+    const std::string text = HasExtension(arguments.outputs.plan, ".csv")
                                  ? WriteCsv(problem, &plan.place.best->offsets)
                                  : WritePlanJson(summary.model.graph, plan, provenance);
-    if (auto written = WriteFile(arguments.output, text); !written) return written;
+    if (auto written = WriteFile(arguments.outputs.plan, text); !written) return written;
   }
-  if (!arguments.svg.empty()) {
+  if (!arguments.outputs.svg.empty()) {
     SvgOptions svg;
     svg.title = summary.model.name;
-    return WriteFile(arguments.svg, WriteSvg(problem, *plan.place.best, plan.lower_bound, svg));
+    return WriteFile(arguments.outputs.svg,
+                     WriteSvg(problem, *plan.place.best, plan.lower_bound, svg));
   }
   return {};
 }
@@ -361,19 +359,8 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
-  const std::string& output = arguments.output;
-  const bool plan_to_stdout = IsStandardOutput(output);
-  const bool svg_to_stdout = IsStandardOutput(arguments.svg);
-  if (!output.empty() && !plan_to_stdout && !HasExtension(output, ".csv") &&
-      !HasExtension(output, ".json")) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--output: '" + output + "' ends in neither .json nor .csv, the formats of plans");
-  }
-  for (const Result<void>& checked : {CheckOneWriter({{"--output -", plan_to_stdout},
-                                                      {"--svg -", svg_to_stdout},
-                                                      {"--json", arguments.json}}),
-                                      CheckOutput(output), CheckOutput(arguments.svg)}) {
-    if (!checked) return tl::unexpected(checked.error());
+  if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
+    return tl::unexpected(checked.error());
   }
   if (arguments.search.method.solver) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -406,17 +393,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
       search.interrupted(),
       PeakInPlace(*model, plan->schedule.order, arguments.model)};
   if (auto written = WriteOutputs(summary); !written) return tl::unexpected(written.error());
-  if (arguments.json) {
-    PrintJson(summary.ToJson());
-  } else if (!plan_to_stdout && !svg_to_stdout) {
-    Print(summary.ToText());
-  } else if (!fits) {
-    // Nothing, or not what was asked for, went to standard output: say why.
-    const std::string text = summary.ToText();
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-  if (fits) return kDone;
-  return plan->outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+  return Conclude(arguments.outputs, plan->outcome, summary);
 }
 
 }  // namespace
@@ -435,14 +412,14 @@ Command AddPlanCommand(CLI::App& berth) {
                   "(halfway).")
       ->type_name("BYTES");
   AddOrder(*app, arguments->order);
-  app->add_option("-o,--output", arguments->output,
+  app->add_option("-o,--output", arguments->outputs.plan,
                   "Write the plan: .json (order and offsets), .csv (a table with an offset "
                   "column), or - for JSON on standard output. Nothing is written where none fits.")
       ->type_name("FILE");
-  app->add_option("--svg", arguments->svg, "Draw the plan; - for standard output.")
+  app->add_option("--svg", arguments->outputs.svg, "Draw the plan; - for standard output.")
       ->type_name("FILE");
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
-  AddJson(*app, arguments->json);
+  AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;
   for (const OptionInfo& info : Options()) {
     if (info.name.find('.') != std::string_view::npos) rules.push_back(info.name);

@@ -207,6 +207,23 @@ bool HasExtension(const std::string& path, std::string_view extension) {
                     });
 }
 
+Result<void> CheckPlanOutputs(const PlanOutputs& outputs) {
+  const bool plan_to_stdout = IsStandardOutput(outputs.plan);
+  if (!outputs.plan.empty() && !plan_to_stdout && !HasExtension(outputs.plan, ".csv") &&
+      !HasExtension(outputs.plan, ".json")) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--output: '" + outputs.plan + "' ends in neither .csv nor .json, the formats of plans");
+  }
+  for (const Result<void>& checked : {CheckOneWriter({{"--output -", plan_to_stdout},
+                                                      {"--svg -", IsStandardOutput(outputs.svg)},
+                                                      {"--json", outputs.json}}),
+                                      CheckOutput(outputs.plan), CheckOutput(outputs.svg)}) {
+    if (!checked) return checked;
+  }
+  return {};
+}
+
 void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
   app.add_option("TABLE", arguments.path, description)->required();
   AddBytes(
@@ -500,5 +517,22 @@ void PrintJson(const Json& json) {
 }
 
 void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void PrintToStandardError(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+ExitCode ExitCodeOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOptimal:
+    case Outcome::kFeasible:
+      return kDone;
+    case Outcome::kInfeasible:
+      return kDoesNotFit;
+    case Outcome::kUnknown:
+      break;
+  }
+  return kGaveUp;
+}
 
 }  // namespace berth::internal

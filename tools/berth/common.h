@@ -19,6 +19,7 @@
 #include "berth/plan.h"
 #include "berth/problem.h"
 #include "berth/schedule.h"
+#include "tools/berth/command.h"
 #include "tools/berth/method.h"
 #include "tools/berth/terminal.h"
 
@@ -68,6 +69,16 @@ CLI::Option* AddJson(CLI::App& app, bool& json);
 [[nodiscard]] Result<void> CheckOneWriter(const std::vector<std::pair<std::string, bool>>& writers);
 // True for "PLAN.CSV" and ".csv".
 [[nodiscard]] bool HasExtension(const std::string& path, std::string_view extension);
+
+// What a command that plans writes beside its summary: paths, empty for nothing.
+struct PlanOutputs {
+  std::string plan;
+  std::string svg;
+  bool json = false;  // The summary is JSON.
+};
+// Before any work is done: formats that exist, one writer to standard output, folders that are
+// there. Error: kInvalidOptions, kIo.
+[[nodiscard]] Result<void> CheckPlanOutputs(const PlanOutputs& outputs);
 
 // Tables.
 
@@ -168,6 +179,26 @@ void VerifyOrDie(const Problem& problem, const Placement& placement, bool within
 // Prints to standard output, indented.
 void PrintJson(const Json& json);
 void Print(std::string_view text);
+void PrintToStandardError(std::string_view text);
+
+// Fits, does not, or nobody knows.
+[[nodiscard]] ExitCode ExitCodeOf(Outcome outcome);
+
+// Prints the summary of a plan, which has ToJson() and ToText(), and says how the command ends.
+template <typename Summary>
+[[nodiscard]] ExitCode Conclude(const PlanOutputs& outputs, Outcome outcome,
+                                const Summary& summary) {
+  const ExitCode code = ExitCodeOf(outcome);
+  if (outputs.json) {
+    PrintJson(summary.ToJson());
+  } else if (!IsStandardOutput(outputs.plan) && !IsStandardOutput(outputs.svg)) {
+    Print(summary.ToText());
+  } else if (code != kDone) {
+    // Nothing, or not what was asked for, went to standard output: say why.
+    PrintToStandardError(summary.ToText());
+  }
+  return code;
+}
 
 }  // namespace berth::internal
 

@@ -38,13 +38,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/text.h"
-#include "berth/budget.h"
 #include "berth/onnx.h"
-#include "berth/place.h"
 #include "io/onnx/call.h"
 #include "io/onnx/fold.h"
+#include "io/onnx/lower.h"
 #include "io/onnx/model.h"
 #include "io/onnx/rules.h"
 #include "io/onnx/types.h"
@@ -59,17 +57,7 @@ constexpr std::int64_t kMaxWalked = std::int64_t{1} << 17;
 constexpr std::int64_t kFoldBudget = std::int64_t{1} << 24;
 constexpr int kMaxLoopRounds = 8;
 
-using ValueId = std::size_t;
 constexpr ValueId kAbsent = static_cast<ValueId>(-1);
-
-enum class Origin { kInput, kWeight, kMade };
-
-struct KnownValue {
-  std::string_view name;
-  Origin origin = Origin::kMade;
-  Info info;
-  int cause = -1;  // Why its size or what it holds is not known; -1 where there is nothing to say.
-};
 
 // A graph, a body or a function: what its names stand for. Bodies see the names around them.
 struct Scope {
@@ -79,42 +67,6 @@ struct Scope {
   const std::vector<OpsetMessage>* opsets = nullptr;
   int depth = 0;
 };
-
-// An operator, its inputs and outputs resolved.
-struct Step {
-  const NodeMessage* node = nullptr;
-  std::vector<ValueId> inputs;   // Each once; those that its bodies use among them.
-  std::vector<ValueId> outputs;  // Those it has.
-  bool constant = false;
-  bool zero_copy = false;
-  bool elementwise = false;
-  bool has_workspace = false;
-  Bytes workspace = 0;
-  std::string unplanned;  // Why its workspace is not known.
-};
-
-struct Region {
-  std::vector<Step> steps;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-};
-
-// What the body of an operator needs.
-struct Workspace {
-  Bytes bytes = 0;
-  std::string unplanned;
-};
-
-std::string ReasonOfType(const Info& info) {
-  if (info.IsTensor() && info.element == kString) return "text has no fixed size";
-  if (info.IsTensor() && info.element != kUndefined && !FindElementType(info.element)) {
-    return "element type " + std::to_string(info.element) + " is not known";
-  }
-  if (info.kind != TypeKind::kTensor && info.kind != TypeKind::kUnknown) {
-    return "a " + std::string(ToString(info.kind)) + " has no fixed size";
-  }
-  return {};
-}
 
 // "2x3 of float32".
 std::string TypeText(const Info& info) {
@@ -168,7 +120,7 @@ class Importer {
     if (auto valid = CheckDimensionsUsed(); !valid) return tl::unexpected(valid.error());
 
     OnnxModel out;
-    out.graph = BuildGraph(region);
+    out.graph = Lower(region, known_, options_.element_bytes).graph;
     out.graph.name = Printable(message->name);
     if (auto valid = Validate(out.graph); !valid) {
       return source_.Fail(valid.error().message, valid.error().code);
@@ -259,16 +211,16 @@ class Importer {
 
   int Cause(std::string sentence) {
     const auto [found, added] =
-        cause_index_.emplace(std::move(sentence), static_cast<int>(causes_.size()));
-    if (added) causes_.push_back(found->first);
+        cause_index_.emplace(std::move(sentence), static_cast<int>(known_.causes.size()));
+    if (added) known_.causes.push_back(found->first);
     return found->second;
   }
 
   // ---- Values and names.
 
   ValueId NewValue(std::string_view name, Origin origin, Info info, int cause) {
-    values_.push_back({name, origin, std::move(info), cause});
-    return values_.size() - 1;
+    known_.values.push_back({name, origin, std::move(info), cause});
+    return known_.values.size() - 1;
   }
 
   static const ValueId* Lookup(const Scope& scope, std::string_view name) {
@@ -516,8 +468,8 @@ class Importer {
     }
     int from_inputs = -1;
     for (const ValueId id : step.inputs) {
-      if (from_inputs < 0 && values_[id].cause >= 0 && !values_[id].info.constant) {
-        from_inputs = values_[id].cause;
+      if (from_inputs < 0 && known_.values[id].cause >= 0 && !known_.values[id].info.constant) {
+        from_inputs = known_.values[id].cause;
       }
     }
     bool all_constant = true;
@@ -552,7 +504,7 @@ class Importer {
     step.constant = all_constant && !step.has_workspace;
     if (!step.constant) {
       // Planned with the rest: all of an operator's outputs or none.
-      for (const ValueId id : step.outputs) values_[id].info.constant = false;
+      for (const ValueId id : step.outputs) known_.values[id].info.constant = false;
     }
     region.steps.push_back(std::move(step));
     return {};
@@ -620,8 +572,8 @@ class Importer {
     std::vector<const Info*> inputs;
     bool constant = !rule->random && !HasBodies(node);
     for (const ValueId id : arguments) {
-      inputs.push_back(id == kAbsent ? nullptr : &values_[id].info);
-      constant = constant && (id == kAbsent || values_[id].info.constant);
+      inputs.push_back(id == kAbsent ? nullptr : &known_.values[id].info);
+      constant = constant && (id == kAbsent || known_.values[id].info.constant);
     }
     Call call(source_, node, opset, std::move(inputs));
     rule->infer(call);
@@ -652,7 +604,7 @@ class Importer {
                          [](const Attribute& a) { return a.name == "is_test" && a.number != 0; });
     }
     if (opset < 12 || arguments.size() < 3 || arguments[2] == kAbsent) return true;
-    const Value* training = values_[arguments[2]].info.Complete();
+    const Value* training = known_.values[arguments[2]].info.Complete();
     return training != nullptr && training->ints.size() == 1 && training->ints[0] == 0;
   }
 
@@ -685,58 +637,6 @@ class Importer {
     return CloseGraph(message.outputs, scope, region);
   }
 
-  // How high a plan of `region` in program order is. Of results as large as those of `outputs`,
-  // which are to be had elsewhere, nothing is counted.
-  Workspace Plan(const Region& region, const std::vector<Info>* outputs) {
-    Workspace workspace;
-    Graph graph = BuildGraph(region);
-    for (const Tensor& tensor : graph.tensors) {
-      if (tensor.unplanned.empty() || tensor.kind != TensorKind::kActivation) continue;
-      workspace.unplanned = tensor.unplanned;
-      return workspace;
-    }
-    if (auto valid = Validate(graph); !valid) {
-      workspace.unplanned = valid.error().message;
-      return workspace;
-    }
-    if (outputs != nullptr) LeaveOutResults(region, *outputs, graph);
-    const Liveness liveness = Live(graph, ProgramOrder(graph));
-    if (liveness.problem.buffers.size() <= 2) {  // Any plan is as high as the peak.
-      workspace.bytes = liveness.peak;
-      return workspace;
-    }
-    PlaceOptions options;
-    options.algorithm = Algorithm::kFirstFitSize;
-    Budget budget;
-    const Result<PlaceAnswer> answer = Place(liveness.problem, options, budget);
-    BERTH_CHECK(answer.has_value() && answer->best.has_value());
-    workspace.bytes = answer->best->height;
-    return workspace;
-  }
-
-  void LeaveOutResults(const Region& region, const std::vector<Info>& outputs, Graph& graph) {
-    std::vector<int> results(graph.tensors.size(), 0);  // Of each base.
-    for (const ValueId id : region.outputs) {
-      const auto tensor = tensor_of_.find(id);
-      if (tensor != tensor_of_.end()) ++results[BaseOf(graph, tensor->second)];
-    }
-    std::vector<TensorIndex> left_out;
-    for (std::size_t i = 0; i < region.outputs.size() && i < outputs.size(); ++i) {
-      const auto tensor = tensor_of_.find(region.outputs[i]);
-      if (tensor == tensor_of_.end()) continue;
-      const TensorIndex base = BaseOf(graph, tensor->second);
-      if (graph.tensors[base].kind == TensorKind::kActivation && results[base] == 1 &&
-          BytesOf(outputs[i], options_.element_bytes) == graph.tensors[base].bytes) {
-        left_out.push_back(base);
-      }
-    }
-    for (const TensorIndex base : left_out) graph.tensors[base].kind = TensorKind::kInput;
-    for (Operator& op : graph.operators) {
-      std::erase_if(op.outputs,
-                    [&](TensorIndex t) { return graph.tensors[t].kind == TensorKind::kInput; });
-    }
-  }
-
   static void AddWorkspace(Step& step, const Workspace& workspace) {
     step.has_workspace = true;
     step.workspace = std::max(step.workspace, workspace.bytes);
@@ -748,7 +648,7 @@ class Importer {
   std::vector<Info> Results(const Region& region) const {
     std::vector<Info> infos;
     for (const ValueId id : region.outputs) {
-      infos.push_back(values_[id].info);
+      infos.push_back(known_.values[id].info);
       infos.back().constant = false;
       infos.back().value = nullptr;
     }
@@ -782,7 +682,7 @@ class Importer {
                       std::string& reason) {
     std::optional<bool> condition;
     if (!arguments.empty() && arguments[0] != kAbsent) {
-      const Value* value = values_[arguments[0]].info.Complete();
+      const Value* value = known_.values[arguments[0]].info.Complete();
       if (value != nullptr && value->ints.size() == 1) condition = value->ints[0] != 0;
     }
     std::vector<GraphMessage> messages;
@@ -825,7 +725,8 @@ class Importer {
       if (results.size() == 2) Forget(inferred[i], results[1][i]);
     }
     if (results.size() == 2) reason = "its branches give different shapes, or unknown ones";
-    for (const Region& region : regions) AddWorkspace(step, Plan(region, &inferred));
+    for (const Region& region : regions)
+      AddWorkspace(step, PlanBody(region, known_, &inferred, options_.element_bytes));
     return {};
   }
 
@@ -866,7 +767,7 @@ class Importer {
       }
       // A condition that the body may change is not known to hold.
       if (first_state == 2 && inputs[1].value != nullptr) {
-        const Value* next = values_[region.outputs[0]].info.Complete();
+        const Value* next = known_.values[region.outputs[0]].info.Complete();
         if (next == nullptr || next->ints != std::vector<std::int64_t>{1}) {
           inputs[1].value = nullptr;
           stable = false;
@@ -874,13 +775,13 @@ class Importer {
       }
       if (!stable) continue;
       outcome.results = results;
-      outcome.workspace = Plan(region, nullptr);
+      outcome.workspace = PlanBody(region, known_, nullptr, options_.element_bytes);
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         const std::optional<Bytes> bytes = BytesOf(inputs[i], options_.element_bytes);
         if (!bytes || outcome.workspace.bytes > kMaxBytes - *bytes) {
           if (outcome.workspace.unplanned.empty()) {
             outcome.workspace.unplanned =
-                causes[i] >= 0 ? causes_[static_cast<std::size_t>(causes[i])]
+                causes[i] >= 0 ? known_.causes[static_cast<std::size_t>(causes[i])]
                                : "an input of the body of " + Name(node) + " has no known size";
           }
           continue;
@@ -909,16 +810,16 @@ class Importer {
     inputs[1] = {TypeKind::kTensor, kBool, Ranked({}), nullptr, false};
     bool runs_through = arguments.size() < 2 || arguments[1] == kAbsent;
     if (!runs_through) {
-      const Value* condition = values_[arguments[1]].info.Complete();
+      const Value* condition = known_.values[arguments[1]].info.Complete();
       runs_through = condition != nullptr && condition->ints == std::vector<std::int64_t>{1};
     }
     if (runs_through) inputs[1].value = std::make_shared<const Value>(Value{{1}, {}, {}});
     for (std::size_t i = 0; i < states; ++i) {
       if (arguments[i + 2] == kAbsent) continue;
-      inputs[i + 2] = values_[arguments[i + 2]].info;
+      inputs[i + 2] = known_.values[arguments[i + 2]].info;
       inputs[i + 2].value = nullptr;
       inputs[i + 2].constant = false;
-      causes[i + 2] = values_[arguments[i + 2]].cause;
+      causes[i + 2] = known_.values[arguments[i + 2]].cause;
     }
     const Result<IterationOutcome> outcome =
         Iterate(*message, scope, inputs, causes, 2, 1, states, node);
@@ -927,7 +828,7 @@ class Importer {
     // How often it runs is known where nothing but its count can end it.
     std::int64_t trips = kUnknownDim;
     if (inputs[1].value != nullptr && !arguments.empty() && arguments[0] != kAbsent) {
-      const Value* count = values_[arguments[0]].info.Complete();
+      const Value* count = known_.values[arguments[0]].info.Complete();
       if (count != nullptr && count->ints.size() == 1 && count->ints[0] >= 0 &&
           count->ints[0] <= kMaxDim) {
         trips = count->ints[0];
@@ -984,10 +885,10 @@ class Importer {
     std::int64_t trips = kUnknownDim;
     for (std::size_t i = 0; i < count; ++i) {
       if (arguments[i] == kAbsent) continue;
-      inputs[i] = values_[arguments[i]].info;
+      inputs[i] = known_.values[arguments[i]].info;
       inputs[i].value = nullptr;
       inputs[i].constant = false;
-      causes[i] = values_[arguments[i]].cause;
+      causes[i] = known_.values[arguments[i]].cause;
       if (i < states || !inputs[i].IsTensor() || !inputs[i].shape.has_rank) continue;
       Dims& dims = inputs[i].shape.dims;
       const std::size_t k = i - states;
@@ -1054,13 +955,13 @@ class Importer {
     const std::vector<Info> results = Results(region);
     for (std::size_t i = 0; i < inferred.size(); ++i) {
       inferred[i] = results[i];
-      inferred[i].value = values_[region.outputs[i]].info.value;
-      const int cause = values_[region.outputs[i]].cause;
-      if (reason.empty() && cause >= 0) reason = causes_[static_cast<std::size_t>(cause)];
+      inferred[i].value = known_.values[region.outputs[i]].info.value;
+      const int cause = known_.values[region.outputs[i]].cause;
+      if (reason.empty() && cause >= 0) reason = known_.causes[static_cast<std::size_t>(cause)];
     }
     std::vector<Info> outer = results;
     outer.resize(inferred.size());
-    AddWorkspace(step, Plan(region, &outer));
+    AddWorkspace(step, PlanBody(region, known_, &outer, options_.element_bytes));
     return {};
   }
 
@@ -1087,133 +988,6 @@ class Importer {
       attributes.back().reference = {};
     }
     node.attributes = std::move(attributes);
-  }
-
-  // ---- The graph.
-
-  // Names that are taken, each with how often it was asked for.
-  using Names = std::unordered_map<std::string, std::size_t>;
-
-  // The first of `name`, `name#2`, ... that is not taken.
-  static std::string Unique(Names& names, const std::string& name) {
-    std::size_t asked = ++names[name];
-    if (asked == 1) return name;
-    for (;; ++asked) {
-      std::string other = name + "#" + std::to_string(asked);
-      if (++names[other] == 1) {
-        names[name] = asked;
-        return other;
-      }
-    }
-  }
-
-  // Leaves in `tensor_of_` which tensor each value has become.
-  Graph BuildGraph(const Region& region) {
-    Graph graph;
-    tensor_of_.clear();
-    Names names;
-    Names operator_names;
-    std::unordered_map<ValueId, OperatorIndex> maker;
-    const auto tensor_of = [&](ValueId id) {
-      const auto [found, added] = tensor_of_.emplace(id, graph.tensors.size());
-      if (added) {
-        graph.tensors.push_back(MakeTensor(values_[id], names));
-        // A body's graph has what it takes from around it as inputs.
-        Tensor& tensor = graph.tensors.back();
-        if (tensor.kind == TensorKind::kActivation && maker.count(id) == 0) {
-          tensor.kind = TensorKind::kInput;
-        }
-      }
-      return found->second;
-    };
-    for (const ValueId id : region.inputs) tensor_of(id);
-    for (OperatorIndex v = 0; v < region.steps.size(); ++v) {
-      const Step& step = region.steps[v];
-      Operator op;
-      op.type = Printable(step.node->type);
-      op.name = Unique(operator_names, step.node->name.empty() ? op.type + "_" + std::to_string(v)
-                                                               : Printable(step.node->name));
-      for (const ValueId id : step.inputs) {
-        const auto made_by = maker.find(id);
-        const bool constant = values_[id].info.constant && values_[id].origin == Origin::kMade;
-        // What computes constants need not run; where it does, it comes in this order.
-        if (made_by != maker.end() && (step.constant || constant))
-          op.after.push_back(made_by->second);
-        if (!step.constant) op.inputs.push_back(tensor_of(id));
-      }
-      std::sort(op.after.begin(), op.after.end());
-      op.after.erase(std::unique(op.after.begin(), op.after.end()), op.after.end());
-      for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-        const ValueId id = step.outputs[i];
-        maker.emplace(id, v);
-        const TensorIndex t = tensor_of(id);
-        if (step.constant) continue;
-        if (i == 0 && step.zero_copy) MakeView(graph, op.inputs[0], t);
-        op.outputs.push_back(t);
-      }
-      if (step.elementwise && !step.constant && step.outputs.size() == 1) {
-        AddOverwrites(graph, step, op);
-      }
-      if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
-        Tensor workspace;
-        workspace.name = Unique(names, op.name + " (workspace)");
-        workspace.bytes = step.unplanned.empty() ? step.workspace : 0;
-        workspace.unplanned = step.unplanned;
-        op.outputs.push_back(graph.tensors.size());
-        graph.tensors.push_back(std::move(workspace));
-      }
-      graph.operators.push_back(std::move(op));
-    }
-    for (const ValueId id : region.outputs) graph.tensors[tensor_of(id)].output = true;
-    return graph;
-  }
-
-  Tensor MakeTensor(const KnownValue& value, Names& names) {
-    Tensor tensor;
-    tensor.name = Unique(names, value.name.empty() ? "?" : Printable(value.name));
-    tensor.kind = value.origin == Origin::kInput    ? TensorKind::kInput
-                  : value.origin == Origin::kWeight ? TensorKind::kParameter
-                  : value.info.constant             ? TensorKind::kConstant
-                                                    : TensorKind::kActivation;
-    const std::optional<ElementTypeInfo> type = FindElementType(value.info.element);
-    if (type) tensor.dtype = std::string(type->name);
-    if (value.info.IsTensor() && value.info.shape.has_rank) {
-      tensor.shape = ToString(value.info.shape);
-    }
-    if (const std::optional<Bytes> bytes = BytesOf(value.info, options_.element_bytes)) {
-      tensor.bytes = *bytes;
-    } else if (value.cause >= 0) {
-      tensor.unplanned = causes_[static_cast<std::size_t>(value.cause)];
-    } else {
-      const std::string reason = ReasonOfType(value.info);
-      tensor.unplanned = reason.empty() ? "its size is not known" : reason;
-    }
-    return tensor;
-  }
-
-  static void MakeView(Graph& graph, TensorIndex of, TensorIndex view) {
-    const TensorIndex base = BaseOf(graph, of);
-    Tensor& tensor = graph.tensors[view];
-    // Of equal size by definition; where only one is known, it is planned by itself.
-    if (tensor.bytes != graph.tensors[of].bytes ||
-        tensor.unplanned.empty() != graph.tensors[base].unplanned.empty()) {
-      return;
-    }
-    tensor.alias_of = base;
-  }
-
-  void AddOverwrites(const Graph& graph, const Step& step, Operator& op) {
-    const Info& out = values_[step.outputs[0]].info;
-    const TensorIndex output = op.outputs[0];
-    if (graph.tensors[output].alias_of || !graph.tensors[output].unplanned.empty()) return;
-    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-      const Info& in = values_[step.inputs[i]].info;
-      const Tensor& tensor = graph.tensors[op.inputs[i]];
-      if (in.shape == out.shape && tensor.bytes == graph.tensors[output].bytes &&
-          tensor.kind == TensorKind::kActivation && tensor.unplanned.empty()) {
-        op.may_overwrite.push_back({op.inputs[i], output});
-      }
-    }
   }
 
   void AddNotes(OnnxModel& out) {
@@ -1254,9 +1028,7 @@ class Importer {
   ModelMessage model_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const FunctionMessage*>
       functions_;
-  std::vector<KnownValue> values_;
-  std::unordered_map<ValueId, TensorIndex> tensor_of_;
-  std::vector<std::string> causes_;
+  Knowledge known_;
   std::unordered_map<std::string, int> cause_index_;
   std::map<std::string, std::int64_t> sizes_;  // As given.
   std::set<std::string> used_;

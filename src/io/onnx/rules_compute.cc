@@ -93,26 +93,45 @@ std::int64_t Positions(Call& call, const Windows& windows, std::size_t i, std::i
   return whole + 1;
 }
 
-void ConvOf(Call& call, const Shape& in, const Shape& weights, std::int32_t element) {
-  if (!in.has_rank) return call.Set(0, element, {});
+// What every convolution says of itself.
+struct Convolution {
+  std::size_t rank = 0;  // Dimensions beside batch and channels.
+  Windows windows;
+  std::int64_t group = 1;
+};
+
+// Of an input of known rank; nothing, and the call has failed or knows why, where it does not hold
+// together.
+std::optional<Convolution> ReadConvolution(Call& call, const Shape& in, const Shape& weights) {
   if (in.rank() < 2 || (weights.has_rank && weights.rank() != in.rank())) {
-    return call.Fail("weights of " + ToString(weights) + " for " + ToString(in) + " elements");
+    call.Fail("weights of " + ToString(weights) + " for " + ToString(in) + " elements");
+    return std::nullopt;
   }
   const std::size_t rank = in.rank() - 2;
   const std::optional<Dims> kernel = Kernel(call, rank, weights);
-  if (!kernel) return;
-  const std::optional<Windows> windows = ReadWindows(call, *kernel);
-  if (!windows) return;
+  if (!kernel) return std::nullopt;
+  std::optional<Windows> windows = ReadWindows(call, *kernel);
+  if (!windows) return std::nullopt;
   const std::int64_t group = call.Int("group", 1);
-  if (group < 1 || group > kMaxFactor) return call.Fail("groups of " + std::to_string(group));
+  if (group < 1 || group > kMaxFactor) {
+    call.Fail("groups of " + std::to_string(group));
+    return std::nullopt;
+  }
+  return Convolution{rank, *std::move(windows), group};
+}
+
+void ConvOf(Call& call, const Shape& in, const Shape& weights, std::int32_t element) {
+  if (!in.has_rank) return call.Set(0, element, {});
+  const std::optional<Convolution> conv = ReadConvolution(call, in, weights);
+  if (!conv) return;
   Dims out = {in.dims[0], kUnknownDim};
   if (weights.has_rank) {
     out[1] = weights.dims[0];
-    const std::int64_t channels = call.Times(weights.dims[1], group);
+    const std::int64_t channels = call.Times(weights.dims[1], conv->group);
     static_cast<void>(call.Same(in.dims[1], channels, "channels"));
   }
-  for (std::size_t i = 0; i < rank && !call.failed(); ++i) {
-    out.push_back(Positions(call, *windows, i, in.dims[i + 2], false));
+  for (std::size_t i = 0; i < conv->rank && !call.failed(); ++i) {
+    out.push_back(Positions(call, conv->windows, i, in.dims[i + 2], false));
   }
   call.Set(0, element, Ranked(std::move(out)));
 }
@@ -132,16 +151,9 @@ void ConvTranspose(Call& call) {
   const Shape& in = call.ShapeOf(0);
   const Shape& weights = call.ShapeOf(1);
   if (!in.has_rank) return call.Set(0, call.ElementOf(0), {});
-  if (in.rank() < 2 || (weights.has_rank && weights.rank() != in.rank())) {
-    return call.Fail("weights of " + ToString(weights) + " for " + ToString(in) + " elements");
-  }
-  const std::size_t rank = in.rank() - 2;
-  const std::optional<Dims> kernel = Kernel(call, rank, weights);
-  if (!kernel) return;
-  const std::optional<Windows> windows = ReadWindows(call, *kernel);
-  if (!windows) return;
-  const std::int64_t group = call.Int("group", 1);
-  if (group < 1 || group > kMaxFactor) return call.Fail("groups of " + std::to_string(group));
+  const std::optional<Convolution> conv = ReadConvolution(call, in, weights);
+  if (!conv) return;
+  const auto& [rank, windows, group] = *conv;
   std::vector<std::int64_t> more(rank, 0);
   if (const std::vector<std::int64_t>* given = call.Ints("output_padding")) {
     if (!call.Within(*given, rank, 0, kMaxFactor, "output padding")) return;
@@ -156,19 +168,18 @@ void ConvTranspose(Call& call) {
   Dims out = {in.dims[0], weights.has_rank ? call.Times(weights.dims[1], group) : kUnknownDim};
   for (std::size_t i = 0; i < rank && !call.failed(); ++i) {
     const std::int64_t size = in.dims[i + 2];
-    const std::int64_t stride = windows->strides[i];
+    const std::int64_t stride = windows.strides[i];
     if (sizes != nullptr) {
       out.push_back((*sizes)[sizes->size() - rank + i]);
-    } else if (size >= 0 && windows->auto_pad.substr(0, 4) == "SAME") {
+    } else if (size >= 0 && windows.auto_pad.substr(0, 4) == "SAME") {
       out.push_back(call.Times(size, stride));
-    } else if (size <= 0 || windows->kernel[i] < 0) {
+    } else if (size <= 0 || windows.kernel[i] < 0) {
       out.push_back(kUnknownDim);
     } else {
-      const std::int64_t extent = windows->dilations[i] * (windows->kernel[i] - 1) + 1;
+      const std::int64_t extent = windows.dilations[i] * (windows.kernel[i] - 1) + 1;
       const std::int64_t spread = call.Times(size - 1, stride);
       if (call.failed()) return;
-      const std::int64_t dim =
-          spread + extent + more[i] - windows->pads[i] - windows->pads[i + rank];
+      const std::int64_t dim = spread + extent + more[i] - windows.pads[i] - windows.pads[i + rank];
       if (dim < 0) return call.Fail("pads that leave a dimension of " + std::to_string(dim));
       out.push_back(dim);
     }

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "place/greedy/allocator.h"
 #include "place/greedy/packer.h"
 
@@ -148,17 +147,7 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
       }
     }
   };
-  std::vector<std::thread> helpers;
-  const auto wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), members.size());
-  while (helpers.size() + 1 < wanted) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::system_error&) {
-      break;  // Fewer threads than asked for; the answer is the same.
-    }
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  RunOnThreads(threads, members.size(), work);
 
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < std::min(stop.load() + 1, members.size()); ++i) {

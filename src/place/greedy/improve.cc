@@ -6,11 +6,10 @@
 #include <limits>
 #include <optional>
 #include <queue>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/parallel.h"
 
 namespace berth::internal {
 namespace {
@@ -480,17 +479,7 @@ Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work
         Part(instance, heat, std::move(parts[k])).Improve(stop_at, share, stop, offsets);
       }
     };
-    std::vector<std::thread> helpers;
-    const auto wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), parts.size());
-    while (helpers.size() + 1 < wanted) {
-      try {
-        helpers.emplace_back(work);
-      } catch (const std::system_error&) {
-        break;  // Fewer threads than asked for; the answer is the same.
-      }
-    }
-    work();
-    for (std::thread& helper : helpers) helper.join();
+    RunOnThreads(threads, parts.size(), work);
   }
   Bytes height = 0;
   for (const BufferIndex b : instance.buffers()) {

@@ -1,0 +1,33 @@
+// base/parallel.h -- the same work on several threads.
+#ifndef BERTH_BASE_PARALLEL_H_
+#define BERTH_BASE_PARALLEL_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace berth::internal {
+
+// Calls `work` on the calling thread and on others, `threads` in all but no more than `tasks`, and
+// returns when all are through. `work` takes tasks until there are none left, so that fewer threads
+// than asked for, where the system gives no more, do the same.
+template <typename Work>
+void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
+  std::vector<std::thread> helpers;
+  const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks);
+  while (helpers.size() + 1 < wanted) {
+    try {
+      helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_BASE_PARALLEL_H_

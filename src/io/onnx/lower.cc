@@ -1,0 +1,228 @@
+#include "io/onnx/lower.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "berth/budget.h"
+#include "berth/place.h"
+
+namespace berth::internal {
+namespace {
+
+// Names that are taken, each with how often it was asked for.
+using Names = std::unordered_map<std::string, std::size_t>;
+
+// The first of `name`, `name#2`, ... that is not taken.
+std::string Unique(Names& names, const std::string& name) {
+  std::size_t asked = ++names[name];
+  if (asked == 1) return name;
+  for (;; ++asked) {
+    std::string other = name + "#" + std::to_string(asked);
+    if (++names[other] == 1) {
+      names[name] = asked;
+      return other;
+    }
+  }
+}
+
+class Lowering {
+ public:
+  Lowering(const Region& region, const Knowledge& known, std::optional<int> element_bytes)
+      : region_(region), known_(known), element_bytes_(element_bytes) {}
+
+  Lowered Run() {
+    for (const ValueId id : region_.inputs) TensorOf(id);
+    for (OperatorIndex v = 0; v < region_.steps.size(); ++v) AddOperator(v);
+    for (const ValueId id : region_.outputs) graph_.tensors[TensorOf(id)].output = true;
+    return {std::move(graph_), std::move(tensor_of_)};
+  }
+
+ private:
+  TensorIndex TensorOf(ValueId id) {
+    const auto [found, added] = tensor_of_.emplace(id, graph_.tensors.size());
+    if (added) {
+      graph_.tensors.push_back(MakeTensor(known_.values[id]));
+      // A body's graph has what it takes from around it as inputs.
+      Tensor& tensor = graph_.tensors.back();
+      if (tensor.kind == TensorKind::kActivation && maker_.count(id) == 0) {
+        tensor.kind = TensorKind::kInput;
+      }
+    }
+    return found->second;
+  }
+
+  void AddOperator(OperatorIndex v) {
+    const Step& step = region_.steps[v];
+    Operator op;
+    op.type = Printable(step.node->type);
+    op.name = Unique(operator_names_, step.node->name.empty() ? op.type + "_" + std::to_string(v)
+                                                              : Printable(step.node->name));
+    for (const ValueId id : step.inputs) {
+      const auto made_by = maker_.find(id);
+      const KnownValue& value = known_.values[id];
+      const bool constant = value.info.constant && value.origin == Origin::kMade;
+      // What computes constants need not run; where it does, it comes in this order.
+      if (made_by != maker_.end() && (step.constant || constant)) {
+        op.after.push_back(made_by->second);
+      }
+      if (!step.constant) op.inputs.push_back(TensorOf(id));
+    }
+    std::sort(op.after.begin(), op.after.end());
+    op.after.erase(std::unique(op.after.begin(), op.after.end()), op.after.end());
+    for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+      const ValueId id = step.outputs[i];
+      maker_.emplace(id, v);
+      const TensorIndex t = TensorOf(id);
+      if (step.constant) continue;
+      if (i == 0 && step.zero_copy) MakeView(op.inputs[0], t);
+      op.outputs.push_back(t);
+    }
+    if (step.elementwise && !step.constant && step.outputs.size() == 1) AddOverwrites(step, op);
+    if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
+      Tensor workspace;
+      workspace.name = Unique(names_, op.name + " (workspace)");
+      workspace.bytes = step.unplanned.empty() ? step.workspace : 0;
+      workspace.unplanned = step.unplanned;
+      op.outputs.push_back(graph_.tensors.size());
+      graph_.tensors.push_back(std::move(workspace));
+    }
+    graph_.operators.push_back(std::move(op));
+  }
+
+  Tensor MakeTensor(const KnownValue& value) {
+    Tensor tensor;
+    tensor.name = Unique(names_, value.name.empty() ? "?" : Printable(value.name));
+    tensor.kind = value.origin == Origin::kInput    ? TensorKind::kInput
+                  : value.origin == Origin::kWeight ? TensorKind::kParameter
+                  : value.info.constant             ? TensorKind::kConstant
+                                                    : TensorKind::kActivation;
+    const std::optional<ElementTypeInfo> type = FindElementType(value.info.element);
+    if (type) tensor.dtype = std::string(type->name);
+    if (value.info.IsTensor() && value.info.shape.has_rank) {
+      tensor.shape = ToString(value.info.shape);
+    }
+    if (const std::optional<Bytes> bytes = BytesOf(value.info, element_bytes_)) {
+      tensor.bytes = *bytes;
+    } else if (value.cause >= 0) {
+      tensor.unplanned = known_.causes[static_cast<std::size_t>(value.cause)];
+    } else {
+      const std::string reason = ReasonOfType(value.info);
+      tensor.unplanned = reason.empty() ? "its size is not known" : reason;
+    }
+    return tensor;
+  }
+
+  void MakeView(TensorIndex of, TensorIndex view) {
+    const TensorIndex base = BaseOf(graph_, of);
+    Tensor& tensor = graph_.tensors[view];
+    // Of equal size by definition; where only one is known, it is planned by itself.
+    if (tensor.bytes != graph_.tensors[of].bytes ||
+        tensor.unplanned.empty() != graph_.tensors[base].unplanned.empty()) {
+      return;
+    }
+    tensor.alias_of = base;
+  }
+
+  void AddOverwrites(const Step& step, Operator& op) {
+    const Info& out = known_.values[step.outputs[0]].info;
+    const TensorIndex output = op.outputs[0];
+    if (graph_.tensors[output].alias_of || !graph_.tensors[output].unplanned.empty()) return;
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      const Info& in = known_.values[step.inputs[i]].info;
+      const Tensor& tensor = graph_.tensors[op.inputs[i]];
+      if (in.shape == out.shape && tensor.bytes == graph_.tensors[output].bytes &&
+          tensor.kind == TensorKind::kActivation && tensor.unplanned.empty()) {
+        op.may_overwrite.push_back({op.inputs[i], output});
+      }
+    }
+  }
+
+  const Region& region_;
+  const Knowledge& known_;
+  const std::optional<int> element_bytes_;
+  Graph graph_;
+  std::unordered_map<ValueId, TensorIndex> tensor_of_;
+  std::unordered_map<ValueId, OperatorIndex> maker_;
+  Names names_, operator_names_;
+};
+
+// Of results that lie where the operator's own outputs do, nothing is counted.
+void LeaveOutResults(const Region& region, const std::vector<Info>& outputs,
+                     std::optional<int> element_bytes, Lowered& lowered) {
+  Graph& graph = lowered.graph;
+  std::vector<int> results(graph.tensors.size(), 0);  // Of each base.
+  for (const ValueId id : region.outputs) {
+    const auto tensor = lowered.tensor_of.find(id);
+    if (tensor != lowered.tensor_of.end()) ++results[BaseOf(graph, tensor->second)];
+  }
+  std::vector<TensorIndex> left_out;
+  for (std::size_t i = 0; i < region.outputs.size() && i < outputs.size(); ++i) {
+    const auto tensor = lowered.tensor_of.find(region.outputs[i]);
+    if (tensor == lowered.tensor_of.end()) continue;
+    const TensorIndex base = BaseOf(graph, tensor->second);
+    if (graph.tensors[base].kind == TensorKind::kActivation && results[base] == 1 &&
+        BytesOf(outputs[i], element_bytes) == graph.tensors[base].bytes) {
+      left_out.push_back(base);
+    }
+  }
+  for (const TensorIndex base : left_out) graph.tensors[base].kind = TensorKind::kInput;
+  for (Operator& op : graph.operators) {
+    std::erase_if(op.outputs,
+                  [&](TensorIndex t) { return graph.tensors[t].kind == TensorKind::kInput; });
+  }
+}
+
+}  // namespace
+
+Lowered Lower(const Region& region, const Knowledge& known, std::optional<int> element_bytes) {
+  return Lowering(region, known, element_bytes).Run();
+}
+
+Workspace PlanBody(const Region& region, const Knowledge& known, const std::vector<Info>* outputs,
+                   std::optional<int> element_bytes) {
+  Workspace workspace;
+  Lowered lowered = Lower(region, known, element_bytes);
+  const Graph& graph = lowered.graph;
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.unplanned.empty() || tensor.kind != TensorKind::kActivation) continue;
+    workspace.unplanned = tensor.unplanned;
+    return workspace;
+  }
+  if (auto valid = Validate(graph); !valid) {
+    workspace.unplanned = valid.error().message;
+    return workspace;
+  }
+  if (outputs != nullptr) LeaveOutResults(region, *outputs, element_bytes, lowered);
+  const Liveness liveness = Live(graph, ProgramOrder(graph));
+  if (liveness.problem.buffers.size() <= 2) {  // Any plan is as high as the peak.
+    workspace.bytes = liveness.peak;
+    return workspace;
+  }
+  PlaceOptions options;
+  options.algorithm = Algorithm::kFirstFitSize;
+  Budget budget;
+  const Result<PlaceAnswer> answer = Place(liveness.problem, options, budget);
+  BERTH_CHECK(answer.has_value() && answer->best.has_value());
+  workspace.bytes = answer->best->height;
+  return workspace;
+}
+
+std::string ReasonOfType(const Info& info) {
+  if (info.IsTensor() && info.element == kString) return "text has no fixed size";
+  if (info.IsTensor() && info.element != kUndefined && !FindElementType(info.element)) {
+    return "element type " + std::to_string(info.element) + " is not known";
+  }
+  if (info.kind != TypeKind::kTensor && info.kind != TypeKind::kUnknown) {
+    return "a " + std::string(ToString(info.kind)) + " has no fixed size";
+  }
+  return {};
+}
+
+}  // namespace berth::internal
