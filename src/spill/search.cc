@@ -343,7 +343,11 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
       begin = end;
     }
   }
-  if (priced) bound_->Prices(view, candidates_, prices_);
+  if (priced) {
+    // The same prices, in the order of now.
+    const bool known = bound_->Prices(view, candidates_, prices_);
+    BERTH_CHECK(known);
+  }
   SumUp();
 }
 

@@ -34,7 +34,6 @@ namespace {
 
 using internal::OpIndex;
 using internal::spill::Action;
-using internal::spill::BeamOptions;
 using internal::spill::BestFirstAnswer;
 using internal::spill::kNoCost;
 using internal::spill::Model;

@@ -161,8 +161,8 @@ TEST(Cosma, LeastPeakIsTheOracles) {
 }
 
 // Two graphs, the second of which begins with what the last operator of the first makes.
-Graph InTwoParts(std::uint64_t seed, OperatorIndex& break_node) {
-  Graph graph = SmallGraph(seed, 4, 5);
+Graph InTwoParts(std::uint64_t seed, int operators_each, OperatorIndex& break_node) {
+  Graph graph = SmallGraph(seed, operators_each, operators_each);
   for (Tensor& tensor : graph.tensors) tensor.output = false;
   Operator middle;
   middle.name = "middle";
@@ -180,7 +180,7 @@ Graph InTwoParts(std::uint64_t seed, OperatorIndex& break_node) {
   middle.outputs.push_back(through);
   break_node = graph.operators.size();
   graph.operators.push_back(std::move(middle));
-  const Graph second = SmallGraph(seed + 500, 4, 5);
+  const Graph second = SmallGraph(seed + 500, operators_each, operators_each);
   const auto tensors = static_cast<TensorIndex>(graph.tensors.size());
   const auto operators = static_cast<OperatorIndex>(graph.operators.size());
   for (Tensor tensor : second.tensors) {
@@ -202,14 +202,15 @@ Graph InTwoParts(std::uint64_t seed, OperatorIndex& break_node) {
 TEST(Cosma, PartsMakeAPlan) {
   int spilling = 0;
   int planned = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
     SCOPED_TRACE(seed);
     OperatorIndex break_node = 0;
-    const Graph graph = InTwoParts(seed, break_node);
+    const bool addresses = seed % 4 == 0;
+    const Graph graph = InTwoParts(seed, addresses ? 3 : 6, break_node);
     ASSERT_TRUE(Validate(graph).has_value()) << Validate(graph).error().message;
     CosmaOptions options;
-    options.capacity = FindLeastMemory(graph, {}).bytes + static_cast<Bytes>(seed % 2);
-    options.addresses = seed % 3 == 0;
+    options.capacity = FindLeastMemory(graph, {}).bytes;
+    options.addresses = addresses;
     Budget budget;
     budget.SetTimeLimit(20);
     const auto parts = SolveCosmaInParts(graph, options, {break_node}, budget);
@@ -240,8 +241,8 @@ TEST(Cosma, PartsMakeAPlan) {
         graph, {}, options.addresses ? std::optional<Bytes>(options.capacity) : std::nullopt, plan);
     EXPECT_TRUE(valid.has_value()) << valid.error().message;
   }
-  EXPECT_GT(planned, 8);
-  EXPECT_GT(spilling, 2);
+  EXPECT_GT(planned, 6);
+  EXPECT_GT(spilling, 1);
 }
 
 TEST(Cosma, PartsHaveToComeOneAfterTheOther) {

@@ -90,7 +90,9 @@ class Cosma {
       const Operator& op = graph_.operators[v];
       const auto follows = [&](std::size_t u) {
         before_[v][u] = 1;
-        for (std::size_t w = 0; w < u; ++w) before_[v][w] |= before_[u][w];
+        for (std::size_t w = 0; w < u; ++w) {
+          if (before_[u][w] != 0) before_[v][w] = 1;
+        }
       };
       std::vector<TensorIndex> touched = op.mutates;
       for (const TensorIndex t : op.mutates) {

@@ -76,8 +76,9 @@ class Parts {
       if (maker_[t] == kNone || breaks[maker_[t]] != 0) continue;
       for (const std::size_t u : users_[t]) {
         // The smallest stays the root.
-        const auto [low, high] = std::minmax(find(u), find(maker_[t]));
-        root[high] = low;
+        const std::size_t a = find(u);
+        const std::size_t b = find(maker_[t]);
+        root[std::max(a, b)] = std::min(a, b);
       }
     }
     // Parts by their first operators, each as soon as those before it have run.
