@@ -11,10 +11,17 @@
 
 namespace [[gnu::visibility("default")]] berth {
 
+// What happens at the ends of a buffer's life, where it is a stay of several (berth/spill.h).
+struct SvgMark {
+  bool retrieved = false;  // It was brought in from off chip at its start.
+  bool spilled = false;    // It is written off chip at its end.
+};
+
 struct SvgOptions {
   int width = 1200;  // Pixels; at least 200.
   int height = 700;  // Pixels; at least 150.
   std::string title = {};
+  std::vector<SvgMark> marks = {};  // One for each buffer, or none at all.
 };
 
 // Draws time to the right and addresses upwards: each buffer's live bytes, the capacity, the lower

@@ -534,6 +534,10 @@ constexpr std::string_view kStyle =
     ".id.s{font-size:9px}\n"
     ".size{font-size:9px;text-anchor:middle;fill:#333}\n";
 
+constexpr std::string_view kMarkStyle =
+    ".in{fill:#004488;stroke:#004488;stroke-width:1.4;pointer-events:none}\n"
+    ".out{fill:#bb3344;stroke:#bb3344;stroke-width:1.4;pointer-events:none}\n";
+
 // What the plan is worth, in a line.
 std::string Subtitle(const Problem& problem, Bytes height, Bytes lower_bound) {
   const std::size_t count = problem.buffers.size();
@@ -553,8 +557,37 @@ std::string Subtitle(const Problem& problem, Bytes height, Bytes lower_bound) {
   return text;
 }
 
+// Edges with arrows: into the buffer where it is brought in, out of it where it is written off
+// chip. One path each, whatever their number; beside each other they are told apart by where they
+// point from.
+std::string DrawMarks(const Problem& problem, const Placement& placement,
+                      const std::vector<SvgMark>& marks, const Panel& panel) {
+  std::string in;
+  std::string out;
+  for (std::size_t b = 0; b < std::min(marks.size(), problem.buffers.size()); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    const Pixels low = panel.Y(placement.offsets[b]);
+    const Pixels high = panel.Y(placement.offsets[b] + buffer.size);
+    const Pixels middle = (low + high) / 2;
+    const Pixels half = std::min<Pixels>((low - high) / 2, 40);
+    const auto edge = [&](Pixels x, Pixels point) {
+      return "M" + At({x, low}) + "L" + At({x, high}) + "M" + At({x, middle - half}) + "L" +
+             At({point, middle}) + "L" + At({x, middle + half}) + "Z";
+    };
+    const Pixels start = panel.X(buffer.start) + 8;
+    const Pixels end = panel.X(buffer.end) - 8;
+    const Pixels tip = std::min<Pixels>(50, (end - start) / 2);
+    if (marks[b].retrieved) in += edge(start, start + tip);
+    if (marks[b].spilled) out += edge(end - tip, end);
+  }
+  std::string svg;
+  if (!in.empty()) svg += "<path class=\"in\" d=\"" + in + "\"/>\n";
+  if (!out.empty()) svg += "<path class=\"out\" d=\"" + out + "\"/>\n";
+  return svg;
+}
+
 // From right to left; entries that would reach `left` are left out.
-std::string Legend(Pixels left, Pixels right, Pixels y) {
+std::string Legend(Pixels left, Pixels right, Pixels y, bool marks) {
   std::string svg;
   const auto entry = [&](std::string_view text, Pixels symbol, auto draw) {
     const Pixels width = WidthOf(text) * kFont / 100;
@@ -570,6 +603,16 @@ std::string Legend(Pixels left, Pixels right, Pixels y) {
              std::string(attributes) + "/>\n";
     };
   };
+  if (marks) {
+    const auto arrow = [&](std::string_view name) {
+      return [&, name](Pixels x) {
+        return "<path class=\"" + std::string(name) + "\" d=\"M" + At({x + 20, y - 50}) + "L" +
+               At({x + 80, y}) + "L" + At({x + 20, y + 50}) + "Z\"/>\n";
+      };
+    };
+    entry("written out", 100, arrow("out"));
+    entry("brought in", 100, arrow("in"));
+  }
   entry("live load", 120, swatch("class=\"load\""));
   entry("free", 120, swatch("class=\"panel\" stroke=\"#9a9fa8\""));
   entry("buffers, coloured only to tell neighbours apart", 480, [&](Pixels x) {
@@ -646,8 +689,9 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + Tenths(width) +
                     "\" height=\"" + Tenths(height) + "\" viewBox=\"0 0 " + Tenths(width) + " " +
                     Tenths(height) + "\" role=\"img\" aria-label=\"" + EscapeXml(title) + ": " +
-                    subtitle + "\">\n<style>\n" + std::string(kStyle) + Colors() +
-                    "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+                    subtitle + "\">\n<style>\n" + std::string(kStyle) +
+                    std::string(options.marks.empty() ? std::string_view() : kMarkStyle) +
+                    Colors() + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 
   const Pixels text_width = width - 480;
   const auto most_characters = static_cast<std::size_t>(text_width / 100);
@@ -655,7 +699,7 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   if (roomy) {
     svg += Text({240, 520}, "subtitle", subtitle);
     const Pixels subtitle_end = 240 + WidthOf(subtitle) * 120 / 100;
-    svg += Legend(subtitle_end + 200, width - 240, 480);
+    svg += Legend(subtitle_end + 200, width - 240, 480, !options.marks.empty());
   }
 
   const auto rectangle = [](const Panel& panel, std::string_view classes) {
@@ -667,6 +711,7 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   svg += ByteAxis(main, "offset", 420);
   const auto [buffers, labels] = DrawBuffers(problem, placement.offsets, pieces, main);
   svg += buffers;
+  svg += DrawMarks(problem, placement, options.marks, main);
   svg += rectangle(main, "frame");
   if (has_strip && peak.load > 0) {
     const Pixels x = PeakX(peak, main);

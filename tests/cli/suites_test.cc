@@ -132,6 +132,51 @@ TEST_F(SuitesTest, MiniMallocQuickly) {
   }
 }
 
+TEST_F(SuitesTest, CosmaQuickly) {
+  const ProcessResult result = Run({"cosma", "--time-limit", "5s"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  std::set<std::string> files = {"cosma-conditions.json"};
+  for (const std::string experiment : {"figure3", "figure4", "training"}) {
+    for (const std::string end : {".csv", "-reduction.csv", ".svg"}) {
+      files.insert("cosma-" + experiment + end);
+    }
+  }
+  EXPECT_EQ(Files(), files);
+  const auto rows = Csv("cosma-figure3.csv");
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) -
+                                    rows[0].begin());
+  };
+  ASSERT_EQ(rows.size(), 1 + 2 * 6U);  // Two graphs, six budgets.
+  std::int64_t spilling = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    SCOPED_TRACE(rows[i][0] + ", " + rows[i][1]);
+    const auto bytes = [&](const std::string& name) { return std::stoll(rows[i][column(name)]); };
+    const auto all = bytes("all_orders_bytes");
+    EXPECT_LE(all, bytes("program_bytes"));
+    EXPECT_LE(all, bytes("least_peak_bytes"));
+    EXPECT_LE(all, bytes("peak_belady_bytes"));
+    EXPECT_LE(bytes("all_orders_lower_bound_bytes"), all);
+    if (rows[i][1].rfind("MP", 0) == 0) {
+      EXPECT_EQ(bytes("all_orders_without_addresses_bytes"), 0);
+    }
+    spilling += all > 0 ? 1 : 0;
+  }
+  EXPECT_GT(spilling, 0);
+}
+
+TEST_F(SuitesTest, ModelsStandForTheNetworks) {
+  const std::string model = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  const ProcessResult result = Run({"cosma", model, "--only", "figure4"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const auto rows = Csv("cosma-figure4.csv");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[1][0], "cells");
+  ExpectRefused(Berth({"bench", "--suite", "cosma", "--data", Path("nowhere")}),
+                "holds neither inference/ nor training/");
+}
+
 TEST_F(SuitesTest, TablesStandForTheModels) {
   const ProcessResult result = Run({"telamalloc", SmallTable(), "--only", "table2"});
   ASSERT_EQ(result.exit_code, 0) << result.standard_error;
@@ -218,7 +263,7 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(Berth({"bench", "--suite", "other"}),
-                "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla");
+                "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
   ExpectRefused(Berth({"bench", "--suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--data", Path("nowhere")}),

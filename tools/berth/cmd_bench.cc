@@ -284,7 +284,7 @@ Command AddBenchCommand(CLI::App& berth) {
                       "Instead of comparing on TABLES: the tables and figures of a paper, measured "
                       "anew. TABLES then stand for its models; without any, those of --data, or "
                       "generated ones.")
-          ->type_name("telamalloc|minimalloc|olla");
+          ->type_name("telamalloc|minimalloc|olla|cosma");
   SuiteOptions& suite_options = arguments->suite_options;
   suite_options.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
   const auto of_suite = [&](CLI::Option* option) { option->needs(suite); };
@@ -299,7 +299,7 @@ Command AddBenchCommand(CLI::App& berth) {
                            "The folder for the suite's CSV files and SVG pictures. Default: none.")
                ->type_name("FOLDER"));
   of_suite(app->add_option("--data", suite_options.data,
-                           "The folder that holds models/ and challenging/, of olla inference/ "
+                           "The folder that holds models/ and challenging/, of olla and cosma inference/ "
                            "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
                ->type_name("FOLDER"));
   of_suite(app->add_flag("--quick", suite_options.quick,

@@ -2,9 +2,11 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
+#include "tools/berth/spilling.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
 #include "tools/verify/verify_order.h"
+#include "tools/verify/verify_spill.h"
 
 namespace berth::internal {
 namespace {
@@ -194,6 +196,44 @@ void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
   if (check.execution) Print(ExecutionText(*check.execution));
 }
 
+// A plan in which tensors leave and come back is always run: what it holds shows in nothing else.
+Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
+                           const std::string& text, const std::string& name,
+                           const Counting& counting) {
+  const auto read = ReadSpillPlan(text, name, model.graph);
+  if (!read) return tl::unexpected(read.error());
+  const Bytes capacity = arguments.table.capacity.value_or(read->capacity);
+  const SpillReport report = VerifySpillPlan(model.graph, counting, capacity, read->plan);
+  if (arguments.json) {
+    Json json;
+    json["valid"] = report.ok();
+    json["height"] = report.height;
+    json["capacity"] = capacity;
+    json["spilled"] = report.traffic.spilled;
+    json["retrieved"] = report.traffic.retrieved;
+    json["faults"] = Json::array();
+    for (const SpillFault& fault : report.faults) {
+      json["faults"].push_back(Describe(fault, model.graph, read->plan));
+    }
+    json["version"] = BERTH_VERSION;
+    PrintJson(json);
+  } else if (report.ok()) {
+    Print(Paint(Tone::kGood, "The plan holds:") + " " +
+          Plural(static_cast<std::int64_t>(read->plan.order.size()), "operator") + " run in " +
+          FormatBytesExactly(report.height) + ", each found what it needs; " +
+          FormatBytesExactly(report.traffic.spilled) + " spilled, " +
+          FormatBytesExactly(report.traffic.retrieved) + " retrieved.\n");
+  } else {
+    std::string lines;
+    for (const SpillFault& fault : report.faults) {
+      lines += "  " + OneLine(Describe(fault, model.graph, read->plan)) + "\n";
+    }
+    Print(Paint(Tone::kBad, "The plan does not hold:") + " " +
+          Plural(static_cast<std::int64_t>(report.faults.size()), "fault") + ".\n" + lines);
+  }
+  return report.ok() ? kDone : kDoesNotFit;
+}
+
 // An order that others have made is judged by the verifier, which names every fault; so it is only
 // read here.
 Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
@@ -210,6 +250,9 @@ Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
   const auto model = ParseModel(model_arguments, std::move(file));
   if (!model) return tl::unexpected(model.error());
   const Graph& graph = model->graph;
+  if (IsSpillPlan(*plan)) {
+    return RunSpills(arguments, *model, *plan, plan_name, model_arguments.counting);
+  }
   auto order = ReadOrder(*plan, plan_name, graph, /*validate=*/false);
   if (!order) return tl::unexpected(order.error());
   GraphCheck check;

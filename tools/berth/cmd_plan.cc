@@ -11,6 +11,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/peak.h"
 #include "tools/berth/remedies.h"
+#include "tools/berth/spilling.h"
 
 namespace berth::internal {
 namespace {
@@ -22,6 +23,7 @@ struct PlanArguments {
   ModelArguments model;
   std::string order;
   std::optional<Bytes> capacity;
+  std::string budget;
   SearchArguments search;
   PlanOutputs outputs;
   bool tensors = false;
@@ -370,6 +372,32 @@ std::optional<Bytes> PeakInPlace(const Model& model, const Order& order,
   return Live(ReuseInPlace(model.graph), order, arguments.counting).peak;
 }
 
+// Tensors leave and come back where they have to.
+Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& model) {
+  if (arguments.capacity) {
+    return Fail(ErrorCode::kInvalidOptions, "--budget and --capacity: give one of them");
+  }
+  const bool fixed = arguments.order == "program";
+  if (!fixed && !arguments.order.empty() && arguments.order != "auto") {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--order: with --budget it is auto or program, not '" + arguments.order + "'");
+  }
+  SpillRequest request;
+  request.budget = arguments.budget;
+  request.fixed_order = fixed;
+  request.output = arguments.output;
+  request.svg = arguments.svg;
+  request.json = arguments.json;
+  request.in_place = arguments.model.in_place;
+  request.tensors = arguments.tensors;
+  request.time_limit = arguments.search.time_limit;
+  request.node_limit = arguments.search.node_limit;
+  const auto run = PlanWithinBudget(model, arguments.model.counting, request);
+  if (!run) return tl::unexpected(run.error());
+  if (run->answer.best) return kDone;
+  return run->answer.outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
+}
+
 Result<ExitCode> Run(const PlanArguments& arguments) {
   if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
     return tl::unexpected(checked.error());
@@ -381,6 +409,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   }
   const auto model = LoadModel(arguments.model);
   if (!model) return tl::unexpected(model.error());
+  if (!arguments.budget.empty()) return RunWithinBudget(arguments, *model);
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
@@ -417,6 +446,11 @@ Command AddPlanCommand(CLI::App& berth) {
   AddBytes(
       *app, "--capacity", arguments->capacity,
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
+  app->add_option("--budget", arguments->budget,
+                  "As --capacity, but what does not fit leaves the memory and comes back, with the "
+                  "least traffic: bytes, or MR (what one operator needs), MP (the least peak), MH "
+                  "(halfway).")
+      ->type_name("BYTES");
   AddOrder(*app, arguments->order);
   app->add_option("-o,--output", arguments->outputs.plan,
                   "Write the plan: .json (order and offsets), .csv (a table with an offset "

@@ -37,6 +37,7 @@ struct Command {
 [[nodiscard]] Command AddGenerateCommand(CLI::App& berth);
 [[nodiscard]] Command AddEncodeCommand(CLI::App& berth);
 [[nodiscard]] Command AddBenchCommand(CLI::App& berth);
+[[nodiscard]] Command AddSweepCommand(CLI::App& berth);
 [[nodiscard]] Command AddOptionsCommand(CLI::App& berth);
 
 // docs/options.md, made from berth::Options().

@@ -55,7 +55,8 @@ int Main(int argc, char** argv) {
       AddPlanCommand(berth),  AddScheduleCommand(berth), AddCompareCommand(berth),
       AddPlaceCommand(berth), AddCheckCommand(berth),    AddExplainCommand(berth),
       AddInfoCommand(berth),  AddGenerateCommand(berth), AddEncodeCommand(berth),
-      AddBenchCommand(berth), AddOptionsCommand(berth),  AddDiffCommand(berth)};
+      AddBenchCommand(berth), AddSweepCommand(berth),    AddOptionsCommand(berth),
+      AddDiffCommand(berth)};
   try {
     // CLI11 takes the words of a command line from the last to the first.
     auto words =

@@ -100,13 +100,16 @@ Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,
   return inputs;
 }
 
-Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths) {
+Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths,
+                                           std::optional<int> element_bytes) {
   const auto files = FindGraphs(paths);
   if (!files) return tl::unexpected(files.error());
   std::vector<GraphInput> inputs;
   for (const std::string& file : *files) {
     ModelArguments arguments;
     arguments.path = file;
+    // Other files take no options of the importer.
+    if (fs::path(file).extension() == ".onnx") arguments.onnx.element_bytes = element_bytes;
     auto loaded = LoadModel(arguments);
     if (!loaded) return tl::unexpected(loaded.error());
     GraphInput input;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,10 @@ struct GraphInput {
 
 // The graphs and ONNX models in `paths`, files or folders; in a folder, a .json file beside an
 // .onnx file of the same name is about it, not a graph. A graph with weight updates is one of
-// training. Errors: kIo, kParse, kInvalidGraph, kUnsupported.
-[[nodiscard]] Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths);
+// training. `element_bytes` is for ONNX models, as in OnnxOptions: graphs say themselves what their
+// tensors take. Errors: kIo, kParse, kInvalidGraph, kUnsupported.
+[[nodiscard]] Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths,
+                                                         std::optional<int> element_bytes = {});
 
 // Finds `least` and `bound` of each, `jobs` at a time, within a number of nodes, so that they are
 // the same everywhere.

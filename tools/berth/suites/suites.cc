@@ -101,8 +101,8 @@ Result<void> FindData(const Suite& suite, SuiteOptions& options) {
 }  // namespace
 
 std::span<const Suite* const> Suites() {
-  static const std::array<const Suite*, 3> kSuites = {&TelaMallocSuite(), &MiniMallocSuite(),
-                                                      &OllaSuite()};
+  static const std::array<const Suite*, 4> kSuites = {&TelaMallocSuite(), &MiniMallocSuite(),
+                                                      &OllaSuite(), &CosmaSuite()};
   return kSuites;
 }
 

@@ -40,6 +40,7 @@ struct Suite {
 [[nodiscard]] const Suite& TelaMallocSuite();
 [[nodiscard]] const Suite& MiniMallocSuite();
 [[nodiscard]] const Suite& OllaSuite();
+[[nodiscard]] const Suite& CosmaSuite();
 // All suites.
 [[nodiscard]] std::span<const Suite* const> Suites();
 

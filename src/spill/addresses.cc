@@ -1,0 +1,268 @@
+#include "spill/addresses.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace berth::internal::spill {
+namespace {
+
+struct Tried {
+  std::vector<Bytes> offsets;
+  Bytes height = 0;
+};
+
+// Enough for the placer's greedy algorithms, which take milliseconds.
+constexpr std::int64_t kNodesThatMustBe = 1000;
+
+// One placement with a node limit of its own; time and cancellation are those of `budget`, unless
+// this is one that has to be made whatever is left of it.
+Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout, Bytes capacity,
+                                        std::int64_t nodes, const Placer& placer, Budget& budget,
+                                        bool must = false) {
+  Problem problem = ProblemOf(graph, PlanOf(layout));
+  problem.capacity = capacity;
+  Budget mine;
+  const std::int64_t left =
+      std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
+  if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
+    mine.SetNodeLimit(kNodesThatMustBe);
+  } else {
+    mine.SetNodeLimit(left);
+    mine.SetOnPoll([&] {
+      if (budget.TimeIsUp()) mine.Cancel();
+    });
+  }
+  Result<PlaceAnswer> answer = placer(problem, mine);
+  if (!answer) return tl::unexpected<Error>(answer.error());
+  if (!answer->best) return std::optional<Tried>();
+  return std::optional<Tried>(Tried{answer->best->offsets, answer->best->height});
+}
+
+SpillPlan WithOffsets(const Layout& layout, const Tried& tried) {
+  SpillPlan plan = PlanOf(layout);
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    plan.residencies[i].offset = tried.offsets[i];
+  }
+  plan.height = tried.height;
+  return plan;
+}
+
+// A storage that could leave after one of its accesses.
+struct Choice {
+  std::size_t storage = 0;
+  std::size_t access = 0;
+  Bytes extra = 0;
+  Step begin = 0;  // Steps in which its bytes become free.
+  Step end = 0;
+};
+
+std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
+  std::vector<Choice> choices;
+  const Bytes now = AvoidableTraffic(layout);
+  for (std::size_t s = 0; s < layout.storages.size(); ++s) {
+    Layout one;
+    one.order = layout.order;
+    one.storages.push_back(layout.storages[s]);
+    const Bytes before = AvoidableTraffic(one);
+    Stays& stays = one.storages[0];
+    for (std::size_t i = 0; i < stays.accesses.size(); ++i) {
+      if (stays.kept[i] == 0) continue;
+      const bool last = i + 1 == stays.accesses.size();
+      const Step next = last ? layout.steps() : stays.accesses[i + 1].step;
+      stays.kept[i] = 0;
+      const Bytes extra = AvoidableTraffic(one) - before;
+      stays.kept[i] = 1;
+      if (extra > limit - now) continue;
+      choices.push_back({s, i, extra, stays.accesses[i].step + 1, next});
+    }
+  }
+  // Cheapest first; of equal ones, what frees most.
+  const auto area = [&](const Choice& choice) {
+    return layout.storages[choice.storage].size * (choice.end - choice.begin);
+  };
+  std::stable_sort(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
+    return a.extra != b.extra ? a.extra < b.extra : area(a) > area(b);
+  });
+  return choices;
+}
+
+// A layout on its way to one that can be placed.
+class Repair {
+ public:
+  Repair(const Graph& graph, Layout layout, Tried tried, const AddressOptions& options,
+         const Placer& placer, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        placer_(placer),
+        budget_(budget),
+        layout_(std::move(layout)),
+        tried_(std::move(tried)) {}
+
+  Result<std::optional<SpillPlan>> Run() {
+    // One choice that is enough by itself, the cheapest first.
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
+      if (budget_.Exhausted()) break;
+      auto fits = TryWithout({choices[i].storage, choices[i].access}, options_.nodes_of_trial);
+      if (!fits) return tl::unexpected<Error>(fits.error());
+      if (*fits) return Plan();
+      layout_.storages[choices[i].storage].kept[choices[i].access] = 1;
+    }
+    if (auto done = ClearUntilItFits(); !done) return tl::unexpected<Error>(done.error());
+    if (auto done = KeepAgain(); !done) return tl::unexpected<Error>(done.error());
+    return Plan();
+  }
+
+ private:
+  struct Gap {
+    std::size_t storage = 0;
+    std::size_t access = 0;
+  };
+
+  [[nodiscard]] bool fits() const { return tried_.height <= options_.capacity; }
+  [[nodiscard]] std::optional<SpillPlan> Plan() const {
+    if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
+    return WithOffsets(layout_, tried_);
+  }
+  // Whether there is room once that gap is cleared; then that is the placement.
+  Result<bool> TryWithout(Gap gap, std::int64_t nodes) {
+    layout_.storages[gap.storage].kept[gap.access] = 0;
+    return Place(nodes);
+  }
+  Result<bool> Place(std::int64_t nodes, bool must = false) {
+    auto tried = TryPlacing(graph_, layout_, options_.capacity, nodes, placer_, budget_, must);
+    if (!tried) return tl::unexpected<Error>(tried.error());
+    if (!*tried || (*tried)->height > options_.capacity) return false;
+    tried_ = std::move(**tried);
+    return true;
+  }
+
+  // Where something sticks out of the memory, the gap beside it that frees the most for its traffic
+  // is cleared; placed again, and so on. When the budget ends, or nothing beside it can leave, each
+  // storage is in memory only while an operator uses it: what one operator uses fits side by side,
+  // but for alignments.
+  Result<void> ClearUntilItFits() {
+    while (!fits() && !budget_.Exhausted()) {
+      const auto gap = NextGap();
+      if (!gap) break;
+      layout_.storages[gap->storage].kept[gap->access] = 0;
+      cleared_.push_back(*gap);
+      auto tried = TryPlacing(graph_, layout_, options_.capacity, options_.nodes_of_repair, placer_,
+                              budget_);
+      if (!tried) return tl::unexpected<Error>(tried.error());
+      if (!*tried) break;
+      tried_ = std::move(**tried);
+    }
+    if (fits()) return {};
+    for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
+      Stays& stays = layout_.storages[s];
+      for (std::size_t i = 0; i < stays.kept.size(); ++i) {
+        if (stays.kept[i] != 0) cleared_.push_back({s, i});
+        stays.kept[i] = 0;
+      }
+    }
+    if (auto placed = Place(options_.nodes_of_trial, /*must=*/true); !placed) {
+      return tl::unexpected<Error>(placed.error());
+    }
+    return {};
+  }
+
+  std::optional<Gap> NextGap() const {
+    const SpillPlan plan = PlanOf(layout_);
+    // What sticks out the furthest; after it the others.
+    std::vector<std::size_t> out;
+    const auto top = [&](std::size_t i) {
+      return tried_.offsets[i] + graph_.tensors[plan.residencies[i].tensor].bytes;
+    };
+    for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+      if (top(i) > options_.capacity) out.push_back(i);
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::size_t i, std::size_t j) { return top(i) > top(j); });
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (const std::size_t i : out) {
+      const Residency& residency = plan.residencies[i];
+      const Choice* best = nullptr;
+      __extension__ using Wide = __int128;
+      Wide best_area = 0;
+      for (const Choice& choice : choices) {
+        const Step steps =
+            std::min(choice.end, residency.end) - std::max(choice.begin, residency.start);
+        if (steps <= 0) continue;
+        const Wide area = Wide{layout_.storages[choice.storage].size} * steps;
+        if (best == nullptr || choice.extra * best_area < best->extra * area) {
+          best = &choice;
+          best_area = area;
+        }
+      }
+      if (best != nullptr) return Gap{best->storage, best->access};
+    }
+    return std::nullopt;
+  }
+
+  // What was cleared stays after all where there is room: the dearest first.
+  Result<void> KeepAgain() {
+    std::stable_sort(cleared_.begin(), cleared_.end(), [&](const Gap& a, const Gap& b) {
+      return layout_.storages[a.storage].size > layout_.storages[b.storage].size;
+    });
+    for (const Gap& gap : cleared_) {
+      if (!fits() || budget_.Exhausted()) break;
+      char& kept = layout_.storages[gap.storage].kept[gap.access];
+      const Bytes before = AvoidableTraffic(layout_);
+      kept = 1;
+      const std::vector<Bytes> load = LoadOf(layout_);
+      bool stays = AvoidableTraffic(layout_) < before &&
+                   *std::max_element(load.begin(), load.end()) <= options_.capacity;
+      if (stays) {
+        const auto placed = Place(options_.nodes_of_repair);
+        if (!placed) return tl::unexpected<Error>(placed.error());
+        stays = *placed;
+      }
+      if (!stays) kept = 0;
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  const AddressOptions& options_;
+  const Placer& placer_;
+  Budget& budget_;
+  Layout layout_;
+  Tried tried_;  // Of `layout_`.
+  std::vector<Gap> cleared_;
+};
+
+}  // namespace
+
+Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
+                                               const AddressOptions& options, const Placer& placer,
+                                               Budget& budget) {
+  using Found = std::optional<SpillPlan>;
+  // Results stay to the end where nothing else has to leave and there is room.
+  if (AvoidableTraffic(layout) == 0) {
+    Layout staying = layout;
+    for (Stays& stays : staying.storages) {
+      if (stays.result && !stays.kept.empty()) stays.kept.back() = 1;
+    }
+    const std::vector<Bytes> load = LoadOf(staying);
+    if (load.empty() || *std::max_element(load.begin(), load.end()) <= options.capacity) {
+      auto tried =
+          TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer, budget);
+      if (!tried) return tl::unexpected<Error>(tried.error());
+      if (*tried && (*tried)->height <= options.capacity) {
+        return Found(WithOffsets(staying, **tried));
+      }
+    }
+  }
+  auto first = TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget,
+                          /*must=*/true);
+  if (!first) return tl::unexpected<Error>(first.error());
+  if (!*first) return Found();
+  if ((*first)->height <= options.capacity) return Found(WithOffsets(layout, **first));
+  return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
+}
+
+}  // namespace berth::internal::spill

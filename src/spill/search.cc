@@ -1,0 +1,710 @@
+#include "spill/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/numbers.h"
+
+namespace berth::internal::spill {
+namespace {
+
+__extension__ using Wide = __int128;
+
+template <typename Visit>
+void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
+  for (std::size_t w = 0; w < num_words; ++w) {
+    for (Word rest = words[w]; rest != 0; rest &= rest - 1) {
+      visit(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+    }
+  }
+}
+
+constexpr std::size_t kTurnsPerNode = 256;
+// States that a new one is held against. In one order all states of a step meet here, thousands of
+// them; the newest are the most alike. To miss that one is no better than another costs work alone.
+constexpr std::size_t kMostCompared = 64;
+// Storages of one size among which the Belady rule is looked for: it takes their number squared.
+constexpr std::size_t kLargestGroup = 64;
+// From so many candidates on, a beam takes those needed last instead of trying many sets.
+constexpr std::size_t kManyCandidates = 24;
+
+std::size_t HashOf(const Word* words, std::size_t num_words) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (std::size_t w = 0; w < num_words; ++w) hash = Mixed(hash, words[w]);
+  return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+}  // namespace
+
+Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound)
+    : model_(model),
+      capacity_(capacity),
+      rules_(rules),
+      bound_(bound),
+      op_words_(model.operator_words()),
+      storage_words_(model.storage_words()),
+      stride_(op_words_ + 2 * storage_words_) {}
+
+void Search::Clear() {
+  words_.clear();
+  nodes_.clear();
+  slots_.assign(1024, -1);
+}
+
+Search::Open Search::Start() const {
+  Open open;
+  open.words.assign(stride_, 0);
+  FindReady(open);
+  return open;
+}
+
+void Search::Load(std::size_t node, Open& open) const {
+  const Word* from = WordsOf(node);
+  open.words.assign(from, from + stride_);
+  open.cost = nodes_[node].cost;
+  open.resident_bytes = nodes_[node].resident_bytes;
+  open.executed = static_cast<std::size_t>(nodes_[node].executed);
+  FindReady(open);
+}
+
+bool Search::IsReady(OpIndex v, const Word* executed) const {
+  for (const OpIndex u : model_.predecessors[v]) {
+    if (!TestBit(executed, u.position())) return false;
+  }
+  return true;
+}
+
+void Search::FindReady(Open& open) const {
+  open.ready.clear();
+  const Word* executed = open.words.data();
+  for (std::size_t w = 0; w < op_words_; ++w) {
+    const std::size_t begin = w * kWordBits;
+    Word rest = ~executed[w];
+    if (model_.num_operators - begin < kWordBits) {
+      rest &= (Word{1} << (model_.num_operators - begin)) - 1;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      const OpIndex v(begin + static_cast<std::size_t>(std::countr_zero(rest)));
+      if (IsReady(v, executed)) open.ready.push_back(v);
+    }
+  }
+}
+
+bool Search::IsDead(StorageIndex s, const Word* executed) const {
+  for (const OpIndex u : model_.users[s]) {
+    if (!TestBit(executed, u.position())) return false;
+  }
+  return true;
+}
+
+void Search::Run(OpIndex v, Open& open) const {
+  Word* executed = open.words.data();
+  Word* resident = executed + op_words_;
+  Word* clean = resident + storage_words_;
+  SetBit(executed, v.position());
+  ++open.executed;
+  for (const StorageIndex s : model_.used[v]) {
+    if (!TestBit(resident, s.position())) {
+      SetBit(resident, s.position());
+      SetBit(clean, s.position());
+      open.resident_bytes += model_.storages[s].size;
+    }
+  }
+  for (const StorageIndex s : model_.written[v]) ClearBit(clean, s.position());
+  for (const StorageIndex s : model_.made[v]) {
+    SetBit(resident, s.position());
+    open.resident_bytes += model_.storages[s].size;
+  }
+  const auto settle = [&](StorageIndex s) {
+    const Stored& stored = model_.storages[s];
+    if (IsDead(s, executed)) {
+      ClearBit(resident, s.position());
+      ClearBit(clean, s.position());
+      open.resident_bytes -= stored.size;
+    } else if (stored.result && !TestBit(clean, s.position())) {
+      // Its last value is written out in any case, and may be so at once.
+      std::int32_t writers = stored.writers;
+      if (writers > 0) {
+        for (const OpIndex u : model_.users[s]) {
+          if (!TestBit(executed, u.position())) continue;
+          const auto list = model_.written[u];
+          writers -= std::binary_search(list.begin(), list.end(), s) ? 1 : 0;
+        }
+      }
+      if (writers == 0) SetBit(clean, s.position());
+    }
+  };
+  for (const StorageIndex s : model_.used[v]) settle(s);
+  for (const StorageIndex s : model_.made[v]) settle(s);
+
+  std::erase(open.ready, v);
+  for (const OpIndex u : model_.successors[v]) {
+    if (IsReady(u, executed)) {
+      open.ready.insert(std::upper_bound(open.ready.begin(), open.ready.end(), u), u);
+    }
+  }
+}
+
+bool Search::IsSafe(OpIndex v, const Open& open) const {
+  const Word* executed = open.words.data();
+  const Word* resident = executed + op_words_;
+  const Word* clean = resident + storage_words_;
+  Bytes needed = open.resident_bytes + model_.elsewhere[v];
+  for (const StorageIndex s : model_.used[v]) {
+    if (!TestBit(resident, s.position())) return false;
+  }
+  for (const StorageIndex s : model_.made[v]) needed += model_.storages[s].size;
+  if (needed > capacity_) return false;
+
+  const auto dies = [&](StorageIndex s) {
+    for (const OpIndex u : model_.users[s]) {
+      if (u != v && !TestBit(executed, u.position())) return false;
+    }
+    return true;
+  };
+  // A copy off chip that lives on must not become stale earlier than it has to.
+  for (const StorageIndex s : model_.written[v]) {
+    if (TestBit(clean, s.position()) && !dies(s)) return false;
+  }
+  // Match what stays with what goes, largest first. A clean buffer can leave for its size, the new
+  // one only for twice its own.
+  stays_.clear();
+  goes_.clear();
+  for (const StorageIndex s : model_.made[v]) {
+    if (!dies(s)) stays_.push_back(model_.storages[s].size);
+  }
+  if (stays_.empty()) return true;
+  for (const StorageIndex s : model_.used[v]) {
+    if (!dies(s)) continue;
+    const Bytes size = model_.storages[s].size;
+    goes_.push_back(TestBit(clean, s.position()) ? size / 2 : size);
+  }
+  if (goes_.size() < stays_.size()) return false;
+  std::sort(stays_.begin(), stays_.end(), std::greater<>());
+  std::sort(goes_.begin(), goes_.end(), std::greater<>());
+  return std::equal(stays_.begin(), stays_.end(), goes_.begin(), std::less_equal<>());
+}
+
+void Search::RunSafe(Open& open) const {
+  if (!rules_.safe_runs) return;
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t i = 0; i < open.ready.size(); ++i) {
+      const OpIndex v = open.ready[i];
+      if (!IsSafe(v, open)) continue;
+      Run(v, open);
+      again = true;
+      break;
+    }
+  }
+}
+
+// Whether x may be required to leave before y does: of equal size, x is not needed before y in any
+// order. Let one plan evict y and keep x; another evicts x and keeps y instead. Until y is needed,
+// y does for it what x does for the first; from then on the first has both, the other lacks x,
+// which is paid for. What is left is what y costs to evict after that: in the first plan it has a
+// copy. So the exchange costs nothing if y has a copy in the other too (it was clean), if y is
+// needed once only, or if x was clean and y not, when the other plan has saved the write already.
+bool Search::LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const {
+  if (model_.storages[x].size != model_.storages[y].size) return false;
+  const Word* executed = open.words.data();
+  const Word* clean = executed + op_words_ + storage_words_;
+  const bool clean_x = TestBit(clean, x.position());
+  const bool clean_y = TestBit(clean, y.position());
+  if (clean_y && !clean_x) return false;
+  if (!clean_y && !clean_x) {
+    int uses_left = 0;
+    for (const OpIndex u : model_.users[y]) uses_left += TestBit(executed, u.position()) ? 0 : 1;
+    if (uses_left != 1) return false;
+  }
+  for (const OpIndex u : model_.users[x]) {
+    if (TestBit(executed, u.position())) continue;
+    const Word* before = model_.AncestorsOf(u);
+    bool later = false;
+    for (const OpIndex w : model_.users[y]) {
+      if (TestBit(executed, w.position())) continue;
+      if (w == u || TestBit(before, w.position())) {
+        later = true;
+        break;
+      }
+    }
+    if (!later) return false;
+  }
+  return true;
+}
+
+void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
+  const Word* resident = open.words.data() + op_words_;
+  const auto used = model_.used[v];
+  candidates_.clear();
+  ForEachBit(resident, storage_words_, [&](std::size_t bit) {
+    const StorageIndex s(bit);
+    if (!std::binary_search(used.begin(), used.end(), s)) candidates_.push_back(s);
+  });
+  const StateView view{open.words.data(), resident, resident + storage_words_, open.executed};
+  const bool priced = bound_ != nullptr && bound_->Prices(view, candidates_, prices_);
+  if (!priced) prices_.assign(candidates_.size(), 0);
+  const bool hinted = !priced && !hint_.empty() && candidates_.size() > kManyCandidates;
+  if (by_price && (priced || hinted)) {
+    std::vector<std::size_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (hinted) {
+      // When the known order needs each next.
+      std::vector<std::size_t> next(candidates_.size(), hint_.size());
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        for (const OpIndex u : model_.users[candidates_[i]]) {
+          if (TestBit(open.words.data(), u.position())) continue;
+          next[i] = std::min(next[i], hint_[u.position()]);
+        }
+      }
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return next[a] > next[b]; });
+    } else {
+      // Cheapest by the byte; of these the largest.
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const Bytes size_a = model_.storages[candidates_[a]].size;
+        const Bytes size_b = model_.storages[candidates_[b]].size;
+        const Wide left = Wide{prices_[a]} * size_b;
+        const Wide right = Wide{prices_[b]} * size_a;
+        return left != right ? left < right : size_a > size_b;
+      });
+    }
+    std::vector<StorageIndex> storages;
+    std::vector<Bytes> prices;
+    for (const std::size_t i : order) {
+      storages.push_back(candidates_[i]);
+      prices.push_back(prices_[i]);
+    }
+    candidates_ = std::move(storages);
+    prices_ = std::move(prices);
+    first_.assign(candidates_.size(), {});
+    SumUp();
+    return;
+  }
+  // Largest first, so that a set is minimal as soon as it suffices.
+  std::stable_sort(candidates_.begin(), candidates_.end(), [&](StorageIndex a, StorageIndex b) {
+    return model_.storages[a].size > model_.storages[b].size;
+  });
+  const std::size_t n = candidates_.size();
+  if (first_.size() < n) first_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) first_[i].clear();
+  if (rules_.belady) {
+    // Within one size: who leaves before whom, ties by index; then an order that respects it.
+    for (std::size_t begin = 0; begin < n;) {
+      std::size_t end = begin + 1;
+      while (end < n &&
+             model_.storages[candidates_[end]].size == model_.storages[candidates_[begin]].size) {
+        ++end;
+      }
+      if (end - begin > 1 && end - begin <= kLargestGroup) {
+        std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        candidates_.begin() + static_cast<std::ptrdiff_t>(end));
+        const std::size_t m = group.size();
+        // leaves[a][b]: a leaves before b. Mutual pairs go by index, which keeps the relation
+        // without cycles: it is a part of a preorder.
+        std::vector<std::vector<char>> leaves(m, std::vector<char>(m, 0));
+        std::vector<std::size_t> waits(m, 0);
+        for (std::size_t a = 0; a < m; ++a) {
+          for (std::size_t b = 0; b < m; ++b) {
+            if (a == b || !LeavesFirst(group[a], group[b], open)) continue;
+            if (b < a && LeavesFirst(group[b], group[a], open)) continue;
+            leaves[a][b] = 1;
+            ++waits[b];
+          }
+        }
+        std::vector<char> placed(m, 0);
+        std::vector<std::size_t> order;
+        while (order.size() < m) {
+          std::size_t next = m;
+          for (std::size_t a = 0; a < m && next == m; ++a) {
+            if (!placed[a] && waits[a] == 0) next = a;
+          }
+          if (next == m) break;
+          placed[next] = 1;
+          order.push_back(next);
+          for (std::size_t b = 0; b < m; ++b) waits[b] -= leaves[next][b] != 0 ? 1 : 0;
+        }
+        BERTH_CHECK(order.size() == m);
+        for (std::size_t i = 0; i < m; ++i) {
+          candidates_[begin + i] = group[order[i]];
+          for (std::size_t j = 0; j < i; ++j) {
+            if (leaves[order[j]][order[i]] != 0) first_[begin + i].push_back(begin + j);
+          }
+        }
+      }
+      begin = end;
+    }
+  }
+  if (priced) {
+    // The same prices, in the order of now.
+    const bool known = bound_->Prices(view, candidates_, prices_);
+    BERTH_CHECK(known);
+  }
+  SumUp();
+}
+
+void Search::SumUp() {
+  const std::size_t n = candidates_.size();
+  left_.assign(n + 1, 0);
+  for (std::size_t i = n; i-- > 0;) {
+    left_[i] = left_[i + 1] + model_.storages[candidates_[i]].size;
+  }
+  chosen_.assign(n, 0);
+  picks_.clear();
+}
+
+template <typename Visit>
+bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
+                            Budget& budget, bool& cut, Visit visit) {
+  const Word* resident = open.words.data() + op_words_;
+  const Word* clean = resident + storage_words_;
+  Bytes over = open.resident_bytes + model_.elsewhere[v] - capacity_;
+  for (const StorageIndex s : model_.used[v]) {
+    if (!TestBit(resident, s.position())) over += model_.storages[s].size;
+  }
+  for (const StorageIndex s : model_.made[v]) over += model_.storages[s].size;
+
+  const auto emit = [&](Bytes extra) {
+    Open child = open;
+    child.cost += extra;
+    Word* child_resident = child.words.data() + op_words_;
+    Word* child_clean = child_resident + storage_words_;
+    for (const std::size_t i : picks_) {
+      const StorageIndex s = candidates_[i];
+      ClearBit(child_resident, s.position());
+      ClearBit(child_clean, s.position());
+      child.resident_bytes -= model_.storages[s].size;
+    }
+    Run(v, child);
+    RunSafe(child);
+    if (child.cost + Remaining(child.words.data(), child.executed) >= limit) return;
+    visit(child, v);
+  };
+
+  if (over <= 0) {
+    picks_.clear();
+    if (!budget.SpendNode()) return false;
+    emit(0);
+    return true;
+  }
+  FindCandidates(open, v, max_sets < std::numeric_limits<std::size_t>::max());
+  const Bytes floor = open.cost + Estimate(open.words.data(), open.executed);
+  Bytes price = 0;  // What the bound has grown by.
+  // Minimal sets, depth first: take candidate i or leave it.
+  std::size_t sets = 0;
+  Bytes extra = 0;
+  const std::size_t n = candidates_.size();
+  std::size_t i = 0;
+  for (std::size_t turn = 1;; ++turn) {
+    // Long ways between two sets count as work too.
+    if (turn % kTurnsPerNode == 0 && !budget.SpendNode()) return false;
+    bool backtrack = false;
+    if (over <= 0) {
+      if (!budget.SpendNode()) return false;
+      emit(extra);
+      if (++sets >= max_sets) {
+        cut = true;
+        return true;
+      }
+      backtrack = true;
+    } else if (i == n || left_[i] < over || open.cost + extra >= limit || floor + price >= limit) {
+      backtrack = true;
+    } else {
+      bool allowed = true;
+      for (const std::size_t j : first_[i]) allowed = allowed && chosen_[j] != 0;
+      if (allowed) {
+        const StorageIndex s = candidates_[i];
+        const Bytes size = model_.storages[s].size;
+        chosen_[i] = 1;
+        picks_.push_back(i);
+        price += prices_[i];
+        over -= size;
+        extra += TestBit(clean, s.position()) ? size : 2 * size;
+      }
+      ++i;
+      continue;
+    }
+    if (backtrack) {
+      if (picks_.empty()) return true;
+      i = picks_.back();
+      picks_.pop_back();
+      chosen_[i] = 0;
+      const StorageIndex s = candidates_[i];
+      const Bytes size = model_.storages[s].size;
+      over += size;
+      price -= prices_[i];
+      extra -= TestBit(clean, s.position()) ? size : 2 * size;
+      ++i;  // Leave it this time.
+    }
+  }
+}
+
+template <typename Visit>
+bool Search::Expand(const Open& open, const Bytes& limit, std::size_t max_sets, Budget& budget,
+                    bool& cut, Visit visit) {
+  for (const OpIndex v : open.ready) {
+    if (!ExpandOperator(open, v, limit, max_sets, budget, cut, visit)) return false;
+  }
+  return true;
+}
+
+bool Search::Dominates(Bytes cost_a, const Word* a, Bytes cost_b, const Word* b) const {
+  Bytes spare = cost_b - cost_a;
+  if (spare < 0) return false;
+  const Word* resident_a = a + op_words_;
+  const Word* resident_b = b + op_words_;
+  const Word* clean_a = resident_a + storage_words_;
+  const Word* clean_b = resident_b + storage_words_;
+  for (std::size_t w = 0; w < storage_words_; ++w) {
+    const Word only_a = resident_a[w] & ~resident_b[w];
+    const Word to_write =
+        (only_a & ~clean_a[w]) | (resident_a[w] & resident_b[w] & ~clean_a[w] & clean_b[w]);
+    for (Word rest = only_a; rest != 0; rest &= rest - 1) {
+      const StorageIndex s(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+      spare -= model_.storages[s].size;
+      if (spare < 0) return false;
+    }
+    for (Word rest = to_write; rest != 0; rest &= rest - 1) {
+      const StorageIndex s(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+      spare -= model_.storages[s].size;
+      if (spare < 0) return false;
+    }
+  }
+  return true;
+}
+
+void Search::Rehash(std::size_t slots) {
+  slots_.assign(slots, -1);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (nodes_[n].dead) continue;
+    std::int32_t& slot = slots_[HashOf(WordsOf(n), op_words_) & (slots - 1)];
+    nodes_[n].next = slot;
+    slot = static_cast<std::int32_t>(n);
+  }
+}
+
+std::int32_t Search::Insert(const Open& open, std::int32_t parent, OpIndex op) {
+  if (nodes_.size() >= slots_.size()) Rehash(slots_.size() * 2);
+  std::int32_t& slot = slots_[HashOf(open.words.data(), op_words_) & (slots_.size() - 1)];
+  const Word* mine = open.words.data();
+  std::size_t compared = 0;
+  std::int32_t* link = &slot;
+  while (*link >= 0) {
+    Node& other = nodes_[static_cast<std::size_t>(*link)];
+    const Word* theirs = WordsOf(static_cast<std::size_t>(*link));
+    if (std::equal(mine, mine + op_words_, theirs)) {
+      if (++compared > kMostCompared) break;
+      if (rules_.dominance ? Dominates(other.cost, theirs, open.cost, mine)
+                           : other.cost <= open.cost && std::equal(mine, mine + stride_, theirs)) {
+        return -1;
+      }
+      if (rules_.dominance ? Dominates(open.cost, mine, other.cost, theirs)
+                           : std::equal(mine, mine + stride_, theirs)) {
+        other.dead = true;
+        *link = other.next;
+        continue;
+      }
+    }
+    link = &other.next;
+  }
+  const auto number = static_cast<std::int32_t>(nodes_.size());
+  Node node;
+  node.cost = open.cost;
+  node.resident_bytes = open.resident_bytes;
+  node.parent = parent;
+  node.op = op.value();
+  node.next = slot;
+  node.executed = static_cast<std::int32_t>(open.executed);
+  slot = number;
+  nodes_.push_back(node);
+  words_.insert(words_.end(), open.words.begin(), open.words.end());
+  return number;
+}
+
+// Runs the path again: the safe runs in between follow from the states.
+Schedule Search::Trace(std::int32_t node) const {
+  std::vector<std::int32_t> path;
+  for (std::int32_t n = node; n >= 0; n = nodes_[static_cast<std::size_t>(n)].parent) {
+    path.push_back(n);
+  }
+  std::reverse(path.begin(), path.end());
+  Schedule schedule;
+  schedule.cost = nodes_[static_cast<std::size_t>(node)].cost;
+  Open open = Start();
+  const auto run_safe = [&] {
+    while (rules_.safe_runs) {
+      const auto safe = std::find_if(open.ready.begin(), open.ready.end(),
+                                     [&](OpIndex v) { return IsSafe(v, open); });
+      if (safe == open.ready.end()) return;
+      const OpIndex v = *safe;
+      schedule.actions.push_back({v, {}});
+      Run(v, open);
+    }
+  };
+  run_safe();
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    const Word* after = WordsOf(static_cast<std::size_t>(path[i])) + op_words_;
+    const OpIndex v(nodes_[static_cast<std::size_t>(path[i])].op);
+    // What was in memory, is not used now, and is gone afterwards although something still needs
+    // it. Safe runs use only what is in memory, so they bring nothing back.
+    Action action{v, {}};
+    Word* resident = open.words.data() + op_words_;
+    Word* clean = resident + storage_words_;
+    const Word* executed_after = WordsOf(static_cast<std::size_t>(path[i]));
+    std::vector<StorageIndex> gone;
+    ForEachBit(resident, storage_words_, [&](std::size_t bit) {
+      const StorageIndex s(bit);
+      const auto used = model_.used[v];
+      if (TestBit(after, bit) || std::binary_search(used.begin(), used.end(), s)) return;
+      if (!IsDead(s, executed_after)) gone.push_back(s);
+    });
+    for (const StorageIndex s : gone) {
+      ClearBit(resident, s.position());
+      ClearBit(clean, s.position());
+      open.resident_bytes -= model_.storages[s].size;
+    }
+    action.evicted = std::move(gone);
+    schedule.actions.push_back(std::move(action));
+    Run(v, open);
+    run_safe();
+  }
+  BERTH_CHECK(schedule.actions.size() == model_.num_operators);
+  return schedule;
+}
+
+std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bool& exact,
+                                     Budget& budget) {
+  Clear();
+  exact = true;
+  const std::size_t n = model_.num_operators;
+  std::vector<std::vector<std::int32_t>> layers(n + 1);
+  Open start = Start();
+  RunSafe(start);
+  layers[start.executed].push_back(Insert(start, -1, OpIndex(-1)));
+  const auto key = [&](std::int32_t node) {
+    const Node& state = nodes_[static_cast<std::size_t>(node)];
+    return state.cost +
+           Remaining(WordsOf(static_cast<std::size_t>(node)),
+                     static_cast<std::size_t>(state.executed)) +
+           state.resident_bytes / 16 * options.alpha_16ths;
+  };
+  std::int32_t best = -1;
+  Open open;
+  for (std::size_t depth = 0; depth < n; ++depth) {
+    std::vector<std::int32_t>& layer = layers[depth];
+    std::erase_if(layer,
+                  [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
+    if (layer.size() > options.width) {
+      exact = false;
+      std::vector<std::pair<Bytes, std::int32_t>> keyed;
+      keyed.reserve(layer.size());
+      for (const std::int32_t node : layer) keyed.emplace_back(key(node), node);
+      std::sort(keyed.begin(), keyed.end());
+      layer.clear();
+      for (std::size_t i = 0; i < options.width; ++i) layer.push_back(keyed[i].second);
+    }
+    for (const std::int32_t node : layer) {
+      if (nodes_[static_cast<std::size_t>(node)].dead) continue;
+      Load(static_cast<std::size_t>(node), open);
+      bool cut = false;
+      const bool whole =
+          Expand(open, limit, options.max_sets, budget, cut, [&](const Open& child, OpIndex v) {
+            const std::int32_t made = Insert(child, node, v);
+            if (made < 0) return;
+            if (child.executed == n) {
+              if (child.cost < limit) {
+                limit = child.cost;
+                best = made;
+              }
+              return;
+            }
+            layers[child.executed].push_back(made);
+          });
+      if (cut) exact = false;
+      if (!whole) {
+        exact = false;
+        return best < 0 ? std::nullopt : std::optional<Schedule>(Trace(best));
+      }
+    }
+    layer = {};
+  }
+  if (start.executed == n && start.cost < limit) best = 0;
+  return best < 0 ? std::nullopt : std::optional<Schedule>(Trace(best));
+}
+
+BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
+                                  const Word* executed) {
+  Clear();
+  BestFirstAnswer answer;
+  const std::size_t n = model_.num_operators;
+  // Cheapest first; of those the furthest, then the newest.
+  struct Entry {
+    Bytes key;
+    std::int32_t executed;
+    std::int32_t node;
+    bool operator<(const Entry& other) const {
+      if (key != other.key) return key > other.key;
+      if (executed != other.executed) return executed < other.executed;
+      return node < other.node;
+    }
+  };
+  std::priority_queue<Entry> queue;
+  Open open = Start();
+  if (executed != nullptr) {
+    std::copy(executed, executed + op_words_, open.words.begin());
+    open.executed = 0;
+    for (std::size_t w = 0; w < op_words_; ++w) {
+      open.executed += static_cast<std::size_t>(std::popcount(executed[w]));
+    }
+    FindReady(open);
+  }
+  RunSafe(open);
+  std::int32_t best = -1;
+  const auto push = [&](const Open& state, std::int32_t parent, OpIndex v) {
+    const std::int32_t made = Insert(state, parent, v);
+    if (made < 0) return;
+    if (state.executed == n) {
+      if (state.cost < limit) {
+        limit = state.cost;
+        best = made;
+      }
+      return;
+    }
+    queue.push({state.cost + Remaining(state.words.data(), state.executed),
+                static_cast<std::int32_t>(state.executed), made});
+  };
+  push(open, -1, OpIndex(-1));
+  bool stopped = false;
+  while (!queue.empty()) {
+    const Entry top = queue.top();
+    if (top.key >= limit) break;
+    answer.bound = std::max(answer.bound, top.key);
+    queue.pop();
+    if (nodes_[static_cast<std::size_t>(top.node)].dead) continue;
+    if (nodes_.size() >= max_states) {
+      stopped = true;
+      break;
+    }
+    Load(static_cast<std::size_t>(top.node), open);
+    bool cut = false;
+    if (!Expand(open, limit, std::numeric_limits<std::size_t>::max(), budget, cut,
+                [&](const Open& child, OpIndex v) { push(child, top.node, v); })) {
+      stopped = true;
+      break;
+    }
+  }
+  answer.complete = !stopped;
+  if (best >= 0 && executed == nullptr) answer.best = Trace(best);
+  if (!stopped) answer.bound = limit;
+  return answer;
+}
+
+}  // namespace berth::internal::spill

@@ -1,0 +1,281 @@
+#include "spill/segments.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/numbers.h"
+
+namespace berth::internal::spill {
+
+// A part, with the operators of the whole mapped to its own.
+class SegmentBound::Part : public Bound {
+ public:
+  // `operators`: which of `whole` the model's are.
+  Part(Model model, std::vector<OpIndex> operators, const Model& whole, Bytes capacity,
+       const Rules& rules, const SegmentOptions& options, Budget& budget)
+      : model_(std::move(model)),
+        operators_(std::move(operators)),
+        options_(options),
+        budget_(budget),
+        search_(model_, capacity, rules, this),
+        mask_(whole.operator_words(), 0),
+        mine_(model_.operator_words(), 0) {
+    for (const OpIndex v : operators_) SetBit(mask_.data(), v.position());
+    while (first_word_ < mask_.size() && mask_[first_word_] == 0) ++first_word_;
+    end_word_ = mask_.size();
+    while (end_word_ > first_word_ && mask_[end_word_ - 1] == 0) --end_word_;
+    slots_.assign(64, -1);
+  }
+
+  // Takes the halves, in this part's own operators, and solves the part from its start.
+  void Solve(std::vector<std::unique_ptr<Part>> halves) {
+    halves_ = std::move(halves);
+    Bytes sum = 0;
+    for (const auto& half : halves_) sum += half->value_;
+    value_ = sum;
+    if (model_.num_operators == 0) return;
+    const BestFirstAnswer answer = search_.BestFirst(kNoCost, options_.states, budget_);
+    value_ = std::max(sum, answer.complete ? answer.bound : std::min(answer.bound, kNoCost - 1));
+    solved_ = answer.complete;
+  }
+
+  [[nodiscard]] Bytes value() const { return value_; }
+  [[nodiscard]] bool solved() const { return solved_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Part>>& halves() { return halves_; }
+  [[nodiscard]] const std::vector<OpIndex>& operators() const { return operators_; }
+
+  // The estimate of this part's own search: in its own operators, the sum of its halves.
+  [[nodiscard]] Bytes Remaining(const StateView& state) const override {
+    Bytes sum = 0;
+    for (const auto& half : halves_) sum += half->From(state.executed);
+    return sum;
+  }
+
+  // The least cost still to come once `executed`, of the whole, have run.
+  [[nodiscard]] Bytes From(const Word* executed) const {
+    std::uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (std::size_t w = first_word_; w < end_word_; ++w) {
+      hash = Mixed(hash, executed[w] & mask_[w]);
+    }
+    hash ^= hash >> 32;
+    const std::size_t words = end_word_ - first_word_;
+    std::size_t slot = static_cast<std::size_t>(hash) & (slots_.size() - 1);
+    for (; slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
+      const auto entry = static_cast<std::size_t>(slots_[slot]);
+      const Word* key = keys_.data() + entry * words;
+      bool same = true;
+      for (std::size_t w = 0; w < words && same; ++w) {
+        same = key[w] == (executed[first_word_ + w] & mask_[first_word_ + w]);
+      }
+      if (same) return values_[entry];
+    }
+    const Bytes value = Compute(executed);
+    slots_[slot] = static_cast<std::int32_t>(values_.size());
+    values_.push_back(value);
+    for (std::size_t w = first_word_; w < end_word_; ++w) keys_.push_back(executed[w] & mask_[w]);
+    if (values_.size() * 2 > slots_.size()) Rehash();
+    return value;
+  }
+
+ private:
+  [[nodiscard]] Bytes Compute(const Word* executed) const {
+    std::fill(mine_.begin(), mine_.end(), 0);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+      if (!TestBit(executed, operators_[i].position())) continue;
+      SetBit(mine_.data(), i);
+      ++count;
+    }
+    if (count == 0) return value_;
+    if (count == operators_.size()) return 0;
+    const Bytes sum = Remaining({mine_.data(), nullptr, nullptr, count});
+    if (!solved_) return sum;
+    const std::vector<Word> start = mine_;
+    const BestFirstAnswer answer =
+        search_.BestFirst(kNoCost, options_.states_within, budget_, start.data());
+    return std::max(sum, std::min(answer.bound, kNoCost - 1));
+  }
+
+  void Rehash() const {
+    const std::size_t words = end_word_ - first_word_;
+    slots_.assign(slots_.size() * 2, -1);
+    for (std::size_t entry = 0; entry < values_.size(); ++entry) {
+      std::uint64_t hash = 0x9e3779b97f4a7c15u;
+      for (std::size_t w = 0; w < words; ++w) hash = Mixed(hash, keys_[entry * words + w]);
+      hash ^= hash >> 32;
+      std::size_t slot = static_cast<std::size_t>(hash) & (slots_.size() - 1);
+      while (slots_[slot] >= 0) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = static_cast<std::int32_t>(entry);
+    }
+  }
+
+  Model model_;
+  std::vector<OpIndex> operators_;
+  SegmentOptions options_;
+  Budget& budget_;
+  mutable Search search_;
+  std::vector<Word> mask_;  // Of the operators of the whole.
+  std::size_t first_word_ = 0;
+  std::size_t end_word_ = 0;
+  mutable std::vector<Word> mine_;  // Scratch.
+  std::vector<std::unique_ptr<Part>> halves_;
+  Bytes value_ = 0;
+  bool solved_ = false;
+  // What was asked, by open addressing.
+  mutable std::vector<std::int32_t> slots_;
+  mutable std::vector<Word> keys_;
+  mutable std::vector<Bytes> values_;
+};
+
+namespace {
+
+using Part = SegmentBound::Part;
+
+inline constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+// Of all operators, one in so many: a storage that lives shorter has no part of its own.
+inline constexpr std::size_t kShortestSpan = 8;
+
+// `s` and all that is computed from it alone.
+std::vector<char> ConeOf(const Model& model, StorageIndex s) {
+  std::vector<char> inside(model.storages.size(), 0);
+  inside[s.position()] = 1;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const auto used = model.used[OpIndex(i)];
+    if (used.empty()) continue;
+    const bool within = std::all_of(used.begin(), used.end(),
+                                    [&](StorageIndex u) { return inside[u.position()] != 0; });
+    if (!within) continue;
+    for (const StorageIndex made : model.made[OpIndex(i)]) inside[made.position()] = 1;
+  }
+  return inside;
+}
+
+struct Context {
+  Bytes capacity;
+  const Rules& rules;
+  const SegmentOptions& options;
+  Budget& budget;
+};
+
+// The part of `whole` along positions [begin, end) of `home`, for each storage the position of the
+// operator that makes it; null where there is none. Solved, after its halves.
+std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_t>& home,
+                                std::size_t begin, std::size_t end, const Context& context) {
+  std::vector<char> inside(whole.storages.size(), 0);
+  std::vector<std::size_t> home_inside;  // Of the part's own storages.
+  for (std::size_t s = 0; s < home.size(); ++s) {
+    if (home[s] < begin || home[s] >= end) continue;
+    inside[s] = 1;
+    home_inside.push_back(home[s]);
+  }
+  if (home_inside.empty() || context.budget.Exhausted()) return nullptr;
+  std::vector<OpIndex> operators;
+  Model model = PartOf(whole, inside, context.capacity, context.options.max_others, operators);
+  std::vector<std::unique_ptr<Part>> halves;
+  if (end - begin > context.options.leaf_operators) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    for (const auto& [from, to] : {std::pair{begin, middle}, std::pair{middle, end}}) {
+      auto half = PartAlong(model, home_inside, from, to, context);
+      if (half) halves.push_back(std::move(half));
+    }
+  }
+  auto part =
+      std::make_unique<Part>(std::move(model), std::move(operators), whole, context.capacity,
+                             context.rules, context.options, context.budget);
+  part->Solve(std::move(halves));
+  return part;
+}
+
+// The halves of the whole, which itself is for the caller to solve.
+std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
+                                            const std::vector<std::size_t>& home,
+                                            const Context& context) {
+  std::vector<std::unique_ptr<Part>> parts;
+  const std::size_t middle = whole.num_operators / 2;
+  for (const auto& [from, to] :
+       {std::pair{std::size_t{0}, middle}, std::pair{middle, whole.num_operators}}) {
+    auto half = PartAlong(whole, home, from, to, context);
+    if (half) parts.push_back(std::move(half));
+  }
+  return parts;
+}
+
+}  // namespace
+
+SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
+                           std::span<const OpIndex> order, const SegmentOptions& options,
+                           Budget& budget) {
+  std::vector<std::size_t> position(model.num_operators, 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
+  std::vector<std::size_t> home(model.storages.size(), 0);
+  for (const StorageIndex s : model.storages.indices()) {
+    const OpIndex creator = model.storages[s].creator;
+    if (creator.value() >= 0) {
+      home[s.position()] = position[creator.position()];
+      continue;
+    }
+    std::size_t first = model.num_operators;
+    for (const OpIndex u : model.users[s]) first = std::min(first, position[u.position()]);
+    home[s.position()] = first;
+  }
+  const Context context{capacity, rules, options, budget};
+  parts_ = HalvesOf(model, home, context);
+  for (const auto& part : parts_) value_ += part->value();
+
+  // Storages with several users, far apart, longest and largest first.
+  std::vector<std::pair<Bytes, StorageIndex>> long_lived;
+  for (const StorageIndex s : model.storages.indices()) {
+    const auto users = model.users[s];
+    if (users.size() < 2) continue;
+    std::size_t last = 0;
+    for (const OpIndex u : users) last = std::max(last, position[u.position()]);
+    const std::size_t span = last - std::min(last, home[s.position()]);
+    if (span * kShortestSpan < model.num_operators) continue;
+    long_lived.emplace_back(-model.storages[s].size * static_cast<Bytes>(span), s);
+  }
+  std::sort(long_lived.begin(), long_lived.end());
+  if (long_lived.size() > options.max_cones) long_lived.resize(options.max_cones);
+  std::vector<std::size_t> home_without = home;
+  std::vector<std::unique_ptr<Part>> cones;
+  Bytes value = 0;
+  for (const auto& [rank, s] : long_lived) {
+    if (home_without[s.position()] == kNowhere) continue;
+    std::vector<char> inside = ConeOf(model, s);
+    for (std::size_t t = 0; t < inside.size(); ++t) {
+      if (home_without[t] == kNowhere) inside[t] = 0;
+    }
+    std::vector<OpIndex> operators;
+    Model part_model = PartOf(model, inside, capacity, options.max_others, operators);
+    auto part = std::make_unique<Part>(std::move(part_model), std::move(operators), model, capacity,
+                                       rules, options, budget);
+    part->Solve({});
+    if (part->value() == 0) continue;
+    for (std::size_t t = 0; t < inside.size(); ++t) {
+      if (inside[t] != 0) home_without[t] = kNowhere;
+    }
+    value += part->value();
+    cones.push_back(std::move(part));
+  }
+  if (cones.empty()) return;
+  auto rest = HalvesOf(model, home_without, context);
+  for (const auto& part : rest) value += part->value();
+  if (value <= value_) return;
+  value_ = value;
+  parts_ = std::move(rest);
+  for (auto& cone : cones) parts_.push_back(std::move(cone));
+}
+
+SegmentBound::~SegmentBound() = default;
+
+Bytes SegmentBound::Remaining(const StateView& state) const {
+  Bytes sum = 0;
+  for (const auto& part : parts_) sum += part->From(state.executed);
+  return sum;
+}
+
+}  // namespace berth::internal::spill

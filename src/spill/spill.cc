@@ -1,0 +1,338 @@
+// The door: which searches run in which order, and when they are done.
+//
+// First each known order by itself, as a chain of operators: the cheapest of these is what any
+// other order has to beat. Then beams over all orders, from narrow to wide, and between them
+// best-first search, which proves; each with a limit several times that of the one before, so that
+// easy graphs are done at once and what was spent on a hard one is little more than its last
+// search. Addresses come last, cheapest schedule first.
+
+#include "berth/spill.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "spill/addresses.h"
+#include "spill/layout.h"
+#include "spill/model.h"
+#include "spill/prices.h"
+#include "spill/search.h"
+#include "spill/segments.h"
+
+namespace berth {
+
+namespace {
+
+using internal::OpIndex;
+using internal::spill::Action;
+using internal::spill::BestFirstAnswer;
+using internal::spill::kNoCost;
+using internal::spill::Model;
+using internal::spill::PriceBound;
+using internal::spill::Rules;
+using internal::spill::Schedule;
+using internal::spill::Search;
+using internal::spill::SegmentBound;
+using internal::spill::SegmentOptions;
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const SpillOptions& options, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        budget_(budget),
+        model_(internal::spill::CompileModel(graph, options.counting)) {
+    rules_.dominance = options.rules.dominance;
+    rules_.safe_runs = options.rules.safe_runs;
+    rules_.belady = options.rules.belady;
+  }
+
+  Result<SpillAnswer> Run() {
+    const auto start = Budget::Clock::now();
+    SpillAnswer answer;
+    answer.least = FindLeastMemory(graph_, options_.counting);
+    if (answer.least.bytes > options_.capacity) {
+      answer.outcome = Outcome::kInfeasible;
+    } else {
+      FindSchedules();
+      answer.lower_bound = bound_;
+      answer.without_addresses = schedules_.front().cost;
+      if (auto done = FindPlan(answer); !done) return tl::unexpected<Error>(done.error());
+    }
+    answer.nodes = budget_.nodes_spent();
+    answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+    return answer;
+  }
+
+ private:
+  struct Stage {
+    std::size_t width;
+    std::size_t max_sets;
+    std::size_t states;  // Of the best-first search that follows.
+  };
+  static constexpr std::array<Stage, 5> kStages = {{
+      {1, 16, 2'000},
+      {16, 64, 20'000},
+      {64, 64, 100'000},
+      {256, 64, 400'000},
+      {1500, 64, std::numeric_limits<std::size_t>::max()},
+  }};
+  static constexpr std::size_t kStagesOfKnown = 2;  // For an order that need not be the last word.
+  static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
+  static constexpr int kPriceIterations = 2000;
+  static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
+
+  [[nodiscard]] Bytes best_cost() const {
+    return schedules_.empty() ? kNoCost : schedules_.front().cost;
+  }
+  [[nodiscard]] bool done() const { return bound_ >= best_cost(); }
+
+  void Report() const {
+    if (options_.progress) options_.progress(best_cost(), std::min(bound_, best_cost()));
+  }
+
+  // `operators` are those of the model that the schedule's actions name, in its order; empty: the
+  // schedule's own.
+  void Add(Schedule schedule, const std::vector<OpIndex>& operators) {
+    for (Action& action : schedule.actions) {
+      if (!operators.empty()) action.op = operators[action.op.position()];
+    }
+    const auto place =
+        std::upper_bound(schedules_.begin(), schedules_.end(), schedule.cost,
+                         [](Bytes cost, const Schedule& other) { return cost < other.cost; });
+    schedules_.insert(place, std::move(schedule));
+    Report();
+  }
+
+  // The order of the cheapest schedule.
+  [[nodiscard]] std::vector<OpIndex> BestOrder() const {
+    std::vector<OpIndex> best;
+    best.reserve(model_.num_operators);
+    for (const Action& action : schedules_.front().actions) best.push_back(action.op);
+    return best;
+  }
+
+  void FindSchedules() {
+    // The rest is for addresses.
+    constexpr int kShare = 4;
+    Budget part(budget_, 1 - 1.0 / kShare);
+    if (budget_.has_node_limit()) {
+      part.SetNodeLimit(part.node_limit() - part.node_limit() / kShare);
+    }
+    search_budget_ = &part;
+    FindSchedulesWithinPart();
+    out_of_budget_ = part.Exhausted();
+    search_budget_ = nullptr;
+  }
+  [[nodiscard]] Budget& search_budget() const { return *search_budget_; }
+
+  void FindSchedulesWithinPart() {
+    std::vector<Order> orders = options_.orders;
+    if (orders.empty()) orders.push_back(ProgramOrder(graph_));
+    if (options_.fixed_order) orders.resize(1);
+    // A first plan for each, whatever the budget; the best one is searched first.
+    std::vector<std::pair<Bytes, std::vector<OpIndex>>> known;
+    for (const Order& order : orders) {
+      std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
+      const Model chain = internal::spill::WithOrder(model_, reduced);
+      Budget unlimited;
+      bool exact = false;
+      auto found = Search(chain, options_.capacity, rules_, nullptr)
+                       .Beam({1, 4, 1}, kNoCost, exact, unlimited);
+      BERTH_CHECK(found.has_value());
+      const Bytes cost = found->cost;
+      Add(std::move(*found), reduced);
+      if (cost == 0) return;
+      known.emplace_back(cost, std::move(reduced));
+    }
+    std::stable_sort(known.begin(), known.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      // Each gets as much time at most as each that follows it, the search over all orders too.
+      Budget share(*search_budget_,
+                   options_.fixed_order ? 1 : 1.0 / static_cast<double>(known.size() - i + 1));
+      Budget* const whole = std::exchange(search_budget_, &share);
+      Deepen(internal::spill::WithOrder(model_, known[i].second), known[i].second,
+             options_.fixed_order ? kStages.size() : kStagesOfKnown);
+      search_budget_ = whole;
+      if (done()) return;
+    }
+    if (options_.fixed_order) return;
+    polished_ = best_cost();
+    {
+      Budget share(*search_budget_, 0.5);
+      Budget* const whole = std::exchange(search_budget_, &share);
+      Deepen(model_, {}, kStages.size());
+      search_budget_ = whole;
+    }
+    if (done()) return;
+    // No proof: then at least all that can be had from the best order and from the known ones.
+    Deepen(internal::spill::WithOrder(model_, BestOrder()), BestOrder(), kStages.size());
+    for (const auto& [cost, order] : known) {
+      if (search_budget().Exhausted()) return;
+      Deepen(internal::spill::WithOrder(model_, order), order, kStages.size());
+    }
+  }
+
+  // Whatever search over orders has found, the best for its order may be better.
+  void Polish() {
+    if (done() || best_cost() >= polished_ || search_budget().Exhausted()) return;
+    const std::vector<OpIndex> order = BestOrder();
+    Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfKnown);
+    polished_ = best_cost();
+  }
+
+  // Beams and best-first searches in turn. With an order, a proof is only one for that order.
+  // `model` has the operators in `order`; without an order it is the graph's own.
+  void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
+    Search search(model, options_.capacity, rules_, nullptr);
+    std::unique_ptr<SegmentBound> segments;
+    std::unique_ptr<PriceBound> prices;
+    const bool is_chain = !order.empty();
+    const bool proves = !is_chain || options_.fixed_order;
+    const auto prove = [&](Bytes bound) {
+      if (proves && bound > bound_) {
+        bound_ = std::min(bound, best_cost());
+        Report();
+      }
+    };
+    if (is_chain && options_.rules.prices && best_cost() > 0) {
+      prices = std::make_unique<PriceBound>(model, options_.capacity);
+      prices->Improve(best_cost(), kPriceIterations);
+      prove(prices->value());
+      if (prices->value() >= best_cost()) return;
+      search.SetBound(prices.get());
+    }
+    for (std::size_t stage = 0; stage < num_stages; ++stage) {
+      if (done() || best_cost() == 0) break;
+      if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
+        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
+                                                  SegmentOptions{}, search_budget());
+        prove(segments->value());
+        if (done() || search_budget().Exhausted()) break;
+        // As an estimate it has to be worth its time.
+        if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
+      }
+      if (!is_chain) search.SetHint(BestOrder());
+      for (const int alpha : kAlphas) {
+        if (prices && alpha > 0) break;  // What memory is worth is in the bound.
+        bool exact = false;
+        auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
+                                 best_cost(), exact, search_budget());
+        if (found) Add(std::move(*found), order);
+        if (exact) {
+          prove(best_cost());
+          return;
+        }
+        if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
+      }
+      if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
+      const auto limit = static_cast<std::size_t>(options_.max_states);
+      BestFirstAnswer proof =
+          search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), search_budget());
+      if (proof.best) Add(std::move(*proof.best), order);
+      prove(proof.bound);
+      if (!is_chain) Polish();
+      if (proof.complete || search_budget().Exhausted()) break;
+      if (kStages[stage].states >= limit) {
+        out_of_states_ = true;
+        break;
+      }
+    }
+    if (best_cost() == 0) bound_ = 0;
+  }
+
+  Result<void> FindPlan(SpillAnswer& answer) {
+    using internal::spill::FindAddresses;
+    using internal::spill::LayoutOf;
+    if (!options_.placer) {
+      answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
+    } else {
+      // The cheapest schedules, until one comes with addresses at its own cost.
+      constexpr std::size_t kMostSchedules = 4;
+      internal::spill::AddressOptions address_options;
+      address_options.capacity = options_.capacity;
+      for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
+        if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
+        if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
+        auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]), address_options,
+                                   options_.placer, budget_);
+        if (!found) return tl::unexpected<Error>(found.error());
+        if (*found) answer.best = std::move(**found);
+      }
+    }
+    if (!answer.best) {
+      answer.outcome = Outcome::kUnknown;
+    } else {
+      const bool proved = answer.best->traffic.avoidable() <= answer.lower_bound;
+      answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
+      if (options_.placer) {
+        const auto valid =
+            ValidateSpillPlan(graph_, options_.counting, options_.capacity, *answer.best);
+        if (!valid) {
+          internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+        }
+      }
+    }
+    if (answer.outcome != Outcome::kOptimal) {
+      answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
+                       : out_of_states_                      ? StopReason::kEffort
+                                                             : StopReason::kAlgorithm;
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  const SpillOptions& options_;
+  Budget& budget_;
+  Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
+  bool out_of_budget_ = false;       // That search.
+  Model model_;
+  Rules rules_;
+  std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
+  Bytes bound_ = 0;
+  Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
+  bool out_of_states_ = false;
+};
+
+}  // namespace
+
+LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
+  const Model model = internal::spill::CompileModel(graph, counting);
+  LeastMemory least;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const Bytes needs = model.needs[OpIndex(i)];
+    if (needs > least.bytes) least = {model.operators[i], needs};
+  }
+  return least;
+}
+
+Result<SpillAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
+                                   Budget& budget) {
+  if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
+  for (const Order& order : options.orders) {
+    if (auto valid = ValidateOrder(graph, order); !valid) {
+      return tl::unexpected<Error>(valid.error());
+    }
+  }
+  if (options.capacity < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the capacity is " + std::to_string(options.capacity) + " bytes, less than none");
+  }
+  if (options.max_states < 1) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "max_states is " + std::to_string(options.max_states) + ", less than 1");
+  }
+  return Planner(graph, options, budget).Run();
+}
+
+}  // namespace berth

@@ -1,0 +1,183 @@
+// berth plan --budget and berth check of such plans; berth sweep: points, restart, shards, merge.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "berth/graph.h"
+#include "berth/io.h"
+#include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
+
+namespace berth::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+class SpillsCommandTest : public CommandTest {
+ protected:
+  // x (4 bytes) has to leave while z is made, where there are 12 bytes; 14 are enough for all.
+  [[nodiscard]] std::string OneSpillFile() const {
+    const Build build = Build()
+                            .Made("x", 4)
+                            .Made("y", 4)
+                            .Made("z", 6)
+                            .Made("w", 2)
+                            .Op("make x", {}, {"x"})
+                            .Op("make y", {"x"}, {"y"})
+                            .Op("make z", {"y"}, {"z"})
+                            .Op("join", {"x", "z"}, {"w"})
+                            .Output("w");
+    return Write("spill.json", WriteGraphJson(build.graph));
+  }
+  [[nodiscard]] std::vector<std::string> Lines(const std::string& name) const {
+    std::vector<std::string> lines;
+    std::istringstream in(Read(Path(name)));
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+void ExpectHas(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << "no \"" << words << "\" in\n" << text;
+}
+
+TEST_F(SpillsCommandTest, PlansWithinABudget) {
+  const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "MR", "--tensors", "-o",
+                                      Path("plan.json"), "--svg", Path("plan.svg")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::string& text = result.standard_output;
+  ExpectHas(text, "8 B of avoidable traffic: proved the least of any plan.\n");
+  ExpectHas(text, "12 B, what operator join alone needs\n");
+  ExpectHas(text, "14 B, the least peak of any order\n");
+  ExpectHas(text, "retrieved");
+  ExpectHas(text, "written out");
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("outcome"), "optimal");
+  EXPECT_EQ(plan.at("capacity"), 12);
+  EXPECT_EQ(plan.at("traffic").at("spilled"), 4);
+  EXPECT_EQ(plan.at("traffic").at("retrieved"), 4);
+  EXPECT_EQ(plan.at("traffic").at("compulsory_out"), 2);
+  EXPECT_EQ(plan.at("residencies").size(), 5u);
+  const std::string svg = Read(Path("plan.svg"));
+  ExpectHas(svg, "<path class=\"in\"");
+  ExpectHas(svg, "<path class=\"out\"");
+  ExpectHas(svg, ">written out<");
+  // Where everything stays there is nothing to mark.
+  const ProcessResult all = Berth({"plan", OneSpillFile(), "--budget", "MP"});
+  EXPECT_EQ(all.exit_code, 0);
+  ExpectHas(all.standard_output, "Fits: nothing has to leave.\n");
+  const ProcessResult json = Berth({"plan", OneSpillFile(), "--budget", "MH", "--json"});
+  EXPECT_EQ(Json::parse(json.standard_output).at("capacity"), 13);
+}
+
+TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
+  const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "11"});
+  EXPECT_EQ(result.exit_code, 1);
+  ExpectHas(result.standard_output,
+            "Does not fit: operator join alone needs 12 B, 1 B more than there is.\n");
+  ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MQ"}), "neither MR, MH, MP");
+  ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MR", "--capacity", "9"}),
+                "--budget and --capacity");
+}
+
+TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
+  const std::string graph = OneSpillFile();
+  ASSERT_EQ(Berth({"plan", graph, "--budget", "MR", "-o", Path("plan.json")}).exit_code, 0);
+  const ProcessResult good = Berth({"check", graph, Path("plan.json"), "--execute"});
+  EXPECT_EQ(good.exit_code, 0) << good.standard_output;
+  ExpectHas(good.standard_output, "The plan holds: 4 operators run in 12 B");
+  ExpectHas(good.standard_output, "4 B spilled, 4 B retrieved.\n");
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  const auto check = [&](const Json& changed, const std::string& words) {
+    const ProcessResult result = Berth({"check", graph, Write("changed.json", changed.dump())});
+    EXPECT_EQ(result.exit_code, 1);
+    ExpectHas(result.standard_output, words);
+  };
+  const auto stay = [](Json& json, bool comes_in) -> Json& {
+    for (Json& one : json["residencies"]) {
+      if (one["tensor"] == "x" && one["comes_in"] == comes_in) return one;
+    }
+    ADD_FAILURE() << "x has no such stay";
+    return json;
+  };
+  Json changed = plan;  // A missing retrieve.
+  Json& all = changed["residencies"];
+  all.erase(std::find(all.begin(), all.end(), stay(changed, true)));
+  check(changed, "operator \"join\" at step 3 needs tensor \"x\"");
+  changed = plan;  // Never written out.
+  stay(changed, false)["written_out"] = false;
+  check(changed, "no copy: ");
+  changed = plan;  // Moved onto another.
+  for (Json& one : changed["residencies"]) {
+    if (one["tensor"] == "z") stay(changed, true)["offset"] = one["offset"];
+  }
+  check(changed, "overlap: ");
+  changed = plan;  // A spill of what is dead.
+  for (Json& one : changed["residencies"]) {
+    if (one["tensor"] == "y") one["written_out"] = true;
+  }
+  check(changed, "dead spill: ");
+  // What is no plan at all.
+  const auto refuse = [&](const Json& json, const std::string& words) {
+    ExpectRefused(Berth({"check", graph, Write("changed.json", json.dump())}), words);
+  };
+  changed = plan;
+  changed["residencies"][0]["tensor"] = "nobody";
+  refuse(changed, "residency 0: the graph has no tensor 'nobody'");
+  changed = plan;
+  changed["residencies"][1]["offset"] = -4;
+  refuse(changed, "residency 1: \"offset\"");
+  changed = plan;
+  changed.erase("capacity");
+  refuse(changed, "\"capacity\"");
+}
+
+TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
+  const std::string graph = OneSpillFile();
+  const ProcessResult first =
+      Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv"), "--svg", Path("all.svg")});
+  ASSERT_EQ(first.exit_code, 0) << first.standard_error;
+  const std::vector<std::string> rows = Lines("all.csv");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1].rfind("spill.json,0,14,optimal,0,0,0,0,0,", 0), 0u) << rows[1];
+  EXPECT_EQ(rows[3].rfind("spill.json,2,12,optimal,8,4,4,8,8,", 0), 0u) << rows[3];
+  ExpectHas(Read(Path("all.svg")), "<svg");
+  // A time that no run takes, so that it shows which points are done again.
+  const std::string kept = "spill.json,1,13,optimal,8,4,4,8,8,1234.5";
+  Write("all.csv", rows[0] + "\n" + kept + "\n");
+  ASSERT_EQ(Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv")}).exit_code, 0);
+  const std::vector<std::string> again = Lines("all.csv");
+  EXPECT_EQ(again.size(), 4u);
+  EXPECT_NE(std::find(again.begin(), again.end(), kept), again.end());
+  Write("all.csv", "something else\n");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:1: not a line of a sweep");
+  Write("all.csv", rows[0] + "\n" + rows[1].substr(0, 20) + "\n");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2: not a line of a sweep");
+}
+
+TEST_F(SpillsCommandTest, ShardsMakeTheWhole) {
+  const std::string graph = OneSpillFile();
+  ASSERT_EQ(Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv")}).exit_code, 0);
+  ASSERT_EQ(
+      Berth({"sweep", graph, "--points", "3", "--shard", "1/2", "-o", Path("1.csv")}).exit_code, 0);
+  ASSERT_EQ(
+      Berth({"sweep", graph, "--points", "3", "--shard", "2/2", "-o", Path("2.csv")}).exit_code, 0);
+  EXPECT_EQ(Lines("1.csv").size() + Lines("2.csv").size(), 2u + 3u);
+  ASSERT_EQ(
+      Berth({"sweep", "--merge", Path("1.csv"), Path("2.csv"), "-o", Path("merged.csv")}).exit_code,
+      0);
+  const auto without_times = [](std::vector<std::string> lines) {
+    for (std::string& line : lines) line.resize(line.rfind(','));
+    return lines;
+  };
+  EXPECT_EQ(without_times(Lines("merged.csv")), without_times(Lines("all.csv")));
+  ExpectRefused(Berth({"sweep", graph, "--shard", "3/2"}), "--shard: '3/2'");
+  ExpectRefused(Berth({"sweep", graph, "--shard", "1"}), "--shard: '1'");
+  ExpectRefused(Berth({"sweep"}), "needs a model");
+  Write("other.csv", Lines("all.csv")[0] + "\nspill.json,0,99,optimal,0,0,0,0,0,1\n");
+  ExpectRefused(Berth({"sweep", "--merge", Path("1.csv"), Path("other.csv")}),
+                "these are not of one sweep");
+}
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,269 @@
+// Plans with spills: the figures of small graphs, and every answer against the oracle.
+
+#include "berth/spill.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/place.h"
+#include "testing/random_graph.h"
+#include "testing/spill_oracle.h"
+#include "tests/graph/build.h"
+
+namespace berth::internal {
+namespace {
+
+Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
+  return Place(problem, {}, budget);
+}
+
+SpillAnswer Solve(const Graph& graph, const SpillOptions& options) {
+  Budget budget;
+  auto answer = PlanWithSpills(graph, options, budget);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  return answer ? *answer : SpillAnswer{};
+}
+
+// x has to leave while the large operator runs, and comes back.
+Build OneSpill() {
+  return Build()
+      .Made("x", 4)
+      .Made("y", 4)
+      .Made("z", 6)
+      .Made("w", 2)
+      .Op("make x", {}, {"x"})
+      .Op("make y", {"x"}, {"y"})
+      .Op("make z", {"y"}, {"z"})
+      .Op("join", {"x", "z"}, {"w"})
+      .Output("w");
+}
+
+TEST(Spill, WritesAndRetrievesOnce) {
+  const Build build = OneSpill();
+  SpillOptions options;
+  options.capacity = 12;
+  options.placer = PlaceIt;
+  const SpillAnswer answer = Solve(build.graph, options);
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer.best.has_value());
+  EXPECT_EQ(answer.best->traffic.spilled, 4);
+  EXPECT_EQ(answer.best->traffic.retrieved, 4);
+  EXPECT_EQ(answer.best->traffic.compulsory_out, 2);
+  EXPECT_EQ(answer.least.bytes, 12);
+  EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
+}
+
+TEST(Spill, NothingLeavesWhereThePeakFits) {
+  const Build build = OneSpill();
+  SpillOptions options;
+  options.capacity = 14;
+  options.placer = PlaceIt;
+  const SpillAnswer answer = Solve(build.graph, options);
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer.best.has_value());
+  EXPECT_EQ(answer.best->traffic.avoidable(), 0);
+  EXPECT_EQ(answer.best->residencies.size(), 4u);
+}
+
+TEST(Spill, BelowTheLeastMemoryTheOperatorIsNamed) {
+  const Build build = OneSpill();
+  SpillOptions options;
+  options.capacity = 11;
+  const SpillAnswer answer = Solve(build.graph, options);
+  EXPECT_EQ(answer.outcome, Outcome::kInfeasible);
+  EXPECT_FALSE(answer.best.has_value());
+  EXPECT_EQ(answer.least.bytes, 12);
+  EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
+}
+
+// What is left of a budget, if anything, goes to addresses: there is a plan in any case.
+TEST(Spill, PlansWithoutTimeHaveAddresses) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 10;
+    knobs.max_operators = 30;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    knobs.alignment_chance = 0;
+    const Graph graph = RandomGraph(seed, knobs);
+    SpillOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes;
+    options.placer = PlaceIt;
+    Budget budget;
+    switch (seed % 3) {
+      case 0:
+        budget.SetTimeLimit(0);
+        break;
+      case 1:
+        budget.SetNodeLimit(static_cast<std::int64_t>(seed));
+        break;
+      default:
+        budget.Cancel();
+        break;
+    }
+    const auto answer = PlanWithSpills(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ASSERT_TRUE(answer->best.has_value());
+    EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
+    EXPECT_LE(answer->lower_bound, answer->best->traffic.avoidable());
+  }
+}
+
+TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
+  // x leaves, comes back to be written, leaves again and comes back: two writes, two retrieves.
+  const Build build = Build()
+                          .Made("x", 4)
+                          .Made("a", 10)
+                          .Made("b", 2)
+                          .Made("c", 10)
+                          .Made("d", 2)
+                          .Op("make x", {}, {"x"})
+                          .Op("make a", {}, {"a"}, {}, {"make x"})
+                          .Op("read a", {"a"}, {"b"})
+                          .Op("write x", {"b"}, {}, {"x"})
+                          .Op("make c", {}, {"c"}, {}, {"write x"})
+                          .Op("read c", {"c", "b"}, {"d"})
+                          .Op("end", {"x", "d"}, {});
+  SpillOptions options;
+  options.capacity = 14;
+  options.placer = PlaceIt;
+  const SpillAnswer answer = Solve(build.graph, options);
+  ASSERT_TRUE(answer.best.has_value());
+  EXPECT_EQ(OracleTraffic(build.graph, 14), answer.best->traffic.avoidable());
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+}
+
+TEST(Spill, WeightsComeInForTheirOperatorsOnly) {
+  Build build = Build()
+                    .Source("w1", 6, TensorKind::kParameter)
+                    .Source("w2", 6, TensorKind::kParameter)
+                    .Made("a", 2)
+                    .Made("b", 2)
+                    .Op("A", {"w1"}, {"a"})
+                    .Op("B", {"w2", "a"}, {"b"})
+                    .Output("b");
+  SpillOptions options;
+  options.capacity = 10;
+  options.counting.parameters = true;
+  options.placer = PlaceIt;
+  const SpillAnswer answer = Solve(build.graph, options);
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer.best.has_value());
+  EXPECT_EQ(answer.best->traffic.avoidable(), 0);
+  EXPECT_EQ(answer.best->traffic.compulsory_in, 12);
+}
+
+TEST(Spill, BaselinesAreNoBetter) {
+  int worse = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 5;
+    knobs.max_operators = 8;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    knobs.alignment_chance = 0;
+    const Graph graph = RandomGraph(seed, knobs);
+    const Counting counting = {seed % 2 == 0, seed % 3 == 0};
+    const Bytes capacity = FindLeastMemory(graph, counting).bytes;
+    const Order order = RandomOrder(graph, seed);
+    const auto least = OracleTraffic(graph, capacity, counting, &order);
+    for (const Replacement rule : {Replacement::kBelady, Replacement::kGreedy}) {
+      const auto traffic = ReplaceOneByOne(graph, order, counting, capacity, rule);
+      ASSERT_TRUE(traffic.has_value()) << traffic.error().message;
+      EXPECT_GE(traffic->avoidable(), *least);
+      worse += traffic->avoidable() > *least ? 1 : 0;
+    }
+  }
+  EXPECT_GT(worse, 10);
+  const Build build = OneSpill();
+  const auto too_small =
+      ReplaceOneByOne(build.graph, ProgramOrder(build.graph), {}, 11, Replacement::kBelady);
+  ASSERT_FALSE(too_small.has_value());
+  EXPECT_NE(too_small.error().message.find("\"join\" needs 12 bytes"), std::string::npos);
+}
+
+// All combinations of the rules, by number.
+SpillRules RulesOf(unsigned bits) {
+  SpillRules rules;
+  rules.dominance = (bits & 1) == 0;
+  rules.safe_runs = (bits & 2) == 0;
+  rules.belady = (bits & 4) == 0;
+  rules.prices = (bits & 8) == 0;
+  rules.segments = (bits & 16) == 0;
+  return rules;
+}
+
+// `seeds` random graphs of few operators.
+void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order) {
+  int spilling = 0;
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.max_operators = 8;
+    knobs.max_bytes = 8;
+    knobs.min_operators = 5;
+    knobs.max_outputs = 2;
+    knobs.max_inputs = 2;
+    knobs.far_chance = 0.8;  // What is used late has to leave in between.
+    const Graph graph = RandomGraph(seed, knobs);
+    SpillOptions options;
+    options.counting = {random.Chance(0.4), random.Chance(0.4)};
+    const Bytes least = OracleLeastMemory(graph, options.counting);
+    options.capacity = least + (random.Chance(0.7) ? 0 : random.Uniform(0, 4));
+    options.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 31)));
+    options.fixed_order = fixed_order;
+    Order order = RandomOrder(graph, seed);
+    if (random.Chance(0.5)) options.orders.push_back(order);
+    if (options.orders.empty()) order = ProgramOrder(graph);
+    if (random.Chance(0.5)) options.placer = PlaceIt;
+    const auto expected =
+        OracleTraffic(graph, options.capacity, options.counting, fixed_order ? &order : nullptr);
+    ASSERT_TRUE(expected.has_value());
+    const SpillAnswer answer = Solve(graph, options);
+    EXPECT_EQ(answer.least.bytes, least);
+    EXPECT_EQ(answer.without_addresses, *expected);
+    EXPECT_EQ(answer.lower_bound, *expected);
+    if (!answer.best) {
+      // Alignments can waste what an operator needs.
+      EXPECT_TRUE(options.placer && std::any_of(graph.tensors.begin(), graph.tensors.end(),
+                                                [](const Tensor& t) { return t.alignment > 1; }));
+      EXPECT_EQ(answer.outcome, Outcome::kUnknown);
+      continue;
+    }
+    EXPECT_GE(answer.best->traffic.avoidable(), *expected);
+    if (fixed_order) {
+      EXPECT_TRUE(ValidateOrder(graph, answer.best->order).has_value());
+    }
+    if (!options.placer) {
+      EXPECT_EQ(answer.best->traffic.avoidable(), *expected);
+    }
+    spilling += *expected > 0 ? 1 : 0;
+  }
+  EXPECT_GT(spilling, static_cast<int>(last - first) / 20);
+}
+
+class AgainstOracle : public testing::TestWithParam<int> {};
+constexpr std::uint64_t kSeedsPerShard = 250;
+
+TEST_P(AgainstOracle, AllOrders) {
+  const auto shard = static_cast<std::uint64_t>(GetParam());
+  CompareWithOracle(1 + shard * kSeedsPerShard, 1 + (shard + 1) * kSeedsPerShard, false);
+}
+TEST_P(AgainstOracle, OneOrder) {
+  const auto shard = static_cast<std::uint64_t>(GetParam());
+  CompareWithOracle(1 + shard * kSeedsPerShard, 1 + (shard + 1) * kSeedsPerShard, true);
+}
+INSTANTIATE_TEST_SUITE_P(Spill, AgainstOracle, testing::Range(0, 20));
+
+}  // namespace
+}  // namespace berth::internal

@@ -1,0 +1,427 @@
+// berth sweep -- how much has to move off chip and back, for every size of the memory.
+//
+// The points of a model go from the largest capacity to the smallest, so that each begins with the
+// order of the one before; what is proved for a larger capacity holds for all smaller ones, and a
+// plan for a smaller one is one for all larger. Points are written as they are done: a run that was
+// stopped goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "berth/report.h"
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+#include "tools/berth/model.h"
+#include "tools/berth/spilling.h"
+
+namespace berth::internal {
+namespace {
+
+struct SweepArguments {
+  ModelArguments model;
+  std::vector<std::string> paths;
+  std::vector<std::string> budgets;
+  int points = 20;
+  bool fixed_order = false;
+  std::optional<double> time_limit;
+  std::optional<std::int64_t> node_limit;
+  std::string shard;
+  std::string output;
+  std::string svg;
+  std::vector<std::string> merge;
+};
+
+constexpr std::string_view kHeader =
+    "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,"
+    "seconds";
+
+struct Row {
+  std::string model;
+  int point = 0;
+  Bytes capacity = 0;
+  std::string outcome;
+  std::optional<Bytes> avoidable;
+  Bytes spilled = 0;
+  Bytes retrieved = 0;
+  Bytes lower_bound = 0;
+  Bytes without_addresses = 0;
+  double seconds = 0;
+};
+
+std::string Cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string ToCsv(const std::vector<Row>& rows) {
+  std::ostringstream out;
+  out << kHeader << "\n";
+  for (const Row& row : rows) {
+    out << Cell(row.model) << ',' << row.point << ',' << row.capacity << ',' << row.outcome << ',';
+    if (row.avoidable) out << *row.avoidable;
+    out << ',' << row.spilled << ',' << row.retrieved << ',' << row.lower_bound << ','
+        << row.without_addresses << ',' << row.seconds << "\n";
+  }
+  return out.str();
+}
+
+// Reads what ToCsv() has written. Error: kParse, naming file and line.
+Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& name) {
+  std::vector<Row> rows;
+  std::istringstream in(text);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const auto wrong = [&] {
+      return Fail(ErrorCode::kParse, OneLine(name) + ":" + std::to_string(number) +
+                                         ": not a line of a sweep: '" + OneLine(line) + "'");
+    };
+    if (number == 1) {
+      if (line != kHeader) return wrong();
+      continue;
+    }
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '"') {
+        if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
+          cells.back() += line[++i];
+        } else {
+          quoted = !quoted;
+        }
+      } else if (line[i] == ',' && !quoted) {
+        cells.emplace_back();
+      } else {
+        cells.back() += line[i];
+      }
+    }
+    if (cells.size() != 10 || quoted) return wrong();
+    const auto whole = [&](const std::string& cell) -> std::optional<Bytes> {
+      Bytes value = 0;
+      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+      if (error != std::errc() || end != cell.data() + cell.size() || value < 0) return {};
+      return value;
+    };
+    Row row;
+    row.model = cells[0];
+    const auto point = whole(cells[1]);
+    const auto capacity = whole(cells[2]);
+    const auto spilled = whole(cells[5]);
+    const auto retrieved = whole(cells[6]);
+    const auto bound = whole(cells[7]);
+    const auto without = whole(cells[8]);
+    if (!point || *point > 1'000'000 || !capacity || !spilled || !retrieved || !bound || !without) {
+      return wrong();
+    }
+    row.point = static_cast<int>(*point);
+    row.capacity = *capacity;
+    row.outcome = cells[3];
+    if (!cells[4].empty()) {
+      row.avoidable = whole(cells[4]);
+      if (!row.avoidable) return wrong();
+    }
+    row.spilled = *spilled;
+    row.retrieved = *retrieved;
+    row.lower_bound = *bound;
+    row.without_addresses = *without;
+    row.seconds = std::strtod(cells[9].c_str(), nullptr);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Index and number of shards of "2/8", from 1.
+Result<std::pair<int, int>> ParseShard(const std::string& text) {
+  if (text.empty()) return std::pair{1, 1};
+  int index = 0;
+  int count = 0;
+  const char* const last = text.data() + text.size();
+  const auto [slash, first_error] = std::from_chars(text.data(), last, index);
+  if (first_error == std::errc() && slash != last && *slash == '/') {
+    const auto [end, error] = std::from_chars(slash + 1, last, count);
+    if (error == std::errc() && end == last && index >= 1 && index <= count && count <= 100'000) {
+      return std::pair{index, count};
+    }
+  }
+  return Fail(ErrorCode::kInvalidOptions,
+              "--shard: '" + OneLine(text) + "' is not such as 2/8, the second of eight");
+}
+
+void Sort(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.model != b.model ? a.model < b.model : a.point < b.point;
+  });
+}
+
+// A plan for less memory is one for more; what cannot be done with more cannot with less.
+void Tighten(std::vector<Row>& rows) {
+  std::map<std::string, std::vector<Row*>> models;
+  for (Row& row : rows) models[row.model].push_back(&row);
+  for (auto& [name, points] : models) {
+    std::stable_sort(points.begin(), points.end(),
+                     [](const Row* a, const Row* b) { return a->capacity < b->capacity; });
+    const Row* best = nullptr;
+    for (Row* row : points) {
+      if (best != nullptr && (!row->avoidable || *row->avoidable > *best->avoidable)) {
+        row->avoidable = best->avoidable;
+        row->spilled = best->spilled;
+        row->retrieved = best->retrieved;
+        row->outcome = "feasible";
+      }
+      if (row->avoidable) best = row;
+    }
+    Bytes bound = 0;
+    for (auto row = points.rbegin(); row != points.rend(); ++row) {
+      if ((*row)->outcome == "infeasible") continue;
+      bound = std::max(bound, (*row)->lower_bound);
+      (*row)->lower_bound = bound;
+      if ((*row)->avoidable && *(*row)->avoidable == bound) (*row)->outcome = "optimal";
+    }
+  }
+}
+
+std::string TableOf(const std::vector<Row>& rows) {
+  using Align = TextTable::Align;
+  TextTable table(
+      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
+  table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
+  for (const Row& row : rows) {
+    table.AddRow({Abridged(row.model, 40), FormatCount(row.capacity),
+                  row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.lower_bound),
+                  row.outcome, FormatSeconds(row.seconds)});
+  }
+  return table.ToString();
+}
+
+std::string PictureOf(const std::vector<Row>& rows) {
+  Chart chart;
+  chart.title = "Off-chip traffic against memory";
+  chart.subtitle = "spilled and retrieved, beside what is compulsory";
+  chart.x.label = "memory";
+  chart.x.unit = ChartUnit::kBytes;
+  chart.y.label = "avoidable traffic";
+  chart.y.unit = ChartUnit::kBytes;
+  chart.y.first = 0;
+  chart.open_means = "not proved the least";
+  std::map<std::string, ChartSeries> series;
+  for (const Row& row : rows) {
+    if (!row.avoidable) continue;
+    ChartSeries& line = series[row.model];
+    line.name = row.model;
+    line.style = ChartSeries::Style::kSteps;
+    line.points.push_back(
+        {static_cast<double>(row.capacity), static_cast<double>(*row.avoidable),
+         row.outcome != "optimal",
+         FormatBytesExactly(row.capacity) + ": " + FormatBytesExactly(*row.avoidable)});
+  }
+  if (series.size() == 1) chart.title += ", " + series.begin()->first;
+  for (auto& [name, line] : series) {
+    std::stable_sort(line.points.begin(), line.points.end(),
+                     [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+    chart.series.push_back(std::move(line));
+  }
+  return WriteSvg(chart);
+}
+
+Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows) {
+  Sort(rows);
+  Tighten(rows);
+  if (!arguments.output.empty()) {
+    if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  if (!arguments.svg.empty()) {
+    if (auto written = WriteFile(arguments.svg, PictureOf(rows)); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg)) {
+    Print(TableOf(rows));
+  }
+  return kDone;
+}
+
+Result<ExitCode> Merge(const SweepArguments& arguments) {
+  std::map<std::pair<std::string, int>, Row> known;
+  for (const std::string& path : arguments.merge) {
+    const auto text = ReadFile(path);
+    if (!text) return tl::unexpected(text.error());
+    auto rows = FromCsv(*text, path);
+    if (!rows) return tl::unexpected(rows.error());
+    for (Row& row : *rows) {
+      const auto [place, is_new] = known.emplace(std::pair{row.model, row.point}, row);
+      if (!is_new && place->second.capacity != row.capacity) {
+        return Fail(ErrorCode::kInvalidOptions,
+                    "--merge: " + OneLine(path) + " has point " + std::to_string(row.point) +
+                        " of " + OneLine(row.model) + " with " + std::to_string(row.capacity) +
+                        " bytes, another file with " + std::to_string(place->second.capacity) +
+                        ": these are not of one sweep");
+      }
+    }
+  }
+  std::vector<Row> rows;
+  for (auto& [key, row] : known) rows.push_back(std::move(row));
+  return Finish(arguments, std::move(rows));
+}
+
+Result<ExitCode> Run(const SweepArguments& arguments) {
+  for (const Result<void>& checked :
+       {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
+                        {"--svg -", IsStandardOutput(arguments.svg)}}),
+        CheckOutput(arguments.output), CheckOutput(arguments.svg)}) {
+    if (!checked) return tl::unexpected(checked.error());
+  }
+  if (!arguments.merge.empty()) return Merge(arguments);
+  if (arguments.paths.empty()) {
+    return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
+  }
+  const auto shard = ParseShard(arguments.shard);
+  if (!shard) return tl::unexpected(shard.error());
+
+  // What an earlier run has done.
+  std::vector<Row> rows;
+  if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
+    if (const auto text = ReadFile(arguments.output); text && !text->empty()) {
+      auto done = FromCsv(*text, arguments.output);
+      if (!done) return tl::unexpected(done.error());
+      rows = std::move(*done);
+    }
+  }
+  std::int64_t unit = 0;
+  for (const std::string& path : arguments.paths) {
+    const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
+                                                     ? static_cast<std::size_t>(arguments.points)
+                                                     : arguments.budgets.size());
+    // The first of its points that is ours.
+    const std::int64_t before_ours =
+        (shard->first - 1 - unit % shard->second + shard->second) % shard->second;
+    if (before_ours >= count) {
+      unit += count;
+      continue;
+    }
+    ModelArguments one = arguments.model;
+    one.path = path;
+    const auto model = LoadModel(one);
+    if (!model) return tl::unexpected(model.error());
+    Budget scheduling;
+    const auto named = FindBudgets(model->graph, one.counting, scheduling);
+    if (!named) return tl::unexpected(named.error());
+    std::vector<Bytes> capacities;
+    if (!arguments.budgets.empty()) {
+      for (const std::string& text : arguments.budgets) {
+        const auto capacity = ParseBudget(text, *named);
+        if (!capacity) return tl::unexpected(capacity.error());
+        capacities.push_back(*capacity);
+      }
+    } else {
+      const Bytes span = named->least_peak - named->least.bytes;
+      const int last = arguments.points - 1;
+      for (int i = 0; i < arguments.points; ++i) {
+        // From MP down to MR, both included, without a product that could overflow.
+        const Bytes part = last == 0 ? 0 : span / last * i + span % last * i / last;
+        capacities.push_back(named->least_peak - part);
+      }
+    }
+    Order before;
+    for (std::size_t i = 0; i < capacities.size(); ++i) {
+      const std::int64_t mine = unit++;
+      if (mine % shard->second != shard->first - 1) continue;
+      const auto point = static_cast<int>(i);
+      const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.model == model->name && row.point == point && row.capacity == capacities[i];
+      });
+      if (done) continue;
+      Budget budget;
+      if (arguments.time_limit) budget.SetTimeLimit(*arguments.time_limit);
+      if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
+      std::vector<Order> orders = {ProgramOrder(model->graph), named->order};
+      if (!before.empty()) orders.push_back(before);
+      const auto answer = SolveSpills(model->graph, one.counting, capacities[i], std::move(orders),
+                                      arguments.fixed_order, budget);
+      if (!answer) return tl::unexpected(answer.error());
+      Row row;
+      row.model = model->name;
+      row.point = point;
+      row.capacity = capacities[i];
+      row.outcome = ToString(answer->outcome);
+      row.lower_bound = answer->lower_bound;
+      row.without_addresses = answer->without_addresses;
+      row.seconds = answer->seconds;
+      if (answer->best) {
+        row.avoidable = answer->best->traffic.avoidable();
+        row.spilled = answer->best->traffic.spilled;
+        row.retrieved = answer->best->traffic.retrieved;
+        before = answer->best->order;
+      }
+      rows.push_back(std::move(row));
+      if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
+        if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) {
+          return tl::unexpected(written.error());
+        }
+      }
+    }
+  }
+  return Finish(arguments, std::move(rows));
+}
+
+}  // namespace
+
+Command AddSweepCommand(CLI::App& berth) {
+  CLI::App* app = berth.add_subcommand(
+      "sweep", "Off-chip traffic against the size of the memory: table, CSV and picture.");
+  const auto arguments = std::make_shared<SweepArguments>();
+  app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
+  AddModelSizes(*app, arguments->model);
+  app->add_option_function<std::string>(
+         "--count",
+         [arguments](const std::string& text) {
+           Counting& counting = arguments->model.counting;
+           if (text == "none" || text == "inputs" || text == "parameters" || text == "all") {
+             counting.inputs = text == "inputs" || text == "all";
+             counting.parameters = text == "parameters" || text == "all";
+             return;
+           }
+           throw CLI::ValidationError("--count", "'" + OneLine(text) +
+                                                     "' is not one of none, inputs, parameters, "
+                                                     "all");
+         },
+         "What needs memory while it is used besides what operators make: none, inputs, "
+         "parameters or all. Default: none.")
+      ->type_name("WHAT");
+  app->add_option("--budget", arguments->budgets,
+                  "Capacities: MR, MH, MP or bytes, several times or with commas. Without: "
+                  "--points from MP down to MR.")
+      ->delimiter(',')
+      ->type_name("BYTES");
+  AddInteger(*app, "--points", arguments->points, 1, 1000, "How many capacities. Default: 20.");
+  app->add_flag("--program-order", arguments->fixed_order, "Operators in program order only.");
+  AddDuration(*app, "--time-limit", arguments->time_limit, "For each point, such as 10s.");
+  AddCount(*app, "--node-limit", arguments->node_limit, "For each point.");
+  app->add_option("--shard", arguments->shard,
+                  "Do every n-th point only, from the i-th: i/n, such as 2/8.")
+      ->type_name("I/N");
+  app->add_option("-o,--output", arguments->output,
+                  "Write the points as CSV, each as it is done. Points that the file already has "
+                  "are not done again.")
+      ->type_name("FILE");
+  app->add_option("--svg", arguments->svg, "Draw traffic against capacity.")->type_name("FILE");
+  app->add_option("--merge", arguments->merge,
+                  "Put the CSV files of shards together instead of searching.")
+      ->type_name("FILES");
+  app->footer(
+      "Exit codes: 0 done, 2 bad input or usage.\n"
+      "\nExamples:\n"
+      "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
+      "  berth sweep *.onnx --budget MR,MH,MP --shard 2/8 -o 2.csv   One of eight parts.\n"
+      "  berth sweep --merge 1.csv 2.csv -o all.csv --svg all.svg");
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace berth::internal

@@ -1,0 +1,359 @@
+#include "tools/berth/spilling.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "berth/report.h"
+#include "berth/schedule.h"
+#include "tools/berth/command.h"
+#include "tools/verify/verify_spill.h"
+
+namespace berth::internal {
+namespace {
+
+// `graph` with an operator for each counted tensor that is given, which brings it in. Operators
+// move back by the number of these.
+Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads) {
+  Graph loaded = graph;
+  std::vector<Operator> load;
+  std::vector<bool> made(graph.tensors.size(), false);
+  for (const Operator& op : graph.operators) {
+    for (const TensorIndex t : op.outputs) made[t] = true;
+  }
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    Tensor& tensor = loaded.tensors[t];
+    const bool weight =
+        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
+    const bool counted =
+        weight ? counting.parameters : tensor.kind == TensorKind::kInput && counting.inputs;
+    if (made[t] || !counted || tensor.alias_of) continue;
+    tensor.kind = TensorKind::kActivation;
+    std::string name = "load " + tensor.name;
+    for (bool taken = true; taken;) {
+      taken = false;
+      for (const Operator& op : graph.operators) taken = taken || op.name == name;
+      if (taken) name += "'";
+    }
+    load.push_back({std::move(name), "Load", {}, {t}});
+  }
+  // A view of what is given is now a view of what is made.
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    Tensor& tensor = loaded.tensors[t];
+    if (!tensor.alias_of || made[t]) continue;
+    if (loaded.tensors[*tensor.alias_of].kind != graph.tensors[*tensor.alias_of].kind) {
+      tensor.kind = TensorKind::kActivation;
+      for (Operator& op : load) {
+        if (op.outputs.front() == *tensor.alias_of) op.outputs.push_back(t);
+      }
+    }
+  }
+  loads = load.size();
+  for (Operator& op : loaded.operators) {
+    for (OperatorIndex& u : op.after) u += loads;
+  }
+  loaded.operators.insert(loaded.operators.begin(), load.begin(), load.end());
+  return loaded;
+}
+
+}  // namespace
+
+Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget) {
+  NamedBudgets named;
+  named.least = FindLeastMemory(graph, counting);
+  std::size_t loads = 0;
+  const Graph loaded = WithLoads(graph, counting, loads);
+  auto schedule = Schedule(loaded, {}, budget);
+  if (!schedule) return tl::unexpected(schedule.error());
+  named.least_peak = std::max(schedule->peak, named.least.bytes);
+  named.peak_proved = schedule->outcome == Outcome::kOptimal;
+  for (const OperatorIndex v : schedule->order) {
+    if (v >= loads) named.order.push_back(v - loads);
+  }
+  return named;
+}
+
+Result<Bytes> ParseBudget(const std::string& text, const NamedBudgets& named) {
+  if (text == "MR" || text == "mr") return named.least.bytes;
+  if (text == "MH" || text == "mh") return named.middle();
+  if (text == "MP" || text == "mp") return named.least_peak;
+  auto bytes = ParseBytes(text);
+  if (!bytes) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--budget: '" + OneLine(text) +
+                    "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
+  }
+  return *bytes;
+}
+
+Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, Bytes capacity,
+                                std::vector<Order> orders, bool fixed_order, Budget& budget) {
+  SpillOptions options;
+  options.capacity = capacity;
+  options.counting = counting;
+  options.fixed_order = fixed_order;
+  options.orders = std::move(orders);
+  options.placer = [](const Problem& problem, Budget& own) { return Place(problem, {}, own); };
+  auto answer = PlanWithSpills(graph, options, budget);
+  if (answer && answer->best) {
+    const SpillReport report = VerifySpillPlan(graph, counting, capacity, *answer->best);
+    if (!report.ok()) {
+      std::fprintf(stderr, "berth: internal error: the plan does not hold: %s\n",
+                   Describe(report.faults.front(), graph, *answer->best).c_str());
+      std::exit(kInternalError);
+    }
+  }
+  return answer;
+}
+
+bool IsSpillPlan(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json.contains("residencies");
+}
+
+Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
+                               const Graph& graph) {
+  const auto wrong = [&](const std::string& what) {
+    return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
+  };
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return wrong("no JSON object");
+  const auto number = [](const Json& object, const char* key) -> std::optional<Bytes> {
+    if (!object.contains(key) || !object[key].is_number_integer()) return std::nullopt;
+    // Numbers beyond 2^63 come out as negative.
+    const auto value = object[key].get<std::int64_t>();
+    return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
+  };
+  ReadPlan read;
+  auto order = ReadOrder(text, name, graph, /*validate=*/false);
+  if (!order) return tl::unexpected(order.error());
+  read.plan.order = std::move(*order);
+  const auto capacity = number(json, "capacity");
+  if (!capacity) return wrong("\"capacity\" is no number of bytes");
+  read.capacity = *capacity;
+  const auto height = number(json, "height");
+  if (!height) return wrong("\"height\" is no number of bytes");
+  read.plan.height = *height;
+  if (!json.contains("traffic") || !json["traffic"].is_object()) return wrong("no \"traffic\"");
+  Traffic& traffic = read.plan.traffic;
+  for (const auto& [key, bytes] : std::initializer_list<std::pair<const char*, Bytes*>>{
+           {"spilled", &traffic.spilled},
+           {"retrieved", &traffic.retrieved},
+           {"compulsory_in", &traffic.compulsory_in},
+           {"compulsory_out", &traffic.compulsory_out}}) {
+    const auto value = number(json["traffic"], key);
+    if (!value) return wrong("the traffic's \"" + std::string(key) + "\" is no number of bytes");
+    *bytes = *value;
+  }
+  std::map<std::string_view, TensorIndex> tensors;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) tensors.emplace(graph.tensors[t].name, t);
+  if (!json["residencies"].is_array()) return wrong("\"residencies\" is no array");
+  for (std::size_t i = 0; i < json["residencies"].size(); ++i) {
+    const Json& one = json["residencies"][i];
+    const auto faulty = [&](const std::string& what) {
+      return wrong("residency " + std::to_string(i) + ": " + what);
+    };
+    if (!one.is_object() || !one.contains("tensor") || !one["tensor"].is_string()) {
+      return faulty("no \"tensor\"");
+    }
+    const auto tensor = tensors.find(one["tensor"].get_ref<const std::string&>());
+    if (tensor == tensors.end()) {
+      return faulty("the graph has no tensor '" +
+                    OneLine(one["tensor"].get_ref<const std::string&>()) + "'");
+    }
+    Residency residency;
+    residency.tensor = tensor->second;
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Step*>>{
+             {"start", &residency.start}, {"end", &residency.end}, {"offset", &residency.offset}}) {
+      const auto read_number = number(one, key);
+      if (!read_number) return faulty("\"" + std::string(key) + "\" is no number from 0 on");
+      *value = *read_number;
+    }
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, bool*>>{
+             {"comes_in", &residency.comes_in}, {"written_out", &residency.written_out}}) {
+      if (!one.contains(key) || !one[key].is_boolean()) {
+        return faulty("\"" + std::string(key) + "\" is neither true nor false");
+      }
+      *value = one[key].get<bool>();
+    }
+    read.plan.residencies.push_back(residency);
+  }
+  return read;
+}
+
+Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
+                   const SpillAnswer& answer) {
+  Json json;
+  json["version"] = BERTH_VERSION;
+  json["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
+  json["outcome"] = ToString(answer.outcome);
+  json["stopped"] = ToString(answer.stopped);
+  json["capacity"] = capacity;
+  json["lower_bound"] = answer.lower_bound;
+  json["without_addresses"] = answer.without_addresses;
+  json["least_memory"] = {
+      {"bytes", answer.least.bytes},
+      {"operator",
+       graph.operators.empty() ? Json(nullptr) : Json(graph.operators[answer.least.op].name)}};
+  json["nodes"] = answer.nodes;
+  json["seconds"] = answer.seconds;
+  if (!answer.best) return json;
+  const SpillPlan& plan = *answer.best;
+  json["height"] = plan.height;
+  json["traffic"] = {{"avoidable", plan.traffic.avoidable()},
+                     {"spilled", plan.traffic.spilled},
+                     {"retrieved", plan.traffic.retrieved},
+                     {"compulsory_in", plan.traffic.compulsory_in},
+                     {"compulsory_out", plan.traffic.compulsory_out}};
+  Json order = Json::array();
+  for (const OperatorIndex v : plan.order) order.push_back(graph.operators[v].name);
+  json["order"] = std::move(order);
+  Json residencies = Json::array();
+  for (const Residency& r : plan.residencies) {
+    residencies.push_back({{"tensor", graph.tensors[r.tensor].name},
+                           {"start", r.start},
+                           {"end", r.end},
+                           {"offset", r.offset},
+                           {"bytes", graph.tensors[r.tensor].bytes},
+                           {"comes_in", r.comes_in},
+                           {"written_out", r.written_out}});
+  }
+  json["residencies"] = std::move(residencies);
+  return json;
+}
+
+// Every stay in memory, in the order in which they begin.
+std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
+  using Align = TextTable::Align;
+  TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft,
+                   Align::kLeft, Align::kLeft});
+  table.AddRow({"offset", "bytes", "from", "to", "tensor", "begins", "ends"});
+  std::vector<const Residency*> rows;
+  for (const Residency& r : plan.residencies) rows.push_back(&r);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Residency* a, const Residency* b) { return a->start < b->start; });
+  for (const Residency* r : rows) {
+    const Tensor& tensor = graph.tensors[r->tensor];
+    table.AddRow({std::to_string(r->offset), std::to_string(tensor.bytes), std::to_string(r->start),
+                  std::to_string(r->end - 1), Abridged(tensor.name, 40),
+                  r->comes_in ? "retrieved" : "made", r->written_out ? "written out" : ""});
+  }
+  return "\n" + Paint(Tone::kStrong, "Stays in memory") + ", from the first step to the last\n" +
+         table.ToString();
+}
+
+Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
+                                  const SpillRequest& request) {
+  Budget budget;
+  if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
+  if (request.node_limit) budget.SetNodeLimit(*request.node_limit);
+  Budget scheduling;
+  if (request.time_limit) scheduling.SetTimeLimit(*request.time_limit / 4);
+  const auto named = FindBudgets(model.graph, counting, scheduling);
+  if (!named) return tl::unexpected(named.error());
+  const auto capacity = ParseBudget(request.budget, *named);
+  if (!capacity) return tl::unexpected(capacity.error());
+  auto answer = SolveSpills(model.graph, counting, *capacity,
+                            {ProgramOrder(model.graph), named->order}, request.fixed_order, budget);
+  if (!answer) return tl::unexpected(answer.error());
+  SpillRun run{std::move(*answer), *capacity};
+  const SpillAnswer& found = run.answer;
+  if (found.best && !request.output.empty()) {
+    const std::string text =
+        HasExtension(request.output, ".csv")
+            ? [&] {
+                Problem problem = ProblemOf(model.graph, *found.best);
+                problem.capacity = *capacity;
+                std::vector<Bytes> offsets;
+                for (const Residency& r : found.best->residencies) offsets.push_back(r.offset);
+                return WriteCsv(problem, &offsets);
+              }()
+            : [&] {
+ Json json = SpillPlanJson(model.graph, counting, *capacity, found);
+ json["model"] = model.name;
+ json["in_place"] = request.in_place;
+ return json.dump(1);
+ }() + "\n";
+    if (auto written = WriteFile(request.output, text); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  if (found.best && !request.svg.empty()) {
+    Problem problem = ProblemOf(model.graph, *found.best);
+    problem.capacity = *capacity;
+    Placement placement;
+    for (const Residency& r : found.best->residencies) placement.offsets.push_back(r.offset);
+    placement.height = found.best->height;
+    SvgOptions svg;
+    svg.title = model.name + " in " + FormatBytes(*capacity);
+    for (const Residency& r : found.best->residencies) {
+      svg.marks.push_back({r.comes_in, r.written_out});
+    }
+    if (auto written = WriteFile(
+            request.svg, WriteSvg(problem, placement, MaxLiveLoad(problem).lower_bound, svg));
+        !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  if (request.json) {
+    Json json = SpillPlanJson(model.graph, counting, *capacity, found);
+    json.erase("residencies");
+    json.erase("order");
+    json["MR"] = named->least.bytes;
+    json["MH"] = named->middle();
+    json["MP"] = named->least_peak;
+    PrintJson(json);
+    return run;
+  }
+  if (IsStandardOutput(request.output) || IsStandardOutput(request.svg)) return run;
+  FactList facts;
+  facts.Add("model", DescribeGraph(model.graph));
+  facts.Add("budget", FormatBytesExactly(*capacity));
+  facts.Add("MR", FormatBytesExactly(named->least.bytes) +
+                      (model.graph.operators.empty()
+                           ? std::string()
+                           : ", what operator " +
+                                 Abridged(model.graph.operators[named->least.op].name, 40) +
+                                 " alone needs"));
+  facts.Add("MP",
+            FormatBytesExactly(named->least_peak) +
+                (named->peak_proved ? ", the least peak of any order" : ", the least peak found"));
+  std::string headline;
+  if (found.outcome == Outcome::kInfeasible) {
+    headline =
+        Paint(Tone::kBad,
+              "Does not fit: operator " + Abridged(model.graph.operators[found.least.op].name, 40) +
+                  " alone needs " + FormatBytesExactly(found.least.bytes) + ", " +
+                  FormatBytesExactly(found.least.bytes - *capacity) + " more than there is.");
+  } else if (!found.best) {
+    headline = Paint(Tone::kUnsure, "Gave up: no plan with addresses was found.");
+  } else {
+    const Traffic& traffic = found.best->traffic;
+    const bool proved = found.outcome == Outcome::kOptimal;
+    headline =
+        traffic.avoidable() == 0
+            ? Paint(Tone::kGood, "Fits: nothing has to leave.")
+            : Paint(proved ? Tone::kGood : Tone::kUnsure,
+                    FormatBytes(traffic.avoidable()) + " of avoidable traffic" +
+                        (proved ? ": proved the least of any plan." : "; less may be possible."));
+    facts.Add("spilled", FormatBytesExactly(traffic.spilled));
+    facts.Add("retrieved", FormatBytesExactly(traffic.retrieved));
+    facts.Add("compulsory", FormatBytesExactly(traffic.compulsory_in) + " in, " +
+                                FormatBytesExactly(traffic.compulsory_out) + " out");
+    if (!proved) facts.Add("lower bound", FormatBytesExactly(found.lower_bound));
+    if (traffic.avoidable() > found.without_addresses) {
+      facts.Add("for addresses", FormatBytesExactly(traffic.avoidable() - found.without_addresses) +
+                                     " more than if bytes had to fit in sum only");
+    }
+  }
+  facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds));
+  std::string text = headline + "\n" + facts.ToString();
+  if (request.tensors && found.best) text += ResidencyTable(model.graph, *found.best);
+  Print(text);
+  return run;
+}
+
+}  // namespace berth::internal
