@@ -365,30 +365,36 @@ test("a real training step, where there is one", async (context) => {
   await report.close();
 });
 
+// What counts is the work of the page's thread: time on the wall also counts what else runs on the
+// machine. A frame of 33 ms of work is 30 frames a second where a processor is free.
 test("100,000 buffers: a picture within 2 s, then 30 frames a second", async (context) => {
   shop.write("large.csv", table(100_000, 3));
   shop.berth(["place", "large.csv", "--algorithm", "first-fit-start", "--report", "large.html", "-o", "large.json"]);
   const size = statSync(shop.path("large.html")).size;
   assert.ok(size < 25e6, `${size} bytes`);
   const report = await open(shop.path("large.html"));
-  const rate = await report.page.evaluate(async () => {
-    const plot = window.berth.plots[0];
+  const work = async () => {
+    const { metrics } = await report.session.send("Performance.getMetrics");
+    return 1000 * metrics.find((metric) => metric.name === "TaskDuration").value;
+  };
+  const first = await work();
+  const frames = 60;
+  const wall = await report.page.evaluate(async (count) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
-    await frame();
     const begin = performance.now();
-    const slowest = [];
-    for (let i = 0; i < 60; ++i) {
-      const from = performance.now();
-      plot.zoom(i < 30 ? 0.9 : 1 / 0.9, "both", { x: 500, y: 250 });
+    for (let i = 0; i < count; ++i) {
+      window.berth.plots[0].zoom(2 * i < count ? 0.9 : 1 / 0.9, "both", { x: 500, y: 250 });
       await frame();
-      slowest.push(performance.now() - from);
     }
-    slowest.sort((x, y) => x - y);
-    return { perSecond: 60000 / (performance.now() - begin), median: slowest[30] };
-  });
-  context.diagnostic(`${(size / 1e6).toFixed(1)} MB; picture after ${report.seconds.toFixed(2)} s; ${rate.perSecond.toFixed(0)} frames a second, median ${rate.median.toFixed(1)} ms`);
-  assert.ok(1000 / rate.median >= 30, `a frame takes ${rate.median} ms`);
-  assert.ok(report.seconds < 4, `${report.seconds} s`);
+    return performance.now() - begin;
+  }, frames);
+  const perFrame = ((await work()) - first) / frames;
+  context.diagnostic(
+    `${(size / 1e6).toFixed(1)} MB; first picture: ${first.toFixed(0)} ms of work, ${report.seconds.toFixed(2)} s on the wall; ` +
+      `a frame: ${perFrame.toFixed(1)} ms of work, ${(wall / frames).toFixed(1)} ms on the wall`,
+  );
+  assert.ok(first < 2000, `${first} ms until the first picture`);
+  assert.ok(perFrame < 1000 / 30, `${perFrame} ms for a frame`);
   await report.page.getByRole("searchbox").fill("buffer_99999");
   await report.page.getByRole("searchbox").press("Enter");
   assert.equal(await report.page.locator(".details h2").textContent(), "buffer_99999");

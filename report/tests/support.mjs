@@ -123,8 +123,10 @@ export async function open(file, options = {}) {
     faults.push(`dialog: ${dialog.message()}`);
     await dialog.dismiss();
   });
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   const begin = performance.now();
   await page.goto(pathToFileURL(file).href + (options.hash ?? ""));
   await page.waitForFunction(() => window.berth?.plots.every((plot) => plot.frames > 0));
-  return { page, faults, seconds: (performance.now() - begin) / 1000, close: () => context.close() };
+  return { page, session, faults, seconds: (performance.now() - begin) / 1000, close: () => context.close() };
 }

@@ -87,6 +87,7 @@ class Planner {
       {1500, 64, std::numeric_limits<std::size_t>::max()},
   }};
   static constexpr std::size_t kStagesOfKnown = 2;  // For an order that need not be the last word.
+  static constexpr std::size_t kStagesOfLast = 4;   // The same, when all orders were searched.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
@@ -123,7 +124,7 @@ class Planner {
 
   void FindSchedules() {
     // The rest is for addresses.
-    constexpr int kShare = 4;
+    constexpr int kShare = 8;
     Budget part(budget_, 1 - 1.0 / kShare);
     if (budget_.has_node_limit()) {
       part.SetNodeLimit(part.node_limit() - part.node_limit() / kShare);
@@ -169,17 +170,19 @@ class Planner {
     if (options_.fixed_order) return;
     polished_ = best_cost();
     {
-      Budget share(*search_budget_, 0.5);
+      constexpr double kShareOfAllOrders = 0.8;
+      Budget share(*search_budget_, kShareOfAllOrders);
       Budget* const whole = std::exchange(search_budget_, &share);
       Deepen(model_, {}, kStages.size());
       search_budget_ = whole;
     }
     if (done()) return;
     // No proof: then at least all that can be had from the best order and from the known ones.
-    Deepen(internal::spill::WithOrder(model_, BestOrder()), BestOrder(), kStages.size());
+    const std::vector<OpIndex> best = BestOrder();
+    Deepen(internal::spill::WithOrder(model_, best), best, kStagesOfLast);
     for (const auto& [cost, order] : known) {
       if (search_budget().Exhausted()) return;
-      Deepen(internal::spill::WithOrder(model_, order), order, kStages.size());
+      Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfLast);
     }
   }
 

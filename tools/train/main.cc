@@ -374,7 +374,7 @@ struct ReportCommand {
 
     std::vector<std::pair<std::size_t, double>> times;
     text += "\n| candidates in a batch | microseconds for one |\n|---:|---:|\n";
-    for (const std::size_t candidates : {1, 2, 4, 8, 12, 16, 20, 24, 30, 40, 64}) {
+    for (const std::size_t candidates : {1U, 2U, 4U, 8U, 12U, 16U, 20U, 24U, 30U, 40U, 64U}) {
       times.emplace_back(candidates, MicrosecondsPerCandidate(forest, candidates));
       text += "| " + std::to_string(candidates) + " | " + Fixed(times.back().second, 2) + " |\n";
     }

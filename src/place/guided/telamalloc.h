@@ -22,7 +22,7 @@
 //     back to, while the point stays on the path. At a major backtrack the search goes on at the
 //     one of the lowest level that has counted more than the limit, which counts from 0 again.
 //   * Learned backtracking (6) takes over where the published rule has backtracked 300 times
-//     (learned.h). Where it finds no plan in some thousand steps, the published search has twice as
+//     (learned.h). Where it finds no plan in 20,000 steps, the published search has twice as
 //     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
 //     back).
 //   * Phases: the threshold falls by 10 % of the capacity each time.
