@@ -15,6 +15,7 @@
 #include "berth/place.h"
 #include "berth/plan.h"
 #include "berth/problem.h"
+#include "berth/spill.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -48,6 +49,10 @@ struct PageOptions {
 [[nodiscard]] std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
 [[nodiscard]] std::string WritePage(const Graph& graph, const PlanAnswer& plan,
+                                    const Provenance& provenance, const PageOptions& options);
+// Of a plan with spills within `capacity`: its residencies are the buffers, and the moves between
+// them are drawn, so `options.spills` is not looked at.
+[[nodiscard]] std::string WritePage(const Graph& graph, const SpillPlan& plan, Bytes capacity,
                                     const Provenance& provenance, const PageOptions& options);
 
 // The plan as events for Chrome's and Perfetto's viewers: a step of the schedule is a microsecond,

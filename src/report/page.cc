@@ -239,6 +239,31 @@ std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenan
                                 options);
 }
 
+std::string WritePage(const Graph& graph, const SpillPlan& plan, Bytes capacity,
+                      const Provenance& provenance, const PageOptions& options) {
+  Problem problem = ProblemOf(graph, plan);
+  problem.capacity = capacity;
+  PlaceAnswer answer;
+  answer.outcome = Outcome::kFeasible;
+  answer.lower_bound = MaxLiveLoad(problem).lower_bound;
+  Placement& placement = answer.best.emplace();
+  placement.height = plan.height;
+  PageOptions shown = options;
+  shown.spills.clear();
+  std::vector<TensorIndex> tensors;
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const Residency& residency = plan.residencies[i];
+    placement.offsets.push_back(residency.offset);
+    tensors.push_back(residency.tensor);
+    if (i == 0 || plan.residencies[i - 1].tensor != residency.tensor) continue;
+    const Bytes bytes = graph.tensors[residency.tensor].bytes;
+    shown.spills.push_back({i - 1, i, plan.residencies[i - 1].written_out ? bytes : 0, bytes});
+  }
+  const internal::page::Subject subject{problem, &placement, &graph, &plan.order, &tensors};
+  return internal::page::PageOf(subject, WritePlanHead(problem, answer, provenance), provenance,
+                                shown);
+}
+
 std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
   using internal::page::Column;
   Json data;

@@ -385,9 +385,7 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   SpillRequest request;
   request.budget = arguments.budget;
   request.fixed_order = fixed;
-  request.output = arguments.output;
-  request.svg = arguments.svg;
-  request.json = arguments.json;
+  request.outputs = arguments.outputs;
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
   request.time_limit = arguments.search.time_limit;

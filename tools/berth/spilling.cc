@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "berth/page.h"
 #include "berth/report.h"
 #include "berth/schedule.h"
 #include "tools/berth/command.h"
@@ -225,6 +226,8 @@ Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
   return json;
 }
 
+namespace {
+
 // Every stay in memory, in the order in which they begin.
 std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
   using Align = TextTable::Align;
@@ -245,6 +248,68 @@ std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
          table.ToString();
 }
 
+// What the page says beside the plan.
+PageOptions AboutTraffic(const SpillAnswer& answer) {
+  PageOptions page;
+  page.command = "plan";
+  page.verdict = "Run by the verifier: every operator finds its bytes, nothing overlaps.";
+  const Traffic& traffic = answer.best->traffic;
+  page.notes.push_back(
+      "Avoidable traffic: " + FormatBytesExactly(traffic.avoidable()) + ", " +
+      FormatBytesExactly(traffic.spilled) + " written and " +
+      FormatBytesExactly(traffic.retrieved) + " read; " +
+      (answer.outcome == Outcome::kOptimal
+           ? "proved the least of any plan."
+           : "no plan has less than " + FormatBytesExactly(answer.lower_bound) + "."));
+  page.notes.push_back("Compulsory traffic: " + FormatBytesExactly(traffic.compulsory_in) +
+                       " in, " + FormatBytesExactly(traffic.compulsory_out) + " out.");
+  return page;
+}
+
+// The files of a plan that was found.
+Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes capacity,
+                          const SpillAnswer& answer, const SpillRequest& request) {
+  const PlanOutputs& outputs = request.outputs;
+  const SpillPlan& plan = *answer.best;
+  Problem problem = ProblemOf(model.graph, plan);
+  problem.capacity = capacity;
+  Placement placement;
+  for (const Residency& r : plan.residencies) placement.offsets.push_back(r.offset);
+  placement.height = plan.height;
+  if (!outputs.plan.empty()) {
+    std::string text;
+    if (HasExtension(outputs.plan, ".csv")) {
+      text = WriteCsv(problem, &placement.offsets);
+    } else {
+      Json json = SpillPlanJson(model.graph, counting, capacity, answer);
+      json["model"] = model.name;
+      json["in_place"] = request.in_place;
+      text = json.dump(1) + "\n";
+    }
+    if (auto written = WriteFile(outputs.plan, text); !written) return written;
+  }
+  if (!outputs.svg.empty()) {
+    SvgOptions svg;
+    svg.title = model.name + " in " + FormatBytes(capacity);
+    for (const Residency& r : plan.residencies) svg.marks.push_back({r.comes_in, r.written_out});
+    const std::string text = WriteSvg(problem, placement, MaxLiveLoad(problem).lower_bound, svg);
+    if (auto written = WriteFile(outputs.svg, text); !written) return written;
+  }
+  if (!outputs.report.empty()) {
+    const Provenance provenance{BERTH_VERSION, model.name, model.hash(), {}, request.node_limit};
+    const std::string text =
+        WritePage(model.graph, plan, capacity, provenance, AboutTraffic(answer));
+    if (auto written = WriteFile(outputs.report, text); !written) return written;
+  }
+  if (!outputs.trace.empty()) {
+    const std::string text = WriteTrace(problem, &placement, &model.graph, &plan.order, model.name);
+    if (auto written = WriteFile(outputs.trace, text); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                                   const SpillRequest& request) {
   Budget budget;
@@ -261,44 +326,11 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
   if (!answer) return tl::unexpected(answer.error());
   SpillRun run{std::move(*answer), *capacity};
   const SpillAnswer& found = run.answer;
-  if (found.best && !request.output.empty()) {
-    const std::string text =
-        HasExtension(request.output, ".csv")
-            ? [&] {
-                Problem problem = ProblemOf(model.graph, *found.best);
-                problem.capacity = *capacity;
-                std::vector<Bytes> offsets;
-                for (const Residency& r : found.best->residencies) offsets.push_back(r.offset);
-                return WriteCsv(problem, &offsets);
-              }()
-            : [&] {
- Json json = SpillPlanJson(model.graph, counting, *capacity, found);
- json["model"] = model.name;
- json["in_place"] = request.in_place;
- return json.dump(1);
- }() + "\n";
-    if (auto written = WriteFile(request.output, text); !written) {
-      return tl::unexpected(written.error());
-    }
+  if (found.best) {
+    const auto written = WriteOutputs(model, counting, *capacity, found, request);
+    if (!written) return tl::unexpected(written.error());
   }
-  if (found.best && !request.svg.empty()) {
-    Problem problem = ProblemOf(model.graph, *found.best);
-    problem.capacity = *capacity;
-    Placement placement;
-    for (const Residency& r : found.best->residencies) placement.offsets.push_back(r.offset);
-    placement.height = found.best->height;
-    SvgOptions svg;
-    svg.title = model.name + " in " + FormatBytes(*capacity);
-    for (const Residency& r : found.best->residencies) {
-      svg.marks.push_back({r.comes_in, r.written_out});
-    }
-    if (auto written = WriteFile(
-            request.svg, WriteSvg(problem, placement, MaxLiveLoad(problem).lower_bound, svg));
-        !written) {
-      return tl::unexpected(written.error());
-    }
-  }
-  if (request.json) {
+  if (request.outputs.json) {
     Json json = SpillPlanJson(model.graph, counting, *capacity, found);
     json.erase("residencies");
     json.erase("order");
@@ -308,7 +340,7 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     PrintJson(json);
     return run;
   }
-  if (IsStandardOutput(request.output) || IsStandardOutput(request.svg)) return run;
+  if (request.outputs.to_stdout()) return run;
   FactList facts;
   facts.Add("model", DescribeGraph(model.graph));
   facts.Add("budget", FormatBytesExactly(*capacity));

@@ -51,9 +51,7 @@ struct ReadPlan {
 struct SpillRequest {
   std::string budget;  // As given.
   bool fixed_order = false;
-  std::string output;
-  std::string svg;
-  bool json = false;
+  PlanOutputs outputs;
   bool in_place = false;  // As the model was read.
   bool tensors = false;   // List all residencies.
   std::optional<double> time_limit;
