@@ -345,9 +345,9 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   SpillRequest request;
   request.budget = arguments.budget;
   request.fixed_order = fixed;
-  request.output = arguments.output;
-  request.svg = arguments.svg;
-  request.json = arguments.json;
+  request.output = arguments.outputs.plan;
+  request.svg = arguments.outputs.svg;
+  request.json = arguments.outputs.json;
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
   request.time_limit = arguments.search.time_limit;
