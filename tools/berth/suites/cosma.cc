@@ -143,9 +143,15 @@ void Judge(Lab& lab, const Case& result) {
   }
   const Bytes all = *result.all_orders.traffic;
   for (const Solved* one : {&result.program, &result.least_peak}) {
-    if (one->traffic && all > *one->traffic) {
+    if (!one->traffic || all <= *one->traffic) continue;
+    if (one->proved || result.all_orders.proved) {
       lab.Note(where + ": " + FormatBytesExactly(all) + " of traffic, but one order needs " +
                FormatBytesExactly(*one->traffic));
+    } else {
+      // Time was up for both, and the search for one order had all of it for that order.
+      lab.Say(where + ": when time was up, " + FormatBytesExactly(all) +
+              " of traffic; the search for one order alone had " +
+              FormatBytesExactly(*one->traffic) + ".");
     }
   }
   for (std::size_t s = 0; s < kSchemes.size(); ++s) {
