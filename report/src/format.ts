@@ -59,7 +59,6 @@ export function sum(values: Num[]): Num {
 /** Text from strangers, made visible: what reverses text, or hides, would make the page lie. */
 export function visible(text: string): string {
   return text.replace(
-    // eslint-disable-next-line no-control-regex
     /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
     (c) => (c < " " ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : "\ufffd"),
   );
