@@ -219,11 +219,18 @@ class App {
         h("dd", {}, h("span", { class: "from" }, amount(x, `${key}-before`), h("span", { class: "arrow", "aria-label": "to" }, "→"), amount(y, `${key}-after`)), h("span", { class: `note ${Number(delta) > 0 ? "bad" : Number(delta) < 0 ? "good" : ""}` }, change)),
       );
     };
-    const count = (name: string) => {
-      const k = CHANGES.indexOf(name);
-      return this.changes[name === "gone" ? 0 : 1]!.reduce((total, each) => total + (each === k ? 1 : 0), 0);
-    };
-    const parts = ["new", "gone", "grown", "shrunk", "moved", "retimed"].map((name) => [count(name), name] as const).filter(([n]) => n > 0);
+    // A buffer counts for each way in which it changed, as in the command's own summary.
+    const count = (is: (change: number[]) => boolean) => diff.changed.filter(is).length;
+    const growth = ([i, j]: number[]) => after.size[j!]! - before.size[i!]!;
+    const counts: [number, string][] = [
+      [diff.added.length, "new"],
+      [diff.removed.length, "gone"],
+      [count((change) => growth(change) > 0), "grown"],
+      [count((change) => growth(change) < 0), "shrunk"],
+      [count((change) => change[3] === 1), "moved"],
+      [count((change) => change[4] === 1), "retimed"],
+    ];
+    const parts = counts.filter(([n]) => n > 0);
     const text = parts.length ? parts.map(([n, name]) => `${grouped(n)} ${name}`).join(", ") : "The plans are the same";
     return h(
       "header",
@@ -817,13 +824,15 @@ class App {
       box.append(h("ol", { class: "remedies" }, ...this.data.remedies.map((remedy) => h("li", {}, h("h3", {}, h("bdi", {}, remedy.title)), h("p", {}, h("bdi", {}, remedy.detail)), remedy.needs !== null ? h("p", { class: "needs" }, "then needed ", amount(remedy.needs)) : null))));
     }
     const relief = plan.raw.relief;
+    // Where nothing is missing, or no buffer alone would do, there is nothing to say of shrinking.
+    const enough = relief.some((r) => r.enough !== null);
     if (relief.length) {
       box.append(
         h("h3", {}, "Buffers that hold the peak up"),
         h("p", { class: "note" }, "The peak load without each by itself: moved off for the time, recomputed, or gone. Computed from all steps, with everything else as it is."),
         h("table", { class: "relief" },
-          h("thead", {}, h("tr", {}, ...["Buffer", "Its bytes", "Peak without it", "Saves", "To fit, shrink it by"].map((title, k) => h("th", { scope: "col", class: k ? "number" : "" }, title)))),
-          h("tbody", {}, ...relief.map((r) => h("tr", {}, h("td", {}, this.link(0, r.buffer)), h("td", { class: "number" }, grouped(plan.raw.buffers.size[r.buffer]!)), h("td", { class: "number" }, grouped(r.peak)), h("td", { class: "number" }, `${bytes(difference(plan.raw.peak.load, r.peak))} (${percent(difference(plan.raw.peak.load, r.peak), plan.raw.peak.load)})`), h("td", { class: "number" }, r.enough === null ? "–" : grouped(r.enough)))))),
+          h("thead", {}, h("tr", {}, ...["Buffer", "Its bytes", "Peak without it", "Saves", ...(enough ? ["To fit, shrink it by"] : [])].map((title, k) => h("th", { scope: "col", class: k ? "number" : "" }, title)))),
+          h("tbody", {}, ...relief.map((r) => h("tr", {}, h("td", {}, this.link(0, r.buffer)), h("td", { class: "number" }, grouped(plan.raw.buffers.size[r.buffer]!)), h("td", { class: "number" }, grouped(r.peak)), h("td", { class: "number" }, `${bytes(difference(plan.raw.peak.load, r.peak))} (${percent(difference(plan.raw.peak.load, r.peak), plan.raw.peak.load)})`), enough ? h("td", { class: "number" }, r.enough === null ? "not enough" : grouped(r.enough)) : null)))),
       );
     } else if (plan.n) {
       box.append(h("p", {}, "No buffer by itself holds the peak up: the same load is reached at several steps with nothing in common, so several would have to shrink."));

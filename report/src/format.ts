@@ -35,7 +35,10 @@ export function bytes(value: Num): string {
 export function percent(part: Num, whole: Num): string {
   const share = Number(whole) === 0 ? 0 : (100 * Number(part)) / Number(whole);
   if (share !== 0 && Math.abs(share) < 0.1) return share < 0 ? "> -0.1 %" : "< 0.1 %";
-  return `${share.toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
+  // Nearly all is not all: 99.7 % does not read as 100 %.
+  const size = Math.abs(share);
+  if (size > 99 && size < 100) return `${(Math.sign(share) * Math.min(99.9, Number(size.toFixed(1)))).toFixed(1)} %`;
+  return `${share.toFixed(size < 10 ? 1 : 0)} %`;
 }
 
 export function difference(x: Num, y: Num): Num {
@@ -56,7 +59,6 @@ export function sum(values: Num[]): Num {
 /** Text from strangers, made visible: what reverses text, or hides, would make the page lie. */
 export function visible(text: string): string {
   return text.replace(
-    // eslint-disable-next-line no-control-regex
     /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
     (c) => (c < " " ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : "\ufffd"),
   );
