@@ -1,6 +1,7 @@
 #include "schedule/question.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "schedule/beam.h"
@@ -10,6 +11,9 @@ namespace {
 
 constexpr std::size_t kMostWidth = 4096;
 constexpr std::size_t kWiden = 8;
+// Of the work of a turn, for each beam. Less finds worse orders of wide irregular graphs; no limit
+// at all takes seconds where hundreds of operators are ready.
+constexpr std::int64_t kBeamShare = 32;
 
 }  // namespace
 
@@ -121,10 +125,17 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, Schedul
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
   Rebuild();
-  if (options_.beam && static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work) {
-    const Answer answer = RunBeams(work, stats, budget);
+  // Most orders known are the best, and then little best-first search proves it; beams come after.
+  const bool first = std::exchange(first_turn_, false) && options_.best_first;
+  if (first) {
+    const Answer answer = RunBestFirst(work, bytes, stats, budget);
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
+  if (options_.beam && static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work) {
+    const Answer answer = RunBeams(kBeamShare * work, stats, budget);
+    if (answer != Answer::kOpen || budget.Exhausted()) return answer;
+  }
+  if (first) return Answer::kOpen;
   if (options_.best_first) return RunBestFirst(work, bytes, stats, budget);
   exhausted_ = stable_ && (!options_.beam || width_ == kMostWidth);
   return Answer::kOpen;

@@ -61,6 +61,7 @@ class Question {
   Bytes lower_bound_;
   std::optional<Prober> prober_;
   bool stable_ = false;
+  bool first_turn_ = true;
   std::size_t built_with_ = ~std::size_t{0};  // Constraints that reduction_ has.
   Instance constrained_;
   Reduction reduction_;
