@@ -89,7 +89,7 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     std::vector<OpIndex>& mine = waits[v];
     ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
       if (kept[u] >= 0) {
-        mine.push_back(OpIndex(kept[u]));
+        mine.emplace_back(kept[u]);
       } else {
         mine.insert(mine.end(), waits[u].begin(), waits[u].end());
       }
@@ -219,7 +219,7 @@ Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity
   for (std::size_t i = 0; i < model.num_operators; ++i) {
     if (touches[i] == 0) continue;
     here[i] = static_cast<std::int32_t>(operators.size());
-    operators.push_back(OpIndex(i));
+    operators.emplace_back(i);
   }
   const std::size_t n = operators.size();
   part.num_operators = n;
@@ -311,7 +311,7 @@ std::vector<OpIndex> ReduceOrder(const Model& model, const Order& order) {
   std::vector<OpIndex> reduced;
   reduced.reserve(model.num_operators);
   for (const OperatorIndex v : order) {
-    if (here[v] >= 0) reduced.push_back(OpIndex(here[v]));
+    if (here[v] >= 0) reduced.emplace_back(here[v]);
   }
   return reduced;
 }
