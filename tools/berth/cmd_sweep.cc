@@ -339,7 +339,12 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       });
       if (done) continue;
       Budget budget;
-      if (arguments.time_limit) budget.SetTimeLimit(*arguments.time_limit);
+      // Unless told, a model is done within a minute.
+      constexpr double kSecondsForAll = 50;
+      if (arguments.time_limit || !arguments.node_limit) {
+        budget.SetTimeLimit(
+            arguments.time_limit.value_or(kSecondsForAll / static_cast<double>(count)));
+      }
       if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
       std::vector<Order> orders = {ProgramOrder(model->graph), named->order};
       if (!before.empty()) orders.push_back(before);
@@ -402,7 +407,9 @@ Command AddSweepCommand(CLI::App& berth) {
       ->type_name("BYTES");
   AddInteger(*app, "--points", arguments->points, 1, 1000, "How many capacities. Default: 20.");
   app->add_flag("--program-order", arguments->fixed_order, "Operators in program order only.");
-  AddDuration(*app, "--time-limit", arguments->time_limit, "For each point, such as 10s.");
+  AddDuration(*app, "--time-limit", arguments->time_limit,
+              "For each point, such as 10s. Default: 50 s for all points of a model together, "
+              "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "For each point.");
   app->add_option("--shard", arguments->shard,
                   "Do every n-th point only, from the i-th: i/n, such as 2/8.")
