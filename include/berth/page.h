@@ -50,9 +50,9 @@ struct PageOptions {
                                     const Provenance& provenance, const PageOptions& options);
 [[nodiscard]] std::string WritePage(const Graph& graph, const PlanAnswer& plan,
                                     const Provenance& provenance, const PageOptions& options);
-// Of a plan with spills within `capacity`: its residencies are the buffers, and the moves between
-// them are drawn, so `options.spills` is not looked at.
-[[nodiscard]] std::string WritePage(const Graph& graph, const SpillPlan& plan, Bytes capacity,
+// Of the plan with spills that `answer` has, within `capacity`: its residencies are the buffers,
+// and the moves between them are drawn, so `options.spills` is not looked at.
+[[nodiscard]] std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
                                     const Provenance& provenance, const PageOptions& options);
 
 // The plan as events for Chrome's and Perfetto's viewers: a step of the schedule is a microsecond,

@@ -155,7 +155,17 @@ class App {
     if (data.diff) return this.diffHeader();
     const [tone, sign, text] = OUTCOMES[plan.text("outcome")] ?? ["unsure", "?", plan.text("outcome")];
     const ordered = data.command === "schedule";
-    const label = ordered ? (tone === "good" ? "No order has a lower peak" : "A better order may exist") : text;
+    const { traffic } = data;
+    const least = traffic !== null && tone === "good";
+    const label = traffic
+      ? Number(traffic.avoidable) === 0
+        ? "Fits: nothing has to leave"
+        : `Fits with spills: ${least ? "no plan has less traffic" : "less traffic may be possible"}`
+      : ordered
+        ? tone === "good"
+          ? "No order has a lower peak"
+          : "A better order may exist"
+        : text;
     const peak = plan.raw.peak;
     const height = plan.number("height");
     const figures: Child[] = [];
@@ -173,9 +183,18 @@ class App {
         figure("Capacity", amount(capacity, "capacity"), height !== null ? `${percent(height, capacity)} needed` : null);
       }
     }
+    if (traffic) {
+      const gap = difference(traffic.avoidable, traffic.lower_bound);
+      figure(
+        "Traffic off chip",
+        amount(traffic.avoidable, "traffic"),
+        `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read; ${least ? "proved the least" : `at most ${percent(gap, traffic.avoidable)} to gain`}`,
+      );
+      figure("Compulsory traffic", amount(sum([traffic.compulsory_in, traffic.compulsory_out]), "compulsory"), `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`);
+    }
     const bound = plan.number("lower_bound");
     const reached = ordered ? plan.number("peak") : height;
-    figure(
+    if (!traffic) figure(
       "Lower bound",
       amount(bound, "lower_bound"),
       bound !== null && reached !== null

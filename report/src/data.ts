@@ -77,6 +77,7 @@ export interface Data {
   remedies: { title: string; detail: string; needs: Num | null }[];
   notes: string[];
   spills: { from: number; to: number; written: Num; read: Num }[];
+  traffic: { avoidable: Num; lower_bound: Num; spilled: Num; retrieved: Num; compulsory_in: Num; compulsory_out: Num } | null;
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];

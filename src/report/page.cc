@@ -180,7 +180,7 @@ std::string PageWith(const Json& data, std::string_view title) {
 }
 
 std::string PageOf(const Subject& subject, const std::string& head, const Provenance& provenance,
-                   const PageOptions& options) {
+                   const PageOptions& options, Json traffic = {}) {
   Json data;
   data["format"] = "berth-page";
   data["format_version"] = 1;
@@ -198,6 +198,7 @@ std::string PageOf(const Subject& subject, const std::string& head, const Proven
     return Json{
         {"from", move.from}, {"to", move.to}, {"written", move.written}, {"read", move.read}};
   });
+  data["traffic"] = std::move(traffic);
   data["diff"] = nullptr;
   return PageWith(data, provenance.input + ": memory plan");
 }
@@ -239,14 +240,16 @@ std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenan
                                 options);
 }
 
-std::string WritePage(const Graph& graph, const SpillPlan& plan, Bytes capacity,
+std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
                       const Provenance& provenance, const PageOptions& options) {
+  BERTH_CHECK(answer.best.has_value());
+  const SpillPlan& plan = *answer.best;
   Problem problem = ProblemOf(graph, plan);
   problem.capacity = capacity;
-  PlaceAnswer answer;
-  answer.outcome = Outcome::kFeasible;
-  answer.lower_bound = MaxLiveLoad(problem).lower_bound;
-  Placement& placement = answer.best.emplace();
+  PlaceAnswer placed;
+  placed.outcome = answer.outcome;
+  placed.lower_bound = MaxLiveLoad(problem).lower_bound;
+  Placement& placement = placed.best.emplace();
   placement.height = plan.height;
   PageOptions shown = options;
   shown.spills.clear();
@@ -260,8 +263,15 @@ std::string WritePage(const Graph& graph, const SpillPlan& plan, Bytes capacity,
     shown.spills.push_back({i - 1, i, plan.residencies[i - 1].written_out ? bytes : 0, bytes});
   }
   const internal::page::Subject subject{problem, &placement, &graph, &plan.order, &tensors};
-  return internal::page::PageOf(subject, WritePlanHead(problem, answer, provenance), provenance,
-                                shown);
+  const Traffic& traffic = plan.traffic;
+  return internal::page::PageOf(subject, WritePlanHead(problem, placed, provenance), provenance,
+                                shown,
+                                {{"avoidable", traffic.avoidable()},
+                                 {"lower_bound", answer.lower_bound},
+                                 {"spilled", traffic.spilled},
+                                 {"retrieved", traffic.retrieved},
+                                 {"compulsory_in", traffic.compulsory_in},
+                                 {"compulsory_out", traffic.compulsory_out}});
 }
 
 std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
@@ -281,6 +291,7 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
   data["remedies"] = Json::array();
   data["notes"] = Json::array();
   data["spills"] = Json::array();
+  data["traffic"] = nullptr;
   data["diff"] = {{"changed", Column(diff.changed,
                                      [](const BufferChange& change) {
                                        return Json{change.before, change.after,

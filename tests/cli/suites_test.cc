@@ -262,8 +262,9 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 }
 
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
-  ExpectRefused(Berth({"bench", "--suite", "other"}),
-                "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
+  ExpectRefused(
+      Berth({"bench", "--suite", "other"}),
+      "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
   ExpectRefused(Berth({"bench", "--suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--data", Path("nowhere")}),

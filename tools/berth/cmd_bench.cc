@@ -298,9 +298,10 @@ Command AddBenchCommand(CLI::App& berth) {
   of_suite(app->add_option("-o,--output", suite_options.output,
                            "The folder for the suite's CSV files and SVG pictures. Default: none.")
                ->type_name("FOLDER"));
-  of_suite(app->add_option("--data", suite_options.data,
-                           "The folder that holds models/ and challenging/, of olla and cosma inference/ "
-                           "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
+  of_suite(app->add_option(
+                  "--data", suite_options.data,
+                  "The folder that holds models/ and challenging/, of olla and cosma inference/ "
+                  "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
                ->type_name("FOLDER"));
   of_suite(app->add_flag("--quick", suite_options.quick,
                          "A few small inputs and short limits: seconds instead of minutes."));

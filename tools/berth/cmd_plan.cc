@@ -309,6 +309,10 @@ std::vector<Remedy> Summary::Remedies() const {
   // Of the placement within this order.
   std::vector<Remedy> remedies;
   if (plan.place.best) remedies = PlacementRemedies(plan.liveness.problem, plan.place);
+  if (arguments.capacity && !fits) {
+    auto of_spills = SpillRemedy(model.graph, arguments.model.counting, *arguments.capacity, plan);
+    if (of_spills) remedies.push_back(*std::move(of_spills));
+  }
   auto of_order = OrderRemedies(model.graph, plan, options.schedule, peak, in_place_peak);
   std::move(of_order.begin(), of_order.end(), std::back_inserter(remedies));
   return remedies;

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "tools/berth/model.h"
+#include "tools/berth/spilling.h"
 
 namespace berth::internal {
 namespace {
 
 constexpr std::int64_t kPlaceNodes = 100'000;
 constexpr std::int64_t kOrderNodes = 20'000;
+constexpr std::int64_t kSpillNodes = 50'000;
 constexpr std::size_t kName = 60;
 
 // The lowest plan of a little search; none where the buffers' pins collide.
@@ -155,6 +157,31 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                         std::nullopt});
   }
   return remedies;
+}
+
+std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, Bytes capacity,
+                                  const PlanAnswer& plan) {
+  Budget budget;
+  budget.SetNodeLimit(kSpillNodes);
+  const auto answer = SolveSpills(graph, counting, capacity, {plan.schedule.order},
+                                  /*fixed_order=*/false, budget);
+  if (!answer) return std::nullopt;
+  if (answer->outcome == Outcome::kInfeasible) {
+    return Remedy{"Spills are not enough",
+                  "Operator " + Abridged(graph.operators[answer->least.op].name, kName) +
+                      " alone reads and makes more than the capacity.",
+                  answer->least.bytes};
+  }
+  if (!answer->best) return std::nullopt;
+  const Traffic& traffic = answer->best->traffic;
+  return Remedy{
+      "Let tensors leave and come back",
+      "berth plan --budget " + std::to_string(capacity) + " fits with " +
+          FormatBytesExactly(traffic.avoidable()) + " of traffic, written and read" +
+          (answer->outcome == Outcome::kOptimal
+               ? ": proved the least."
+               : "; no plan has less than " + FormatBytesExactly(answer->lower_bound) + "."),
+      capacity};
 }
 
 std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome) {

@@ -28,6 +28,11 @@ namespace berth::internal {
                                                 const ScheduleOptions& options, const Peak& peak,
                                                 std::optional<Bytes> in_place_peak);
 
+// Of a graph that does not fit `capacity` in the order of `plan`: what would have to leave and come
+// back. None where a little search finds no plan.
+[[nodiscard]] std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting,
+                                                Bytes capacity, const PlanAnswer& plan);
+
 // Why `problem` does not fit its capacity, where a little search finds that out.
 [[nodiscard]] std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome);
 

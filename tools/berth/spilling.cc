@@ -248,24 +248,6 @@ std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
          table.ToString();
 }
 
-// What the page says beside the plan.
-PageOptions AboutTraffic(const SpillAnswer& answer) {
-  PageOptions page;
-  page.command = "plan";
-  page.verdict = "Run by the verifier: every operator finds its bytes, nothing overlaps.";
-  const Traffic& traffic = answer.best->traffic;
-  page.notes.push_back(
-      "Avoidable traffic: " + FormatBytesExactly(traffic.avoidable()) + ", " +
-      FormatBytesExactly(traffic.spilled) + " written and " +
-      FormatBytesExactly(traffic.retrieved) + " read; " +
-      (answer.outcome == Outcome::kOptimal
-           ? "proved the least of any plan."
-           : "no plan has less than " + FormatBytesExactly(answer.lower_bound) + "."));
-  page.notes.push_back("Compulsory traffic: " + FormatBytesExactly(traffic.compulsory_in) +
-                       " in, " + FormatBytesExactly(traffic.compulsory_out) + " out.");
-  return page;
-}
-
 // The files of a plan that was found.
 Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes capacity,
                           const SpillAnswer& answer, const SpillRequest& request) {
@@ -296,9 +278,14 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
     if (auto written = WriteFile(outputs.svg, text); !written) return written;
   }
   if (!outputs.report.empty()) {
-    const Provenance provenance{BERTH_VERSION, model.name, model.hash(), {}, request.node_limit};
-    const std::string text =
-        WritePage(model.graph, plan, capacity, provenance, AboutTraffic(answer));
+    Provenance provenance{BERTH_VERSION, model.name, model.hash(), {}, request.node_limit};
+    provenance.in_place = request.in_place;
+    PageOptions page;
+    page.command = "plan";
+    page.verdict =
+        "accepted: run in a memory that knows whose bytes it holds; every operator found "
+        "what it reads";
+    const std::string text = WritePage(model.graph, answer, capacity, provenance, page);
     if (auto written = WriteFile(outputs.report, text); !written) return written;
   }
   if (!outputs.trace.empty()) {

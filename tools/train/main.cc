@@ -137,7 +137,7 @@ struct FitCommand {
   std::vector<std::string> Provenance(std::string_view text, std::size_t rows, std::size_t choices,
                                       const Trained& trained) const {
     return {"Examples: " + std::to_string(rows) + " candidates of " + std::to_string(choices) +
-                " major backtracks on the training inputs (tools/train/inputs.h);",
+                " major backtracks on training inputs (tools/train/inputs.h);",
             "the table has " + std::to_string(text.size()) + " bytes, FNV-1a " + Fingerprint(text) +
                 ".",
             "Fitted by XGBoost " + trained.version + ": " + std::to_string(options.trees) +

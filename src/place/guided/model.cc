@@ -1,6 +1,6 @@
 // The model of learned backtracking; made by berth-train fit, not by hand.
 //
-// Examples: 55937 candidates of 4197 major backtracks on the training inputs (tools/train/inputs.h);
+// Examples: 55937 candidates of 4197 major backtracks on training inputs (tools/train/inputs.h);
 // the table has 3948155 bytes, FNV-1a 0819de3ac4a2dde1.
 // Fitted by XGBoost 1.7.4: 100 trees of depth 6, squared error.
 // Made again by scripts/train.
