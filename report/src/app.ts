@@ -175,7 +175,7 @@ class App {
       const capacity = plan.number("capacity");
       const over = height !== null && capacity !== null && Number(height) > Number(capacity);
       figure(
-        over ? "Smallest capacity that works" : "Height",
+        "Height",
         amount(height, "height"),
         over ? `${bytes(difference(height!, capacity!))} over the capacity` : height === null ? "no plan" : null,
       );

@@ -70,6 +70,55 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   EXPECT_EQ(Json::parse(json.standard_output).at("capacity"), 13);
 }
 
+TEST_F(SpillsCommandTest, PagesAndTracesShowWhatLeaves) {
+  const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "MR", "--report",
+                                      Path("plan.html"), "--trace", Path("trace.json")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::string html = Read(Path("plan.html"));
+  const std::string begin = R"(<script type="application/json" id="data">)";
+  const std::size_t at = html.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t from = at + begin.size();
+  const Json page = Json::parse(html.substr(from, html.find("</script>", from) - from));
+  EXPECT_EQ(page.at("traffic").at("avoidable"), 8);
+  EXPECT_EQ(page.at("traffic").at("lower_bound"), 8);
+  EXPECT_EQ(page.at("traffic").at("compulsory_out"), 2);
+  ASSERT_EQ(page.at("spills").size(), 1u);
+  const Json& move = page.at("spills")[0];
+  EXPECT_EQ(move.at("written"), 4);
+  EXPECT_EQ(move.at("read"), 4);
+  const Json& ids = page.at("plans")[0].at("buffers").at("id");
+  EXPECT_EQ(ids[move.at("from").get<std::size_t>()], "x#1");
+  EXPECT_EQ(ids[move.at("to").get<std::size_t>()], "x#2");
+  ExpectHas(Read(Path("trace.json")), "x#2");
+  // What spills would cost, where everything has to stay and does not fit.
+  ASSERT_EQ(
+      Berth({"plan", OneSpillFile(), "--capacity", "12", "--report", Path("no.html")}).exit_code,
+      1);
+  ExpectHas(Read(Path("no.html")),
+            "berth plan --budget 12 fits with 8 B of traffic, written and "
+            "read: proved the least.");
+}
+
+TEST_F(SpillsCommandTest, PlansAreTheSameFileAndCompared) {
+  for (const char* name : {"one.json", "two.json"}) {
+    ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path(name)}).exit_code, 0);
+  }
+  EXPECT_EQ(Read(Path("one.json")), Read(Path("two.json")));
+  ASSERT_EQ(Berth({"plan", OneSpillFile(), "-o", Path("all.json")}).exit_code, 0);
+  const ProcessResult same = Berth({"diff", Path("one.json"), Path("two.json")});
+  EXPECT_EQ(same.exit_code, 0) << same.standard_error;
+  // 12 bytes with a spill, 14 without.
+  const ProcessResult grown =
+      Berth({"diff", Path("one.json"), Path("all.json"), "--max-growth", "2%"});
+  EXPECT_EQ(grown.exit_code, 1) << grown.standard_error;
+  ExpectHas(grown.standard_output, "x#1");
+  Json broken = Json::parse(Read(Path("one.json")));
+  broken["residencies"][2]["end"] = broken["residencies"][2]["start"];
+  ExpectRefused(Berth({"diff", Write("broken.json", broken.dump()), Path("all.json")}),
+                "broken.json: residency 2: needs");
+}
+
 TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
   const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "11"});
   EXPECT_EQ(result.exit_code, 1);

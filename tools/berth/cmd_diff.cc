@@ -7,6 +7,7 @@
 #include "berth/page.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
+#include "tools/berth/spilling.h"
 
 namespace berth::internal {
 namespace {
@@ -240,7 +241,8 @@ std::string Summary::ToText() const {
 Result<PlanFile> LoadPlan(const std::string& path) {
   const auto text = ReadFile(path);
   if (!text) return tl::unexpected(text.error());
-  return ReadPlan(*text, path == "-" ? "standard input" : path);
+  const std::string name = path == "-" ? "standard input" : path;
+  return IsSpillPlan(*text) ? ReadSpillPlanAlone(*text, name) : ReadPlan(*text, name);
 }
 
 Result<ExitCode> Run(const DiffArguments& arguments) {

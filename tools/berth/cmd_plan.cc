@@ -183,8 +183,8 @@ std::vector<std::string> Summary::Advice() const {
     } else if (waiting > 0 && peak.op) {
       lines.push_back(FormatBytes(waiting) + " of the peak (" + share(waiting) +
                       ") only wait while " + Abridged(graph.operators[*peak.op].name, kName) +
-                      " runs: what is used next far away could be recomputed, or moved off. No "
-                      "order can go below " +
+                      " runs: what is used next far away could be recomputed, or leave and come "
+                      "back (--budget). No order can go below " +
                       FormatBytes(peak.largest_step) + ", what " + name +
                       " reads and makes by itself.");
     }

@@ -16,6 +16,17 @@
 namespace berth::internal {
 namespace {
 
+constexpr const char* kSpillPlanFormat = "berth-spill-plan";
+
+std::optional<Bytes> NumberOf(const Json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key) || !object[key].is_number_integer()) {
+    return std::nullopt;
+  }
+  // Numbers beyond 2^63 come out as negative.
+  const auto value = object[key].get<std::int64_t>();
+  return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
+}
+
 // `graph` with an operator for each counted tensor that is given, which brings it in. Operators
 // move back by the number of these.
 Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads) {
@@ -112,30 +123,74 @@ Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, By
 
 bool IsSpillPlan(const std::string& text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_object() && json.contains("residencies");
+  return json.is_object() && json.contains("format") && json["format"] == kSpillPlanFormat;
 }
 
-Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
-                               const Graph& graph) {
+Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& name) {
+  const auto wrong = [&](const std::string& what) {
+    return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
+  };
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("residencies") || !json["residencies"].is_array()) {
+    return wrong("no plan with \"residencies\"");
+  }
+  PlanFile file;
+  file.name = name;
+  const auto text_of = [](const Json& object, const char* key) {
+    return object.contains(key) && object[key].is_string() ? object[key].get<std::string>()
+                                                           : std::string();
+  };
+  file.outcome = text_of(json, "outcome");
+  file.version = text_of(json, "berth_version");
+  if (json.contains("input")) {
+    file.input = text_of(json["input"], "name");
+    file.input_hash = text_of(json["input"], "hash");
+  }
+  file.problem.capacity = NumberOf(json, "capacity");
+  if (json.contains("order") && json["order"].is_array()) {
+    for (const Json& op : json["order"]) {
+      if (!op.is_string()) return wrong("\"order\" holds what is no name");
+      file.order.push_back(op.get<std::string>());
+    }
+  }
+  std::map<std::string, int> stays;
+  for (const Json& one : json["residencies"]) ++stays[text_of(one, "tensor")];
+  std::map<std::string, int> stay;
+  for (std::size_t i = 0; i < json["residencies"].size(); ++i) {
+    const Json& one = json["residencies"][i];
+    std::string id = text_of(one, "tensor");
+    const auto start = NumberOf(one, "start");
+    const auto end = NumberOf(one, "end");
+    const auto offset = NumberOf(one, "offset");
+    const auto bytes = NumberOf(one, "bytes");
+    if (id.empty() || !start || !end || !offset || !bytes || *start >= *end) {
+      return wrong("residency " + std::to_string(i) +
+                   ": needs a \"tensor\", \"start\" before \"end\", \"offset\" and \"bytes\"");
+    }
+    if (stays[id] > 1) id += "#" + std::to_string(++stay[id]);
+    file.problem.buffers.push_back({id, *start, *end, *bytes});
+    file.placement.offsets.push_back(*offset);
+    file.placement.height = std::max(file.placement.height, *offset + *bytes);
+  }
+  if (auto valid = Validate(file.problem); !valid) return wrong(valid.error().message);
+  return file;
+}
+
+Result<StatedSpillPlan> ReadSpillPlan(const std::string& text, const std::string& name,
+                                      const Graph& graph) {
   const auto wrong = [&](const std::string& what) {
     return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
   };
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return wrong("no JSON object");
-  const auto number = [](const Json& object, const char* key) -> std::optional<Bytes> {
-    if (!object.contains(key) || !object[key].is_number_integer()) return std::nullopt;
-    // Numbers beyond 2^63 come out as negative.
-    const auto value = object[key].get<std::int64_t>();
-    return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
-  };
-  ReadPlan read;
+  StatedSpillPlan read;
   auto order = ReadOrder(text, name, graph, /*validate=*/false);
   if (!order) return tl::unexpected(order.error());
   read.plan.order = std::move(*order);
-  const auto capacity = number(json, "capacity");
+  const auto capacity = NumberOf(json, "capacity");
   if (!capacity) return wrong("\"capacity\" is no number of bytes");
   read.capacity = *capacity;
-  const auto height = number(json, "height");
+  const auto height = NumberOf(json, "height");
   if (!height) return wrong("\"height\" is no number of bytes");
   read.plan.height = *height;
   if (!json.contains("traffic") || !json["traffic"].is_object()) return wrong("no \"traffic\"");
@@ -145,7 +200,7 @@ Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
            {"retrieved", &traffic.retrieved},
            {"compulsory_in", &traffic.compulsory_in},
            {"compulsory_out", &traffic.compulsory_out}}) {
-    const auto value = number(json["traffic"], key);
+    const auto value = NumberOf(json["traffic"], key);
     if (!value) return wrong("the traffic's \"" + std::string(key) + "\" is no number of bytes");
     *bytes = *value;
   }
@@ -169,7 +224,7 @@ Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
     residency.tensor = tensor->second;
     for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Step*>>{
              {"start", &residency.start}, {"end", &residency.end}, {"offset", &residency.offset}}) {
-      const auto read_number = number(one, key);
+      const auto read_number = NumberOf(one, key);
       if (!read_number) return faulty("\"" + std::string(key) + "\" is no number from 0 on");
       *value = *read_number;
     }
@@ -263,9 +318,15 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
     if (HasExtension(outputs.plan, ".csv")) {
       text = WriteCsv(problem, &placement.offsets);
     } else {
-      Json json = SpillPlanJson(model.graph, counting, capacity, answer);
-      json["model"] = model.name;
-      json["in_place"] = request.in_place;
+      // What the plan rests on first. No time in it: the same plan is the same file.
+      Json json = {{"format", kSpillPlanFormat},
+                   {"format_version", 1},
+                   {"berth_version", BERTH_VERSION},
+                   {"input", {{"name", model.name}, {"hash", model.hash()}}},
+                   {"in_place", request.in_place}};
+      Json found = SpillPlanJson(model.graph, counting, capacity, answer);
+      for (const char* key : {"version", "seconds"}) found.erase(key);
+      json.update(found);
       text = json.dump(1) + "\n";
     }
     if (auto written = WriteFile(outputs.plan, text); !written) return written;

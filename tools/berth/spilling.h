@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/io.h"
 #include "berth/spill.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
@@ -40,12 +41,15 @@ struct NamedBudgets {
 [[nodiscard]] bool IsSpillPlan(const std::string& text);
 // Reads what SpillPlanJson() writes, whoever has written it: names and numbers are looked up, what
 // they come to is for the verifier. Error: kParse, naming the file and the residency at fault.
-struct ReadPlan {
+struct StatedSpillPlan {
   SpillPlan plan;
   Bytes capacity = 0;
 };
-[[nodiscard]] Result<ReadPlan> ReadSpillPlan(const std::string& text, const std::string& name,
-                                             const Graph& graph);
+[[nodiscard]] Result<StatedSpillPlan> ReadSpillPlan(const std::string& text,
+                                                    const std::string& name, const Graph& graph);
+
+// The same without the graph, for comparing: a buffer for each residency. Error: kParse.
+[[nodiscard]] Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& name);
 
 // What `berth plan --budget` does.
 struct SpillRequest {
