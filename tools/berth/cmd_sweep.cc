@@ -329,21 +329,27 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
         capacities.push_back(named->least_peak - part);
       }
     }
-    Order before;
+    std::vector<std::size_t> points;  // Ours, and not done yet.
     for (std::size_t i = 0; i < capacities.size(); ++i) {
       const std::int64_t mine = unit++;
       if (mine % shard->second != shard->first - 1) continue;
-      const auto point = static_cast<int>(i);
       const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == model->name && row.point == point && row.capacity == capacities[i];
+        return row.model == model->name && row.point == static_cast<int>(i) &&
+               row.capacity == capacities[i];
       });
-      if (done) continue;
+      if (!done) points.push_back(i);
+    }
+    // Unless told, a model is done within a minute; what easy points leave goes to hard ones.
+    constexpr double kSecondsForAll = 50;
+    double seconds_left =
+        kSecondsForAll * static_cast<double>(points.size()) / static_cast<double>(count);
+    Order before;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const std::size_t i = points[k];
       Budget budget;
-      // Unless told, a model is done within a minute.
-      constexpr double kSecondsForAll = 50;
       if (arguments.time_limit || !arguments.node_limit) {
-        budget.SetTimeLimit(
-            arguments.time_limit.value_or(kSecondsForAll / static_cast<double>(count)));
+        const double share = seconds_left / static_cast<double>(points.size() - k);
+        budget.SetTimeLimit(arguments.time_limit.value_or(share));
       }
       if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
       std::vector<Order> orders = {ProgramOrder(model->graph), named->order};
@@ -353,12 +359,13 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       if (!answer) return tl::unexpected(answer.error());
       Row row;
       row.model = model->name;
-      row.point = point;
+      row.point = static_cast<int>(i);
       row.capacity = capacities[i];
       row.outcome = ToString(answer->outcome);
       row.lower_bound = answer->lower_bound;
       row.without_addresses = answer->without_addresses;
       row.seconds = answer->seconds;
+      seconds_left = std::max(0.0, seconds_left - answer->seconds);
       if (answer->best) {
         row.avoidable = answer->best->traffic.avoidable();
         row.spilled = answer->best->traffic.spilled;
