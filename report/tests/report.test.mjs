@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { Workshop, close, open, realGraph, table, trainingGraph } from "./support.mjs";
+import { Workshop, close, open, realGraph, root, table, trainingGraph } from "./support.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const shop = new Workshop();
@@ -486,16 +487,28 @@ test("numbers beyond 2^53 keep every digit", async () => {
 });
 
 test("spills are arrows between residencies", async () => {
-  // The page of a plan whose tensor leaves and comes back: two buffers of one tensor.
-  shop.write("stay.csv", "id,lower,upper,size\nx#1,0,2,4\ny,0,4,4\nw,2,3,4\nx#2,3,5,4\n");
-  shop.berth(["place", "stay.csv", "--report", "stay.html"]);
-  const html = shop.read("stay.html").replace('"spills":[]', '"spills":[{"from":0,"to":3,"written":4,"read":4}]');
-  const report = await open(shop.write("spills.html", html));
-  await report.page.evaluate(() => window.berth.select(0, 0, true));
-  assert.match(await report.page.locator(".details").textContent(), /Leaves4 B written; back at step 3/);
-  await report.page.evaluate(() => window.berth.select(0, 3, true));
-  assert.match(await report.page.locator(".details").textContent(), /Comes back4 B read; gone since step 2/);
-  assert.equal(await report.page.evaluate(() => window.berth.plots[0].marks.spills.length), 1);
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--budget", "MR", "--report", "spills.html", "-o", "spills.json"]);
+  const plan = JSON.parse(shop.read("spills.json"));
+  const report = await open(shop.path("spills.html"));
+  const { page } = report;
+  const shown = await figures(page);
+  assert.equal(shown.traffic, String(plan.traffic.avoidable));
+  assert.equal(shown.compulsory, String(plan.traffic.compulsory_in + plan.traffic.compulsory_out));
+  assert.match(await page.locator(".badge").textContent(), /no plan has less traffic/);
+  // An arrow for each time that a tensor comes back, and what they carry adds up.
+  const stays = new Map();
+  for (const { tensor } of plan.residencies) stays.set(tensor, (stays.get(tensor) ?? 0) + 1);
+  const returns = [...stays.values()].reduce((sum, count) => sum + count - 1, 0);
+  const moves = await page.evaluate(() => window.berth.plots[0].marks.spills);
+  assert.equal(moves.length, returns);
+  assert.ok(returns > 0);
+  assert.equal(moves.reduce((sum, move) => sum + move.read, 0), plan.traffic.retrieved);
+  assert.equal(moves.reduce((sum, move) => sum + move.written, 0), plan.traffic.spilled);
+  await page.evaluate((i) => window.berth.select(0, i, true), moves[0].from);
+  assert.match(await page.locator(".details").textContent(), /Leaves.* written; back at step/);
+  await page.evaluate((i) => window.berth.select(0, i, true), moves[0].to);
+  assert.match(await page.locator(".details").textContent(), /Comes back.* read; gone since step/);
   assert.deepEqual(report.faults, []);
   await report.close();
 });

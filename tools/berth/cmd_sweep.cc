@@ -267,6 +267,7 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
     }
   }
   std::vector<Row> rows;
+  rows.reserve(known.size());
   for (auto& [key, row] : known) rows.push_back(std::move(row));
   return Finish(arguments, std::move(rows));
 }
