@@ -62,7 +62,8 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
     return;
   }
   if (algorithm == Algorithm::kTelaMalloc) {
-    telamalloc_ = std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided);
+    telamalloc_ =
+        std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided, options.seed);
     searches_.push_back(Algorithm::kTelaMalloc);
     node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
     return;

@@ -150,6 +150,18 @@ TEST(Booster, ReadsATree) {
   EXPECT_EQ(scores, std::vector<float>({1.5F, 2.5F}));
 }
 
+TEST(Booster, ReadsATreeOfOneLeaf) {
+  std::string text = OneTree("[-1]", "[-1]", "[0]");
+  const std::string conditions = "[4, 1, 2]";
+  text.replace(text.find(conditions), conditions.size(), "[1.5]");
+  const auto forest = ParseForest(text, "some.json");
+  ASSERT_TRUE(forest.has_value()) << forest.error().message;
+  const std::vector<float> rows = {9, 3, 0, 4};
+  std::vector<float> scores(2);
+  Score(forest->view(), rows, scores);
+  EXPECT_EQ(scores, std::vector<float>({2.0F, 2.0F}));
+}
+
 TEST(Booster, RefusesWhatIsNoModel) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("{}"), std::string(R"({"learner": 3})"),

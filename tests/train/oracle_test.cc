@@ -69,7 +69,7 @@ TEST(TrainingOracle, AgreesWithTryingEverythingAndWithTheIlp) {
   EXPECT_GT(no, 50);
 }
 
-// Three blocks of 4 and one of 3 in 12 bytes: with the small one at 0 nothing fits any more.
+// Three blocks of 4 in 12 bytes: with b at 5, one byte above a, c has no place any more.
 TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
   Problem problem;
   problem.capacity = 12;

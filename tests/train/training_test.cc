@@ -74,8 +74,9 @@ TEST(Trials, ReadBack) {
   EXPECT_EQ(trials->front().end, Trial::End::kUsedUp);
   EXPECT_EQ(trials->front().backtracks(), 7);
   EXPECT_EQ(trials->front().seconds, 0.25);
-  for (const std::string& bad : {std::string("x\n"), text + "1,found,2\n",
-                                 text + "1,lost,2,3,4,5\n", text + "1,found,2,3,4,5,6\n"}) {
+  for (const std::string& bad :
+       {std::string("x\n"), text.substr(0, text.size() - 1), text + "1,found,2\n",
+        text + "1,lost,2,3,4,5\n", text + "1,found,2,3,4,5,6\n"}) {
     EXPECT_FALSE(ReadTrials(bad, "p.csv").has_value()) << bad;
   }
 }

@@ -159,6 +159,7 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
     json["orders"] = Json::array();
     for (const Row& row : rows) json["orders"].push_back(RowJson(row, lower_bound));
     if (olla && !olla->order) json["olla"] = olla->missing;
+    if (olla && olla->order && !olla->optimal) json["olla"] = "its time was up";
     json["interrupted"] = interrupted;
     json["input"] = model->name;
     json["input_hash"] = model->hash();

@@ -167,7 +167,15 @@ Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& 
       return wrong("residency " + std::to_string(i) +
                    ": needs a \"tensor\", \"start\" before \"end\", \"offset\" and \"bytes\"");
     }
-    if (stays[id] > 1) id += "#" + std::to_string(++stay[id]);
+    if (stays[id] > 1) {
+      // As ProblemOf() names them, unless a tensor has that name already.
+      int& number = stay[id];
+      std::string suffixed;
+      do {
+        suffixed = id + "#" + std::to_string(++number);
+      } while (stays.count(suffixed) != 0);
+      id = std::move(suffixed);
+    }
     file.problem.buffers.push_back({id, *start, *end, *bytes});
     file.placement.offsets.push_back(*offset);
     file.placement.height = std::max(file.placement.height, *offset + *bytes);

@@ -87,8 +87,14 @@ OwnedForest Flatten(const nlohmann::json& model) {
     const std::size_t leaf = forest.leaves.size();
     forest.nodes.resize(node + num_leaves - 1);
     forest.leaves.resize(leaf + num_leaves);
-    Grower{
-        left, right, feature, condition, num_leaves - 1, &forest.nodes[node], &forest.leaves[leaf]}
+    // Trees of a single leaf have no nodes to point at.
+    Grower{left,
+           right,
+           feature,
+           condition,
+           num_leaves - 1,
+           forest.nodes.data() + node,
+           forest.leaves.data() + leaf}
         .Grow(0, 0);
   }
   return forest;

@@ -100,7 +100,11 @@ Result<std::vector<Trial>> ReadTrials(std::string_view text, std::string_view na
   std::size_t number = 0;
   while (!text.empty()) {
     ++number;
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) {
+      return Fail(ErrorCode::kParse, std::string(name) + ":" + std::to_string(number) +
+                                         ": the line has no end; was writing it cut short?");
+    }
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (number == 1 && std::string(line) + "\n" == TrialHeader()) continue;

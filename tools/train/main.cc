@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -207,7 +208,6 @@ struct EvaluateCommand {
   std::string folder;
   std::int64_t inputs = 1200;
   std::int64_t first = 0;
-  std::string shard = "1/1";
   std::string rule = "published";
   std::string label;  // Of the file of trials.
   std::string model;
@@ -216,8 +216,6 @@ struct EvaluateCommand {
   EvaluateOptions options;
 
   Result<void> Run() const {
-    const auto parts = ParseShard(shard);
-    if (!parts) return tl::unexpected<Error>(parts.error());
     Rule chosen = Rule::kHeuristic;
     while (ToString(chosen) != rule) chosen = static_cast<Rule>(static_cast<int>(chosen) + 1);
     const auto own = LoadModel(model);
@@ -225,9 +223,10 @@ struct EvaluateCommand {
     const Forest forest = model.empty() ? ShippedForest() : own->view();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
+    if (error) return Fail(ErrorCode::kIo, folder + ": " + error.message());
     const std::string path = (Files(folder) / ((label.empty() ? rule : label) + ".csv")).string();
     std::string text = TrialHeader();
-    std::int64_t next = 0;
+    std::set<std::int64_t> done;
     std::vector<Trial> base;
     if (std::filesystem::exists(path)) {
       const auto old = ReadFile(path);
@@ -235,7 +234,7 @@ struct EvaluateCommand {
       const auto trials = ReadTrials(*old, path);
       if (!trials) return tl::unexpected<Error>(trials.error());
       text = *old;
-      if (!trials->empty()) next = trials->back().input + 1;
+      for (const Trial& trial : *trials) done.insert(trial.input);
     }
     if (more_than >= 0) {
       const std::string published = (Files(folder) / "published.csv").string();
@@ -246,8 +245,8 @@ struct EvaluateCommand {
       base = std::move(*trials);
     }
     double saved = Seconds();
-    for (std::int64_t index = parts->first - 1; index < inputs; index += parts->second) {
-      if (index < std::max(next, first)) continue;
+    for (std::int64_t index = first; index < inputs; ++index) {
+      if (done.count(index) != 0) continue;
       if (more_than >= 0) {
         const auto at = std::find_if(base.begin(), base.end(),
                                      [&](const Trial& trial) { return trial.input == index; });
@@ -496,7 +495,6 @@ int Main(int argc, char** argv) {
   evaluating->add_option("--first", evaluate.first)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  evaluating->add_option("--shard", evaluate.shard)->capture_default_str();
   evaluating->add_option("--rule", evaluate.rule)
       ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts", "niche"}))
       ->capture_default_str();

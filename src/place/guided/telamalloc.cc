@@ -406,14 +406,16 @@ SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t n
 }
 
 TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
-                                   const GuidedOptions& options)
-    : run_(std::make_unique<Run>(instance, overlaps, options)) {}
+                                   const GuidedOptions& options, std::uint64_t seed)
+    : run_(std::make_unique<Run>(instance, overlaps, options)), seed_(seed) {}
 TelaMallocSearch::~TelaMallocSearch() = default;
 
 SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                       BacktrackRule* rule) {
   if (rule == nullptr && run_->is_learned()) {
-    return run_->SearchLearned(capacity, node_limit, budget, ShippedForest(), LearnedParameters());
+    LearnedParameters parameters;
+    parameters.seed = seed_;
+    return run_->SearchLearned(capacity, node_limit, budget, ShippedForest(), parameters);
   }
   return run_->Search(capacity, node_limit, budget, rule);
 }

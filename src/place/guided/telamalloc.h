@@ -49,8 +49,9 @@ class TelaMallocSearch {
  public:
   // Both must outlive the search. Memory: some 40 bytes for each pair that meets, 4 for each piece
   // in each section.
-  TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
-                   const GuidedOptions& options);
+  // `seed` is for learned backtracking, which draws where to go back to.
+  TelaMallocSearch(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
+                   std::uint64_t seed = 1);
   ~TelaMallocSearch();
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
@@ -69,6 +70,7 @@ class TelaMallocSearch {
  private:
   class Run;
   std::unique_ptr<Run> run_;
+  std::uint64_t seed_;
 };
 
 }  // namespace berth::internal

@@ -681,7 +681,7 @@ Result<void> Figure11(Lab& lab) {
          times.empty() ? NoCell() : SecondsCell(*std::max_element(times.begin(), times.end()))});
   }
   lab.Show(medians);
-  lab.Say("The paper, with Gurobi: all without fragmentation, in a median of 5.7 s.\n");
+  lab.Say("The paper, with Gurobi: all but two without fragmentation, in a median of 5.7 s.\n");
   lab.Keep("figure11", BoutSheet(shown, bouts, tables));
   lab.Keep("figure11-medians", medians);
   Chart chart = TimeChart(shown, bouts, limit);
