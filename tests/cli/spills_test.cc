@@ -181,6 +181,72 @@ TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
   refuse(changed, "\"capacity\"");
 }
 
+TEST_F(SpillsCommandTest, HostilePlansAreRefusedInGoodTime) {
+  const std::string graph = OneSpillFile();
+  ASSERT_EQ(Berth({"plan", graph, "--budget", "MR", "-o", Path("plan.json")}).exit_code, 0);
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  // The same stay many times: said once, not for each pair.
+  Json many = plan;
+  many["residencies"] = Json::array();
+  for (int i = 0; i < 20'000; ++i) many["residencies"].push_back(plan["residencies"][0]);
+  const ProcessResult result = Berth({"check", graph, Write("many.json", many.dump())});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_LT(result.standard_output.size(), 20'000u);
+  const auto refuse = [&](const std::vector<std::string>& words, const char* key, const Json& value,
+                          const std::string& message) {
+    Json changed = plan;
+    if (changed.contains(key)) {
+      changed[key] = value;
+    } else {
+      changed["residencies"][0][key] = value;
+    }
+    std::vector<std::string> command = words;
+    command.push_back(Write("changed.json", changed.dump()));
+    if (words[0] == "diff") command.push_back(Path("plan.json"));
+    ExpectRefused(Berth(command), message);
+  };
+  refuse({"check", graph}, "bytes", 1, "residency 0: \"bytes\" is not 4, what the graph says");
+  refuse({"check", graph}, "format_version", 2, "\"format_version\" is not 1");
+  refuse({"diff"}, "format_version", 2, "\"format_version\" is not 1");
+  refuse({"diff"}, "height", 5, "\"height\" is not what the residencies reach, 12");
+  refuse({"diff"}, "offset", std::int64_t{1} << 60, "residency 0 ends beyond 2^60");
+}
+
+TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
+  const std::string graph = OneSpillFile();
+  const std::vector<std::string> first = {"sweep", graph, "--budget", "MR", "-o", Path("out.csv")};
+  ASSERT_EQ(Berth(first).exit_code, 0);
+  std::vector<std::string> other = first;
+  other.push_back("--program-order");
+  const std::string message = "has points of another spill.json, or of the same with other options";
+  ExpectRefused(Berth(other), message);
+  other = {"sweep", graph, "--budget", "MR", "--program-order", "-o", Path("other.csv")};
+  ASSERT_EQ(Berth(other).exit_code, 0);
+  ExpectRefused(Berth({"sweep", "--merge", Path("out.csv"), Path("other.csv")}), message);
+  // What no sweep has written.
+  std::string text = Read(Path("out.csv"));
+  const auto refuse = [&](const std::string& part, const std::string& by) {
+    std::string changed = text;
+    ASSERT_NE(changed.find(part), std::string::npos) << part;
+    changed.replace(changed.find(part), part.size(), by);
+    ExpectRefused(Berth({"sweep", "--merge", Write("bad.csv", changed)}), "bad.csv:2: not a line");
+  };
+  refuse("optimal,8,4,4,8", "perfect,8,4,4,8");
+  refuse("optimal,8,4,4,8", "optimal,9,4,4,8");
+  refuse("optimal,8,4,4,8", "optimal,8,4,4,9");
+  ExpectRefused(Berth({"sweep", "--merge", Write("empty.csv", "")}), "has no points");
+}
+
+TEST_F(SpillsCommandTest, NamesWithoutAnEncodingAndCaveatsAreShown) {
+  const Build build = Build().Made("x", 4).Made("y", 0).Op("a", {}, {"x"}).Op("b", {"x"}, {"y"});
+  std::string text = WriteGraphJson(build.graph);
+  const std::string path = Write("n\xff.json", text);
+  const ProcessResult result =
+      Berth({"plan", path, "--budget", "MR", "-o", Path("plan.json"), "--report", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_TRUE(Json::accept(Read(Path("plan.json"))));
+}
+
 TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
   const std::string graph = OneSpillFile();
   const ProcessResult first =
@@ -192,7 +258,8 @@ TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
   EXPECT_EQ(rows[3].rfind("spill.json,2,12,optimal,8,4,4,8,8,", 0), 0u) << rows[3];
   ExpectHas(Read(Path("all.svg")), "<svg");
   // A time that no run takes, so that it shows which points are done again.
-  const std::string kept = "spill.json,1,13,optimal,8,4,4,8,8,1234.5";
+  const std::string input = rows[2].substr(rows[2].rfind(','));
+  const std::string kept = "spill.json,1,13,optimal,8,4,4,8,8,1234.5" + input;
   Write("all.csv", rows[0] + "\n" + kept + "\n");
   ASSERT_EQ(Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv")}).exit_code, 0);
   const std::vector<std::string> again = Lines("all.csv");
@@ -216,14 +283,18 @@ TEST_F(SpillsCommandTest, ShardsMakeTheWhole) {
       Berth({"sweep", "--merge", Path("1.csv"), Path("2.csv"), "-o", Path("merged.csv")}).exit_code,
       0);
   const auto without_times = [](std::vector<std::string> lines) {
-    for (std::string& line : lines) line.resize(line.rfind(','));
+    for (std::string& line : lines) {
+      const std::size_t input = line.rfind(',');
+      line.erase(line.rfind(',', input - 1), input);
+    }
     return lines;
   };
   EXPECT_EQ(without_times(Lines("merged.csv")), without_times(Lines("all.csv")));
   ExpectRefused(Berth({"sweep", graph, "--shard", "3/2"}), "--shard: '3/2'");
   ExpectRefused(Berth({"sweep", graph, "--shard", "1"}), "--shard: '1'");
   ExpectRefused(Berth({"sweep"}), "needs a model");
-  Write("other.csv", Lines("all.csv")[0] + "\nspill.json,0,99,optimal,0,0,0,0,0,1\n");
+  Write("other.csv", Lines("all.csv")[0] + "\nspill.json,0,99,optimal,0,0,0,0,0,1" +
+                         Lines("all.csv")[1].substr(Lines("all.csv")[1].rfind(',')) + "\n");
   ExpectRefused(Berth({"sweep", "--merge", Path("1.csv"), Path("other.csv")}),
                 "these are not of one sweep");
 }

@@ -228,7 +228,7 @@ Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
     for (const SpillFault& fault : report.faults) {
       lines += "  " + OneLine(Describe(fault, model.graph, read->plan)) + "\n";
     }
-    Print(Paint(Tone::kBad, "The plan does not hold:") + " " +
+    Print(Paint(Tone::kBad, "The plan does not hold:") + " " + (report.more ? "more than " : "") +
           Plural(static_cast<std::int64_t>(report.faults.size()), "fault") + ".\n" + lines);
   }
   return report.ok() ? kDone : kDoesNotFit;

@@ -7,6 +7,7 @@
 #include "berth/page.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
+#include "tools/berth/model.h"
 #include "tools/berth/spilling.h"
 
 namespace berth::internal {
@@ -163,7 +164,7 @@ std::string Summary::ChangeTable() const {
                        const std::string& offset, const std::string& steps) {
     if (rows++ >= kMostRows) return;
     std::string name = OneLine(id);
-    if (DisplayWidth(name) > kName) name = name.substr(0, kName - 3) + "...";
+    name = Abridged(name, kName);
     table.AddRow({what, name, bytes, offset, steps});
   };
   const auto steps = [](const Buffer& buffer) {

@@ -17,7 +17,6 @@ namespace berth::internal {
 namespace {
 
 constexpr std::size_t kRowsAtPeak = 10;
-constexpr std::size_t kMostUnplanned = 8;
 
 struct PlanArguments {
   ModelArguments model;
@@ -291,12 +290,7 @@ std::string Summary::ToText() const {
     facts.Add("report", OneLine(arguments.outputs.report));
   }
   std::string text = Headline() + "\n" + facts.ToString();
-  const auto unplanned = DescribeUnplanned(graph, kMostUnplanned);
-  if (!unplanned.empty()) {
-    text += "\n" + Paint(Tone::kUnsure, "Not planned") + ", as their sizes are not known:\n";
-    for (const std::string& line : unplanned) text += "  " + line + "\n";
-  }
-  for (const std::string& note : model.notes) text += "  " + OneLine(note) + "\n";
+  text += CaveatText(model);
   text += PeakText(peak, graph, plan.schedule.order, kRowsAtPeak);
   const auto advice = Advice();
   if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
@@ -316,14 +310,6 @@ std::vector<Remedy> Summary::Remedies() const {
   auto of_order = OrderRemedies(model.graph, plan, options.schedule, peak, in_place_peak);
   std::move(of_order.begin(), of_order.end(), std::back_inserter(remedies));
   return remedies;
-}
-
-// What the page says in words besides: what is not planned, and what the reader has to know.
-std::vector<std::string> NotesOf(const Model& model) {
-  std::vector<std::string> notes = DescribeUnplanned(model.graph, kMostUnplanned);
-  for (std::string& note : notes) note = "Not planned: " + note;
-  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
-  return notes;
 }
 
 Result<void> WriteOutputs(const Summary& summary) {
@@ -392,9 +378,9 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   request.outputs = arguments.outputs;
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
-  request.time_limit = arguments.search.time_limit;
   request.node_limit = arguments.search.node_limit;
-  const auto run = PlanWithinBudget(model, arguments.model.counting, request);
+  WatchedSearch search(arguments.search);
+  const auto run = PlanWithinBudget(model, arguments.model.counting, request, search);
   if (!run) return tl::unexpected(run.error());
   if (run->answer.best) return kDone;
   return run->answer.outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;

@@ -6,7 +6,9 @@
 // stopped goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,7 +40,7 @@ struct SweepArguments {
 
 constexpr std::string_view kHeader =
     "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,"
-    "seconds";
+    "seconds,input";
 
 struct Row {
   std::string model;
@@ -51,6 +53,7 @@ struct Row {
   Bytes lower_bound = 0;
   Bytes without_addresses = 0;
   double seconds = 0;
+  std::string input;  // The model's hash, and how it was read: points of another are not mixed in.
 };
 
 std::string Cell(const std::string& text) {
@@ -67,10 +70,12 @@ std::string ToCsv(const std::vector<Row>& rows) {
     out << Cell(row.model) << ',' << row.point << ',' << row.capacity << ',' << row.outcome << ',';
     if (row.avoidable) out << *row.avoidable;
     out << ',' << row.spilled << ',' << row.retrieved << ',' << row.lower_bound << ','
-        << row.without_addresses << ',' << row.seconds << "\n";
+        << row.without_addresses << ',' << row.seconds << ',' << Cell(row.input) << "\n";
   }
   return out.str();
 }
+
+constexpr double kMostSeconds = 1e9;
 
 // Reads what ToCsv() has written. Error: kParse, naming file and line.
 Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& name) {
@@ -101,12 +106,12 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
         cells.back() += line[i];
       }
     }
-    if (cells.size() != 10 || quoted) return wrong();
+    if (cells.size() != 11 || quoted) return wrong();
     const auto whole = [&](const std::string& cell) -> std::optional<Bytes> {
       Bytes value = 0;
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      if (error != std::errc() || end != cell.data() + cell.size() || value < 0) return {};
-      return value;
+      if (error != std::errc() || end != cell.data() + cell.size()) return {};
+      return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
     };
     Row row;
     row.model = cells[0];
@@ -130,7 +135,19 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     row.retrieved = *retrieved;
     row.lower_bound = *bound;
     row.without_addresses = *without;
-    row.seconds = std::strtod(cells[9].c_str(), nullptr);
+    char* end = nullptr;
+    row.seconds = std::strtod(cells[9].c_str(), &end);
+    row.input = cells[10];
+    const bool known = row.outcome == "optimal" || row.outcome == "feasible" ||
+                       row.outcome == "infeasible" || row.outcome == "unknown";
+    if (!known || cells[9].empty() || *end != '\0' || !std::isfinite(row.seconds) ||
+        row.seconds < 0 || row.seconds > kMostSeconds) {
+      return wrong();
+    }
+    if (row.avoidable &&
+        (*row.avoidable != row.spilled + row.retrieved || *row.avoidable < row.lower_bound)) {
+      return wrong();
+    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -151,6 +168,19 @@ Result<std::pair<int, int>> ParseShard(const std::string& text) {
   }
   return Fail(ErrorCode::kInvalidOptions,
               "--shard: '" + OneLine(text) + "' is not such as 2/8, the second of eight");
+}
+
+// Points of two models, or of one read in two ways, must not be taken for one curve.
+Result<void> CheckOneInput(const std::vector<Row>& rows, const Row& other,
+                           const std::string& where) {
+  for (const Row& row : rows) {
+    if (row.model != other.model || row.input == other.input) continue;
+    return Fail(ErrorCode::kInvalidOptions,
+                where + " has points of another " + OneLine(row.model) +
+                    ", or of the same with other options: (" + OneLine(row.input) + ") and (" +
+                    OneLine(other.input) + "); give each a file of its own");
+  }
+  return {};
 }
 
 void Sort(std::vector<Row>& rows) {
@@ -250,12 +280,20 @@ Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows) 
 
 Result<ExitCode> Merge(const SweepArguments& arguments) {
   std::map<std::pair<std::string, int>, Row> known;
+  std::vector<Row> all;  // One of each model at least.
   for (const std::string& path : arguments.merge) {
     const auto text = ReadFile(path);
     if (!text) return tl::unexpected(text.error());
     auto rows = FromCsv(*text, path);
     if (!rows) return tl::unexpected(rows.error());
+    if (rows->empty()) {
+      return Fail(ErrorCode::kParse, "--merge: " + OneLine(path) + " has no points");
+    }
     for (Row& row : *rows) {
+      if (auto same = CheckOneInput(all, row, "--merge: " + OneLine(path)); !same) {
+        return tl::unexpected(same.error());
+      }
+      if (all.empty() || all.back().model != row.model) all.push_back(row);
       const auto [place, is_new] = known.emplace(std::pair{row.model, row.point}, row);
       if (!is_new && place->second.capacity != row.capacity) {
         return Fail(ErrorCode::kInvalidOptions,
@@ -270,6 +308,22 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
   rows.reserve(known.size());
   for (auto& [key, row] : known) rows.push_back(std::move(row));
   return Finish(arguments, std::move(rows));
+}
+
+// What the answers depend on besides the capacity.
+std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
+  std::string text = model.hash();
+  if (arguments.counting.inputs) text += " inputs";
+  if (arguments.counting.parameters) text += " parameters";
+  if (fixed_order) text += " program-order";
+  if (arguments.in_place) text += " in-place";
+  if (arguments.onnx.element_bytes) {
+    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
+  }
+  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
+    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
+  }
+  return text;
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
@@ -288,8 +342,11 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
 
   // What an earlier run has done.
   std::vector<Row> rows;
-  if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
-    if (const auto text = ReadFile(arguments.output); text && !text->empty()) {
+  if (!arguments.output.empty() && !IsStandardOutput(arguments.output) &&
+      std::filesystem::exists(arguments.output)) {
+    const auto text = ReadFile(arguments.output);
+    if (!text) return tl::unexpected(text.error());
+    if (!text->empty()) {
       auto done = FromCsv(*text, arguments.output);
       if (!done) return tl::unexpected(done.error());
       rows = std::move(*done);
@@ -311,6 +368,13 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
     one.path = path;
     const auto model = LoadModel(one);
     if (!model) return tl::unexpected(model.error());
+    Row about;
+    about.model = OneLine(model->name);
+    about.input = InputOf(*model, one, arguments.fixed_order);
+    const std::string place = arguments.output.empty() ? "this sweep" : OneLine(arguments.output);
+    if (auto same = CheckOneInput(rows, about, place); !same) {
+      return tl::unexpected(same.error());
+    }
     Budget scheduling;
     const auto named = FindBudgets(model->graph, one.counting, scheduling);
     if (!named) return tl::unexpected(named.error());
@@ -335,7 +399,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       const std::int64_t mine = unit++;
       if (mine % shard->second != shard->first - 1) continue;
       const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == model->name && row.point == static_cast<int>(i) &&
+        return row.model == about.model && row.point == static_cast<int>(i) &&
                row.capacity == capacities[i];
       });
       if (!done) points.push_back(i);
@@ -358,8 +422,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       const auto answer = SolveSpills(model->graph, one.counting, capacities[i], std::move(orders),
                                       arguments.fixed_order, budget);
       if (!answer) return tl::unexpected(answer.error());
-      Row row;
-      row.model = model->name;
+      Row row = about;
       row.point = static_cast<int>(i);
       row.capacity = capacities[i];
       row.outcome = ToString(answer->outcome);

@@ -154,6 +154,11 @@ class WatchedSearch {
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
   // OLLA's integer program; as OrderByOlla().
   [[nodiscard]] Result<OllaAnswer> Olla(const Graph& graph, const OllaOptions& options);
+  // For searches that have no name here: within the limits, and ended by Ctrl-C.
+  template <typename Search>
+  auto Within(Search search) {
+    return search(budget_);
+  }
   [[nodiscard]] bool interrupted() const { return budget_.cancelled(); }
 
  private:

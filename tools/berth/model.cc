@@ -12,6 +12,8 @@
 namespace berth::internal {
 namespace {
 
+constexpr std::size_t kMostUnplanned = 8;
+
 // What is allowed behind an option of the schedule, for --help.
 std::string ValueName(const OptionInfo& info) {
   if (info.allowed == "on|off") return "[on|off]";
@@ -298,6 +300,24 @@ std::string Abridged(std::string_view text, std::size_t width) {
     while (end > begin && continues(line[end]));
   }
   return line.substr(0, begin) + "..." + line.substr(end);
+}
+
+std::string CaveatText(const Model& model) {
+  std::string text;
+  const auto unplanned = DescribeUnplanned(model.graph, kMostUnplanned);
+  if (!unplanned.empty()) {
+    text += "\n" + Paint(Tone::kUnsure, "Not planned") + ", as their sizes are not known:\n";
+    for (const std::string& line : unplanned) text += "  " + line + "\n";
+  }
+  for (const std::string& note : model.notes) text += "  " + OneLine(note) + "\n";
+  return text;
+}
+
+std::vector<std::string> NotesOf(const Model& model) {
+  std::vector<std::string> notes = DescribeUnplanned(model.graph, kMostUnplanned);
+  for (std::string& note : notes) note = "Not planned: " + note;
+  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  return notes;
 }
 
 }  // namespace berth::internal

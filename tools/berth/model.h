@@ -66,6 +66,11 @@ void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& co
 [[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most);
 [[nodiscard]] Json UnplannedJson(const Graph& graph);
 
+// What a summary ends with: what is not planned, and the notes of reading; empty if there are none.
+[[nodiscard]] std::string CaveatText(const Model& model);
+// The same for a page, a sentence each.
+[[nodiscard]] std::vector<std::string> NotesOf(const Model& model);
+
 // `text` on one line of at most `width` columns, its middle left out where it is longer.
 [[nodiscard]] std::string Abridged(std::string_view text, std::size_t width);
 

@@ -134,6 +134,9 @@ Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& 
   if (!json.is_object() || !json.contains("residencies") || !json["residencies"].is_array()) {
     return wrong("no plan with \"residencies\"");
   }
+  if (NumberOf(json, "format_version") != 1) {
+    return wrong("\"format_version\" is not 1, the one that is known");
+  }
   PlanFile file;
   file.name = name;
   const auto text_of = [](const Json& object, const char* key) {
@@ -167,18 +170,20 @@ Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& 
       return wrong("residency " + std::to_string(i) +
                    ": needs a \"tensor\", \"start\" before \"end\", \"offset\" and \"bytes\"");
     }
-    if (stays[id] > 1) {
-      // As ProblemOf() names them, unless a tensor has that name already.
-      int& number = stay[id];
-      std::string suffixed;
-      do {
-        suffixed = id + "#" + std::to_string(++number);
-      } while (stays.count(suffixed) != 0);
-      id = std::move(suffixed);
+    if (*bytes > kMaxBytes - *offset) {
+      return wrong("residency " + std::to_string(i) + " ends beyond 2^60");
+    }
+    if (stays[id] > 1) {  // As ProblemOf() names them.
+      id += "#" + std::to_string(++stay[id]);
+      while (stays.count(id) != 0) id += "#";
     }
     file.problem.buffers.push_back({id, *start, *end, *bytes});
     file.placement.offsets.push_back(*offset);
     file.placement.height = std::max(file.placement.height, *offset + *bytes);
+  }
+  if (NumberOf(json, "height") != file.placement.height) {
+    return wrong("\"height\" is not what the residencies reach, " +
+                 std::to_string(file.placement.height));
   }
   if (auto valid = Validate(file.problem); !valid) return wrong(valid.error().message);
   return file;
@@ -191,6 +196,9 @@ Result<StatedSpillPlan> ReadSpillPlan(const std::string& text, const std::string
   };
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return wrong("no JSON object");
+  if (NumberOf(json, "format_version") != 1) {
+    return wrong("\"format_version\" is not 1, the one that is known");
+  }
   StatedSpillPlan read;
   auto order = ReadOrder(text, name, graph, /*validate=*/false);
   if (!order) return tl::unexpected(order.error());
@@ -227,6 +235,10 @@ Result<StatedSpillPlan> ReadSpillPlan(const std::string& text, const std::string
     if (tensor == tensors.end()) {
       return faulty("the graph has no tensor '" +
                     OneLine(one["tensor"].get_ref<const std::string&>()) + "'");
+    }
+    const Bytes bytes = graph.tensors[tensor->second].bytes;
+    if (NumberOf(one, "bytes") != bytes) {
+      return faulty("\"bytes\" is not " + std::to_string(bytes) + ", what the graph says");
     }
     Residency residency;
     residency.tensor = tensor->second;
@@ -335,7 +347,7 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
       Json found = SpillPlanJson(model.graph, counting, capacity, answer);
       for (const char* key : {"version", "seconds"}) found.erase(key);
       json.update(found);
-      text = json.dump(1) + "\n";
+      text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     }
     if (auto written = WriteFile(outputs.plan, text); !written) return written;
   }
@@ -354,6 +366,7 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
     page.verdict =
         "accepted: run in a memory that knows whose bytes it holds; every operator found "
         "what it reads";
+    page.notes = NotesOf(model);
     const std::string text = WritePage(model.graph, answer, capacity, provenance, page);
     if (auto written = WriteFile(outputs.report, text); !written) return written;
   }
@@ -367,18 +380,19 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
 }  // namespace
 
 Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
-                                  const SpillRequest& request) {
-  Budget budget;
-  if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
-  if (request.node_limit) budget.SetNodeLimit(*request.node_limit);
-  Budget scheduling;
-  if (request.time_limit) scheduling.SetTimeLimit(*request.time_limit / 4);
-  const auto named = FindBudgets(model.graph, counting, scheduling);
+                                  const SpillRequest& request, WatchedSearch& search) {
+  const auto named = search.Within([&](Budget& budget) {
+    Budget quarter(budget, 0.25);  // At most; what is left over is for the spills.
+    if (budget.has_node_limit()) quarter.SetNodeLimit(quarter.node_limit() / 4);
+    return FindBudgets(model.graph, counting, quarter);
+  });
   if (!named) return tl::unexpected(named.error());
   const auto capacity = ParseBudget(request.budget, *named);
   if (!capacity) return tl::unexpected(capacity.error());
-  auto answer = SolveSpills(model.graph, counting, *capacity,
-                            {ProgramOrder(model.graph), named->order}, request.fixed_order, budget);
+  auto answer = search.Within([&](Budget& budget) {
+    return SolveSpills(model.graph, counting, *capacity, {ProgramOrder(model.graph), named->order},
+                       request.fixed_order, budget);
+  });
   if (!answer) return tl::unexpected(answer.error());
   SpillRun run{std::move(*answer), *capacity};
   const SpillAnswer& found = run.answer;
@@ -393,6 +407,9 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     json["MR"] = named->least.bytes;
     json["MH"] = named->middle();
     json["MP"] = named->least_peak;
+    json["interrupted"] = search.interrupted();
+    json["unplanned"] = UnplannedJson(model.graph);
+    json["notes"] = model.notes;
     PrintJson(json);
     return run;
   }
@@ -438,7 +455,17 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     }
   }
   facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds));
-  std::string text = headline + "\n" + facts.ToString();
+  const std::initializer_list<std::pair<const char*, const std::string*>> files = {
+      {"plan", &request.outputs.plan},
+      {"picture", &request.outputs.svg},
+      {"report", &request.outputs.report},
+      {"trace", &request.outputs.trace}};
+  for (const auto& [what, path] : files) {
+    if (path->empty()) continue;
+    facts.Add(what, found.best ? OneLine(*path) : "not written, as there is no plan");
+  }
+  if (search.interrupted()) headline = "Interrupted. " + headline;
+  std::string text = headline + "\n" + facts.ToString() + CaveatText(model);
   if (request.tensors && found.best) text += ResidencyTable(model.graph, *found.best);
   Print(text);
   return run;

@@ -56,17 +56,16 @@ struct SpillRequest {
   std::string budget;  // As given.
   bool fixed_order = false;
   PlanOutputs outputs;
-  bool in_place = false;  // As the model was read.
-  bool tensors = false;   // List all residencies.
-  std::optional<double> time_limit;
-  std::optional<std::int64_t> node_limit;
+  bool in_place = false;                   // As the model was read.
+  bool tensors = false;                    // List all residencies.
+  std::optional<std::int64_t> node_limit;  // For the record: `search` has the limits.
 };
 struct SpillRun {
   SpillAnswer answer;
   Bytes capacity = 0;
 };
 [[nodiscard]] Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
-                                                const SpillRequest& request);
+                                                const SpillRequest& request, WatchedSearch& search);
 
 }  // namespace berth::internal
 

@@ -58,7 +58,7 @@ class Run {
     }
     ReadGraph();
     if (!CheckResidencies()) return report_;
-    CheckOverlaps();
+    if (!CheckOverlaps()) return report_;
     Play();
     if (report_.height != plan_.height) {
       Add({SpillFaultKind::kWrongHeight, none(), none(), graph_.tensors.size(), nobody(), 0});
@@ -73,7 +73,13 @@ class Run {
   [[nodiscard]] std::size_t none() const { return plan_.residencies.size(); }
   [[nodiscard]] OperatorIndex nobody() const { return graph_.operators.size(); }
   [[nodiscard]] Step steps() const { return static_cast<Step>(plan_.order.size()); }
-  void Add(const SpillFault& fault) { report_.faults.push_back(fault); }
+  void Add(const SpillFault& fault) {
+    if (report_.faults.size() < SpillReport::kMostFaults) {
+      report_.faults.push_back(fault);
+    } else {
+      report_.more = true;
+    }
+  }
   [[nodiscard]] TensorIndex Base(TensorIndex t) const {
     const auto& alias = graph_.tensors[t].alias_of;
     return alias ? *alias : t;
@@ -152,7 +158,8 @@ class Run {
     return good;
   }
 
-  void CheckOverlaps() {
+  // False if a tensor is in memory twice at once, or so much overlaps that the rest can wait.
+  bool CheckOverlaps() {
     std::vector<std::size_t> by_start(none());
     for (std::size_t i = 0; i < none(); ++i) by_start[i] = i;
     std::sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) {
@@ -166,14 +173,17 @@ class Run {
         const Residency& other = plan_.residencies[j];
         if (other.tensor == r.tensor) {
           Add({SpillFaultKind::kBadResidency, i, j, r.tensor, nobody(), r.start});
+          return false;
         } else if (r.offset < other.offset + graph_.tensors[other.tensor].bytes &&
                    other.offset < r.offset + graph_.tensors[r.tensor].bytes) {
           Add({SpillFaultKind::kOverlap, std::min(i, j), std::max(i, j), r.tensor, nobody(),
                r.start});
+          if (report_.more) return false;
         }
       }
       open.push_back(i);
     }
+    return true;
   }
 
   // Step by step: what ends is written out where it should be, what begins comes in, the operator

@@ -49,7 +49,9 @@ struct SpillFault {
 };
 
 struct SpillReport {
-  std::vector<SpillFault> faults;  // As they are found.
+  static constexpr std::size_t kMostFaults = 100;
+  std::vector<SpillFault> faults;  // As they are found, the first kMostFaults.
+  bool more = false;               // There are others.
   Traffic traffic;                 // As it happens.
   Bytes height = 0;
   [[nodiscard]] bool ok() const { return faults.empty(); }

@@ -508,6 +508,11 @@ namespace internal::spill {
 Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions& options,
                                          const CosmaBorder& border, Budget& budget) {
   const auto start = Budget::Clock::now();
+  if (options.order) {
+    if (auto valid = ValidateOrder(graph, *options.order); !valid) {
+      return tl::unexpected<Error>(valid.error());
+    }
+  }
   if (graph.operators.empty()) {
     CosmaAnswer empty;
     empty.outcome = Outcome::kOptimal;
