@@ -39,6 +39,24 @@ void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct
   model.successors = Lists<OpIndex, OpIndex>(n, std::move(after));
 }
 
+// Who makes, uses and writes what, before it is listed.
+struct Accesses {
+  std::vector<std::pair<OpIndex, StorageIndex>> made;
+  std::vector<std::pair<OpIndex, StorageIndex>> used;
+  std::vector<std::pair<OpIndex, StorageIndex>> written;
+
+  // Of a model whose operators and storages are counted.
+  void ListIn(Model& model) && {
+    std::vector<std::pair<StorageIndex, OpIndex>> users;
+    users.reserve(used.size());
+    for (const auto& [op, storage] : used) users.emplace_back(storage, op);
+    model.made = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(made));
+    model.used = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(used));
+    model.written = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(written));
+    model.users = Lists<StorageIndex, OpIndex>(model.storages.size(), std::move(users));
+  }
+};
+
 }  // namespace
 
 Model CompileModel(const Graph& graph, const Counting& counting) {
@@ -100,10 +118,7 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
   }
   SetPrecedence(model, direct);
 
-  std::vector<std::pair<OpIndex, StorageIndex>> made;
-  std::vector<std::pair<OpIndex, StorageIndex>> used;
-  std::vector<std::pair<OpIndex, StorageIndex>> written;
-  std::vector<std::pair<StorageIndex, OpIndex>> users;
+  Accesses accesses;
   model.needs.assign(model.num_operators, 0);
   model.elsewhere.assign(model.num_operators, 0);
   for (std::size_t i = 0; i < model.num_operators; ++i) {
@@ -112,29 +127,25 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     for (const TensorIndex t : graph.operators[v].outputs) {
       if (storage_of[t] < 0) continue;
       const StorageIndex s(storage_of[t]);
-      made.emplace_back(here, s);
+      accesses.made.emplace_back(here, s);
       model.storages[s].creator = here;
       model.needs[here] += model.storages[s].size;
     }
     for (const TensorIndex t : uses[v]) {
       if (storage_of[t] < 0) continue;
       const StorageIndex s(storage_of[t]);
-      used.emplace_back(here, s);
-      users.emplace_back(s, here);
+      accesses.used.emplace_back(here, s);
       model.needs[here] += model.storages[s].size;
     }
     for (const TensorIndex t : graph.operators[v].mutates) {
       if (storage_of[t] < 0) continue;
       const StorageIndex s(storage_of[t]);
       if (model.storages[s].creator == here) continue;
-      written.emplace_back(here, s);
+      accesses.written.emplace_back(here, s);
       ++model.storages[s].writers;
     }
   }
-  model.made = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(made));
-  model.used = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(used));
-  model.written = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(written));
-  model.users = Lists<StorageIndex, OpIndex>(model.storages.size(), std::move(users));
+  std::move(accesses).ListIn(model);
   return model;
 }
 
@@ -148,10 +159,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   fixed.elsewhere.assign(n, 0);
   std::vector<OpIndex> position(n, OpIndex(-1));
   std::vector<std::vector<OpIndex>> direct(n);
-  std::vector<std::pair<OpIndex, StorageIndex>> made;
-  std::vector<std::pair<OpIndex, StorageIndex>> used;
-  std::vector<std::pair<OpIndex, StorageIndex>> written;
-  std::vector<std::pair<StorageIndex, OpIndex>> users;
+  Accesses accesses;
   for (std::size_t i = 0; i < n; ++i) {
     const OpIndex v = order[i];
     const OpIndex here(i);
@@ -160,21 +168,15 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
     fixed.needs[here] = model.needs[v];
     fixed.elsewhere[here] = model.elsewhere[v];
     if (i > 0) direct[i].push_back(OpIndex(i - 1));
-    for (const StorageIndex s : model.made[v]) made.emplace_back(here, s);
-    for (const StorageIndex s : model.used[v]) {
-      used.emplace_back(here, s);
-      users.emplace_back(s, here);
-    }
-    for (const StorageIndex s : model.written[v]) written.emplace_back(here, s);
+    for (const StorageIndex s : model.made[v]) accesses.made.emplace_back(here, s);
+    for (const StorageIndex s : model.used[v]) accesses.used.emplace_back(here, s);
+    for (const StorageIndex s : model.written[v]) accesses.written.emplace_back(here, s);
   }
   for (Stored& stored : fixed.storages.items()) {
     if (stored.creator.value() >= 0) stored.creator = position[stored.creator.position()];
   }
   SetPrecedence(fixed, direct);
-  fixed.made = Lists<OpIndex, StorageIndex>(n, std::move(made));
-  fixed.used = Lists<OpIndex, StorageIndex>(n, std::move(used));
-  fixed.written = Lists<OpIndex, StorageIndex>(n, std::move(written));
-  fixed.users = Lists<StorageIndex, OpIndex>(fixed.storages.size(), std::move(users));
+  std::move(accesses).ListIn(fixed);
   return fixed;
 }
 
@@ -234,10 +236,7 @@ Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity
     part.storages.push_back(stored);
   }
   std::vector<std::vector<OpIndex>> direct(n);
-  std::vector<std::pair<OpIndex, StorageIndex>> made;
-  std::vector<std::pair<OpIndex, StorageIndex>> used;
-  std::vector<std::pair<OpIndex, StorageIndex>> written;
-  std::vector<std::pair<StorageIndex, OpIndex>> users;
+  Accesses accesses;
   for (std::size_t i = 0; i < n; ++i) {
     const OpIndex v = operators[i];
     const OpIndex mine(i);
@@ -251,26 +250,22 @@ Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity
     for (const StorageIndex s : model.made[v]) {
       const StorageIndex t(storage_of[s.position()]);
       if (t.value() < 0) continue;
-      made.emplace_back(mine, t);
+      accesses.made.emplace_back(mine, t);
       part.elsewhere[mine] -= model.storages[s].size;
     }
     for (const StorageIndex s : model.used[v]) {
       const StorageIndex t(storage_of[s.position()]);
       if (t.value() < 0) continue;
-      used.emplace_back(mine, t);
-      users.emplace_back(t, mine);
+      accesses.used.emplace_back(mine, t);
       part.elsewhere[mine] -= model.storages[s].size;
     }
     for (const StorageIndex s : model.written[v]) {
       const StorageIndex t(storage_of[s.position()]);
-      if (t.value() >= 0) written.emplace_back(mine, t);
+      if (t.value() >= 0) accesses.written.emplace_back(mine, t);
     }
   }
   SetPrecedence(part, direct);
-  part.made = Lists<OpIndex, StorageIndex>(n, std::move(made));
-  part.used = Lists<OpIndex, StorageIndex>(n, std::move(used));
-  part.written = Lists<OpIndex, StorageIndex>(n, std::move(written));
-  part.users = Lists<StorageIndex, OpIndex>(part.storages.size(), std::move(users));
+  std::move(accesses).ListIn(part);
   return part;
 }
 

@@ -15,19 +15,8 @@ using Json = nlohmann::json;
 
 class SpillsCommandTest : public CommandTest {
  protected:
-  // x (4 bytes) has to leave while z is made, where there are 12 bytes; 14 are enough for all.
   [[nodiscard]] std::string OneSpillFile() const {
-    const Build build = Build()
-                            .Made("x", 4)
-                            .Made("y", 4)
-                            .Made("z", 6)
-                            .Made("w", 2)
-                            .Op("make x", {}, {"x"})
-                            .Op("make y", {"x"}, {"y"})
-                            .Op("make z", {"y"}, {"z"})
-                            .Op("join", {"x", "z"}, {"w"})
-                            .Output("w");
-    return Write("spill.json", WriteGraphJson(build.graph));
+    return Write("spill.json", WriteGraphJson(OneSpill().graph));
   }
   [[nodiscard]] std::vector<std::string> Lines(const std::string& name) const {
     std::vector<std::string> lines;

@@ -75,6 +75,21 @@ inline Build TwoBranches() {
       .Output("e");
 }
 
+// x, of 4 bytes, has to leave while z is made and come back, where there are 12 bytes; 14 are
+// enough for everything to stay.
+inline Build OneSpill() {
+  return Build()
+      .Made("x", 4)
+      .Made("y", 4)
+      .Made("z", 6)
+      .Made("w", 2)
+      .Op("make x", {}, {"x"})
+      .Op("make y", {"x"}, {"y"})
+      .Op("make z", {"y"}, {"z"})
+      .Op("join", {"x", "z"}, {"w"})
+      .Output("w");
+}
+
 }  // namespace berth::internal
 
 #endif  // BERTH_TESTS_GRAPH_BUILD_H_

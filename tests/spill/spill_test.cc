@@ -31,20 +31,6 @@ SpillAnswer Solve(const Graph& graph, const SpillOptions& options) {
   return answer ? *answer : SpillAnswer{};
 }
 
-// x has to leave while the large operator runs, and comes back.
-Build OneSpill() {
-  return Build()
-      .Made("x", 4)
-      .Made("y", 4)
-      .Made("z", 6)
-      .Made("w", 2)
-      .Op("make x", {}, {"x"})
-      .Op("make y", {"x"}, {"y"})
-      .Op("make z", {"y"}, {"z"})
-      .Op("join", {"x", "z"}, {"w"})
-      .Output("w");
-}
-
 TEST(Spill, WritesAndRetrievesOnce) {
   const Build build = OneSpill();
   SpillOptions options;

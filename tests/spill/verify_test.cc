@@ -20,17 +20,7 @@ namespace {
 class PlantedFaults : public testing::Test {
  protected:
   void SetUp() override {
-    graph = Build()
-                .Made("x", 4)
-                .Made("y", 4)
-                .Made("z", 6)
-                .Made("w", 2)
-                .Op("make x", {}, {"x"})
-                .Op("make y", {"x"}, {"y"})
-                .Op("make z", {"y"}, {"z"})
-                .Op("join", {"x", "z"}, {"w"})
-                .Output("w")
-                .graph;
+    graph = OneSpill().graph;
     SpillOptions options;
     options.capacity = 12;
     options.placer = [](const Problem& problem, Budget& budget) {
