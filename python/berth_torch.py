@@ -43,9 +43,8 @@ import sys
 import warnings
 
 import torch
-from torch import fx
+from torch import fx, library
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.library import Library
 
 try:
     from torch.func import functional_call
@@ -81,7 +80,7 @@ def _add_missing_shapes():
     global _meta_kernels
     if _meta_kernels is not None:
         return
-    _meta_kernels = Library("aten", "IMPL", "Meta")
+    _meta_kernels = library.Library("aten", "IMPL", "Meta")
     if torch._C._dispatch_has_kernel_for_dispatch_key("aten::convolution_backward", "Meta"):
         return
 
