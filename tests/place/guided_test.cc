@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -393,6 +394,54 @@ TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
   EXPECT_EQ(whole.Phases().size(), 1u);
 }
 
+// The noise decides between equals and nothing else, and it ends with the next start.
+TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
+  Problem problem;
+  for (int k = 0; k < 6; ++k) {
+    problem.buffers.push_back({"low" + std::to_string(k), 0, 4, 8 + k % 2, 1, {}, {}, {}});
+  }
+  problem.buffers.push_back({"high", 0, 4, 30, 1, {}, {}, {}});
+  const Instance instance = Compile(problem);
+  const Overlaps overlaps = FindOverlaps(instance);
+  Engine engine(instance, overlaps, {});
+  ASSERT_TRUE(engine.Start(100));
+  ASSERT_TRUE(engine.Place(0, 0));  // All others lie at 8 at least.
+  Policy policy(instance, {});
+  policy.Start(100);
+  policy.BeginPart(0);
+  policy.Place(0);
+  const auto order = [&] {
+    std::vector<Buffer> blocks;
+    Policy::LowRank after;
+    for (Buffer b = 0; (b = policy.NextLowest(engine, after)) != Policy::kNoBlock;) {
+      blocks.push_back(b);
+    }
+    return blocks;
+  };
+  const std::vector<Buffer> calm = order();
+  EXPECT_EQ(calm, (std::vector<Buffer>{6, 1, 3, 5, 2, 4}));
+  Random random(1);
+  std::set<std::vector<Buffer>> orders;
+  for (int k = 0; k < 30; ++k) {
+    policy.DisturbLowest(random);
+    std::vector<Buffer> blocks = order();
+    orders.insert(blocks);
+    std::sort(blocks.begin(), blocks.end());
+    EXPECT_EQ(blocks, (std::vector<Buffer>{1, 2, 3, 4, 5, 6}));
+  }
+  EXPECT_GT(orders.size(), 10u);
+  // A block that cannot lie as low comes last all the same.
+  ASSERT_TRUE(engine.Place(6, 8));
+  policy.Place(6);
+  const Bytes above = engine.lowest(1);
+  for (const Buffer b : order()) EXPECT_GE(engine.lowest(b), above);
+  policy.Start(100);
+  policy.BeginPart(0);
+  policy.Place(0);
+  engine.UndoTo(1);
+  EXPECT_EQ(order(), calm);
+}
+
 // ---- The searches.
 
 // Whatever a search says is true; an exact one says it all.
@@ -582,6 +631,35 @@ TEST(Guided, TakesTheSameSteps) {
         << answer->nodes << ", {" << answer->stats.failures << ", "
         << answer->stats.minor_backtracks << ", " << answer->stats.major_backtracks << "}";
   }
+}
+
+// What a search was used for before makes no difference: neither the same capacity, nor another.
+TEST(TelaMalloc, TakesTheSameStepsOnceMore) {
+  std::int64_t failures = 0;
+  for (const Family family : {Family::kRandom, Family::kPlanted, Family::kFull}) {
+    const Problem problem = Generated(family, 1, 120, 60, 100'000);
+    const Bytes load = MaxLiveLoad(problem).load;
+    const Compiled compiled(problem);
+    for (const auto way : {GuidedOptions::Placement::kLowest, GuidedOptions::Placement::kSkyline}) {
+      GuidedOptions options;
+      options.placement = way;
+      TelaMallocSearch used(compiled.instance, compiled.overlaps, options);
+      for (const Bytes percent : {100, 100, 104, 102}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(family)) + ", " + std::to_string(percent));
+        TelaMallocSearch fresh(compiled.instance, compiled.overlaps, options);
+        Budget budget;
+        const Bytes capacity = load * percent / 100;
+        const SearchAnswer expected = fresh.Search(capacity, 2000, budget);
+        const SearchAnswer answer = used.Search(capacity, 2000, budget);
+        EXPECT_EQ(answer.verdict, expected.verdict);
+        EXPECT_EQ(answer.nodes, expected.nodes);
+        EXPECT_EQ(answer.stats, expected.stats);
+        EXPECT_EQ(answer.offsets, expected.offsets);
+        failures += expected.stats.failures;
+      }
+    }
+  }
+  EXPECT_GT(failures, 1000);  // Without any, all would be the same whatever is left behind.
 }
 
 // Every part does something: switched off, the search takes other steps.

@@ -100,7 +100,7 @@ class Erratic : public BacktrackRule {
     return static_cast<std::size_t>(
         random_.Uniform(0, static_cast<std::int64_t>(stuck.points.size()) - 1));
   }
-  bool StartAgain() override { return true; }
+  Random* Restarts() override { return &random_; }
 
  private:
   Random random_;
@@ -127,6 +127,46 @@ TEST(BacktrackRule, AnyRuleFindsOnlyPlans) {
     EXPECT_TRUE(ValidatePlacement(input.problem, plan).has_value());
   }
   EXPECT_GT(found, 15);
+}
+
+// The published rule, starting again.
+class Restarting : public BacktrackRule {
+ public:
+  std::size_t Choose(const MajorBacktrack& stuck) override { return stuck.published; }
+  Random* Restarts() override { return &random_; }
+
+ private:
+  Random random_{1};
+};
+
+// Where the published search ends without a plan, one that starts again goes on, and finds some.
+TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
+  int ended = 0;
+  int found = 0;
+  for (const std::int64_t index : {800, 832, 928, 1000, 1088, 2288, 2289}) {
+    SCOPED_TRACE(index);
+    const Input input = MakeInput(InputSet::kTraining, index);
+    const Instance instance = Compile(input.problem);
+    const Overlaps overlaps = FindOverlaps(instance);
+    Budget budget;
+    TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+    const SearchAnswer published = search.Search(*input.problem.capacity, 8000, budget);
+    if (published.verdict != SearchAnswer::Verdict::kInconclusive) continue;
+    ++ended;
+    Restarting rule;
+    const SearchAnswer answer = search.Search(*input.problem.capacity, 8000, budget, &rule);
+    EXPECT_GT(answer.nodes, published.nodes);
+    if (answer.verdict == SearchAnswer::Verdict::kFound) ++found;
+    // The rule draws on: other runs than before.
+    const SearchAnswer other = search.Search(*input.problem.capacity, 8000, budget, &rule);
+    EXPECT_NE(other.stats, answer.stats);
+    Restarting fresh;
+    const SearchAnswer again = search.Search(*input.problem.capacity, 8000, budget, &fresh);
+    EXPECT_EQ(again.stats, answer.stats);
+    EXPECT_EQ(again.offsets, answer.offsets);
+  }
+  EXPECT_EQ(ended, 7);
+  EXPECT_GT(found, 2);
 }
 
 PlaceAnswer Learned(const Problem& problem, std::int64_t nodes, bool learned) {

@@ -94,7 +94,7 @@ class Training : public testing::Test {
 TEST_F(Training, AgreesWithXgboostOn20000Rows) {
   const auto rows = RandomRows(20'000, kNumFeatures, 2);
   const auto labels = Labels(rows, kNumFeatures);
-  const auto trained = Train(rows, labels, {}, kNumFeatures, {});
+  const auto trained = Train({kNumFeatures, rows, labels, {}, {}}, {});
   ASSERT_TRUE(trained.has_value()) << trained.error().message;
   EXPECT_EQ(trained->forest.view().num_trees(), 100u);
   const auto fresh = RandomRows(20'000, kNumFeatures, 3);
@@ -126,11 +126,16 @@ TEST_F(Training, SameDataSameBytes) {
     options.trees = 20;
     options.pairwise = pairwise;
     const std::vector<unsigned> groups(300, 10);
-    const auto one = Train(rows, labels, groups, 5, options);
-    const auto two = Train(rows, labels, groups, 5, options);
+    const auto one = Train({5, rows, labels, {}, groups}, options);
+    const auto two = Train({5, rows, labels, {}, groups}, options);
     ASSERT_TRUE(one && two);
     EXPECT_EQ(one->json, two->json);
     EXPECT_EQ(WriteModel(one->forest.view(), {}), WriteModel(two->forest.view(), {}));
+    std::vector<float> weights(labels.size(), 1);
+    weights[7] = 100;
+    const auto weighed = Train({5, rows, labels, weights, groups}, options);
+    ASSERT_TRUE(weighed.has_value());
+    EXPECT_EQ(weighed->json == one->json, pairwise);  // Which has no weights.
   }
 }
 

@@ -84,12 +84,44 @@ TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
   auto target = oracle.DeepestSolvable(stuck);
   EXPECT_EQ(target.verdict, Solvable::kYes);
   EXPECT_EQ(target.point, 1u);
+  EXPECT_EQ(target.unsolvable, 2u);
+  // Too few nodes for some questions: what is found out holds, and nothing else is said.
+  int unsure = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    ProblemKnobs knobs;
+    knobs.with_capacity = true;
+    const Problem random_problem = RandomProblem(seed, knobs);
+    const Instance random_instance = Compile(random_problem);
+    Random random(seed);
+    const auto random_path = RandomPath(random_problem, random);
+    if (random_path.size() < 3) continue;
+    std::vector<BacktrackPoint> levels(random_path.size());
+    for (std::size_t k = 0; k < levels.size(); ++k) levels[k].level = static_cast<std::int32_t>(k);
+    const MajorBacktrack here{
+        levels, 0, random_path, static_cast<std::int32_t>(random_path.size()), 10, 1, 1};
+    Oracle slow(random_instance, *random_problem.capacity, 20'000);
+    Oracle quick(random_instance, *random_problem.capacity, 1);
+    const auto truth = slow.DeepestSolvable(here);
+    const auto said = quick.DeepestSolvable(here);
+    if (said.verdict == Solvable::kYes) {
+      ASSERT_EQ(truth.verdict, Solvable::kYes);
+      EXPECT_LE(said.point, truth.point);
+    }
+    if (truth.verdict == Solvable::kYes) {
+      EXPECT_EQ(truth.unsolvable, truth.point + 1);
+      EXPECT_GT(said.unsolvable, truth.point);
+    }
+    unsure += said.verdict != truth.verdict || said.point != truth.point ? 1 : 0;
+  }
+  EXPECT_GT(unsure, 0);
   // Where it is, all can still be placed.
   const std::vector<PathStep> good = {{0, 0}, {1, 4}, {2, 8}};
   stuck.path = good;
   target = oracle.DeepestSolvable(stuck);
   EXPECT_EQ(target.verdict, Solvable::kYes);
   EXPECT_EQ(target.point, points.size());
+  EXPECT_EQ(target.unsolvable, points.size() + 1);
   // No candidate lies above what went wrong.
   const std::vector<PathStep> bad = {{0, 1}, {1, 5}, {2, 9}};
   stuck.path = bad;
@@ -98,7 +130,7 @@ TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
   // Nothing is decided without nodes.
   Oracle hasty(instance, 12, 0);
   EXPECT_EQ(hasty.DeepestSolvable(stuck).verdict, Solvable::kUndecided);
-  EXPECT_EQ(hasty.stats().undecided, 1);
+  EXPECT_EQ(hasty.stats().undecided, 2);  // Binary search.
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -8,7 +10,9 @@
 #include "berth/io.h"
 #include "tools/train/collect.h"
 #include "tools/train/evaluate.h"
+#include "tools/train/examples.h"
 #include "tools/train/inputs.h"
+#include "tools/train/report.h"
 #include "tools/train/table.h"
 
 namespace berth::internal {
@@ -27,7 +31,7 @@ TEST(TrainingTable, ReadsBackTheSameBits) {
   row.input = 12;
   row.run = 1;
   row.backtrack = 7;
-  row.solvable = true;
+  row.solvable = Solvable::kNo;
   row.score = 10 - 5 * 1.0F / 3;
   for (std::size_t f = 0; f < kNumFeatures; ++f) row.features[f] = static_cast<float>(f) / 7;
   std::string text = TableHeader();
@@ -38,7 +42,7 @@ TEST(TrainingTable, ReadsBackTheSameBits) {
   EXPECT_EQ(rows->front().input, 12);
   EXPECT_EQ(rows->front().run, 1);
   EXPECT_EQ(rows->front().backtrack, 7);
-  EXPECT_TRUE(rows->front().solvable);
+  EXPECT_EQ(rows->front().solvable, Solvable::kNo);
   EXPECT_EQ(rows->front().score, row.score);
   EXPECT_EQ(rows->front().features, row.features);
 }
@@ -55,6 +59,75 @@ TEST(TrainingTable, NamesTheLineThatIsWrong) {
     ASSERT_FALSE(rows.has_value()) << bad;
     EXPECT_EQ(rows.error().message.rfind("t.csv:", 0), 0u) << rows.error().message;
   }
+}
+
+TrainingRow Row(std::int64_t input, std::int64_t backtrack, Solvable solvable, float score,
+                bool blamed) {
+  TrainingRow row;
+  row.input = input;
+  row.backtrack = backtrack;
+  row.solvable = solvable;
+  row.score = score;
+  row.features[0] = score;
+  row.features[static_cast<std::size_t>(Feature::kBlamed)] = blamed ? 1 : 0;
+  return row;
+}
+
+// Two choices, of three candidates and of two.
+std::vector<TrainingRow> TwoChoices() {
+  return {Row(1, 0, Solvable::kYes, 0, false), Row(1, 0, Solvable::kYes, 8, true),
+          Row(1, 0, Solvable::kUndecided, 0, false), Row(2, 0, Solvable::kYes, 10, true),
+          Row(2, 0, Solvable::kNo, 0, true)};
+}
+
+TEST(Examples, AreTheRowsThatAreAskedFor) {
+  const auto rows = TwoChoices();
+  const Examples all = MakeExamples(rows, {});
+  EXPECT_EQ(all.features, kNumFeatures);
+  EXPECT_EQ(all.rows.size(), 5 * kNumFeatures);
+  EXPECT_EQ(all.labels, std::vector<float>({0, 8, 0, 10, 0}));
+  EXPECT_EQ(all.groups, std::vector<unsigned>({3, 2}));
+  EXPECT_TRUE(all.weights.empty());
+  EXPECT_EQ(all.rows[kNumFeatures], 8);
+
+  ExampleOptions options;
+  options.drop_undecided = true;
+  options.balanced = true;
+  options.hidden[0] = true;
+  const Examples some = MakeExamples(rows, options);
+  EXPECT_EQ(some.labels, std::vector<float>({0, 8, 10, 0}));
+  EXPECT_EQ(some.groups, std::vector<unsigned>({2, 2}));
+  EXPECT_EQ(some.weights, std::vector<float>(4, 1));
+  EXPECT_EQ(some.rows[kNumFeatures], 0);
+
+  options.drop_undecided = false;
+  const Examples weighed = MakeExamples(rows, options);
+  ASSERT_EQ(weighed.weights.size(), 5u);
+  EXPECT_NEAR(weighed.weights[0] * std::sqrt(3.0F), weighed.weights[4] * std::sqrt(2.0F), 1e-6);
+  EXPECT_NEAR(std::accumulate(weighed.weights.begin(), weighed.weights.end(), 0.0F), 5, 1e-5);
+}
+
+TEST(ChoiceQuality, CountsWhatIsChosen) {
+  const auto rows = TwoChoices();
+  const ChoiceQuality chance = QualityOfChance(rows);
+  EXPECT_EQ(chance.choices, 2);
+  EXPECT_NEAR(chance.score, (8.0 / 3 + 10.0 / 2) / 2, 1e-9);
+  EXPECT_NEAR(chance.good, (1.0 / 3 + 1.0 / 2) / 2, 1e-9);
+  EXPECT_NEAR(chance.vain, (1.0 / 3 + 1.0 / 2) / 2, 1e-9);
+  const ChoiceQuality deepest = QualityOfDeepest(rows);
+  EXPECT_NEAR(deepest.score, 4, 1e-9);
+  EXPECT_NEAR(deepest.good, 0.5, 1e-9);
+  EXPECT_NEAR(deepest.vain, 0.5, 1e-9);
+  // One that knows: feature 0 is the label. Of equals it takes the deepest.
+  const std::vector<ForestNode> nodes = {{5, 0}};
+  const std::vector<float> leaves = {0, 1};
+  const ChoiceQuality model = QualityOfModel({kNumFeatures, 1, nodes, leaves, 0}, rows);
+  EXPECT_NEAR(model.score, 9, 1e-9);
+  EXPECT_NEAR(model.good, 1, 1e-9);
+  EXPECT_NEAR(model.vain, 0, 1e-9);
+  const ChoiceQuality none = QualityOfModel({kNumFeatures, 0, {}, {}, 3}, rows);
+  EXPECT_NEAR(none.vain, 1, 1e-9);
+  EXPECT_EQ(QualityOfChance({}).choices, 0);
 }
 
 TEST(Trials, ReadBack) {
@@ -124,11 +197,15 @@ TEST(Collect, RepeatsItselfAndLabelsAsDefined) {
       for (std::size_t k = 1; k < choice.size(); ++k) {
         const auto level = static_cast<std::size_t>(Feature::kLevel);
         EXPECT_LT(choice[k - 1].features[level], choice[k].features[level]);
-        EXPECT_GE(choice[k - 1].solvable, choice[k].solvable);  // Downwards only once.
+        // Downwards: solvable, then nobody knows, then not.
+        const auto order = [](Solvable s) {
+          return s == Solvable::kYes ? 0 : s == Solvable::kUndecided ? 1 : 2;
+        };
+        EXPECT_LE(order(choice[k - 1].solvable), order(choice[k].solvable));
       }
       for (const TrainingRow& row : choice) {
         EXPECT_TRUE(row.score == 0 || (row.score > 5 && row.score <= 10)) << row.score;
-        EXPECT_TRUE(row.score == 0 || row.solvable);
+        EXPECT_TRUE(row.score == 0 || row.solvable == Solvable::kYes);
       }
     }
   }

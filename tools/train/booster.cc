@@ -120,9 +120,7 @@ tl::unexpected<Error> Lacking() {
 }  // namespace
 
 bool HasXgboost() { return false; }
-Result<Trained> Train(std::span<const float> /*rows*/, std::span<const float> /*labels*/,
-                      std::span<const unsigned> /*groups*/, std::size_t /*features*/,
-                      const BoosterOptions& /*options*/) {
+Result<Trained> Train(const Examples& /*examples*/, const BoosterOptions& /*options*/) {
   return Lacking();
 }
 Result<std::vector<float>> Predict(const std::string& /*json*/, std::span<const float> /*rows*/,
@@ -170,13 +168,16 @@ bool MakeMatrix(std::span<const float> rows, std::size_t features, Matrix& matri
 
 bool HasXgboost() { return true; }
 
-Result<Trained> Train(std::span<const float> rows, std::span<const float> labels,
-                      std::span<const unsigned> groups, std::size_t features,
-                      const BoosterOptions& options) {
+Result<Trained> Train(const Examples& examples, const BoosterOptions& options) {
+  const auto& [features, rows, labels, weights, groups] = examples;
   BERTH_CHECK(rows.size() == labels.size() * features);
   Matrix matrix;
   if (!MakeMatrix(rows, features, matrix) ||
       XGDMatrixSetFloatInfo(matrix.handle, "label", labels.data(), labels.size()) != 0) {
+    return Failed();
+  }
+  if (!options.pairwise && !weights.empty() &&
+      XGDMatrixSetFloatInfo(matrix.handle, "weight", weights.data(), weights.size()) != 0) {
     return Failed();
   }
   if (options.pairwise &&

@@ -10,6 +10,7 @@
 
 #include "berth/result.h"
 #include "place/guided/forest.h"
+#include "tools/train/examples.h"
 
 namespace berth::internal {
 
@@ -41,11 +42,8 @@ struct Trained {
   std::string version;  // Of XGBoost.
   std::string json;     // The model as XGBoost saves it.
 };
-// Fits labels.size() rows of `features` numbers. `groups`: how many rows each choice has, for
-// pairwise ranking. One thread, no chance: the same data give the same forest to the last bit.
-[[nodiscard]] Result<Trained> Train(std::span<const float> rows, std::span<const float> labels,
-                                    std::span<const unsigned> groups, std::size_t features,
-                                    const BoosterOptions& options);
+// One thread, no chance: the same examples give the same forest to the last bit.
+[[nodiscard]] Result<Trained> Train(const Examples& examples, const BoosterOptions& options);
 
 // The forest in a model as XGBoost saves it (Trained::json). Error: kParse.
 [[nodiscard]] Result<OwnedForest> ParseForest(const std::string& json, std::string_view name);

@@ -17,6 +17,7 @@ struct Example {
   std::vector<float> rows;
   std::vector<std::int32_t> levels;  // Of the candidates.
   std::int32_t minimum;
+  std::size_t unsolvable;  // Candidates from here on are proved to be.
   std::int32_t depth;
   std::vector<PathStep> path;  // Of the part.
   std::optional<std::int32_t> best;
@@ -36,7 +37,7 @@ class Collector : public BacktrackRule {
     const bool follow_oracle = random_.Chance(0.5);
     const Oracle::Target target = oracle_.DeepestSolvable(stuck);
     if (target.verdict == Solvable::kNo) ++stats_.hopeless;
-    if (target.verdict == Solvable::kUndecided) ++stats_.undecided;
+    if (target.verdict == Solvable::kUndecided) ++stats_.unknown;
     if (target.verdict != Solvable::kYes) return stuck.published;
     const bool stays = target.point == stuck.points.size();
     Example& example = examples_.emplace_back();
@@ -44,13 +45,14 @@ class Collector : public BacktrackRule {
     for (const BacktrackPoint& point : stuck.points) example.levels.push_back(point.level);
     example.depth = stuck.depth;
     example.minimum = stays ? stuck.depth : stuck.points[target.point].level;
+    example.unsolvable = target.unsolvable;
     const auto part = stuck.path.last(static_cast<std::size_t>(stuck.depth));
     example.path.assign(part.begin(), part.end());
     if (!follow_oracle) return stuck.published;
     return stays ? kStay : target.point;
   }
 
-  bool StartAgain() override { return true; }
+  Random* Restarts() override { return &random_; }
 
   void Placed(std::span<const PathStep> path, std::int32_t depth) override {
     const auto part = path.last(static_cast<std::size_t>(depth));
@@ -110,15 +112,21 @@ std::vector<TrainingRow> CollectRows(const Problem& problem, std::int64_t index,
     }
     ++stats.solved;
     for (const Example& example : collector.examples()) {
-      // Both come with a proof: what the plan has in common with the path can be completed.
-      BERTH_CHECK(example.best && *example.best <= example.minimum);
+      BERTH_CHECK(example.best.has_value());
+      // The plan proves what it has in common with the path, where the oracle had not found any.
+      const std::int32_t minimum = std::max(example.minimum, *example.best);
+      BERTH_CHECK(example.unsolvable >= example.levels.size() ||
+                  minimum < example.levels[example.unsolvable]);
       for (std::size_t k = 0; k < example.levels.size(); ++k) {
         TrainingRow& row = rows.emplace_back();
         row.input = index;
         row.run = run;
         row.backtrack = backtrack;
-        row.solvable = example.levels[k] <= example.minimum;
-        row.score = TargetScore(example.levels[k], *example.best, example.minimum);
+        row.solvable = example.levels[k] <= minimum ? Solvable::kYes
+                       : k < example.unsolvable     ? Solvable::kUndecided
+                                                    : Solvable::kNo;
+        if (row.solvable == Solvable::kUndecided) ++stats.undecided;
+        row.score = TargetScore(example.levels[k], *example.best, minimum);
         std::copy_n(example.rows.begin() + static_cast<std::ptrdiff_t>(k * kNumFeatures),
                     kNumFeatures, row.features.begin());
       }

@@ -9,19 +9,40 @@
 #include "base/check.h"
 #include "place/guided/telamalloc.h"
 #include "place/niche/niche.h"
+#include "tools/train/oracle.h"
 
 namespace berth::internal {
 namespace {
 
 constexpr std::array<std::string_view, 4> kEnds = {"found", "used-up", "out-of-steps",
                                                    "impossible"};
-constexpr std::array<std::string_view, 6> kRules = {"heuristic", "published", "learned",
-                                                    "random",    "restarts",  "niche"};
+constexpr std::array<std::string_view, 7> kRules = {"heuristic", "published", "learned", "random",
+                                                    "restarts",  "oracle",    "niche"};
 
 class RestartingRule : public BacktrackRule {
  public:
   std::size_t Choose(const MajorBacktrack& stuck) override { return stuck.published; }
-  bool StartAgain() override { return true; }
+  Random* Restarts() override { return &random_; }
+
+ private:
+  Random random_{1};
+};
+
+class OracleRule : public BacktrackRule {
+ public:
+  OracleRule(const Instance& instance, Bytes capacity, std::int64_t nodes)
+      : oracle_(instance, capacity, nodes) {}
+
+  std::size_t Choose(const MajorBacktrack& stuck) override {
+    const Oracle::Target target = oracle_.DeepestSolvable(stuck);
+    if (target.verdict != Solvable::kYes) return stuck.published;
+    return target.point == stuck.points.size() ? kStay : target.point;
+  }
+  Random* Restarts() override { return &random_; }
+
+ private:
+  Oracle oracle_;
+  Random random_{1};
 };
 
 SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const Forest& forest,
@@ -41,6 +62,10 @@ SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const F
       return search.SearchLearned(capacity, steps, budget, forest, options.parameters);
     case Rule::kRandom:
       return search.SearchLearned(capacity, steps, budget, none, options.parameters);
+    case Rule::kOracle: {
+      OracleRule perfect(instance, capacity, options.oracle_nodes);
+      return search.Search(capacity, steps, budget, &perfect);
+    }
     case Rule::kRestarts:
       return search.Search(capacity, steps, budget, &restarting);
     default:

@@ -34,12 +34,14 @@ enum class Rule {
   kLearned,
   kRandom,    // As kLearned, with the same score for every candidate: what is left without a model.
   kRestarts,  // The published rule, starting again as the learned one does.
+  kOracle,    // The deepest point that the oracle finds solvable: what a perfect model would do.
   kNiche,     // No rule: the niche search, which `auto` would take.
 };
 [[nodiscard]] std::string_view ToString(Rule rule);
 
 struct EvaluateOptions {
-  std::int64_t steps = 200'000;
+  std::int64_t steps = 500'000;       // 7.2.
+  std::int64_t oracle_nodes = 3'000;  // For one question.
   LearnedParameters parameters;
 };
 

@@ -19,6 +19,7 @@
 #include "tools/train/booster.h"
 #include "tools/train/collect.h"
 #include "tools/train/evaluate.h"
+#include "tools/train/examples.h"
 #include "tools/train/inputs.h"
 #include "tools/train/model_file.h"
 #include "tools/train/report.h"
@@ -85,13 +86,13 @@ struct CollectCommand {
       }
       if (const auto written = WriteFile(path, text); !written) return written;
     }
-    std::printf("%" PRId64 " rows of %" PRId64 " backtracks in %.0f s; dropped: %" PRId64
-                " undecided, %" PRId64 " hopeless, %" PRId64
-                " of searches without a plan; runs that found a plan: %" PRId64 "; oracle: %" PRId64
-                " questions, %" PRId64 " answered from the cache, %" PRId64 " nodes\n",
-                rows, stats.examples, Seconds() - begin, stats.undecided, stats.hopeless,
-                stats.unsolved, stats.solved, stats.oracle.asked, stats.oracle.known,
-                stats.oracle.nodes);
+    std::printf(
+        "%" PRId64 " rows of %" PRId64 " backtracks in %.0f s; %" PRId64
+        " candidates undecided; dropped: %" PRId64 " unknown, %" PRId64 " hopeless, %" PRId64
+        " of searches without a plan; runs that found a plan: %" PRId64 "; oracle: %" PRId64
+        " questions, %" PRId64 " answered from the cache, %" PRId64 " nodes\n",
+        rows, stats.examples, Seconds() - begin, stats.undecided, stats.unknown, stats.hopeless,
+        stats.unsolved, stats.solved, stats.oracle.asked, stats.oracle.known, stats.oracle.nodes);
     return {};
   }
 };
@@ -131,6 +132,8 @@ std::string Fingerprint(std::string_view text) {
 
 struct FitCommand {
   std::string table;
+  std::string held_out;
+  ExampleOptions example_options;
   std::string output;
   std::string json;
   BoosterOptions options;
@@ -147,30 +150,24 @@ struct FitCommand {
             "Made again by scripts/train."};
   }
 
+  static void PrintQuality(const char* rule, const ChoiceQuality& quality) {
+    std::printf("%s: of %" PRId64
+                " choices held out %.1f %% between best and minimum target, %.1f %% in vain, mean "
+                "score %.2f\n",
+                rule, quality.choices, 100 * quality.good, 100 * quality.vain, quality.score);
+  }
+
   Result<void> Run() const {
     const auto text = ReadFile(table);
     if (!text) return tl::unexpected<Error>(text.error());
     const auto rows = ReadTable(*text, table);
     if (!rows) return tl::unexpected<Error>(rows.error());
     if (rows->empty()) return Fail(ErrorCode::kParse, table + ": no rows to learn from");
-    std::vector<float> numbers;
-    std::vector<float> labels;
-    std::vector<unsigned> groups;
-    for (std::size_t r = 0; r < rows->size(); ++r) {
-      const TrainingRow& row = (*rows)[r];
-      numbers.insert(numbers.end(), row.features.begin(), row.features.end());
-      labels.push_back(row.score);
-      const bool same = r > 0 && row.input == (*rows)[r - 1].input &&
-                        row.run == (*rows)[r - 1].run && row.backtrack == (*rows)[r - 1].backtrack;
-      if (same) {
-        ++groups.back();
-      } else {
-        groups.push_back(1);
-      }
-    }
-    const auto trained = Train(numbers, labels, groups, kNumFeatures, options);
+    const Examples examples = MakeExamples(*rows, example_options);
+    const auto& [features, numbers, labels, weights, groups] = examples;
+    const auto trained = Train(examples, options);
     if (!trained) return tl::unexpected<Error>(trained.error());
-    const auto theirs = Predict(trained->json, numbers, kNumFeatures);
+    const auto theirs = Predict(trained->json, numbers, features);
     if (!theirs) return tl::unexpected<Error>(theirs.error());
     std::vector<float> ours(labels.size());
     Score(trained->forest.view(), numbers, ours);
@@ -180,9 +177,18 @@ struct FitCommand {
       apart = std::max(apart, std::abs(ours[r] - (*theirs)[r]));
       squares += (ours[r] - labels[r]) * (ours[r] - labels[r]);
     }
-    std::printf("%zu rows, %zu choices; RMSE %.3f; at most %.2g from XGBoost %s\n", rows->size(),
+    std::printf("%zu rows, %zu choices; RMSE %.3f; at most %.2g from XGBoost %s\n", labels.size(),
                 groups.size(), std::sqrt(squares / static_cast<double>(ours.size())),
                 static_cast<double>(apart), trained->version.c_str());
+    if (!held_out.empty()) {
+      const auto fresh = ReadFile(held_out);
+      if (!fresh) return tl::unexpected<Error>(fresh.error());
+      const auto others = ReadTable(*fresh, held_out);
+      if (!others) return tl::unexpected<Error>(others.error());
+      PrintQuality("model", QualityOfModel(trained->forest.view(), *others));
+      PrintQuality("chance", QualityOfChance(*others));
+      PrintQuality("deepest blamed", QualityOfDeepest(*others));
+    }
     if (!json.empty()) {
       if (const auto written = WriteFile(json, trained->json); !written) return written;
     }
@@ -325,7 +331,7 @@ struct ReportCommand {
     by_size += "\n|---|---:|---:|---:|---:|\n";
     std::string worse;
     Trials learned;
-    for (const char* rule : {"published", "learned", "random", "restarts", "niche"}) {
+    for (const char* rule : {"published", "learned", "random", "restarts", "oracle", "niche"}) {
       if (!std::filesystem::exists(Files(folder) / (std::string(rule) + ".csv"))) continue;
       const auto trials = Load(rule);
       if (!trials) return tl::unexpected<Error>(trials.error());
@@ -467,6 +473,11 @@ int Main(int argc, char** argv) {
   merging->callback([&] { run = [&] { return merge.Run(); }; });
 
   FitCommand fit;
+  std::vector<std::string> features;
+  for (std::size_t f = 0; f < kNumFeatures; ++f) {
+    features.emplace_back(ToString(static_cast<Feature>(f)));
+  }
+  std::vector<std::string> without;
   CLI::App* const fitting = app.add_subcommand("fit", "Fit the forest and write it as C++.");
   fitting->add_option("table", fit.table)->required();
   fitting->add_option("-o,--output", fit.output)->required();
@@ -484,7 +495,20 @@ int Main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   fitting->add_flag("--pairwise", fit.options.pairwise);
-  fitting->callback([&] { run = [&] { return fit.Run(); }; });
+  fitting->add_flag("--drop-undecided", fit.example_options.drop_undecided,
+                    "Leave out what the oracle could not tell about.");
+  fitting->add_flag("--balanced", fit.example_options.balanced,
+                    "Inputs weigh as the square root of their rows.");
+  fitting->add_option("--without", without, "Features that the model does not see.")
+      ->check(CLI::IsMember(features));
+  fitting->add_option("--held-out", fit.held_out, "Another table: how good its choices would be.");
+  fitting->callback([&] {
+    for (std::size_t f = 0; f < kNumFeatures; ++f) {
+      fit.example_options.hidden[f] =
+          std::find(without.begin(), without.end(), features[f]) != without.end();
+    }
+    run = [&] { return fit.Run(); };
+  });
 
   EvaluateCommand evaluate;
   CLI::App* const evaluating = app.add_subcommand("evaluate", "Search the evaluation inputs.");
@@ -496,7 +520,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   evaluating->add_option("--rule", evaluate.rule)
-      ->check(CLI::IsMember({"heuristic", "published", "learned", "random", "restarts", "niche"}))
+      ->check(CLI::IsMember(
+          {"heuristic", "published", "learned", "random", "restarts", "oracle", "niche"}))
       ->capture_default_str();
   evaluating->add_option("--label", evaluate.label);
   evaluating->add_option("--model", evaluate.model);
@@ -506,6 +531,7 @@ int Main(int argc, char** argv) {
   evaluating->add_option("--patience", evaluate.options.parameters.patience)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  evaluating->add_option("--seed", evaluate.options.parameters.seed)->capture_default_str();
   evaluating->add_option("--threshold", evaluate.options.parameters.threshold)
       ->capture_default_str();
   evaluating->add_option("--draw", evaluate.options.parameters.draw)

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kNodesForOne = 10;  // Of the niche search for one of the guided one.
 constexpr std::int64_t kFirstTurn = 500;   // Nodes; each turn is twice as long as the last.
+constexpr std::int64_t kRootShare = 100;
 constexpr std::size_t kMostPlans = 64;
 constexpr std::uint64_t kSeed = 1;
 
@@ -44,20 +45,20 @@ Solvable Oracle::Ask(std::span<const PathStep> placed) {
     ++stats_.known;
     verdict = known->second;
   } else {
-    verdict = Search(pins);
+    verdict = Search(pins, placed.empty() ? kRootShare * node_limit_ : node_limit_);
     verdicts_.emplace(std::move(pins), verdict);
   }
   if (verdict == Solvable::kUndecided) ++stats_.undecided;
   return verdict;
 }
 
-Solvable Oracle::Search(const std::vector<Bytes>& pins) {
+Solvable Oracle::Search(const std::vector<Bytes>& pins, std::int64_t node_limit) {
   for (const BufferIndex b : instance_.buffers()) instance_.pin[b] = pins[b.position()];
   GuidedSearch guided(instance_, overlaps_, GuidedOptions{}, kSeed);
   NicheSearch niche(instance_, NicheOptions{}, kSeed);
   Budget budget;
   std::int64_t spent = 0;
-  for (std::int64_t turn = kFirstTurn; spent < node_limit_; turn *= 2) {
+  for (std::int64_t turn = std::min(kFirstTurn, node_limit); spent < node_limit; turn *= 2) {
     for (const bool prove : {true, false}) {
       SearchAnswer answer = prove ? guided.Search(capacity_, turn / kNodesForOne, budget)
                                   : niche.Search(capacity_, turn, budget);
@@ -79,9 +80,10 @@ Solvable Oracle::Search(const std::vector<Bytes>& pins) {
 Oracle::Target Oracle::DeepestSolvable(const MajorBacktrack& stuck) {
   const std::size_t base = stuck.path.size() - static_cast<std::size_t>(stuck.depth);
   std::size_t solvable = 0;  // So many of the points are known to be.
-  std::size_t unsolvable = stuck.points.size() + 1;
-  while (solvable < unsolvable) {
-    const std::size_t middle = solvable + (unsolvable - solvable) / 2;
+  std::size_t others = stuck.points.size() + 1;
+  std::size_t unsolvable = others;
+  while (solvable < others) {
+    const std::size_t middle = solvable + (others - solvable) / 2;
     const std::int32_t level =
         middle < stuck.points.size() ? stuck.points[middle].level : stuck.depth;
     const auto placed = base + static_cast<std::size_t>(level);
@@ -91,13 +93,15 @@ Oracle::Target Oracle::DeepestSolvable(const MajorBacktrack& stuck) {
         break;
       case Solvable::kNo:
         unsolvable = middle;
+        others = middle;
         break;
       case Solvable::kUndecided:
-        return {Solvable::kUndecided, 0};
+        others = middle;
+        break;
     }
   }
-  if (solvable == 0) return {Solvable::kNo, 0};
-  return {Solvable::kYes, solvable - 1};
+  if (solvable > 0) return {Solvable::kYes, solvable - 1, unsolvable};
+  return {unsolvable == 0 ? Solvable::kNo : Solvable::kUndecided, 0, unsolvable};
 }
 
 }  // namespace berth::internal

@@ -30,7 +30,7 @@ class Oracle {
   };
 
   // `node_limit`: nodes for one question, of the niche search; a node of the guided search counts
-  // as ten.
+  // as ten. A hundred times as many where nothing is placed, as all other answers rest on that one.
   Oracle(const Instance& instance, Bytes capacity, std::int64_t node_limit);
 
   // Whether a plan within the capacity has these buffers at these offsets.
@@ -38,17 +38,19 @@ class Oracle {
 
   // The minimum target: the deepest of the points that is still solvable, so with nothing placed
   // from there on, or the point where the search is stuck itself; by binary search, as what cannot
-  // be completed cannot be completed further down.
+  // be completed cannot be completed further down. An undecided point counts as unsolvable in that
+  // search, so a point further down than `point` may be solvable, but none is known to be.
   struct Target {
-    Solvable verdict;   // kNo: not one of them. kUndecided: some question was.
-    std::size_t point;  // kYes: an index into the points, or their number: the stuck one.
+    Solvable verdict;        // kNo: not one of them. kUndecided: not one is known to be.
+    std::size_t point;       // kYes: an index into the points, or their number: the stuck one.
+    std::size_t unsolvable;  // The first that is proved not to be; past all of them: none.
   };
   [[nodiscard]] Target DeepestSolvable(const MajorBacktrack& stuck);
 
   [[nodiscard]] const Stats& stats() const { return stats_; }
 
  private:
-  [[nodiscard]] Solvable Search(const std::vector<Bytes>& pins);
+  [[nodiscard]] Solvable Search(const std::vector<Bytes>& pins, std::int64_t node_limit);
 
   Instance instance_;  // A copy: its pins change.
   const IndexedVector<BufferIndex, Bytes> own_pins_;

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "berth/report.h"
 #include "place/guided/telamalloc.h"
+#include "tools/train/examples.h"
 
 namespace berth::internal {
 namespace {
@@ -23,7 +24,7 @@ class Tracing : public BacktrackRule {
     points.push_back({stuck.backtracks, stuck.depth});
     return rule_ == nullptr ? stuck.published : rule_->Choose(stuck);
   }
-  bool StartAgain() override { return rule_ != nullptr && rule_->StartAgain(); }
+  Random* Restarts() override { return rule_ == nullptr ? nullptr : rule_->Restarts(); }
   std::vector<TracePoint> points;
 
  private:
@@ -42,7 +43,60 @@ double RootMeanSquare(const Forest& forest, const std::vector<float>& numbers,
   return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
 }
 
+// `weigh` gives each row of a choice, from `first` to `last`, the chance that it is chosen.
+template <typename Weigh>
+ChoiceQuality QualityOf(const std::vector<TrainingRow>& rows, Weigh weigh) {
+  ChoiceQuality sum;
+  std::vector<double> chances;
+  for (std::size_t first = 0, last = 0; first < rows.size(); first = last) {
+    while (last < rows.size() && SameChoice(rows[first], rows[last])) ++last;
+    chances.assign(last - first, 0);
+    weigh(first, chances);
+    ++sum.choices;
+    for (std::size_t r = first; r < last; ++r) {
+      const double chance = chances[r - first];
+      sum.score += chance * rows[r].score;
+      sum.good += rows[r].score > 0 ? chance : 0;
+      sum.vain += rows[r].solvable == Solvable::kYes ? 0 : chance;
+    }
+  }
+  const auto all = static_cast<double>(std::max<std::int64_t>(sum.choices, 1));
+  sum.score /= all;
+  sum.good /= all;
+  sum.vain /= all;
+  return sum;
+}
+
 }  // namespace
+
+ChoiceQuality QualityOfModel(const Forest& forest, const std::vector<TrainingRow>& rows) {
+  const std::vector<float> numbers = MakeExamples(rows, {}).rows;
+  std::vector<float> scores(rows.size());
+  Score(forest, numbers, scores);
+  return QualityOf(rows, [&](std::size_t first, std::vector<double>& chances) {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < chances.size(); ++k) {
+      if (scores[first + k] >= scores[first + best]) best = k;
+    }
+    chances[best] = 1;
+  });
+}
+
+ChoiceQuality QualityOfChance(const std::vector<TrainingRow>& rows) {
+  return QualityOf(rows, [](std::size_t, std::vector<double>& chances) {
+    for (double& chance : chances) chance = 1 / static_cast<double>(chances.size());
+  });
+}
+
+ChoiceQuality QualityOfDeepest(const std::vector<TrainingRow>& rows) {
+  return QualityOf(rows, [&](std::size_t first, std::vector<double>& chances) {
+    std::size_t best = chances.size() - 1;
+    for (std::size_t k = 0; k < chances.size(); ++k) {
+      if (rows[first + k].features[static_cast<std::size_t>(Feature::kBlamed)] > 0) best = k;
+    }
+    chances[best] = 1;
+  });
+}
 
 Comparison Compare(const Trials& published, const Trials& other) {
   Comparison sum;
@@ -66,10 +120,7 @@ Comparison Compare(const Trials& published, const Trials& other) {
 }
 
 std::vector<double> Importance(const Forest& forest, const std::vector<TrainingRow>& rows) {
-  std::vector<float> numbers;
-  for (const TrainingRow& row : rows) {
-    numbers.insert(numbers.end(), row.features.begin(), row.features.end());
-  }
+  const std::vector<float> numbers = MakeExamples(rows, {}).rows;
   const double base = RootMeanSquare(forest, numbers, rows);
   std::vector<double> importance;
   for (std::size_t f = 0; f < kNumFeatures; ++f) {

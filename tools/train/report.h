@@ -28,6 +28,21 @@ struct Comparison {
 using Trials = std::map<std::int64_t, Trial>;  // By input.
 [[nodiscard]] Comparison Compare(const Trials& published, const Trials& other);
 
+// How good the choices of a rule would have been: means over all choices of a table.
+struct ChoiceQuality {
+  std::int64_t choices = 0;
+  double score = 0;  // Of what is chosen (6.4), 0 to 10.
+  double good = 0;   // Share of choices between the best and the minimum target.
+  double vain = 0;   // Share that the oracle proved to be in vain, or could not tell.
+};
+// Of the model, which takes the highest score, of equals the deepest.
+[[nodiscard]] ChoiceQuality QualityOfModel(const Forest& forest,
+                                           const std::vector<TrainingRow>& rows);
+// Of drawing any candidate.
+[[nodiscard]] ChoiceQuality QualityOfChance(const std::vector<TrainingRow>& rows);
+// Of going to the deepest blamed candidate, which is what the published rule mostly does.
+[[nodiscard]] ChoiceQuality QualityOfDeepest(const std::vector<TrainingRow>& rows);
+
 // How much larger the root of the mean square error gets when the column of one feature is
 // shuffled.
 [[nodiscard]] std::vector<double> Importance(const Forest& forest,

@@ -1,11 +1,15 @@
 #include "tools/train/table.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
 namespace berth::internal {
 namespace {
+
+constexpr std::array<std::string_view, 3> kVerdicts = {"yes", "no", "undecided"};
 
 template <typename T>
 void AppendNumber(T number, std::string& text) {
@@ -29,12 +33,14 @@ bool ReadNumber(std::string_view field, T& number) {
 }
 
 bool ReadRow(std::string_view line, TrainingRow& row) {
-  int solvable = 0;
+  const auto known = [&](std::string_view word) {
+    const auto at = std::find(kVerdicts.begin(), kVerdicts.end(), word);
+    row.solvable = static_cast<Solvable>(at - kVerdicts.begin());
+    return at != kVerdicts.end();
+  };
   bool good = ReadNumber(NextField(line), row.input) && ReadNumber(NextField(line), row.run) &&
-              ReadNumber(NextField(line), row.backtrack) && ReadNumber(NextField(line), solvable) &&
-              (solvable == 0 || solvable == 1) && ReadNumber(NextField(line), row.score) &&
-              std::isfinite(row.score);
-  row.solvable = solvable == 1;
+              ReadNumber(NextField(line), row.backtrack) && known(NextField(line)) &&
+              ReadNumber(NextField(line), row.score) && std::isfinite(row.score);
   for (float& feature : row.features) {
     good = good && ReadNumber(NextField(line), feature) && std::isfinite(feature);
   }
@@ -57,7 +63,8 @@ void AppendRow(const TrainingRow& row, std::string& text) {
     AppendNumber(number, text);
     text += ',';
   }
-  text += row.solvable ? "1," : "0,";
+  text += kVerdicts[static_cast<std::size_t>(row.solvable)];
+  text += ',';
   AppendNumber(row.score, text);
   for (const float feature : row.features) {
     text += ',';

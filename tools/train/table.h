@@ -13,6 +13,7 @@
 
 #include "berth/result.h"
 #include "place/guided/backtracking.h"
+#include "tools/train/oracle.h"
 
 namespace berth::internal {
 
@@ -20,10 +21,15 @@ struct TrainingRow {
   std::int64_t input = 0;      // Of the training set (inputs.h).
   std::int64_t run = 0;        // Of that input.
   std::int64_t backtrack = 0;  // Of that run: rows with the same three numbers are one choice.
-  bool solvable = false;       // The oracle says that going there is not in vain.
-  float score = 0;             // 6.4.
+  Solvable solvable = Solvable::kUndecided;  // Whether going there is in vain.
+  float score = 0;                           // 6.4.
   std::array<float, kNumFeatures> features{};
 };
+
+// Candidates of one choice, which are next to each other in a table.
+[[nodiscard]] inline bool SameChoice(const TrainingRow& a, const TrainingRow& b) {
+  return a.input == b.input && a.run == b.run && a.backtrack == b.backtrack;
+}
 
 [[nodiscard]] std::string TableHeader();  // With its line end.
 void AppendRow(const TrainingRow& row, std::string& text);

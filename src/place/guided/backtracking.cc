@@ -6,7 +6,7 @@
 
 namespace berth::internal {
 
-bool BacktrackRule::StartAgain() { return false; }
+Random* BacktrackRule::Restarts() { return nullptr; }
 
 void BacktrackRule::Placed(std::span<const PathStep> /*path*/, std::int32_t /*depth*/) {}
 

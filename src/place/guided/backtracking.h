@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "berth/problem.h"
 
 namespace berth::internal {
@@ -68,9 +69,10 @@ class BacktrackRule {
   static constexpr std::size_t kStay = std::numeric_limits<std::size_t>::max();
   [[nodiscard]] virtual std::size_t Choose(const MajorBacktrack& stuck) = 0;
 
-  // All candidates of all decision points are used up, and the published search would end. True: it
-  // starts again at the root of the part, with the blocks first that failures were blamed on most.
-  [[nodiscard]] virtual bool StartAgain();
+  // Not nullptr: the search starts again at the root of the part after some backtracks, and where
+  // all candidates of all decision points are used up, which ends the published one. In half of
+  // these runs, drawn from here, the candidates are the blocks that can lie lowest.
+  [[nodiscard]] virtual Random* Restarts();
 
   // All of a part is placed; `path` as in MajorBacktrack.
   virtual void Placed(std::span<const PathStep> path, std::int32_t depth);

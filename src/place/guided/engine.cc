@@ -74,16 +74,21 @@ void Engine::MakeRows() {
   row_begin_.assign(n + 1, 0);
   for (const Buffer b : end_) ++row_begin_[At(b) + 1];
   for (std::size_t b = 0; b < n; ++b) row_begin_[b + 1] += row_begin_[b];
-  row_end_.assign(row_begin_.begin(), row_begin_.end() - 1);
+  row_end_.assign(row_begin_.begin() + 1, row_begin_.end());
   row_.resize(end_.size());
   slot_.resize(end_.size());
+  FillRows();
+}
+
+// All pairs open, in the order of their numbers.
+void Engine::FillRows() {
+  open_end_.assign(row_begin_.begin(), row_begin_.end() - 1);
   for (std::size_t p = 0; p < end_.size(); ++p) {
     const auto pair = static_cast<OrderedPair>(p);
-    const std::int64_t slot = row_end_[At(bottom(pair))]++;
+    const std::int64_t slot = open_end_[At(bottom(pair))]++;
     row_[static_cast<std::size_t>(slot)] = {top(pair), pair};
     slot_[p] = slot;
   }
-  open_end_ = row_end_;
 }
 
 void Engine::MakeSections() {
@@ -173,7 +178,9 @@ bool Engine::Start(Bytes capacity) {
   for (auto* lists : {&watch_low_, &watch_high_, &watch_order_}) {
     for (auto& list : *lists) list.clear();
   }
-  open_end_ = row_end_;
+  // Propagation follows the order of the rows, which deciding pairs has changed: as they were, the
+  // next search takes the steps that one with an engine of its own would.
+  if (std::exchange(has_started_, true)) FillRows();
   std::fill(order_.begin(), order_.end(), 0);
   std::fill(decided_.begin(), decided_.end(), kNoEvent);
   failure_ = Failure::kNothing;

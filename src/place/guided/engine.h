@@ -72,7 +72,8 @@ class Engine {
   // section.
   Engine(const Instance& instance, const Overlaps& overlaps, const EngineRules& rules);
 
-  // Nothing placed, nothing learned. False: no plan of this height exists.
+  // Nothing placed, nothing learned: what follows does not depend on what the engine was used for
+  // before. False: no plan of this height exists.
   [[nodiscard]] bool Start(Bytes capacity);
 
   // Opens a decision level with `b` at `offset`. False: fails, see Placements() and Learn(); the
@@ -162,6 +163,7 @@ class Engine {
 
   void AddPair(BufferIndex i, BufferIndex j, const Interval& interval);
   void MakeRows();
+  void FillRows();
   void MakeSections();
   void FindIdentical();
   [[nodiscard]] Bytes ClearanceOf(Buffer below, OrderedPair pair) const {
@@ -202,6 +204,7 @@ class Engine {
   const Instance& instance_;
   const EngineRules rules_;
   Bytes capacity_ = 0;
+  bool has_started_ = false;
 
   std::vector<Bytes> low_, high_, limit_;
   std::vector<Bytes> size_, alignment_;

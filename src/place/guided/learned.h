@@ -18,14 +18,13 @@ namespace berth::internal {
 
 struct LearnedParameters {
   // So many backtracks go by the published rule first: most inputs need no more (6.1).
-  std::int64_t patience = 300;
+  std::int64_t patience = 50;
   // A score counts for 1 at the point where the search is stuck and for this much less at the root.
   float depth_weight = 0.2F;
   float threshold = 0.5F;  // Below it: stay.
   // A candidate is drawn with chances as its weighted score to this power; 0: the best is taken.
   int draw = 1;
   std::uint64_t seed = 1;
-  bool start_again = true;
 };
 
 class LearnedBacktracking : public BacktrackRule {
@@ -34,7 +33,7 @@ class LearnedBacktracking : public BacktrackRule {
   LearnedBacktracking(const Forest& forest, const LearnedParameters& parameters);
 
   [[nodiscard]] std::size_t Choose(const MajorBacktrack& stuck) override;
-  [[nodiscard]] bool StartAgain() override { return parameters_.start_again; }
+  [[nodiscard]] Random* Restarts() override { return &random_; }
 
  private:
   const Forest& forest_;

@@ -13,6 +13,8 @@ namespace {
 // How far the threshold of phases falls each time, in percent of the capacity.
 constexpr std::int64_t kThresholdStep = 10;
 
+constexpr double kMostNoise = 0.5;
+
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
@@ -32,10 +34,7 @@ Policy::Policy(const Instance& instance, const GuidedOptions& options)
     return instance.end[BufferIndex(b)] - instance.start[BufferIndex(b)];
   };
   const auto size = [&](std::int32_t b) { return instance.size[BufferIndex(b)]; };
-  const auto area = [&](std::int32_t b) {
-    // Need not fit in 64 bits; rounded the same way on every machine.
-    return static_cast<double>(size(b)) * static_cast<double>(lifetime(b));
-  };
+  const auto area = [&](std::int32_t b) { return Measure(b, 2); };
   std::vector<std::int32_t> order(n);
   const auto rank_by = [&](std::size_t k, auto key) {
     std::iota(order.begin(), order.end(), 0);
@@ -54,6 +53,15 @@ Policy::Policy(const Instance& instance, const GuidedOptions& options)
     return std::tuple(-area(x), -size(x), x) < std::tuple(-area(y), -size(y), y);
   });
   MakeParts();
+}
+
+// What the order goes by. Size times lifetime need not fit in 64 bits; it is rounded the same way
+// on every machine.
+double Policy::Measure(Block b, std::size_t order) const {
+  const BufferIndex at(b);
+  const auto lifetime = static_cast<double>(instance_.end[at] - instance_.start[at]);
+  const auto size = static_cast<double>(instance_.size[at]);
+  return order == 0 ? lifetime : order == 1 ? size : size * lifetime;
 }
 
 void Policy::MakeParts() {
@@ -81,6 +89,7 @@ void Policy::MakeParts() {
 
 void Policy::Start(Bytes capacity) {
   capacity_ = capacity;
+  low_rank_ = rank_[2];
   const std::size_t n = blocks_.size();
   is_placed_.assign(n, 0);
   phase_of_.assign(n, 0);
@@ -215,7 +224,7 @@ Policy::Block Policy::NextLowest(const Engine& engine, LowRank& after) const {
   for (std::int32_t k = part_begin_[At(part_)]; k < part_begin_[At(part_) + 1]; ++k) {
     const Block b = blocks_[At(k)];
     if (is_placed(b)) continue;
-    const LowRank rank{engine.lowest(b), rank_[2][At(b)]};
+    const LowRank rank{engine.lowest(b), low_rank_[At(b)]};
     if (rank > after && (best == kNoBlock || rank < lowest)) {
       best = b;
       lowest = rank;
@@ -223,6 +232,18 @@ Policy::Block Policy::NextLowest(const Engine& engine, LowRank& after) const {
   }
   if (best != kNoBlock) after = lowest;
   return best;
+}
+
+void Policy::DisturbLowest(Random& random) {
+  std::vector<std::pair<double, Block>> order;
+  const auto which = static_cast<std::size_t>(random.Uniform(0, kOrders - 1));
+  for (const BufferIndex b : instance_.buffers()) {
+    order.emplace_back(-Measure(b.value(), which) * (1 + kMostNoise * random.Real()), b.value());
+  }
+  std::sort(order.begin(), order.end());
+  for (std::size_t r = 0; r < order.size(); ++r) {
+    low_rank_[At(order[r].second)] = static_cast<std::int32_t>(r);
+  }
 }
 
 void Policy::Place(Block b) {

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/guided/engine.h"
@@ -62,6 +63,9 @@ class Policy {
     friend auto operator<=>(const LowRank&, const LowRank&) = default;
   };
   [[nodiscard]] Block NextLowest(const Engine& engine, LowRank& after) const;
+  // Until the next Start(): NextLowest() ranks by one of the three orders, each time another, with
+  // random factors of up to 1.5.
+  void DisturbLowest(Random& random);
   [[nodiscard]] bool is_placed(Block b) const { return is_placed_[static_cast<std::size_t>(b)]; }
   [[nodiscard]] std::int32_t phase_of(Block b) const {
     return phase_of_[static_cast<std::size_t>(b)];
@@ -87,6 +91,7 @@ class Policy {
     std::int32_t old;
   };
 
+  [[nodiscard]] double Measure(Block b, std::size_t order) const;
   void MakeParts();
   void MakePhases(std::int32_t part);
   [[nodiscard]] Block First(std::int32_t phase, std::size_t order);
@@ -98,6 +103,7 @@ class Policy {
 
   std::vector<Bytes> contention_;
   std::array<std::vector<std::int32_t>, kOrders> rank_;  // By block.
+  std::vector<std::int32_t> low_rank_;                   // The same, for NextLowest().
   std::vector<Block> blocks_;                            // By part.
   std::vector<std::int32_t> part_begin_;
   std::vector<std::int32_t> phase_of_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/numbers.h"
 #include "place/guided/engine.h"
 #include "place/guided/policy.h"
 
@@ -18,8 +19,8 @@ using Way = GuidedOptions::Placement;
 
 // Steps of the first turn of learned backtracking.
 constexpr std::int64_t kFirstTurn = 20'000;
-// Starting again.
-constexpr std::size_t kMostFirstBlocks = 40;
+// Backtracks of the shortest run between two restarts.
+constexpr std::int64_t kRunBacktracks = 1000;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
@@ -70,7 +71,10 @@ class TelaMallocSearch::Run {
   [[nodiscard]] Block NextCandidate(Point& point);
   [[nodiscard]] bool TryPlacing(Block block, Point& point);
   [[nodiscard]] bool GoBack();
-  void StartAgain();
+  void StartAgain(Random& random);
+  [[nodiscard]] std::int64_t num_backtracks() const {
+    return stats_.minor_backtracks + stats_.major_backtracks;
+  }
   void LeaveTo(std::size_t target);
   void CountBacktrack(std::size_t points);
   [[nodiscard]] std::size_t ConflictTarget(const Point& point) const;
@@ -93,7 +97,7 @@ class TelaMallocSearch::Run {
   std::vector<std::int32_t> level_of_;  // By placed block.
   BacktrackRule* rule_ = nullptr;
   std::vector<PathStep> path_;
-  std::vector<Block> first_blocks_;  // Come before all candidates, in this order.
+  bool lowest_first_ = false;  // The present run's candidates are the blocks that can lie lowest.
   std::vector<std::int32_t> candidate_levels_;
   std::vector<BacktrackPoint> candidates_;
   Bytes capacity_ = 0;
@@ -139,18 +143,12 @@ SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_lim
   return answer;
 }
 
-// From the root of the part, those first that failures were blamed on most.
-void TelaMallocSearch::Run::StartAgain() {
+// From the root of the part, where the search has gone back to.
+void TelaMallocSearch::Run::StartAgain(Random& random) {
   num_points_ = 0;
   (void)Push(-1);
-  first_blocks_.clear();
-  for (const BufferIndex b : instance_.buffers()) {
-    if (times_in_reason_[b.position()] > 0) first_blocks_.push_back(b.value());
-  }
-  std::stable_sort(first_blocks_.begin(), first_blocks_.end(), [&](Block x, Block y) {
-    return times_in_reason_[At(x)] > times_in_reason_[At(y)];
-  });
-  first_blocks_.resize(std::min(first_blocks_.size(), kMostFirstBlocks));
+  lowest_first_ = random.Chance(0.5);
+  policy_.DisturbLowest(random);
 }
 
 TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phase) {
@@ -172,15 +170,23 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
 TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t node_limit,
                                                                 Budget& budget) {
   num_points_ = 0;
-  first_blocks_.clear();
+  lowest_first_ = false;
   (void)Push(-1);
+  Random* const restarts = rule_ == nullptr ? nullptr : rule_->Restarts();
+  std::int64_t run = 0;
+  std::int64_t run_ends = num_backtracks() + kRunBacktracks;
   while (policy_.num_unplaced() > 0) {
+    if (restarts != nullptr && num_backtracks() >= run_ends) {
+      run_ends = num_backtracks() + kRunBacktracks * Luby(++run);
+      LeaveTo(0);
+      StartAgain(*restarts);
+    }
     Point& point = points_[num_points_ - 1];
     const Block block = NextCandidate(point);
     if (block == Policy::kNoBlock) {
       if (GoBack()) continue;
-      if (rule_ == nullptr || !rule_->StartAgain()) return PartEnd::kExhausted;
-      StartAgain();
+      if (restarts == nullptr) return PartEnd::kExhausted;
+      StartAgain(*restarts);
       continue;
     }
     if (nodes_ >= node_limit || !budget.SpendNode()) return PartEnd::kOutOfBudget;
@@ -204,19 +210,15 @@ Block TelaMallocSearch::Run::NextCandidate(Point& point) {
     return one_by_one ||
            std::find(point.tried.begin(), point.tried.end(), block) == point.tried.end();
   };
-  if (point.tried.empty() && point.carried.empty()) {
-    const auto first = std::find_if_not(first_blocks_.begin(), first_blocks_.end(),
-                                        [&](Block b) { return policy_.is_placed(b); });
-    if (first != first_blocks_.end()) return *first;
-  }
   while (!point.carried.empty()) {
     const Block block = point.carried.back();
     point.carried.pop_back();
     if (!policy_.is_placed(block) && is_new(block)) return block;
   }
   while (true) {
-    const Block block = point.try_all ? policy_.NextLowest(engine_, point.lowest)
-                                      : policy_.Next(point.cursor, point.last_phase);
+    const Block block = point.try_all || lowest_first_
+                            ? policy_.NextLowest(engine_, point.lowest)
+                            : policy_.Next(point.cursor, point.last_phase);
     if (block == Policy::kNoBlock || is_new(block)) return block;
   }
 }
@@ -307,8 +309,7 @@ std::size_t TelaMallocSearch::Run::AskRule(const Point& stuck, std::size_t publi
          policy_.phase_of(block) == stuck.last_phase});
   }
   const std::size_t chosen =
-      rule_->Choose({candidates_, index, path_, depth,
-                     stats_.major_backtracks + stats_.minor_backtracks, capacity_, time_});
+      rule_->Choose({candidates_, index, path_, depth, num_backtracks(), capacity_, time_});
   if (chosen == BacktrackRule::kStay) return chosen;
   BERTH_DCHECK(chosen < candidates_.size());
   return At(candidates_[chosen].level);

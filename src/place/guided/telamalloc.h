@@ -21,10 +21,14 @@
 //   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone
 //     back to, while the point stays on the path. At a major backtrack the search goes on at the
 //     one of the lowest level that has counted more than the limit, which counts from 0 again.
-//   * Learned backtracking (6) takes over where the published rule has backtracked 300 times
+//   * Learned backtracking (6) takes over where the published rule has backtracked 50 times
 //     (learned.h). Where it finds no plan in 20,000 steps, the published search has twice as
 //     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
 //     back).
+//     A rule may ask for restarts, after 1,000 backtracks times Luby's sequence. In half of these
+//     runs the candidates are the 12 blocks that can lie lowest, as in the guided search
+//     (guided.h); of equals the longest lived, the largest, or the largest in both, with some
+//     noise.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.
