@@ -23,7 +23,7 @@ async function bundle(entry, options) {
   return result.outputFiles[0].text.trim().replaceAll("</", "<\\/");
 }
 
-const script = await bundle("app.ts", { format: "iife" });
+const script = await bundle("main.ts", { format: "iife" });
 const style = await bundle("style.css", {});
 const template = await readFile(join(here, "src", "page.html"), "utf8");
 const page = template.replace("@STYLE@", () => style).replace("@SCRIPT@", () => script);

@@ -101,7 +101,9 @@ class Budget {
   bool Poll() {
     until_poll_ = kPollInterval;
     if (on_poll_) on_poll_();
-    if (whole_ != nullptr && whole_->on_poll_) whole_->on_poll_();
+    for (const Budget* whole = whole_; whole != nullptr; whole = whole->whole_) {
+      if (whole->on_poll_) whole->on_poll_();
+    }
     exhausted_ = exhausted_ || TimeIsUp();
     return !exhausted_;
   }

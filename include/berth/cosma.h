@@ -57,7 +57,7 @@ struct CosmaAnswer {
 // the write of a result is compulsory and costs nothing here. The size is O(operators x tensors^2).
 // Errors: kUnsupported for a graph that writes a counted tensor in place, which COSMA has no notion
 // of, naming the operator, and for what this build lacks; kInvalidOptions for another backend's
-// name; kInvalidPlan for an order with the wrong number of operators.
+// name; kInvalidPlan for an order with the wrong number of operators; those of ValidateTraffic().
 [[nodiscard]] Result<CosmaAnswer> SolveCosma(const Graph& graph, const CosmaOptions& options,
                                              Budget& budget);
 

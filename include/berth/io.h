@@ -107,8 +107,9 @@ struct PlanFile {
   std::string version = {};             // Of Berth, that wrote it.
   std::vector<std::string> order = {};  // The operators; none for the plan of a table.
 };
-// Reads a plan in JSON, or a table in which every buffer has an offset. Errors: kParse;
-// kInvalidPlan, naming the buffer, also for a "height" that the placements do not have.
+// Reads a plan in JSON, one with spills as well (then each stay in memory is a buffer), or a table
+// in which every buffer has an offset. Errors: kParse; kInvalidPlan, naming the buffer, also for a
+// "height" that the placements do not have.
 [[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name);
 
 // Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/graph.h"
@@ -54,6 +55,34 @@ struct PageOptions {
 // and the moves between them are drawn, so `options.spills` is not looked at.
 [[nodiscard]] std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
                                     const Provenance& provenance, const PageOptions& options);
+
+// What a sweep found for one capacity.
+struct SweepPoint {
+  int number = 0;  // In the order in which capacities were asked for, from 0.
+  Bytes capacity = 0;
+  Outcome outcome = Outcome::kUnknown;
+  std::optional<Bytes> avoidable = {};  // Traffic of the best plan; none where there is no plan.
+  Bytes spilled = 0;                    // What of it is written, and what is read.
+  Bytes retrieved = 0;
+  Bytes lower_bound = 0;        // Of the traffic.
+  Bytes without_addresses = 0;  // The same traffic if bytes had to fit in sum only.
+  double seconds = 0;
+};
+
+// Off-chip traffic against capacity, for one model.
+struct SweepCurve {
+  std::string model;
+  std::string input;  // What the answers depend on besides the capacity: a hash, and options.
+  std::optional<Bytes> least = {};       // MR: what one operator needs.
+  std::optional<Bytes> least_peak = {};  // MP: from here on nothing has to leave.
+  std::vector<SweepPoint> points = {};
+};
+
+// The page of a sweep: a curve for each model. `provenance` are pairs of a title and what it says,
+// such as the version and the limits. Cost: that of writing its points.
+[[nodiscard]] std::string WritePage(
+    const std::vector<SweepCurve>& curves,
+    const std::vector<std::pair<std::string, std::string>>& provenance);
 
 // The plan as events for Chrome's and Perfetto's viewers: a step of the schedule is a microsecond,
 // a counter for the live bytes, a slice for each operator, and for each buffer one with its size

@@ -75,12 +75,19 @@ struct SpillPlan {
 // for the k-th of several residencies, from 1. Placing them gives the offsets.
 [[nodiscard]] Problem ProblemOf(const Graph& graph, const SpillPlan& plan);
 
+// The rule that spills add to those of a graph: the bytes of all counted tensors (each with its
+// alignment), once for every operator that makes or uses it, add up to at most 2^60. Every stay in
+// memory holds such an operator, so neither the traffic nor the bytes of all stays of a plan are
+// more than that. `graph` must be valid. Error: kInvalidGraph, naming the tensor that goes beyond.
+[[nodiscard]] Result<void> ValidateTraffic(const Graph& graph, const Counting& counting);
+
 // Checks that the plan computes what the graph computes and states its figures truly: the order is
 // valid; whatever an operator makes or uses is resident while it runs; what comes in has a copy off
 // chip with its latest value; what is written out is needed again or is a result, and every result
 // gets out or stays to the end; nothing overlaps, all offsets are aligned and, with a capacity,
 // within it; height and traffic are as stated. `graph` must be valid. Which tensors count is
-// `counting`. Error: kInvalidPlan, naming the first tensor, operator and step at fault.
+// `counting`. Error: kInvalidPlan, naming the first tensor, operator and step at fault; that of
+// ValidateTraffic().
 // Cost: O(n log n) and the overlaps in time.
 [[nodiscard]] Result<void> ValidateSpillPlan(const Graph& graph, const Counting& counting,
                                              std::optional<Bytes> capacity, const SpillPlan& plan);
@@ -118,8 +125,13 @@ struct SpillOptions {
   // whether there are any.
   Placer placer;
   SpillRules rules;
-  // States that exact search may store at once; each takes some hundred bytes.
+  // States that exact search may store at once; each takes some hundred bytes, and 3 bits for each
+  // operator or tensor.
   std::int64_t max_states = 2'000'000;
+  // Of memory for stored states, roughly; at least 1 MiB. Where it is full, exact search ends and
+  // beams get narrower. What the graph itself takes, some n^2 / 4 bytes for n operators, is not in
+  // it.
+  std::size_t most_bytes = std::size_t{2} << 30;
   // Called from the searching thread when the best plan or the bound changes. May be empty.
   std::function<void(Bytes traffic, Bytes lower_bound)> progress;
 };
@@ -140,10 +152,12 @@ struct SpillAnswer {
 };
 
 // Finds an order, what leaves and comes back, and all addresses, for the least avoidable traffic
-// within the capacity. Without any limit in `budget` it ends after a fixed amount of work. The
-// answer depends on the arguments alone unless time or cancellation ends the search. Whatever the
-// budget, there is a plan for one order at least, though perhaps without addresses that fit.
-// Errors: kInvalidGraph, kInvalidPlan for an order that is none; what the placer returns.
+// within the capacity. Without any limit in `budget` it ends after a fixed amount of work, which
+// takes some ten seconds. The answer depends on the arguments alone unless time or cancellation
+// ends the search; once cancelled it takes at most a second more or so, for addresses of the best
+// schedules found. Whatever the budget, there is a plan for one order at least, though perhaps
+// without addresses that fit. Errors: kInvalidGraph, also for what ValidateTraffic() refuses;
+// kInvalidPlan for an order that is none; kInvalidOptions; what the placer returns.
 [[nodiscard]] Result<SpillAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
                                                  Budget& budget);
 
@@ -155,8 +169,8 @@ enum class Replacement {
 
 // The traffic of running `graph`, which must be valid, in `order`, with TensorFlow Lite's linear
 // allocator and this rule: what COSMA compares with (section V-A2). Errors: kInvalidPlan for an
-// order that is none; kInvalidOptions for a capacity that one operator does not fit, naming it.
-// Cost: O(operators x residents^2) at worst.
+// order that is none; kInvalidOptions for a capacity that one operator does not fit, naming it;
+// that of ValidateTraffic(). Cost: O(operators x residents^2) at worst.
 [[nodiscard]] Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order,
                                               const Counting& counting, Bytes capacity,
                                               Replacement rule);

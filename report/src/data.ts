@@ -89,14 +89,36 @@ export interface Data {
   } | null;
 }
 
+/** Of one model: a column for each thing that is known of its points. */
+export interface RawCurve {
+  model: string;
+  input: string;
+  least: Num | null;
+  least_peak: Num | null;
+  number: number[];
+  capacity: Num[];
+  outcome: string[];
+  avoidable: (Num | null)[];
+  spilled: Num[];
+  retrieved: Num[];
+  lower_bound: Num[];
+  without_addresses: Num[];
+  seconds: number[];
+}
+export interface SweepData {
+  kind: "sweep";
+  provenance: [string, string][];
+  curves: RawCurve[];
+}
+
 /** Parses JSON; integers of 16 digits and more stay text, so that no digit is lost. */
-export function parseExactly(text: string): Data {
+export function parseExactly(text: string): Data | SweepData {
   if (/\d{16}/.test(text)) {
-    text = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}/g, (token) =>
-      token[0] === '"' ? token : `"${token}"`,
+    text = text.replace(/"(?:[^"\\]|\\.)*"|\d+\.\d+|-?\d{16,}/g, (token) =>
+      /^-?\d+$/.test(token) ? `"${token}"` : token,
     );
   }
-  return JSON.parse(text) as Data;
+  return JSON.parse(text) as Data | SweepData;
 }
 
 /** A part of a buffer that is live for some steps: what is drawn. */

@@ -41,6 +41,17 @@ export function percent(part: Num, whole: Num): string {
   return `${share.toFixed(size < 10 ? 1 : 0)} %`;
 }
 
+/** A time as the command prints it (FormatSeconds). */
+export function duration(seconds: number): string {
+  if (seconds < 0.0995) {
+    const milliseconds = seconds * 1000;
+    return `${milliseconds.toFixed(milliseconds < 0.995 ? 2 : 1)} ms`;
+  }
+  if (seconds < 119.5) return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  return `${grouped(Math.floor(whole / 60))} min ${whole % 60} s`;
+}
+
 export function difference(x: Num, y: Num): Num {
   if (typeof x === "number" && typeof y === "number") return x - y;
   return String(BigInt(x) - BigInt(y));

@@ -1,9 +1,12 @@
 // The picture: time to the right, addresses upwards; below it the live bytes over the same steps, and
 // a map of the whole with what is seen of it. Moves by wheel, drag, pinch and keys.
+import { ticks } from "./axis";
 import type { Plan } from "./data";
 import { type Classes, type Look, inkOn, pixel } from "./colors";
 import { abridged, bytes, grouped } from "./format";
-import { type Label, type Paint, type View, rasterize } from "./raster";
+import { type Axes, type View, listen, panned, stageOf, within, zoomed } from "./gestures";
+import { type Label, type Paint, rasterize } from "./raster";
+import type { Theme } from "./theme";
 
 const LEFT = 76; // Pixels for the labels of the addresses.
 const BOTTOM = 20; // For those of the steps.
@@ -19,19 +22,6 @@ export interface Marks {
   spills: { from: number; to: number }[];
 }
 
-interface Theme {
-  dark: boolean;
-  background: string;
-  surface: string;
-  text: string;
-  muted: string;
-  grid: string;
-  accent: string;
-  bad: string;
-  good: string;
-  curve: string;
-}
-
 function canvas(label: string | null): HTMLCanvasElement {
   const element = document.createElement("canvas");
   if (label) {
@@ -43,25 +33,9 @@ function canvas(label: string | null): HTMLCanvasElement {
   return element;
 }
 
-/** Ticks at 1, 2 or 5 times a power of ten, or at powers of two; `most` of them or fewer. */
-export function ticks(from: number, to: number, most: number, binary: boolean): number[] {
-  const rough = Math.max((to - from) / Math.max(most, 1), Number.MIN_VALUE);
-  let step: number;
-  if (binary) {
-    step = 2 ** Math.ceil(Math.log2(rough));
-  } else {
-    const power = 10 ** Math.floor(Math.log10(rough));
-    step = power * ([1, 2, 5, 10].find((m) => m * power >= rough) ?? 10);
-  }
-  step = Math.max(step, 1);
-  const all: number[] = [];
-  for (let tick = Math.ceil(from / step) * step; tick <= to && all.length < 100; tick += step) all.push(tick);
-  return all;
-}
-
 export class Plot {
   readonly root = document.createElement("div");
-  readonly stage = document.createElement("div");
+  readonly stage: HTMLElement;
   private readonly base = canvas(null);
   private readonly overlay = canvas(null);
   private readonly curve = canvas(null);
@@ -95,12 +69,7 @@ export class Plot {
     this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
     this.view = { ...this.whole };
     this.root.className = "plot";
-    this.stage.className = "stage";
-    this.stage.tabIndex = 0;
-    this.stage.setAttribute("role", "application");
-    this.stage.setAttribute("aria-roledescription", "zoomable plot");
-    this.stage.setAttribute("aria-label", title);
-    this.stage.setAttribute("aria-describedby", "plot-keys");
+    this.stage = stageOf(title, "zoomable plot");
     this.base.className = "layer";
     this.overlay.className = "layer";
     this.stage.append(this.base, this.overlay);
@@ -158,37 +127,20 @@ export class Plot {
 
   /** Shows `view`, kept within the whole. */
   show(view: View, tell = true): void {
-    const fit = (from: number, to: number, low: number, high: number, least: number): [number, number] => {
-      const span = Math.min(Math.max(to - from, least), high - low);
-      const start = Math.min(Math.max(from, low), high - span);
-      return [start, start + span];
-    };
     const w = this.whole;
-    const [x0, x1] = fit(view.x0, view.x1, w.x0, w.x1, Math.min(4, w.x1 - w.x0));
-    const [y0, y1] = fit(view.y0, view.y1, w.y0, w.y1, Math.min(8, w.y1 - w.y0));
-    this.view = { x0, x1, y0, y1 };
+    this.view = within(view, w, { x: Math.min(4, w.x1 - w.x0), y: Math.min(8, w.y1 - w.y0) });
     this.dirtyBase = true;
     this.draw();
     if (tell) this.onView();
   }
-  zoom(factor: number, axes: "both" | "x" | "y" = "both", at?: { x: number; y: number }): void {
+  zoom(factor: number, axes: Axes = "both", at?: { x: number; y: number }): void {
     const v = this.view;
-    const fx = axes === "y" ? 1 : factor;
-    const fy = axes === "x" ? 1 : factor;
-    const cx = at ? this.stepAt(at.x) : (v.x0 + v.x1) / 2;
-    const cy = at ? this.addressAt(at.y) : (v.y0 + v.y1) / 2;
-    this.show({
-      x0: cx - (cx - v.x0) * fx,
-      x1: cx + (v.x1 - cx) * fx,
-      y0: cy - (cy - v.y0) * fy,
-      y1: cy + (v.y1 - cy) * fy,
-    });
+    const x = at ? this.stepAt(at.x) : (v.x0 + v.x1) / 2;
+    const y = at ? this.addressAt(at.y) : (v.y0 + v.y1) / 2;
+    this.show(zoomed(v, factor, axes, { x, y }));
   }
   pan(dx: number, dy: number): void {
-    const v = this.view;
-    const x = dx * (v.x1 - v.x0);
-    const y = dy * (v.y1 - v.y0);
-    this.show({ x0: v.x0 + x, x1: v.x1 + x, y0: v.y0 + y, y1: v.y1 + y });
+    this.show(panned(this.view, dx, dy));
   }
   reset(): void {
     this.show({ ...this.whole });
@@ -618,84 +570,26 @@ export class Plot {
   }
 
   private listen(): void {
-    const stage = this.stage;
-    const point = (event: { clientX: number; clientY: number }) => {
-      const box = stage.getBoundingClientRect();
-      return { x: event.clientX - box.left, y: event.clientY - box.top };
-    };
-    stage.addEventListener(
-      "wheel",
-      (event) => {
-        event.preventDefault();
-        const unit = event.deltaMode === 1 ? 16 : 1;
-        if (Math.abs(event.deltaX) > Math.abs(event.deltaY) && !event.shiftKey) {
-          this.pan((event.deltaX * unit) / this.inner.width, 0);
-          return;
-        }
-        const delta = (event.deltaY || event.deltaX) * unit;
-        this.zoom(Math.exp(Math.max(-1, Math.min(1, delta * 0.002))), event.shiftKey ? "x" : event.altKey ? "y" : "both", point(event));
-      },
-      { passive: false },
-    );
-    const pointers = new Map<number, { x: number; y: number }>();
-    let moved = 0;
-    let spread = 0;
-    stage.addEventListener("pointerdown", (event) => {
-      if (event.button > 0) return;
-      stage.setPointerCapture(event.pointerId);
-      pointers.set(event.pointerId, point(event));
-      moved = 0;
-    });
-    stage.addEventListener("pointermove", (event) => {
-      const now = point(event);
-      const last = pointers.get(event.pointerId);
-      if (!last) {
-        const inside = now.x > LEFT && now.y < this.inner.top + this.inner.height;
-        const buffer = inside ? this.plan.at(this.stepAt(now.x), this.addressAt(now.y)) : -1;
+    const at = (point: { x: number; y: number }) => this.plan.at(this.stepAt(point.x), this.addressAt(point.y));
+    listen(this.stage, {
+      size: () => this.inner,
+      pan: (dx, dy) => this.pan(dx, dy),
+      zoom: (factor, axes, point) => this.zoom(factor, axes, point),
+      hover: (point, event) => {
+        const inside = point !== null && point.x > LEFT && point.y < this.inner.top + this.inner.height;
+        const buffer = inside ? at(point) : -1;
         if (buffer !== this.marks.hovered) {
           this.marks.hovered = buffer;
           this.draw();
         }
         this.onHover(buffer, event.clientX, event.clientY);
-        return;
-      }
-      pointers.set(event.pointerId, now);
-      if (pointers.size === 2) {
-        const [a, b] = [...pointers.values()] as [{ x: number; y: number }, { x: number; y: number }];
-        const distance = Math.hypot(a.x - b.x, a.y - b.y);
-        if (spread) this.zoom(spread / Math.max(distance, 1), "both", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
-        spread = distance;
-        moved += 10;
-        return;
-      }
-      moved += Math.abs(now.x - last.x) + Math.abs(now.y - last.y);
-      if (moved > 3) {
-        stage.classList.add("dragging");
-        this.onHover(-1, 0, 0);
-        this.pan((last.x - now.x) / this.inner.width, (now.y - last.y) / this.inner.height);
-      }
-    });
-    const release = (event: PointerEvent) => {
-      if (!pointers.delete(event.pointerId)) return;
-      spread = 0;
-      stage.classList.remove("dragging");
-      if (moved <= 3 && event.type === "pointerup") {
-        const at = point(event);
-        this.onSelect(this.plan.at(this.stepAt(at.x), this.addressAt(at.y)));
-      }
-    };
-    stage.addEventListener("pointerup", release);
-    stage.addEventListener("pointercancel", release);
-    stage.addEventListener("pointerleave", () => {
-      this.marks.hovered = -1;
-      this.onHover(-1, 0, 0);
-      this.draw();
-    });
-    stage.addEventListener("dblclick", (event) => {
-      const at = point(event);
-      const buffer = this.plan.at(this.stepAt(at.x), this.addressAt(at.y));
-      if (buffer >= 0) this.reveal(buffer, true);
-      else this.reset();
+      },
+      click: (point) => this.onSelect(at(point)),
+      doubleClick: (point) => {
+        const buffer = at(point);
+        if (buffer >= 0) this.reveal(buffer, true);
+        else this.reset();
+      },
     });
     const goTo = (event: PointerEvent) => {
       const box = this.map.getBoundingClientRect();

@@ -1,16 +1,10 @@
 // Rectangles into pixels. A plan's rectangles do not overlap, so filling them touches each pixel once
 // at most, and a hundred thousand take a few milliseconds whatever the zoom: there is nothing to
 // index, to cache or to leave out. A rectangle never vanishes: what is thinner than a pixel gets one.
-import type { Rectangles } from "./data";
 import { PATTERNS } from "./colors";
+import type { Rectangles } from "./data";
+import type { View } from "./gestures";
 
-/** What is seen, in steps and bytes. */
-export interface View {
-  x0: number;
-  x1: number;
-  y0: number;
-  y1: number;
-}
 export interface Paint {
   fill: Int32Array; // By class.
   edge: Int32Array;

@@ -1,35 +1,44 @@
 // Real reports in a real browser: used as people use them, and every number held against the plan.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { Workshop, close, open, realGraph, root, table, trainingGraph } from "./support.mjs";
+import { Workshop, accessibility, close, figures, grouped, hostileNames, linkOnceOn, open, realGraph, root, rowsOf, search, settled, table, trainingGraph } from "./support.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const shop = new Workshop();
 after(async () => {
   await close();
   shop.remove();
 });
 
-const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 const state = (page) =>
   page.evaluate(() => ({ view: window.berth.plots[0].view, selected: window.berth.selected, hash: location.hash }));
 
-/** Serious faults of accessibility, by axe-core. */
-async function accessibility(page) {
-  // The page's policy lets no other script in; axe goes in as the test's own.
-  await page.evaluate(axe);
-  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return result.violations
-    .filter((violation) => ["serious", "critical"].includes(violation.impact))
-    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
-}
+const texts = (page, attribute) =>
+  page.$$eval(`#panel-about [data-${attribute}]`, (all, name) => Object.fromEntries(all.map((one) => [one.dataset[name], one.textContent])), attribute);
 
-/** The figures of the top, as exact bytes. */
-const figures = (page) =>
-  page.$$eval("[data-figure]", (all) => Object.fromEntries(all.map((one) => [one.dataset.figure, one.dataset.value])));
+/** That the page says of its origin what the plan's file says, word for word. */
+async function compareOrigin(page, plan, command, verdict) {
+  await page.click("#tab-about");
+  const shown = await texts(page, "key");
+  const text = (value) => (value === null ? "none" : String(value));
+  const elsewhere = ["format", "format_version", "options", "schedule_options", "input", "count", "placements", "order", "residencies", "traffic"];
+  const said = Object.keys(plan).filter((key) => !elsewhere.includes(key) && key in shown);
+  for (const key of said) assert.equal(shown[key], text(plan[key]), key);
+  for (const key of ["berth_version", "outcome", "stopped", "capacity", "height", "lower_bound", "nodes"]) assert.ok(said.includes(key), `${key} is shown`);
+  assert.equal(shown["input.name"], plan.input.name);
+  assert.equal(shown["input.hash"], plan.input.hash);
+  assert.match(shown["input.hash"], /^fnv1a64:[0-9a-f]{16}$/);
+  assert.equal(shown.command, `berth ${command}`);
+  assert.match(shown.verifier, verdict);
+  if (plan.count) assert.equal(shown.count, Object.keys(plan.count).filter((key) => plan.count[key]).join(", ") || "nothing");
+  const options = await texts(page, "option");
+  if (plan.options) {
+    assert.deepEqual(options, Object.fromEntries(Object.entries({ ...plan.options, ...plan.schedule_options }).map(([key, value]) => [key, text(value)])));
+  }
+  assert.ok("seed" in options);
+  return { shown, options };
+}
 
 describe("a table of 100 buffers", () => {
   let report;
@@ -51,14 +60,16 @@ describe("a table of 100 buffers", () => {
     const live = new Map();
     for (const p of plan.placements) for (let s = p.start; s < p.end; ++s) live.set(s, (live.get(s) ?? 0) + p.size);
     assert.equal(Number(shown.load), Math.max(...live.values()));
-    await report.page.click("#tab-about");
-    const about = await report.page.$$eval("#panel-about [data-key]", (all) =>
-      Object.fromEntries(all.map((one) => [one.dataset.key, one.textContent])),
-    );
-    for (const key of ["outcome", "stopped", "algorithm", "height", "lower_bound", "nodes", "berth_version"]) {
-      assert.equal(about[key], String(plan[key]), key);
-    }
-    assert.equal(about["input.hash"], plan.input.hash);
+    await compareOrigin(report.page, plan, "place", new RegExp(`^accepted: 100 buffers, .*height .*${grouped(plan.height)} bytes`));
+  });
+
+  test("options that were given are those that are shown", async () => {
+    const args = ["--seed", "7", "--niche-restarts", "off", "--node-limit", "1234", "--capacity", "1GiB"];
+    shop.berth(["place", "hundred.csv", ...args, "-o", "given.json", "--report", "given.html"]);
+    const given = await open(shop.path("given.html"));
+    const { shown, options } = await compareOrigin(given.page, shop.json("given.json"), "place", /^accepted/);
+    assert.deepEqual([options.seed, options["niche.restarts"], shown.node_limit, shown.capacity], ["7", "off", "1234", String(2 ** 30)]);
+    await given.close();
   });
 
   test("lists every buffer as the plan has it", async () => {
@@ -67,7 +78,7 @@ describe("a table of 100 buffers", () => {
     const found = new Map();
     for (let top = 0; top <= 3000; top += 250) {
       await report.page.$eval("#panel-buffers .table", (box, y) => (box.scrollTop = y), top);
-      await report.page.waitForTimeout(30);
+      await settled(report.page);
       for (const [id, ...cells] of await report.page.$$eval("#panel-buffers [data-at]", (rows) =>
         rows.map((row) => [...row.children].map((cell) => cell.textContent)),
       )) {
@@ -96,7 +107,7 @@ describe("a table of 100 buffers", () => {
     const box = await page.locator(".stage").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await page.mouse.wheel(0, -600);
-    await page.waitForTimeout(50);
+    await page.waitForFunction((x1) => window.berth.plots[0].view.x1 < x1, whole.x1);
     const near = (await state(page)).view;
     assert.ok(near.x1 - near.x0 < 0.6 * (whole.x1 - whole.x0));
     assert.ok(near.y1 - near.y0 < 0.6 * (whole.y1 - whole.y0));
@@ -139,20 +150,19 @@ describe("a table of 100 buffers", () => {
   test("search and filters", async () => {
     const { page } = report;
     const plan = shop.json("hundred.json");
-    const search = page.getByRole("searchbox");
-    await search.fill("buffer_42");
-    await search.press("Enter");
+    await search(page, "buffer_42");
+    await page.keyboard.press("Enter");
     assert.equal(await page.locator(".details h2").textContent(), "buffer_42");
-    await search.fill("size>=8KiB live:50");
+    await search(page, "size>=8KiB live:50");
     const expected = plan.placements.filter((p) => p.size >= 8192 && p.start <= 50 && 50 < p.end);
     assert.equal(await page.locator(".matches").textContent(), `${expected.length} of 100`);
-    await search.fill("size>lots");
+    await search(page, "size>lots");
     assert.match(await page.locator(".matches").textContent(), /no size/);
-    await search.fill("at:peak");
+    await search(page, "at:peak");
     await page.click("#tab-peak");
     const live = Number(await page.locator("#panel-peak .table").getAttribute("aria-rowcount")) - 1;
     assert.match(await page.locator(".matches").textContent(), new RegExp(`^${live} of`));
-    await search.fill("");
+    await search(page, "");
     const legend = page.locator(".legend button").first();
     await legend.click();
     assert.notEqual(await page.locator(".matches").textContent(), "");
@@ -200,12 +210,11 @@ describe("a table of 100 buffers", () => {
 
   test("links lead back to what was shown", async () => {
     const { page } = report;
-    await page.getByRole("searchbox").fill("buffer_7");
-    await page.getByRole("searchbox").press("Enter");
+    await search(page, "buffer_7");
+    await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Zoom in" }).click();
-    await page.click("#tab-buffers");
-    await page.waitForTimeout(400);
-    const { hash, view, selected } = await state(page);
+    const hash = await linkOnceOn(page, "buffers");
+    const { view, selected } = await state(page);
     assert.match(hash, /buffer=buffer_7/);
     const again = await open(shop.path("hundred.html"), { hash });
     await again.page.waitForFunction(() => window.berth.selected >= 0);
@@ -215,13 +224,13 @@ describe("a table of 100 buffers", () => {
     assert.equal(await again.page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
     assert.deepEqual(again.faults, []);
     await again.close();
-    await page.getByRole("searchbox").fill("");
+    await search(page, "");
   });
 
   test("saves pictures, the table and the summary", async () => {
     const { page } = report;
     const plan = shop.json("hundred.json");
-    await page.getByRole("searchbox").fill("");
+    await search(page, "");
     await page.getByRole("button", { name: "Show all" }).click();
     const files = {};
     for (const format of ["svg", "png", "csv", "txt"]) {
@@ -254,7 +263,7 @@ describe("a table of 100 buffers", () => {
 
   test("has no serious fault of accessibility, light, dark or narrow", async () => {
     const { page } = report;
-    await page.getByRole("searchbox").fill("");
+    await search(page, "");
     for (const tab of ["peak", "fit", "buffers", "about"]) {
       await page.click(`#tab-${tab}`);
       assert.deepEqual(await accessibility(page), [], tab);
@@ -279,7 +288,7 @@ describe("a table of 100 buffers", () => {
 
   test("prints every table", async () => {
     await report.page.emulateMedia({ media: "print" });
-    await report.page.waitForTimeout(50);
+    await settled(report.page);
     for (const tab of ["peak", "buffers", "about"]) assert.ok(await report.page.locator(`#panel-${tab}`).isVisible(), tab);
     assert.equal(await report.page.locator("#panel-buffers [data-at]").count(), 60);
     assert.equal(await report.page.locator("#panel-buffers .print-note").textContent(), "and 40 more");
@@ -305,6 +314,8 @@ describe("a training step of 3,000 operators", () => {
     const shown = await figures(page);
     assert.equal(shown.load, String(plan.peak));
     assert.equal(shown.height, String(plan.height));
+    const { shown: origin } = await compareOrigin(page, plan, "plan", /^accepted: 3,?000 buffers/);
+    for (const key of ["graph", "in_place", "program_order_peak", "peak", "schedule_outcome", "schedule_algorithm", "schedule_nodes", "order_lower_bound"]) assert.equal(origin[key], String(plan[key]), key);
     await page.click("#tab-operators");
     const rows = await page.$$eval("#panel-operators [data-at]", (all) => all.map((row) => row.children[1].textContent));
     assert.deepEqual(rows, plan.order.slice(0, rows.length));
@@ -319,13 +330,13 @@ describe("a training step of 3,000 operators", () => {
 
   test("a buffer tells who makes it and who uses it", async () => {
     const { page } = report;
-    await page.getByRole("searchbox").fill("act.500");
-    await page.getByRole("searchbox").press("Enter");
+    await search(page, "act.500");
+    await page.keyboard.press("Enter");
     const facts = await page.locator(".details").textContent();
     for (const name of ["forward.500", "forward.501", "backward.500"]) assert.ok(facts.includes(name), name);
-    await page.getByRole("searchbox").fill("kind:gradient op:Sgd");
+    await search(page, "kind:gradient op:Sgd");
     assert.equal(await page.locator(".matches").textContent(), "1,000 of 3,000");
-    await page.getByRole("searchbox").fill("");
+    await search(page, "");
   });
 
   test("says what would lower it, as computed", async () => {
@@ -396,8 +407,8 @@ test("100,000 buffers: a picture within 2 s, then 30 frames a second", async (co
   );
   assert.ok(first < 2000, `${first} ms until the first picture`);
   assert.ok(perFrame < 1000 / 30, `${perFrame} ms for a frame`);
-  await report.page.getByRole("searchbox").fill("buffer_99999");
-  await report.page.getByRole("searchbox").press("Enter");
+  await search(report.page, "buffer_99999");
+  await report.page.keyboard.press("Enter");
   assert.equal(await report.page.locator(".details h2").textContent(), "buffer_99999");
   assert.deepEqual(report.faults, []);
   await report.close();
@@ -436,21 +447,7 @@ test("an order without addresses", async () => {
 });
 
 test("hostile names do no harm", async () => {
-  const names = [
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(2)>",
-    "x".repeat(10_000),
-    "\u202egnp.exe\u2066",
-    "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd",
-    "\u{1F44D}\u{1F3FD}\u{1F468}\u200D\u{1F469}\u200D\u{1F467}",
-    "{{constructor.constructor('alert(3)')()}}",
-    "a\"b'c&amp;<!--",
-    "@BERTH_DATA@ $& $1 \\u003c",
-    "__proto__",
-    "]]>&#x3c;script&#x3e;",
-    "\u2028\u2029line",
-    "1234567890123456789012345",
-  ];
+  const names = hostileNames;
   const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
   shop.write("hostile.csv", ["id,lower,upper,size", ...names.map((name, i) => `${quoted(name)},${i},${i + 3},${100 + i}`)].join("\n") + "\n");
   shop.berth(["place", "hostile.csv", "--report", "hostile.html"]);
@@ -460,7 +457,7 @@ test("hostile names do no harm", async () => {
   await page.click("#tab-buffers");
   for (let i = 0; i < names.length; ++i) {
     await page.evaluate((k) => window.berth.select(0, k, true), i);
-    await page.waitForTimeout(20);
+    await settled(page);
   }
   assert.equal(await page.locator("img").count(), 0);
   assert.equal(await page.locator("script").count(), 2);
@@ -496,6 +493,8 @@ test("spills are arrows between residencies", async () => {
   assert.equal(shown.traffic, String(plan.traffic.avoidable));
   assert.equal(shown.compulsory, String(plan.traffic.compulsory_in + plan.traffic.compulsory_out));
   assert.match(await page.locator(".badge").textContent(), /no plan has less traffic/);
+  await compareOrigin(page, plan, "plan", /^accepted: run in a memory/);
+  await page.click("#tab-peak");
   // An arrow for each time that a tensor comes back, and what they carry adds up.
   const stays = new Map();
   for (const { tensor } of plan.residencies) stays.set(tensor, (stays.get(tensor) ?? 0) + 1);
@@ -509,6 +508,34 @@ test("spills are arrows between residencies", async () => {
   assert.match(await page.locator(".details").textContent(), /Leaves.* written; back at step/);
   await page.evaluate((i) => window.berth.select(0, i, true), moves[0].to);
   assert.match(await page.locator(".details").textContent(), /Comes back.* read; gone since step/);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("a budget that is too small says why, and what would do", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  const args = ["plan", model, "--budget", "1MiB"];
+  shop.berth([...args, "--report", "small.html"], [1]);
+  const answer = JSON.parse(shop.berth([...args, "--json"], [1]).stdout);
+  const report = await open(shop.path("small.html"));
+  const { page } = report;
+  const shown = await figures(page);
+  assert.deepEqual([shown.capacity, shown.lower_bound, shown.load], [answer.capacity, answer.MR, answer.MP].map(String));
+  const text = await page.locator(".conflict").textContent();
+  assert.match(text, /Needs 1\.13 MiB of 1 MiB at step \d+, short by 128 KiB: these 5 buffers/);
+  assert.ok(text.includes(grouped(answer.MR)), text);
+  const step = Number(/at step (\d+)/.exec(text)[1]);
+  assert.equal(await page.evaluate((s) => window.berth.plans[0].raw.graph.operators.name[s], step), answer.least_memory.operator);
+  await page.click("#tab-why");
+  const sizes = await page.$$eval("#panel-why [data-at]", (all) => all.map((row) => Number(row.children[1].textContent.replaceAll(",", ""))));
+  assert.equal(sizes.reduce((sum, size) => sum + size, 0), answer.MR);
+  await page.click("#tab-fit");
+  const enough = JSON.parse(shop.berth(["plan", model, "--budget", String(answer.MR), "--json"]).stdout);
+  assert.ok((await page.locator(".remedies").textContent()).includes(`${grouped(enough.traffic.avoidable)} bytes) of traffic`));
+  await page.click("#tab-about");
+  const origin = await texts(page, "key");
+  assert.deepEqual([origin.outcome, origin.capacity, origin.height, origin.verifier], ["infeasible", String(answer.capacity), "none", "nothing to verify"]);
+  assert.deepEqual(await accessibility(page), []);
   assert.deepEqual(report.faults, []);
   await report.close();
 });
@@ -527,7 +554,7 @@ test("two plans side by side", async () => {
   );
   const rows = await page.$$eval("#panel-changes [data-at]", (all) => all.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent)));
   assert.deepEqual(rows, [["added", "new", "40"], ["a", "grown", "100 → 160"], ["b", "moved", "50"], ["gone", "gone", "30"]]);
-  await page.getByRole("searchbox").fill("is:grown");
+  await search(page, "is:grown");
   assert.equal(await page.locator("#panel-changes [data-at]").count(), 1);
   await page.locator('#panel-changes [data-at="0"]').click();
   assert.equal(await page.locator(".details h2").textContent(), "a");

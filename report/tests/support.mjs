@@ -5,11 +5,13 @@
 // /usr/bin/chromium). BERTH_DATA may name a folder with graphs of real models.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "..", "..");
 const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
@@ -130,3 +132,69 @@ export async function open(file, options = {}) {
   await page.waitForFunction(() => window.berth?.plots.every((plot) => plot.frames > 0));
   return { page, session, faults, seconds: (performance.now() - begin) / 1000, close: () => context.close() };
 }
+
+/** Waits until what the page was told shows: pictures and tables are drawn in the next frame. */
+export const settled = (page) =>
+  page.evaluate(async () => {
+    for (let i = 0; i < 2; ++i) await new Promise((done) => requestAnimationFrame(done));
+    await new Promise((done) => setTimeout(done));
+  });
+/** Types a query. Pages of more than 20,000 buffers wait for the next key a while, or for Enter. */
+export async function search(page, query) {
+  await page.getByRole("searchbox").fill(query);
+  await settled(page);
+}
+/** The page's link to what it shows, with another tab open: written a moment after the last change. */
+export async function linkOnceOn(page, tab) {
+  await page.evaluate(() => history.replaceState(null, "", "#"));
+  await page.click(`#tab-${tab}`);
+  await page.waitForFunction((part) => location.hash.includes(part), `tab=${tab}`);
+  return page.evaluate(() => location.hash);
+}
+
+/** Serious faults of accessibility, by axe-core. */
+export async function accessibility(page) {
+  // The page's policy lets no other script in; axe goes in as the test's own.
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return result.violations
+    .filter((violation) => ["serious", "critical"].includes(violation.impact))
+    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
+}
+
+/** The figures of the top, as exact bytes. */
+export const figures = (page) =>
+  page.$$eval("[data-figure]", (all) => Object.fromEntries(all.map((one) => [one.dataset.figure, one.dataset.value])));
+
+export const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+
+/** The cells of every row of a table, however many are in sight at a time. */
+export async function rowsOf(page, panel, count) {
+  await page.click(`#tab-${panel}`);
+  const rows = [];
+  for (let top = 0; rows.filter(Boolean).length < count && top <= 28 * count; top += 224) {
+    await page.$eval(`#panel-${panel} .table`, (box, y) => (box.scrollTop = y), top);
+    await settled(page);
+    for (const [at, cells] of await page.$$eval(`#panel-${panel} [data-at]`, (all) => all.map((row) => [Number(row.dataset.at), [...row.children].map((cell) => cell.textContent)]))) {
+      rows[at] = cells;
+    }
+  }
+  return rows;
+}
+
+/** Names that try to be something else. */
+export const hostileNames = [
+  "</script><script>alert(1)</script>",
+  "<img src=x onerror=alert(2)>",
+  "x".repeat(10_000),
+  "\u202egnp.exe\u2066",
+  "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd",
+  "\u{1F44D}\u{1F3FD}\u{1F468}\u200D\u{1F469}\u200D\u{1F467}",
+  "{{constructor.constructor('alert(3)')()}}",
+  "a\"b'c&amp;<!--",
+  "@BERTH_DATA@ $& $1 \\u003c",
+  "__proto__",
+  "]]>&#x3c;script&#x3e;",
+  "\u2028\u2029line",
+  "1234567890123456789012345",
+];

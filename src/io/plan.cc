@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "berth-plan";
+constexpr std::string_view kSpillFormat = "berth-spill-plan";
 constexpr int kFormatVersion = 1;
 
 Json PlacementOf(const Buffer& buffer, Bytes offset) {
@@ -285,24 +286,45 @@ Result<void> CheckPlanFile(const Source& source, const PlanFile& plan) {
   return {};
 }
 
-Result<PlanFile> ReadPlanJson(const Source& source, std::string_view name) {
-  const auto parsed = ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  const auto placements = PlacementsOf(source, *parsed);
-  if (!placements) return tl::unexpected(placements.error());
+// What plans of both formats say of themselves.
+PlanFile PlanFrom(const nlohmann::json& json, std::string_view name) {
   PlanFile plan;
   plan.name = name;
-  plan.version = TextAt(*parsed, "berth_version");
-  plan.input = TextAt(*parsed, "input", "name");
-  plan.input_hash = TextAt(*parsed, "input", "hash");
-  plan.outcome = TextAt(*parsed, "outcome");
+  plan.version = TextAt(json, "berth_version");
+  plan.input = TextAt(json, "input", "name");
+  plan.input_hash = TextAt(json, "input", "hash");
+  plan.outcome = TextAt(json, "outcome");
+  return plan;
+}
+
+Result<void> ReadOrder(const Source& source, const nlohmann::json& json, PlanFile& plan) {
+  const nlohmann::json* const order = Member(json, "order");
+  if (order == nullptr) return {};
+  if (!order->is_array()) {
+    return source.FailAsWhole("\"order\" is " + Shown(order) + " where it should be a list");
+  }
+  for (const nlohmann::json& op : *order) {
+    if (!op.is_string()) {
+      return source.FailAsWhole("\"order\" has " + Shown(&op) +
+                                " where it should have the name of an operator");
+    }
+    plan.order.push_back(op.get<std::string>());
+  }
+  return {};
+}
+
+Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
+                              std::string_view name) {
+  const auto placements = PlacementsOf(source, json);
+  if (!placements) return tl::unexpected(placements.error());
+  PlanFile plan = PlanFrom(json, name);
   std::string fault;
   for (const auto& [key, target] :
        {std::pair<const char*, std::optional<Bytes>*>{"capacity", &plan.problem.capacity},
         {"lower_bound", &plan.lower_bound}}) {
-    const nlohmann::json* const value = Member(*parsed, key);
+    const nlohmann::json* const value = Member(json, key);
     if (value == nullptr || value->is_null()) continue;
-    *target = IntegerAt(*parsed, key, fault);
+    *target = IntegerAt(json, key, fault);
     if (!*target) return source.FailAsWhole(fault);
   }
   for (const nlohmann::json& placement : **placements) {
@@ -322,23 +344,66 @@ Result<PlanFile> ReadPlanJson(const Source& source, std::string_view name) {
     plan.problem.buffers.push_back({id->get<std::string>(), values[0], values[1], values[2]});
     plan.placement.offsets.push_back(values[3]);
   }
-  if (const nlohmann::json* const order = Member(*parsed, "order"); order != nullptr) {
-    if (!order->is_array()) {
-      return source.FailAsWhole("\"order\" is " + Shown(order) + " where it should be a list");
+  if (auto read = ReadOrder(source, json, plan); !read) return tl::unexpected(read.error());
+  if (auto checked = CheckPlanFile(source, plan); !checked) return tl::unexpected(checked.error());
+  plan.placement.height = Height(plan.problem, plan.placement.offsets);
+  const nlohmann::json* const stated = Member(json, "height");
+  if (stated != nullptr && *stated != plan.placement.height) {
+    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the placements reach " +
+                                  std::to_string(plan.placement.height),
+                              ErrorCode::kInvalidPlan);
+  }
+  return plan;
+}
+
+// A plan with spills: a buffer for each residency, named as ProblemOf() names it.
+Result<PlanFile> ReadSpillPlanJson(const Source& source, const nlohmann::json& json,
+                                   std::string_view name) {
+  const nlohmann::json* const version = Member(json, "format_version");
+  if (version == nullptr || *version != kFormatVersion) {
+    return source.FailAsWhole("\"format_version\" is " + Shown(version) +
+                              ", but this reader knows version 1 alone");
+  }
+  const nlohmann::json* const residencies = Member(json, "residencies");
+  if (residencies == nullptr || !residencies->is_array()) {
+    return source.FailAsWhole("\"residencies\" is " + Shown(residencies) +
+                              " where it should be a list");
+  }
+  PlanFile plan = PlanFrom(json, name);
+  std::string fault;
+  if (Member(json, "capacity") != nullptr) {
+    plan.problem.capacity = IntegerAt(json, "capacity", fault);
+    if (!plan.problem.capacity) return source.FailAsWhole(fault);
+  }
+  if (auto read = ReadOrder(source, json, plan); !read) return tl::unexpected(read.error());
+  std::unordered_map<std::string, int> stays;
+  for (const nlohmann::json& one : *residencies) ++stays[TextAt(one, "tensor")];
+  std::unordered_map<std::string, int> stay;
+  for (std::size_t i = 0; i < residencies->size(); ++i) {
+    const nlohmann::json& one = (*residencies)[i];
+    const std::string number = "residency " + std::to_string(i) + ": ";
+    std::string id = TextAt(one, "tensor");
+    if (id.empty()) return source.FailAsWhole(number + "no \"tensor\"");
+    std::int64_t values[4] = {};
+    const char* const keys[4] = {"start", "end", "bytes", "offset"};
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto value = IntegerAt(one, keys[k], fault);
+      if (!value) return source.FailAsWhole(number + fault);
+      values[k] = *value;
     }
-    for (const nlohmann::json& op : *order) {
-      if (!op.is_string()) {
-        return source.FailAsWhole("\"order\" has " + Shown(&op) +
-                                  " where it should have the name of an operator");
-      }
-      plan.order.push_back(op.get<std::string>());
+    if (stays[id] > 1) {
+      const int which = ++stay[id];
+      id += "#" + std::to_string(which);
+      while (stays.count(id) != 0) id += "#";
     }
+    plan.problem.buffers.push_back({std::move(id), values[0], values[1], values[2]});
+    plan.placement.offsets.push_back(values[3]);
   }
   if (auto checked = CheckPlanFile(source, plan); !checked) return tl::unexpected(checked.error());
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
-  const nlohmann::json* const stated = Member(*parsed, "height");
-  if (stated != nullptr && *stated != plan.placement.height) {
-    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the placements reach " +
+  const nlohmann::json* const stated = Member(json, "height");
+  if (stated == nullptr || *stated != plan.placement.height) {
+    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the residencies reach " +
                                   std::to_string(plan.placement.height),
                               ErrorCode::kInvalidPlan);
   }
@@ -409,8 +474,13 @@ Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view n
 
 Result<PlanFile> ReadPlan(std::string_view text, std::string_view name) {
   const internal::Source source(text, name);
-  return internal::LooksLikeJson(source.text()) ? internal::ReadPlanJson(source, name)
-                                                : internal::ReadPlanCsv(source, name);
+  if (!internal::LooksLikeJson(source.text())) return internal::ReadPlanCsv(source, name);
+  const auto json = internal::ParseJson(source);
+  if (!json) return tl::unexpected(json.error());
+  const nlohmann::json* const format = internal::Member(*json, "format");
+  return format != nullptr && *format == internal::kSpillFormat
+             ? internal::ReadSpillPlanJson(source, *json, name)
+             : internal::ReadPlanJson(source, *json, name);
 }
 
 }  // namespace berth

@@ -179,14 +179,15 @@ std::string PageWith(const Json& data, std::string_view title) {
   return html;
 }
 
-std::string PageOf(const Subject& subject, const std::string& head, const Provenance& provenance,
+// What all pages begin with.
+Json Heading(std::string_view kind, std::string_view command) {
+  return {{"format", "berth-page"}, {"format_version", 1}, {"kind", kind}, {"command", command}};
+}
+
+std::string PageOf(const Subject& subject, Json head, const Provenance& provenance,
                    const PageOptions& options, Json traffic = {}) {
-  Json data;
-  data["format"] = "berth-page";
-  data["format_version"] = 1;
-  data["kind"] = "plan";
-  data["command"] = options.command;
-  data["plans"] = Json::array({PlanOf(subject, Json::parse(head))});
+  Json data = Heading("plan", options.command);
+  data["plans"] = Json::array({PlanOf(subject, std::move(head))});
   data["verdict"] = options.verdict;
   data["conflict"] = ConflictOf(options.conflict);
   data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {
@@ -227,8 +228,8 @@ using internal::page::Json;
 std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
                       const Provenance& provenance, const PageOptions& options) {
   const internal::page::Subject subject{problem, answer.best ? &*answer.best : nullptr};
-  return internal::page::PageOf(subject, WritePlanHead(problem, answer, provenance), provenance,
-                                options);
+  return internal::page::PageOf(subject, Json::parse(WritePlanHead(problem, answer, provenance)),
+                                provenance, options);
 }
 
 std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenance& provenance,
@@ -236,8 +237,8 @@ std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenan
   const internal::page::Subject subject{plan.liveness.problem,
                                         plan.place.best ? &*plan.place.best : nullptr, &graph,
                                         &plan.schedule.order, &plan.liveness.tensors};
-  return internal::page::PageOf(subject, WritePlanHead(graph, plan, provenance), provenance,
-                                options);
+  return internal::page::PageOf(subject, Json::parse(WritePlanHead(graph, plan, provenance)),
+                                provenance, options);
 }
 
 std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
@@ -248,6 +249,10 @@ std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capac
   problem.capacity = capacity;
   PlaceAnswer placed;
   placed.outcome = answer.outcome;
+  placed.stopped = answer.stopped;
+  placed.algorithm = "spills";
+  placed.nodes = answer.nodes;
+  // Of the height of these residencies; that of the traffic is beside it.
   placed.lower_bound = MaxLiveLoad(problem).lower_bound;
   Placement& placement = placed.best.emplace();
   placement.height = plan.height;
@@ -264,8 +269,11 @@ std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capac
   }
   const internal::page::Subject subject{problem, &placement, &graph, &plan.order, &tensors};
   const Traffic& traffic = plan.traffic;
-  return internal::page::PageOf(subject, WritePlanHead(problem, placed, provenance), provenance,
-                                shown,
+  Json head = Json::parse(WritePlanHead(problem, placed, provenance));
+  const Counting& counting = provenance.schedule.counting;
+  head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
+  head["in_place"] = provenance.in_place;
+  return internal::page::PageOf(subject, std::move(head), provenance, shown,
                                 {{"avoidable", traffic.avoidable()},
                                  {"lower_bound", answer.lower_bound},
                                  {"spilled", traffic.spilled},
@@ -276,11 +284,7 @@ std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capac
 
 std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
   using internal::page::Column;
-  Json data;
-  data["format"] = "berth-page";
-  data["format_version"] = 1;
-  data["kind"] = "diff";
-  data["command"] = "diff";
+  Json data = internal::page::Heading("diff", "diff");
   data["plans"] = Json::array();
   for (const PlanFile* plan : {&before, &after}) {
     data["plans"].push_back(
@@ -305,6 +309,36 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
                   {"after", internal::page::BoundJson(diff.after)},
                   {"same_order", diff.same_order}};
   return internal::page::PageWith(data, before.name + " and " + after.name + ": plans compared");
+}
+
+std::string WritePage(const std::vector<SweepCurve>& curves,
+                      const std::vector<std::pair<std::string, std::string>>& provenance) {
+  using internal::page::Column;
+  using internal::page::OrNull;
+  Json data = internal::page::Heading("sweep", "sweep");
+  data["provenance"] = Column(provenance, [](const auto& line) {
+    return Json::array({line.first, line.second});
+  });
+  data["curves"] = Column(curves, [](const SweepCurve& curve) {
+    const auto column = [&](auto of) { return Column(curve.points, of); };
+    return Json{
+        {"model", curve.model},
+        {"input", curve.input},
+        {"least", OrNull(curve.least)},
+        {"least_peak", OrNull(curve.least_peak)},
+        {"number", column([](const SweepPoint& p) { return p.number; })},
+        {"capacity", column([](const SweepPoint& p) { return p.capacity; })},
+        {"outcome", column([](const SweepPoint& p) { return std::string(ToString(p.outcome)); })},
+        {"avoidable", column([](const SweepPoint& p) { return OrNull(p.avoidable); })},
+        {"spilled", column([](const SweepPoint& p) { return p.spilled; })},
+        {"retrieved", column([](const SweepPoint& p) { return p.retrieved; })},
+        {"lower_bound", column([](const SweepPoint& p) { return p.lower_bound; })},
+        {"without_addresses", column([](const SweepPoint& p) { return p.without_addresses; })},
+        {"seconds", column([](const SweepPoint& p) { return p.seconds; })}};
+  });
+  const std::string title =
+      curves.size() == 1 ? curves.front().model : std::to_string(curves.size()) + " models";
+  return internal::page::PageWith(data, title + ": traffic against memory");
 }
 
 }  // namespace berth

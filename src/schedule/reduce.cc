@@ -147,8 +147,8 @@ class Reducer {
     if (part_[v] != Part::kKept || !other.buffers[v].empty()) return false;
     if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
     part_[v] = side.part;
-    const std::vector<Op> touched = side.buffers[v];  // Changes below.
-    for (const Op b : touched) {
+    // They leave its list all at once: one by one would take the square of their number.
+    for (const Op b : std::exchange(side.buffers[v], {})) {
       std::vector<Op>& ops = buffers_[b].*(side.of);
       const std::vector<Op> old = ops;
       Erase(ops, v);

@@ -9,6 +9,9 @@
 namespace berth::internal::spill {
 namespace {
 
+// Bytes times steps need not fit in 64 bits.
+__extension__ using Wide = __int128;
+
 struct Tried {
   std::vector<Bytes> offsets;
   Bytes height = 0;
@@ -54,8 +57,9 @@ SpillPlan WithOffsets(const Layout& layout, const Tried& tried) {
 struct Choice {
   std::size_t storage = 0;
   std::size_t access = 0;
-  Bytes extra = 0;
-  Step begin = 0;  // Steps in which its bytes become free.
+  Bytes extra = 0;  // Of traffic, by clearing it.
+  Bytes times = 0;  // The storage's bytes that this is.
+  Step begin = 0;   // Steps in which its bytes become free.
   Step end = 0;
 };
 
@@ -76,12 +80,12 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
       const Bytes extra = AvoidableTraffic(one) - before;
       stays.kept[i] = 1;
       if (extra > limit - now) continue;
-      choices.push_back({s, i, extra, stays.accesses[i].step + 1, next});
+      choices.push_back({s, i, extra, extra / stays.size, stays.accesses[i].step + 1, next});
     }
   }
   // Cheapest first; of equal ones, what frees most.
   const auto area = [&](const Choice& choice) {
-    return layout.storages[choice.storage].size * (choice.end - choice.begin);
+    return Wide{layout.storages[choice.storage].size} * (choice.end - choice.begin);
   };
   std::stable_sort(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
     return a.extra != b.extra ? a.extra < b.extra : area(a) > area(b);
@@ -185,17 +189,16 @@ class Repair {
     const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
     for (const std::size_t i : out) {
       const Residency& residency = plan.residencies[i];
+      // The least traffic for what becomes free: in both, the storage's bytes cancel out.
       const Choice* best = nullptr;
-      __extension__ using Wide = __int128;
-      Wide best_area = 0;
+      Step best_steps = 0;
       for (const Choice& choice : choices) {
         const Step steps =
             std::min(choice.end, residency.end) - std::max(choice.begin, residency.start);
         if (steps <= 0) continue;
-        const Wide area = Wide{layout_.storages[choice.storage].size} * steps;
-        if (best == nullptr || choice.extra * best_area < best->extra * area) {
+        if (best == nullptr || choice.times * best_steps < best->times * steps) {
           best = &choice;
-          best_area = area;
+          best_steps = steps;
         }
       }
       if (best != nullptr) return Gap{best->storage, best->access};

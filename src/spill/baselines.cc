@@ -258,6 +258,9 @@ Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Co
   if (auto valid = ValidateOrder(graph, order); !valid) {
     return tl::unexpected<Error>(valid.error());
   }
+  if (auto valid = ValidateTraffic(graph, counting); !valid) {
+    return tl::unexpected<Error>(valid.error());
+  }
   const LeastMemory least = FindLeastMemory(graph, counting);
   if (least.bytes > capacity) {
     return Fail(ErrorCode::kInvalidOptions, "operator \"" + graph.operators[least.op].name +

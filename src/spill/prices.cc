@@ -83,8 +83,12 @@ void PriceBound::SetPrices(const std::vector<std::int64_t>& prices) {
   }
 }
 
-// Costs are whole numbers.
-Bytes PriceBound::RoundedUp(Wide scaled) { return static_cast<Bytes>(-(-scaled >> kShift)); }
+// Costs are whole numbers. No cost is more than 2^61 (berth/spill.h), nor is the sum of the prices
+// of all storages, so what lies below -2^62 stays below 0 whatever is added to it.
+Bytes PriceBound::RoundedUp(Wide scaled) {
+  constexpr Wide kLeast = -(Wide{1} << 62);
+  return static_cast<Bytes>(std::max(-(-scaled >> kShift), kLeast));
+}
 
 Bytes PriceBound::value() const { return std::max<Bytes>(RoundedUp(if_absent_[0]), 0); }
 
@@ -137,7 +141,7 @@ bool PriceBound::Prices(const StateView& state, const std::vector<StorageIndex>&
   return true;
 }
 
-void PriceBound::Improve(Bytes upper, int iterations) {
+void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& budget) {
   if (steps_ == 0) return;
   std::vector<double> y(steps_, 0.0);
   std::vector<double> best_y = y;
@@ -152,7 +156,11 @@ void PriceBound::Improve(Bytes upper, int iterations) {
   const auto from = [&](std::size_t use, bool is_clean) {
     return CleanAfter(uses_[use], is_clean) ? clean[use] : dirty[use];
   };
+  constexpr std::int64_t kWork = 10;  // Of an access or a step, in nanoseconds or so.
+  const auto work = kWork * static_cast<std::int64_t>(uses_.size() + steps_);
   for (int iteration = 0; iteration < iterations; ++iteration) {
+    effort.work -= work;
+    if (effort.spent() || budget.TimeIsUp()) break;
     for (std::size_t t = 0; t < steps_; ++t) before[t + 1] = before[t] + y[t];
     std::fill(load.begin(), load.end(), 0.0);
     double value = 0;

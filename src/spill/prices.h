@@ -32,9 +32,9 @@ class PriceBound : public Bound {
   // `model` is a chain: its operators run in their order.
   PriceBound(const Model& model, Bytes capacity);
 
-  // Looks for better prices; `upper` is the cost of some plan. Cost of each iteration: O(steps +
-  // accesses).
-  void Improve(Bytes upper, int iterations);
+  // Looks for better prices, until the budget or the effort ends; `upper` is the cost of some plan.
+  // Cost of each iteration: O(steps + accesses).
+  void Improve(Bytes upper, int iterations, Effort& effort, Budget& budget);
 
   // Of the whole order.
   [[nodiscard]] Bytes value() const;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,12 @@ constexpr std::size_t kTurnsPerNode = 256;
 constexpr std::size_t kMostCompared = 64;
 // Storages of one size among which the Belady rule is looked for: it takes their number squared.
 constexpr std::size_t kLargestGroup = 64;
+constexpr std::size_t kFewSlots = 1024;
+// Work, in nanoseconds or so.
+constexpr std::size_t kWorkPerTurn = 2;
+constexpr std::size_t kWorkPerState = 200;
+constexpr std::size_t kWorkPerWord = 4;
+constexpr std::size_t kWorkPerResident = 30;  // Each is looked at by the bound.
 // From so many candidates on, a beam takes those needed last instead of trying many sets.
 constexpr std::size_t kManyCandidates = 24;
 
@@ -44,11 +51,13 @@ std::size_t HashOf(const Word* words, std::size_t num_words) {
 
 }  // namespace
 
-Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound)
+Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+               Effort& effort)
     : model_(model),
       capacity_(capacity),
       rules_(rules),
       bound_(bound),
+      effort_(effort),
       op_words_(model.operator_words()),
       storage_words_(model.storage_words()),
       stride_(op_words_ + 2 * storage_words_) {}
@@ -56,7 +65,7 @@ Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bou
 void Search::Clear() {
   words_.clear();
   nodes_.clear();
-  slots_.assign(1024, -1);
+  slots_.assign(kFewSlots, -1);
 }
 
 Search::Open Search::Start() const {
@@ -389,13 +398,15 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
     visit(child, v);
   };
 
+  const std::size_t work_per_state = kWorkPerState + kWorkPerWord * stride_;
   if (over <= 0) {
     picks_.clear();
-    if (!budget.SpendNode()) return false;
+    if (!Spend(budget, work_per_state)) return false;
     emit(0);
     return true;
   }
   FindCandidates(open, v, max_sets < std::numeric_limits<std::size_t>::max());
+  const std::size_t work_per_set = work_per_state + kWorkPerResident * candidates_.size();
   const Bytes floor = open.cost + Estimate(open.words.data(), open.executed);
   Bytes price = 0;  // What the bound has grown by.
   // Minimal sets, depth first: take candidate i or leave it.
@@ -405,10 +416,10 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
   std::size_t i = 0;
   for (std::size_t turn = 1;; ++turn) {
     // Long ways between two sets count as work too.
-    if (turn % kTurnsPerNode == 0 && !budget.SpendNode()) return false;
+    if (turn % kTurnsPerNode == 0 && !Spend(budget, kTurnsPerNode * kWorkPerTurn)) return false;
     bool backtrack = false;
     if (over <= 0) {
-      if (!budget.SpendNode()) return false;
+      if (!Spend(budget, work_per_set)) return false;
       emit(extra);
       if (++sets >= max_sets) {
         cut = true;
@@ -491,6 +502,15 @@ void Search::Rehash(std::size_t slots) {
   }
 }
 
+// Twice as many states, but no second copy of more than half of those that there may be.
+void Search::Grow() {
+  const std::size_t most = effort_.most_bytes / (sizeof(Node) + stride_ * sizeof(Word));
+  std::size_t next = std::max<std::size_t>(2 * nodes_.capacity(), 1024);
+  if (next > most / 2 && next < 2 * most) next = std::max(next, most + most / 64);
+  nodes_.reserve(next);
+  words_.reserve(next * stride_);
+}
+
 std::int32_t Search::Insert(const Open& open, std::int32_t parent, OpIndex op) {
   if (nodes_.size() >= slots_.size()) Rehash(slots_.size() * 2);
   std::int32_t& slot = slots_[HashOf(open.words.data(), op_words_) & (slots_.size() - 1)];
@@ -515,6 +535,7 @@ std::int32_t Search::Insert(const Open& open, std::int32_t parent, OpIndex op) {
     }
     link = &other.next;
   }
+  if (nodes_.size() == nodes_.capacity()) Grow();
   const auto number = static_cast<std::int32_t>(nodes_.size());
   Node node;
   node.cost = open.cost;
@@ -580,38 +601,99 @@ Schedule Search::Trace(std::int32_t node) const {
   return schedule;
 }
 
+// The best of a beam's layer, as many as it is wide. Whether others were left out.
+bool Search::KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const {
+  std::erase_if(layer,
+                [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
+  if (layer.size() <= options.width) return false;
+  std::vector<std::pair<Bytes, std::int32_t>> keyed;
+  keyed.reserve(layer.size());
+  for (const std::int32_t node : layer) {
+    const Node& state = nodes_[static_cast<std::size_t>(node)];
+    keyed.emplace_back(state.cost +
+                           Remaining(WordsOf(static_cast<std::size_t>(node)),
+                                     static_cast<std::size_t>(state.executed)) +
+                           state.resident_bytes / 16 * options.alpha_16ths,
+                       node);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  layer.clear();
+  for (std::size_t i = 0; i < options.width; ++i) layer.push_back(keyed[i].second);
+  return true;
+}
+
+// Forgets what neither a state of `layers` nor `best` comes from, and numbers the rest anew.
+void Search::Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best) {
+  std::vector<std::int32_t> number(nodes_.size(), -1);
+  const auto keep = [&](std::int32_t node) {
+    if (node >= 0) number[static_cast<std::size_t>(node)] = 0;
+  };
+  keep(best);
+  for (std::vector<std::int32_t>& layer : layers) {
+    std::erase_if(layer,
+                  [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
+    for (const std::int32_t node : layer) keep(node);
+  }
+  // A parent comes before its children.
+  for (std::size_t n = nodes_.size(); n-- > 0;) {
+    if (number[n] >= 0) keep(nodes_[n].parent);
+  }
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (number[n] < 0) continue;
+    number[n] = static_cast<std::int32_t>(kept);
+    if (nodes_[n].parent >= 0) {
+      nodes_[n].parent = number[static_cast<std::size_t>(nodes_[n].parent)];
+    }
+    nodes_[kept] = nodes_[n];
+    const auto from = words_.begin() + static_cast<std::ptrdiff_t>(n * stride_);
+    std::copy(from, from + static_cast<std::ptrdiff_t>(stride_),
+              words_.begin() + static_cast<std::ptrdiff_t>(kept * stride_));
+    ++kept;
+  }
+  nodes_.resize(kept);
+  words_.resize(kept * stride_);
+  Rehash(std::max(kFewSlots, std::bit_ceil(kept + 1)));
+  if (best >= 0) best = number[static_cast<std::size_t>(best)];
+  for (std::vector<std::int32_t>& layer : layers) {
+    for (std::int32_t& node : layer) node = number[static_cast<std::size_t>(node)];
+  }
+}
+
 std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bool& exact,
                                      Budget& budget) {
   Clear();
+  room_ = std::numeric_limits<std::size_t>::max();
   exact = true;
   const std::size_t n = model_.num_operators;
   std::vector<std::vector<std::int32_t>> layers(n + 1);
   Open start = Start();
   RunSafe(start);
   layers[start.executed].push_back(Insert(start, -1, OpIndex(-1)));
-  const auto key = [&](std::int32_t node) {
-    const Node& state = nodes_[static_cast<std::size_t>(node)];
-    return state.cost +
-           Remaining(WordsOf(static_cast<std::size_t>(node)),
-                     static_cast<std::size_t>(state.executed)) +
-           state.resident_bytes / 16 * options.alpha_16ths;
-  };
+  BeamOptions now = options;
+  std::size_t full = effort_.most_bytes;
   std::int32_t best = -1;
   Open open;
   for (std::size_t depth = 0; depth < n; ++depth) {
     std::vector<std::int32_t>& layer = layers[depth];
-    std::erase_if(layer,
-                  [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
-    if (layer.size() > options.width) {
-      exact = false;
-      std::vector<std::pair<Bytes, std::int32_t>> keyed;
-      keyed.reserve(layer.size());
-      for (const std::int32_t node : layer) keyed.emplace_back(key(node), node);
-      std::sort(keyed.begin(), keyed.end());
-      layer.clear();
-      for (std::size_t i = 0; i < options.width; ++i) layer.push_back(keyed[i].second);
-    }
-    for (const std::int32_t node : layer) {
+    if (KeepBest(layer, now)) exact = false;
+    // From the back, so that what is left of the layer can be compacted.
+    std::reverse(layer.begin(), layer.end());
+    while (!layer.empty()) {
+      if (bytes() > full) {
+        exact = false;
+        Compact(layers, best);
+        while (bytes() > effort_.most_bytes / 2 && now.width > 1) {
+          now.width /= 2;
+          for (std::vector<std::int32_t>& later : std::span(layers).subspan(depth + 1)) {
+            KeepBest(later, now);
+          }
+          Compact(layers, best);
+        }
+        full = std::max(effort_.most_bytes, 2 * bytes());
+      }
+      const std::int32_t node = layer.back();
+      layer.pop_back();
       if (nodes_[static_cast<std::size_t>(node)].dead) continue;
       Load(static_cast<std::size_t>(node), open);
       bool cut = false;
@@ -643,6 +725,7 @@ std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bo
 BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
                                   const Word* executed) {
   Clear();
+  room_ = effort_.most_bytes;
   BestFirstAnswer answer;
   const std::size_t n = model_.num_operators;
   // Cheapest first; of those the furthest, then the newest.
@@ -702,6 +785,7 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
     }
   }
   answer.complete = !stopped;
+  answer.out_of_memory = bytes() > room_;
   if (best >= 0 && executed == nullptr) answer.best = Trace(best);
   if (!stopped) answer.bound = limit;
   return answer;

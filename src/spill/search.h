@@ -42,6 +42,14 @@ namespace berth::internal::spill {
 
 inline constexpr Bytes kNoCost = std::numeric_limits<Bytes>::max();
 
+// What searches may take beside their budget: work is shared by all that have the same one, memory
+// is what each may have for its states.
+struct Effort {
+  std::int64_t work = std::numeric_limits<std::int64_t>::max();  // Left; some nanoseconds each.
+  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
+  [[nodiscard]] bool spent() const { return work <= 0; }
+};
+
 // What happens at one step: these storages leave, then the operator runs (what it uses and is
 // absent comes back).
 struct Action {
@@ -92,26 +100,36 @@ struct BeamOptions {
 
 struct BestFirstAnswer {
   bool complete = false;         // Nothing cheaper than the limit, or than `best`, exists.
+  bool out_of_memory = false;    // Stopped by the effort's bytes.
   Bytes bound = 0;               // Proved: every schedule costs this or more, or `limit` or more.
   std::optional<Schedule> best;  // Cheaper than the limit.
 };
 
 class Search {
  public:
-  // `capacity` is no less than any operator needs. `bound` may be null; both must outlive this.
-  Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound);
+  // `capacity` is no less than any operator needs. `bound` may be null; all must outlive this.
+  Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+         Effort& effort);
 
   // The cheapest schedule of a beam over all orders, below `limit`; nothing where it has none.
   // `exact` is set if no state was ever left out: then nothing is cheaper than what it returns.
-  // Spends a node of the budget for each state made.
+  // Spends a node of the budget for each state made. Where memory is full, what leads nowhere is
+  // forgotten, and the beam gets narrower.
   [[nodiscard]] std::optional<Schedule> Beam(const BeamOptions& options, Bytes limit, bool& exact,
                                              Budget& budget);
 
-  // Cheapest first, until nothing cheaper than the best can exist or the budget ends, or more than
-  // `max_states` would be stored. With `executed`, from the state in which these operators have run
-  // and nothing is in memory; then only the bound is answered.
+  // Cheapest first, until nothing cheaper than the best can exist or the budget or the effort ends,
+  // or more than `max_states` would be stored. With `executed`, from the state in which these
+  // operators have run and nothing is in memory; then only the bound is answered.
   [[nodiscard]] BestFirstAnswer BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
                                           const Word* executed = nullptr);
+
+  // Gives the memory of the last search back.
+  void Release() {
+    words_ = {};
+    nodes_ = {};
+    slots_ = {};
+  }
 
   // What estimates the remaining cost from now on; null: nothing does.
   void SetBound(const Bound* bound) { bound_ = bound; }
@@ -144,6 +162,18 @@ class Search {
     return words_.data() + node * stride_;
   }
   void Clear();
+  // Of the states stored, those that are no longer alive too.
+  [[nodiscard]] std::size_t bytes() const {
+    return nodes_.size() * (sizeof(Node) + stride_ * sizeof(Word)) +
+           slots_.size() * sizeof(std::int32_t);
+  }
+  // Counts a node, and so much work. False: that was the last, also for want of room.
+  [[nodiscard]] bool Spend(Budget& budget, std::size_t work) {
+    effort_.work -= static_cast<std::int64_t>(work);
+    return !effort_.spent() && bytes() <= room_ && budget.SpendNode();
+  }
+  bool KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const;
+  void Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best);
   [[nodiscard]] Open Start() const;
   void Load(std::size_t node, Open& open) const;
   void FindReady(Open& open) const;
@@ -169,6 +199,7 @@ class Search {
   // The node's number; -1 where a known state is no worse.
   std::int32_t Insert(const Open& open, std::int32_t parent, OpIndex op);
   void Rehash(std::size_t slots);
+  void Grow();
   [[nodiscard]] Schedule Trace(std::int32_t node) const;
   [[nodiscard]] Bytes Estimate(const Word* words, std::size_t num_executed) const {
     if (bound_ == nullptr) return 0;
@@ -183,6 +214,8 @@ class Search {
   Bytes capacity_;
   Rules rules_;
   const Bound* bound_;
+  Effort& effort_;
+  std::size_t room_ = 0;           // In bytes; a beam makes room by itself.
   std::vector<std::size_t> hint_;  // Position of each operator; empty: none.
   std::size_t op_words_;
   std::size_t storage_words_;

@@ -17,19 +17,29 @@ class SegmentBound::Part : public Bound {
  public:
   // `operators`: which of `whole` the model's are.
   Part(Model model, std::vector<OpIndex> operators, const Model& whole, Bytes capacity,
-       const Rules& rules, const SegmentOptions& options, Budget& budget)
+       const Rules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
+       std::size_t& bytes_asked)
       : model_(std::move(model)),
         operators_(std::move(operators)),
         options_(options),
         budget_(budget),
-        search_(model_, capacity, rules, this),
+        search_(model_, capacity, rules, this, effort),
+        bytes_asked_(bytes_asked),
         mask_(whole.operator_words(), 0),
         mine_(model_.operator_words(), 0) {
     for (const OpIndex v : operators_) SetBit(mask_.data(), v.position());
     while (first_word_ < mask_.size() && mask_[first_word_] == 0) ++first_word_;
     end_word_ = mask_.size();
     while (end_word_ > first_word_ && mask_[end_word_ - 1] == 0) --end_word_;
+    Forget();
+  }
+
+  // All that was asked.
+  void Forget() {
     slots_.assign(64, -1);
+    keys_ = {};
+    values_ = {};
+    for (const auto& half : halves_) half->Forget();
   }
 
   // Takes the halves, in this part's own operators, and solves the part from its start.
@@ -42,6 +52,7 @@ class SegmentBound::Part : public Bound {
     const BestFirstAnswer answer = search_.BestFirst(kNoCost, options_.states, budget_);
     value_ = std::max(sum, answer.complete ? answer.bound : std::min(answer.bound, kNoCost - 1));
     solved_ = answer.complete;
+    search_.Release();
   }
 
   [[nodiscard]] Bytes value() const { return value_; }
@@ -78,6 +89,7 @@ class SegmentBound::Part : public Bound {
     slots_[slot] = static_cast<std::int32_t>(values_.size());
     values_.push_back(value);
     for (std::size_t w = first_word_; w < end_word_; ++w) keys_.push_back(executed[w] & mask_[w]);
+    bytes_asked_ += words * sizeof(Word) + sizeof(Bytes) + sizeof(std::int32_t);
     if (values_.size() * 2 > slots_.size()) Rehash();
     return value;
   }
@@ -119,7 +131,8 @@ class SegmentBound::Part : public Bound {
   SegmentOptions options_;
   Budget& budget_;
   mutable Search search_;
-  std::vector<Word> mask_;  // Of the operators of the whole.
+  std::size_t& bytes_asked_;  // Of all parts.
+  std::vector<Word> mask_;    // Of the operators of the whole.
   std::size_t first_word_ = 0;
   std::size_t end_word_ = 0;
   mutable std::vector<Word> mine_;  // Scratch.
@@ -159,7 +172,9 @@ struct Context {
   Bytes capacity;
   const Rules& rules;
   const SegmentOptions& options;
+  Effort& effort;
   Budget& budget;
+  std::size_t& bytes_asked;
 };
 
 // The part of `whole` along positions [begin, end) of `home`, for each storage the position of the
@@ -173,7 +188,9 @@ std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_
     inside[s] = 1;
     home_inside.push_back(home[s]);
   }
-  if (home_inside.empty() || context.budget.Exhausted()) return nullptr;
+  if (home_inside.empty() || context.effort.spent() || context.budget.Exhausted()) {
+    return nullptr;
+  }
   std::vector<OpIndex> operators;
   Model model = PartOf(whole, inside, context.capacity, context.options.max_others, operators);
   std::vector<std::unique_ptr<Part>> halves;
@@ -184,9 +201,9 @@ std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_
       if (half) halves.push_back(std::move(half));
     }
   }
-  auto part =
-      std::make_unique<Part>(std::move(model), std::move(operators), whole, context.capacity,
-                             context.rules, context.options, context.budget);
+  auto part = std::make_unique<Part>(std::move(model), std::move(operators), whole,
+                                     context.capacity, context.rules, context.options,
+                                     context.effort, context.budget, context.bytes_asked);
   part->Solve(std::move(halves));
   return part;
 }
@@ -209,7 +226,8 @@ std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
 
 SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
                            std::span<const OpIndex> order, const SegmentOptions& options,
-                           Budget& budget) {
+                           Effort& effort, Budget& budget)
+    : effort_(effort) {
   std::vector<std::size_t> position(model.num_operators, 0);
   for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
   std::vector<std::size_t> home(model.storages.size(), 0);
@@ -223,12 +241,13 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
     for (const OpIndex u : model.users[s]) first = std::min(first, position[u.position()]);
     home[s.position()] = first;
   }
-  const Context context{capacity, rules, options, budget};
+  const Context context{capacity, rules, options, effort, budget, bytes_asked_};
   parts_ = HalvesOf(model, home, context);
   for (const auto& part : parts_) value_ += part->value();
 
   // Storages with several users, far apart, longest and largest first.
-  std::vector<std::pair<Bytes, StorageIndex>> long_lived;
+  __extension__ using Wide = __int128;  // Bytes times steps need not fit in 64 bits.
+  std::vector<std::pair<Wide, StorageIndex>> long_lived;
   for (const StorageIndex s : model.storages.indices()) {
     const auto users = model.users[s];
     if (users.size() < 2) continue;
@@ -236,7 +255,7 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
     for (const OpIndex u : users) last = std::max(last, position[u.position()]);
     const std::size_t span = last - std::min(last, home[s.position()]);
     if (span * kShortestSpan < model.num_operators) continue;
-    long_lived.emplace_back(-model.storages[s].size * static_cast<Bytes>(span), s);
+    long_lived.emplace_back(-Wide{model.storages[s].size} * static_cast<Step>(span), s);
   }
   std::sort(long_lived.begin(), long_lived.end());
   if (long_lived.size() > options.max_cones) long_lived.resize(options.max_cones);
@@ -244,6 +263,7 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
   std::vector<std::unique_ptr<Part>> cones;
   Bytes value = 0;
   for (const auto& [rank, s] : long_lived) {
+    if (effort.spent() || budget.Exhausted()) break;
     if (home_without[s.position()] == kNowhere) continue;
     std::vector<char> inside = ConeOf(model, s);
     for (std::size_t t = 0; t < inside.size(); ++t) {
@@ -252,7 +272,7 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
     std::vector<OpIndex> operators;
     Model part_model = PartOf(model, inside, capacity, options.max_others, operators);
     auto part = std::make_unique<Part>(std::move(part_model), std::move(operators), model, capacity,
-                                       rules, options, budget);
+                                       rules, options, effort, budget, bytes_asked_);
     part->Solve({});
     if (part->value() == 0) continue;
     for (std::size_t t = 0; t < inside.size(); ++t) {
@@ -273,6 +293,12 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
 SegmentBound::~SegmentBound() = default;
 
 Bytes SegmentBound::Remaining(const StateView& state) const {
+  // What was asked is kept for speed alone.
+  constexpr std::size_t kShare = 8;
+  if (bytes_asked_ > effort_.most_bytes / kShare) {
+    for (const auto& part : parts_) part->Forget();
+    bytes_asked_ = 0;
+  }
   Bytes sum = 0;
   for (const auto& part : parts_) sum += part->From(state.executed);
   return sum;

@@ -40,9 +40,10 @@ struct SegmentOptions {
 
 class SegmentBound : public Bound {
  public:
-  // `model`, `budget` outlive this. Parts are taken along `order`.
+  // `model`, `effort`, `budget` outlive this. Parts are taken along `order`.
   SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
-               std::span<const OpIndex> order, const SegmentOptions& options, Budget& budget);
+               std::span<const OpIndex> order, const SegmentOptions& options, Effort& effort,
+               Budget& budget);
   ~SegmentBound() override;
   SegmentBound(const SegmentBound&) = delete;
   SegmentBound& operator=(const SegmentBound&) = delete;
@@ -54,6 +55,8 @@ class SegmentBound : public Bound {
   class Part;
 
  private:
+  const Effort& effort_;
+  mutable std::size_t bytes_asked_ = 0;  // What the parts keep of what they were asked.
   std::vector<std::unique_ptr<Part>> parts_;
   Bytes value_ = 0;
 };

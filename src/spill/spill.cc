@@ -5,6 +5,9 @@
 // best-first search, which proves; each with a limit several times that of the one before, so that
 // easy graphs are done at once and what was spent on a hard one is little more than its last
 // search. Addresses come last, cheapest schedule first.
+//
+// Without a limit the searches end when a default effort is spent. It counts what they do, in units
+// of some nanoseconds, not the time that takes: the answer stays the same on every machine.
 
 #include "berth/spill.h"
 
@@ -35,6 +38,7 @@ namespace {
 using internal::OpIndex;
 using internal::spill::Action;
 using internal::spill::BestFirstAnswer;
+using internal::spill::Effort;
 using internal::spill::kNoCost;
 using internal::spill::Model;
 using internal::spill::PriceBound;
@@ -43,6 +47,11 @@ using internal::spill::Schedule;
 using internal::spill::Search;
 using internal::spill::SegmentBound;
 using internal::spill::SegmentOptions;
+
+// Room for some thousand states of a small graph.
+constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
+// For addresses, where the search was cancelled.
+constexpr double kSecondsAfterCancel = 1;
 
 class Planner {
  public:
@@ -54,6 +63,8 @@ class Planner {
     rules_.dominance = options.rules.dominance;
     rules_.safe_runs = options.rules.safe_runs;
     rules_.belady = options.rules.belady;
+    effort_.most_bytes = options.most_bytes;
+    if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
 
   Result<SpillAnswer> Run() {
@@ -90,6 +101,7 @@ class Planner {
   static constexpr std::size_t kStagesOfLast = 4;   // The same, when all orders were searched.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
+  static constexpr std::int64_t kDefaultWork = 8'000'000'000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
   [[nodiscard]] Bytes best_cost() const {
@@ -132,9 +144,35 @@ class Planner {
     search_budget_ = &part;
     FindSchedulesWithinPart();
     out_of_budget_ = part.Exhausted();
+    out_of_work_ = out_of_work_ || effort_.spent();
     search_budget_ = nullptr;
   }
+  // A part of what is left, for one of several searches: of the time, and of the work.
+  class Share {
+   public:
+    Share(Planner& planner, std::int64_t part, std::int64_t of)
+        : planner_(planner),
+          budget_(*planner.search_budget_, static_cast<double>(part) / static_cast<double>(of)),
+          whole_(std::exchange(planner.search_budget_, &budget_)),
+          kept_(planner.effort_.work - planner.effort_.work / of * part) {
+      planner.effort_.work -= kept_;
+    }
+    ~Share() {
+      planner_.out_of_work_ = planner_.out_of_work_ || planner_.effort_.spent();
+      planner_.effort_.work += kept_;
+      planner_.search_budget_ = whole_;
+    }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    Planner& planner_;
+    Budget budget_;
+    Budget* whole_;
+    std::int64_t kept_;
+  };
   [[nodiscard]] Budget& search_budget() const { return *search_budget_; }
+  [[nodiscard]] bool Exhausted() const { return effort_.spent() || search_budget_->Exhausted(); }
 
   void FindSchedulesWithinPart() {
     std::vector<Order> orders = options_.orders;
@@ -146,8 +184,9 @@ class Planner {
       std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
       Budget unlimited;
+      Effort needed{.most_bytes = options_.most_bytes};
       bool exact = false;
-      auto found = Search(chain, options_.capacity, rules_, nullptr)
+      auto found = Search(chain, options_.capacity, rules_, nullptr, needed)
                        .Beam({1, 4, 1}, kNoCost, exact, unlimited);
       BERTH_CHECK(found.has_value());
       const Bytes cost = found->cost;
@@ -159,36 +198,33 @@ class Planner {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < known.size(); ++i) {
       // Each gets as much time at most as each that follows it, the search over all orders too.
-      Budget share(*search_budget_,
-                   options_.fixed_order ? 1 : 1.0 / static_cast<double>(known.size() - i + 1));
-      Budget* const whole = std::exchange(search_budget_, &share);
-      Deepen(internal::spill::WithOrder(model_, known[i].second), known[i].second,
-             options_.fixed_order ? kStages.size() : kStagesOfKnown);
-      search_budget_ = whole;
+      {
+        const Share share(
+            *this, 1, options_.fixed_order ? 1 : static_cast<std::int64_t>(known.size() - i + 1));
+        Deepen(internal::spill::WithOrder(model_, known[i].second), known[i].second,
+               options_.fixed_order ? kStages.size() : kStagesOfKnown);
+      }
       if (done()) return;
     }
     if (options_.fixed_order) return;
     polished_ = best_cost();
     {
-      constexpr double kShareOfAllOrders = 0.8;
-      Budget share(*search_budget_, kShareOfAllOrders);
-      Budget* const whole = std::exchange(search_budget_, &share);
+      const Share share(*this, 4, 5);
       Deepen(model_, {}, kStages.size());
-      search_budget_ = whole;
     }
     if (done()) return;
     // No proof: then at least all that can be had from the best order and from the known ones.
     const std::vector<OpIndex> best = BestOrder();
     Deepen(internal::spill::WithOrder(model_, best), best, kStagesOfLast);
     for (const auto& [cost, order] : known) {
-      if (search_budget().Exhausted()) return;
+      if (Exhausted()) return;
       Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfLast);
     }
   }
 
   // Whatever search over orders has found, the best for its order may be better.
   void Polish() {
-    if (done() || best_cost() >= polished_ || search_budget().Exhausted()) return;
+    if (done() || best_cost() >= polished_ || Exhausted()) return;
     const std::vector<OpIndex> order = BestOrder();
     Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfKnown);
     polished_ = best_cost();
@@ -197,7 +233,7 @@ class Planner {
   // Beams and best-first searches in turn. With an order, a proof is only one for that order.
   // `model` has the operators in `order`; without an order it is the graph's own.
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
-    Search search(model, options_.capacity, rules_, nullptr);
+    Search search(model, options_.capacity, rules_, nullptr, effort_);
     std::unique_ptr<SegmentBound> segments;
     std::unique_ptr<PriceBound> prices;
     const bool is_chain = !order.empty();
@@ -210,7 +246,7 @@ class Planner {
     };
     if (is_chain && options_.rules.prices && best_cost() > 0) {
       prices = std::make_unique<PriceBound>(model, options_.capacity);
-      prices->Improve(best_cost(), kPriceIterations);
+      prices->Improve(best_cost(), kPriceIterations, effort_, search_budget());
       prove(prices->value());
       if (prices->value() >= best_cost()) return;
       search.SetBound(prices.get());
@@ -219,9 +255,9 @@ class Planner {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
         segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
-                                                  SegmentOptions{}, search_budget());
+                                                  SegmentOptions{}, effort_, search_budget());
         prove(segments->value());
-        if (done() || search_budget().Exhausted()) break;
+        if (done() || Exhausted()) break;
         // As an estimate it has to be worth its time.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
@@ -236,17 +272,20 @@ class Planner {
           prove(best_cost());
           return;
         }
-        if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
+        if (done() || best_cost() == 0 || Exhausted()) break;
       }
-      if (done() || best_cost() == 0 || search_budget().Exhausted()) break;
+      if (done() || best_cost() == 0 || Exhausted()) break;
       const auto limit = static_cast<std::size_t>(options_.max_states);
       BestFirstAnswer proof =
           search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), search_budget());
       if (proof.best) Add(std::move(*proof.best), order);
       prove(proof.bound);
-      if (!is_chain) Polish();
-      if (proof.complete || search_budget().Exhausted()) break;
-      if (kStages[stage].states >= limit) {
+      if (!is_chain) {
+        search.Release();  // What polishes has as much room.
+        Polish();
+      }
+      if (proof.complete || Exhausted()) break;
+      if (kStages[stage].states >= limit || proof.out_of_memory) {
         out_of_states_ = true;
         break;
       }
@@ -262,13 +301,17 @@ class Planner {
     } else {
       // The cheapest schedules, until one comes with addresses at its own cost.
       constexpr std::size_t kMostSchedules = 4;
+      // A cancelled search has found schedules that are worth nothing without addresses.
+      Budget rest;
+      rest.SetTimeLimit(kSecondsAfterCancel);
+      Budget& budget = budget_.cancelled() ? rest : budget_;
       internal::spill::AddressOptions address_options;
       address_options.capacity = options_.capacity;
       for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
         if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
         if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
         auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]), address_options,
-                                   options_.placer, budget_);
+                                   options_.placer, budget);
         if (!found) return tl::unexpected<Error>(found.error());
         if (*found) answer.best = std::move(**found);
       }
@@ -288,7 +331,7 @@ class Planner {
     }
     if (answer.outcome != Outcome::kOptimal) {
       answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
-                       : out_of_states_                      ? StopReason::kEffort
+                       : out_of_states_ || out_of_work_      ? StopReason::kEffort
                                                              : StopReason::kAlgorithm;
     }
     return {};
@@ -304,7 +347,9 @@ class Planner {
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;
   Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
+  Effort effort_;
   bool out_of_states_ = false;
+  bool out_of_work_ = false;
 };
 
 }  // namespace
@@ -322,18 +367,25 @@ LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
 Result<SpillAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
                                    Budget& budget) {
   if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
+  if (auto valid = ValidateTraffic(graph, options.counting); !valid) {
+    return tl::unexpected<Error>(valid.error());
+  }
   for (const Order& order : options.orders) {
     if (auto valid = ValidateOrder(graph, order); !valid) {
       return tl::unexpected<Error>(valid.error());
     }
   }
-  if (options.capacity < 0) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "the capacity is " + std::to_string(options.capacity) + " bytes, less than none");
+  if (options.capacity < 0 || options.capacity > kMaxBytes) {
+    return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
+                                                " bytes but must be from 0 to 2^60");
   }
   if (options.max_states < 1) {
     return Fail(ErrorCode::kInvalidOptions,
                 "max_states is " + std::to_string(options.max_states) + ", less than 1");
+  }
+  if (options.most_bytes < kLeastBytes) {
+    return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
+                                                ", less than " + std::to_string(kLeastBytes));
   }
   return Planner(graph, options, budget).Run();
 }

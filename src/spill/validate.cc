@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "base/text.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
@@ -239,8 +241,37 @@ Problem ProblemOf(const Graph& graph, const SpillPlan& plan) {
   return problem;
 }
 
+Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
+  const std::vector<OperatorIndex> makers = internal::Makers(graph);
+  std::vector<std::int64_t> accesses(graph.tensors.size(), 0);
+  std::vector<TensorIndex> bases;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    for (const TensorIndex t : graph.operators[v].outputs) ++accesses[t];
+    internal::BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) ++accesses[base];
+  }
+  Bytes total = 0;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!internal::IsCounted(tensor, counting)) continue;
+    const auto all = internal::CheckedMul(tensor.bytes + (tensor.alignment - 1), accesses[t]);
+    const auto sum = all ? internal::CheckedAdd(total, *all) : std::nullopt;
+    if (!sum || *sum > kMaxBytes) {
+      return Fail(ErrorCode::kInvalidGraph,
+                  "tensor " + internal::Quoted(tensor.name) + ": with its " +
+                      std::to_string(tensor.bytes) + " bytes for each of the " +
+                      std::to_string(accesses[t]) +
+                      " operators that make or use it, what may have to come in adds up to more "
+                      "than 2^60 bytes");
+    }
+    total = *sum;
+  }
+  return {};
+}
+
 Result<void> ValidateSpillPlan(const Graph& graph, const Counting& counting,
                                std::optional<Bytes> capacity, const SpillPlan& plan) {
+  if (auto valid = ValidateTraffic(graph, counting); !valid) return valid;
   return Checker(graph, counting, plan).Check(capacity);
 }
 

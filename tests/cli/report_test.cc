@@ -63,6 +63,27 @@ TEST_F(ReportTest, RemediesAreComputed) {
   EXPECT_EQ(data.at("remedies").at(0).at("needs"), 12);
 }
 
+TEST_F(ReportTest, WhatThereWasNoTimeForIsNamed) {
+  const std::string table =
+      Write("aligned.csv", "id,lower,upper,size,alignment\na,0,2,4,1\nb,0,2,4,16\nc,0,2,4,16\n");
+  ASSERT_EQ(Berth({"place", table, "--time-limit", "0s", "--report", Path("a.html")}).exit_code, 0);
+  const Json remedies = DataOf(Read(Path("a.html"))).at("remedies");
+  ASSERT_FALSE(remedies.empty());
+  EXPECT_EQ(remedies.back().at("title"), "Not looked into to the end");
+  EXPECT_NE(remedies.back().at("detail").get<std::string>().find("smaller alignments"),
+            std::string::npos);
+  Build b = TwoBranches();
+  const std::string graph = Write("graph.json", WriteGraphJson(b.graph));
+  // Whether anything fits is not known either.
+  ASSERT_EQ(
+      Berth({"plan", graph, "--capacity", "9", "--time-limit", "0s", "--report", Path("p.html")})
+          .exit_code,
+      3);
+  const std::string detail =
+      DataOf(Read(Path("p.html"))).at("remedies").back().at("detail").get<std::string>();
+  EXPECT_NE(detail.find("tensors that leave and come back (--budget)"), std::string::npos);
+}
+
 TEST_F(ReportTest, PlanAndScheduleTellOfOrders) {
   Build b = TwoBranches();
   std::swap(b.graph.operators[1], b.graph.operators[2]);

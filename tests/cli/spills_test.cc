@@ -1,5 +1,6 @@
 // berth plan --budget and berth check of such plans; berth sweep: points, restart, shards, merge.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -25,6 +26,13 @@ class SpillsCommandTest : public CommandTest {
     return lines;
   }
 };
+
+// What a page holds.
+Json DataOf(const std::string& html) {
+  const std::string begin = R"(<script type="application/json" id="data">)";
+  const std::size_t from = html.find(begin) + begin.size();
+  return Json::parse(html.substr(from, html.find("</script>", from) - from));
+}
 
 void ExpectHas(const std::string& text, const std::string& words) {
   EXPECT_NE(text.find(words), std::string::npos) << "no \"" << words << "\" in\n" << text;
@@ -63,12 +71,7 @@ TEST_F(SpillsCommandTest, PagesAndTracesShowWhatLeaves) {
   const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "MR", "--report",
                                       Path("plan.html"), "--trace", Path("trace.json")});
   ASSERT_EQ(result.exit_code, 0) << result.standard_error;
-  const std::string html = Read(Path("plan.html"));
-  const std::string begin = R"(<script type="application/json" id="data">)";
-  const std::size_t at = html.find(begin);
-  ASSERT_NE(at, std::string::npos);
-  const std::size_t from = at + begin.size();
-  const Json page = Json::parse(html.substr(from, html.find("</script>", from) - from));
+  const Json page = DataOf(Read(Path("plan.html")));
   EXPECT_EQ(page.at("traffic").at("avoidable"), 8);
   EXPECT_EQ(page.at("traffic").at("lower_bound"), 8);
   EXPECT_EQ(page.at("traffic").at("compulsory_out"), 2);
@@ -105,7 +108,7 @@ TEST_F(SpillsCommandTest, PlansAreTheSameFileAndCompared) {
   Json broken = Json::parse(Read(Path("one.json")));
   broken["residencies"][2]["end"] = broken["residencies"][2]["start"];
   ExpectRefused(Berth({"diff", Write("broken.json", broken.dump()), Path("all.json")}),
-                "broken.json: residency 2: needs");
+                "broken.json: buffer \"");
 }
 
 TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
@@ -116,6 +119,50 @@ TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
   ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MQ"}), "neither MR, MH, MP");
   ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MR", "--capacity", "9"}),
                 "--budget and --capacity");
+  EXPECT_EQ(Berth({"plan", OneSpillFile(), "--budget", ""}).exit_code, 2);
+}
+
+TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
+  const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "11", "--report",
+                                      Path("no.html"), "-o", Path("no.json")});
+  EXPECT_EQ(result.exit_code, 1);
+  ExpectHas(result.standard_output, "no.html\n");
+  ExpectHas(result.standard_output, "plan    not written, as there is no plan\n");
+  const Json page = DataOf(Read(Path("no.html")));
+  const Json& plan = page.at("plans")[0];
+  EXPECT_EQ(plan.at("head").at("outcome"), "infeasible");
+  EXPECT_EQ(plan.at("head").at("capacity"), 11);
+  EXPECT_EQ(plan.at("head").at("lower_bound"), 12);
+  EXPECT_EQ(plan.at("head").at("peak"), 14);
+  EXPECT_TRUE(plan.at("buffers").at("offset").is_null());
+  // Operator "join" alone, wherever it runs.
+  const Json& conflict = page.at("conflict");
+  const auto& operators = plan.at("graph").at("operators").at("name");
+  EXPECT_EQ(operators[conflict.at("step").get<std::size_t>()], "join");
+  EXPECT_EQ(conflict.at("load"), 12);
+  EXPECT_EQ(conflict.at("short_by"), 1);
+  EXPECT_TRUE(conflict.at("minimal").get<bool>());
+  Bytes sum = 0;
+  for (const Json& b : conflict.at("buffers")) {
+    sum += plan.at("buffers").at("size")[b.get<std::size_t>()].get<Bytes>();
+  }
+  EXPECT_EQ(sum, 12);
+  EXPECT_EQ(conflict.at("works_with"), 12);
+  EXPECT_EQ(page.at("remedies")[0].at("detail"),
+            "berth plan --budget 12 fits with 8 B of traffic, written and read: proved the least.");
+  EXPECT_EQ(page.at("verdict"), "");
+}
+
+TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
+  // An allocator that rounds sizes up to 256 bytes fits nothing into 12.
+  EXPECT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm", "bfc"}).exit_code, 3);
+  const ProcessResult named = Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm",
+                                     "first-fit-size", "--seed", "7", "-o", Path("plan.json")});
+  EXPECT_EQ(named.exit_code, 0) << named.standard_error;
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("options").at("algorithm"), "first-fit-size");
+  EXPECT_EQ(plan.at("options").at("seed"), "7");
+  ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MR", "--minimize"}), "--minimize: ");
 }
 
 TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
@@ -196,9 +243,9 @@ TEST_F(SpillsCommandTest, HostilePlansAreRefusedInGoodTime) {
   };
   refuse({"check", graph}, "bytes", 1, "residency 0: \"bytes\" is not 4, what the graph says");
   refuse({"check", graph}, "format_version", 2, "\"format_version\" is not 1");
-  refuse({"diff"}, "format_version", 2, "\"format_version\" is not 1");
-  refuse({"diff"}, "height", 5, "\"height\" is not what the residencies reach, 12");
-  refuse({"diff"}, "offset", std::int64_t{1} << 60, "residency 0 ends beyond 2^60");
+  refuse({"diff"}, "format_version", 2, "\"format_version\" is 2");
+  refuse({"diff"}, "height", 5, "\"height\" is 5, but the residencies reach 12");
+  refuse({"diff"}, "offset", std::int64_t{1} << 60, "offset + size at most 2^60");
 }
 
 TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
@@ -258,6 +305,66 @@ TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
   ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:1: not a line of a sweep");
   Write("all.csv", rows[0] + "\n" + rows[1].substr(0, 20) + "\n");
   ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2: not a line of a sweep");
+  // Rows that contradict themselves, and each other.
+  for (const std::string bad :
+       {"20,optimal,,0,0,0,0,1", "20,optimal,9,5,4,0,0,1", "20,infeasible,9,5,4,0,0,1",
+        "20,unknown,9,5,4,0,0,1", "20,feasible,9,5,4,0,10,1"}) {
+    Write("bad.csv", rows[0] + "\nm,0," + bad + input + "\n");
+    ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}), "bad.csv:2: not a line of a sweep");
+  }
+  Write("bad.csv", rows[0] + "\nm,0,10,infeasible,,0,0,0,0,1" + input +
+                       "\nm,1,5,feasible,9,5,4,0,9,1" + input + "\n");
+  ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}),
+                "m has a plan in 5 bytes, but is said not to fit 10");
+}
+
+TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
+  const ProcessResult result = Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o",
+                                      Path("s.csv"), "--report", Path("s.html")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::vector<std::string> rows = Lines("s.csv");
+  ASSERT_EQ(rows.size(), 6u);
+  const char* const expected[] = {
+      "spill.json,0,12,optimal,8,4,4,8,8,", "spill.json,1,11,infeasible,,0,0,0,0,",
+      "spill.json,2,20,optimal,0,0,0,0,0,", "spill.json,3,14,optimal,0,0,0,0,0,",
+      "spill.json,4,12,optimal,8,4,4,8,8,"};
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(rows[i + 1].rfind(expected[i], 0), 0u) << rows[i + 1];
+  const Json page = DataOf(Read(Path("s.html")));
+  EXPECT_EQ(page.at("kind"), "sweep");
+  ASSERT_EQ(page.at("curves").size(), 1u);
+  const Json& curve = page.at("curves")[0];
+  EXPECT_EQ(curve.at("model"), "spill.json");
+  EXPECT_EQ(curve.at("least"), 12);
+  EXPECT_EQ(curve.at("least_peak"), 14);
+  EXPECT_EQ(curve.at("number"), Json({0, 1, 2, 3, 4}));
+  EXPECT_EQ(curve.at("capacity"), Json({12, 11, 20, 14, 12}));
+  EXPECT_EQ(curve.at("avoidable"), Json({8, nullptr, 0, 0, 8}));
+  EXPECT_EQ(curve.at("lower_bound")[0], 8);
+  EXPECT_EQ(rows[1].substr(rows[1].rfind(',') + 1), curve.at("input"));
+  // What points were read from a file is said.
+  ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o", Path("s.csv"),
+                   "--report", Path("again.html")})
+                .exit_code,
+            0);
+  std::map<std::string, std::string> lines;
+  const Json again = DataOf(Read(Path("again.html")));
+  for (const Json& line : again.at("provenance")) {
+    lines[line[0].get<std::string>()] = line[1].get<std::string>();
+  }
+  EXPECT_EQ(lines.at("solved by this run"), "0 points");
+  EXPECT_EQ(lines.at("read from"), Path("s.csv"));
+  EXPECT_EQ(lines.at("verifier"), "has not seen the plans of points read");
+  EXPECT_EQ(lines.at("capacities"), "MR, 11, 20, MP, MR");
+  ExpectRefused(Berth({"sweep", OneSpillFile(), "--report", Path("s.svg")}),
+                "does not end in .html");
+  ExpectRefused(Berth({"sweep", OneSpillFile(), "--report", "-", "-o", "-"}), "standard output");
+  // A plan for less memory also counts for more, with all that is known of it.
+  const std::string input = rows[1].substr(rows[1].rfind(','));
+  Write("loose.csv", rows[0] + "\nspill.json,0,20,feasible,9,5,4,0,9,1" + input +
+                         "\nspill.json,1,12,feasible,8,4,4,0,7,1" + input + "\n");
+  ASSERT_EQ(Berth({"sweep", "--merge", Path("loose.csv"), "-o", Path("tight.csv")}).exit_code, 0);
+  EXPECT_EQ(Lines("tight.csv")[1], "spill.json,0,20,feasible,8,4,4,0,7,1" + input);
 }
 
 TEST_F(SpillsCommandTest, ShardsMakeTheWhole) {

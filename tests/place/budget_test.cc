@@ -53,6 +53,22 @@ TEST(Budget, NegativeLimitsAreZero) {
   EXPECT_FALSE(time.SpendNode());
 }
 
+// A search within a search within a search still lets whoever started it have a look.
+TEST(Budget, PartsOfPartsPollTheWhole) {
+  Budget whole;
+  int polls = 0;
+  whole.SetOnPoll([&] {
+    if (++polls == 2) whole.Cancel();
+  });
+  Budget part(whole, 0.5);
+  Budget part_of_part(part, 0.5);
+  int nodes = 0;
+  while (nodes < 100'000 && part_of_part.SpendNode()) ++nodes;
+  EXPECT_LT(nodes, 1000);
+  EXPECT_EQ(polls, 2);
+  EXPECT_TRUE(part_of_part.Exhausted());
+}
+
 TEST(Budget, AnEndlessTimeLimitIsNone) {
   Budget budget;
   budget.SetTimeLimit(1e300);

@@ -57,6 +57,38 @@ Bytes PeakWithout(const Problem& problem, std::size_t without) {
   return peak;
 }
 
+TEST(SweepPage, HoldsEveryPointAsData) {
+  SweepCurve hostile;
+  hostile.model = "</script><!--\xff";
+  hostile.input = "hash";
+  hostile.points.push_back({3, kMaxBytes, Outcome::kFeasible, kMaxBytes - 1, 1, kMaxBytes - 2, 7, 5,
+                            0.123456789012345678});
+  hostile.points.push_back({0, 0, Outcome::kInfeasible});
+  SweepCurve known;
+  known.model = "known";
+  known.least = 5;
+  known.least_peak = 9;
+  const std::string html = WritePage({hostile, known}, {{"a title", "what <it> says"}});
+  EXPECT_EQ(html, WritePage({hostile, known}, {{"a title", "what <it> says"}}));
+  const Json data = Json::parse(DataOf(html));
+  EXPECT_EQ(data.at("kind"), "sweep");
+  EXPECT_EQ(data.at("provenance"), Json::parse(R"([["a title", "what <it> says"]])"));
+  const Json& first = data.at("curves").at(0);
+  EXPECT_EQ(first.at("model"), "</script><!--\xef\xbf\xbd");
+  EXPECT_TRUE(first.at("least").is_null());
+  EXPECT_EQ(first.at("number"), Json({3, 0}));
+  EXPECT_EQ(first.at("capacity"), Json({kMaxBytes, 0}));
+  EXPECT_EQ(first.at("outcome"), Json({"feasible", "infeasible"}));
+  EXPECT_EQ(first.at("avoidable"), Json({kMaxBytes - 1, nullptr}));
+  EXPECT_EQ(first.at("spilled"), Json({1, 0}));
+  EXPECT_EQ(first.at("retrieved"), Json({kMaxBytes - 2, 0}));
+  EXPECT_EQ(first.at("lower_bound"), Json({7, 0}));
+  EXPECT_EQ(first.at("without_addresses"), Json({5, 0}));
+  EXPECT_EQ(first.at("seconds"), Json({0.123456789012345678, 0.0}));
+  EXPECT_EQ(data.at("curves").at(1).at("least_peak"), 9);
+  EXPECT_NE(html.find("<title>2 models: traffic against memory"), std::string::npos);
+}
+
 TEST(Analysis, AgreesWithCountingStepByStep) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);

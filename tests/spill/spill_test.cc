@@ -13,6 +13,9 @@
 
 #include "base/random.h"
 #include "berth/place.h"
+#include "spill/layout.h"
+#include "spill/model.h"
+#include "spill/search.h"
 #include "testing/random_graph.h"
 #include "testing/spill_oracle.h"
 #include "tests/graph/build.h"
@@ -101,6 +104,95 @@ TEST(Spill, PlansWithoutTimeHaveAddresses) {
     EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
     EXPECT_LE(answer->lower_bound, answer->best->traffic.avoidable());
   }
+}
+
+// A graph in which much has to leave and nothing is proved soon.
+Graph HardGraph(std::uint64_t seed) {
+  GraphKnobs knobs;
+  knobs.min_operators = 200;
+  knobs.max_operators = 200;
+  knobs.max_outputs = 2;
+  knobs.max_bytes = 40;
+  knobs.far_chance = 0.5;
+  return RandomGraph(seed, knobs);
+}
+
+// Interrupted, it still looks for addresses: otherwise all would leave that does not have to stay.
+TEST(Spill, CancelledItStillFindsAddresses) {
+  const Graph graph = HardGraph(2);
+  SpillOptions options;
+  options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
+  options.placer = PlaceIt;
+  Budget budget;
+  int polls = 0;
+  budget.SetOnPoll([&] {
+    if (++polls == 8) budget.Cancel();
+  });
+  const auto answer = PlanWithSpills(graph, options, budget);
+  ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+  EXPECT_TRUE(budget.cancelled());
+  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
+}
+
+// Work is counted, not timed: the search ends at the same state each time.
+TEST(Spill, EndsWithItsEffort) {
+  const Graph graph = HardGraph(1);
+  const spill::Model model = spill::CompileModel(graph, {});
+  const auto states_with = [&](std::int64_t work) {
+    spill::Effort effort;
+    effort.work = work;
+    spill::Search search(model, FindLeastMemory(graph, {}).bytes, {}, nullptr, effort);
+    Budget budget;
+    const auto answer = search.BestFirst(spill::kNoCost, 1'000'000, budget);
+    EXPECT_FALSE(answer.complete);
+    EXPECT_TRUE(effort.spent());
+    return budget.nodes_spent();
+  };
+  const std::int64_t little = states_with(1'000'000);
+  EXPECT_EQ(states_with(1'000'000), little);
+  EXPECT_GT(states_with(10'000'000), 2 * little);
+}
+
+// Where memory is full a beam forgets what leads nowhere and gets narrower, and exact search ends.
+TEST(Spill, LittleMemoryNarrowsTheSearch) {
+  const Graph graph = HardGraph(1);
+  const Bytes capacity = FindLeastMemory(graph, {}).bytes;
+  const spill::Model model = spill::CompileModel(graph, {});
+  Budget budget;
+  const auto beam = [&](std::size_t most_bytes) {
+    spill::Effort effort;
+    effort.most_bytes = most_bytes;
+    spill::Search search(model, capacity, {}, nullptr, effort);
+    bool exact = true;
+    const auto found = search.Beam({64, 4, 16}, spill::kNoCost, exact, budget);
+    EXPECT_FALSE(exact);
+    EXPECT_TRUE(found.has_value());
+    if (!found) return Bytes{0};
+    // The traffic of its stays is the cost that it was found at.
+    const spill::Layout layout = spill::LayoutOf(graph, model, *found);
+    EXPECT_EQ(spill::AvoidableTraffic(layout), found->cost);
+    const std::vector<Bytes> load = spill::LoadOf(layout);
+    EXPECT_LE(*std::max_element(load.begin(), load.end()), capacity);
+    return found->cost;
+  };
+  const Bytes widest = beam(std::size_t{1} << 30);
+  EXPECT_EQ(beam(std::size_t{1} << 29), widest);
+  EXPECT_NE(beam(std::size_t{1} << 18), widest);
+  EXPECT_GT(beam(1), widest);  // One path alone.
+
+  spill::Effort effort;
+  effort.most_bytes = std::size_t{1} << 18;
+  spill::Search search(model, capacity, {}, nullptr, effort);
+  const auto answer = search.BestFirst(spill::kNoCost, 1'000'000, budget);
+  EXPECT_TRUE(answer.out_of_memory);
+  EXPECT_FALSE(answer.complete);
+  EXPECT_LE(answer.bound, widest);
+
+  SpillOptions options;
+  options.most_bytes = 1000;
+  const auto refused = PlanWithSpills(graph, options, budget);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "most_bytes is 1000, less than 1048576");
 }
 
 TEST(Spill, AWriteInPlaceMakesTheCopyStale) {

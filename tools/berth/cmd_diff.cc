@@ -8,7 +8,6 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
-#include "tools/berth/spilling.h"
 
 namespace berth::internal {
 namespace {
@@ -242,8 +241,7 @@ std::string Summary::ToText() const {
 Result<PlanFile> LoadPlan(const std::string& path) {
   const auto text = ReadFile(path);
   if (!text) return tl::unexpected(text.error());
-  const std::string name = path == "-" ? "standard input" : path;
-  return IsSpillPlan(*text) ? ReadSpillPlanAlone(*text, name) : ReadPlan(*text, name);
+  return ReadPlan(*text, path == "-" ? "standard input" : path);
 }
 
 Result<ExitCode> Run(const DiffArguments& arguments) {

@@ -161,8 +161,10 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   if (answer->best) VerifyOrDie(input.problem, *answer->best, ExitCodeOf(answer->outcome) == kDone);
   const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
                               arguments.search.node_limit};
-  const PageOptions page{"explain", Verdict(input.problem, answer->best), conflict,
-                         PlacementRemedies(input.problem, *answer)};
+  PageOptions page{"explain", Verdict(input.problem, answer->best), conflict};
+  AddRemedies(search, page, [&](RemedySearch& remedies) {
+    page.remedies = PlacementRemedies(input.problem, *answer, remedies);
+  });
   return WriteFile(arguments.report, WritePage(input.problem, *answer, provenance, page));
 }
 
@@ -175,7 +177,7 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
   }
   const auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
-  WatchedSearch search(arguments.search);
+  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfRemedies);
   const auto conflict = search.Explain(input->problem);
   if (!conflict) return tl::unexpected(conflict.error());
   if (!arguments.table.capacity && !conflict->pins_collide) {

@@ -160,7 +160,7 @@ std::string Summary::ToText() const {
   return Headline() + "\n" + facts.ToString() + (advice.empty() ? "" : "  " + advice + "\n");
 }
 
-Result<void> WriteOutputs(const Summary& summary) {
+Result<void> WriteOutputs(const Summary& summary, WatchedSearch& search) {
   const auto& [input, answer, arguments, load, fits, interrupted, collision] = summary;
   const PlanOutputs& outputs = arguments.outputs;
   if (answer.best) VerifyOrDie(input.problem, *answer.best, fits);
@@ -170,9 +170,11 @@ Result<void> WriteOutputs(const Summary& summary) {
     provenance.solver = std::string(MethodName(arguments.search.method));
   }
   if (!outputs.report.empty()) {
-    PageOptions page{"place", Verdict(input.problem, answer.best),
-                     FindConflict(input.problem, answer.outcome),
-                     PlacementRemedies(input.problem, answer)};
+    PageOptions page{"place", Verdict(input.problem, answer.best)};
+    AddRemedies(search, page, [&, &table = input, &found = answer](RemedySearch& remedies) {
+      page.conflict = FindConflict(table.problem, found.outcome, remedies);
+      page.remedies = PlacementRemedies(table.problem, found, remedies);
+    });
     if (auto written =
             WriteFile(outputs.report, WritePage(input.problem, answer, provenance, page));
         !written) {
@@ -211,7 +213,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
 
-  WatchedSearch search(arguments.search);
+  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
   auto answer = search.Place(input->problem);
   if (!answer) return tl::unexpected(answer.error());
 
@@ -223,7 +225,8 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
     if (!collision) return tl::unexpected(collision.error());
     summary.collision = std::move(*collision);
   }
-  if (auto written = WriteOutputs(summary); !written) return tl::unexpected(written.error());
+  if (auto written = WriteOutputs(summary, search); !written)
+    return tl::unexpected(written.error());
   return Conclude(arguments.outputs, answer->outcome, summary);
 }
 

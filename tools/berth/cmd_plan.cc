@@ -22,7 +22,7 @@ struct PlanArguments {
   ModelArguments model;
   std::string order;
   std::optional<Bytes> capacity;
-  std::string budget;
+  std::optional<std::string> budget;
   SearchArguments search;
   PlanOutputs outputs;
   bool tensors = false;
@@ -40,7 +40,7 @@ struct Summary {
 
   [[nodiscard]] Json ToJson() const;
   [[nodiscard]] std::string ToText() const;
-  [[nodiscard]] std::vector<Remedy> Remedies() const;
+  [[nodiscard]] std::vector<Remedy> Remedies(RemedySearch& search) const;
   [[nodiscard]] std::vector<std::string> Advice() const;
 
  private:
@@ -299,20 +299,21 @@ std::string Summary::ToText() const {
   return text;
 }
 
-std::vector<Remedy> Summary::Remedies() const {
+std::vector<Remedy> Summary::Remedies(RemedySearch& search) const {
   // Of the placement within this order.
   std::vector<Remedy> remedies;
-  if (plan.place.best) remedies = PlacementRemedies(plan.liveness.problem, plan.place);
+  if (plan.place.best) remedies = PlacementRemedies(plan.liveness.problem, plan.place, search);
   if (arguments.capacity && !fits) {
-    auto of_spills = SpillRemedy(model.graph, arguments.model.counting, *arguments.capacity, plan);
+    auto of_spills =
+        SpillRemedy(model.graph, arguments.model.counting, *arguments.capacity, plan, search);
     if (of_spills) remedies.push_back(*std::move(of_spills));
   }
-  auto of_order = OrderRemedies(model.graph, plan, options.schedule, peak, in_place_peak);
+  auto of_order = OrderRemedies(model.graph, plan, options.schedule, peak, in_place_peak, search);
   std::move(of_order.begin(), of_order.end(), std::back_inserter(remedies));
   return remedies;
 }
 
-Result<void> WriteOutputs(const Summary& summary) {
+Result<void> WriteOutputs(const Summary& summary, WatchedSearch& search) {
   const PlanAnswer& plan = summary.plan;
   const PlanArguments& arguments = summary.arguments;
   const PlanOutputs& outputs = arguments.outputs;
@@ -325,9 +326,12 @@ Result<void> WriteOutputs(const Summary& summary) {
   provenance.schedule = summary.options.schedule;
   provenance.in_place = arguments.model.in_place;
   if (!outputs.report.empty()) {
-    PageOptions page{"plan", Verdict(problem, plan.place.best),
-                     FindConflict(problem, plan.place.outcome), summary.Remedies(),
-                     NotesOf(summary.model)};
+    PageOptions page{"plan", Verdict(problem, plan.place.best)};
+    AddRemedies(search, page, [&](RemedySearch& remedies) {
+      page.conflict = FindConflict(problem, plan.place.outcome, remedies);
+      page.remedies = summary.Remedies(remedies);
+    });
+    page.notes = NotesOf(summary.model);
     if (auto written =
             WriteFile(outputs.report, WritePage(summary.model.graph, plan, provenance, page));
         !written) {
@@ -372,14 +376,20 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
     return Fail(ErrorCode::kInvalidOptions,
                 "--order: with --budget it is auto or program, not '" + arguments.order + "'");
   }
+  if (arguments.search.options.minimize) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--minimize: with --budget the least traffic is looked for, not the least memory; "
+                "a smaller --budget asks for less");
+  }
   SpillRequest request;
-  request.budget = arguments.budget;
+  request.budget = *arguments.budget;
+  request.place = arguments.search.options;
   request.fixed_order = fixed;
   request.outputs = arguments.outputs;
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
   request.node_limit = arguments.search.node_limit;
-  WatchedSearch search(arguments.search);
+  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
   const auto run = PlanWithinBudget(model, arguments.model.counting, request, search);
   if (!run) return tl::unexpected(run.error());
   if (run->answer.best) return kDone;
@@ -397,7 +407,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   }
   const auto model = LoadModel(arguments.model);
   if (!model) return tl::unexpected(model.error());
-  if (!arguments.budget.empty()) return RunWithinBudget(arguments, *model);
+  if (arguments.budget) return RunWithinBudget(arguments, *model);
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
@@ -406,7 +416,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   if (!order) return tl::unexpected(order.error());
   options.order = std::move(*order);
 
-  WatchedSearch search(arguments.search);
+  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
   const auto plan = search.Plan(model->graph, options);
   if (!plan) return tl::unexpected(plan.error());
 
@@ -420,7 +430,8 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
       fits,
       search.interrupted(),
       PeakInPlace(*model, plan->schedule.order, arguments.model)};
-  if (auto written = WriteOutputs(summary); !written) return tl::unexpected(written.error());
+  if (auto written = WriteOutputs(summary, search); !written)
+    return tl::unexpected(written.error());
   return Conclude(arguments.outputs, plan->outcome, summary);
 }
 
@@ -437,7 +448,7 @@ Command AddPlanCommand(CLI::App& berth) {
   app->add_option("--budget", arguments->budget,
                   "As --capacity, but what does not fit leaves the memory and comes back, with the "
                   "least traffic: bytes, or MR (what one operator needs), MP (the least peak), MH "
-                  "(halfway).")
+                  "(halfway). --algorithm, --seed and --threads are then how addresses are found.")
       ->type_name("BYTES");
   AddOrder(*app, arguments->order);
   app->add_option("-o,--output", arguments->outputs.plan,
@@ -459,7 +470,10 @@ Command AddPlanCommand(CLI::App& berth) {
   app->footer(
       "Exit codes: 0 planned, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
-      "Three quarters of --time-limit go to the order at most, the rest to the placement.\n"
+      "Three quarters of --time-limit go to the order at most, the rest to the placement; with\n"
+      "--report a quarter is kept for what would help. Without a limit each search ends after a\n"
+      "fixed effort, the same on every machine: some ten seconds for what has to leave "
+      "(--budget).\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"

@@ -116,7 +116,7 @@ Result<void> WriteOutput(const Model& model, const ScheduleAnswer& answer,
 // The report and the trace: of an order, whose tensors have no addresses.
 Result<void> WriteReports(const Model& model, const ScheduleArguments& arguments,
                           const ScheduleOptions& options, const ScheduleAnswer& answer,
-                          Bytes program_order_peak) {
+                          Bytes program_order_peak, WatchedSearch& search) {
   if (arguments.report.empty() && arguments.trace.empty()) return {};
   PlanAnswer plan;
   plan.outcome = answer.outcome;
@@ -141,7 +141,9 @@ Result<void> WriteReports(const Model& model, const ScheduleArguments& arguments
   if (!arguments.model.in_place) {
     in_place_peak = Live(ReuseInPlace(model.graph), answer.order, options.counting).peak;
   }
-  page.remedies = OrderRemedies(model.graph, plan, options, peak, in_place_peak);
+  AddRemedies(search, page, [&](RemedySearch& remedies) {
+    page.remedies = OrderRemedies(model.graph, plan, options, peak, in_place_peak, remedies);
+  });
   page.notes = model.notes;
   return WriteFile(arguments.report, WritePage(model.graph, plan, provenance, page));
 }
@@ -173,7 +175,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   }
   ScheduleOptions options = arguments.options;
   options.counting = arguments.model.counting;
-  WatchedSearch search(arguments.search);
+  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfRemedies);
   const auto answer = search.Schedule(model->graph, options);
   if (!answer) return tl::unexpected(answer.error());
   VerifyOrderOrDie(model->graph, answer->order, options.counting, answer->peak);
@@ -183,7 +185,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
     }
   }
   const Bytes before = Live(model->graph, ProgramOrder(model->graph), options.counting).peak;
-  if (auto written = WriteReports(*model, arguments, options, *answer, before); !written) {
+  if (auto written = WriteReports(*model, arguments, options, *answer, before, search); !written) {
     return tl::unexpected(written.error());
   }
   if (arguments.json) {

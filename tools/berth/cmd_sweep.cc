@@ -1,9 +1,10 @@
 // berth sweep -- how much has to move off chip and back, for every size of the memory.
 //
-// The points of a model go from the largest capacity to the smallest, so that each begins with the
-// order of the one before; what is proved for a larger capacity holds for all smaller ones, and a
-// plan for a smaller one is one for all larger. Points are written as they are done: a run that was
-// stopped goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
+// The points of a model are solved from the largest capacity to the smallest, so that each begins
+// with the order of the one before and no answer depends on how they are listed; that is as they
+// were asked for. What is proved for a larger capacity holds for all smaller ones, and a plan for a
+// smaller one is one for all larger. Points are written as they are done: a run that was stopped
+// goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include <sstream>
 #include <utility>
 
+#include "berth/page.h"
 #include "berth/report.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
@@ -35,24 +37,26 @@ struct SweepArguments {
   std::string shard;
   std::string output;
   std::string svg;
+  std::string report;
   std::vector<std::string> merge;
 };
+
+// What is known of the models besides their points, and how these came about: for the report.
+struct Background {
+  std::map<std::string, NamedBudgets> budgets;  // By model, of those that were read.
+  std::vector<std::string> files;               // That points were read from.
+  std::size_t solved = 0;                       // By this run.
+};
+
+// Unless told, a model is done within a minute; what easy points leave goes to hard ones.
+constexpr double kSecondsForAll = 50;
 
 constexpr std::string_view kHeader =
     "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,"
     "seconds,input";
 
-struct Row {
+struct Row : SweepPoint {
   std::string model;
-  int point = 0;
-  Bytes capacity = 0;
-  std::string outcome;
-  std::optional<Bytes> avoidable;
-  Bytes spilled = 0;
-  Bytes retrieved = 0;
-  Bytes lower_bound = 0;
-  Bytes without_addresses = 0;
-  double seconds = 0;
   std::string input;  // The model's hash, and how it was read: points of another are not mixed in.
 };
 
@@ -67,7 +71,8 @@ std::string ToCsv(const std::vector<Row>& rows) {
   std::ostringstream out;
   out << kHeader << "\n";
   for (const Row& row : rows) {
-    out << Cell(row.model) << ',' << row.point << ',' << row.capacity << ',' << row.outcome << ',';
+    out << Cell(row.model) << ',' << row.number << ',' << row.capacity << ','
+        << ToString(row.outcome) << ',';
     if (row.avoidable) out << *row.avoidable;
     out << ',' << row.spilled << ',' << row.retrieved << ',' << row.lower_bound << ','
         << row.without_addresses << ',' << row.seconds << ',' << Cell(row.input) << "\n";
@@ -76,6 +81,8 @@ std::string ToCsv(const std::vector<Row>& rows) {
 }
 
 constexpr double kMostSeconds = 1e9;
+constexpr Outcome kOutcomes[] = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
+                                 Outcome::kUnknown};
 
 // Reads what ToCsv() has written. Error: kParse, naming file and line.
 Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& name) {
@@ -124,9 +131,8 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     if (!point || *point > 1'000'000 || !capacity || !spilled || !retrieved || !bound || !without) {
       return wrong();
     }
-    row.point = static_cast<int>(*point);
+    row.number = static_cast<int>(*point);
     row.capacity = *capacity;
-    row.outcome = cells[3];
     if (!cells[4].empty()) {
       row.avoidable = whole(cells[4]);
       if (!row.avoidable) return wrong();
@@ -138,14 +144,18 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     char* end = nullptr;
     row.seconds = std::strtod(cells[9].c_str(), &end);
     row.input = cells[10];
-    const bool known = row.outcome == "optimal" || row.outcome == "feasible" ||
-                       row.outcome == "infeasible" || row.outcome == "unknown";
-    if (!known || cells[9].empty() || *end != '\0' || !std::isfinite(row.seconds) ||
-        row.seconds < 0 || row.seconds > kMostSeconds) {
+    const auto outcome = std::find_if(std::begin(kOutcomes), std::end(kOutcomes),
+                                      [&](Outcome each) { return ToString(each) == cells[3]; });
+    if (outcome == std::end(kOutcomes) || cells[9].empty() || *end != '\0' ||
+        !std::isfinite(row.seconds) || row.seconds < 0 || row.seconds > kMostSeconds) {
       return wrong();
     }
-    if (row.avoidable &&
-        (*row.avoidable != row.spilled + row.retrieved || *row.avoidable < row.lower_bound)) {
+    row.outcome = *outcome;
+    const bool planned = row.outcome == Outcome::kOptimal || row.outcome == Outcome::kFeasible;
+    if (planned != row.avoidable.has_value()) return wrong();
+    if (planned && (*row.avoidable != row.spilled + row.retrieved ||
+                    *row.avoidable < row.lower_bound || *row.avoidable < row.without_addresses ||
+                    (row.outcome == Outcome::kOptimal && *row.avoidable != row.lower_bound))) {
       return wrong();
     }
     rows.push_back(std::move(row));
@@ -185,7 +195,7 @@ Result<void> CheckOneInput(const std::vector<Row>& rows, const Row& other,
 
 void Sort(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.model != b.model ? a.model < b.model : a.point < b.point;
+    return a.model != b.model ? a.model < b.model : a.number < b.number;
   });
 }
 
@@ -202,16 +212,18 @@ void Tighten(std::vector<Row>& rows) {
         row->avoidable = best->avoidable;
         row->spilled = best->spilled;
         row->retrieved = best->retrieved;
-        row->outcome = "feasible";
+        row->without_addresses = best->without_addresses;
+        row->outcome = Outcome::kFeasible;
       }
       if (row->avoidable) best = row;
     }
     Bytes bound = 0;
-    for (auto row = points.rbegin(); row != points.rend(); ++row) {
-      if ((*row)->outcome == "infeasible") continue;
-      bound = std::max(bound, (*row)->lower_bound);
-      (*row)->lower_bound = bound;
-      if ((*row)->avoidable && *(*row)->avoidable == bound) (*row)->outcome = "optimal";
+    std::reverse(points.begin(), points.end());
+    for (Row* row : points) {
+      if (row->outcome == Outcome::kInfeasible) continue;
+      bound = std::max(bound, row->lower_bound);
+      row->lower_bound = bound;
+      if (row->avoidable && *row->avoidable == bound) row->outcome = Outcome::kOptimal;
     }
   }
 }
@@ -224,7 +236,7 @@ std::string TableOf(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     table.AddRow({Abridged(row.model, 40), FormatCount(row.capacity),
                   row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.lower_bound),
-                  row.outcome, FormatSeconds(row.seconds)});
+                  std::string(ToString(row.outcome)), FormatSeconds(row.seconds)});
   }
   return table.ToString();
 }
@@ -247,7 +259,7 @@ std::string PictureOf(const std::vector<Row>& rows) {
     line.style = ChartSeries::Style::kSteps;
     line.points.push_back(
         {static_cast<double>(row.capacity), static_cast<double>(*row.avoidable),
-         row.outcome != "optimal",
+         row.outcome != Outcome::kOptimal,
          FormatBytesExactly(row.capacity) + ": " + FormatBytesExactly(*row.avoidable)});
   }
   if (series.size() == 1) chart.title += ", " + series.begin()->first;
@@ -259,7 +271,71 @@ std::string PictureOf(const std::vector<Row>& rows) {
   return WriteSvg(chart);
 }
 
-Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows) {
+// How the points came about, as pairs of a title and what it says.
+std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArguments& arguments,
+                                                              const Background& background) {
+  std::vector<std::pair<std::string, std::string>> lines = {{"berth version", BERTH_VERSION}};
+  const auto joined = [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + OneLine(word);
+    return text;
+  };
+  if (arguments.merge.empty()) {
+    lines.emplace_back("capacities", arguments.budgets.empty()
+                                         ? std::to_string(arguments.points) + " from MP down to MR"
+                                         : joined(arguments.budgets));
+    lines.emplace_back("order of the operators",
+                       arguments.fixed_order ? "as written" : "searched for");
+    lines.emplace_back("time limit", arguments.time_limit
+                                         ? FormatSeconds(*arguments.time_limit) + " for each point"
+                                     : arguments.node_limit
+                                         ? "none"
+                                         : FormatSeconds(kSecondsForAll) + " for each model");
+    lines.emplace_back("node limit", arguments.node_limit
+                                         ? FormatCount(*arguments.node_limit) + " for each point"
+                                         : "none");
+    lines.emplace_back("seed", GetOption(PlaceOptions{}, "seed").value());
+    if (!arguments.shard.empty()) lines.emplace_back("shard", OneLine(arguments.shard));
+    lines.emplace_back("solved by this run",
+                       Plural(static_cast<std::int64_t>(background.solved), "point"));
+  }
+  if (!background.files.empty()) lines.emplace_back("read from", joined(background.files));
+  std::string verdict;
+  if (background.solved > 0) {
+    verdict =
+        "accepted every plan that this run found, each run in a memory that knows whose "
+        "bytes it holds";
+  }
+  if (!background.files.empty()) {
+    verdict += (verdict.empty() ? "" : "; ") + std::string("has not seen the plans of points read");
+  }
+  lines.emplace_back("verifier", verdict.empty() ? "nothing to verify" : verdict);
+  return lines;
+}
+
+// `rows` are sorted by model.
+std::vector<SweepCurve> CurvesOf(const std::vector<Row>& rows, const SweepArguments& arguments,
+                                 const Background& background) {
+  std::vector<SweepCurve> curves;
+  for (const Row& row : rows) {
+    if (curves.empty() || curves.back().model != row.model) {
+      SweepCurve& curve = curves.emplace_back();
+      curve.model = row.model;
+      curve.input = row.input;
+      const auto named = background.budgets.find(row.model);
+      if (named != background.budgets.end()) {
+        curve.least = named->second.least.bytes;
+        // In program order more may have to leave there.
+        if (!arguments.fixed_order) curve.least_peak = named->second.least_peak;
+      }
+    }
+    curves.back().points.push_back(row);
+  }
+  return curves;
+}
+
+Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows,
+                        const Background& background) {
   Sort(rows);
   Tighten(rows);
   if (!arguments.output.empty()) {
@@ -272,10 +348,38 @@ Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows) 
       return tl::unexpected(written.error());
     }
   }
-  if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg)) {
+  if (!arguments.report.empty()) {
+    const std::string page =
+        WritePage(CurvesOf(rows, arguments, background), ProvenanceOf(arguments, background));
+    if (auto written = WriteFile(arguments.report, page); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg) &&
+      !IsStandardOutput(arguments.report)) {
     Print(TableOf(rows));
   }
   return kDone;
+}
+
+// What fits a memory fits a larger one.
+Result<void> CheckThatMoreMemoryFits(const std::vector<Row>& rows) {
+  std::map<std::string, Bytes> least;  // With a plan.
+  for (const Row& row : rows) {
+    if (!row.avoidable) continue;
+    const auto [place, is_new] = least.emplace(row.model, row.capacity);
+    if (!is_new) place->second = std::min(place->second, row.capacity);
+  }
+  for (const Row& row : rows) {
+    const auto fits = least.find(row.model);
+    if (row.outcome != Outcome::kInfeasible || fits == least.end()) continue;
+    if (row.capacity < fits->second) continue;
+    return Fail(ErrorCode::kInvalidOptions, "--merge: " + OneLine(row.model) + " has a plan in " +
+                                                std::to_string(fits->second) +
+                                                " bytes, but is said not to fit " +
+                                                std::to_string(row.capacity));
+  }
+  return {};
 }
 
 Result<ExitCode> Merge(const SweepArguments& arguments) {
@@ -294,10 +398,10 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
         return tl::unexpected(same.error());
       }
       if (all.empty() || all.back().model != row.model) all.push_back(row);
-      const auto [place, is_new] = known.emplace(std::pair{row.model, row.point}, row);
+      const auto [place, is_new] = known.emplace(std::pair{row.model, row.number}, row);
       if (!is_new && place->second.capacity != row.capacity) {
         return Fail(ErrorCode::kInvalidOptions,
-                    "--merge: " + OneLine(path) + " has point " + std::to_string(row.point) +
+                    "--merge: " + OneLine(path) + " has point " + std::to_string(row.number) +
                         " of " + OneLine(row.model) + " with " + std::to_string(row.capacity) +
                         " bytes, another file with " + std::to_string(place->second.capacity) +
                         ": these are not of one sweep");
@@ -307,7 +411,10 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
   std::vector<Row> rows;
   rows.reserve(known.size());
   for (auto& [key, row] : known) rows.push_back(std::move(row));
-  return Finish(arguments, std::move(rows));
+  if (auto agree = CheckThatMoreMemoryFits(rows); !agree) return tl::unexpected(agree.error());
+  Background background;
+  background.files = arguments.merge;
+  return Finish(arguments, std::move(rows), background);
 }
 
 // What the answers depend on besides the capacity.
@@ -329,8 +436,9 @@ std::string InputOf(const Model& model, const ModelArguments& arguments, bool fi
 Result<ExitCode> Run(const SweepArguments& arguments) {
   for (const Result<void>& checked :
        {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
-                        {"--svg -", IsStandardOutput(arguments.svg)}}),
-        CheckOutput(arguments.output), CheckOutput(arguments.svg)}) {
+                        {"--svg -", IsStandardOutput(arguments.svg)},
+                        {"--report -", IsStandardOutput(arguments.report)}}),
+        CheckOutput(arguments.output), CheckOutput(arguments.svg), CheckReport(arguments.report)}) {
     if (!checked) return tl::unexpected(checked.error());
   }
   if (!arguments.merge.empty()) return Merge(arguments);
@@ -342,6 +450,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
 
   // What an earlier run has done.
   std::vector<Row> rows;
+  Background background;
   if (!arguments.output.empty() && !IsStandardOutput(arguments.output) &&
       std::filesystem::exists(arguments.output)) {
     const auto text = ReadFile(arguments.output);
@@ -350,6 +459,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       auto done = FromCsv(*text, arguments.output);
       if (!done) return tl::unexpected(done.error());
       rows = std::move(*done);
+      if (!rows.empty()) background.files.push_back(arguments.output);
     }
   }
   std::int64_t unit = 0;
@@ -378,6 +488,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
     Budget scheduling;
     const auto named = FindBudgets(model->graph, one.counting, scheduling);
     if (!named) return tl::unexpected(named.error());
+    background.budgets[about.model] = *named;
     std::vector<Bytes> capacities;
     if (!arguments.budgets.empty()) {
       for (const std::string& text : arguments.budgets) {
@@ -399,13 +510,13 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       const std::int64_t mine = unit++;
       if (mine % shard->second != shard->first - 1) continue;
       const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == about.model && row.point == static_cast<int>(i) &&
+        return row.model == about.model && row.number == static_cast<int>(i) &&
                row.capacity == capacities[i];
       });
       if (!done) points.push_back(i);
     }
-    // Unless told, a model is done within a minute; what easy points leave goes to hard ones.
-    constexpr double kSecondsForAll = 50;
+    std::stable_sort(points.begin(), points.end(),
+                     [&](std::size_t i, std::size_t j) { return capacities[i] > capacities[j]; });
     double seconds_left =
         kSecondsForAll * static_cast<double>(points.size()) / static_cast<double>(count);
     Order before;
@@ -423,9 +534,9 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
                                       arguments.fixed_order, budget);
       if (!answer) return tl::unexpected(answer.error());
       Row row = about;
-      row.point = static_cast<int>(i);
+      row.number = static_cast<int>(i);
       row.capacity = capacities[i];
-      row.outcome = ToString(answer->outcome);
+      row.outcome = answer->outcome;
       row.lower_bound = answer->lower_bound;
       row.without_addresses = answer->without_addresses;
       row.seconds = answer->seconds;
@@ -437,6 +548,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
         before = answer->best->order;
       }
       rows.push_back(std::move(row));
+      ++background.solved;
       if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
         if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) {
           return tl::unexpected(written.error());
@@ -444,14 +556,14 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       }
     }
   }
-  return Finish(arguments, std::move(rows));
+  return Finish(arguments, std::move(rows), background);
 }
 
 }  // namespace
 
 Command AddSweepCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
-      "sweep", "Off-chip traffic against the size of the memory: table, CSV and picture.");
+      "sweep", "Off-chip traffic against the size of the memory: table, CSV, picture and page.");
   const auto arguments = std::make_shared<SweepArguments>();
   app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
   AddModelSizes(*app, arguments->model);
@@ -490,6 +602,8 @@ Command AddSweepCommand(CLI::App& berth) {
                   "are not done again.")
       ->type_name("FILE");
   app->add_option("--svg", arguments->svg, "Draw traffic against capacity.")->type_name("FILE");
+  AddReport(*app, arguments->report,
+            "The curves as one HTML file: every point, what is proved of it, and what it costs");
   app->add_option("--merge", arguments->merge,
                   "Put the CSV files of shards together instead of searching.")
       ->type_name("FILES");
@@ -497,6 +611,7 @@ Command AddSweepCommand(CLI::App& berth) {
       "Exit codes: 0 done, 2 bad input or usage.\n"
       "\nExamples:\n"
       "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
+      "  berth sweep model.onnx --report sweep.html             The curve, to explore.\n"
       "  berth sweep *.onnx --budget MR,MH,MP --shard 2/8 -o 2.csv   One of eight parts.\n"
       "  berth sweep --merge 1.csv 2.csv -o all.csv --svg all.svg");
   return {app, [arguments] { return Run(*arguments); }};

@@ -431,11 +431,18 @@ std::string AlgorithmsHelp() {
   return help;
 }
 
-WatchedSearch::WatchedSearch(const SearchArguments& arguments)
+WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
     : options_(arguments.options),
       method_(arguments.method),
       method_options_(arguments.method_options) {
-  if (arguments.time_limit) budget_.SetTimeLimit(*arguments.time_limit);
+  if (arguments.time_limit) {
+    budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
+    if (budget_.has_time_limit()) {
+      deadline_ = std::chrono::steady_clock::now() +
+                  std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                      std::chrono::duration<double>(*arguments.time_limit));
+    }
+  }
   if (arguments.node_limit) budget_.SetNodeLimit(*arguments.node_limit);
   options_.progress = [this](const Progress& progress) { progress_.Update(progress); };
   running_budget = &budget_;

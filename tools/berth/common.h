@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -142,7 +143,8 @@ void AddLimits(CLI::App& app, SearchArguments& arguments);
 // first Ctrl-C (or SIGTERM). The second one kills.
 class WatchedSearch {
  public:
-  explicit WatchedSearch(const SearchArguments& arguments);
+  // Of a time limit, the part `kept` (0 to 1) is not for the search but for what comes after it.
+  explicit WatchedSearch(const SearchArguments& arguments, double kept = 0);
   ~WatchedSearch();
   WatchedSearch(const WatchedSearch&) = delete;
   WatchedSearch& operator=(const WatchedSearch&) = delete;
@@ -159,10 +161,29 @@ class WatchedSearch {
   auto Within(Search search) {
     return search(budget_);
   }
+  // For what comes after the search: within all that is left of the time limit, whatever nodes were
+  // spent, and ended by Ctrl-C as the search is.
+  template <typename Search>
+  auto After(Search search) {
+    const double left =
+        std::chrono::duration<double>(deadline_ - std::chrono::steady_clock::now()).count();
+    Budget after;
+    if (budget_.has_time_limit()) after.SetTimeLimit(left);
+    if (interrupted()) after.Cancel();
+    after.SetOnPoll([&] {
+      if (interrupted()) after.Cancel();
+    });
+    return search(after);
+  }
   [[nodiscard]] bool interrupted() const { return budget_.cancelled(); }
+  // In time or nodes.
+  [[nodiscard]] bool limited() const {
+    return budget_.has_time_limit() || budget_.has_node_limit();
+  }
 
  private:
   Budget budget_;
+  std::chrono::steady_clock::time_point deadline_;  // Where time is limited, of all there is to do.
   ProgressLine progress_;
   PlaceOptions options_;
   const Method method_;

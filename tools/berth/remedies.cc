@@ -13,24 +13,31 @@ constexpr std::int64_t kPlaceNodes = 100'000;
 constexpr std::int64_t kOrderNodes = 20'000;
 constexpr std::int64_t kSpillNodes = 50'000;
 constexpr std::size_t kName = 60;
+// Nodes are for inputs of this size; the steps of larger ones take longer.
+constexpr std::size_t kSize = 1000;
+
+std::int64_t NodesFor(std::int64_t nodes, std::size_t size) {
+  return nodes * static_cast<std::int64_t>(kSize) /
+         static_cast<std::int64_t>(std::max(size, kSize));
+}
 
 // The lowest plan of a little search; none where the buffers' pins collide.
-std::optional<Bytes> LowestHeight(Problem problem) {
+std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, RemedySearch& search) {
   problem.capacity.reset();
-  Budget budget;
-  budget.SetNodeLimit(kPlaceNodes);
-  const auto answer = Place(problem, {}, budget);
-  if (!answer || !answer->best) return std::nullopt;
-  return answer->best->height;
+  const auto answer = search.Look(what, NodesFor(kPlaceNodes, problem.buffers.size()),
+                                  [&](Budget& budget) { return Place(problem, {}, budget); });
+  if (!answer || !*answer || !(*answer)->best) return std::nullopt;
+  return (*answer)->best->height;
 }
 
 // The same problem without what `forget` takes from each buffer.
 template <typename Forget>
-std::optional<Bytes> HeightWithout(Problem problem, Forget forget) {
+std::optional<Bytes> HeightWithout(std::string_view what, Problem problem, Forget forget,
+                                   RemedySearch& search) {
   bool any = false;
   for (Buffer& buffer : problem.buffers) any = forget(buffer) || any;
   if (!any) return std::nullopt;
-  return LowestHeight(std::move(problem));
+  return LowestHeight(what, std::move(problem), search);
 }
 
 bool ForgetAlignment(Buffer& buffer) {
@@ -44,9 +51,41 @@ bool ForgetPin(Buffer& buffer) {
   return pinned;
 }
 
+// "8 B of traffic, written and read: proved the least."
+std::string TrafficOf(const SpillAnswer& answer) {
+  return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
+         (answer.outcome == Outcome::kOptimal
+              ? ": proved the least."
+              : "; no plan has less than " + FormatBytesExactly(answer.lower_bound) + ".");
+}
+
 }  // namespace
 
-std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer& answer) {
+void RemedySearch::Missed(std::string_view what) { missed_.emplace_back(what); }
+
+void RemedySearch::Found(std::string_view what) {
+  std::erase_if(missed_, [&](const std::string& missed) { return missed == what; });
+}
+
+bool RemedySearch::TooLong(std::string_view what, bool is_large) {
+  if (!is_large || !budget_.has_time_limit()) return false;
+  Missed(what);
+  return true;
+}
+
+std::optional<Remedy> RemedySearch::Rest() const {
+  if (missed_.empty()) return std::nullopt;
+  std::string list;
+  for (const std::string& what : missed_) list += (list.empty() ? "" : ", ") + what;
+  return Remedy{"Not looked into to the end",
+                (budget_.cancelled() ? "Interrupted before it was known what these would do: "
+                                     : "There was not enough time to know what these would do: ") +
+                    list + (budget_.cancelled() ? "." : ". A longer --time-limit has more."),
+                std::nullopt};
+}
+
+std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer& answer,
+                                      RemedySearch& search) {
   std::vector<Remedy> remedies;
   const bool fits = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kFeasible;
   const Bytes load = MaxLiveLoad(problem).load;
@@ -55,7 +94,7 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
   if (answer.best) height = answer.best->height;
   if (!fits && height && capacity) {
     if (*height > answer.lower_bound) {
-      const auto lower = LowestHeight(problem);
+      const auto lower = LowestHeight("a smaller capacity that works", problem, search);
       if (lower && *lower < *height) height = lower;
     }
     remedies.push_back(
@@ -80,13 +119,15 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
   // What height would be without a rule that the input makes.
   const Bytes now = height.value_or(kMaxBytes);
   if (now > load) {
-    if (const auto free = HeightWithout(problem, ForgetAlignment); free && *free < now) {
+    if (const auto free = HeightWithout("smaller alignments", problem, ForgetAlignment, search);
+        free && *free < now) {
       remedies.push_back({"Smaller alignments",
                           "Without any alignment the buffers can be placed " +
                               FormatBytesExactly(now - *free) + " lower.",
                           free});
     }
-    if (const auto free = HeightWithout(problem, ForgetPin); free && *free < now) {
+    if (const auto free = HeightWithout("pins elsewhere", problem, ForgetPin, search);
+        free && *free < now) {
       remedies.push_back({"Pins elsewhere",
                           height ? "Without any pin the buffers can be placed " +
                                        FormatBytesExactly(now - *free) + " lower."
@@ -105,18 +146,19 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
 
 std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                                   const ScheduleOptions& options, const Peak& peak,
-                                  std::optional<Bytes> in_place_peak) {
+                                  std::optional<Bytes> in_place_peak, RemedySearch& search) {
   std::vector<Remedy> remedies;
   if (graph.operators.empty() || peak.bytes == 0) return remedies;
   const ScheduleAnswer& schedule = plan.schedule;
   if (schedule.peak > schedule.lower_bound && schedule.stopped != StopReason::kBudget) {
-    ScheduleOptions search = options;
-    search.algorithm = ScheduleAlgorithm::kAuto;
-    search.progress = nullptr;
-    Budget budget;
-    budget.SetNodeLimit(kOrderNodes);
-    const auto better = Schedule(graph, search, budget);
-    if (better && better->peak < schedule.peak) {
+    ScheduleOptions own = options;
+    own.algorithm = ScheduleAlgorithm::kAuto;
+    own.progress = nullptr;
+    const auto found =
+        search.Look("another order of the operators", NodesFor(kOrderNodes, graph.operators.size()),
+                    [&](Budget& budget) { return Schedule(graph, own, budget); });
+    const ScheduleAnswer* const better = found && *found ? &**found : nullptr;
+    if (better != nullptr && better->peak < schedule.peak) {
       remedies.push_back(
           {"Another order of the operators",
            "The order that --order auto finds has a peak " +
@@ -160,12 +202,21 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
 }
 
 std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, Bytes capacity,
-                                  const PlanAnswer& plan) {
-  Budget budget;
-  budget.SetNodeLimit(kSpillNodes);
-  const auto answer = SolveSpills(graph, counting, capacity, {plan.schedule.order},
-                                  /*fixed_order=*/false, budget);
-  if (!answer) return std::nullopt;
+                                  const PlanAnswer& plan, RemedySearch& search) {
+  constexpr std::string_view kWhat = "tensors that leave and come back (--budget)";
+  // The first plan, before any search, looks at all that is in memory at every step.
+  constexpr std::size_t kLarge = 100'000'000;
+  if (search.TooLong(kWhat, graph.operators.size() * graph.tensors.size() > kLarge)) {
+    return std::nullopt;
+  }
+  const auto found =
+      search.Look(kWhat, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
+                  [&](Budget& budget) {
+                    return SolveSpills(graph, counting, capacity, {plan.schedule.order},
+                                       /*fixed_order=*/false, budget);
+                  });
+  if (!found || !*found) return std::nullopt;
+  const SpillAnswer* const answer = &**found;
   if (answer->outcome == Outcome::kInfeasible) {
     return Remedy{"Spills are not enough",
                   "Operator " + Abridged(graph.operators[answer->least.op].name, kName) +
@@ -173,24 +224,46 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
                   answer->least.bytes};
   }
   if (!answer->best) return std::nullopt;
-  const Traffic& traffic = answer->best->traffic;
+  search.Found(kWhat);
   return Remedy{
       "Let tensors leave and come back",
-      "berth plan --budget " + std::to_string(capacity) + " fits with " +
-          FormatBytesExactly(traffic.avoidable()) + " of traffic, written and read" +
-          (answer->outcome == Outcome::kOptimal
-               ? ": proved the least."
-               : "; no plan has less than " + FormatBytesExactly(answer->lower_bound) + "."),
+      "berth plan --budget " + std::to_string(capacity) + " fits with " + TrafficOf(*answer),
       capacity};
 }
 
-std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome) {
+std::optional<LargerBudget> FindLargerBudget(const Graph& graph, const Counting& counting,
+                                             const std::vector<Bytes>& larger,
+                                             const std::vector<Order>& orders, bool fixed_order,
+                                             const PlaceOptions& place, RemedySearch& search) {
+  for (const Bytes capacity : larger) {
+    const std::string what = "a budget of " + FormatBytes(capacity);
+    const auto found = search.Look(
+        what, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
+        [&](Budget& budget) {
+          return SolveSpills(graph, counting, capacity, orders, fixed_order, budget, place);
+        });
+    if (!found || !*found || !(*found)->best) continue;
+    const SpillAnswer* const answer = &**found;
+    search.Found(what);
+    return LargerBudget{
+        capacity,
+        {"A budget of " + FormatBytes(capacity),
+         "berth plan --budget " + std::to_string(capacity) + " fits" +
+             (answer->best->traffic.avoidable() == 0 ? ": nothing has to leave."
+                                                     : " with " + TrafficOf(*answer)),
+         capacity}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
+                                     RemedySearch& search) {
   if (outcome != Outcome::kInfeasible) return std::nullopt;
-  Budget budget;
-  budget.SetNodeLimit(kPlaceNodes);
-  auto conflict = Explain(problem, {}, budget);
-  if (!conflict || conflict->outcome != Outcome::kInfeasible) return std::nullopt;
-  return *std::move(conflict);
+  auto conflict = search.Look("a smallest set of buffers that does not fit",
+                              NodesFor(kPlaceNodes, problem.buffers.size()),
+                              [&](Budget& budget) { return Explain(problem, {}, budget); });
+  if (!conflict || !*conflict || (*conflict)->outcome != Outcome::kInfeasible) return std::nullopt;
+  return **std::move(conflict);
 }
 
 std::string Verdict(const Problem& problem, const std::optional<Placement>& best) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "berth/report.h"
 #include "berth/schedule.h"
 #include "tools/berth/command.h"
+#include "tools/berth/remedies.h"
 #include "tools/verify/verify_spill.h"
 
 namespace berth::internal {
@@ -102,13 +104,16 @@ Result<Bytes> ParseBudget(const std::string& text, const NamedBudgets& named) {
 }
 
 Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, Bytes capacity,
-                                std::vector<Order> orders, bool fixed_order, Budget& budget) {
+                                std::vector<Order> orders, bool fixed_order, Budget& budget,
+                                const PlaceOptions& place) {
   SpillOptions options;
   options.capacity = capacity;
   options.counting = counting;
   options.fixed_order = fixed_order;
   options.orders = std::move(orders);
-  options.placer = [](const Problem& problem, Budget& own) { return Place(problem, {}, own); };
+  options.placer = [&place](const Problem& problem, Budget& own) {
+    return Place(problem, place, own);
+  };
   auto answer = PlanWithSpills(graph, options, budget);
   if (answer && answer->best) {
     const SpillReport report = VerifySpillPlan(graph, counting, capacity, *answer->best);
@@ -124,69 +129,6 @@ Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, By
 bool IsSpillPlan(const std::string& text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_object() && json.contains("format") && json["format"] == kSpillPlanFormat;
-}
-
-Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& name) {
-  const auto wrong = [&](const std::string& what) {
-    return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
-  };
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("residencies") || !json["residencies"].is_array()) {
-    return wrong("no plan with \"residencies\"");
-  }
-  if (NumberOf(json, "format_version") != 1) {
-    return wrong("\"format_version\" is not 1, the one that is known");
-  }
-  PlanFile file;
-  file.name = name;
-  const auto text_of = [](const Json& object, const char* key) {
-    return object.contains(key) && object[key].is_string() ? object[key].get<std::string>()
-                                                           : std::string();
-  };
-  file.outcome = text_of(json, "outcome");
-  file.version = text_of(json, "berth_version");
-  if (json.contains("input")) {
-    file.input = text_of(json["input"], "name");
-    file.input_hash = text_of(json["input"], "hash");
-  }
-  file.problem.capacity = NumberOf(json, "capacity");
-  if (json.contains("order") && json["order"].is_array()) {
-    for (const Json& op : json["order"]) {
-      if (!op.is_string()) return wrong("\"order\" holds what is no name");
-      file.order.push_back(op.get<std::string>());
-    }
-  }
-  std::map<std::string, int> stays;
-  for (const Json& one : json["residencies"]) ++stays[text_of(one, "tensor")];
-  std::map<std::string, int> stay;
-  for (std::size_t i = 0; i < json["residencies"].size(); ++i) {
-    const Json& one = json["residencies"][i];
-    std::string id = text_of(one, "tensor");
-    const auto start = NumberOf(one, "start");
-    const auto end = NumberOf(one, "end");
-    const auto offset = NumberOf(one, "offset");
-    const auto bytes = NumberOf(one, "bytes");
-    if (id.empty() || !start || !end || !offset || !bytes || *start >= *end) {
-      return wrong("residency " + std::to_string(i) +
-                   ": needs a \"tensor\", \"start\" before \"end\", \"offset\" and \"bytes\"");
-    }
-    if (*bytes > kMaxBytes - *offset) {
-      return wrong("residency " + std::to_string(i) + " ends beyond 2^60");
-    }
-    if (stays[id] > 1) {  // As ProblemOf() names them.
-      id += "#" + std::to_string(++stay[id]);
-      while (stays.count(id) != 0) id += "#";
-    }
-    file.problem.buffers.push_back({id, *start, *end, *bytes});
-    file.placement.offsets.push_back(*offset);
-    file.placement.height = std::max(file.placement.height, *offset + *bytes);
-  }
-  if (NumberOf(json, "height") != file.placement.height) {
-    return wrong("\"height\" is not what the residencies reach, " +
-                 std::to_string(file.placement.height));
-  }
-  if (auto valid = Validate(file.problem); !valid) return wrong(valid.error().message);
-  return file;
 }
 
 Result<StatedSpillPlan> ReadSpillPlan(const std::string& text, const std::string& name,
@@ -323,6 +265,15 @@ std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
          table.ToString();
 }
 
+// How addresses were found: all options but `threads`, which changes nothing.
+Json OptionsJson(const PlaceOptions& place) {
+  Json options = Json::object();
+  for (const OptionInfo& info : Options()) {
+    if (info.name != "threads") options[std::string(info.name)] = *GetOption(place, info.name);
+  }
+  return options;
+}
+
 // The files of a plan that was found.
 Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes capacity,
                           const SpillAnswer& answer, const SpillRequest& request) {
@@ -343,7 +294,9 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
                    {"format_version", 1},
                    {"berth_version", BERTH_VERSION},
                    {"input", {{"name", model.name}, {"hash", model.hash()}}},
-                   {"in_place", request.in_place}};
+                   {"in_place", request.in_place},
+                   {"options", OptionsJson(request.place)},
+                   {"node_limit", request.node_limit ? Json(*request.node_limit) : Json(nullptr)}};
       Json found = SpillPlanJson(model.graph, counting, capacity, answer);
       for (const char* key : {"version", "seconds"}) found.erase(key);
       json.update(found);
@@ -359,7 +312,9 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
     if (auto written = WriteFile(outputs.svg, text); !written) return written;
   }
   if (!outputs.report.empty()) {
-    Provenance provenance{BERTH_VERSION, model.name, model.hash(), {}, request.node_limit};
+    Provenance provenance{BERTH_VERSION, model.name, model.hash(), request.place,
+                          request.node_limit};
+    provenance.schedule.counting = counting;
     provenance.in_place = request.in_place;
     PageOptions page;
     page.command = "plan";
@@ -377,6 +332,79 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
   return {};
 }
 
+// Why the budget is too small for `op`: what it makes and uses by itself, in whichever order.
+Conflict ConflictOf(const Graph& graph, const Liveness& liveness, const Order& order,
+                    OperatorIndex op, Bytes capacity) {
+  std::set<TensorIndex> bases;
+  const Operator& one = graph.operators[op];
+  for (const auto* list : {&one.inputs, &one.outputs, &one.mutates}) {
+    for (const TensorIndex t : *list) bases.insert(graph.tensors[t].alias_of.value_or(t));
+  }
+  Conflict conflict;
+  conflict.outcome = Outcome::kInfeasible;
+  conflict.capacity = capacity;
+  conflict.step = std::find(order.begin(), order.end(), op) - order.begin();
+  Bytes least = kMaxBytes;
+  for (std::size_t b = 0; b < liveness.tensors.size(); ++b) {
+    if (bases.count(liveness.tensors[b]) == 0) continue;
+    const Bytes size = liveness.problem.buffers[b].size;
+    conflict.buffers.push_back(b);
+    conflict.load += size;
+    least = std::min(least, size);
+  }
+  conflict.short_by = conflict.load - capacity;
+  conflict.minimal = conflict.load - least <= capacity;
+  return conflict;
+}
+
+// The page where there is no plan: the order of the least peak, without addresses, and what stands
+// in the way.
+std::string PageWithoutPlan(const Model& model, const Counting& counting, Bytes capacity,
+                            const NamedBudgets& named, const SpillAnswer& answer,
+                            const SpillRequest& request, WatchedSearch& search) {
+  const Graph& graph = model.graph;
+  const Order program = ProgramOrder(graph);
+  PlanAnswer plan;
+  plan.outcome = answer.outcome;
+  plan.lower_bound = answer.least.bytes;
+  plan.program_order_peak = Live(graph, program, counting).peak;
+  plan.schedule.order = request.fixed_order ? program : named.order;
+  plan.schedule.algorithm = request.fixed_order ? "program" : "auto";
+  plan.liveness = Live(graph, plan.schedule.order, counting);
+  plan.liveness.problem.capacity = capacity;
+  plan.schedule.peak = plan.liveness.peak;
+  plan.schedule.lower_bound = answer.least.bytes;
+  plan.schedule.outcome =
+      named.peak_proved && !request.fixed_order ? Outcome::kOptimal : Outcome::kFeasible;
+  plan.place.outcome = answer.outcome;
+  plan.place.stopped = answer.stopped;
+  plan.place.algorithm = "spills";
+  plan.place.lower_bound = plan.liveness.peak;
+  plan.place.nodes = answer.nodes;
+  Provenance provenance{BERTH_VERSION, model.name, model.hash(), request.place, request.node_limit};
+  provenance.schedule.counting = counting;
+  provenance.in_place = request.in_place;
+  PageOptions page;
+  page.command = "plan";
+  std::vector<Bytes> larger;
+  for (const Bytes bytes : {named.least.bytes, named.middle(), named.least_peak}) {
+    if (bytes > capacity) larger.push_back(bytes);
+  }
+  std::optional<LargerBudget> enough;
+  AddRemedies(search, page, [&](RemedySearch& remedies) {
+    enough = FindLargerBudget(graph, counting, larger, {program, named.order}, request.fixed_order,
+                              request.place, remedies);
+    if (enough) page.remedies.push_back(enough->remedy);
+  });
+  if (answer.outcome == Outcome::kInfeasible) {
+    page.conflict =
+        ConflictOf(graph, plan.liveness, plan.schedule.order, answer.least.op, capacity);
+    if (enough) page.conflict->works_with = enough->capacity;
+  }
+  page.notes = NotesOf(model);
+  return WritePage(graph, plan, provenance, page);
+}
+
 }  // namespace
 
 Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
@@ -391,13 +419,18 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
   if (!capacity) return tl::unexpected(capacity.error());
   auto answer = search.Within([&](Budget& budget) {
     return SolveSpills(model.graph, counting, *capacity, {ProgramOrder(model.graph), named->order},
-                       request.fixed_order, budget);
+                       request.fixed_order, budget, request.place);
   });
   if (!answer) return tl::unexpected(answer.error());
   SpillRun run{std::move(*answer), *capacity};
   const SpillAnswer& found = run.answer;
   if (found.best) {
     const auto written = WriteOutputs(model, counting, *capacity, found, request);
+    if (!written) return tl::unexpected(written.error());
+  } else if (!request.outputs.report.empty()) {
+    const auto written =
+        WriteFile(request.outputs.report,
+                  PageWithoutPlan(model, counting, *capacity, *named, found, request, search));
     if (!written) return tl::unexpected(written.error());
   }
   if (request.outputs.json) {
@@ -454,7 +487,11 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                                      " more than if bytes had to fit in sum only");
     }
   }
-  facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds));
+  facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds) +
+                          (found.stopped != StopReason::kEffort ? ""
+                           : search.limited()
+                               ? "; ended as it may not store more states"
+                               : "; ended with its default effort, --time-limit 5min would go on"));
   const std::initializer_list<std::pair<const char*, const std::string*>> files = {
       {"plan", &request.outputs.plan},
       {"picture", &request.outputs.svg},
@@ -462,7 +499,8 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
       {"trace", &request.outputs.trace}};
   for (const auto& [what, path] : files) {
     if (path->empty()) continue;
-    facts.Add(what, found.best ? OneLine(*path) : "not written, as there is no plan");
+    const bool written = found.best || path == &request.outputs.report;
+    facts.Add(what, written ? OneLine(*path) : "not written, as there is no plan");
   }
   if (search.interrupted()) headline = "Interrupted. " + headline;
   std::string text = headline + "\n" + facts.ToString() + CaveatText(model);

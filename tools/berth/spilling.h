@@ -29,10 +29,12 @@ struct NamedBudgets {
 [[nodiscard]] Result<Bytes> ParseBudget(const std::string& text, const NamedBudgets& named);
 
 // The search for one capacity from `orders`, or for the first of these alone. The plan was verified
-// independently, by running it; the process ends if it does not hold.
+// independently, by running it; the process ends if it does not hold. `place` is how addresses are
+// found.
 [[nodiscard]] Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting,
                                               Bytes capacity, std::vector<Order> orders,
-                                              bool fixed_order, Budget& budget);
+                                              bool fixed_order, Budget& budget,
+                                              const PlaceOptions& place = {});
 
 // The plan as a file.
 [[nodiscard]] Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
@@ -48,13 +50,11 @@ struct StatedSpillPlan {
 [[nodiscard]] Result<StatedSpillPlan> ReadSpillPlan(const std::string& text,
                                                     const std::string& name, const Graph& graph);
 
-// The same without the graph, for comparing: a buffer for each residency. Error: kParse.
-[[nodiscard]] Result<PlanFile> ReadSpillPlanAlone(const std::string& text, const std::string& name);
-
 // What `berth plan --budget` does.
 struct SpillRequest {
   std::string budget;  // As given.
   bool fixed_order = false;
+  PlaceOptions place;  // How addresses are found; `minimize` is off.
   PlanOutputs outputs;
   bool in_place = false;                   // As the model was read.
   bool tensors = false;                    // List all residencies.

@@ -80,6 +80,8 @@ class Run {
       report_.more = true;
     }
   }
+  // Sums of what strangers write stop above all that a plan can state.
+  static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
   [[nodiscard]] TensorIndex Base(TensorIndex t) const {
     const auto& alias = graph_.tensors[t].alias_of;
     return alias ? *alias : t;
@@ -206,9 +208,9 @@ class Run {
       if (!Counts(t) || last_use_[t] < 0) continue;
       if (!made_[t]) {
         store[t] = Value{t, nobody()};
-        report_.traffic.compulsory_in += graph_.tensors[t].bytes;
+        Count(graph_.tensors[t].bytes, report_.traffic.compulsory_in);
       }
-      if (result_[t]) report_.traffic.compulsory_out += graph_.tensors[t].bytes;
+      if (result_[t]) Count(graph_.tensors[t].bytes, report_.traffic.compulsory_out);
     }
     for (Step s = 0; s <= steps(); ++s) {
       for (const std::size_t i : ends[static_cast<std::size_t>(s)]) {
@@ -227,7 +229,7 @@ class Run {
             Add({SpillFaultKind::kClobbered, i, none(), r.tensor, nobody(), s});
           }
           if (!result_[r.tensor] || s <= last_value_[r.tensor]) {
-            report_.traffic.spilled += bytes;
+            Count(bytes, report_.traffic.spilled);
           }
           store[r.tensor] = latest;
         }
@@ -252,7 +254,7 @@ class Run {
         if (store[r.tensor]) memory.Write(r.offset, r.offset + bytes, *store[r.tensor]);
         const bool compulsory = !made_[r.tensor] && !brought[r.tensor];
         brought[r.tensor] = true;
-        if (!compulsory) report_.traffic.retrieved += bytes;
+        if (!compulsory) Count(bytes, report_.traffic.retrieved);
       }
       for (const TensorIndex t : needs_[v]) Look(memory, at, writer, touched, v, t, s);
       for (const TensorIndex t : gives_[v]) {

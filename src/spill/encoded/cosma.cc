@@ -508,6 +508,7 @@ namespace internal::spill {
 Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions& options,
                                          const CosmaBorder& border, Budget& budget) {
   const auto start = Budget::Clock::now();
+  if (auto valid = ValidateTraffic(graph, {}); !valid) return tl::unexpected<Error>(valid.error());
   if (options.order) {
     if (auto valid = ValidateOrder(graph, *options.order); !valid) {
       return tl::unexpected<Error>(valid.error());

@@ -1,0 +1,79 @@
+// What ReadPlan() reads, in each of its three formats, is a plan that the rest of the library can
+// take at its word: valid buffers, tops within range, the height that they have. It is the same as
+// itself, written out it reads the same, and its page holds it as data. What ReadPlan() refuses, it
+// refuses on one line that begins with the name of the file.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "berth/diff.h"
+#include "berth/io.h"
+#include "tests/fuzz/require.h"
+
+namespace {
+
+using berth::internal::Require;
+
+bool SameBuffers(const berth::PlanFile& x, const berth::PlanFile& y) {
+  if (x.problem.buffers.size() != y.problem.buffers.size()) return false;
+  for (std::size_t b = 0; b < x.problem.buffers.size(); ++b) {
+    const berth::Buffer& one = x.problem.buffers[b];
+    const berth::Buffer& other = y.problem.buffers[b];
+    if (one.id != other.id || one.start != other.start || one.end != other.end ||
+        one.size != other.size) {
+      return false;
+    }
+  }
+  return x.placement.offsets == y.placement.offsets && x.placement.height == y.placement.height;
+}
+
+std::size_t Count(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto plan = berth::ReadPlan(text, "p");
+  if (!plan) {
+    const std::string& message = plan.error().message;
+    Require(message.substr(0, 2) == "p:", message.c_str());
+    Require(message.find('\n') == std::string::npos, "an error of several lines");
+    return 0;
+  }
+  const auto& buffers = plan->problem.buffers;
+  Require(berth::Validate(plan->problem).has_value(), "the buffers of a plan are not valid");
+  Require(plan->placement.offsets.size() == buffers.size(), "an offset for each buffer");
+  berth::Bytes height = 0;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    const berth::Bytes offset = plan->placement.offsets[b];
+    Require(offset >= 0 && offset <= berth::kMaxBytes - buffers[b].size, "a top out of range");
+    height = std::max(height, offset + buffers[b].size);
+  }
+  Require(plan->placement.height == height, "not the height of the buffers");
+
+  const berth::PlanDiff diff = berth::Compare(*plan, *plan);
+  Require(diff.same() && diff.same_order && diff.unchanged == buffers.size(),
+          "a plan differs from itself");
+  // Pages take long: those of small plans are enough.
+  if (size < 2000) {
+    const std::string page = berth::WritePage(*plan, *plan, diff);
+    Require(Count(page, "<script") == 2 && Count(page, "</script") == 2,
+            "a name closes the page's data");
+  }
+  berth::PlaceAnswer answer;
+  answer.best = plan->placement;
+  const auto again = berth::ReadPlan(berth::WritePlanJson(plan->problem, answer, {}), "p");
+  Require(again.has_value() && SameBuffers(*plan, *again), "written out it reads differently");
+  const auto table = berth::ReadPlan(berth::WriteCsv(plan->problem, &plan->placement.offsets), "p");
+  Require(table.has_value() && SameBuffers(*plan, *table), "as a table it reads differently");
+  return 0;
+}

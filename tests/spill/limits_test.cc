@@ -1,0 +1,249 @@
+// Sizes as large as they may be: what is refused is refused at the door, and what is not is planned
+// as if it were small. For sanitizers to look at, too.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "berth/place.h"
+#include "berth/spill.h"
+#include "spill/model.h"
+#include "spill/segments.h"
+#include "testing/random_graph.h"
+#include "tests/graph/build.h"
+#include "tools/verify/verify_spill.h"
+
+namespace berth::internal {
+namespace {
+
+Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
+  return Place(problem, {}, budget);
+}
+
+// x is made, then `uses` operators use it; before each, what another makes takes nearly all that
+// there is, so that it has to come back each time.
+Graph ComesBack(Bytes bytes, int uses) {
+  Build build;
+  build.Made("x", bytes).Op("make x", {}, {"x"});
+  for (int i = 0; i < uses; ++i) {
+    const std::string n = std::to_string(i);
+    build.Made("large " + n, bytes).Made("y" + n, 1);
+    build.Op("crowd " + n, {}, {"large " + n}, {}, {i == 0 ? "make x" : "use " + std::to_string(i)})
+        .Op("read " + n, {"large " + n}, {"y" + n})
+        .Op("use " + std::to_string(i + 1), {"x", "y" + n}, {});
+  }
+  return build.graph;
+}
+
+std::string ErrorOf(const Graph& graph, Bytes capacity) {
+  SpillOptions options;
+  options.capacity = capacity;
+  Budget budget;
+  const auto answer = PlanWithSpills(graph, options, budget);
+  return answer ? "" : answer.error().message;
+}
+
+TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
+  // 1 + 7 accesses of x, and two of each of seven tensors of the same size: 22 x 2^55 bytes fit.
+  constexpr Bytes kBytes = Bytes{1} << 55;
+  const Graph fits = ComesBack(kBytes, 7);
+  ASSERT_TRUE(Validate(fits).has_value());
+  EXPECT_TRUE(ValidateTraffic(fits, {}).has_value());
+  SpillOptions options;
+  options.capacity = kBytes + 1;
+  options.placer = PlaceIt;
+  Budget budget;
+  const auto answer = PlanWithSpills(fits, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer->best.has_value());
+  EXPECT_EQ(answer->best->traffic.spilled, kBytes);
+  EXPECT_EQ(answer->best->traffic.retrieved, 7 * kBytes);
+  EXPECT_TRUE(VerifySpillPlan(fits, {}, options.capacity, *answer->best).ok());
+
+  // 1 + 11 and 2 x 11: 34 x 2^55 do not, though all tensors together do.
+  const Graph exceeds = ComesBack(kBytes, 11);
+  ASSERT_TRUE(Validate(exceeds).has_value());
+  const std::string expected =
+      "tensor \"large 9\": with its 36028797018963968 bytes for each of the 2 operators that make "
+      "or "
+      "use it, what may have to come in adds up to more than 2^60 bytes";
+  EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
+  const auto valid = ValidateTraffic(exceeds, {});
+  ASSERT_FALSE(valid.has_value());
+  EXPECT_EQ(valid.error().code, ErrorCode::kInvalidGraph);
+  const auto replaced =
+      ReplaceOneByOne(exceeds, ProgramOrder(exceeds), {}, options.capacity, Replacement::kBelady);
+  ASSERT_FALSE(replaced.has_value());
+  EXPECT_EQ(replaced.error().message, expected);
+  const auto plan = ValidateSpillPlan(exceeds, {}, options.capacity, *answer->best);
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().message, expected);
+}
+
+TEST(SpillLimits, ExactlyAtTheLimit) {
+  Build build = Build()
+                    .Made("x", (Bytes{1} << 58))
+                    .Made("y", (Bytes{1} << 58))
+                    .Op("make", {}, {"x"})
+                    .Op("turn", {"x"}, {"y"})
+                    .Op("end", {"y"}, {});
+  EXPECT_TRUE(ValidateTraffic(build.graph, {}).has_value());
+  EXPECT_EQ(ErrorOf(build.graph, Bytes{1} << 59), "");
+  build.graph.tensors[0].alignment = 2;  // Each stay may have to begin a byte higher.
+  EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
+  build.graph.tensors[0].alignment = 1;
+  build.graph.tensors[1].bytes += 1;
+  EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
+  // What is not counted may be as large as it likes.
+  build.graph.tensors[1].bytes -= 1;
+  build.Source("w", Bytes{1} << 59, TensorKind::kParameter).Op("look", {"w", "y"}, {});
+  EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
+  build.graph.operators.back().inputs = {build.T("w")};
+  EXPECT_EQ(ErrorOf(build.graph, Bytes{1} << 59), "");
+}
+
+TEST(SpillLimits, CapacitiesBeyondThemAreRefused) {
+  const Graph graph = ComesBack(4, 1);
+  EXPECT_EQ(ErrorOf(graph, kMaxBytes), "");
+  EXPECT_EQ(ErrorOf(graph, kMaxBytes + 1),
+            "the capacity is 1152921504606846977 bytes but must be from 0 to 2^60");
+  EXPECT_EQ(ErrorOf(graph, -1), "the capacity is -1 bytes but must be from 0 to 2^60");
+}
+
+// What a stranger states is counted without wrapping around.
+TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
+  const Graph graph = ComesBack(Bytes{1} << 55, 20);
+  SpillPlan plan;
+  plan.order = ProgramOrder(graph);
+  for (Step s = 0; s < static_cast<Step>(plan.order.size()); ++s) {
+    plan.residencies.push_back({0, s, s + 1, 0, true, false});
+  }
+  for (int i = 0; i < 3; ++i) {  // To 2^58 bytes, of which 61 would be more than 64 bits hold.
+    Graph larger = graph;
+    larger.tensors[0].bytes = Bytes{1} << (56 + i);
+    const SpillReport report = VerifySpillPlan(larger, {}, std::nullopt, plan);
+    EXPECT_FALSE(report.ok());
+    EXPECT_GT(report.traffic.retrieved, kMaxBytes);
+    EXPECT_GT(report.traffic.avoidable(), 0);
+  }
+}
+
+// Bytes that its operators may have to bring in, in all.
+Bytes Weight(const Graph& graph) {
+  Bytes weight = 0;
+  for (const Operator& op : graph.operators) {
+    for (const auto* list : {&op.inputs, &op.outputs, &op.mutates}) {
+      for (const TensorIndex t : *list) {
+        const Tensor& base = graph.tensors[BaseOf(graph, t)];
+        weight += base.bytes + base.alignment;
+      }
+    }
+  }
+  return weight;
+}
+
+Graph Scaled(Graph graph, Bytes factor) {
+  for (Tensor& tensor : graph.tensors) {
+    tensor.bytes *= factor;
+    tensor.alignment *= factor;
+  }
+  return graph;
+}
+
+// `graph` in its own order, with so many operators between any two that bytes times steps are more
+// than 64 bits hold.
+Graph Stretched(const Graph& graph, std::size_t idle) {
+  Graph stretched = graph;
+  stretched.operators.clear();
+  const auto add = [&](Operator op) {
+    if (!stretched.operators.empty()) op.after.push_back(stretched.operators.size() - 1);
+    stretched.operators.push_back(std::move(op));
+  };
+  for (const Operator& op : graph.operators) {
+    for (std::size_t i = 0; i < idle; ++i) {
+      add({"idle " + std::to_string(stretched.operators.size()), "Idle", {}, {}});
+    }
+    Operator moved = op;
+    moved.after.clear();
+    add(std::move(moved));
+  }
+  return stretched;
+}
+
+TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
+  int spilling = 0;
+  int repaired = 0;
+  for (std::uint64_t seed = 91; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    const bool fixed = seed % 2 == 0;  // One order is quickly searched.
+    knobs.min_operators = fixed ? 20 : 6;
+    knobs.max_operators = fixed ? 30 : 14;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    Graph graph = RandomGraph(seed, knobs);
+    const Bytes weight = Weight(graph);
+    if (weight == 0) continue;
+    const Bytes factor = kMaxBytes / weight;
+    if (fixed) graph = Stretched(graph, 100);
+    const Graph large = Scaled(graph, factor);
+    ASSERT_TRUE(Validate(large).has_value()) << Validate(large).error().message;
+    SpillOptions options;
+    options.placer = PlaceIt;
+    options.fixed_order = fixed;
+    options.capacity = FindLeastMemory(graph, {}).bytes + static_cast<Bytes>(seed % 3);
+    Budget budget;
+    const auto small_answer = PlanWithSpills(graph, options, budget);
+    ASSERT_TRUE(small_answer.has_value()) << small_answer.error().message;
+    options.capacity *= factor;
+    const auto answer = PlanWithSpills(large, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->without_addresses, factor * small_answer->without_addresses);
+    EXPECT_EQ(answer->lower_bound, factor * small_answer->lower_bound);
+    EXPECT_EQ(answer->best.has_value(), small_answer->best.has_value());
+    spilling += answer->without_addresses > 0 ? 1 : 0;
+    if (!answer->best) continue;
+    EXPECT_TRUE(VerifySpillPlan(large, {}, options.capacity, *answer->best).ok());
+    repaired += answer->best->traffic.avoidable() > answer->without_addresses ? 1 : 0;
+  }
+  EXPECT_GT(spilling, 15);
+  EXPECT_GT(repaired, 0);
+}
+
+// Storages that are needed far apart get parts of their own, those with the most bytes times steps
+// first.
+TEST(SpillLimits, PartsOfLongLivedStorages) {
+  const auto bound_of = [](Bytes factor) {
+    constexpr int kSteps = 400;
+    Build build;
+    for (const char* name : {"a", "b", "c"}) build.Made(name, factor);
+    build.Op("make", {}, {"a", "b", "c"});
+    for (int i = 0; i < kSteps; ++i) {
+      const std::string n = std::to_string(i);
+      build.Made("t" + n, i == kSteps / 2 ? 2 * factor : 1);
+      build.Op("step " + n,
+               i == 0 ? std::vector<std::string>{} : std::vector{"t" + std::to_string(i - 1)},
+               {"t" + n}, {}, {i == 0 ? "make" : "step " + std::to_string(i - 1)});
+    }
+    build.Op("end", {"a", "b", "c", "t" + std::to_string(kSteps - 1)}, {});
+    EXPECT_TRUE(ValidateTraffic(build.graph, {}).has_value());
+    const spill::Model model = spill::CompileModel(build.graph, {});
+    std::vector<OpIndex> order;
+    for (std::size_t v = 0; v < model.num_operators; ++v) order.emplace_back(v);
+    spill::Effort effort;
+    Budget budget;
+    const spill::SegmentBound bound(model, 3 * factor + 2, {}, order, {}, effort, budget);
+    return bound.value();
+  };
+  constexpr Bytes kSmall = 1000;
+  constexpr Bytes kLarge = Bytes{1} << 56;
+  EXPECT_GT(bound_of(kSmall), 0);
+  EXPECT_EQ(bound_of(kLarge) / kLarge, bound_of(kSmall) / kSmall);
+}
+
+}  // namespace
+}  // namespace berth::internal
