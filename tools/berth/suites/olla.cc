@@ -1,10 +1,11 @@
 // The experiments of B. Steiner, M. Elhoushi, J. Kahn and J. Hegarty, "OLLA: Decreasing the Memory
 // Usage of Neural Networks by Optimizing the Lifetime and Location of Arrays", arXiv 2210.12924,
-// section 5; and its integer program against our search.
+// section 5. The integer program against our search is in olla_program.cc.
+#include "tools/berth/suites/olla.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <ctime>
 #include <functional>
 #include <limits>
@@ -22,65 +23,28 @@
 #include "tools/berth/terminal.h"
 
 namespace berth::internal {
-namespace {
-
-constexpr std::size_t kAll = 1'000'000;
 
 double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-double Share(Bytes part, Bytes whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
+ProcessorLimit::ProcessorLimit(Budget& budget, double seconds)
+    : thread_([this, &budget, end = ProcessorSeconds() + seconds] {
+        std::unique_lock lock(mutex_);
+        while (!ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return over_; })) {
+          if (ProcessorSeconds() < end) continue;
+          budget.Cancel();
+          return;
+        }
+      }) {}
 
-// By how much `after` is less than `before`.
-double Reduction(Bytes before, Bytes after) { return Share(before - after, before); }
-
-double Mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
-// Cancels `budget` after so many seconds of processor time of this process: on a machine that does
-// other things at once, a limit in wall-clock time would be another one each time.
-class ProcessorLimit {
- public:
-  ProcessorLimit(Budget& budget, double seconds)
-      : thread_([this, &budget, end = ProcessorSeconds() + seconds] {
-          std::unique_lock lock(mutex_);
-          while (!ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return over_; })) {
-            if (ProcessorSeconds() < end) continue;
-            budget.Cancel();
-            return;
-          }
-        }) {}
-  ~ProcessorLimit() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    ended_.notify_all();
-    thread_.join();
+ProcessorLimit::~ProcessorLimit() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
   }
-  ProcessorLimit(const ProcessorLimit&) = delete;
-  ProcessorLimit& operator=(const ProcessorLimit&) = delete;
+  ended_.notify_all();
+  thread_.join();
+}
 
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;
-};
-
-// A graph with its order and what is live under it.
-struct Ordered {
-  const GraphInput* input = nullptr;
-  Bytes program_peak = 0;
-  ScheduleAnswer answer;
-  double seconds = 0;  // Processor time, the median of all rounds.
-};
-
-// Finds the order of each; each is verified.
 Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
                                       const std::vector<GraphInput>& inputs, int rounds) {
   std::vector<Ordered> all;
@@ -105,6 +69,21 @@ Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
   }
   lab.Progress("");
   return all;
+}
+
+namespace {
+
+double Share(Bytes part, Bytes whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// By how much `after` is less than `before`.
+double Reduction(Bytes before, Bytes after) { return Share(before - after, before); }
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 // The lowest placement of what is live under the order.
@@ -201,7 +180,7 @@ Result<void> Figure7(Lab& lab) {
   lab.Heading("Figure 7: peak reduction by the order of operators",
               "The most bytes that are live at once, in program order and in ours; what tensors "
               "take beyond that in memory is left aside. A star: the peak is not proved least.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto all = OrderAll(lab, "figure 7", *inputs, 1);
   if (!all) return tl::unexpected(all.error());
@@ -280,7 +259,7 @@ Result<void> Figure8(Lab& lab) {
       "program order over as many runs as it takes until it holds no more, and of our plans. "
       "Against the most that is ever in use; at first: against what is in use at the moment when "
       "it takes the last of its memory, which is what the paper says that it measures.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto wholes = MeasureWhole(lab, "figure 8", *inputs);
   if (!wholes) return tl::unexpected(wholes.error());
@@ -333,7 +312,7 @@ Result<void> Figure13(Lab& lab) {
   lab.Heading("Figure 13: total reduction",
               "Memory that PyTorch's allocator, simulated, holds in program order, against the "
               "arena of our plan: order and addresses together.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto wholes = MeasureWhole(lab, "figure 13", *inputs);
   if (!wholes) return tl::unexpected(wholes.error());
@@ -372,7 +351,7 @@ Result<void> Figure9(Lab& lab) {
   lab.Heading("Figure 9: ordering time",
               "Medians of processor time until the order is proved best, validation of the graph "
               "included. A star: not proved within the limit.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto all = OrderAll(lab, "figure 9", *inputs, lab.Rounds());
   if (!all) return tl::unexpected(all.error());
@@ -504,7 +483,7 @@ Result<void> Figure10(Lab& lab) {
   lab.Heading("Figure 10: memory saved over time",
               "For the graphs that took longest to order, and for irregular graphs made to be "
               "hard: reduction of the peak by the best order so far.");
-  auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   constexpr std::size_t kHardest = 4;
   const auto trace_of = [&](const GraphInput& input) -> Result<Trace> {
@@ -561,7 +540,7 @@ Result<void> Figure12(Lab& lab) {
   lab.Heading("Figure 12: fragmentation over time",
               "For those that took longest to place, in our order and in program order: how far "
               "the lowest plan so far lies above the bytes that are live.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto all = OrderAll(lab, "figure 12", *inputs, 1);
   if (!all) return tl::unexpected(all.error());
@@ -623,7 +602,7 @@ Result<void> Figure11(Lab& lab) {
               "Time until what is live under our order has addresses within its peak: nothing lost "
               "to fragmentation. The ILP is OLLA's (15), by itself and after its preplacement of "
               "the pyramid (Function 5). Medians of processor time.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto all = OrderAll(lab, "figure 11", *inputs, 1);
   if (!all) return tl::unexpected(all.error());
@@ -720,7 +699,7 @@ Result<void> Figure14(Lab& lab) {
               "Addresses of all tensors of one run: asked for and given back one by one, of "
               "PyTorch's allocator as simulated, warm; and looked up in our plan. Saved over "
               "1,000,000 runs, less what it took to plan once.");
-  auto inputs = lab.Graphs(lab.Inputs(kAll, 2));
+  auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto is_batch = [](const GraphInput& input) { return input.group == "batch 32"; };
   if (std::any_of(inputs->begin(), inputs->end(), is_batch)) {
@@ -807,229 +786,6 @@ Result<void> Figure14(Lab& lab) {
   chart.subtitle =
       "After Figure 14 of OLLA; against PyTorch's allocator, simulated, planning subtracted";
   lab.Keep("figure14", chart);
-  return {};
-}
-
-// --- The integer program ---------------------------------------------------------------------
-
-// One run of OLLA's program (14).
-struct OllaRun {
-  Result<OllaAnswer> answer;
-  double seconds = 0;
-};
-
-OllaRun RunOlla(const Graph& graph, const OllaOptions& options, double limit) {
-  Budget budget;
-  const ProcessorLimit processor_limit(budget, limit);
-  const double start = ProcessorSeconds();
-  OllaRun run{OrderByOlla(graph, options, budget), 0};
-  run.seconds = ProcessorSeconds() - start;
-  return run;
-}
-
-// The variables of the program, without solving it.
-Result<std::int64_t> CountVariables(const Graph& graph) {
-  Budget budget;
-  budget.Cancel();
-  const auto answer = OrderByOlla(graph, {}, budget);
-  if (!answer) return tl::unexpected(answer.error());
-  return answer->variables;
-}
-
-constexpr int kMostOpenInARow = 3;
-
-// Real graphs, and small ones of two families.
-Result<std::vector<GraphInput>> ProgramInputs(Lab& lab) {
-  auto inputs = lab.Graphs(lab.Inputs(kAll, 1));
-  if (!inputs || !lab.options().tables.empty()) return inputs;
-  const bool quick = lab.options().quick;
-  for (const GraphFamily family : {GraphFamily::kIrregular, GraphFamily::kCell}) {
-    for (const std::int64_t operators : {8, 12, 16, 20, 30, 40}) {
-      if (quick && operators > 8) continue;
-      for (std::uint64_t seed = 1; seed <= (quick ? 1u : 2u); ++seed) {
-        GraphParameters parameters;
-        parameters.seed = seed;
-        parameters.operators = operators;
-        parameters.width = family == GraphFamily::kIrregular ? 4 : 2;
-        parameters.stored_percent = 50;
-        inputs->push_back(GenerateGraphInput(family, parameters));
-      }
-    }
-  }
-  return inputs;
-}
-
-// What our search says of the program's answer: nothing, or how they contradict each other.
-std::string Contradiction(const OllaAnswer& olla, const ScheduleAnswer& ours) {
-  const auto bytes = [](Bytes value) { return FormatBytesExactly(value); };
-  if (olla.schedule.peak < ours.lower_bound) {
-    return "OLLA's order has a peak of " + bytes(olla.schedule.peak) +
-           ", below what was proved to be needed, " + bytes(ours.lower_bound);
-  }
-  if (olla.schedule.lower_bound > ours.peak) {
-    return "OLLA's program says that no order has a peak below " +
-           bytes(olla.schedule.lower_bound) + ", but ours has " + bytes(ours.peak);
-  }
-  return {};
-}
-
-Result<void> IntegerProgram(Lab& lab) {
-  const double limit = lab.TimeLimit(60);
-  lab.Heading(
-      "OLLA's integer program for the order (14)",
-      "As published, its control edges for weight updates included, against our search: do the two "
-      "agree, and what does each take? Processor time, the least program first; limit " +
-          FormatSeconds(limit) +
-          ". After three real graphs in a row that it does not close, larger ones are not tried.");
-  auto inputs = ProgramInputs(lab);
-  if (!inputs) return tl::unexpected(inputs.error());
-  std::vector<std::pair<std::int64_t, const GraphInput*>> by_size;
-  for (const GraphInput& input : *inputs) {
-    lab.Progress("ilp, size of " + input.name);
-    const auto variables = CountVariables(input.graph);
-    if (!variables) {
-      lab.Progress("");
-      lab.Say("Left out: " + variables.error().message + ".");
-      return {};
-    }
-    by_size.emplace_back(*variables, &input);
-  }
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  Sheet sheet({{"graph", "graph", false},
-               {"operators", "operators"},
-               {"variables", "variables"},
-               {"constraints", "constraints"},
-               {"control edges", "control_edges"},
-               {"status", "status", false},
-               {"its peak", "olla_peak_bytes"},
-               {"time", "olla_seconds"},
-               {"our peak", "peak_bytes"},
-               {"time", "seconds"},
-               {"", "agreement", false},
-               {"its time : ours", "ratio"}});
-  ChartSeries closed{"OLLA's program, closed", ChartSeries::Style::kPoints, {}, 1};
-  ChartSeries open{"OLLA's program, not closed", ChartSeries::Style::kPoints, {}, 5};
-  ChartSeries own{"our search", ChartSeries::Style::kPoints, {}, 0};
-  struct Count {
-    std::int64_t graphs = 0;
-    std::int64_t tried = 0;
-    std::int64_t closed = 0;
-    std::int64_t same = 0;
-    std::int64_t higher = 0;  // By control edges.
-    std::vector<double> ratios;
-  };
-  std::map<std::string, Count> counts;
-  int in_a_row = 0;
-  for (const auto& [variables, input] : by_size) {
-    lab.Progress("ilp, " + input->name);
-    const bool real = input->group != "generated";
-    Count& count = counts[real ? "real" : "generated"];
-    ++count.graphs;
-    const auto ordered = OrderAll(lab, "ilp", {*input}, lab.Rounds());
-    if (!ordered) return tl::unexpected(ordered.error());
-    const ScheduleAnswer& ours = ordered->front().answer;
-    const double seconds = std::max(ordered->front().seconds, 1e-6);
-    own.points.push_back({static_cast<double>(variables), seconds, false, input->name});
-    std::vector<Cell> row = {TextCell(input->name),
-                             CountCell(static_cast<std::int64_t>(input->graph.operators.size())),
-                             CountCell(variables)};
-    if (real && in_a_row >= kMostOpenInARow) {
-      row.insert(row.end(), {NoCell(), NoCell(), TextCell("not tried"), NoCell(), NoCell(),
-                             BytesCell(ours.peak), SecondsCell(seconds), TextCell(""), NoCell()});
-      sheet.AddRow(std::move(row));
-      continue;
-    }
-    ++count.tried;
-    lab.Progress("ilp, " + input->name + ", CBC");
-    const OllaRun run = RunOlla(input->graph, {}, limit);
-    if (!run.answer) return tl::unexpected(run.answer.error());
-    const OllaAnswer& olla = *run.answer;
-    VerifyOrderOrDie(input->graph, olla.schedule.order, {}, olla.schedule.peak);
-    if (const std::string fault = Contradiction(olla, ours); !fault.empty()) {
-      lab.Note(input->name + ": " + fault);
-    }
-    const bool ended = olla.found && olla.claims_optimal;
-    std::string agreement;
-    if (ended) {
-      ++count.closed;
-      count.ratios.push_back(run.seconds / seconds);
-      const bool same = olla.schedule.peak == ours.peak;
-      const bool proved = ours.peak == ours.lower_bound;
-      if (same) {
-        ++count.same;
-        agreement = "same";
-      } else if (olla.control_edges > 0 && olla.schedule.peak > ours.peak) {
-        // The edges leave orders out. Without them the two must agree again.
-        ++count.higher;
-        agreement = "higher by its control edges";
-        OllaOptions without;
-        without.early_updates = false;
-        const OllaRun again = RunOlla(input->graph, without, limit);
-        if (!again.answer) return tl::unexpected(again.answer.error());
-        if (again.answer->found && again.answer->claims_optimal) {
-          const bool agrees = again.answer->schedule.peak == ours.peak;
-          agreement += agrees ? "; same without" : "; and without";
-          if (!agrees && proved) {
-            lab.Note(input->name + ": OLLA's program without control edges calls a peak of " +
-                     FormatBytesExactly(again.answer->schedule.peak) + " the least; ours is " +
-                     FormatBytesExactly(ours.peak));
-          }
-        }
-      } else {
-        agreement = proved ? "other" : "ours is open";
-        if (proved) {
-          lab.Note(input->name + ": OLLA's program calls a peak of " +
-                   FormatBytesExactly(olla.schedule.peak) + " the least; ours is " +
-                   FormatBytesExactly(ours.peak));
-        }
-      }
-    }
-    if (real) in_a_row = ended ? 0 : in_a_row + 1;
-    (ended ? closed : open)
-        .points.push_back({static_cast<double>(variables), run.seconds, !ended, input->name});
-    row.insert(row.end(),
-               {CountCell(olla.constraints), CountCell(olla.control_edges),
-                TextCell(ended                                        ? "closed"
-                         : olla.schedule.stopped == StopReason::kSize ? "too large"
-                         : olla.found                                 ? "limit"
-                                                                      : "no order"),
-                olla.found ? BytesCell(olla.schedule.peak) : NoCell(), SecondsCell(run.seconds),
-                BytesCell(ours.peak), SecondsCell(seconds), TextCell(agreement),
-                ended ? RatioCell(run.seconds / seconds) : NoCell()});
-    sheet.AddRow(std::move(row));
-    lab.Keep("ilp", sheet);  // It takes long; what there is outlasts whoever does not wait.
-  }
-  lab.Progress("");
-  lab.Show(sheet);
-  Sheet summary({{"graphs", "graphs", false},
-                 {"", "count"},
-                 {"tried", "tried"},
-                 {"closed", "closed"},
-                 {"same peak", "same_peak"},
-                 {"higher by control edges", "higher_by_control_edges"},
-                 {"its time : ours, median", "median_ratio"},
-                 {"least", "least_ratio"},
-                 {"most", "most_ratio"}});
-  for (const auto& [name, count] : counts) {
-    const std::vector<double>& ratios = count.ratios;
-    summary.AddRow(
-        {TextCell(name), CountCell(count.graphs), CountCell(count.tried), CountCell(count.closed),
-         CountCell(count.same), CountCell(count.higher),
-         ratios.empty() ? NoCell() : RatioCell(Median(ratios)),
-         ratios.empty() ? NoCell() : RatioCell(*std::min_element(ratios.begin(), ratios.end())),
-         ratios.empty() ? NoCell() : RatioCell(*std::max_element(ratios.begin(), ratios.end()))});
-  }
-  lab.Show(summary);
-  lab.Keep("ilp", sheet);
-  lab.Keep("ilp-summary", summary);
-  Chart chart;
-  chart.title = "OLLA's integer program against our search";
-  chart.subtitle = "Equation 14 by CBC, limit " + FormatSeconds(limit);
-  chart.x = {"variables of the program", ChartUnit::kNone, true, {}, {}, {}};
-  chart.y = {"processor time", ChartUnit::kSeconds, true, {}, {}, {}};
-  chart.series = {closed, open, own};
-  lab.Keep("ilp", chart);
   return {};
 }
 
