@@ -15,6 +15,7 @@
 #include "berth/problem.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
+#include "berth/spill.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -74,7 +75,8 @@ struct Provenance {
   std::string solver = {};  // Of berth/solvers.h, where one was asked instead of an algorithm.
   // Of the plan of a graph:
   ScheduleOptions schedule = {};
-  bool in_place = false;  // The graph went through ReuseInPlace().
+  bool in_place = false;     // The graph went through ReuseInPlace().
+  bool fixed_order = false;  // SpillOptions::fixed_order, of a plan with spills.
 };
 // "fnv1a64:" and 16 hexadecimal digits of the FNV-1a hash of `text`.
 [[nodiscard]] std::string HashOf(std::string_view text);
@@ -88,11 +90,18 @@ struct Provenance {
 [[nodiscard]] std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
                                         const Provenance& provenance);
 
+// Writes a plan with spills for a memory of `capacity` bytes likewise: with its order, and every
+// stay in memory.
+[[nodiscard]] std::string WritePlanJson(const Graph& graph, const SpillAnswer& answer,
+                                        Bytes capacity, const Provenance& provenance);
+
 // All of a plan but its order and its placements, on one line.
 [[nodiscard]] std::string WritePlanHead(const Problem& problem, const PlaceAnswer& answer,
                                         const Provenance& provenance);
 [[nodiscard]] std::string WritePlanHead(const Graph& graph, const PlanAnswer& plan,
                                         const Provenance& provenance);
+[[nodiscard]] std::string WritePlanHead(const Graph& graph, const SpillAnswer& answer,
+                                        Bytes capacity, const Provenance& provenance);
 
 // A plan as its file tells it, without the input that it was made for. A plan in JSON knows no
 // alignments, pins and gaps: buffers may seem to overlap.
@@ -111,6 +120,18 @@ struct PlanFile {
 // in which every buffer has an offset. Errors: kParse; kInvalidPlan, naming the buffer, also for a
 // "height" that the placements do not have.
 [[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name);
+
+// A plan with spills for a graph, as its file states it: ValidateSpillPlan() says whether it holds.
+struct SpillPlanFile {
+  SpillPlan plan;
+  Bytes capacity = 0;
+};
+// Reads one; nothing where the text is a plan of another kind. Operators and tensors are looked up
+// in `graph`. Errors: kParse; kInvalidPlan for an operator or tensor that the graph does not have
+// or says to be of another size, and for the file of a search that found no plan.
+[[nodiscard]] Result<std::optional<SpillPlanFile>> ReadSpillPlan(std::string_view text,
+                                                                 std::string_view name,
+                                                                 const Graph& graph);
 
 // Offsets as read from a plan, by the ids of `problem`. Reads a table with an `offset` column, or a
 // JSON plan (the text then starts with '{'). Errors: kParse; kInvalidPlan for a buffer without an

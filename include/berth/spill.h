@@ -76,9 +76,11 @@ struct SpillPlan {
 [[nodiscard]] Problem ProblemOf(const Graph& graph, const SpillPlan& plan);
 
 // The rule that spills add to those of a graph: the bytes of all counted tensors (each with its
-// alignment), once for every operator that makes or uses it, add up to at most 2^60. Every stay in
-// memory holds such an operator, so neither the traffic nor the bytes of all stays of a plan are
-// more than that. `graph` must be valid. Error: kInvalidGraph, naming the tensor that goes beyond.
+// alignment), once for every operator that makes or uses it and once more for every one that writes
+// it in place, add up to at most 2^60. Every stay in memory holds an operator that uses what came
+// in or made it, and has at most to go out again with what was written since; so neither the
+// traffic nor the bytes of all stays of a plan are more than that. `graph` must be valid. Error:
+// kInvalidGraph, naming the tensor that goes beyond.
 [[nodiscard]] Result<void> ValidateTraffic(const Graph& graph, const Counting& counting);
 
 // Checks that the plan computes what the graph computes and states its figures truly: the order is

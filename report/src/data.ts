@@ -95,6 +95,7 @@ export interface RawCurve {
   input: string;
   least: Num | null;
   least_peak: Num | null;
+  fixed_order: boolean; // Plans and proofs are about the order as written.
   number: number[];
   capacity: Num[];
   outcome: string[];

@@ -21,10 +21,11 @@ export function planHeader(app: PlanPage): HTMLElement {
   const ordered = data.command === "schedule";
   const { traffic } = data;
   const least = traffic !== null && tone === "good";
+  const where = plan.raw.head["fixed_order"] ? " in program order" : "";
   const label = traffic
     ? Number(traffic.avoidable) === 0
       ? "Fits: nothing has to leave"
-      : `Fits with spills: ${least ? "no plan has less traffic" : "less traffic may be possible"}`
+      : `Fits with spills: ${least ? `no plan${where} has less traffic` : "less traffic may be possible"}`
     : ordered
       ? tone === "good"
         ? "No order has a lower peak"
@@ -51,7 +52,7 @@ export function planHeader(app: PlanPage): HTMLElement {
     add(
       "Traffic off chip",
       amount(traffic.avoidable, "traffic"),
-      `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read; ${least ? "proved the least" : `at most ${percent(gap, traffic.avoidable)} to gain`}`,
+      `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read; ${least ? `proved the least${where}` : `at most ${percent(gap, traffic.avoidable)} to gain`}`,
     );
     add("Compulsory traffic", amount(sum([traffic.compulsory_in, traffic.compulsory_out]), "compulsory"), `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`);
   }

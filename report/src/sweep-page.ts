@@ -73,9 +73,11 @@ export class SweepPage extends Page {
     figures.push(figure("Points", count(sweep.n, "points"), parts.filter(([n]) => n).map(([n, what]) => `${grouped(n)} ${what}`).join(", ")));
     figures.push(figure("Search", h("b", { "data-figure": "seconds", "data-value": String(s.seconds) }, duration(s.seconds)), "all points together"));
     const decided = s.proved + s.infeasible;
+    const written = sweep.curves.filter((curve) => curve.fixed_order).length;
+    const where = !written ? "" : written === sweep.curves.length ? " in program order" : " in the orders allowed";
     const [tone, sign, text]: [Tone, string, string] =
       decided === sweep.n
-        ? ["good", "✓", s.infeasible ? "Every point proved: the least traffic, or that there is no plan" : "Every point proved: no plan has less traffic"]
+        ? ["good", "✓", s.infeasible ? `Every point proved: the least traffic${where}, or that there is no plan` : `Every point proved: no plan${where} has less traffic`]
         : ["unsure", "≈", `${grouped(decided)} of ${grouped(sweep.n)} points proved`];
     const title = this.many ? [`${grouped(sweep.curves.length)} models`] : [named(sweep.curves[0]?.model ?? "nothing", 80)];
     return top("sweep", title, sweep.n ? tone : "unsure", sweep.n ? [h("span", { "aria-hidden": "true" }, sign), text] : ["No points"], figures);

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "berth/io.h"
 #include "io/json.h"
+#include "io/plan_json.h"
 #include "io/source.h"
 
 namespace berth {
@@ -353,21 +354,9 @@ std::string Lines(const Items& items, ToJson to_json) {
 }
 
 }  // namespace
-}  // namespace internal
 
-Result<Graph> ReadGraphJson(std::string_view text, std::string_view name) {
-  const internal::Source source(text, name);
-  return internal::GraphReader(source).Read();
-}
-
-Result<Order> ReadOrder(std::string_view text, std::string_view name, const Graph& graph,
-                        bool validate) {
-  using internal::Shown;
-  using internal::Value;
-  const internal::Source source(text, name);
-  const auto parsed = internal::ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  const Value* const list = parsed->is_array() ? &*parsed : internal::Member(*parsed, "order");
+Result<Order> OrderFrom(const Source& source, const nlohmann::json& json, const Graph& graph) {
+  const Value* const list = json.is_array() ? &json : Member(json, "order");
   if (list == nullptr || !list->is_array()) {
     return source.FailAsWhole("\"order\" is " + Shown(list) + " where it should be a list");
   }
@@ -386,14 +375,30 @@ Result<Order> ReadOrder(std::string_view text, std::string_view name, const Grap
         return source.FailAsWhole(at + ", which no operator is called", ErrorCode::kInvalidPlan);
       }
       order.push_back(found->second);
-    } else if (internal::IsInt64(item) && item.get<std::int64_t>() >= 0) {
+    } else if (IsInt64(item) && item.get<std::int64_t>() >= 0) {
       order.push_back(static_cast<OperatorIndex>(item.get<std::int64_t>()));
     } else {
       return source.FailAsWhole(at + " where the name or the position of an operator should be");
     }
   }
-  if (!validate) return order;
-  if (auto valid = ValidateOrder(graph, order); !valid) {
+  return order;
+}
+
+}  // namespace internal
+
+Result<Graph> ReadGraphJson(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::GraphReader(source).Read();
+}
+
+Result<Order> ReadOrder(std::string_view text, std::string_view name, const Graph& graph,
+                        bool validate) {
+  const internal::Source source(text, name);
+  const auto parsed = internal::ParseJson(source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  auto order = internal::OrderFrom(source, *parsed, graph);
+  if (!order || !validate) return order;
+  if (auto valid = ValidateOrder(graph, *order); !valid) {
     return source.FailAsWhole(valid.error().message, valid.error().code);
   }
   return order;

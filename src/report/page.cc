@@ -273,6 +273,7 @@ std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capac
   const Counting& counting = provenance.schedule.counting;
   head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
   head["in_place"] = provenance.in_place;
+  head["fixed_order"] = provenance.fixed_order;
   return internal::page::PageOf(subject, std::move(head), provenance, shown,
                                 {{"avoidable", traffic.avoidable()},
                                  {"lower_bound", answer.lower_bound},
@@ -326,6 +327,7 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
         {"input", curve.input},
         {"least", OrNull(curve.least)},
         {"least_peak", OrNull(curve.least_peak)},
+        {"fixed_order", curve.fixed_order},
         {"number", column([](const SweepPoint& p) { return p.number; })},
         {"capacity", column([](const SweepPoint& p) { return p.capacity; })},
         {"outcome", column([](const SweepPoint& p) { return std::string(ToString(p.outcome)); })},

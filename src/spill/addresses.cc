@@ -58,7 +58,7 @@ struct Choice {
   std::size_t storage = 0;
   std::size_t access = 0;
   Bytes extra = 0;  // Of traffic, by clearing it.
-  Bytes times = 0;  // The storage's bytes that this is.
+  Bytes times = 0;  // That is so many times the storage's bytes: once or twice.
   Step begin = 0;   // Steps in which its bytes become free.
   Step end = 0;
 };

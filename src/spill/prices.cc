@@ -83,7 +83,7 @@ void PriceBound::SetPrices(const std::vector<std::int64_t>& prices) {
   }
 }
 
-// Costs are whole numbers. No cost is more than 2^61 (berth/spill.h), nor is the sum of the prices
+// Costs are whole numbers. No cost is more than 2^60 (berth/spill.h), nor is the sum of the prices
 // of all storages, so what lies below -2^62 stays below 0 whatever is added to it.
 Bytes PriceBound::RoundedUp(Wide scaled) {
   constexpr Wide kLeast = -(Wide{1} << 62);

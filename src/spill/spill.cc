@@ -37,9 +37,12 @@ namespace {
 
 using internal::OpIndex;
 using internal::spill::Action;
+using internal::spill::AddressOptions;
 using internal::spill::BestFirstAnswer;
 using internal::spill::Effort;
+using internal::spill::FindAddresses;
 using internal::spill::kNoCost;
+using internal::spill::LayoutOf;
 using internal::spill::Model;
 using internal::spill::PriceBound;
 using internal::spill::Rules;
@@ -293,25 +296,40 @@ class Planner {
     if (best_cost() == 0) bound_ = 0;
   }
 
+  // Addresses within the budget; once that is cancelled, within a moment more.
+  Result<std::optional<SpillPlan>> AddressesOf(const Schedule& schedule,
+                                               const AddressOptions& options) {
+    const auto find = [&](Budget& budget) {
+      return FindAddresses(graph_, LayoutOf(graph_, model_, schedule), options, options_.placer,
+                           budget);
+    };
+    Result<std::optional<SpillPlan>> found;
+    if (!budget_.cancelled()) {
+      found = find(budget_);
+      if (!found || !budget_.cancelled()) return found;
+    }
+    // What a search has found is worth nothing without addresses, and those that were found in a
+    // hurry let all leave that can.
+    if (!after_cancel_.has_time_limit()) after_cancel_.SetTimeLimit(kSecondsAfterCancel);
+    auto again = find(after_cancel_);
+    if (!again) return again;
+    const bool better =
+        *again && (!*found || (*again)->traffic.avoidable() < (*found)->traffic.avoidable());
+    return better ? again : found;
+  }
+
   Result<void> FindPlan(SpillAnswer& answer) {
-    using internal::spill::FindAddresses;
-    using internal::spill::LayoutOf;
     if (!options_.placer) {
       answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
     } else {
       // The cheapest schedules, until one comes with addresses at its own cost.
       constexpr std::size_t kMostSchedules = 4;
-      // A cancelled search has found schedules that are worth nothing without addresses.
-      Budget rest;
-      rest.SetTimeLimit(kSecondsAfterCancel);
-      Budget& budget = budget_.cancelled() ? rest : budget_;
-      internal::spill::AddressOptions address_options;
+      AddressOptions address_options;
       address_options.capacity = options_.capacity;
       for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
         if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
         if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
-        auto found = FindAddresses(graph_, LayoutOf(graph_, model_, schedules_[i]), address_options,
-                                   options_.placer, budget);
+        auto found = AddressesOf(schedules_[i], address_options);
         if (!found) return tl::unexpected<Error>(found.error());
         if (*found) answer.best = std::move(**found);
       }
@@ -331,7 +349,8 @@ class Planner {
     }
     if (answer.outcome != Outcome::kOptimal) {
       answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
-                       : out_of_states_ || out_of_work_      ? StopReason::kEffort
+                       : out_of_work_                        ? StopReason::kEffort
+                       : out_of_states_                      ? StopReason::kSize
                                                              : StopReason::kAlgorithm;
     }
     return {};
@@ -340,6 +359,7 @@ class Planner {
   const Graph& graph_;
   const SpillOptions& options_;
   Budget& budget_;
+  Budget after_cancel_;              // For addresses; limited when it is first needed.
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
   bool out_of_budget_ = false;       // That search.
   Model model_;

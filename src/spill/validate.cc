@@ -249,6 +249,8 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
     for (const TensorIndex t : graph.operators[v].outputs) ++accesses[t];
     internal::BasesUsed(graph, makers, v, bases);
     for (const TensorIndex base : bases) ++accesses[base];
+    // A new value has to go out as well before its bytes can leave.
+    for (const TensorIndex base : graph.operators[v].mutates) ++accesses[base];
   }
   Bytes total = 0;
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
@@ -257,12 +259,12 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
     const auto all = internal::CheckedMul(tensor.bytes + (tensor.alignment - 1), accesses[t]);
     const auto sum = all ? internal::CheckedAdd(total, *all) : std::nullopt;
     if (!sum || *sum > kMaxBytes) {
-      return Fail(ErrorCode::kInvalidGraph,
-                  "tensor " + internal::Quoted(tensor.name) + ": with its " +
-                      std::to_string(tensor.bytes) + " bytes for each of the " +
-                      std::to_string(accesses[t]) +
-                      " operators that make or use it, what may have to come in adds up to more "
-                      "than 2^60 bytes");
+      return Fail(
+          ErrorCode::kInvalidGraph,
+          "tensor " + internal::Quoted(tensor.name) + ": its " + std::to_string(tensor.bytes) +
+              " bytes, once for each time (" + std::to_string(accesses[t]) +
+              ") that operators make, use or write it, bring what may have to move to more than "
+              "2^60 bytes");
     }
     total = *sum;
   }

@@ -59,6 +59,14 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   ExpectHas(svg, "<path class=\"in\"");
   ExpectHas(svg, "<path class=\"out\"");
   ExpectHas(svg, ">written out<");
+  // What is proved of one order is not said of all.
+  EXPECT_EQ(plan.at("fixed_order"), false);
+  const ProcessResult fixed = Berth({"plan", OneSpillFile(), "--budget", "MR", "--order", "program",
+                                     "-o", Path("fixed.json"), "--report", Path("fixed.html")});
+  ExpectHas(fixed.standard_output,
+            "8 B of avoidable traffic: proved the least in program order.\n");
+  EXPECT_EQ(Json::parse(Read(Path("fixed.json"))).at("fixed_order"), true);
+  EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("plans")[0].at("head").at("fixed_order"), true);
   // Where everything stays there is nothing to mark.
   const ProcessResult all = Berth({"plan", OneSpillFile(), "--budget", "MP"});
   EXPECT_EQ(all.exit_code, 0);
@@ -108,7 +116,7 @@ TEST_F(SpillsCommandTest, PlansAreTheSameFileAndCompared) {
   Json broken = Json::parse(Read(Path("one.json")));
   broken["residencies"][2]["end"] = broken["residencies"][2]["start"];
   ExpectRefused(Berth({"diff", Write("broken.json", broken.dump()), Path("all.json")}),
-                "broken.json: buffer \"");
+                "broken.json: buffer \"y\": ");
 }
 
 TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
@@ -151,6 +159,23 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   EXPECT_EQ(page.at("remedies")[0].at("detail"),
             "berth plan --budget 12 fits with 8 B of traffic, written and read: proved the least.");
   EXPECT_EQ(page.at("verdict"), "");
+  // In program order, the same said of that alone; and each larger budget once.
+  ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "11", "--order", "program", "--report",
+                   Path("fixed.html")})
+                .exit_code,
+            1);
+  EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("remedies")[0].at("detail"),
+            "berth plan --budget 12 --order program fits with 8 B of traffic, written and read: "
+            "proved the least in program order.");
+  const Build flat = Build().Made("a", 4).Op("make", {}, {"a"}).Op("use", {"a"}, {});
+  const std::string one_budget = Write("flat.json", WriteGraphJson(flat.graph));  // MR = MH = MP.
+  ASSERT_EQ(Berth({"plan", one_budget, "--budget", "1", "--time-limit", "0s", "--report",
+                   Path("flat.html")})
+                .exit_code,
+            1);
+  const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
+  ASSERT_EQ(remedies.size(), 1u);
+  ExpectHas(remedies[0].at("detail"), "these would do: a budget of 4 B. A longer");
 }
 
 TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
@@ -208,7 +233,7 @@ TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
   };
   changed = plan;
   changed["residencies"][0]["tensor"] = "nobody";
-  refuse(changed, "residency 0: the graph has no tensor 'nobody'");
+  refuse(changed, "residency 0: the graph has no tensor \"nobody\"");
   changed = plan;
   changed["residencies"][1]["offset"] = -4;
   refuse(changed, "residency 1: \"offset\"");
@@ -241,8 +266,18 @@ TEST_F(SpillsCommandTest, HostilePlansAreRefusedInGoodTime) {
     if (words[0] == "diff") command.push_back(Path("plan.json"));
     ExpectRefused(Berth(command), message);
   };
-  refuse({"check", graph}, "bytes", 1, "residency 0: \"bytes\" is not 4, what the graph says");
-  refuse({"check", graph}, "format_version", 2, "\"format_version\" is not 1");
+  refuse({"check", graph}, "bytes", 1,
+         "residency 0: \"bytes\" is 1, but tensor \"x\" of the graph has 4");
+  refuse({"check", graph}, "format_version", 2, "\"format_version\" is 2");
+  refuse({"check", graph}, "residencies", nullptr, "found no plan");
+  refuse({"check", graph}, "traffic", 1, "\"traffic\" is 1 where it should be an object");
+  refuse({"check", graph}, "comes_in", 1, "\"comes_in\" is 1 where it should be true or false");
+  for (const char* key : {"capacity", "height", "order", "residencies", "traffic"}) {
+    Json without = plan;
+    without.erase(key);
+    ExpectRefused(Berth({"check", graph, Write("without.json", without.dump())}),
+                  "without.json: \"" + std::string(key) + "\" is missing");
+  }
   refuse({"diff"}, "format_version", 2, "\"format_version\" is 2");
   refuse({"diff"}, "height", 5, "\"height\" is 5, but the residencies reach 12");
   refuse({"diff"}, "offset", std::int64_t{1} << 60, "offset + size at most 2^60");
@@ -261,15 +296,22 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
   ExpectRefused(Berth({"sweep", "--merge", Path("out.csv"), Path("other.csv")}), message);
   // What no sweep has written.
   std::string text = Read(Path("out.csv"));
-  const auto refuse = [&](const std::string& part, const std::string& by) {
+  const auto refuse = [&](const std::string& part, const std::string& by,
+                          const std::string& words) {
     std::string changed = text;
     ASSERT_NE(changed.find(part), std::string::npos) << part;
     changed.replace(changed.find(part), part.size(), by);
-    ExpectRefused(Berth({"sweep", "--merge", Write("bad.csv", changed)}), "bad.csv:2: not a line");
+    ExpectRefused(Berth({"sweep", "--merge", Write("bad.csv", changed)}), "bad.csv:2: " + words);
   };
-  refuse("optimal,8,4,4,8", "perfect,8,4,4,8");
-  refuse("optimal,8,4,4,8", "optimal,9,4,4,8");
-  refuse("optimal,8,4,4,8", "optimal,8,4,4,9");
+  refuse("optimal,8,4,4,8", "perfect,8,4,4,8", "not a line of a sweep");
+  refuse("optimal,8,4,4,8", "optimal,9,4,4,8", "avoidable is not spilled + retrieved");
+  refuse("optimal,8,4,4,8", "optimal,8,4,4,9", "avoidable is less than lower_bound");
+  refuse("optimal,8,4,4,8", "optimal,8,4,4,7", "the outcome is optimal, but avoidable is not");
+  // Nor points of one list of capacities with those of another.
+  ExpectRefused(
+      Berth({"sweep", graph, "--budget", "13", "-o", Path("out.csv")}),
+      "out.csv has point 0 of spill.json with 12 bytes, where it is now asked for with 13");
+  EXPECT_EQ(Read(Path("out.csv")), text);
   ExpectRefused(Berth({"sweep", "--merge", Write("empty.csv", "")}), "has no points");
 }
 
@@ -306,11 +348,14 @@ TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
   Write("all.csv", rows[0] + "\n" + rows[1].substr(0, 20) + "\n");
   ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2: not a line of a sweep");
   // Rows that contradict themselves, and each other.
-  for (const std::string bad :
-       {"20,optimal,,0,0,0,0,1", "20,optimal,9,5,4,0,0,1", "20,infeasible,9,5,4,0,0,1",
-        "20,unknown,9,5,4,0,0,1", "20,feasible,9,5,4,0,10,1"}) {
+  for (const auto& [bad, words] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"20,optimal,,0,0,0,0,1", "the outcome is optimal without avoidable traffic"},
+           {"20,optimal,9,5,4,0,0,1", "the outcome is optimal, but"},
+           {"20,infeasible,9,5,4,0,0,1", "the outcome is infeasible with avoidable traffic"},
+           {"20,unknown,9,5,4,0,0,1", "the outcome is unknown with"},
+           {"20,feasible,9,5,4,0,10,1", "avoidable is less than lower_bound or without"}}) {
     Write("bad.csv", rows[0] + "\nm,0," + bad + input + "\n");
-    ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}), "bad.csv:2: not a line of a sweep");
+    ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}), "bad.csv:2: " + words);
   }
   Write("bad.csv", rows[0] + "\nm,0,10,infeasible,,0,0,0,0,1" + input +
                        "\nm,1,5,feasible,9,5,4,0,9,1" + input + "\n");
@@ -337,11 +382,17 @@ TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
   EXPECT_EQ(curve.at("model"), "spill.json");
   EXPECT_EQ(curve.at("least"), 12);
   EXPECT_EQ(curve.at("least_peak"), 14);
+  EXPECT_EQ(curve.at("fixed_order"), false);
   EXPECT_EQ(curve.at("number"), Json({0, 1, 2, 3, 4}));
   EXPECT_EQ(curve.at("capacity"), Json({12, 11, 20, 14, 12}));
   EXPECT_EQ(curve.at("avoidable"), Json({8, nullptr, 0, 0, 8}));
   EXPECT_EQ(curve.at("lower_bound")[0], 8);
   EXPECT_EQ(rows[1].substr(rows[1].rfind(',') + 1), curve.at("input"));
+  ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR", "--program-order", "--report",
+                   Path("fixed.html")})
+                .exit_code,
+            0);
+  EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("curves")[0].at("fixed_order"), true);
   // What points were read from a file is said.
   ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o", Path("s.csv"),
                    "--report", Path("again.html")})

@@ -1,7 +1,8 @@
 // What ReadPlan() reads, in each of its three formats, is a plan that the rest of the library can
 // take at its word: valid buffers, tops within range, the height that they have. It is the same as
 // itself, written out it reads the same, and its page holds it as data. What ReadPlan() refuses, it
-// refuses on one line that begins with the name of the file.
+// refuses on one line that begins with the name of the file. What ReadSpillPlan() reads for a graph
+// can be judged, and written out it reads the same.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include "berth/diff.h"
 #include "berth/io.h"
 #include "tests/fuzz/require.h"
+#include "tests/graph/build.h"
 
 namespace {
 
@@ -37,16 +39,40 @@ std::size_t Count(const std::string& text, const std::string& part) {
   return count;
 }
 
+void CheckError(const berth::Error& error) {
+  Require(error.message.substr(0, 2) == "p:", error.message.c_str());
+  Require(error.message.find('\n') == std::string::npos, "an error of several lines");
+}
+
+void CheckSpillPlan(const std::string& text) {
+  static const berth::Graph graph = berth::internal::OneSpill().graph;
+  const auto read = berth::ReadSpillPlan(text, "p", graph);
+  if (!read) return CheckError(read.error());
+  if (!*read) return;
+  const berth::SpillPlanFile& file = **read;
+  // Whether it holds or not, there is an answer.
+  (void)berth::ValidateSpillPlan(graph, {}, file.capacity, file.plan);
+  for (const berth::OperatorIndex v : file.plan.order) {
+    if (v >= graph.operators.size()) return;  // Cannot be named.
+  }
+  berth::SpillAnswer answer;
+  answer.best = file.plan;
+  const auto again =
+      berth::ReadSpillPlan(berth::WritePlanJson(graph, answer, file.capacity, {}), "p", graph);
+  Require(again.has_value() && again->has_value() && (*again)->plan == file.plan &&
+              (*again)->capacity == file.capacity,
+          "a plan with spills written out reads differently");
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
+  CheckSpillPlan(text);
   const auto plan = berth::ReadPlan(text, "p");
   if (!plan) {
-    const std::string& message = plan.error().message;
-    Require(message.substr(0, 2) == "p:", message.c_str());
-    Require(message.find('\n') == std::string::npos, "an error of several lines");
+    CheckError(plan.error());
     return 0;
   }
   const auto& buffers = plan->problem.buffers;

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "berth/io.h"
+#include "tests/graph/build.h"
 #include "tests/io/random_table.h"
 
 namespace berth {
@@ -115,6 +116,124 @@ TEST(WritePlanJsonTest, ReplacesWhatIsNotUtf8) {
   const Provenance provenance{"\xff", "\xff", "", {}};
   const std::string text = WritePlanJson(problem, Placed(problem, {5, 0}), provenance);
   EXPECT_NE(text.find("{\"id\":\"gr\xef\xbf\xbdn\","), std::string::npos);
+}
+
+// OneSpill() in 12 bytes: x leaves while z is made.
+SpillAnswer Spilled() {
+  SpillAnswer answer;
+  answer.outcome = Outcome::kOptimal;
+  answer.lower_bound = 8;
+  answer.without_addresses = 8;
+  answer.least = {3, 12};
+  answer.nodes = 5;
+  SpillPlan& plan = answer.best.emplace();
+  plan.order = {0, 1, 2, 3};
+  plan.residencies = {{0, 0, 2, 0, false, true},
+                      {0, 3, 4, 0, true, false},
+                      {1, 1, 3, 4, false, false},
+                      {2, 2, 4, 8, false, false},
+                      {3, 3, 4, 4, false, true}};
+  plan.height = 14;
+  plan.traffic = {4, 4, 0, 2};
+  return answer;
+}
+
+TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
+  const Graph graph = internal::OneSpill().graph;
+  const SpillAnswer answer = Spilled();
+  Provenance provenance{"1.2.3", "dir/g.json", HashOf("x"), {}, 17};
+  provenance.schedule.counting.inputs = true;
+  provenance.in_place = true;
+  provenance.fixed_order = true;
+  const std::string text = WritePlanJson(graph, answer, 14, provenance);
+  const auto json = nlohmann::ordered_json::parse(text);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(
+      keys,
+      (std::vector<std::string>{
+          "format",       "format_version", "berth_version", "input",       "count",
+          "in_place",     "fixed_order",    "options",       "node_limit",  "outcome",
+          "stopped",      "capacity",       "height",        "lower_bound", "without_addresses",
+          "least_memory", "nodes",          "traffic",       "order",       "residencies"}));
+  EXPECT_EQ(json["format"], "berth-spill-plan");
+  EXPECT_EQ(json["count"]["inputs"], true);
+  EXPECT_EQ(json["count"]["parameters"], false);
+  EXPECT_EQ(json["in_place"], true);
+  EXPECT_EQ(json["fixed_order"], true);
+  EXPECT_EQ(json["node_limit"], 17);
+  EXPECT_EQ(json["least_memory"]["operator"], "join");
+  EXPECT_EQ(json["traffic"]["avoidable"], 8);
+  EXPECT_FALSE(json["options"].contains("threads"));
+  // A stay a line.
+  EXPECT_NE(text.find("\n    {\"tensor\":\"x\",\"start\":3,\"end\":4,\"offset\":0,\"bytes\":4,"
+                      "\"comes_in\":true,\"written_out\":false},\n"),
+            std::string::npos)
+      << text;
+
+  const auto read = ReadSpillPlan(text, "p", graph);
+  ASSERT_TRUE(read.has_value() && read->has_value());
+  EXPECT_EQ((*read)->plan, *answer.best);
+  EXPECT_EQ((*read)->capacity, 14);
+  const auto file = ReadPlan(text, "p");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_EQ(file->placement.offsets, (std::vector<Bytes>{0, 0, 4, 8, 4}));
+  EXPECT_EQ(file->problem.buffers[1].id, "x#2");
+  EXPECT_EQ(file->problem.capacity, 14);
+  EXPECT_EQ(file->input_hash, provenance.input_hash);
+
+  // All but the lists, of a search that found nothing as well.
+  auto head = nlohmann::ordered_json::parse(WritePlanHead(graph, answer, 14, provenance));
+  head["order"] = json["order"];
+  head["residencies"] = json["residencies"];
+  EXPECT_EQ(head, json);
+  SpillAnswer none = answer;
+  none.best.reset();
+  none.outcome = Outcome::kUnknown;
+  const std::string without = WritePlanJson(graph, none, 3, provenance);
+  EXPECT_TRUE(nlohmann::ordered_json::parse(without)["residencies"].is_null());
+  const auto refused = ReadSpillPlan(without, "p", graph);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
+  EXPECT_EQ(refused.error().message, "p: the search that wrote this found no plan");
+}
+
+TEST(SpillPlanJsonTest, PlansOfOtherKindsAreNone) {
+  const Graph graph = internal::OneSpill().graph;
+  for (const std::string_view text : {"", "id,lower,upper,size,offset\n", "[0, 1]", "{}",
+                                      R"({"format": "berth-plan", "format_version": 1})"}) {
+    const auto read = ReadSpillPlan(text, "p", graph);
+    ASSERT_TRUE(read.has_value()) << text;
+    EXPECT_FALSE(read->has_value()) << text;
+  }
+  EXPECT_FALSE(ReadSpillPlan("{", "p", graph).has_value());
+}
+
+TEST(SpillPlanJsonTest, SurvivesDamage) {
+  const Graph graph = internal::OneSpill().graph;
+  const std::string text =
+      WritePlanJson(graph, Spilled(), 14, {"1.2.3", "g.json", HashOf("x"), {}});
+  internal::Random random(3);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string damaged = text;
+    for (int k = 0; k < 2; ++k) {
+      const auto at = static_cast<std::size_t>(
+          random.Uniform(0, static_cast<std::int64_t>(damaged.size()) - 1));
+      if (random.Uniform(0, 1) == 0) {
+        damaged.erase(at, static_cast<std::size_t>(random.Uniform(1, 30)));
+      } else {
+        damaged[at] = static_cast<char>(random.Uniform(0, 127));
+      }
+    }
+    const auto read = ReadSpillPlan(damaged, "p", graph);
+    const auto file = ReadPlan(damaged, "p");
+    refused += read.has_value() && file.has_value() ? 0 : 1;
+    if (!read) {
+      EXPECT_EQ(read.error().message.rfind("p:", 0), 0u) << read.error().message;
+    }
+  }
+  EXPECT_GT(refused, 1000);
 }
 
 TEST(ReadOffsetsTest, ReadsBackBothFormats) {

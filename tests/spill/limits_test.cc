@@ -68,9 +68,9 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   const Graph exceeds = ComesBack(kBytes, 11);
   ASSERT_TRUE(Validate(exceeds).has_value());
   const std::string expected =
-      "tensor \"large 9\": with its 36028797018963968 bytes for each of the 2 operators that make "
-      "or "
-      "use it, what may have to come in adds up to more than 2^60 bytes";
+      "tensor \"large 9\": its 36028797018963968 bytes, once for each time (2) that operators "
+      "make, "
+      "use or write it, bring what may have to move to more than 2^60 bytes";
   EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
   const auto valid = ValidateTraffic(exceeds, {});
   ASSERT_FALSE(valid.has_value());
@@ -82,6 +82,43 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   const auto plan = ValidateSpillPlan(exceeds, {}, options.capacity, *answer->best);
   ASSERT_FALSE(plan.has_value());
   EXPECT_EQ(plan.error().message, expected);
+}
+
+// What is written in place comes in and goes out each time.
+TEST(SpillLimits, WritesInPlaceCountTwice) {
+  const auto graph_of = [](Bytes bytes, int writers) {
+    Build build;
+    build.Made("x", bytes).Op("make x", {}, {"x"});
+    std::string before = "make x";
+    for (int i = 0; i < writers; ++i) {
+      const std::string n = std::to_string(i);
+      build.Made("c" + n, 1).Op("crowd " + n, {}, {"c" + n}, {}, {before});
+      build.Op("read " + n, {"c" + n}, {}, {}, {"crowd " + n});
+      before = "write " + n;
+      build.Op(before, {}, {}, {"x"}, {"read " + n});
+    }
+    build.Output("x");
+    return build.graph;
+  };
+  SpillOptions options;
+  options.placer = PlaceIt;
+  options.capacity = 100;
+  Budget budget;
+  const auto small_answer = PlanWithSpills(graph_of(100, 2), options, budget);
+  ASSERT_TRUE(small_answer.has_value() && small_answer->best.has_value());
+  EXPECT_EQ(small_answer->outcome, Outcome::kOptimal);
+  EXPECT_EQ(small_answer->best->traffic.avoidable(), 400);
+  // 1 + 2 x 3 times 2^57 bytes are within 2^60, 1 + 2 x 4 are not; what moves is never more.
+  const auto valid = [&](int writers) {
+    return ValidateTraffic(graph_of(Bytes{1} << 57, writers), {}).has_value();
+  };
+  EXPECT_TRUE(valid(3));
+  EXPECT_FALSE(valid(4));
+  options.capacity = Bytes{1} << 57;
+  const auto answer = PlanWithSpills(graph_of(Bytes{1} << 57, 3), options, budget);
+  ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+  EXPECT_EQ(answer->best->traffic.avoidable(), 6 * options.capacity);
+  EXPECT_LE(answer->best->traffic.avoidable(), kMaxBytes);
 }
 
 TEST(SpillLimits, ExactlyAtTheLimit) {
@@ -132,11 +169,11 @@ TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   }
 }
 
-// Bytes that its operators may have to bring in, in all.
+// Bytes that may have to come in and go out, in all.
 Bytes Weight(const Graph& graph) {
   Bytes weight = 0;
   for (const Operator& op : graph.operators) {
-    for (const auto* list : {&op.inputs, &op.outputs, &op.mutates}) {
+    for (const auto* list : {&op.inputs, &op.outputs, &op.mutates, &op.mutates}) {
       for (const TensorIndex t : *list) {
         const Tensor& base = graph.tensors[BaseOf(graph, t)];
         weight += base.bytes + base.alignment;

@@ -9,6 +9,7 @@
 #include "berth/place.h"
 #include "place/guided/learned.h"
 #include "place/guided/telamalloc.h"
+#include "tools/train/evaluate.h"
 #include "tools/train/inputs.h"
 
 namespace berth::internal {
@@ -129,16 +130,6 @@ TEST(BacktrackRule, AnyRuleFindsOnlyPlans) {
   EXPECT_GT(found, 15);
 }
 
-// The published rule, starting again.
-class Restarting : public BacktrackRule {
- public:
-  std::size_t Choose(const MajorBacktrack& stuck) override { return stuck.published; }
-  Random* Restarts() override { return &random_; }
-
- private:
-  Random random_{1};
-};
-
 // Where the published search ends without a plan, one that starts again goes on, and finds some.
 TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
   int ended = 0;
@@ -153,14 +144,14 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
     const SearchAnswer published = search.Search(*input.problem.capacity, 8000, budget);
     if (published.verdict != SearchAnswer::Verdict::kInconclusive) continue;
     ++ended;
-    Restarting rule;
+    RestartingRule rule;
     const SearchAnswer answer = search.Search(*input.problem.capacity, 8000, budget, &rule);
     EXPECT_GT(answer.nodes, published.nodes);
     if (answer.verdict == SearchAnswer::Verdict::kFound) ++found;
     // The rule draws on: other runs than before.
     const SearchAnswer other = search.Search(*input.problem.capacity, 8000, budget, &rule);
     EXPECT_NE(other.stats, answer.stats);
-    Restarting fresh;
+    RestartingRule fresh;
     const SearchAnswer again = search.Search(*input.problem.capacity, 8000, budget, &fresh);
     EXPECT_EQ(again.stats, answer.stats);
     EXPECT_EQ(again.offsets, answer.offsets);

@@ -198,12 +198,9 @@ void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
 
 // A plan in which tensors leave and come back is always run: what it holds shows in nothing else.
 Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
-                           const std::string& text, const std::string& name,
-                           const Counting& counting) {
-  const auto read = ReadSpillPlan(text, name, model.graph);
-  if (!read) return tl::unexpected(read.error());
-  const Bytes capacity = arguments.table.capacity.value_or(read->capacity);
-  const SpillReport report = VerifySpillPlan(model.graph, counting, capacity, read->plan);
+                           const SpillPlanFile& file, const Counting& counting) {
+  const Bytes capacity = arguments.table.capacity.value_or(file.capacity);
+  const SpillReport report = VerifySpillPlan(model.graph, counting, capacity, file.plan);
   if (arguments.json) {
     Json json;
     json["valid"] = report.ok();
@@ -213,20 +210,20 @@ Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
     json["retrieved"] = report.traffic.retrieved;
     json["faults"] = Json::array();
     for (const SpillFault& fault : report.faults) {
-      json["faults"].push_back(Describe(fault, model.graph, read->plan));
+      json["faults"].push_back(Describe(fault, model.graph, file.plan));
     }
     json["version"] = BERTH_VERSION;
     PrintJson(json);
   } else if (report.ok()) {
     Print(Paint(Tone::kGood, "The plan holds:") + " " +
-          Plural(static_cast<std::int64_t>(read->plan.order.size()), "operator") + " run in " +
+          Plural(static_cast<std::int64_t>(file.plan.order.size()), "operator") + " run in " +
           FormatBytesExactly(report.height) + ", each found what it needs; " +
           FormatBytesExactly(report.traffic.spilled) + " spilled, " +
           FormatBytesExactly(report.traffic.retrieved) + " retrieved.\n");
   } else {
     std::string lines;
     for (const SpillFault& fault : report.faults) {
-      lines += "  " + OneLine(Describe(fault, model.graph, read->plan)) + "\n";
+      lines += "  " + OneLine(Describe(fault, model.graph, file.plan)) + "\n";
     }
     Print(Paint(Tone::kBad, "The plan does not hold:") + " " + (report.more ? "more than " : "") +
           Plural(static_cast<std::int64_t>(report.faults.size()), "fault") + ".\n" + lines);
@@ -250,9 +247,9 @@ Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
   const auto model = ParseModel(model_arguments, std::move(file));
   if (!model) return tl::unexpected(model.error());
   const Graph& graph = model->graph;
-  if (IsSpillPlan(*plan)) {
-    return RunSpills(arguments, *model, *plan, plan_name, model_arguments.counting);
-  }
+  const auto spills = ReadSpillPlan(*plan, plan_name, graph);
+  if (!spills) return tl::unexpected(spills.error());
+  if (*spills) return RunSpills(arguments, *model, **spills, model_arguments.counting);
   auto order = ReadOrder(*plan, plan_name, graph, /*validate=*/false);
   if (!order) return tl::unexpected(order.error());
   GraphCheck check;

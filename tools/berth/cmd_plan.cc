@@ -389,8 +389,13 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
   request.node_limit = arguments.search.node_limit;
-  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
-  const auto run = PlanWithinBudget(model, arguments.model.counting, request, search);
+  // What would help is looked for where the budget is too small, which is known before any search.
+  const auto budget = ParseBytes(request.budget);
+  const Counting& counting = arguments.model.counting;
+  const bool too_small = budget && *budget < FindLeastMemory(model.graph, counting).bytes;
+  const bool remedies = too_small && !arguments.outputs.report.empty();
+  WatchedSearch search(arguments.search, remedies ? kShareOfRemedies : 0);
+  const auto run = PlanWithinBudget(model, counting, request, search);
   if (!run) return tl::unexpected(run.error());
   if (run->answer.best) return kDone;
   return run->answer.outcome == Outcome::kInfeasible ? kDoesNotFit : kGaveUp;
@@ -471,9 +476,10 @@ Command AddPlanCommand(CLI::App& berth) {
       "Exit codes: 0 planned, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
       "Three quarters of --time-limit go to the order at most, the rest to the placement; with\n"
-      "--report a quarter is kept for what would help. Without a limit each search ends after a\n"
-      "fixed effort, the same on every machine: some ten seconds for what has to leave "
-      "(--budget).\n"
+      "--report a quarter is kept for what would help, with --budget only where that is too "
+      "small.\n"
+      "Without a limit each search ends after a fixed effort, the same on every machine: some ten\n"
+      "seconds for what has to leave (--budget).\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"

@@ -152,11 +152,22 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     }
     row.outcome = *outcome;
     const bool planned = row.outcome == Outcome::kOptimal || row.outcome == Outcome::kFeasible;
-    if (planned != row.avoidable.has_value()) return wrong();
-    if (planned && (*row.avoidable != row.spilled + row.retrieved ||
-                    *row.avoidable < row.lower_bound || *row.avoidable < row.without_addresses ||
-                    (row.outcome == Outcome::kOptimal && *row.avoidable != row.lower_bound))) {
-      return wrong();
+    const auto contradiction = [&](const std::string& what) {
+      return Fail(ErrorCode::kParse, OneLine(name) + ":" + std::to_string(number) + ": " + what +
+                                         ": '" + OneLine(line) + "'");
+    };
+    if (planned != row.avoidable.has_value()) {
+      return contradiction("the outcome is " + cells[3] + (planned ? " without" : " with") +
+                           " avoidable traffic");
+    }
+    if (planned && *row.avoidable != row.spilled + row.retrieved) {
+      return contradiction("avoidable is not spilled + retrieved");
+    }
+    if (planned && (*row.avoidable < row.lower_bound || *row.avoidable < row.without_addresses)) {
+      return contradiction("avoidable is less than lower_bound or without_addresses");
+    }
+    if (row.outcome == Outcome::kOptimal && *row.avoidable != row.lower_bound) {
+      return contradiction("the outcome is optimal, but avoidable is not lower_bound");
     }
     rows.push_back(std::move(row));
   }
@@ -313,20 +324,43 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
   return lines;
 }
 
+constexpr std::string_view kProgramOrder = " program-order";
+
+// What the answers depend on besides the capacity.
+std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
+  std::string text = model.hash();
+  if (arguments.counting.inputs) text += " inputs";
+  if (arguments.counting.parameters) text += " parameters";
+  if (fixed_order) text += kProgramOrder;
+  if (arguments.in_place) text += " in-place";
+  if (arguments.onnx.element_bytes) {
+    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
+  }
+  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
+    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
+  }
+  return text;
+}
+
+// Whether InputOf() says so.
+bool IsOfProgramOrder(const std::string& input) {
+  return (input + " ").find(std::string(kProgramOrder) + " ") != std::string::npos;
+}
+
 // `rows` are sorted by model.
-std::vector<SweepCurve> CurvesOf(const std::vector<Row>& rows, const SweepArguments& arguments,
-                                 const Background& background) {
+std::vector<SweepCurve> CurvesOf(const std::vector<Row>& rows, const Background& background) {
   std::vector<SweepCurve> curves;
   for (const Row& row : rows) {
     if (curves.empty() || curves.back().model != row.model) {
       SweepCurve& curve = curves.emplace_back();
       curve.model = row.model;
       curve.input = row.input;
+      curve.fixed_order = IsOfProgramOrder(row.input);
       const auto named = background.budgets.find(row.model);
       if (named != background.budgets.end()) {
         curve.least = named->second.least.bytes;
         // In program order more may have to leave there.
-        if (!arguments.fixed_order) curve.least_peak = named->second.least_peak;
+        if (!curve.fixed_order) curve.least_peak = named->second.least_peak;
       }
     }
     curves.back().points.push_back(row);
@@ -350,7 +384,7 @@ Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows,
   }
   if (!arguments.report.empty()) {
     const std::string page =
-        WritePage(CurvesOf(rows, arguments, background), ProvenanceOf(arguments, background));
+        WritePage(CurvesOf(rows, background), ProvenanceOf(arguments, background));
     if (auto written = WriteFile(arguments.report, page); !written) {
       return tl::unexpected(written.error());
     }
@@ -403,7 +437,7 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
         return Fail(ErrorCode::kInvalidOptions,
                     "--merge: " + OneLine(path) + " has point " + std::to_string(row.number) +
                         " of " + OneLine(row.model) + " with " + std::to_string(row.capacity) +
-                        " bytes, another file with " + std::to_string(place->second.capacity) +
+                        " bytes, which is known with " + std::to_string(place->second.capacity) +
                         ": these are not of one sweep");
       }
     }
@@ -415,22 +449,6 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
   Background background;
   background.files = arguments.merge;
   return Finish(arguments, std::move(rows), background);
-}
-
-// What the answers depend on besides the capacity.
-std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
-  std::string text = model.hash();
-  if (arguments.counting.inputs) text += " inputs";
-  if (arguments.counting.parameters) text += " parameters";
-  if (fixed_order) text += " program-order";
-  if (arguments.in_place) text += " in-place";
-  if (arguments.onnx.element_bytes) {
-    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
-  }
-  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
-    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
-  }
-  return text;
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
@@ -509,11 +527,19 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
     for (std::size_t i = 0; i < capacities.size(); ++i) {
       const std::int64_t mine = unit++;
       if (mine % shard->second != shard->first - 1) continue;
-      const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == about.model && row.number == static_cast<int>(i) &&
-               row.capacity == capacities[i];
+      const auto done = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.model == about.model && row.number == static_cast<int>(i);
       });
-      if (!done) points.push_back(i);
+      if (done == rows.end()) {
+        points.push_back(i);
+      } else if (done->capacity != capacities[i]) {
+        return Fail(ErrorCode::kInvalidOptions,
+                    place + " has point " + std::to_string(i) + " of " + about.model + " with " +
+                        std::to_string(done->capacity) + " bytes, where it is now asked for with " +
+                        std::to_string(capacities[i]) +
+                        ": give other capacities a file of their "
+                        "own");
+      }
     }
     std::stable_sort(points.begin(), points.end(),
                      [&](std::size_t i, std::size_t j) { return capacities[i] > capacities[j]; });

@@ -176,10 +176,6 @@ class WatchedSearch {
     return search(after);
   }
   [[nodiscard]] bool interrupted() const { return budget_.cancelled(); }
-  // In time or nodes.
-  [[nodiscard]] bool limited() const {
-    return budget_.has_time_limit() || budget_.has_node_limit();
-  }
 
  private:
   Budget budget_;

@@ -52,11 +52,12 @@ bool ForgetPin(Buffer& buffer) {
 }
 
 // "8 B of traffic, written and read: proved the least."
-std::string TrafficOf(const SpillAnswer& answer) {
+std::string TrafficOf(const SpillAnswer& answer, bool fixed_order) {
+  const std::string where = fixed_order ? " in program order" : "";
   return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
-         (answer.outcome == Outcome::kOptimal
-              ? ": proved the least."
-              : "; no plan has less than " + FormatBytesExactly(answer.lower_bound) + ".");
+         (answer.outcome == Outcome::kOptimal ? ": proved the least" + where + "."
+                                              : "; no plan" + where + " has less than " +
+                                                    FormatBytesExactly(answer.lower_bound) + ".");
 }
 
 }  // namespace
@@ -225,16 +226,16 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   }
   if (!answer->best) return std::nullopt;
   search.Found(kWhat);
-  return Remedy{
-      "Let tensors leave and come back",
-      "berth plan --budget " + std::to_string(capacity) + " fits with " + TrafficOf(*answer),
-      capacity};
+  return Remedy{"Let tensors leave and come back",
+                "berth plan --budget " + std::to_string(capacity) + " fits with " +
+                    TrafficOf(*answer, /*fixed_order=*/false),
+                capacity};
 }
 
-std::optional<LargerBudget> FindLargerBudget(const Graph& graph, const Counting& counting,
-                                             const std::vector<Bytes>& larger,
-                                             const std::vector<Order>& orders, bool fixed_order,
-                                             const PlaceOptions& place, RemedySearch& search) {
+std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
+                                       const std::vector<Bytes>& larger,
+                                       const std::vector<Order>& orders, bool fixed_order,
+                                       const PlaceOptions& place, RemedySearch& search) {
   for (const Bytes capacity : larger) {
     const std::string what = "a budget of " + FormatBytes(capacity);
     const auto found = search.Look(
@@ -243,15 +244,15 @@ std::optional<LargerBudget> FindLargerBudget(const Graph& graph, const Counting&
           return SolveSpills(graph, counting, capacity, orders, fixed_order, budget, place);
         });
     if (!found || !*found || !(*found)->best) continue;
-    const SpillAnswer* const answer = &**found;
     search.Found(what);
-    return LargerBudget{
-        capacity,
-        {"A budget of " + FormatBytes(capacity),
-         "berth plan --budget " + std::to_string(capacity) + " fits" +
-             (answer->best->traffic.avoidable() == 0 ? ": nothing has to leave."
-                                                     : " with " + TrafficOf(*answer)),
-         capacity}};
+    const SpillAnswer& answer = **found;
+    return Remedy{
+        "A budget of " + FormatBytes(capacity),
+        "berth plan --budget " + std::to_string(capacity) +
+            (fixed_order ? " --order program" : "") + " fits" +
+            (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
+                                                   : " with " + TrafficOf(answer, fixed_order)),
+        capacity};
   }
   return std::nullopt;
 }

@@ -84,15 +84,13 @@ class RemedySearch {
                                                 RemedySearch& search);
 
 // Of a budget for which no plan with spills was found: the first of `larger` ones for which a
-// little search finds one, each from `orders` or in the first of these alone.
-struct LargerBudget {
-  Bytes capacity = 0;
-  Remedy remedy;
-};
-[[nodiscard]] std::optional<LargerBudget> FindLargerBudget(
-    const Graph& graph, const Counting& counting, const std::vector<Bytes>& larger,
-    const std::vector<Order>& orders, bool fixed_order, const PlaceOptions& place,
-    RemedySearch& search);
+// little search finds one, and what it needs. `orders` and `fixed_order` are those of the search
+// that found none.
+[[nodiscard]] std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
+                                                     const std::vector<Bytes>& larger,
+                                                     const std::vector<Order>& orders,
+                                                     bool fixed_order, const PlaceOptions& place,
+                                                     RemedySearch& search);
 
 // Why `problem` does not fit its capacity, where a little search finds that out.
 [[nodiscard]] std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,

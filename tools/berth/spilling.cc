@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -17,17 +16,6 @@
 
 namespace berth::internal {
 namespace {
-
-constexpr const char* kSpillPlanFormat = "berth-spill-plan";
-
-std::optional<Bytes> NumberOf(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_number_integer()) {
-    return std::nullopt;
-  }
-  // Numbers beyond 2^63 come out as negative.
-  const auto value = object[key].get<std::int64_t>();
-  return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
-}
 
 // `graph` with an operator for each counted tensor that is given, which brings it in. Operators
 // move back by the number of these.
@@ -126,123 +114,6 @@ Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, By
   return answer;
 }
 
-bool IsSpillPlan(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_object() && json.contains("format") && json["format"] == kSpillPlanFormat;
-}
-
-Result<StatedSpillPlan> ReadSpillPlan(const std::string& text, const std::string& name,
-                                      const Graph& graph) {
-  const auto wrong = [&](const std::string& what) {
-    return Fail(ErrorCode::kParse, OneLine(name) + ": " + what);
-  };
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return wrong("no JSON object");
-  if (NumberOf(json, "format_version") != 1) {
-    return wrong("\"format_version\" is not 1, the one that is known");
-  }
-  StatedSpillPlan read;
-  auto order = ReadOrder(text, name, graph, /*validate=*/false);
-  if (!order) return tl::unexpected(order.error());
-  read.plan.order = std::move(*order);
-  const auto capacity = NumberOf(json, "capacity");
-  if (!capacity) return wrong("\"capacity\" is no number of bytes");
-  read.capacity = *capacity;
-  const auto height = NumberOf(json, "height");
-  if (!height) return wrong("\"height\" is no number of bytes");
-  read.plan.height = *height;
-  if (!json.contains("traffic") || !json["traffic"].is_object()) return wrong("no \"traffic\"");
-  Traffic& traffic = read.plan.traffic;
-  for (const auto& [key, bytes] : std::initializer_list<std::pair<const char*, Bytes*>>{
-           {"spilled", &traffic.spilled},
-           {"retrieved", &traffic.retrieved},
-           {"compulsory_in", &traffic.compulsory_in},
-           {"compulsory_out", &traffic.compulsory_out}}) {
-    const auto value = NumberOf(json["traffic"], key);
-    if (!value) return wrong("the traffic's \"" + std::string(key) + "\" is no number of bytes");
-    *bytes = *value;
-  }
-  std::map<std::string_view, TensorIndex> tensors;
-  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) tensors.emplace(graph.tensors[t].name, t);
-  if (!json["residencies"].is_array()) return wrong("\"residencies\" is no array");
-  for (std::size_t i = 0; i < json["residencies"].size(); ++i) {
-    const Json& one = json["residencies"][i];
-    const auto faulty = [&](const std::string& what) {
-      return wrong("residency " + std::to_string(i) + ": " + what);
-    };
-    if (!one.is_object() || !one.contains("tensor") || !one["tensor"].is_string()) {
-      return faulty("no \"tensor\"");
-    }
-    const auto tensor = tensors.find(one["tensor"].get_ref<const std::string&>());
-    if (tensor == tensors.end()) {
-      return faulty("the graph has no tensor '" +
-                    OneLine(one["tensor"].get_ref<const std::string&>()) + "'");
-    }
-    const Bytes bytes = graph.tensors[tensor->second].bytes;
-    if (NumberOf(one, "bytes") != bytes) {
-      return faulty("\"bytes\" is not " + std::to_string(bytes) + ", what the graph says");
-    }
-    Residency residency;
-    residency.tensor = tensor->second;
-    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Step*>>{
-             {"start", &residency.start}, {"end", &residency.end}, {"offset", &residency.offset}}) {
-      const auto read_number = NumberOf(one, key);
-      if (!read_number) return faulty("\"" + std::string(key) + "\" is no number from 0 on");
-      *value = *read_number;
-    }
-    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, bool*>>{
-             {"comes_in", &residency.comes_in}, {"written_out", &residency.written_out}}) {
-      if (!one.contains(key) || !one[key].is_boolean()) {
-        return faulty("\"" + std::string(key) + "\" is neither true nor false");
-      }
-      *value = one[key].get<bool>();
-    }
-    read.plan.residencies.push_back(residency);
-  }
-  return read;
-}
-
-Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
-                   const SpillAnswer& answer) {
-  Json json;
-  json["version"] = BERTH_VERSION;
-  json["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
-  json["outcome"] = ToString(answer.outcome);
-  json["stopped"] = ToString(answer.stopped);
-  json["capacity"] = capacity;
-  json["lower_bound"] = answer.lower_bound;
-  json["without_addresses"] = answer.without_addresses;
-  json["least_memory"] = {
-      {"bytes", answer.least.bytes},
-      {"operator",
-       graph.operators.empty() ? Json(nullptr) : Json(graph.operators[answer.least.op].name)}};
-  json["nodes"] = answer.nodes;
-  json["seconds"] = answer.seconds;
-  if (!answer.best) return json;
-  const SpillPlan& plan = *answer.best;
-  json["height"] = plan.height;
-  json["traffic"] = {{"avoidable", plan.traffic.avoidable()},
-                     {"spilled", plan.traffic.spilled},
-                     {"retrieved", plan.traffic.retrieved},
-                     {"compulsory_in", plan.traffic.compulsory_in},
-                     {"compulsory_out", plan.traffic.compulsory_out}};
-  Json order = Json::array();
-  for (const OperatorIndex v : plan.order) order.push_back(graph.operators[v].name);
-  json["order"] = std::move(order);
-  Json residencies = Json::array();
-  for (const Residency& r : plan.residencies) {
-    residencies.push_back({{"tensor", graph.tensors[r.tensor].name},
-                           {"start", r.start},
-                           {"end", r.end},
-                           {"offset", r.offset},
-                           {"bytes", graph.tensors[r.tensor].bytes},
-                           {"comes_in", r.comes_in},
-                           {"written_out", r.written_out}});
-  }
-  json["residencies"] = std::move(residencies);
-  return json;
-}
-
 namespace {
 
 // Every stay in memory, in the order in which they begin.
@@ -265,13 +136,12 @@ std::string ResidencyTable(const Graph& graph, const SpillPlan& plan) {
          table.ToString();
 }
 
-// How addresses were found: all options but `threads`, which changes nothing.
-Json OptionsJson(const PlaceOptions& place) {
-  Json options = Json::object();
-  for (const OptionInfo& info : Options()) {
-    if (info.name != "threads") options[std::string(info.name)] = *GetOption(place, info.name);
-  }
-  return options;
+Provenance ProvenanceOf(const Model& model, const Counting& counting, const SpillRequest& request) {
+  Provenance provenance{BERTH_VERSION, model.name, model.hash(), request.place, request.node_limit};
+  provenance.schedule.counting = counting;
+  provenance.in_place = request.in_place;
+  provenance.fixed_order = request.fixed_order;
+  return provenance;
 }
 
 // The files of a plan that was found.
@@ -284,24 +154,11 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
   Placement placement;
   for (const Residency& r : plan.residencies) placement.offsets.push_back(r.offset);
   placement.height = plan.height;
+  const Provenance provenance = ProvenanceOf(model, counting, request);
   if (!outputs.plan.empty()) {
-    std::string text;
-    if (HasExtension(outputs.plan, ".csv")) {
-      text = WriteCsv(problem, &placement.offsets);
-    } else {
-      // What the plan rests on first. No time in it: the same plan is the same file.
-      Json json = {{"format", kSpillPlanFormat},
-                   {"format_version", 1},
-                   {"berth_version", BERTH_VERSION},
-                   {"input", {{"name", model.name}, {"hash", model.hash()}}},
-                   {"in_place", request.in_place},
-                   {"options", OptionsJson(request.place)},
-                   {"node_limit", request.node_limit ? Json(*request.node_limit) : Json(nullptr)}};
-      Json found = SpillPlanJson(model.graph, counting, capacity, answer);
-      for (const char* key : {"version", "seconds"}) found.erase(key);
-      json.update(found);
-      text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-    }
+    const std::string text = HasExtension(outputs.plan, ".csv")
+                                 ? WriteCsv(problem, &placement.offsets)
+                                 : WritePlanJson(model.graph, answer, capacity, provenance);
     if (auto written = WriteFile(outputs.plan, text); !written) return written;
   }
   if (!outputs.svg.empty()) {
@@ -312,10 +169,6 @@ Result<void> WriteOutputs(const Model& model, const Counting& counting, Bytes ca
     if (auto written = WriteFile(outputs.svg, text); !written) return written;
   }
   if (!outputs.report.empty()) {
-    Provenance provenance{BERTH_VERSION, model.name, model.hash(), request.place,
-                          request.node_limit};
-    provenance.schedule.counting = counting;
-    provenance.in_place = request.in_place;
     PageOptions page;
     page.command = "plan";
     page.verdict =
@@ -381,28 +234,25 @@ std::string PageWithoutPlan(const Model& model, const Counting& counting, Bytes 
   plan.place.algorithm = "spills";
   plan.place.lower_bound = plan.liveness.peak;
   plan.place.nodes = answer.nodes;
-  Provenance provenance{BERTH_VERSION, model.name, model.hash(), request.place, request.node_limit};
-  provenance.schedule.counting = counting;
-  provenance.in_place = request.in_place;
   PageOptions page;
   page.command = "plan";
   std::vector<Bytes> larger;
   for (const Bytes bytes : {named.least.bytes, named.middle(), named.least_peak}) {
-    if (bytes > capacity) larger.push_back(bytes);
+    if (bytes > capacity && (larger.empty() || bytes > larger.back())) larger.push_back(bytes);
   }
-  std::optional<LargerBudget> enough;
+  std::optional<Remedy> enough;
   AddRemedies(search, page, [&](RemedySearch& remedies) {
     enough = FindLargerBudget(graph, counting, larger, {program, named.order}, request.fixed_order,
                               request.place, remedies);
-    if (enough) page.remedies.push_back(enough->remedy);
+    if (enough) page.remedies.push_back(*enough);
   });
   if (answer.outcome == Outcome::kInfeasible) {
     page.conflict =
         ConflictOf(graph, plan.liveness, plan.schedule.order, answer.least.op, capacity);
-    if (enough) page.conflict->works_with = enough->capacity;
+    if (enough) page.conflict->works_with = enough->needs;
   }
   page.notes = NotesOf(model);
-  return WritePage(graph, plan, provenance, page);
+  return WritePage(graph, plan, ProvenanceOf(model, counting, request), page);
 }
 
 }  // namespace
@@ -434,15 +284,21 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
     if (!written) return tl::unexpected(written.error());
   }
   if (request.outputs.json) {
-    Json json = SpillPlanJson(model.graph, counting, *capacity, found);
-    json.erase("residencies");
-    json.erase("order");
+    // What the plan's file says, but for what it rests on.
+    Json json = Json::parse(
+        WritePlanHead(model.graph, found, *capacity, ProvenanceOf(model, counting, request)));
+    for (const char* key : {"format", "format_version", "berth_version", "input", "in_place",
+                            "options", "node_limit"}) {
+      json.erase(key);
+    }
+    json["seconds"] = found.seconds;
     json["MR"] = named->least.bytes;
     json["MH"] = named->middle();
     json["MP"] = named->least_peak;
     json["interrupted"] = search.interrupted();
     json["unplanned"] = UnplannedJson(model.graph);
     json["notes"] = model.notes;
+    json["version"] = BERTH_VERSION;
     PrintJson(json);
     return run;
   }
@@ -471,12 +327,13 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
   } else {
     const Traffic& traffic = found.best->traffic;
     const bool proved = found.outcome == Outcome::kOptimal;
-    headline =
-        traffic.avoidable() == 0
-            ? Paint(Tone::kGood, "Fits: nothing has to leave.")
-            : Paint(proved ? Tone::kGood : Tone::kUnsure,
-                    FormatBytes(traffic.avoidable()) + " of avoidable traffic" +
-                        (proved ? ": proved the least of any plan." : "; less may be possible."));
+    headline = traffic.avoidable() == 0
+                   ? Paint(Tone::kGood, "Fits: nothing has to leave.")
+                   : Paint(proved ? Tone::kGood : Tone::kUnsure,
+                           FormatBytes(traffic.avoidable()) + " of avoidable traffic" +
+                               (!proved               ? "; less may be possible."
+                                : request.fixed_order ? ": proved the least in program order."
+                                                      : ": proved the least of any plan."));
     facts.Add("spilled", FormatBytesExactly(traffic.spilled));
     facts.Add("retrieved", FormatBytesExactly(traffic.retrieved));
     facts.Add("compulsory", FormatBytesExactly(traffic.compulsory_in) + " in, " +
@@ -487,11 +344,12 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                                      " more than if bytes had to fit in sum only");
     }
   }
-  facts.Add("search", Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds) +
-                          (found.stopped != StopReason::kEffort ? ""
-                           : search.limited()
-                               ? "; ended as it may not store more states"
-                               : "; ended with its default effort, --time-limit 5min would go on"));
+  facts.Add("search",
+            Plural(found.nodes, "node") + ", " + FormatSeconds(found.seconds) +
+                (found.stopped == StopReason::kSize ? "; ended as it may not store more states"
+                 : found.stopped == StopReason::kEffort
+                     ? "; ended with its default effort, --time-limit 5min would go on"
+                     : ""));
   const std::initializer_list<std::pair<const char*, const std::string*>> files = {
       {"plan", &request.outputs.plan},
       {"picture", &request.outputs.svg},

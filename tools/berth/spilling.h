@@ -36,20 +36,6 @@ struct NamedBudgets {
                                               bool fixed_order, Budget& budget,
                                               const PlaceOptions& place = {});
 
-// The plan as a file.
-[[nodiscard]] Json SpillPlanJson(const Graph& graph, const Counting& counting, Bytes capacity,
-                                 const SpillAnswer& answer);
-// Whether the file is one of these, and not a plan in which everything stays.
-[[nodiscard]] bool IsSpillPlan(const std::string& text);
-// Reads what SpillPlanJson() writes, whoever has written it: names and numbers are looked up, what
-// they come to is for the verifier. Error: kParse, naming the file and the residency at fault.
-struct StatedSpillPlan {
-  SpillPlan plan;
-  Bytes capacity = 0;
-};
-[[nodiscard]] Result<StatedSpillPlan> ReadSpillPlan(const std::string& text,
-                                                    const std::string& name, const Graph& graph);
-
 // What `berth plan --budget` does.
 struct SpillRequest {
   std::string budget;  // As given.

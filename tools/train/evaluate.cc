@@ -19,15 +19,6 @@ constexpr std::array<std::string_view, 4> kEnds = {"found", "used-up", "out-of-s
 constexpr std::array<std::string_view, 7> kRules = {"heuristic", "published", "learned", "random",
                                                     "restarts",  "oracle",    "niche"};
 
-class RestartingRule : public BacktrackRule {
- public:
-  std::size_t Choose(const MajorBacktrack& stuck) override { return stuck.published; }
-  Random* Restarts() override { return &random_; }
-
- private:
-  Random random_{1};
-};
-
 class OracleRule : public BacktrackRule {
  public:
   OracleRule(const Instance& instance, Bytes capacity, std::int64_t nodes)

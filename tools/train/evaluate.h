@@ -2,12 +2,15 @@
 #ifndef BERTH_TOOLS_TRAIN_EVALUATE_H_
 #define BERTH_TOOLS_TRAIN_EVALUATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "berth/result.h"
+#include "place/guided/backtracking.h"
 #include "place/guided/forest.h"
 #include "place/guided/learned.h"
 #include "tools/train/inputs.h"
@@ -26,6 +29,16 @@ struct Trial {
   [[nodiscard]] std::int64_t backtracks() const { return minor_backtracks + major_backtracks; }
 };
 [[nodiscard]] std::string_view ToString(Trial::End end);
+
+// The published rule, starting again.
+class RestartingRule : public BacktrackRule {
+ public:
+  [[nodiscard]] std::size_t Choose(const MajorBacktrack& stuck) override { return stuck.published; }
+  [[nodiscard]] Random* Restarts() override { return &random_; }
+
+ private:
+  Random random_{1};
+};
 
 // The rules that are compared.
 enum class Rule {

@@ -152,7 +152,8 @@ struct FitCommand {
 
   static void PrintQuality(const char* rule, const ChoiceQuality& quality) {
     std::printf("%s: of %" PRId64
-                " choices held out %.1f %% between best and minimum target, %.1f %% in vain, mean "
+                " choices held out %.1f %% between best and minimum target, %.1f %% in vain "
+                "or undecided, mean "
                 "score %.2f\n",
                 rule, quality.choices, 100 * quality.good, 100 * quality.vain, quality.score);
   }

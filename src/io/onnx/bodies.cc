@@ -1,7 +1,7 @@
 // Bodies of If, Loop and Scan, and functions: walked as the model is (import.cc), each where it is
-// called and so with the shapes of that call. Their tensors live while the operator runs and at no other time:
-// it gets a workspace as high as a greedy plan of the body in program order, which is an upper
-// bound for whoever runs the body. Details that make it one:
+// called and so with the shapes of that call. Their tensors live while the operator runs and at no
+// other time: it gets a workspace as high as a greedy plan of the body in program order, which is
+// an upper bound for whoever runs the body. Details that make it one:
 //   * results of a branch or function may be written where the operator's own output lies, which is
 //     live all the time, so those of the same size are not counted twice;
 //   * a Loop or Scan needs its state before and after an iteration side by side, so all inputs of

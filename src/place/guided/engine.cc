@@ -74,7 +74,6 @@ void Engine::MakeRows() {
   row_begin_.assign(n + 1, 0);
   for (const Buffer b : end_) ++row_begin_[At(b) + 1];
   for (std::size_t b = 0; b < n; ++b) row_begin_[b + 1] += row_begin_[b];
-  row_end_.assign(row_begin_.begin() + 1, row_begin_.end());
   row_.resize(end_.size());
   slot_.resize(end_.size());
   FillRows();
@@ -140,7 +139,7 @@ void Engine::FindIdentical() {
   for (std::size_t k = 1; k < order.size(); ++k) {
     if (compare(order[k - 1], order[k]) != 0) continue;
     const std::size_t lower = order[k - 1].position();
-    for (std::int64_t at = row_begin_[lower]; at < row_end_[lower]; ++at) {
+    for (std::int64_t at = row_begin_[lower]; at < row_begin_[lower + 1]; ++at) {
       const Neighbour& neighbour = row_[static_cast<std::size_t>(at)];
       if (neighbour.other == order[k].value()) identical_.push_back(neighbour.pair);
     }
@@ -267,7 +266,7 @@ void Engine::UndoTo(std::int32_t level) {
 Engine::Rest Engine::Skyline(Buffer b) const {
   Rest rest{0, -1};
   const auto from = static_cast<std::size_t>(row_begin_[At(b)]);
-  const auto to = static_cast<std::size_t>(row_end_[At(b)]);
+  const auto to = static_cast<std::size_t>(row_begin_[At(b) + 1]);
   for (std::size_t k = from; k < to; ++k) {
     const Neighbour& neighbour = row_[k];
     if (placed_level_[At(neighbour.other)] == kNever) continue;

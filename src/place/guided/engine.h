@@ -219,7 +219,7 @@ class Engine {
 
   std::vector<OrderedPair> identical_;  // Orders of identical buffers.
 
-  std::vector<std::int64_t> row_begin_, row_end_, open_end_;
+  std::vector<std::int64_t> row_begin_, open_end_;
   std::vector<Neighbour> row_;
   // Decided orders whose ends can still move.
   std::vector<std::vector<Neighbour>> above_, below_;

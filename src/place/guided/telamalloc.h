@@ -25,10 +25,10 @@
 //     (learned.h). Where it finds no plan in 20,000 steps, the published search has twice as
 //     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
 //     back).
-//     A rule may ask for restarts, after 1,000 backtracks times Luby's sequence. In half of these
-//     runs the candidates are the 12 blocks that can lie lowest, as in the guided search
-//     (guided.h); of equals the longest lived, the largest, or the largest in both, with some
-//     noise.
+//     A rule may ask for restarts, after 1,000 backtracks times Luby's sequence and where all
+//     candidates of all points are used up. In half of these runs the candidates are the 12 blocks
+//     that can lie lowest, as in the guided search (guided.h); of equals the longest lived, the
+//     largest, or the largest in both, with some noise.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
 //     what fails before any placement is proved.

@@ -1,0 +1,25 @@
+// io/plan_json.h -- what those who write plans and those who read them share
+// (docs/formats/plan.md).
+#ifndef BERTH_IO_PLAN_JSON_H_
+#define BERTH_IO_PLAN_JSON_H_
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "berth/graph.h"
+#include "berth/result.h"
+#include "io/source.h"
+
+namespace berth::internal {
+
+inline constexpr std::string_view kPlanFormat = "berth-plan";
+inline constexpr std::string_view kSpillPlanFormat = "berth-spill-plan";
+inline constexpr int kPlanFormatVersion = 1;  // Of both.
+
+// The list of operators that `json` is, or has at "order", as ReadOrder() reads it; not validated.
+[[nodiscard]] Result<Order> OrderFrom(const Source& source, const nlohmann::json& json,
+                                      const Graph& graph);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_IO_PLAN_JSON_H_
