@@ -430,6 +430,11 @@ test("what does not fit says why, and what would do", async () => {
   await page.click("#tab-fit");
   const remedies = await page.locator(".remedies").textContent();
   assert.ok(remedies.includes("1,400"), remedies);
+  await page.click("#tab-about");
+  const shown = await texts(page, "key");
+  const said = { outcome: conflict.outcome, capacity: conflict.capacity, height: conflict.works_with, nodes: conflict.nodes, berth_version: conflict.version, command: "berth explain" };
+  for (const [key, value] of Object.entries(said)) assert.equal(shown[key], String(value), key);
+  assert.match(shown.verifier, /^accepted: 4 buffers/);
   assert.deepEqual(await accessibility(page), []);
   assert.deepEqual(report.faults, []);
   await report.close();
@@ -441,6 +446,17 @@ test("an order without addresses", async () => {
   const answer = JSON.parse(shop.berth(["schedule", "small.json", "--json"]).stdout);
   const report = await open(shop.path("order.html"));
   assert.equal((await figures(report.page)).load, String(answer.peak));
+  const names = await report.page.evaluate(() => window.berth.plans[0].raw.graph.operators.name);
+  assert.deepEqual(names, answer.order.map((op) => op.name ?? op));
+  await report.page.click("#tab-about");
+  const shown = await texts(report.page, "key");
+  const said = {
+    schedule_outcome: answer.outcome, schedule_stopped: answer.stopped, schedule_algorithm: answer.algorithm, schedule_nodes: answer.nodes,
+    peak: answer.peak, lower_bound: answer.lower_bound, program_order_peak: answer.program_order_peak,
+    "input.name": answer.input, "input.hash": answer.input_hash, berth_version: answer.version, command: "berth schedule",
+  };
+  for (const [key, value] of Object.entries(said)) assert.equal(shown[key], String(value), key);
+  assert.match(shown.verifier, /^accepted/);
   assert.deepEqual(await accessibility(report.page), []);
   assert.deepEqual(report.faults, []);
   await report.close();
@@ -493,6 +509,11 @@ test("spills are arrows between residencies", async () => {
   assert.equal(shown.traffic, String(plan.traffic.avoidable));
   assert.equal(shown.compulsory, String(plan.traffic.compulsory_in + plan.traffic.compulsory_out));
   assert.match(await page.locator(".badge").textContent(), /no plan has less traffic/);
+  shop.berth(["plan", model, "--budget", "MR", "--order", "program", "--report", "fixed.html"]);
+  const fixed = await open(shop.path("fixed.html"));
+  assert.match(await fixed.page.locator(".badge").textContent(), /no plan in program order has less traffic|less traffic may be possible/);
+  assert.doesNotMatch(await fixed.page.locator("header").textContent(), /no plan has less/);
+  await fixed.close();
   await compareOrigin(page, plan, "plan", /^accepted: run in a memory/);
   await page.click("#tab-peak");
   // An arrow for each time that a tensor comes back, and what they carry adds up.
