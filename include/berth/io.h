@@ -127,8 +127,9 @@ struct SpillPlanFile {
   Bytes capacity = 0;
 };
 // Reads one; nothing where the text is a plan of another kind. Operators and tensors are looked up
-// in `graph`. Errors: kParse; kInvalidPlan for an operator or tensor that the graph does not have
-// or says to be of another size, and for the file of a search that found no plan.
+// in `graph`, and stays are put in the order that SpillPlan has. Errors: kParse; kInvalidPlan for
+// an operator or tensor that the graph does not have or says to be of another size, and for the
+// file of a search that found no plan.
 [[nodiscard]] Result<std::optional<SpillPlanFile>> ReadSpillPlan(std::string_view text,
                                                                  std::string_view name,
                                                                  const Graph& graph);

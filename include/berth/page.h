@@ -75,7 +75,7 @@ struct SweepCurve {
   std::string input;  // What the answers depend on besides the capacity: a hash, and options.
   std::optional<Bytes> least = {};       // MR: what one operator needs.
   std::optional<Bytes> least_peak = {};  // MP: from here on nothing has to leave.
-  bool fixed_order = false;              // Plans and proofs are about the order as written.
+  bool fixed_order = false;              // Outcomes and bounds are about the order as written.
   std::vector<SweepPoint> points = {};
 };
 

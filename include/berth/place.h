@@ -37,7 +37,8 @@ enum class Outcome {
 enum class StopReason {
   kAnswered,   // Nothing is left to find out.
   kBudget,     // Its budget ended: time, nodes or cancellation.
-  kEffort,     // kAuto without any limit: its default effort is spent.
+  kEffort,     // Without any limit: the default effort (of kAuto, of a search for what leaves) is
+               // spent.
   kSize,       // Too large: kAuto searches tables with this many overlaps by greedy algorithms
                // only; a search for what leaves may not store more states.
   kAlgorithm,  // The algorithm has done all it does; a greedy one proves nothing.

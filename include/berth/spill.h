@@ -141,6 +141,7 @@ struct SpillOptions {
 struct SpillAnswer {
   // kOptimal: no plan within the capacity has less avoidable traffic. kFeasible: one may.
   // kInfeasible: the capacity is below `least.bytes`. kUnknown: no plan was given addresses.
+  // With `fixed_order` that is about plans in that order alone, as is `lower_bound`.
   Outcome outcome = Outcome::kUnknown;
   StopReason stopped = StopReason::kAnswered;
   std::optional<SpillPlan> best;  // Validated; without a placer, but for its addresses.

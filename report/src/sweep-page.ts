@@ -7,7 +7,7 @@ import { type Filter, parse } from "./filter";
 import { abridged, bytes, difference, duration, grouped, percent, visible } from "./format";
 import { type Keys, Page, type Panel, viewFrom } from "./page";
 import { type Tone, amount, facts, figure, top } from "./parts";
-import { OUTCOMES, OUTCOME_TEXTS, Sweep, sweepCsv } from "./sweep";
+import { OUTCOMES, Sweep, sweepCsv } from "./sweep";
 import type { TableColumn } from "./table";
 import { isDark, themeNow } from "./theme";
 
@@ -66,18 +66,16 @@ export class SweepPage extends Page {
     if (!this.many && s.smallest >= 0) {
       const traffic = sweep.value(s.smallest, "avoidable")!;
       figures.push(figure("Smallest that works", amount(sweep.value(s.smallest, "capacity"), "smallest"), "the least point with a plan"));
-      figures.push(figure("Traffic then", amount(traffic, "traffic"), sweep.value(s.smallest, "outcome") === "optimal" ? "proved the least" : `at least ${bytes(sweep.value(s.smallest, "lower_bound"))}`));
+      figures.push(figure("Traffic then", amount(traffic, "traffic"), sweep.value(s.smallest, "outcome") === "optimal" ? sweep.outcome(s.smallest) : `at least ${bytes(sweep.value(s.smallest, "lower_bound"))}`));
     }
     if (!this.many && s.tooSmall >= 0) figures.push(figure("Does not fit in", amount(sweep.value(s.tooSmall, "capacity"), "too_small"), sweep.curves[0]!.least === null ? null : `an operator needs ${bytes(sweep.curves[0]!.least)}`));
     const parts: [number, string][] = [[s.proved, "proved"], [s.unproved, "not proved"], [s.unknown, "without a plan"], [s.infeasible, "too small"]];
     figures.push(figure("Points", count(sweep.n, "points"), parts.filter(([n]) => n).map(([n, what]) => `${grouped(n)} ${what}`).join(", ")));
     figures.push(figure("Search", h("b", { "data-figure": "seconds", "data-value": String(s.seconds) }, duration(s.seconds)), "all points together"));
     const decided = s.proved + s.infeasible;
-    const written = sweep.curves.filter((curve) => curve.fixed_order).length;
-    const where = !written ? "" : written === sweep.curves.length ? " in program order" : " in the orders allowed";
     const [tone, sign, text]: [Tone, string, string] =
       decided === sweep.n
-        ? ["good", "✓", s.infeasible ? `Every point proved: the least traffic${where}, or that there is no plan` : `Every point proved: no plan${where} has less traffic`]
+        ? ["good", "✓", s.infeasible ? `Every point proved: the least traffic${sweep.orders}, or that there is no plan` : `Every point proved: no plan${sweep.orders} has less traffic`]
         : ["unsure", "≈", `${grouped(decided)} of ${grouped(sweep.n)} points proved`];
     const title = this.many ? [`${grouped(sweep.curves.length)} models`] : [named(sweep.curves[0]?.model ?? "nothing", 80)];
     return top("sweep", title, sweep.n ? tone : "unsure", sweep.n ? [h("span", { "aria-hidden": "true" }, sign), text] : ["No points"], figures);
@@ -105,7 +103,7 @@ export class SweepPage extends Page {
       sections: [
         h("section", { class: "plot-box", "aria-label": this.chart.title }, h("h2", {}, this.chart.title), this.chart.root,
           h("ul", { class: "chart-key", "aria-label": "What the marks mean" },
-            found.has("optimal") ? key(dot("currentColor"), "proved the least") : null,
+            found.has("optimal") ? key(dot("currentColor"), `proved the least${this.sweep.orders}`) : null,
             found.has("feasible") ? key(dot("none"), "less may be possible") : null,
             found.has("unknown") ? key(line("M9 1l5 5l-5 5l-5 -5z"), "no plan found, at its bound") : null,
             found.has("infeasible") ? key(line("M5 2l8 8m0 -8l-8 8"), "does not fit") : null,
@@ -218,7 +216,7 @@ export class SweepPage extends Page {
   }
   private inWords(i: number): string {
     const avoidable = this.sweep.value(i, "avoidable");
-    const outcome = OUTCOME_TEXTS[this.sweep.value(i, "outcome")]!;
+    const outcome = this.sweep.outcome(i);
     return avoidable === null ? outcome : `${bytes(avoidable)} of traffic, ${outcome}`;
   }
   /** Along the points that pass the filter. */
@@ -263,7 +261,7 @@ export class SweepPage extends Page {
       h("span", {}, `in ${bytes(sweep.value(i, "capacity"))} (${grouped(sweep.value(i, "capacity"))} B)`),
       avoidable === null ? null : h("span", {}, `${bytes(avoidable)} off chip (${grouped(avoidable)} B)`),
       sweep.value(i, "outcome") === "feasible" || sweep.value(i, "outcome") === "unknown" ? h("span", {}, `at least ${bytes(sweep.value(i, "lower_bound"))}`) : null,
-      h("span", { class: "peak" }, OUTCOME_TEXTS[sweep.value(i, "outcome")]),
+      h("span", { class: "peak" }, sweep.outcome(i)),
     );
   }
   protected showDetails(): void {
@@ -279,7 +277,7 @@ export class SweepPage extends Page {
     const { sweep } = this;
     const value = (key: Parameters<Sweep["value"]>[1]) => sweep.value(i, key) as Num;
     const outcome = sweep.value(i, "outcome");
-    const rows: [string, Child][] = [["Memory", amount(value("capacity"))], ["Outcome", OUTCOME_TEXTS[outcome]!]];
+    const rows: [string, Child][] = [["Memory", amount(value("capacity"))], ["Outcome", sweep.outcome(i)]];
     const avoidable = sweep.value(i, "avoidable");
     if (avoidable !== null) {
       rows.push(["Traffic", amount(avoidable)], ["Written", `${bytes(value("spilled"))}`], ["Read back", `${bytes(value("retrieved"))}`]);
@@ -415,7 +413,7 @@ export class SweepPage extends Page {
       lines.push(visible(sweep.curves[c]!.model));
       for (const i of points) {
         const avoidable = sweep.value(i, "avoidable");
-        lines.push(`  ${String(sweep.value(i, "capacity")).padStart(16)} ${(avoidable === null ? "-" : String(avoidable)).padStart(16)}  ${OUTCOME_TEXTS[sweep.value(i, "outcome")]}`);
+        lines.push(`  ${String(sweep.value(i, "capacity")).padStart(16)} ${(avoidable === null ? "-" : String(avoidable)).padStart(16)}  ${sweep.outcome(i)}`);
       }
     });
     return lines.join("\n") + "\n";

@@ -6,7 +6,7 @@
 import type { Num, RawCurve, SweepData } from "./data";
 
 export const OUTCOMES = ["optimal", "feasible", "unknown", "infeasible"] as const;
-export const OUTCOME_TEXTS: Record<string, string> = {
+const OUTCOME_TEXTS: Record<string, string> = {
   optimal: "proved the least",
   feasible: "less may be possible",
   unknown: "no plan found",
@@ -38,6 +38,18 @@ export class Sweep {
   readonly sorted: number[][];
   /** By model: its least peak, or the largest capacity where that is not known. */
   readonly reference: Num[];
+
+  /** What is known of a point, in words. */
+  outcome(i: number): string {
+    const outcome = this.value(i, "outcome");
+    const fixed = outcome === "optimal" && this.curves[this.curve[i]!]!.fixed_order;
+    return OUTCOME_TEXTS[outcome]! + (fixed ? " in program order" : "");
+  }
+  /** The orders that all proofs are about, as the end of a phrase. */
+  get orders(): string {
+    const fixed = this.curves.filter((curve) => curve.fixed_order).length;
+    return !fixed ? "" : fixed === this.curves.length ? " in program order" : " in the orders allowed";
+  }
 
   constructor(data: SweepData) {
     this.curves = data.curves;

@@ -309,6 +309,25 @@ test("one point, no traffic anywhere, no plan anywhere", async () => {
   }
 });
 
+test("what is proved of one order is not said of all", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.write("a.json", JSON.stringify(trainingGraph(4)));
+  shop.berth(["sweep", model, "--budget", "MP,MR", "--program-order", "-o", "fixed.csv", "--report", "fixed.html"]);
+  assert.deepEqual(csv(shop.read("fixed.csv")).map((row) => row.outcome), ["optimal", "optimal"]);
+  const fixed = await open(shop.path("fixed.html"));
+  assert.match(await fixed.page.locator(".badge").textContent(), /no plan in program order has less traffic/);
+  assert.match(await fixed.page.locator(".chart-key").textContent(), /proved the least in program order/);
+  await fixed.page.evaluate(() => window.berth.select(1, true));
+  assert.match(await fixed.page.locator(".details").textContent(), /proved the least in program order/);
+  await fixed.close();
+  shop.berth(["sweep", "a.json", "--budget", "MP", "-o", "free.csv"]);
+  shop.berth(["sweep", "--merge", "fixed.csv", "free.csv", "--report", "both.html"]);
+  const both = await open(shop.path("both.html"));
+  assert.match(await both.page.locator(".badge").textContent(), /no plan in the orders allowed has less traffic/);
+  assert.deepEqual([...fixed.faults, ...both.faults], []);
+  await both.close();
+});
+
 test("a sweep of which no point is ours", async () => {
   shop.berth(["sweep", join(root, "examples", "cells.onnx"), "--budget", "MR", "--shard", "2/2", "--report", "empty.html"]);
   const report = await open(shop.path("empty.html"));

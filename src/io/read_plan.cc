@@ -1,5 +1,6 @@
 // Reads plans (docs/formats/plan.md).
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -92,6 +93,11 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
   }
 }
 
+bool IsSpillPlan(const nlohmann::json& json) {
+  const nlohmann::json* const format = Member(json, "format");
+  return format != nullptr && *format == kSpillPlanFormat;
+}
+
 Result<void> CheckVersion(const Source& source, const nlohmann::json& plan) {
   const nlohmann::json* const version = Member(plan, "format_version");
   if (version != nullptr && *version == kPlanFormatVersion) return {};
@@ -115,9 +121,12 @@ Result<const nlohmann::json*> ListOf(const Source& source, const nlohmann::json&
 Result<const nlohmann::json*> PlacementsOf(const Source& source, const nlohmann::json& plan) {
   using Value = const nlohmann::json;
   Value* const format = Member(plan, "format");
+  if (IsSpillPlan(plan)) {
+    return source.FailAsWhole("a plan with spills, which is one for a graph, not for a table");
+  }
   if (format == nullptr || *format != kPlanFormat) {
     return source.FailAsWhole("not a plan: \"format\" is " + Shown(format) +
-                              " where it should be \"berth-plan\"");
+                              " where it should be \"berth-plan\" or \"berth-spill-plan\"");
   }
   if (auto known = CheckVersion(source, plan); !known) return tl::unexpected(known.error());
   return ListOf(source, plan, "placements");
@@ -362,6 +371,12 @@ Result<SpillPlanFile> SpillPlanFrom(const Source& source, const nlohmann::json& 
   if (!order) return tl::unexpected(order.error());
   SpillPlanFile read;
   read.plan.order = *std::move(order);
+  for (const OperatorIndex v : read.plan.order) {
+    if (v < graph.operators.size()) continue;
+    return source.FailAsWhole("\"order\" has operator " + std::to_string(v) +
+                                  ", but the graph has " + std::to_string(graph.operators.size()),
+                              ErrorCode::kInvalidPlan);
+  }
   const nlohmann::json* const stated = Member(json, "traffic");
   if (stated == nullptr || !stated->is_object()) {
     return source.FailAsWhole("\"traffic\" is " + Shown(stated) + " where it should be an object");
@@ -398,6 +413,10 @@ Result<SpillPlanFile> SpillPlanFrom(const Source& source, const nlohmann::json& 
     read.plan.residencies.push_back(stay.residency);
     read.plan.residencies.back().tensor = tensor->second;
   }
+  std::stable_sort(read.plan.residencies.begin(), read.plan.residencies.end(),
+                   [](const Residency& x, const Residency& y) {
+                     return std::pair(x.tensor, x.start) < std::pair(y.tensor, y.start);
+                   });
   return read;
 }
 
@@ -419,11 +438,6 @@ Result<PlanFile> ReadPlanCsv(const Source& source, std::string_view name) {
   }
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
   return plan;
-}
-
-bool IsSpillPlan(const nlohmann::json& json) {
-  const nlohmann::json* const format = Member(json, "format");
-  return format != nullptr && *format == kSpillPlanFormat;
 }
 
 // Whether `text` is JSON, not a table.

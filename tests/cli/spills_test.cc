@@ -176,6 +176,12 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
   ASSERT_EQ(remedies.size(), 1u);
   ExpectHas(remedies[0].at("detail"), "these would do: a budget of 4 B. A longer");
+  // A plan with spills is none for a table.
+  ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("plan.json")}).exit_code,
+            0);
+  ExpectRefused(
+      Berth({"check", Write("t.csv", "id,lower,upper,size\na,0,1,4\n"), Path("plan.json")}),
+      "plan.json: a plan with spills, which is one for a graph");
 }
 
 TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
@@ -311,7 +317,20 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
   ExpectRefused(
       Berth({"sweep", graph, "--budget", "13", "-o", Path("out.csv")}),
       "out.csv has point 0 of spill.json with 12 bytes, where it is now asked for with 13");
+  ExpectRefused(
+      Berth({"sweep", graph, "--budget", "13,MR", "--shard", "2/2", "-o", Path("out.csv")}),
+      "out.csv has point 0 of spill.json with 12 bytes");
   EXPECT_EQ(Read(Path("out.csv")), text);
+  ASSERT_EQ(Berth({"sweep", graph, "--budget", "MR,MP", "-o", Path("two.csv")}).exit_code, 0);
+  ExpectRefused(Berth({"sweep", graph, "--budget", "MR", "-o", Path("two.csv")}),
+                "two.csv has point 1 of spill.json with 14 bytes, one that is not asked for now");
+  // All models are looked at before any is solved.
+  const Build other_build = Build().Made("a", 4).Op("make", {}, {"a"}).Op("use", {"a"}, {});
+  const std::string before = Read(Path("two.csv"));
+  ExpectRefused(Berth({"sweep", Write("a.json", WriteGraphJson(other_build.graph)), graph,
+                       "--budget", "MR,MH", "-o", Path("two.csv")}),
+                "two.csv has point 1 of spill.json");
+  EXPECT_EQ(Read(Path("two.csv")), before);
   ExpectRefused(Berth({"sweep", "--merge", Write("empty.csv", "")}), "has no points");
 }
 
@@ -393,6 +412,8 @@ TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
                 .exit_code,
             0);
   EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("curves")[0].at("fixed_order"), true);
+  ExpectHas(Berth({"sweep", OneSpillFile(), "--budget", "MR", "--program-order"}).standard_output,
+            "optimal, in program order");
   // What points were read from a file is said.
   ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o", Path("s.csv"),
                    "--report", Path("again.html")})

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -198,6 +199,22 @@ TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   EXPECT_EQ(refused.error().message, "p: the search that wrote this found no plan");
 }
 
+TEST(SpillPlanJsonTest, IsInTheOrderThatPlansHave) {
+  const Graph graph = internal::OneSpill().graph;
+  auto json = nlohmann::ordered_json::parse(WritePlanJson(graph, Spilled(), 14, {}));
+  std::swap(json["residencies"][0], json["residencies"][4]);
+  std::swap(json["residencies"][1], json["residencies"][2]);
+  json["order"] = {0, "make y", 2, "join"};
+  const auto read = ReadSpillPlan(json.dump(), "p", graph);
+  ASSERT_TRUE(read.has_value() && read->has_value());
+  EXPECT_EQ((*read)->plan, *Spilled().best);
+  json["order"][3] = 4;
+  const auto refused = ReadSpillPlan(json.dump(), "p", graph);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
+  EXPECT_EQ(refused.error().message, "p: \"order\" has operator 4, but the graph has 4");
+}
+
 TEST(SpillPlanJsonTest, PlansOfOtherKindsAreNone) {
   const Graph graph = internal::OneSpill().graph;
   for (const std::string_view text : {"", "id,lower,upper,size,offset\n", "[0, 1]", "{}",
@@ -299,9 +316,11 @@ TEST(ReadOffsetsTest, NamesTheFaultOfAPlan) {
   ExpectRefused("{\"a\": 1, \"b\": {\"a\": 1}, \"a\": 2}", parse,
                 "p: the key \"a\" comes twice in an object");
   ExpectRefused("{}", parse,
-                "p: not a plan: \"format\" is missing where it should be \"berth-plan\"");
+                "p: not a plan: \"format\" is missing where it should be \"berth-plan\" or "
+                "\"berth-spill-plan\"");
   ExpectRefused(R"({"format": "x"})", parse,
-                "p: not a plan: \"format\" is \"x\" where it should be \"berth-plan\"");
+                "p: not a plan: \"format\" is \"x\" where it should be \"berth-plan\" or "
+                "\"berth-spill-plan\"");
   ExpectRefused(R"({"format": "berth-plan", "format_version": 2, "placements": []})", parse,
                 "p: \"format_version\" is 2, but this reader knows version 1 alone");
   ExpectRefused(R"({"format": "berth-plan", "format_version": 1})", parse,

@@ -134,6 +134,42 @@ TEST(Spill, CancelledItStillFindsAddresses) {
   EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
 }
 
+// Cancelled while it looks for them, likewise: the first answer of the placer comes too late.
+TEST(Spill, CancelledWhileItLooksForAddressesItGoesOn) {
+  const Graph graph = HardGraph(2);
+  SpillOptions options;
+  options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
+  options.max_states = 1000;
+  Budget budget;
+  int asked = 0;
+  options.placer = [&](const Problem& problem, Budget& own) {
+    if (++asked == 1) budget.Cancel();
+    return Place(problem, {}, own);
+  };
+  budget.SetNodeLimit(2000);
+  const auto answer = PlanWithSpills(graph, options, budget);
+  ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+  EXPECT_GT(asked, 1);
+  EXPECT_EQ(answer->stopped, StopReason::kBudget);
+  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
+  EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
+}
+
+TEST(Spill, SaysThatItMayStoreNoMore) {
+  const Graph graph = HardGraph(1);
+  SpillOptions options;
+  options.capacity = FindLeastMemory(graph, {}).bytes;
+  options.max_states = 1;
+  options.rules.segments = false;
+  options.rules.prices = false;
+  options.fixed_order = true;
+  Budget budget;
+  const auto answer = PlanWithSpills(graph, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->outcome, Outcome::kFeasible);
+  EXPECT_EQ(answer->stopped, StopReason::kSize);
+}
+
 // Work is counted, not timed: the search ends at the same state each time.
 TEST(Spill, EndsWithItsEffort) {
   const Graph graph = HardGraph(1);

@@ -239,6 +239,29 @@ void Tighten(std::vector<Row>& rows) {
   }
 }
 
+constexpr std::string_view kProgramOrder = " program-order";
+
+// What the answers depend on besides the capacity.
+std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
+  std::string text = model.hash();
+  if (arguments.counting.inputs) text += " inputs";
+  if (arguments.counting.parameters) text += " parameters";
+  if (fixed_order) text += kProgramOrder;
+  if (arguments.in_place) text += " in-place";
+  if (arguments.onnx.element_bytes) {
+    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
+  }
+  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
+    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
+  }
+  return text;
+}
+
+// Whether InputOf() says so.
+bool IsOfProgramOrder(const std::string& input) {
+  return (input + " ").find(std::string(kProgramOrder) + " ") != std::string::npos;
+}
+
 std::string TableOf(const std::vector<Row>& rows) {
   using Align = TextTable::Align;
   TextTable table(
@@ -247,7 +270,9 @@ std::string TableOf(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     table.AddRow({Abridged(row.model, 40), FormatCount(row.capacity),
                   row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.lower_bound),
-                  std::string(ToString(row.outcome)), FormatSeconds(row.seconds)});
+                  std::string(ToString(row.outcome)) +
+                      (IsOfProgramOrder(row.input) ? ", in program order" : ""),
+                  FormatSeconds(row.seconds)});
   }
   return table.ToString();
 }
@@ -266,14 +291,14 @@ std::string PictureOf(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (!row.avoidable) continue;
     ChartSeries& line = series[row.model];
-    line.name = row.model;
+    line.name = row.model + (IsOfProgramOrder(row.input) ? ", in program order" : "");
     line.style = ChartSeries::Style::kSteps;
     line.points.push_back(
         {static_cast<double>(row.capacity), static_cast<double>(*row.avoidable),
          row.outcome != Outcome::kOptimal,
          FormatBytesExactly(row.capacity) + ": " + FormatBytesExactly(*row.avoidable)});
   }
-  if (series.size() == 1) chart.title += ", " + series.begin()->first;
+  if (series.size() == 1) chart.title += ", " + series.begin()->second.name;
   for (auto& [name, line] : series) {
     std::stable_sort(line.points.begin(), line.points.end(),
                      [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
@@ -322,29 +347,6 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
   }
   lines.emplace_back("verifier", verdict.empty() ? "nothing to verify" : verdict);
   return lines;
-}
-
-constexpr std::string_view kProgramOrder = " program-order";
-
-// What the answers depend on besides the capacity.
-std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
-  std::string text = model.hash();
-  if (arguments.counting.inputs) text += " inputs";
-  if (arguments.counting.parameters) text += " parameters";
-  if (fixed_order) text += kProgramOrder;
-  if (arguments.in_place) text += " in-place";
-  if (arguments.onnx.element_bytes) {
-    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
-  }
-  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
-    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
-  }
-  return text;
-}
-
-// Whether InputOf() says so.
-bool IsOfProgramOrder(const std::string& input) {
-  return (input + " ").find(std::string(kProgramOrder) + " ") != std::string::npos;
 }
 
 // `rows` are sorted by model.
@@ -451,6 +453,146 @@ Result<ExitCode> Merge(const SweepArguments& arguments) {
   return Finish(arguments, std::move(rows), background);
 }
 
+// A model, and what of its points this run is to solve.
+struct Task {
+  Model model;
+  Counting counting;
+  NamedBudgets named;
+  Row about;                        // What all its rows say.
+  std::vector<Bytes> capacities;    // Of all its points.
+  std::vector<std::size_t> points;  // Ours that are not done, by falling capacity.
+};
+
+// As asked for; else from MP down to MR, both included.
+Result<std::vector<Bytes>> CapacitiesOf(const SweepArguments& arguments,
+                                        const NamedBudgets& named) {
+  std::vector<Bytes> capacities;
+  for (const std::string& text : arguments.budgets) {
+    const auto capacity = ParseBudget(text, named);
+    if (!capacity) return tl::unexpected(capacity.error());
+    capacities.push_back(*capacity);
+  }
+  if (!arguments.budgets.empty()) return capacities;
+  const Bytes span = named.least_peak - named.least.bytes;
+  const int last = arguments.points - 1;
+  for (int i = 0; i < arguments.points; ++i) {
+    // Without a product that could overflow.
+    const Bytes part = last == 0 ? 0 : span / last * i + span % last * i / last;
+    capacities.push_back(named.least_peak - part);
+  }
+  return capacities;
+}
+
+// Rows of an earlier run must be points of this sweep, of whichever shard.
+Result<void> CheckRows(const std::vector<Row>& rows, const Task& task, const std::string& where) {
+  if (auto same = CheckOneInput(rows, task.about, where); !same) return same;
+  for (const Row& row : rows) {
+    if (row.model != task.about.model) continue;
+    const auto number = static_cast<std::size_t>(row.number);
+    const bool known = number < task.capacities.size();
+    if (known && row.capacity == task.capacities[number]) continue;
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        where + " has point " + std::to_string(row.number) + " of " + row.model + " with " +
+            std::to_string(row.capacity) + " bytes, " +
+            (known ? "where it is now asked for with " + std::to_string(task.capacities[number])
+                   : "one that is not asked for now") +
+            ": give each list of capacities a file of its own");
+  }
+  return {};
+}
+
+// The models that have points of ours. All is checked before anything is solved.
+Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, std::pair<int, int> shard,
+                                  const std::vector<Row>& rows) {
+  std::vector<Task> tasks;
+  const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
+                                                   ? static_cast<std::size_t>(arguments.points)
+                                                   : arguments.budgets.size());
+  const auto is_ours = [&](std::int64_t unit) { return unit % shard.second == shard.first - 1; };
+  std::int64_t first = 0;  // Of this model's points, counted through all models.
+  for (const std::string& path : arguments.paths) {
+    const std::int64_t begin = std::exchange(first, first + count);
+    bool any = false;
+    for (std::int64_t i = 0; i < count && !any; ++i) any = is_ours(begin + i);
+    if (!any) continue;
+    ModelArguments one = arguments.model;
+    one.path = path;
+    auto model = LoadModel(one);
+    if (!model) return tl::unexpected(model.error());
+    Task task{*std::move(model), one.counting, {}, {}, {}, {}};
+    task.about.model = OneLine(task.model.name);
+    task.about.input = InputOf(task.model, one, arguments.fixed_order);
+    Budget scheduling;
+    auto named = FindBudgets(task.model.graph, one.counting, scheduling);
+    if (!named) return tl::unexpected(named.error());
+    task.named = *std::move(named);
+    auto capacities = CapacitiesOf(arguments, task.named);
+    if (!capacities) return tl::unexpected(capacities.error());
+    task.capacities = *std::move(capacities);
+    const std::string where = arguments.output.empty() ? "this sweep" : OneLine(arguments.output);
+    if (auto checked = CheckRows(rows, task, where); !checked) {
+      return tl::unexpected(checked.error());
+    }
+    for (const Task& other : tasks) {
+      if (auto same = CheckOneInput({other.about}, task.about, where); !same) {
+        return tl::unexpected(same.error());
+      }
+    }
+    for (std::size_t i = 0; i < task.capacities.size(); ++i) {
+      const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.model == task.about.model && row.number == static_cast<int>(i);
+      });
+      if (!done && is_ours(begin + static_cast<std::int64_t>(i))) task.points.push_back(i);
+    }
+    std::stable_sort(task.points.begin(), task.points.end(), [&](std::size_t i, std::size_t j) {
+      return task.capacities[i] > task.capacities[j];
+    });
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+// Solves the points of `task`; each is added to `rows` and written as it is done.
+Result<void> Solve(const SweepArguments& arguments, const Task& task, std::vector<Row>& rows) {
+  double seconds_left = kSecondsForAll * static_cast<double>(task.points.size()) /
+                        static_cast<double>(task.capacities.size());
+  Order before;
+  for (std::size_t k = 0; k < task.points.size(); ++k) {
+    const std::size_t i = task.points[k];
+    Budget budget;
+    if (arguments.time_limit || !arguments.node_limit) {
+      const double share = seconds_left / static_cast<double>(task.points.size() - k);
+      budget.SetTimeLimit(arguments.time_limit.value_or(share));
+    }
+    if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
+    std::vector<Order> orders = {ProgramOrder(task.model.graph), task.named.order};
+    if (!before.empty()) orders.push_back(before);
+    const auto answer = SolveSpills(task.model.graph, task.counting, task.capacities[i],
+                                    std::move(orders), arguments.fixed_order, budget);
+    if (!answer) return tl::unexpected(answer.error());
+    Row row = task.about;
+    row.number = static_cast<int>(i);
+    row.capacity = task.capacities[i];
+    row.outcome = answer->outcome;
+    row.lower_bound = answer->lower_bound;
+    row.without_addresses = answer->without_addresses;
+    row.seconds = answer->seconds;
+    seconds_left = std::max(0.0, seconds_left - answer->seconds);
+    if (answer->best) {
+      row.avoidable = answer->best->traffic.avoidable();
+      row.spilled = answer->best->traffic.spilled;
+      row.retrieved = answer->best->traffic.retrieved;
+      before = answer->best->order;
+    }
+    rows.push_back(std::move(row));
+    if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
+      if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) return written;
+    }
+  }
+  return {};
+}
+
 Result<ExitCode> Run(const SweepArguments& arguments) {
   for (const Result<void>& checked :
        {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
@@ -480,107 +622,14 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       if (!rows.empty()) background.files.push_back(arguments.output);
     }
   }
-  std::int64_t unit = 0;
-  for (const std::string& path : arguments.paths) {
-    const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
-                                                     ? static_cast<std::size_t>(arguments.points)
-                                                     : arguments.budgets.size());
-    // The first of its points that is ours.
-    const std::int64_t before_ours =
-        (shard->first - 1 - unit % shard->second + shard->second) % shard->second;
-    if (before_ours >= count) {
-      unit += count;
-      continue;
+  auto tasks = TasksOf(arguments, *shard, rows);
+  if (!tasks) return tl::unexpected(tasks.error());
+  for (Task& task : *tasks) {
+    if (auto solved = Solve(arguments, task, rows); !solved) {
+      return tl::unexpected(solved.error());
     }
-    ModelArguments one = arguments.model;
-    one.path = path;
-    const auto model = LoadModel(one);
-    if (!model) return tl::unexpected(model.error());
-    Row about;
-    about.model = OneLine(model->name);
-    about.input = InputOf(*model, one, arguments.fixed_order);
-    const std::string place = arguments.output.empty() ? "this sweep" : OneLine(arguments.output);
-    if (auto same = CheckOneInput(rows, about, place); !same) {
-      return tl::unexpected(same.error());
-    }
-    Budget scheduling;
-    const auto named = FindBudgets(model->graph, one.counting, scheduling);
-    if (!named) return tl::unexpected(named.error());
-    background.budgets[about.model] = *named;
-    std::vector<Bytes> capacities;
-    if (!arguments.budgets.empty()) {
-      for (const std::string& text : arguments.budgets) {
-        const auto capacity = ParseBudget(text, *named);
-        if (!capacity) return tl::unexpected(capacity.error());
-        capacities.push_back(*capacity);
-      }
-    } else {
-      const Bytes span = named->least_peak - named->least.bytes;
-      const int last = arguments.points - 1;
-      for (int i = 0; i < arguments.points; ++i) {
-        // From MP down to MR, both included, without a product that could overflow.
-        const Bytes part = last == 0 ? 0 : span / last * i + span % last * i / last;
-        capacities.push_back(named->least_peak - part);
-      }
-    }
-    std::vector<std::size_t> points;  // Ours, and not done yet.
-    for (std::size_t i = 0; i < capacities.size(); ++i) {
-      const std::int64_t mine = unit++;
-      if (mine % shard->second != shard->first - 1) continue;
-      const auto done = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == about.model && row.number == static_cast<int>(i);
-      });
-      if (done == rows.end()) {
-        points.push_back(i);
-      } else if (done->capacity != capacities[i]) {
-        return Fail(ErrorCode::kInvalidOptions,
-                    place + " has point " + std::to_string(i) + " of " + about.model + " with " +
-                        std::to_string(done->capacity) + " bytes, where it is now asked for with " +
-                        std::to_string(capacities[i]) +
-                        ": give other capacities a file of their "
-                        "own");
-      }
-    }
-    std::stable_sort(points.begin(), points.end(),
-                     [&](std::size_t i, std::size_t j) { return capacities[i] > capacities[j]; });
-    double seconds_left =
-        kSecondsForAll * static_cast<double>(points.size()) / static_cast<double>(count);
-    Order before;
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      const std::size_t i = points[k];
-      Budget budget;
-      if (arguments.time_limit || !arguments.node_limit) {
-        const double share = seconds_left / static_cast<double>(points.size() - k);
-        budget.SetTimeLimit(arguments.time_limit.value_or(share));
-      }
-      if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
-      std::vector<Order> orders = {ProgramOrder(model->graph), named->order};
-      if (!before.empty()) orders.push_back(before);
-      const auto answer = SolveSpills(model->graph, one.counting, capacities[i], std::move(orders),
-                                      arguments.fixed_order, budget);
-      if (!answer) return tl::unexpected(answer.error());
-      Row row = about;
-      row.number = static_cast<int>(i);
-      row.capacity = capacities[i];
-      row.outcome = answer->outcome;
-      row.lower_bound = answer->lower_bound;
-      row.without_addresses = answer->without_addresses;
-      row.seconds = answer->seconds;
-      seconds_left = std::max(0.0, seconds_left - answer->seconds);
-      if (answer->best) {
-        row.avoidable = answer->best->traffic.avoidable();
-        row.spilled = answer->best->traffic.spilled;
-        row.retrieved = answer->best->traffic.retrieved;
-        before = answer->best->order;
-      }
-      rows.push_back(std::move(row));
-      ++background.solved;
-      if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
-        if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) {
-          return tl::unexpected(written.error());
-        }
-      }
-    }
+    background.solved += task.points.size();
+    background.budgets[task.about.model] = std::move(task.named);
   }
   return Finish(arguments, std::move(rows), background);
 }

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "berth/page.h"
@@ -141,6 +140,7 @@ Provenance ProvenanceOf(const Model& model, const Counting& counting, const Spil
   provenance.schedule.counting = counting;
   provenance.in_place = request.in_place;
   provenance.fixed_order = request.fixed_order;
+  if (request.fixed_order) provenance.schedule.algorithm = ScheduleAlgorithm::kProgram;
   return provenance;
 }
 

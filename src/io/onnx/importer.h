@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "berth/onnx.h"
+#include "berth/result.h"
 #include "io/onnx/lower.h"
 #include "io/onnx/model.h"
 #include "io/onnx/types.h"
 
 namespace berth::internal {
 
+inline constexpr std::int64_t kFoldBudget = std::int64_t{1}
+                                            << 24;  // Elements that Fold() computes at most.
 inline constexpr int kMaxDepth = 32;  // Of bodies in bodies, of functions in functions.
 
 inline constexpr ValueId kAbsent = static_cast<ValueId>(-1);
@@ -50,7 +53,7 @@ class Importer {
   // What the file says of a value, with the dimensions that are given. For an input, what is still
   // open is recorded, and `cause` says which it is.
   Info Declared(const ValueMessage& message, bool input, int* cause);
-  // Its number.
+  // Keeps `sentence` as a cause of what is not known, once; its number.
   int Cause(std::string sentence);
 
   // ---- Values and names.
@@ -152,7 +155,7 @@ class Importer {
   std::size_t conflicts_ = 0;
   std::string first_conflict_;
   std::int64_t walked_ = 0;  // Operators in bodies and functions.
-  std::int64_t fold_budget_ = std::int64_t{1} << 24;
+  std::int64_t fold_budget_ = kFoldBudget;
 };
 
 }  // namespace berth::internal

@@ -1,6 +1,5 @@
 // OLLA's integer program against our search.
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
