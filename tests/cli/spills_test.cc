@@ -331,6 +331,10 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
                        "--budget", "MR,MH", "-o", Path("two.csv")}),
                 "two.csv has point 1 of spill.json");
   EXPECT_EQ(Read(Path("two.csv")), before);
+  // One that is named twice is one.
+  ASSERT_EQ(Berth({"sweep", graph, graph, "--budget", "MR,MP", "-o", Path("twice.csv")}).exit_code,
+            0);
+  EXPECT_EQ(Lines("twice.csv").size(), 3u);
   ExpectRefused(Berth({"sweep", "--merge", Write("empty.csv", "")}), "has no points");
 }
 

@@ -534,11 +534,14 @@ Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, std::pair<int
     if (auto checked = CheckRows(rows, task, where); !checked) {
       return tl::unexpected(checked.error());
     }
+    bool again = false;  // The same model a second time: its points are those of the first.
     for (const Task& other : tasks) {
       if (auto same = CheckOneInput({other.about}, task.about, where); !same) {
         return tl::unexpected(same.error());
       }
+      again = again || other.about.model == task.about.model;
     }
+    if (again) continue;
     for (std::size_t i = 0; i < task.capacities.size(); ++i) {
       const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         return row.model == task.about.model && row.number == static_cast<int>(i);
