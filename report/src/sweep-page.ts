@@ -305,7 +305,7 @@ export class SweepPage extends Page {
     return [
       h("h2", {}, this.many ? named(sweep.model(i), 120) : `In ${bytes(value("capacity"))}`),
       h("dl", {}, ...facts(rows)),
-      h("p", { class: "note" }, "The plan itself: ", h("code", {}, `berth plan … --budget ${value("capacity")}`)),
+      h("p", { class: "note" }, "The plan itself: ", h("code", {}, `berth plan … --budget ${value("capacity")}${sweep.curves[c]!.fixed_order ? " --order program" : ""}`)),
     ];
   }
 
