@@ -389,11 +389,11 @@ Result<ExitCode> RunWithinBudget(const PlanArguments& arguments, const Model& mo
   request.in_place = arguments.model.in_place;
   request.tensors = arguments.tensors;
   request.node_limit = arguments.search.node_limit;
-  // What would help is looked for where the budget is too small, which is known before any search.
+  // A page says what would help where the budget is too small, which is known before any search.
   const auto budget = ParseBytes(request.budget);
   const Counting& counting = arguments.model.counting;
-  const bool too_small = budget && *budget < FindLeastMemory(model.graph, counting).bytes;
-  const bool remedies = too_small && !arguments.outputs.report.empty();
+  const bool remedies = !arguments.outputs.report.empty() && budget &&
+                        *budget < FindLeastMemory(model.graph, counting).bytes;
   WatchedSearch search(arguments.search, remedies ? kShareOfRemedies : 0);
   const auto run = PlanWithinBudget(model, counting, request, search);
   if (!run) return tl::unexpected(run.error());
