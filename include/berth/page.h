@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "berth/graph.h"
-#include "berth/io.h"
 #include "berth/place.h"
 #include "berth/plan.h"
+#include "berth/plan_io.h"
 #include "berth/problem.h"
 #include "berth/spill.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "berth/io.h"
+#include "berth/plan_io.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 
