@@ -7,9 +7,7 @@
 #include "graph/edges.h"
 
 namespace berth::internal {
-namespace {
 
-// What every plan has to move: given tensors come in once, results go out once.
 Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting) {
   const std::vector<OperatorIndex> makers = Makers(graph);
   std::vector<bool> used(graph.tensors.size(), false);
@@ -32,8 +30,6 @@ Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting) {
   }
   return traffic;
 }
-
-}  // namespace
 
 MemoryPlan UnplacedPlan(const Graph& graph, const Order& order, const Counting& counting) {
   const Liveness liveness = Live(graph, order, counting);

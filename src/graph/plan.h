@@ -12,6 +12,9 @@ namespace berth::internal {
 [[nodiscard]] MemoryPlan UnplacedPlan(const Graph& graph, const Order& order,
                                       const Counting& counting);
 
+// What every plan has to move: counted tensors that are given come in once, results go out once.
+[[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
+
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
 void StateUse(const Graph& graph, MemoryPlan& plan);
 
