@@ -38,7 +38,7 @@ struct MethodOptions {
 };
 
 // Place() or PlaceWithSolver(). Of `options`, a solver heeds minimize, seed and progress.
-[[nodiscard]] Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
+[[nodiscard]] Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                                           const PlaceOptions& options,
                                           const MethodOptions& method_options, Budget& budget);
 

@@ -20,6 +20,7 @@
 #include "baselines/milp/lp_file.h"
 #include "baselines/milp/solve.h"
 #include "berth/baselines.h"
+#include "model/answer.h"
 
 namespace berth {
 namespace internal {
@@ -365,7 +366,7 @@ std::optional<Solver> SolverFromName(std::string_view name) {
 }
 
 Result<PlanAnswer> PlaceWithSolver(const Problem& problem, const SolverOptions& options,
-                                    Budget& budget) {
+                                   Budget& budget) {
   const auto begin = Budget::Clock::now();
   if (auto checked = internal::Check(options); !checked) return tl::unexpected(checked.error());
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());

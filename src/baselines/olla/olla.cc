@@ -465,7 +465,7 @@ class Program {
 // The solver's addresses for the tensors of Live(), where they hold: the program knows nothing of
 // alignment.
 std::optional<Placement> JointPlacement(const Graph& graph, const Order& order,
-                                        const Program& program, const milp::Solution& solved) {
+                                        const Program& program, const milp::SolveAnswer& solved) {
   const auto addresses = program.Addresses(solved.values);
   const Liveness live = Live(graph, order);
   Placement placement;
