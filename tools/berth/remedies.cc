@@ -1,10 +1,13 @@
 #include "tools/berth/remedies.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "tools/berth/model.h"
 #include "tools/berth/spilling.h"
+#include "tools/berth/summary.h"
 
 namespace berth::internal {
 namespace {
@@ -99,15 +102,15 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
       const auto lower = LowestHeight("a smaller capacity that works", problem, search);
       if (lower && *lower < *height) height = lower;
     }
-    remedies.push_back(
-        {"A capacity of " + FormatBytes(*height),
-         FormatBytesExactly(*height - *capacity) +
-             " more than there is: the smallest capacity "
-             "known to work for these lifetimes" +
-             (*height == answer.placement_bound ? ", and proved to be the smallest."
-                                            : "; proved that no plan needs less than " +
-                                                  FormatBytesExactly(answer.placement_bound) + "."),
-         height});
+    remedies.push_back({"A capacity of " + FormatBytes(*height),
+                        FormatBytesExactly(*height - *capacity) +
+                            " more than there is: the smallest capacity "
+                            "known to work for these lifetimes" +
+                            (*height == answer.placement_bound
+                                 ? ", and proved to be the smallest."
+                                 : "; proved that no plan needs less than " +
+                                       FormatBytesExactly(answer.placement_bound) + "."),
+                        height});
   }
   if (capacity && load > *capacity) {
     remedies.push_back(
@@ -165,7 +168,8 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
           {"Another order of the operators",
            "The order that --order auto finds has a peak " +
                FormatBytesExactly(now - better->best->peak()) + " lower" +
-               (better->best->peak() == better->peak_bound ? ", proved the least of all orders." : "."),
+               (better->best->peak() == better->peak_bound ? ", proved the least of all orders."
+                                                           : "."),
            better->best->peak()});
     }
   } else if (now == plan.peak_bound && now < plan.program_order_peak) {
@@ -227,10 +231,10 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   }
   if (!answer->best) return std::nullopt;
   search.Found(kWhat);
-  return Remedy{"Let tensors leave and come back",
-                "berth plan --budget " + std::to_string(capacity) + " fits with " +
-                    TrafficOf(*answer),
-                capacity};
+  return Remedy{
+      "Let tensors leave and come back",
+      "berth plan --budget " + std::to_string(capacity) + " fits with " + TrafficOf(*answer),
+      capacity};
 }
 
 std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
@@ -247,13 +251,12 @@ std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& count
     if (!found || !*found || !(*found)->best) continue;
     search.Found(what);
     const PlanAnswer& answer = **found;
-    return Remedy{
-        "A budget of " + FormatBytes(capacity),
-        "berth plan --budget " + std::to_string(capacity) +
-            (fixed_order ? " --order program" : "") + " fits" +
-            (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
-                                                   : " with " + TrafficOf(answer)),
-        capacity};
+    return Remedy{"A budget of " + FormatBytes(capacity),
+                  "berth plan --budget " + std::to_string(capacity) +
+                      (fixed_order ? " --order program" : "") + " fits" +
+                      (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
+                                                             : " with " + TrafficOf(answer)),
+                  capacity};
   }
   return std::nullopt;
 }
@@ -268,13 +271,92 @@ std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
   return **std::move(conflict);
 }
 
+namespace {
+
+// Why the budget is too small for one operator: its inputs and outputs, in whichever order.
+Conflict ConflictOf(const Planned& planned, std::optional<Bytes> enough) {
+  const Graph& graph = planned.model->graph;
+  const PlanAnswer& answer = planned.answer;
+  const MemoryPlan& plan = *answer.best;
+  const Operator& op = graph.operators[answer.least.op];
+  std::set<TensorIndex> bases;
+  for (const auto* list : {&op.inputs, &op.outputs, &op.mutates}) {
+    for (const TensorIndex t : *list) bases.insert(BaseOf(graph, t));
+  }
+  Conflict conflict;
+  conflict.outcome = Outcome::kInfeasible;
+  conflict.capacity = answer.capacity;
+  conflict.step =
+      std::find(plan.order.begin(), plan.order.end(), answer.least.op) - plan.order.begin();
+  Bytes smallest = kMaxBytes;
+  for (std::size_t b = 0; b < plan.residencies.size(); ++b) {
+    if (bases.count(plan.residencies[b].tensor) == 0) continue;
+    const Bytes size = planned.problem.buffers[b].size;
+    conflict.buffers.push_back(b);
+    conflict.load += size;
+    smallest = std::min(smallest, size);
+  }
+  conflict.short_by = conflict.load - *answer.capacity;
+  conflict.minimal = conflict.load - smallest <= *answer.capacity;
+  conflict.works_with = enough;
+  return conflict;
+}
+
+// Of a budget within which no plan was found.
+void FindBudgetRemedies(const Planned& planned, RemedySearch& search, PageOptions& page) {
+  const Graph& graph = planned.model->graph;
+  const PlanAnswer& answer = planned.answer;
+  std::vector<Bytes> larger;
+  for (const Bytes bytes :
+       {answer.least.bytes, (answer.least.bytes + answer.least_peak) / 2, answer.least_peak}) {
+    if (bytes > *answer.capacity && (larger.empty() || bytes > larger.back())) {
+      larger.push_back(bytes);
+    }
+  }
+  const PlanOptions& options = planned.provenance.options;
+  std::vector<Order> orders = {ProgramOrder(graph), answer.best->order};
+  if (answer.fixed_order) orders = {answer.best->order};
+  auto enough = FindLargerBudget(graph, planned.counting(), larger, orders, answer.fixed_order,
+                                 options.place, search);
+  if (answer.outcome == Outcome::kInfeasible) {
+    page.conflict = ConflictOf(planned, enough ? enough->needs : std::nullopt);
+  }
+  if (enough) page.remedies.push_back(*std::move(enough));
+}
+
+}  // namespace
+
+void FindRemedies(const Planned& planned, RemedySearch& search, PageOptions& page) {
+  const PlanAnswer& answer = planned.answer;
+  if (answer.spills) {
+    if (!planned.placed()) FindBudgetRemedies(planned, search, page);
+    return;
+  }
+  if (!planned.only_ordered()) {
+    page.conflict = FindConflict(planned.problem, answer.placing.outcome, search);
+    if (planned.model == nullptr || planned.placed()) {
+      page.remedies = PlacementRemedies(planned.problem, answer, search);
+    }
+  }
+  if (planned.model == nullptr) return;
+  const Graph& graph = planned.model->graph;
+  const ScheduleOptions& options = planned.provenance.options.schedule;
+  if (answer.capacity && !answer.fits()) {
+    auto spills = SpillRemedy(graph, planned.counting(), *answer.capacity, answer, search);
+    if (spills) page.remedies.push_back(*std::move(spills));
+  }
+  auto order = OrderRemedies(graph, answer, options, *planned.peak, planned.in_place_peak, search);
+  std::move(order.begin(), order.end(), std::back_inserter(page.remedies));
+}
+
 std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   if (!answer.best) return "";
   if (!answer.best->addressed) {
     return answer.spills ? "" : "accepted: the order runs, and has the peak that is stated";
   }
   if (answer.spills) {
-    return "accepted: run in a memory that knows whose bytes it holds; every operator found what it "
+    return "accepted: run in a memory that knows whose bytes it holds; every operator found what "
+           "it "
            "reads";
   }
   const auto count = static_cast<std::int64_t>(answer.best->residencies.size());

@@ -24,6 +24,8 @@
 
 namespace berth::internal {
 
+struct Planned;
+
 // Of a time limit, for the remedies of a page.
 inline constexpr double kShareOfRemedies = 0.25;
 
@@ -67,8 +69,7 @@ class RemedySearch {
 
 // Of a placement: the capacity that works, what alignments and pins cost, what has to leave.
 [[nodiscard]] std::vector<Remedy> PlacementRemedies(const Problem& problem,
-                                                    const PlanAnswer& answer,
-                                                    RemedySearch& search);
+                                                    const PlanAnswer& answer, RemedySearch& search);
 
 // Of an order: a better one where it was not searched for, outputs written over inputs, and what
 // one operator needs by itself.
@@ -95,6 +96,9 @@ class RemedySearch {
 // Why `problem` does not fit its capacity, where a little search finds that out.
 [[nodiscard]] std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
                                                    RemedySearch& search);
+
+// Fills in why the plan does not fit and what would help.
+void FindRemedies(const Planned& planned, RemedySearch& search, PageOptions& page);
 
 // Has `look`, which is given the RemedySearch, fill in what a page says would help, in what is left
 // of the time of `search`; what there was no time for comes last.

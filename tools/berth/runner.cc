@@ -67,9 +67,9 @@ std::string Farewell(const ProcessResult& result) {
 }
 
 void JudgeOffsets(const Problem& problem, const std::vector<Bytes>& offsets, RunResult& run) {
-  const Report report = Verify(problem, offsets);
+  const auto report = verify::VerifyOffsets(problem, offsets);
   if (!report.ok()) {
-    return End(run, Verdict::kWrong, Describe(report.faults.front(), problem, offsets));
+    return End(run, Verdict::kWrong, verify::Describe(report.faults.front(), problem, verify::AsPlan(problem, offsets)));
   }
   run.height = report.height;
 }

@@ -182,7 +182,7 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
     result.level = level.level;
     result.peak_proved = named->peak_proved;
     result.capacity = level.level == Level::kLeast    ? named->least.bytes
-                      : level.level == Level::kMiddle ? named->middle()
+                      : level.level == Level::kMiddle ? named->halfway()
                                                       : named->least_peak;
     lab.Progress(what + ", " + network.name + ", " + result.budget);
     for (std::size_t s = 0; s < kSchemes.size(); ++s) {
