@@ -137,9 +137,9 @@ class Run {
       : graph_(graph),
         order_(order),
         options_(options),
-        outside_run_(graph.operators.size()),
+        no_operator_(graph.operators.size()),
         arena_(graph, placed, options.max_arena),
-        outside_(graph.tensors.size(), outside_run_) {
+        outside_(graph.tensors.size(), no_operator_) {
     report_.arena = arena_.bytes();
     report_.arena_used = static_cast<Bytes>(arena_.memory());
   }
@@ -150,7 +150,7 @@ class Run {
       const Tensor& tensor = graph_.tensors[t];
       const bool is_there =
           tensor.kind != TensorKind::kActivation && tensor.kind != TensorKind::kGradient;
-      if (!tensor.alias_of && is_there) Write({t, outside_run_});
+      if (!tensor.alias_of && is_there) Write({t, no_operator_});
     }
     for (const OperatorIndex v : order_) {
       const std::vector<Content>& reads = reads_[v];
@@ -175,7 +175,7 @@ class Run {
           tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
       if (for_all_runs && arena_.Holds(t)) results.insert(t);
     }
-    for (const TensorIndex base : results) Read(outside_run_, {base, last_writer_[base]});
+    for (const TensorIndex base : results) Read(no_operator_, {base, last_writer_[base]});
     return std::move(report_);
   }
 
@@ -184,7 +184,7 @@ class Run {
   void FindIntended() {
     reads_.resize(graph_.operators.size());
     writes_.resize(graph_.operators.size());
-    last_writer_.assign(graph_.tensors.size(), outside_run_);
+    last_writer_.assign(graph_.tensors.size(), no_operator_);
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       std::set<TensorIndex> finds;
@@ -216,7 +216,7 @@ class Run {
                       lower,
                       upper,
                       content.writer,
-                      instead ? instead->writer : outside_run_,
+                      instead ? instead->writer : no_operator_,
                       instead ? instead->tensor : graph_.tensors.size()};
       if (!report_.clobbers.empty() && report_.more == 0) {
         Clobber& last = report_.clobbers.back();
@@ -248,7 +248,7 @@ class Run {
   const Graph& graph_;
   const Order& order_;
   const ExecutionOptions options_;
-  const OperatorIndex outside_run_;
+  const OperatorIndex no_operator_;
   Arena arena_;
   std::vector<OperatorIndex> outside_;  // The last writer of each base outside the arena.
   std::vector<std::vector<Content>> reads_;
