@@ -346,6 +346,7 @@ class Planner {
     if (!answer.best) {
       answer.outcome = Outcome::kUnknown;
     } else {
+      answer.placement_bound = MaxLiveLoad(ProblemOf(graph_, *answer.best)).lower_bound;
       const bool proved = answer.best->traffic.avoidable() <= answer.traffic_bound;
       answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
       const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);

@@ -27,7 +27,7 @@ std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, Remedy
   const auto answer = search.Look(what, NodesFor(kPlaceNodes, problem.buffers.size()),
                                   [&](Budget& budget) { return Place(problem, {}, budget); });
   if (!answer || !*answer || !(*answer)->best) return std::nullopt;
-  return (*answer)->best->height;
+  return (*answer)->best->height();
 }
 
 // The same problem without what `forget` takes from each buffer.
@@ -52,12 +52,12 @@ bool ForgetPin(Buffer& buffer) {
 }
 
 // "8 B of traffic, written and read: proved the least."
-std::string TrafficOf(const SpillAnswer& answer, bool fixed_order) {
-  const std::string where = fixed_order ? " in program order" : "";
+std::string TrafficOf(const PlanAnswer& answer) {
+  const std::string where = answer.fixed_order ? " in program order" : "";
   return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
          (answer.outcome == Outcome::kOptimal ? ": proved the least" + where + "."
                                               : "; no plan" + where + " has less than " +
-                                                    FormatBytesExactly(answer.lower_bound) + ".");
+                                                    FormatBytesExactly(answer.traffic_bound) + ".");
 }
 
 }  // namespace
@@ -85,16 +85,17 @@ std::optional<Remedy> RemedySearch::Rest() const {
                 std::nullopt};
 }
 
-std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer& answer,
+std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& answer,
                                       RemedySearch& search) {
   std::vector<Remedy> remedies;
-  const bool fits = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kFeasible;
+  const Outcome outcome = answer.placing.outcome;
+  const bool fits = outcome == Outcome::kOptimal || outcome == Outcome::kFeasible;
   const Bytes load = MaxLiveLoad(problem).load;
   const auto& capacity = problem.capacity;
   std::optional<Bytes> height;
-  if (answer.best) height = answer.best->height;
+  if (answer.best) height = answer.best->height();
   if (!fits && height && capacity) {
-    if (*height > answer.lower_bound) {
+    if (*height > answer.placement_bound) {
       const auto lower = LowestHeight("a smaller capacity that works", problem, search);
       if (lower && *lower < *height) height = lower;
     }
@@ -103,9 +104,9 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
          FormatBytesExactly(*height - *capacity) +
              " more than there is: the smallest capacity "
              "known to work for these lifetimes" +
-             (*height == answer.lower_bound ? ", and proved to be the smallest."
+             (*height == answer.placement_bound ? ", and proved to be the smallest."
                                             : "; proved that no plan needs less than " +
-                                                  FormatBytesExactly(answer.lower_bound) + "."),
+                                                  FormatBytesExactly(answer.placement_bound) + "."),
          height});
   }
   if (capacity && load > *capacity) {
@@ -136,10 +137,10 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
                           free});
     }
   }
-  if (fits && !capacity && height && *height > answer.lower_bound) {
+  if (fits && !capacity && height && *height > answer.placement_bound) {
     remedies.push_back({"More search",
                         "The placement is not proved the lowest: a longer --time-limit may save " +
-                            FormatBytesExactly(*height - answer.lower_bound) + " at most.",
+                            FormatBytesExactly(*height - answer.placement_bound) + " at most.",
                         std::nullopt});
   }
   return remedies;
@@ -150,34 +151,34 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                                   std::optional<Bytes> in_place_peak, RemedySearch& search) {
   std::vector<Remedy> remedies;
   if (graph.operators.empty() || peak.bytes == 0) return remedies;
-  const ScheduleAnswer& schedule = plan.schedule;
-  if (schedule.peak > schedule.lower_bound && schedule.stopped != StopReason::kBudget) {
+  const Bytes now = plan.best->peak();
+  if (now > plan.peak_bound && plan.scheduling.stopped != StopReason::kBudget) {
     ScheduleOptions own = options;
     own.algorithm = ScheduleAlgorithm::kAuto;
     own.progress = nullptr;
     const auto found =
         search.Look("another order of the operators", NodesFor(kOrderNodes, graph.operators.size()),
                     [&](Budget& budget) { return Schedule(graph, own, budget); });
-    const ScheduleAnswer* const better = found && *found ? &**found : nullptr;
-    if (better != nullptr && better->peak < schedule.peak) {
+    const PlanAnswer* const better = found && *found ? &**found : nullptr;
+    if (better != nullptr && better->best->peak() < now) {
       remedies.push_back(
           {"Another order of the operators",
            "The order that --order auto finds has a peak " +
-               FormatBytesExactly(schedule.peak - better->peak) + " lower" +
-               (better->peak == better->lower_bound ? ", proved the least of all orders." : "."),
-           better->peak});
+               FormatBytesExactly(now - better->best->peak()) + " lower" +
+               (better->best->peak() == better->peak_bound ? ", proved the least of all orders." : "."),
+           better->best->peak()});
     }
-  } else if (schedule.peak == schedule.lower_bound && schedule.peak < plan.program_order_peak) {
+  } else if (now == plan.peak_bound && now < plan.program_order_peak) {
     remedies.push_back({"No other order helps",
                         "This one is proved to have the least peak: " +
-                            FormatBytesExactly(plan.program_order_peak - schedule.peak) +
+                            FormatBytesExactly(plan.program_order_peak - now) +
                             " less than the order in which the model is written.",
                         std::nullopt});
   }
-  if (in_place_peak && *in_place_peak < schedule.peak) {
+  if (in_place_peak && *in_place_peak < now) {
     remedies.push_back({"Outputs written over inputs",
                         "--in-place lowers the peak of this order by " +
-                            FormatBytesExactly(schedule.peak - *in_place_peak) + ".",
+                            FormatBytesExactly(now - *in_place_peak) + ".",
                         in_place_peak});
   }
   const std::string name = Abridged(graph.operators[peak.largest_operator].name, kName);
@@ -213,11 +214,11 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   const auto found =
       search.Look(kWhat, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
                   [&](Budget& budget) {
-                    return SolveSpills(graph, counting, capacity, {plan.schedule.order},
+                    return SolveSpills(graph, counting, capacity, {plan.best->order},
                                        /*fixed_order=*/false, budget);
                   });
   if (!found || !*found) return std::nullopt;
-  const SpillAnswer* const answer = &**found;
+  const PlanAnswer* const answer = &**found;
   if (answer->outcome == Outcome::kInfeasible) {
     return Remedy{"Spills are not enough",
                   "Operator " + Abridged(graph.operators[answer->least.op].name, kName) +
@@ -228,7 +229,7 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   search.Found(kWhat);
   return Remedy{"Let tensors leave and come back",
                 "berth plan --budget " + std::to_string(capacity) + " fits with " +
-                    TrafficOf(*answer, /*fixed_order=*/false),
+                    TrafficOf(*answer),
                 capacity};
 }
 
@@ -245,13 +246,13 @@ std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& count
         });
     if (!found || !*found || !(*found)->best) continue;
     search.Found(what);
-    const SpillAnswer& answer = **found;
+    const PlanAnswer& answer = **found;
     return Remedy{
         "A budget of " + FormatBytes(capacity),
         "berth plan --budget " + std::to_string(capacity) +
             (fixed_order ? " --order program" : "") + " fits" +
             (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
-                                                   : " with " + TrafficOf(answer, fixed_order)),
+                                                   : " with " + TrafficOf(answer)),
         capacity};
   }
   return std::nullopt;
@@ -267,10 +268,19 @@ std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
   return **std::move(conflict);
 }
 
-std::string Verdict(const Problem& problem, const std::optional<Placement>& best) {
-  if (!best) return "";
-  return "accepted: " + Plural(static_cast<std::int64_t>(problem.buffers.size()), "buffer") +
-         ", no overlap, alignments and pins kept, height " + FormatBytesExactly(best->height);
+std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
+  if (!answer.best) return "";
+  if (!answer.best->addressed) {
+    return answer.spills ? "" : "accepted: the order runs, and has the peak that is stated";
+  }
+  if (answer.spills) {
+    return "accepted: run in a memory that knows whose bytes it holds; every operator found what it "
+           "reads";
+  }
+  const auto count = static_cast<std::int64_t>(answer.best->residencies.size());
+  return "accepted: " + Plural(count, "buffer") + ", no overlap, alignments " +
+         (subject.table() != nullptr ? "and pins kept" : "kept") + ", height " +
+         FormatBytesExactly(answer.best->height());
 }
 
 }  // namespace berth::internal

@@ -67,7 +67,7 @@ class RemedySearch {
 
 // Of a placement: the capacity that works, what alignments and pins cost, what has to leave.
 [[nodiscard]] std::vector<Remedy> PlacementRemedies(const Problem& problem,
-                                                    const PlaceAnswer& answer,
+                                                    const PlanAnswer& answer,
                                                     RemedySearch& search);
 
 // Of an order: a better one where it was not searched for, outputs written over inputs, and what
@@ -108,7 +108,7 @@ void AddRemedies(WatchedSearch& search, PageOptions& page, Look look) {
 }
 
 // What the page says of the verifier, which has accepted what is shown.
-[[nodiscard]] std::string Verdict(const Problem& problem, const std::optional<Placement>& best);
+[[nodiscard]] std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer);
 
 }  // namespace berth::internal
 

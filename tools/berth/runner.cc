@@ -196,11 +196,11 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;
-  run.lower_bound = answer->lower_bound;
+  run.lower_bound = answer->height_bound;
   run.nodes = answer->nodes;
-  run.stats = answer->stats;
+  run.stats = answer->placing.stats;
   const bool own = runner.finders.empty() || !answer->best ||
-                   std::find(runner.finders.begin(), runner.finders.end(), answer->algorithm) !=
+                   std::find(runner.finders.begin(), runner.finders.end(), answer->placing.algorithm) !=
                        runner.finders.end();
   if (!own && answer->outcome != Outcome::kInfeasible) {
     return EndWithoutAnswer(budget.Exhausted(), {}, run);
@@ -210,14 +210,14 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
       return EndInfeasible(request.problem, run);
     case Outcome::kUnknown:
       return EndWithoutAnswer(answer->stopped == StopReason::kBudget,
-                              answer->best ? std::optional(answer->best->height) : std::nullopt,
+                              answer->best ? std::optional(answer->best->height()) : std::nullopt,
                               run);
     case Outcome::kOptimal:
     case Outcome::kFeasible:
       break;
   }
-  JudgeOffsets(request.problem, answer->best->offsets, run);
-  if (request.keep_offsets && run.decided()) run.offsets = answer->best->offsets;
+  JudgeOffsets(request.problem, PlacementOf(*answer->best).offsets, run);
+  if (request.keep_offsets && run.decided()) run.offsets = PlacementOf(*answer->best).offsets;
 }
 
 }  // namespace

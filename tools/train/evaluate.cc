@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "place/guided/telamalloc.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "place/niche/niche.h"
 #include "tools/train/oracle.h"
 
@@ -78,7 +78,7 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     heuristic.algorithm = Algorithm::kContention;
     const auto answer = Place(problem, heuristic, budget);
     BERTH_CHECK(answer.has_value());
-    const bool fits = answer->best->height <= *problem.capacity;
+    const bool fits = answer->best->height() <= *problem.capacity;
     trial.end = fits ? Trial::End::kFound : Trial::End::kUsedUp;
   } else {
     const Instance instance = Compile(problem);

@@ -124,8 +124,8 @@ Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes 
       SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget);
   if (!answer) return tl::unexpected(answer.error());
   Solved solved;
-  solved.lower_bound = answer->lower_bound;
-  solved.without_addresses = answer->without_addresses;
+  solved.lower_bound = answer->traffic_bound;
+  solved.without_addresses = answer->traffic_by_sum;
   solved.proved = answer->outcome == Outcome::kOptimal;
   solved.seconds = answer->seconds;
   if (answer->best) solved.traffic = answer->best->traffic.avoidable();

@@ -31,9 +31,9 @@ void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
     std::fputs("berth bench: a valid table has no plan\n", stderr);
     std::abort();
   }
-  VerifyOrDie(input.problem, *answer->best, /*within_capacity=*/false);
-  input.bound = std::max(input.bound, answer->lower_bound);
-  if (input.least == 0 || answer->best->height < input.least) input.least = answer->best->height;
+  VerifyOrDie(input.problem, PlacementOf(*answer->best), /*within_capacity=*/false);
+  input.bound = std::max(input.bound, answer->height_bound);
+  if (input.least == 0 || answer->best->height() < input.least) input.least = answer->best->height();
 }
 
 // Files as they are, folders as the models in them, in order of their names.

@@ -87,14 +87,14 @@ double Mean(const std::vector<double>& values) {
 }
 
 // The lowest placement of what is live under the order.
-Result<PlaceAnswer> PlaceOrdered(const Lab& lab, const Problem& problem) {
+Result<PlanAnswer> PlaceOrdered(const Lab& lab, const Problem& problem) {
   PlaceOptions options;
   options.minimize = true;
   Budget budget;
   const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
   auto placed = Place(problem, options, budget);
   if (placed && placed->best) {
-    VerifyOrDie(problem, *placed->best, /*within_capacity=*/false);
+    VerifyOrDie(problem, PlacementOf(*placed->best), /*within_capacity=*/false);
   }
   return placed;
 }
@@ -244,7 +244,7 @@ Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
     const Graph& graph = ordered.input->graph;
     const auto placed = PlaceOrdered(lab, Live(graph, ordered.answer.order).problem);
     if (!placed) return tl::unexpected(placed.error());
-    const Bytes arena = placed->best ? placed->best->height : 0;
+    const Bytes arena = placed->best ? placed->best->height() : 0;
     wholes.push_back(
         {std::move(ordered), caching::Measure(Live(graph, ProgramOrder(graph)).problem), arena});
   }
@@ -500,8 +500,8 @@ Result<void> Figure10(Lab& lab) {
     const auto answer = Schedule(input.graph, options, budget);
     if (!answer) return tl::unexpected(answer.error());
     trace.seconds = ProcessorSeconds() - start;
-    trace.moments.push_back({trace.seconds, answer->peak, answer->lower_bound});
-    VerifyOrderOrDie(input.graph, answer->order, {}, answer->peak);
+    trace.moments.push_back({trace.seconds, answer->best->peak(), answer->peak_bound});
+    VerifyOrderOrDie(input.graph, answer->best->order, {}, answer->best->peak());
     return trace;
   };
   std::vector<Trace> traces;
@@ -567,8 +567,8 @@ Result<void> Figure12(Lab& lab) {
       if (!placed) return tl::unexpected(placed.error());
       trace.seconds = ProcessorSeconds() - start;
       if (!placed->best) continue;
-      VerifyOrDie(live.problem, *placed->best, /*within_capacity=*/false);
-      trace.moments.push_back({trace.seconds, placed->best->height, placed->lower_bound});
+      VerifyOrDie(live.problem, PlacementOf(*placed->best), /*within_capacity=*/false);
+      trace.moments.push_back({trace.seconds, placed->best->height(), placed->height_bound});
       (own ? ours : program).push_back(std::move(trace));
     }
   }
@@ -754,7 +754,7 @@ Result<void> Figure14(Lab& lab) {
     const Bytes arena = 4096;  // Wherever the arena begins.
     const double planned = SecondsOfOne(
         [&] {
-          for (const std::size_t b : starts) addresses[b] = arena + placed->best->offsets[b];
+          for (const std::size_t b : starts) addresses[b] = arena + placed->best->residencies[b].offset;
           Use(addresses.data());
         },
         lab.Rounds(), least);
