@@ -1,183 +1,155 @@
-#include "tools/verify/verify_order.h"
+#include "tools/verify/order.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
 
-// What operators do with bytes, each base once.
-struct Touches {
-  std::set<TensorIndex> needs;  // Bases whose bytes it finds: reads, views, writes in place.
-  std::set<TensorIndex> makes;
-};
+// For each operator and base that it needs, the operator that wrote the base last when they run in
+// `order`; kNone before any write.
+using Writers = std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex>;
 
-TensorIndex Base(const Graph& graph, TensorIndex tensor) {
-  const auto& alias = graph.tensors[tensor].alias_of;
-  return alias ? *alias : tensor;
-}
-
-std::vector<Touches> AllTouches(const Graph& graph) {
-  std::vector<Touches> touches(graph.operators.size());
-  for (std::size_t v = 0; v < graph.operators.size(); ++v) {
-    const Operator& op = graph.operators[v];
-    for (const TensorIndex t : op.outputs) {
-      if (!graph.tensors[t].alias_of) touches[v].makes.insert(t);
-    }
-    const auto need = [&](TensorIndex t) {
-      if (!touches[v].makes.contains(Base(graph, t))) touches[v].needs.insert(Base(graph, t));
-    };
-    for (const TensorIndex t : op.inputs) need(t);
-    for (const TensorIndex t : op.mutates) need(t);
-    for (const TensorIndex t : op.outputs) need(t);
-  }
-  return touches;
-}
-
-// For each operator and base that it needs, who has written the base last when the operators run in
-// `order`; the number of operators where nobody has.
-std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex> Writers(
-    const Graph& graph, const std::vector<Touches>& touches, const Order& order) {
-  std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex> found;
-  std::vector<OperatorIndex> writer(graph.tensors.size(), graph.operators.size());
+Writers WritersIn(const Graph& graph, const std::vector<Touches>& touches, const Order& order) {
+  Writers found;
+  std::vector<OperatorIndex> writer(graph.tensors.size(), kNone);
   for (const OperatorIndex v : order) {
     for (const TensorIndex base : touches[v].needs) found[{v, base}] = writer[base];
-    for (const TensorIndex base : touches[v].makes) writer[base] = v;
-    for (const TensorIndex base : graph.operators[v].mutates) writer[base] = v;
+    for (const TensorIndex base : touches[v].writes) writer[base] = v;
   }
   return found;
 }
 
-void MeasurePeak(const Graph& graph, const std::vector<Touches>& touches, const Order& order,
-                 const Counting& counting, OrderReport& report) {
-  const std::size_t tensors = graph.tensors.size();
-  std::vector<std::size_t> uses(tensors, 0);
-  for (const Touches& touch : touches) {
-    for (const TensorIndex base : touch.needs) ++uses[base];
-  }
-  std::vector<bool> stays(tensors, false);
-  for (std::size_t t = 0; t < tensors; ++t) {
-    if (graph.tensors[t].output) stays[Base(graph, t)] = true;
-  }
-  std::vector<bool> counts(tensors, false);
-  Bytes live = 0;
-  for (std::size_t t = 0; t < tensors; ++t) {
-    const Tensor& tensor = graph.tensors[t];
-    if (tensor.alias_of) continue;
-    const bool weight =
-        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
-    const bool input = tensor.kind == TensorKind::kInput;
-    if (weight) stays[t] = true;
-    counts[t] = weight ? counting.parameters : !input || counting.inputs;
-    if (counts[t] && (weight || (input && (stays[t] || uses[t] > 0)))) live += tensor.bytes;
-  }
-  report.peak = live;
-  for (const OperatorIndex v : order) {
-    for (const TensorIndex base : touches[v].makes) {
-      if (counts[base]) live += graph.tensors[base].bytes;
-    }
-    if (live > report.peak) {
-      report.peak = live;
-      report.peak_step = report.live.size();
-    }
-    report.live.push_back(live);
-    for (const TensorIndex base : touches[v].makes) {
-      if (counts[base] && uses[base] == 0 && !stays[base]) live -= graph.tensors[base].bytes;
-    }
-    for (const TensorIndex base : touches[v].needs) {
-      if (--uses[base] == 0 && counts[base] && !stays[base]) live -= graph.tensors[base].bytes;
-    }
-  }
+Fault OrderFault(FaultKind kind, OperatorIndex op, std::size_t step) {
+  Fault fault;
+  fault.kind = kind;
+  fault.op = op;
+  fault.start = static_cast<Step>(step);
+  return fault;
 }
 
-std::string Quote(const std::string& name) { return "\"" + name + "\""; }
-
-}  // namespace
-
-OrderReport VerifyOrder(const Graph& graph, const Order& order, const Counting& counting,
-                        std::size_t max_faults) {
-  OrderReport report;
-  const auto add = [&](const OrderFault& fault) {
-    if (report.faults.size() < max_faults) {
-      report.faults.push_back(fault);
-    } else {
-      ++report.more;
-    }
-  };
+// The step of each operator; an empty list if they do not each come once.
+std::vector<std::size_t> StepsOf(const Graph& graph, const Order& order, Collector& collector) {
   const std::size_t n = graph.operators.size();
-  std::vector<std::size_t> step(n, n);
+  std::vector<std::size_t> step(n, kNone);
+  bool each_once = true;
+  const auto add = [&](FaultKind kind, OperatorIndex op, std::size_t s) {
+    collector.Add(OrderFault(kind, op, s));
+    each_once = false;
+  };
   for (std::size_t s = 0; s < order.size(); ++s) {
     if (order[s] >= n) {
-      add({OrderFaultKind::kUnknownOperator, order[s], 0, 0, s});
-    } else if (step[order[s]] != n) {
-      add({OrderFaultKind::kRepeated, order[s], 0, 0, s});
+      add(FaultKind::kUnknownOperator, order[s], s);
+    } else if (step[order[s]] != kNone) {
+      add(FaultKind::kRepeated, order[s], s);
     } else {
       step[order[s]] = s;
     }
   }
   for (std::size_t v = 0; v < n; ++v) {
-    if (step[v] == n) add({OrderFaultKind::kMissing, v, 0, 0, 0});
+    if (step[v] == kNone) add(FaultKind::kMissing, v, 0);
   }
-  if (!report.ok()) return report;
+  return each_once ? step : std::vector<std::size_t>();
+}
 
-  std::vector<OperatorIndex> maker(graph.tensors.size(), n);
+// The least bytes live at each step.
+void MeasureLive(const Graph& graph, const std::vector<Touches>& touches, const Order& order,
+                 const Counting& counting, PlanReport& report) {
+  const std::size_t tensors = graph.tensors.size();
+  std::vector<std::size_t> uses(tensors, 0);
+  for (const Touches& touch : touches) {
+    for (const TensorIndex base : touch.needs) ++uses[base];
+  }
+  std::vector<bool> stays = Results(graph);
+  std::vector<Bytes> counted(tensors, 0);
+  Bytes live = 0;
+  for (std::size_t t = 0; t < tensors; ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!Counts(tensor, counting)) continue;
+    counted[t] = tensor.bytes;
+    if (IsWeight(tensor)) stays[t] = true;
+    const bool given = IsWeight(tensor) || tensor.kind == TensorKind::kInput;
+    if (given && (stays[t] || uses[t] > 0)) live += tensor.bytes;
+  }
+  report.peak = live;
+  for (const OperatorIndex v : order) {
+    for (const TensorIndex base : touches[v].makes) live += counted[base];
+    if (live > report.peak) {
+      report.peak = live;
+      report.peak_step = static_cast<Step>(report.live.size());
+    }
+    report.live.push_back(live);
+    for (const TensorIndex base : touches[v].makes) {
+      if (uses[base] == 0 && !stays[base]) live -= counted[base];
+    }
+    for (const TensorIndex base : touches[v].needs) {
+      if (--uses[base] == 0 && !stays[base]) live -= counted[base];
+    }
+  }
+}
+
+}  // namespace
+
+bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const Order& order,
+                Collector& collector) {
+  const std::vector<std::size_t> step = StepsOf(graph, order, collector);
+  const std::size_t n = graph.operators.size();
+  if (step.size() != n) return false;
+
+  std::vector<OperatorIndex> maker(graph.tensors.size(), kNone);
   Order program_order;
-  for (std::size_t v = 0; v < n; ++v) {
+  for (OperatorIndex v = 0; v < n; ++v) {
     program_order.push_back(v);
     for (const TensorIndex t : graph.operators[v].outputs) maker[t] = v;
   }
-  const std::vector<Touches> touches = AllTouches(graph);
-  const auto intended = Writers(graph, touches, program_order);
-  const auto found = Writers(graph, touches, order);
+  const Writers intended = WritersIn(graph, touches, program_order);
+  const Writers found = WritersIn(graph, touches, order);
   for (const OperatorIndex v : order) {
     const Operator& op = graph.operators[v];
+    const auto add = [&](FaultKind kind, OperatorIndex other, TensorIndex tensor) {
+      Fault fault = OrderFault(kind, v, step[v]);
+      fault.other_op = other;
+      fault.tensor = tensor;
+      collector.Add(fault);
+    };
     std::set<TensorIndex> needed(op.inputs.begin(), op.inputs.end());
     needed.insert(op.mutates.begin(), op.mutates.end());
     std::set<TensorIndex> unmade;
     for (const TensorIndex t : needed) {
-      if (maker[t] == n || step[maker[t]] < step[v]) continue;
-      add({OrderFaultKind::kNotMade, v, maker[t], t, step[v]});
-      unmade.insert(Base(graph, t));
+      if (maker[t] == kNone || step[maker[t]] < step[v]) continue;
+      add(FaultKind::kNotMade, maker[t], t);
+      unmade.insert(BaseIn(graph, t));
     }
     for (const OperatorIndex u : op.after) {
-      if (step[u] > step[v]) add({OrderFaultKind::kTooEarly, v, u, 0, step[v]});
+      if (step[u] > step[v]) add(FaultKind::kTooEarly, u, kNone);
     }
     for (const TensorIndex base : touches[v].needs) {
       if (unmade.contains(base)) continue;
       const OperatorIndex writer = found.at({v, base});
-      if (writer == intended.at({v, base})) continue;
-      add({OrderFaultKind::kOtherBytes, v, writer, base, step[v]});
+      if (writer != intended.at({v, base})) add(FaultKind::kOtherBytes, writer, base);
     }
   }
-  MeasurePeak(graph, touches, order, counting, report);
+  return true;
+}
+
+PlanReport VerifyOrder(const Graph& graph, const Order& order, const Counting& counting,
+                       std::size_t max_faults) {
+  PlanReport report;
+  Collector collector(max_faults, report);
+  const std::vector<Touches> touches = AllTouches(graph);
+  if (CheckOrder(graph, touches, order, collector)) {
+    MeasureLive(graph, touches, order, counting, report);
+  }
   return report;
 }
 
-std::string Describe(const OrderFault& fault, const Graph& graph) {
-  const auto op = [&](OperatorIndex v) { return "operator " + Quote(graph.operators[v].name); };
-  const std::string at = " at step " + std::to_string(fault.step);
-  switch (fault.kind) {
-    case OrderFaultKind::kUnknownOperator:
-      return "unknown: no operator has the number " + std::to_string(fault.op) + at;
-    case OrderFaultKind::kRepeated:
-      return "repeated: " + op(fault.op) + " comes again" + at;
-    case OrderFaultKind::kMissing:
-      return "missing: " + op(fault.op) + " does not come at all";
-    case OrderFaultKind::kNotMade:
-      return "not made: " + op(fault.op) + at + " needs tensor " +
-             Quote(graph.tensors[fault.tensor].name) + ", made only later by " + op(fault.other);
-    case OrderFaultKind::kTooEarly:
-      return "too early: " + op(fault.op) + at + " must come after " + op(fault.other);
-    case OrderFaultKind::kOtherBytes:
-      return "other bytes: " + op(fault.op) + at + " finds tensor " +
-             Quote(graph.tensors[fault.tensor].name) +
-             (fault.other == graph.operators.size()
-                  ? " as nobody has written it yet"
-                  : " as " + op(fault.other) + " has written it") +
-             ", which is not what it finds in program order";
-  }
-  return {};
+MemoryPlan AsPlan(const Order& order) {
+  MemoryPlan plan;
+  plan.order = order;
+  plan.addressed = false;
+  plan.memories.emplace_back();
+  return plan;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::verify

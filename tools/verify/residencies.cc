@@ -1,376 +1,339 @@
-#include "tools/verify/verify_spill.h"
+// The plan of a graph: its order, its residencies and addresses one by one, and a run of it.
 
 #include <algorithm>
-#include <map>
+#include <cstddef>
+#include <limits>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "tools/verify/verify_order.h"
+#include "tools/verify/addresses.h"
+#include "tools/verify/collector.h"
+#include "tools/verify/memory.h"
+#include "tools/verify/order.h"
+#include "tools/verify/touches.h"
+#include "tools/verify/verify.h"
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
 
-// A value of a tensor: who has given it. The number of operators: what is there before the first.
-struct Value {
-  TensorIndex tensor;
-  OperatorIndex writer;
-  friend bool operator==(const Value&, const Value&) = default;
-};
+// The number of steps that residencies may have. Without operators tensors can still be there.
+Step StepsOf(const MemoryPlan& plan) {
+  return std::max<Step>(1, static_cast<Step>(plan.order.size()));
+}
 
-// The memory, cut wherever a residency begins or ends.
-class Memory {
- public:
-  Memory(const Graph& graph, const SpillPlan& plan) {
-    for (const Residency& r : plan.residencies) {
-      cuts_.insert(r.offset);
-      cuts_.insert(r.offset + graph.tensors[r.tensor].bytes);
-    }
-    for (const Bytes cut : cuts_) pieces_[cut] = std::nullopt;
-  }
-  void Write(Bytes lower, Bytes upper, const Value& value) {
-    for (auto p = pieces_.lower_bound(lower); p != pieces_.end() && p->first < upper; ++p) {
-      p->second = value;
-    }
-  }
-  [[nodiscard]] bool Holds(Bytes lower, Bytes upper, const Value& value) const {
-    for (auto p = pieces_.lower_bound(lower); p != pieces_.end() && p->first < upper; ++p) {
-      if (p->second != value) return false;
-    }
-    return true;
-  }
+Fault FaultOf(const MemoryPlan& plan, std::size_t residency) {
+  Fault fault;
+  fault.residency = residency;
+  fault.tensor = plan.residencies[residency].tensor;
+  fault.start = plan.residencies[residency].start;
+  return fault;
+}
 
- private:
-  std::set<Bytes> cuts_;
-  std::map<Bytes, std::optional<Value>> pieces_;
-};
+// Why residency number `i` is none; empty if it is one.
+std::string_view WhyBad(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
+                        std::size_t i) {
+  const Residency& r = plan.residencies[i];
+  if (r.tensor >= graph.tensors.size()) return "is of a tensor that the graph does not have";
+  if (!Counts(graph.tensors[r.tensor], counting)) return "is of a tensor that is not counted";
+  if (r.memory != 0) return "is in another memory, but there is one only";
+  if (r.start < 0 || r.start >= r.end || r.end > StepsOf(plan)) {
+    return "has steps that are not within the order";
+  }
+  if (i == 0) return {};
+  const Residency& before = plan.residencies[i - 1];
+  if (before.tensor > r.tensor) return "comes after one of a later tensor";
+  if (before.tensor == r.tensor && before.end > r.start) {
+    return "begins before another of its tensor has ended";
+  }
+  return {};
+}
 
+bool CheckShape(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
+                Collector& collector) {
+  bool good = true;
+  if (plan.memories.size() != 1) {
+    collector.Add(Fault{});
+    good = false;
+  }
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    Fault fault = FaultOf(plan, i);
+    fault.kind = FaultKind::kBadResidency;
+    fault.detail = WhyBad(graph, counting, plan, i);
+    if (fault.detail.empty()) continue;
+    collector.Add(fault);
+    good = false;
+  }
+  return good;
+}
+
+void MeasurePeak(const Graph& graph, const MemoryPlan& plan, PlanReport& report) {
+  const auto steps = static_cast<std::size_t>(StepsOf(plan));
+  std::vector<Bytes> change(steps + 1, 0);
+  for (const Residency& r : plan.residencies) {
+    change[static_cast<std::size_t>(r.start)] += graph.tensors[r.tensor].bytes;
+    change[static_cast<std::size_t>(r.end)] -= graph.tensors[r.tensor].bytes;
+  }
+  Bytes live = 0;
+  for (std::size_t s = 0; s < steps; ++s) {
+    live += change[s];
+    report.live.push_back(live);
+    if (live <= report.peak) continue;
+    report.peak = live;
+    report.peak_step = static_cast<Step>(s);
+  }
+}
+
+void CheckAddresses(const Graph& graph, std::optional<Bytes> capacity, const MemoryPlan& plan,
+                    Collector& collector, PlanReport& report) {
+  std::vector<Rectangle> rectangles;
+  Wide height = std::numeric_limits<Bytes>::min();
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const Residency& r = plan.residencies[i];
+    const Tensor& tensor = graph.tensors[r.tensor];
+    const Wide top = Wide{r.offset} + tensor.bytes;
+    height = std::max(height, top);
+    CheckAddress({FaultOf(plan, i), r.offset, tensor.bytes, tensor.alignment}, capacity, collector);
+    rectangles.push_back({i, r.start, r.end, r.offset, top});
+  }
+  if (!rectangles.empty()) report.height = Clamp(height);
+  FindOverlaps(std::move(rectangles), collector);
+}
+
+// Runs the operators, whose order must be valid, with residencies that are within it.
 class Run {
  public:
-  Run(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
-      const SpillPlan& plan)
-      : graph_(graph), counting_(counting), capacity_(capacity), plan_(plan) {}
+  Run(const Graph& graph, const std::vector<Touches>& touches, const Counting& counting,
+      const MemoryPlan& plan, Collector& collector)
+      : graph_(graph),
+        touches_(touches),
+        counting_(counting),
+        plan_(plan),
+        collector_(collector),
+        declared_(Results(graph)),
+        store_(graph.tensors.size()),
+        writer_(graph.tensors.size(), kNone),
+        at_(graph.tensors.size(), kNone),
+        brought_(graph.tensors.size(), false),
+        used_(plan.residencies.size(), false),
+        preloaded_(plan.residencies.size(), false) {}
 
-  SpillReport Go() {
-    const OrderReport order = VerifyOrder(graph_, plan_.order);
-    if (!order.ok()) {
-      Add({SpillFaultKind::kBadOrder, none(), none(), graph_.tensors.size(), nobody(), 0});
-      return report_;
-    }
+  Traffic Go() {
     ReadGraph();
-    if (!CheckResidencies()) return report_;
-    if (!CheckOverlaps()) return report_;
-    Play();
-    if (report_.height != plan_.height) {
-      Add({SpillFaultKind::kWrongHeight, none(), none(), graph_.tensors.size(), nobody(), 0});
+    GiveAddresses();
+    CountCompulsoryTraffic();
+    const auto steps = static_cast<std::size_t>(StepsOf(plan_));
+    std::vector<std::vector<std::size_t>> begins(steps + 1);
+    std::vector<std::vector<std::size_t>> ends(steps + 1);
+    for (std::size_t i = 0; i < plan_.residencies.size(); ++i) {
+      begins[static_cast<std::size_t>(plan_.residencies[i].start)].push_back(i);
+      ends[static_cast<std::size_t>(plan_.residencies[i].end)].push_back(i);
     }
-    if (!(report_.traffic == plan_.traffic)) {
-      Add({SpillFaultKind::kWrongTraffic, none(), none(), graph_.tensors.size(), nobody(), 0});
+    for (std::size_t s = 0; s < steps; ++s) {
+      step_ = static_cast<Step>(s);
+      for (const std::size_t i : ends[s]) {
+        End(i);
+        if (at_[plan_.residencies[i].tensor] == i) at_[plan_.residencies[i].tensor] = kNone;
+      }
+      for (const std::size_t i : begins[s]) Begin(i);
+      if (s < plan_.order.size()) Execute(plan_.order[s]);
     }
-    return report_;
+    step_ = static_cast<Step>(steps);
+    for (const std::size_t i : ends[steps]) End(i);
+    LookForResults();
+    return traffic_;
   }
 
  private:
-  [[nodiscard]] std::size_t none() const { return plan_.residencies.size(); }
-  [[nodiscard]] OperatorIndex nobody() const { return graph_.operators.size(); }
-  [[nodiscard]] Step steps() const { return static_cast<Step>(plan_.order.size()); }
-  void Add(const SpillFault& fault) {
-    if (report_.faults.size() < SpillReport::kMostFaults) {
-      report_.faults.push_back(fault);
-    } else {
-      report_.more = true;
-    }
-  }
   // Sums of what strangers write stop above all that a plan can state.
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
-  [[nodiscard]] TensorIndex Base(TensorIndex t) const {
-    const auto& alias = graph_.tensors[t].alias_of;
-    return alias ? *alias : t;
-  }
-  [[nodiscard]] bool Counts(TensorIndex t) const {
-    const Tensor& tensor = graph_.tensors[t];
-    if (tensor.alias_of || tensor.bytes == 0) return false;
-    if (tensor.kind == TensorKind::kInput) return counting_.inputs;
-    const bool weight =
-        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
-    return !weight || counting_.parameters;
-  }
+  [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
+  [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
+  [[nodiscard]] Value Latest(TensorIndex t) const { return {t, writer_[t]}; }
 
-  // What each operator touches, and what comes of each tensor in this order.
   void ReadGraph() {
-    const std::size_t tensors = graph_.tensors.size();
-    needs_.resize(nobody());
-    gives_.resize(nobody());
-    made_.assign(tensors, false);
-    result_.assign(tensors, false);
-    last_use_.assign(tensors, -1);
-    last_value_.assign(tensors, -1);
-    for (TensorIndex t = 0; t < tensors; ++t) {
-      if (graph_.tensors[t].output) result_[Base(t)] = true;
+    made_.assign(graph_.tensors.size(), false);
+    for (const Touches& touch : touches_) {
+      for (const TensorIndex t : touch.makes) made_[t] = true;
     }
-    for (OperatorIndex v = 0; v < nobody(); ++v) {
-      const Operator& op = graph_.operators[v];
-      for (const TensorIndex t : op.outputs) {
-        if (Base(t) == t) {
-          gives_[v].insert(t);
-          made_[t] = true;
-        }
-      }
-      const auto need = [&](TensorIndex t) {
-        if (!gives_[v].contains(Base(t))) needs_[v].insert(Base(t));
-      };
-      for (const TensorIndex t : op.inputs) need(t);
-      for (const TensorIndex t : op.outputs) need(t);
-      for (const TensorIndex t : op.mutates) need(t);
-      for (const TensorIndex t : op.mutates) gives_[v].insert(t);
-    }
-    for (Step s = 0; s < steps(); ++s) {
-      const OperatorIndex v = plan_.order[static_cast<std::size_t>(s)];
-      for (const TensorIndex t : needs_[v]) last_use_[t] = s;
-      for (const TensorIndex t : gives_[v]) {
-        last_use_[t] = s;
-        last_value_[t] = s;
+    result_ = declared_;
+    last_use_.assign(graph_.tensors.size(), -1);
+    last_write_.assign(graph_.tensors.size(), -1);
+    for (std::size_t s = 0; s < plan_.order.size(); ++s) {
+      const Touches& touch = touches_[plan_.order[s]];
+      for (const TensorIndex t : touch.needs) last_use_[t] = static_cast<Step>(s);
+      for (const TensorIndex t : touch.writes) {
+        last_use_[t] = last_write_[t] = static_cast<Step>(s);
         if (!made_[t]) result_[t] = true;  // A given tensor with a new value has to go back.
       }
     }
   }
 
-  bool CheckResidencies() {
-    bool good = true;
-    for (std::size_t i = 0; i < none(); ++i) {
-      const Residency& r = plan_.residencies[i];
-      const bool known = r.tensor < graph_.tensors.size();
-      const bool shaped = known && Counts(r.tensor) && r.start >= 0 && r.start < r.end &&
-                          r.end <= steps() && r.offset <= kMaxBytes && r.offset >= -kMaxBytes;
-      if (!shaped) {
-        Add({SpillFaultKind::kBadResidency, i, none(), known ? r.tensor : graph_.tensors.size(),
-             nobody(), r.start});
-        good = false;
-        continue;
-      }
-      const Tensor& tensor = graph_.tensors[r.tensor];
-      const Bytes top = r.offset + tensor.bytes;
-      report_.height = std::max(report_.height, top);
-      if (r.offset < 0 || (capacity_ && top > *capacity_)) {
-        Add({SpillFaultKind::kBeyondCapacity, i, none(), r.tensor, nobody(), r.start});
-      }
-      if (r.offset % tensor.alignment != 0) {
-        Add({SpillFaultKind::kMisaligned, i, none(), r.tensor, nobody(), r.start});
-      }
-    }
-    return good;
-  }
-
-  // False if a tensor is in memory twice at once, or so much overlaps that the rest can wait.
-  bool CheckOverlaps() {
-    std::vector<std::size_t> by_start(none());
-    for (std::size_t i = 0; i < none(); ++i) by_start[i] = i;
-    std::sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) {
-      return plan_.residencies[a].start < plan_.residencies[b].start;
-    });
-    std::vector<std::size_t> open;
-    for (const std::size_t i : by_start) {
-      const Residency& r = plan_.residencies[i];
-      std::erase_if(open, [&](std::size_t j) { return plan_.residencies[j].end <= r.start; });
-      for (const std::size_t j : open) {
-        const Residency& other = plan_.residencies[j];
-        if (other.tensor == r.tensor) {
-          Add({SpillFaultKind::kBadResidency, i, j, r.tensor, nobody(), r.start});
-          return false;
-        } else if (r.offset < other.offset + graph_.tensors[other.tensor].bytes &&
-                   other.offset < r.offset + graph_.tensors[r.tensor].bytes) {
-          Add({SpillFaultKind::kOverlap, std::min(i, j), std::max(i, j), r.tensor, nobody(),
-               r.start});
-          if (report_.more) return false;
-        }
-      }
-      open.push_back(i);
-    }
-    return true;
-  }
-
-  // Step by step: what ends is written out where it should be, what begins comes in, the operator
-  // looks at what it needs and writes what it gives.
-  void Play() {
-    Memory memory(graph_, plan_);
-    const std::size_t tensors = graph_.tensors.size();
-    std::vector<std::optional<Value>> store(tensors);  // Off chip.
-    std::vector<OperatorIndex> writer(tensors, nobody());
-    std::vector<std::size_t> at(tensors, none());  // The residency that a tensor is in.
-    std::vector<bool> brought(tensors, false);
-    std::vector<std::vector<std::size_t>> begins(plan_.order.size() + 1);
-    std::vector<std::vector<std::size_t>> ends(plan_.order.size() + 1);
-    std::vector<bool> touched(none(), false);
-    for (std::size_t i = 0; i < none(); ++i) {
-      begins[static_cast<std::size_t>(plan_.residencies[i].start)].push_back(i);
-      ends[static_cast<std::size_t>(plan_.residencies[i].end)].push_back(i);
-    }
-    for (TensorIndex t = 0; t < tensors; ++t) {
-      if (!Counts(t) || last_use_[t] < 0) continue;
-      if (!made_[t]) {
-        store[t] = Value{t, nobody()};
-        Count(graph_.tensors[t].bytes, report_.traffic.compulsory_in);
-      }
-      if (result_[t]) Count(graph_.tensors[t].bytes, report_.traffic.compulsory_out);
-    }
-    for (Step s = 0; s <= steps(); ++s) {
-      for (const std::size_t i : ends[static_cast<std::size_t>(s)]) {
-        const Residency& r = plan_.residencies[i];
-        const Value latest{r.tensor, writer[r.tensor]};
-        const Bytes bytes = graph_.tensors[r.tensor].bytes;
-        if (!touched[i]) {
-          Add({SpillFaultKind::kUselessResidency, i, none(), r.tensor, nobody(), s});
-        }
-        if (r.written_out) {
-          if (last_use_[r.tensor] < s && !result_[r.tensor]) {
-            Add({SpillFaultKind::kDeadSpill, i, none(), r.tensor, nobody(), s});
-          } else if (store[r.tensor] == latest) {
-            Add({SpillFaultKind::kNeedlessSpill, i, none(), r.tensor, nobody(), s});
-          } else if (!memory.Holds(r.offset, r.offset + bytes, latest)) {
-            Add({SpillFaultKind::kClobbered, i, none(), r.tensor, nobody(), s});
-          }
-          if (!result_[r.tensor] || s <= last_value_[r.tensor]) {
-            Count(bytes, report_.traffic.spilled);
-          }
-          store[r.tensor] = latest;
-        }
-        if (s < steps() && at[r.tensor] == i) at[r.tensor] = none();
-      }
-      if (s == steps()) break;
-      const OperatorIndex v = plan_.order[static_cast<std::size_t>(s)];
-      for (const std::size_t i : begins[static_cast<std::size_t>(s)]) {
-        const Residency& r = plan_.residencies[i];
-        at[r.tensor] = i;
-        if (!r.comes_in) {
-          if (!gives_[v].contains(r.tensor) || needs_[v].contains(r.tensor)) {
-            Add({SpillFaultKind::kFromNowhere, i, none(), r.tensor, nobody(), s});
-          }
-          continue;
-        }
-        const Bytes bytes = graph_.tensors[r.tensor].bytes;
-        const Value latest{r.tensor, writer[r.tensor]};
-        if (store[r.tensor] != latest) {
-          Add({SpillFaultKind::kNoCopy, i, none(), r.tensor, nobody(), s});
-        }
-        if (store[r.tensor]) memory.Write(r.offset, r.offset + bytes, *store[r.tensor]);
-        const bool compulsory = !made_[r.tensor] && !brought[r.tensor];
-        brought[r.tensor] = true;
-        if (!compulsory) Count(bytes, report_.traffic.retrieved);
-      }
-      for (const TensorIndex t : needs_[v]) Look(memory, at, writer, touched, v, t, s);
-      for (const TensorIndex t : gives_[v]) {
-        writer[t] = v;
-        if (!Counts(t)) continue;
-        if (at[t] == none()) {
-          Add({SpillFaultKind::kAbsent, none(), none(), t, v, s});
-          continue;
-        }
-        touched[at[t]] = true;
-        const Residency& r = plan_.residencies[at[t]];
-        memory.Write(r.offset, r.offset + graph_.tensors[t].bytes, {t, v});
-      }
-      // What it has read must have survived what it has written, and what it gives must be there.
-      for (const TensorIndex t : needs_[v]) Look(memory, at, writer, touched, v, t, s);
-      for (const TensorIndex t : gives_[v]) Look(memory, at, writer, touched, v, t, s);
-    }
-    for (TensorIndex t = 0; t < tensors; ++t) {
-      if (!result_[t] || !Counts(t) || last_use_[t] < 0) continue;
-      const Value latest{t, writer[t]};
-      if (store[t] == latest) continue;
-      const bool stays =
-          at[t] != none() && plan_.residencies[at[t]].end == steps() &&
-          memory.Holds(plan_.residencies[at[t]].offset,
-                       plan_.residencies[at[t]].offset + graph_.tensors[t].bytes, latest);
-      if (!stays) Add({SpillFaultKind::kLostResult, none(), none(), t, nobody(), steps()});
+  // A plan without addresses runs in a memory in which each residency has bytes of its own.
+  void GiveAddresses() {
+    Wide top = 0;
+    for (const Residency& r : plan_.residencies) {
+      address_.push_back(plan_.addressed ? Wide{r.offset} : top);
+      top += SizeOf(r.tensor);
     }
   }
 
-  void Look(const Memory& memory, const std::vector<std::size_t>& at,
-            const std::vector<OperatorIndex>& writer, std::vector<bool>& touched, OperatorIndex v,
-            TensorIndex t, Step s) {
-    if (!Counts(t)) return;
-    SpillFault fault{SpillFaultKind::kAbsent, at[t], none(), t, v, s};
-    if (at[t] != none()) {
-      touched[at[t]] = true;
-      const Residency& r = plan_.residencies[at[t]];
-      if (memory.Holds(r.offset, r.offset + graph_.tensors[t].bytes, {t, writer[t]})) return;
-      fault.kind = SpillFaultKind::kClobbered;
+  void CountCompulsoryTraffic() {
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (!made_[t]) store_[t] = Latest(t);
+      if (!IsCounted(t) || last_use_[t] < 0) continue;
+      if (!made_[t]) Count(SizeOf(t), traffic_.compulsory_in);
+      if (result_[t]) Count(SizeOf(t), traffic_.compulsory_out);
     }
-    const auto same = [&](const SpillFault& other) { return other == fault; };
-    if (std::none_of(report_.faults.begin(), report_.faults.end(), same)) Add(fault);
+  }
+
+  void Write(std::size_t i, const Value& value) {
+    memory_.Write(address_[i], address_[i] + SizeOf(plan_.residencies[i].tensor), value);
+  }
+  [[nodiscard]] bool HoldsLatest(std::size_t i) const {
+    const TensorIndex t = plan_.residencies[i].tensor;
+    return memory_.Holds(address_[i], address_[i] + SizeOf(t), Latest(t));
+  }
+
+  void Add(FaultKind kind, TensorIndex t, std::size_t residency, OperatorIndex op = kNone) {
+    Fault fault;
+    fault.kind = kind;
+    fault.residency = residency;
+    fault.tensor = t;
+    fault.op = op;
+    fault.start = step_;
+    collector_.Add(fault);
+  }
+
+  // A residency ends: it is written out if it has to be.
+  void End(std::size_t i) {
+    const Residency& r = plan_.residencies[i];
+    const TensorIndex t = r.tensor;
+    // What is given may be there from the start, for as long as the plan likes.
+    if (!used_[i] && !preloaded_[i]) Add(FaultKind::kUselessResidency, t, i);
+    if (!r.written_out) return;
+    if (last_use_[t] < step_ && !result_[t]) {
+      Add(FaultKind::kDeadSpill, t, i);
+    } else if (store_[t] == Latest(t)) {
+      Add(FaultKind::kNeedlessSpill, t, i);
+    } else if (!HoldsLatest(i)) {
+      Add(FaultKind::kClobbered, t, i);
+    }
+    // The last value of a result goes out in any case.
+    if (!result_[t] || step_ <= last_write_[t]) Count(SizeOf(t), traffic_.spilled);
+    store_[t] = Latest(t);
+  }
+
+  void Begin(std::size_t i) {
+    const Residency& r = plan_.residencies[i];
+    const TensorIndex t = r.tensor;
+    at_[t] = i;
+    const bool compulsory = !made_[t] && !brought_[t];
+    if (!r.comes_in) {
+      if (!made_[t] && r.start == 0) {
+        preloaded_[i] = brought_[t] = true;
+        Write(i, Latest(t));
+        return;
+      }
+      const bool made_here =
+          static_cast<std::size_t>(step_) < plan_.order.size() &&
+          touches_[plan_.order[static_cast<std::size_t>(step_)]].makes.contains(t);
+      if (!made_here) Add(FaultKind::kFromNowhere, t, i);
+      return;
+    }
+    if (store_[t] != Latest(t)) Add(FaultKind::kNoCopy, t, i);
+    if (store_[t]) Write(i, *store_[t]);
+    brought_[t] = true;
+    if (!compulsory) Count(SizeOf(t), traffic_.retrieved);
+  }
+
+  void Execute(OperatorIndex v) {
+    std::set<TensorIndex> wrong;  // Each tensor is a fault once, however often it is looked at.
+    for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
+    for (const TensorIndex t : touches_[v].writes) {
+      writer_[t] = v;
+      if (at_[t] != kNone) Write(at_[t], Latest(t));
+    }
+    // What it has read must have survived what it has written, and what it makes must be there.
+    for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
+    for (const TensorIndex t : touches_[v].writes) Look(v, t, wrong);
+  }
+
+  void Look(OperatorIndex v, TensorIndex t, std::set<TensorIndex>& wrong) {
+    if (!IsCounted(t)) return;
+    const std::size_t i = at_[t];
+    if (i != kNone) used_[i] = true;
+    if (i != kNone && HoldsLatest(i)) return;
+    if (!wrong.insert(t).second) return;
+    Add(i == kNone ? FaultKind::kAbsent : FaultKind::kClobbered, t, i, v);
+  }
+
+  void LookForResults() {
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (!result_[t] || !IsCounted(t) || last_use_[t] < 0) continue;
+      if (store_[t] == Latest(t)) continue;
+      if (at_[t] != kNone && HoldsLatest(at_[t])) continue;
+      // What was there from the start and has a new value has nowhere to go.
+      if (!declared_[t] && WasPreloaded(t)) continue;
+      Add(FaultKind::kLostResult, t, kNone);
+    }
+  }
+  [[nodiscard]] bool WasPreloaded(TensorIndex t) const {
+    const auto& all = plan_.residencies;
+    const auto first =
+        std::lower_bound(all.begin(), all.end(), t,
+                         [](const Residency& r, TensorIndex tensor) { return r.tensor < tensor; });
+    return first != all.end() && first->tensor == t &&
+           preloaded_[static_cast<std::size_t>(first - all.begin())];
   }
 
   const Graph& graph_;
+  const std::vector<Touches>& touches_;
   const Counting& counting_;
-  std::optional<Bytes> capacity_;
-  const SpillPlan& plan_;
-  SpillReport report_;
-  std::vector<std::set<TensorIndex>> needs_;  // Of each operator, other than what it makes.
-  std::vector<std::set<TensorIndex>> gives_;  // What it gives a new value.
+  const MemoryPlan& plan_;
+  Collector& collector_;
+  std::vector<Wide> address_;  // Of each residency.
+  Traffic traffic_;
+
+  // Of each tensor.
+  std::vector<bool> declared_;
   std::vector<bool> made_;
-  std::vector<bool> result_;
+  std::vector<bool> result_;  // Declared, or given and written in place.
   std::vector<Step> last_use_;
-  std::vector<Step> last_value_;
+  std::vector<Step> last_write_;
+
+  // The state at step_.
+  Step step_ = 0;
+  Memory memory_;
+  std::vector<std::optional<Value>> store_;  // Off chip.
+  std::vector<OperatorIndex> writer_;        // Of the latest value of each tensor.
+  std::vector<std::size_t> at_;              // The residency that each tensor is in.
+  std::vector<bool> brought_;                // Tensors that were in memory, of those given.
+  std::vector<bool> used_;                   // Residencies.
+  std::vector<bool> preloaded_;              // Residencies.
 };
 
 }  // namespace
 
-SpillReport VerifySpillPlan(const Graph& graph, const Counting& counting,
-                            std::optional<Bytes> capacity, const SpillPlan& plan) {
-  return Run(graph, counting, capacity, plan).Go();
-}
-
-std::string Describe(const SpillFault& fault, const Graph& graph, const SpillPlan& plan) {
-  const std::string tensor = fault.tensor < graph.tensors.size()
-                                 ? "tensor \"" + graph.tensors[fault.tensor].name + "\""
-                                 : "no tensor";
-  const std::string op = fault.op < graph.operators.size()
-                             ? "operator \"" + graph.operators[fault.op].name + "\""
-                             : "nobody";
-  const std::string step = "step " + std::to_string(fault.step);
-  switch (fault.kind) {
-    case SpillFaultKind::kBadOrder:
-      return "bad order: the graph cannot run in it";
-    case SpillFaultKind::kBadResidency:
-      return "bad residency: number " + std::to_string(fault.residency) + ", of " + tensor +
-             ", is not one of a counted tensor within the order, or two of them meet";
-    case SpillFaultKind::kBeyondCapacity:
-      return "beyond capacity: " + tensor + " from " + step;
-    case SpillFaultKind::kMisaligned:
-      return "misaligned: " + tensor + " from " + step;
-    case SpillFaultKind::kOverlap: {
-      const auto name = [&](std::size_t r) {
-        return "\"" + graph.tensors[plan.residencies[r].tensor].name + "\"";
-      };
-      return "overlap: " + name(fault.residency) + " and " + name(fault.other) +
-             " share bytes at " + step;
-    }
-    case SpillFaultKind::kAbsent:
-      return "absent: " + op + " at " + step + " needs " + tensor + ", which is not in memory";
-    case SpillFaultKind::kClobbered:
-      return "clobbered: " + op + " at " + step + " finds other bytes than the latest value of " +
-             tensor;
-    case SpillFaultKind::kNoCopy:
-      return "no copy: " + tensor + " comes in at " + step +
-             " but its latest value was never written out";
-    case SpillFaultKind::kFromNowhere:
-      return "from nowhere: " + tensor + " is in memory from " + step +
-             " but neither comes in nor is made there";
-    case SpillFaultKind::kDeadSpill:
-      return "dead spill: " + tensor + " is written out at " + step + " but nobody needs it again";
-    case SpillFaultKind::kNeedlessSpill:
-      return "needless spill: " + tensor + " is written out at " + step +
-             " though its copy off chip is valid";
-    case SpillFaultKind::kUselessResidency:
-      return "useless residency: " + tensor + " is in memory until " + step +
-             " but no operator makes or uses it there";
-    case SpillFaultKind::kLostResult:
-      return "lost result: " + tensor + " is neither in memory nor off chip at the end";
-    case SpillFaultKind::kWrongTraffic:
-      return "wrong traffic: the plan states other figures than happen";
-    case SpillFaultKind::kWrongHeight:
-      return "wrong height: the plan states another than its residencies have";
+PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
+                      const MemoryPlan& plan, std::size_t max_faults) {
+  PlanReport report;
+  Collector collector(max_faults, report);
+  const std::vector<Touches> touches = AllTouches(graph);
+  CheckOrder(graph, touches, plan.order, collector);
+  const bool can_run = !collector.found_any();
+  if (!CheckShape(graph, counting, plan, collector)) return report;
+  MeasurePeak(graph, plan, report);
+  if (plan.addressed) CheckAddresses(graph, capacity, plan, collector, report);
+  if (can_run) report.traffic = Run(graph, touches, counting, plan, collector).Go();
+  if (plan.addressed) {
+    collector.Compare(FaultKind::kWrongHeight, plan.height(), report.height);
   }
-  return "";
+  collector.Compare(FaultKind::kWrongPeak, plan.peak(), report.peak);
+  if (can_run) collector.Compare(plan.traffic, report.traffic);
+  return report;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::verify

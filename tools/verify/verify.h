@@ -83,7 +83,7 @@ struct Fault {
   Step end = 0;
   // kOverlap: both claim the bytes [lower, upper) of the memory. Gaps can make two buffers overlap
   // in several places: each is a fault of its own. Bytes past the largest number that Bytes holds
-  // are given as that number.
+  // are given as that number. kBeyondCapacity: the capacity, and the end of the residency.
   Bytes lower = 0;
   Bytes upper = 0;
   // kWrongHeight, kWrongPeak, kWrongTraffic.
