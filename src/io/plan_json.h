@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/source.h"
 #include "berth/graph.h"
 #include "berth/result.h"
-#include "io/source.h"
 
 namespace berth::internal {
 

@@ -12,6 +12,7 @@
 
 #include "base/arithmetic.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
 
@@ -21,8 +22,8 @@ namespace {
 
 using internal::kNoOperator;
 
-tl::unexpected<Error> InvalidPlan(std::string message) {
-  return Fail(ErrorCode::kInvalidPlan, std::move(message));
+tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
+  return Fail(ErrorCode::kInvalidPlan, std::move(message), subject);
 }
 
 // The accesses of a base in an order.
@@ -38,11 +39,11 @@ class Checker {
       : graph_(graph), counting_(counting), plan_(plan) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
-    if (auto valid = ValidateOrder(graph_, plan_.order); !valid) return valid;
+    BERTH_TRY(ValidateOrder(graph_, plan_.order));
     FindAccesses();
-    if (auto valid = CheckShape(); !valid) return valid;
+    BERTH_TRY(CheckShape());
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (auto valid = CheckTensor(t); !valid) return valid;
+      BERTH_TRY(CheckTensor(t));
     }
     if (!(traffic_ == plan_.traffic)) {
       return InvalidPlan("the plan states traffic of " + Shown(plan_.traffic) + " but has " +
@@ -65,6 +66,11 @@ class Checker {
     return "operator " +
            internal::Quoted(graph_.operators[plan_.order[static_cast<std::size_t>(step)]].name) +
            " at step " + std::to_string(step);
+  }
+
+  // `fault` follows the name.
+  [[nodiscard]] tl::unexpected<Error> InvalidTensor(TensorIndex t, const std::string& fault) const {
+    return InvalidPlan(Tensor(t) + fault, Subject::OfTensor(t));
   }
 
   void FindAccesses() {
@@ -101,20 +107,23 @@ class Checker {
                            std::to_string(graph_.tensors.size()) + " tensors");
       }
       if (!internal::IsCounted(graph_.tensors[residency.tensor], counting_)) {
-        return InvalidPlan(Tensor(residency.tensor) + " has a residency but is not counted");
+        return InvalidTensor(residency.tensor, " has a residency but is not counted");
       }
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
-                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
-                           "), not within the " + std::to_string(steps) + " steps of the order");
+                               std::to_string(residency.start) + ", " +
+                               std::to_string(residency.end) + "), not within the " +
+                               std::to_string(steps) + " steps of the order",
+                           Subject::OfTensor(residency.tensor));
       }
       if (i > 0) {
         const Residency& before = plan_.residencies[i - 1];
         if (before.tensor > residency.tensor ||
             (before.tensor == residency.tensor && before.end > residency.start)) {
           return InvalidPlan("the residencies of " + Tensor(residency.tensor) +
-                             " are not in order or overlap at step " +
-                             std::to_string(residency.start));
+                                 " are not in order or overlap at step " +
+                                 std::to_string(residency.start),
+                             Subject::OfTensor(residency.tensor));
         }
       }
       ++begin_[residency.tensor + 1];
@@ -129,7 +138,7 @@ class Checker {
     const std::vector<Access>& accesses = accesses_[t];
     const bool given = makers_[t] == kNoOperator;
     if (accesses.empty()) {
-      if (begin_[t] != begin_[t + 1]) return InvalidPlan(Tensor(t) + " is resident but not used");
+      if (begin_[t] != begin_[t + 1]) return InvalidTensor(t, " is resident but not used");
       return {};
     }
     if (given) traffic_.compulsory_in += tensor.bytes;
@@ -146,24 +155,23 @@ class Checker {
         return Missing(t, accesses[next]);
       }
       if (next == accesses.size()) {
-        return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                           " though no operator uses it from then on");
+        return InvalidTensor(t, " comes in at step " + std::to_string(residency.start) +
+                                    " though no operator uses it from then on");
       }
       if (residency.comes_in) {
         if (!copied) {
-          return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                             " but its latest value was never written out");
+          return InvalidTensor(t, " comes in at step " + std::to_string(residency.start) +
+                                      " but its latest value was never written out");
         }
         if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
       } else if (given || residency.start != accesses[0].step || next != 0) {
-        return InvalidPlan(Tensor(t) + " is in memory from step " +
-                           std::to_string(residency.start) +
-                           " but is neither made there nor comes in");
+        return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
+                                    " but is neither made there nor comes in");
       }
       if (accesses[next].step >= residency.end) {
-        return InvalidPlan(Tensor(t) + " is resident in the steps [" +
-                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
-                           ") but no operator uses it there");
+        return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
+                                    ", " + std::to_string(residency.end) +
+                                    ") but no operator uses it there");
       }
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         if (accesses[next].writes) copied = false;
@@ -171,12 +179,12 @@ class Checker {
       const bool done = next == accesses.size();
       if (!residency.written_out) continue;
       if (copied) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
-                           " though its copy off chip is valid");
+        return InvalidTensor(t, " is written out at step " + std::to_string(residency.end) +
+                                    " though its copy off chip is valid");
       }
       if (done && !is_output_[t]) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
-                           " but is dead: no operator uses it from then on");
+        return InvalidTensor(t, " is written out at step " + std::to_string(residency.end) +
+                                    " but is dead: no operator uses it from then on");
       }
       copied = true;
       // The last value of a result goes out in any case.
@@ -185,14 +193,14 @@ class Checker {
     if (next < accesses.size()) return Missing(t, accesses[next]);
     if (is_output_[t] && !copied &&
         plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
-      return InvalidPlan(Tensor(t) + ", a result, is neither written out nor kept to the end");
+      return InvalidTensor(t, ", a result, is neither written out nor kept to the end");
     }
     return {};
   }
 
   [[nodiscard]] tl::unexpected<Error> Missing(TensorIndex t, const Access& access) const {
-    return InvalidPlan(Tensor(t) + " is not in memory when " + Operator(access.step) +
-                       (makers_[t] == access.op ? " makes it" : " needs it"));
+    return InvalidTensor(t, " is not in memory when " + Operator(access.step) +
+                                (makers_[t] == access.op ? " makes it" : " needs it"));
   }
 
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
@@ -203,7 +211,13 @@ class Checker {
       placement.offsets.push_back(residency.offset);
     }
     placement.height = plan_.height;
-    return ValidatePlacement(problem, placement);
+    auto valid = ValidatePlacement(problem, placement);
+    if (!valid && valid.error().subject.kind == Subject::Kind::kBuffer) {
+      // The caller knows no buffers: each is a residency.
+      Subject& subject = valid.error().subject;
+      subject = Subject::OfTensor(plan_.residencies[subject.index].tensor);
+    }
+    return valid;
   }
 
   const Graph& graph_;
@@ -264,7 +278,8 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
           "tensor " + internal::Quoted(tensor.name) + ": its " + std::to_string(tensor.bytes) +
               " bytes, once for each time (" + std::to_string(accesses[t]) +
               ") that operators make, use or write it, bring what may have to move to more than "
-              "2^60 bytes");
+              "2^60 bytes",
+          Subject::OfTensor(t));
     }
     total = *sum;
   }
@@ -273,7 +288,7 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
 
 Result<void> ValidateSpillPlan(const Graph& graph, const Counting& counting,
                                std::optional<Bytes> capacity, const SpillPlan& plan) {
-  if (auto valid = ValidateTraffic(graph, counting); !valid) return valid;
+  BERTH_TRY(ValidateTraffic(graph, counting));
   return Checker(graph, counting, plan).Check(capacity);
 }
 
