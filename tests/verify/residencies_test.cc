@@ -51,7 +51,29 @@ class PlantedFaults : public testing::Test {
     std::string all;
     for (const Fault& fault : report.faults) all += Describe(fault, graph, wrong) + "\n";
     EXPECT_TRUE(found) << "not found: " << named << "\n" << all;
-    EXPECT_FALSE(ValidatePlan(graph, {}, capacity, wrong).has_value());
+    const auto valid = ValidatePlan(graph, {}, capacity, wrong);
+    ASSERT_FALSE(valid.has_value());
+    ExpectSubject(valid.error());
+  }
+
+  // The subject is the operator or tensor that the message begins with, be it a residency of it.
+  void ExpectSubject(const Error& error) const {
+    Subject expected;
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      for (const char* before :
+           {"tensor \"", "buffer \"", "a residency of tensor \"", "the residencies of tensor \""}) {
+        const std::string start = before + graph.tensors[t].name;
+        if (error.message.starts_with(start + "\"") || error.message.starts_with(start + "#")) {
+          expected = Subject::OfTensor(t);
+        }
+      }
+    }
+    for (std::size_t v = 0; v < graph.operators.size(); ++v) {
+      if (error.message.starts_with("operator \"" + graph.operators[v].name + "\"")) {
+        expected = Subject::OfOperator(v);
+      }
+    }
+    EXPECT_EQ(error.subject, expected) << error.message;
   }
 
   Graph graph;
