@@ -146,19 +146,20 @@ class Checker {
         return Missing(t, accesses[next]);
       }
       if (next == accesses.size()) {
-        return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                           " though no operator uses it from then on");
+        return InvalidPlan(Tensor(t) + " is retrieved at step " + std::to_string(residency.start) +
+                           " although no operator uses it from then on");
       }
       if (residency.comes_in) {
         if (!copied) {
-          return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                             " but its latest value was never written out");
+          return InvalidPlan(Tensor(t) + " is retrieved at step " +
+                             std::to_string(residency.start) +
+                             " but its latest value was never spilled");
         }
         if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
       } else if (given || residency.start != accesses[0].step || next != 0) {
         return InvalidPlan(Tensor(t) + " is in memory from step " +
                            std::to_string(residency.start) +
-                           " but is neither made there nor comes in");
+                           " but is neither created there nor retrieved");
       }
       if (accesses[next].step >= residency.end) {
         return InvalidPlan(Tensor(t) + " is resident in the steps [" +
@@ -171,11 +172,11 @@ class Checker {
       const bool done = next == accesses.size();
       if (!residency.written_out) continue;
       if (copied) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
-                           " though its copy off chip is valid");
+        return InvalidPlan(Tensor(t) + " is spilled at step " + std::to_string(residency.end) +
+                           " although its copy off chip is valid");
       }
       if (done && !is_output_[t]) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
+        return InvalidPlan(Tensor(t) + " is spilled at step " + std::to_string(residency.end) +
                            " but is dead: no operator uses it from then on");
       }
       copied = true;
@@ -185,14 +186,14 @@ class Checker {
     if (next < accesses.size()) return Missing(t, accesses[next]);
     if (is_output_[t] && !copied &&
         plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
-      return InvalidPlan(Tensor(t) + ", a result, is neither written out nor kept to the end");
+      return InvalidPlan(Tensor(t) + ", a result, is neither written off chip nor kept to the end");
     }
     return {};
   }
 
   [[nodiscard]] tl::unexpected<Error> Missing(TensorIndex t, const Access& access) const {
     return InvalidPlan(Tensor(t) + " is not in memory when " + Operator(access.step) +
-                       (makers_[t] == access.op ? " makes it" : " needs it"));
+                       (makers_[t] == access.op ? " creates it" : " needs it"));
   }
 
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
@@ -262,9 +263,9 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
       return Fail(
           ErrorCode::kInvalidGraph,
           "tensor " + internal::Quoted(tensor.name) + ": its " + std::to_string(tensor.bytes) +
-              " bytes, once for each time (" + std::to_string(accesses[t]) +
-              ") that operators make, use or write it, bring what may have to move to more than "
-              "2^60 bytes");
+              " bytes, counted once for each of the " + std::to_string(accesses[t]) +
+              " times that operators create, use or write it, raise the possible traffic to more "
+              "than 2^60 bytes");
     }
     total = *sum;
   }

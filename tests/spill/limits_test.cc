@@ -68,9 +68,8 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   const Graph exceeds = ComesBack(kBytes, 11);
   ASSERT_TRUE(Validate(exceeds).has_value());
   const std::string expected =
-      "tensor \"large 9\": its 36028797018963968 bytes, once for each time (2) that operators "
-      "make, "
-      "use or write it, bring what may have to move to more than 2^60 bytes";
+      "tensor \"large 9\": its 36028797018963968 bytes, counted once for each of the 2 times that "
+      "operators create, use or write it, raise the possible traffic to more than 2^60 bytes";
   EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
   const auto valid = ValidateTraffic(exceeds, {});
   ASSERT_FALSE(valid.has_value());

@@ -70,7 +70,7 @@ TEST_F(PlantedFaults, MissingWrite) {
   SpillPlan wrong = plan;
   wrong.residencies[0].written_out = false;
   wrong.traffic.spilled = 0;
-  ExpectFault(wrong, SpillFaultKind::kNoCopy, "tensor \"x\" comes in at step 3");
+  ExpectFault(wrong, SpillFaultKind::kNoCopy, "tensor \"x\" is retrieved at step 3");
 }
 
 TEST_F(PlantedFaults, OverlapAfterAMove) {
@@ -89,13 +89,13 @@ TEST_F(PlantedFaults, SpillOfADeadTensor) {
   SpillPlan wrong = plan;
   wrong.residencies[2].written_out = true;  // y is never used again.
   wrong.traffic.spilled += 4;
-  ExpectFault(wrong, SpillFaultKind::kDeadSpill, "tensor \"y\" is written out");
+  ExpectFault(wrong, SpillFaultKind::kDeadSpill, "tensor \"y\" is spilled");
 }
 
 TEST_F(PlantedFaults, SpillWithAValidCopy) {
   SpillPlan wrong = plan;
   wrong.residencies[1].written_out = true;
-  ExpectFault(wrong, SpillFaultKind::kDeadSpill, "tensor \"x\" is written out");
+  ExpectFault(wrong, SpillFaultKind::kDeadSpill, "tensor \"x\" is spilled");
 }
 
 TEST_F(PlantedFaults, LostResult) {

@@ -1,8 +1,7 @@
-// tools/verify/verify.h -- does this plan hold? Asked of nobody who made it.
+// tools/verify/verify.h -- checks a plan. Shares no code with the planner.
 //
-// The checker shares the structs of berth/problem.h with the rest of Berth and nothing else: no
-// line of code, no library. It reads gaps and windows for itself, does its own arithmetic, and
-// takes plans from anywhere, Berth's or another tool's, however wrong they are.
+// The checker uses only the structs of berth/problem.h. It interprets gaps and windows by itself,
+// does its own arithmetic, and accepts plans of any tool, however wrong they are.
 #ifndef BERTH_TOOLS_VERIFY_VERIFY_H_
 #define BERTH_TOOLS_VERIFY_VERIFY_H_
 
@@ -16,7 +15,7 @@
 namespace berth::internal {
 
 enum class FaultKind {
-  kWrongCount,      // Not one offset for each buffer; nothing else is then checked.
+  kWrongCount,      // The number of offsets is wrong; nothing else is then checked.
   kNegative,        // The offset is below 0.
   kMisaligned,      // The offset is not a multiple of the alignment.
   kPinBroken,       // The buffer is pinned to another offset.
@@ -24,13 +23,13 @@ enum class FaultKind {
   kOverlap,         // Two buffers claim the same bytes at the same steps.
 };
 
-// One thing wrong with a plan.
+// One error in a plan.
 struct Fault {
   FaultKind kind = FaultKind::kWrongCount;
   std::size_t buffer = 0;  // Index into Problem::buffers; 0 for kWrongCount.
-  // kOverlap alone: both buffers claim the bytes [lower, upper) throughout the steps [start, end).
-  // Gaps can make two buffers overlap in several places: each is a fault of its own. Bytes past the
-  // largest number that Bytes holds are given as that number.
+  // kOverlap only: both buffers claim the bytes [lower, upper) throughout the steps [start, end).
+  // With gaps, two buffers can overlap in several places: each is a separate fault. Bytes above the
+  // maximum of Bytes are reported as that maximum.
   std::size_t other = 0;  // The second buffer; buffer < other.
   Step start = 0;
   Step end = 0;
@@ -40,10 +39,10 @@ struct Fault {
 };
 
 struct Report {
-  // First the faults of single buffers, in the order of the buffers; then the overlaps, in the
-  // order of time.
+  // First the faults of single buffers, in order of the buffers; then the overlaps, in order of
+  // time.
   std::vector<Fault> faults;
-  std::int64_t more = 0;  // How many faults there are besides those listed.
+  std::int64_t more = 0;  // Number of further faults, not listed.
   Bytes height = 0;       // The largest offset + size; 0 without buffers.
   [[nodiscard]] bool ok() const { return faults.empty() && more == 0; }
 };
@@ -51,8 +50,8 @@ struct Report {
 inline constexpr std::size_t kDefaultMaxFaults = 100;
 
 // Finds every fault of `offsets` (parallel to the buffers of `problem`, which must be valid),
-// counts them all and lists the first `max_faults`. Any offsets will do. Cost: O((n + max_faults)
-// log n) for n buffers and gaps, however many overlaps there are.
+// counts them all and lists the first `max_faults`. Offsets may have any value. Cost: O((n +
+// max_faults) log n) for n buffers and gaps, however many overlaps there are.
 [[nodiscard]] Report Verify(const Problem& problem, const std::vector<Bytes>& offsets,
                             std::size_t max_faults = kDefaultMaxFaults);
 
@@ -60,7 +59,7 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
 [[nodiscard]] std::string Describe(const Fault& fault, const Problem& problem,
                                    const std::vector<Bytes>& offsets);
 
-// All faults, one line each, and how many more there are; or that there are none, and the height.
+// All listed faults, one line each, and the number of further ones; or "no faults" and the height.
 [[nodiscard]] std::string Describe(const Report& report, const Problem& problem,
                                    const std::vector<Bytes>& offsets);
 

@@ -7,9 +7,9 @@
 namespace berth::internal {
 namespace {
 
-// What operators do with bytes, each base once.
+// How an operator uses bytes; each base once.
 struct Touches {
-  std::set<TensorIndex> needs;  // Bases whose bytes it finds: reads, views, writes in place.
+  std::set<TensorIndex> needs;  // Bases whose bytes it reads, through views or writes in place.
   std::set<TensorIndex> makes;
 };
 
@@ -35,8 +35,8 @@ std::vector<Touches> AllTouches(const Graph& graph) {
   return touches;
 }
 
-// For each operator and base that it needs, who has written the base last when the operators run in
-// `order`; the number of operators where nobody has.
+// For each operator and base that it needs, the last writer of the base when the operators run in
+// `order`; the number of operators if there is none.
 std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex> Writers(
     const Graph& graph, const std::vector<Touches>& touches, const Order& order) {
   std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex> found;
@@ -161,21 +161,20 @@ std::string Describe(const OrderFault& fault, const Graph& graph) {
     case OrderFaultKind::kUnknownOperator:
       return "unknown: no operator has the number " + std::to_string(fault.op) + at;
     case OrderFaultKind::kRepeated:
-      return "repeated: " + op(fault.op) + " comes again" + at;
+      return "repeated: " + op(fault.op) + " appears again" + at;
     case OrderFaultKind::kMissing:
-      return "missing: " + op(fault.op) + " does not come at all";
+      return "missing: " + op(fault.op) + " is not in the order";
     case OrderFaultKind::kNotMade:
       return "not made: " + op(fault.op) + at + " needs tensor " +
              Quote(graph.tensors[fault.tensor].name) + ", made only later by " + op(fault.other);
     case OrderFaultKind::kTooEarly:
       return "too early: " + op(fault.op) + at + " must come after " + op(fault.other);
     case OrderFaultKind::kOtherBytes:
-      return "other bytes: " + op(fault.op) + at + " finds tensor " +
+      return "other bytes: " + op(fault.op) + at + " reads tensor " +
              Quote(graph.tensors[fault.tensor].name) +
-             (fault.other == graph.operators.size()
-                  ? " as nobody has written it yet"
-                  : " as " + op(fault.other) + " has written it") +
-             ", which is not what it finds in program order";
+             (fault.other == graph.operators.size() ? " before it is written"
+                                                    : " as written by " + op(fault.other)) +
+             ", unlike in program order";
   }
   return {};
 }

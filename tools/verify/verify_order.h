@@ -1,7 +1,8 @@
-// tools/verify/verify_order.h -- may a graph run in this order, and how many bytes are live then?
+// tools/verify/verify_order.h -- checks that a graph can run in an order, and counts its live
+// bytes.
 //
-// The checker shares the structs of berth/graph.h with the rest of Berth and nothing else: no line
-// of code, no library. It takes orders from anywhere, however wrong they are.
+// The checker shares only the structs of berth/graph.h with the rest of Berth, and no code. It
+// accepts orders of any origin, however wrong they are.
 #ifndef BERTH_TOOLS_VERIFY_VERIFY_ORDER_H_
 #define BERTH_TOOLS_VERIFY_VERIFY_ORDER_H_
 
@@ -15,34 +16,34 @@
 namespace berth::internal {
 
 enum class OrderFaultKind {
-  kUnknownOperator,  // The order has a number that no operator has. Nothing else is then checked.
-  kRepeated,         // An operator comes twice. Nothing else is then checked.
-  kMissing,          // An operator does not come at all. Nothing else is then checked.
-  kNotMade,          // An operator needs a tensor that is made only later.
-  kTooEarly,         // An operator runs before one that it is told to come after.
-  kOtherBytes,       // An operator finds other bytes than in program order: a write in place comes
-                     // on the other side of it.
+  kUnknownOperator,  // The order has a number that is no operator's. Nothing else is then checked.
+  kRepeated,         // An operator appears twice. Nothing else is then checked.
+  kMissing,          // An operator is missing. Nothing else is then checked.
+  kNotMade,          // An operator needs a tensor that is created only later.
+  kTooEarly,         // An operator runs before one that it must follow.
+  kOtherBytes,       // An operator reads other bytes than in program order: an in-place write
+                     // is on the wrong side of it.
 };
 
-// One thing wrong with an order.
+// One error in an order.
 struct OrderFault {
   OrderFaultKind kind = OrderFaultKind::kMissing;
-  // kUnknownOperator: the number. Else the operator.
+  // kUnknownOperator: the number. Otherwise the operator.
   OperatorIndex op = 0;
-  // kNotMade: who makes it. kTooEarly: who should come first. kOtherBytes: who has written the
-  // bytes that `op` would find, or graph.operators.size() where nobody has.
+  // kNotMade: the creator. kTooEarly: the operator that must come first. kOtherBytes: the last
+  // writer of the bytes that `op` would read, or graph.operators.size() if there is none.
   OperatorIndex other = 0;
   TensorIndex tensor = 0;  // kNotMade, kOtherBytes.
-  std::size_t step = 0;    // Of `op`; kRepeated: where it comes again.
+  std::size_t step = 0;    // Of `op`; kRepeated: of its second appearance.
   friend bool operator==(const OrderFault&, const OrderFault&) = default;
 };
 
 struct OrderReport {
   std::vector<OrderFault> faults;  // In order of the steps.
-  std::int64_t more = 0;           // How many faults there are besides those listed.
-  // Of an order in which each operator comes once, be it wrong otherwise:
+  std::int64_t more = 0;           // Number of further faults, not listed.
+  // Valid if each operator appears once, even if the order has other faults:
   Bytes peak = 0;
-  std::size_t peak_step = 0;  // The first that has it.
+  std::size_t peak_step = 0;  // The first step with the peak.
   std::vector<Bytes> live;    // Bytes live during each step.
   [[nodiscard]] bool ok() const { return faults.empty() && more == 0; }
 };

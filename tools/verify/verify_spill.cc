@@ -10,7 +10,7 @@
 namespace berth::internal {
 namespace {
 
-// A value of a tensor: who has given it. The number of operators: what is there before the first.
+// A value of a tensor, by its writer; the number of operators stands for the initial value.
 struct Value {
   TensorIndex tensor;
   OperatorIndex writer;
@@ -53,7 +53,7 @@ class Run {
   SpillReport Go() {
     const OrderReport order = VerifyOrder(graph_, plan_.order);
     if (!order.ok()) {
-      Add({SpillFaultKind::kBadOrder, none(), none(), graph_.tensors.size(), nobody(), 0});
+      Add({SpillFaultKind::kBadOrder, none(), none(), graph_.tensors.size(), no_operator(), 0});
       return report_;
     }
     ReadGraph();
@@ -61,17 +61,17 @@ class Run {
     if (!CheckOverlaps()) return report_;
     Play();
     if (report_.height != plan_.height) {
-      Add({SpillFaultKind::kWrongHeight, none(), none(), graph_.tensors.size(), nobody(), 0});
+      Add({SpillFaultKind::kWrongHeight, none(), none(), graph_.tensors.size(), no_operator(), 0});
     }
     if (!(report_.traffic == plan_.traffic)) {
-      Add({SpillFaultKind::kWrongTraffic, none(), none(), graph_.tensors.size(), nobody(), 0});
+      Add({SpillFaultKind::kWrongTraffic, none(), none(), graph_.tensors.size(), no_operator(), 0});
     }
     return report_;
   }
 
  private:
   [[nodiscard]] std::size_t none() const { return plan_.residencies.size(); }
-  [[nodiscard]] OperatorIndex nobody() const { return graph_.operators.size(); }
+  [[nodiscard]] OperatorIndex no_operator() const { return graph_.operators.size(); }
   [[nodiscard]] Step steps() const { return static_cast<Step>(plan_.order.size()); }
   void Add(const SpillFault& fault) {
     if (report_.faults.size() < SpillReport::kMostFaults) {
@@ -80,7 +80,7 @@ class Run {
       report_.more = true;
     }
   }
-  // Sums of what strangers write stop above all that a plan can state.
+  // Sums from untrusted plans saturate above every valid figure.
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
   [[nodiscard]] TensorIndex Base(TensorIndex t) const {
     const auto& alias = graph_.tensors[t].alias_of;
@@ -95,11 +95,11 @@ class Run {
     return !weight || counting_.parameters;
   }
 
-  // What each operator touches, and what comes of each tensor in this order.
+  // The tensors that each operator uses, and the last use of each tensor in this order.
   void ReadGraph() {
     const std::size_t tensors = graph_.tensors.size();
-    needs_.resize(nobody());
-    gives_.resize(nobody());
+    needs_.resize(no_operator());
+    gives_.resize(no_operator());
     made_.assign(tensors, false);
     result_.assign(tensors, false);
     last_use_.assign(tensors, -1);
@@ -107,7 +107,7 @@ class Run {
     for (TensorIndex t = 0; t < tensors; ++t) {
       if (graph_.tensors[t].output) result_[Base(t)] = true;
     }
-    for (OperatorIndex v = 0; v < nobody(); ++v) {
+    for (OperatorIndex v = 0; v < no_operator(); ++v) {
       const Operator& op = graph_.operators[v];
       for (const TensorIndex t : op.outputs) {
         if (Base(t) == t) {
@@ -129,7 +129,7 @@ class Run {
       for (const TensorIndex t : gives_[v]) {
         last_use_[t] = s;
         last_value_[t] = s;
-        if (!made_[t]) result_[t] = true;  // A given tensor with a new value has to go back.
+        if (!made_[t]) result_[t] = true;  // An input with a new value must be written back.
       }
     }
   }
@@ -143,7 +143,7 @@ class Run {
                           r.end <= steps() && r.offset <= kMaxBytes && r.offset >= -kMaxBytes;
       if (!shaped) {
         Add({SpillFaultKind::kBadResidency, i, none(), known ? r.tensor : graph_.tensors.size(),
-             nobody(), r.start});
+             no_operator(), r.start});
         good = false;
         continue;
       }
@@ -151,16 +151,16 @@ class Run {
       const Bytes top = r.offset + tensor.bytes;
       report_.height = std::max(report_.height, top);
       if (r.offset < 0 || (capacity_ && top > *capacity_)) {
-        Add({SpillFaultKind::kBeyondCapacity, i, none(), r.tensor, nobody(), r.start});
+        Add({SpillFaultKind::kBeyondCapacity, i, none(), r.tensor, no_operator(), r.start});
       }
       if (r.offset % tensor.alignment != 0) {
-        Add({SpillFaultKind::kMisaligned, i, none(), r.tensor, nobody(), r.start});
+        Add({SpillFaultKind::kMisaligned, i, none(), r.tensor, no_operator(), r.start});
       }
     }
     return good;
   }
 
-  // False if a tensor is in memory twice at once, or so much overlaps that the rest can wait.
+  // False if a tensor is in memory twice at once, or if too many residencies overlap to continue.
   bool CheckOverlaps() {
     std::vector<std::size_t> by_start(none());
     for (std::size_t i = 0; i < none(); ++i) by_start[i] = i;
@@ -174,11 +174,11 @@ class Run {
       for (const std::size_t j : open) {
         const Residency& other = plan_.residencies[j];
         if (other.tensor == r.tensor) {
-          Add({SpillFaultKind::kBadResidency, i, j, r.tensor, nobody(), r.start});
+          Add({SpillFaultKind::kBadResidency, i, j, r.tensor, no_operator(), r.start});
           return false;
         } else if (r.offset < other.offset + graph_.tensors[other.tensor].bytes &&
                    other.offset < r.offset + graph_.tensors[r.tensor].bytes) {
-          Add({SpillFaultKind::kOverlap, std::min(i, j), std::max(i, j), r.tensor, nobody(),
+          Add({SpillFaultKind::kOverlap, std::min(i, j), std::max(i, j), r.tensor, no_operator(),
                r.start});
           if (report_.more) return false;
         }
@@ -188,14 +188,14 @@ class Run {
     return true;
   }
 
-  // Step by step: what ends is written out where it should be, what begins comes in, the operator
-  // looks at what it needs and writes what it gives.
+  // Step by step: ending residencies are spilled where the plan says so, beginning ones are
+  // retrieved, and the operator checks its inputs and writes its outputs.
   void Play() {
     Memory memory(graph_, plan_);
     const std::size_t tensors = graph_.tensors.size();
     std::vector<std::optional<Value>> store(tensors);  // Off chip.
-    std::vector<OperatorIndex> writer(tensors, nobody());
-    std::vector<std::size_t> at(tensors, none());  // The residency that a tensor is in.
+    std::vector<OperatorIndex> writer(tensors, no_operator());
+    std::vector<std::size_t> at(tensors, none());  // Current residency of each tensor.
     std::vector<bool> brought(tensors, false);
     std::vector<std::vector<std::size_t>> begins(plan_.order.size() + 1);
     std::vector<std::vector<std::size_t>> ends(plan_.order.size() + 1);
@@ -207,7 +207,7 @@ class Run {
     for (TensorIndex t = 0; t < tensors; ++t) {
       if (!Counts(t) || last_use_[t] < 0) continue;
       if (!made_[t]) {
-        store[t] = Value{t, nobody()};
+        store[t] = Value{t, no_operator()};
         Count(graph_.tensors[t].bytes, report_.traffic.compulsory_in);
       }
       if (result_[t]) Count(graph_.tensors[t].bytes, report_.traffic.compulsory_out);
@@ -218,15 +218,15 @@ class Run {
         const Value latest{r.tensor, writer[r.tensor]};
         const Bytes bytes = graph_.tensors[r.tensor].bytes;
         if (!touched[i]) {
-          Add({SpillFaultKind::kUselessResidency, i, none(), r.tensor, nobody(), s});
+          Add({SpillFaultKind::kUselessResidency, i, none(), r.tensor, no_operator(), s});
         }
         if (r.written_out) {
           if (last_use_[r.tensor] < s && !result_[r.tensor]) {
-            Add({SpillFaultKind::kDeadSpill, i, none(), r.tensor, nobody(), s});
+            Add({SpillFaultKind::kDeadSpill, i, none(), r.tensor, no_operator(), s});
           } else if (store[r.tensor] == latest) {
-            Add({SpillFaultKind::kNeedlessSpill, i, none(), r.tensor, nobody(), s});
+            Add({SpillFaultKind::kNeedlessSpill, i, none(), r.tensor, no_operator(), s});
           } else if (!memory.Holds(r.offset, r.offset + bytes, latest)) {
-            Add({SpillFaultKind::kClobbered, i, none(), r.tensor, nobody(), s});
+            Add({SpillFaultKind::kClobbered, i, none(), r.tensor, no_operator(), s});
           }
           if (!result_[r.tensor] || s <= last_value_[r.tensor]) {
             Count(bytes, report_.traffic.spilled);
@@ -242,14 +242,14 @@ class Run {
         at[r.tensor] = i;
         if (!r.comes_in) {
           if (!gives_[v].contains(r.tensor) || needs_[v].contains(r.tensor)) {
-            Add({SpillFaultKind::kFromNowhere, i, none(), r.tensor, nobody(), s});
+            Add({SpillFaultKind::kFromNowhere, i, none(), r.tensor, no_operator(), s});
           }
           continue;
         }
         const Bytes bytes = graph_.tensors[r.tensor].bytes;
         const Value latest{r.tensor, writer[r.tensor]};
         if (store[r.tensor] != latest) {
-          Add({SpillFaultKind::kNoCopy, i, none(), r.tensor, nobody(), s});
+          Add({SpillFaultKind::kNoCopy, i, none(), r.tensor, no_operator(), s});
         }
         if (store[r.tensor]) memory.Write(r.offset, r.offset + bytes, *store[r.tensor]);
         const bool compulsory = !made_[r.tensor] && !brought[r.tensor];
@@ -268,7 +268,7 @@ class Run {
         const Residency& r = plan_.residencies[at[t]];
         memory.Write(r.offset, r.offset + graph_.tensors[t].bytes, {t, v});
       }
-      // What it has read must have survived what it has written, and what it gives must be there.
+      // Its inputs must have survived its writes, and its outputs must be in memory.
       for (const TensorIndex t : needs_[v]) Look(memory, at, writer, touched, v, t, s);
       for (const TensorIndex t : gives_[v]) Look(memory, at, writer, touched, v, t, s);
     }
@@ -280,7 +280,7 @@ class Run {
           at[t] != none() && plan_.residencies[at[t]].end == steps() &&
           memory.Holds(plan_.residencies[at[t]].offset,
                        plan_.residencies[at[t]].offset + graph_.tensors[t].bytes, latest);
-      if (!stays) Add({SpillFaultKind::kLostResult, none(), none(), t, nobody(), steps()});
+      if (!stays) Add({SpillFaultKind::kLostResult, none(), none(), t, no_operator(), steps()});
     }
   }
 
@@ -304,8 +304,8 @@ class Run {
   std::optional<Bytes> capacity_;
   const SpillPlan& plan_;
   SpillReport report_;
-  std::vector<std::set<TensorIndex>> needs_;  // Of each operator, other than what it makes.
-  std::vector<std::set<TensorIndex>> gives_;  // What it gives a new value.
+  std::vector<std::set<TensorIndex>> needs_;  // Of each operator, without those it creates.
+  std::vector<std::set<TensorIndex>> gives_;  // Tensors to which it gives a new value.
   std::vector<bool> made_;
   std::vector<bool> result_;
   std::vector<Step> last_use_;
@@ -325,14 +325,14 @@ std::string Describe(const SpillFault& fault, const Graph& graph, const SpillPla
                                  : "no tensor";
   const std::string op = fault.op < graph.operators.size()
                              ? "operator \"" + graph.operators[fault.op].name + "\""
-                             : "nobody";
+                             : "no operator";
   const std::string step = "step " + std::to_string(fault.step);
   switch (fault.kind) {
     case SpillFaultKind::kBadOrder:
-      return "bad order: the graph cannot run in it";
+      return "bad order: the graph cannot run in this order";
     case SpillFaultKind::kBadResidency:
       return "bad residency: number " + std::to_string(fault.residency) + ", of " + tensor +
-             ", is not one of a counted tensor within the order, or two of them meet";
+             ", is not of a counted tensor within the order, or overlaps another in time";
     case SpillFaultKind::kBeyondCapacity:
       return "beyond capacity: " + tensor + " from " + step;
     case SpillFaultKind::kMisaligned:
@@ -347,28 +347,27 @@ std::string Describe(const SpillFault& fault, const Graph& graph, const SpillPla
     case SpillFaultKind::kAbsent:
       return "absent: " + op + " at " + step + " needs " + tensor + ", which is not in memory";
     case SpillFaultKind::kClobbered:
-      return "clobbered: " + op + " at " + step + " finds other bytes than the latest value of " +
-             tensor;
+      return "clobbered: " + op + " at " + step + " does not find the latest value of " + tensor;
     case SpillFaultKind::kNoCopy:
-      return "no copy: " + tensor + " comes in at " + step +
-             " but its latest value was never written out";
+      return "no copy: " + tensor + " is retrieved at " + step +
+             " but its latest value was never spilled";
     case SpillFaultKind::kFromNowhere:
       return "from nowhere: " + tensor + " is in memory from " + step +
-             " but neither comes in nor is made there";
+             " but is neither retrieved nor created there";
     case SpillFaultKind::kDeadSpill:
-      return "dead spill: " + tensor + " is written out at " + step + " but nobody needs it again";
+      return "dead spill: " + tensor + " is spilled at " + step + " but no operator needs it again";
     case SpillFaultKind::kNeedlessSpill:
-      return "needless spill: " + tensor + " is written out at " + step +
-             " though its copy off chip is valid";
+      return "needless spill: " + tensor + " is spilled at " + step +
+             " although its copy off chip is valid";
     case SpillFaultKind::kUselessResidency:
       return "useless residency: " + tensor + " is in memory until " + step +
-             " but no operator makes or uses it there";
+             " but no operator creates or uses it there";
     case SpillFaultKind::kLostResult:
       return "lost result: " + tensor + " is neither in memory nor off chip at the end";
     case SpillFaultKind::kWrongTraffic:
-      return "wrong traffic: the plan states other figures than happen";
+      return "wrong traffic: the stated traffic differs from the actual traffic";
     case SpillFaultKind::kWrongHeight:
-      return "wrong height: the plan states another than its residencies have";
+      return "wrong height: the stated height differs from that of the residencies";
   }
   return "";
 }
