@@ -18,8 +18,7 @@ namespace berth::internal {
 struct Setting {
   std::int64_t buffers;
   Step steps;
-  Step
-      longest;  // random: the longest lifetime, 2^k - 1 so that all magnitudes are equally likely.
+  Step longest;  // random: the longest lifetime, 2^k - 1 so that all magnitudes are equally likely.
   Bytes peak_units;  // At least 1: the largest number of units live at one step.
   Bytes alignment;
   int gaps_percent;

@@ -29,11 +29,10 @@ struct PlacedTensor {
 
 // A range of wrong bytes.
 struct Clobber {
-  OperatorIndex reader =
-      0;  // Finds them; the number of operators: the end of the run.
-  TensorIndex tensor = 0;  // The base that the bytes belong to.
-  Bytes lower = 0;         // The bytes [lower, upper) of that tensor, up to the first
-  Bytes upper = 0;         // correct one.
+  OperatorIndex reader = 0;  // Finds them; the number of operators: the end of the run.
+  TensorIndex tensor = 0;    // The base that the bytes belong to.
+  Bytes lower = 0;           // The bytes [lower, upper) of that tensor, up to the first
+  Bytes upper = 0;           // correct one.
   // The operator that should have written them last, and the one that has; the number of operators
   // stands for the initial contents.
   OperatorIndex expected_writer = 0;

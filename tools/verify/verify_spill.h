@@ -43,7 +43,7 @@ struct SpillFault {
   std::size_t residency = 0;  // Index in the plan; the number of residencies: none.
   std::size_t other = 0;      // kOverlap: the second residency.
   TensorIndex tensor = 0;     // The number of tensors: none.
-  OperatorIndex op = 0;  // kAbsent, kClobbered; else the number of operators.
+  OperatorIndex op = 0;       // kAbsent, kClobbered; else the number of operators.
   Step step = 0;
   friend bool operator==(const SpillFault&, const SpillFault&) = default;
 };
