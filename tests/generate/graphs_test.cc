@@ -1,4 +1,4 @@
-// Graphs from a seed: valid, as asked for, the same everywhere.
+// Graphs from a seed are valid, have the requested size, and are the same on every platform.
 
 #include "tools/generate/graphs.h"
 

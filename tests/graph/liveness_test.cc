@@ -137,8 +137,8 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
                    "operator \"W\", unlike in program order"}));
 }
 
-// Four ways to the same peak, none of which shares code with another: Live(), PeakOf(), the
-// verifier and (through the best order) the oracle.
+// Four independent ways to compute the peak: Live(), PeakOf(), the verifier and (for the best
+// order) the oracle.
 TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

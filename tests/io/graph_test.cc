@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-// A file around lists of nodes and tensors.
+// A file with the given lists of nodes and tensors.
 std::string File(std::string_view nodes, std::string_view tensors) {
   return R"({"format": "berth-graph", "format_version": 1, "nodes": [)" + std::string(nodes) +
          R"(], "tensors": [)" + std::string(tensors) + "]}";
@@ -30,7 +30,7 @@ void ExpectRefused(const std::string& text, ErrorCode code, const std::string& m
   EXPECT_EQ(graph.error().message, "g.json" + message) << text;
 }
 
-// One tensor, or one node beside the tensor x, with something wrong.
+// One tensor, or one node beside the tensor x, with an error.
 void ExpectBadTensor(const std::string& tensor, const std::string& message) {
   ExpectRefused(File("", tensor), ErrorCode::kParse, message);
 }

@@ -1,4 +1,4 @@
-// Conflicts are conflicts, minimal, and told in numbers that add up.
+// Conflicts are real and minimal, and their figures add up.
 
 #include <gtest/gtest.h>
 

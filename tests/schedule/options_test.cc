@@ -1,4 +1,4 @@
-// The table of options is complete, and what it says is what it does.
+// The table of options is complete, and each option does what it says.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The independent checker of plans with spills: good plans pass, each planted fault is named.
+// The independent checker of plans with spills: valid plans pass, each planted fault is named.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace berth::internal {
 namespace {
 
-// x leaves while the large operator runs; z comes in between.
+// x is spilled while the large operator runs; z is created in between.
 class PlantedFaults : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,13 +31,13 @@ class PlantedFaults : public testing::Test {
     ASSERT_TRUE(answer.has_value() && answer->best.has_value());
     plan = *answer->best;
     ASSERT_TRUE(VerifySpillPlan(graph, {}, 12, plan).ok());
-    // x twice, y, z, w.
+    // x twice, then y, z, w.
     ASSERT_EQ(plan.residencies.size(), 5u);
     ASSERT_TRUE(plan.residencies[0].written_out);
     ASSERT_TRUE(plan.residencies[1].comes_in);
   }
 
-  // Both checkers say no, and the independent one says what.
+  // Both checkers reject it, and the independent one names the fault.
   void ExpectFault(const SpillPlan& wrong, SpillFaultKind kind, const std::string& named,
                    Bytes capacity = 12) {
     const SpillReport report = VerifySpillPlan(graph, {}, capacity, wrong);
@@ -75,7 +75,7 @@ TEST_F(PlantedFaults, MissingWrite) {
 
 TEST_F(PlantedFaults, OverlapAfterAMove) {
   SpillPlan wrong = plan;
-  // The second stay of x, moved onto z.
+  // The second residency of x, moved onto z.
   wrong.residencies[1].offset = wrong.residencies[3].offset;
   wrong.height = 0;
   for (const Residency& r : wrong.residencies) {
@@ -101,9 +101,9 @@ TEST_F(PlantedFaults, SpillWithAValidCopy) {
 TEST_F(PlantedFaults, LostResult) {
   SpillPlan wrong = plan;
   wrong.residencies[4].written_out = false;
-  // The result is the last thing made, and stays to the end: that is enough.
+  // The result is created last and stays to the end, which is enough.
   EXPECT_TRUE(VerifySpillPlan(graph, {}, 12, wrong).ok());
-  // Made earlier and gone, it is not.
+  // Created earlier and dropped, it is lost.
   graph.tensors[wrong.residencies[3].tensor].output = true;
   wrong.traffic.compulsory_out += 6;
   wrong.residencies[3].end = 4;
@@ -119,7 +119,7 @@ TEST_F(PlantedFaults, BeyondTheCapacity) {
 
 TEST_F(PlantedFaults, LeavesTooEarly) {
   SpillPlan wrong = plan;
-  wrong.residencies[0].end = 1;  // Before y is made of x.
+  wrong.residencies[0].end = 1;  // Before y is computed from x.
   ExpectFault(wrong, SpillFaultKind::kAbsent, "operator \"make y\" at step 1 needs tensor \"x\"");
 }
 
@@ -147,7 +147,7 @@ TEST_F(PlantedFaults, Anything) {
   ExpectFault(wrong, SpillFaultKind::kBadResidency, "bad residency");
 }
 
-// Both checkers agree on random plans, right ones and spoilt ones.
+// Both checkers agree on random plans, valid and damaged ones.
 TEST(VerifySpill, AgreesWithValidation) {
   int spoilt = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {

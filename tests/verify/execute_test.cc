@@ -70,7 +70,7 @@ TEST(ExecuteTest, WritesInPlaceOnTheWrongSide) {
   EXPECT_EQ(Described(Execute(b.graph, {0, 2, 1}, {{1, 0}, {2, 4}}), b.graph),
             (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" with the value "
                    "of operator \"W\" instead of the value of operator \"A\""}));
-  // Outside of the arena too.
+  // Outside the arena as well.
   Build update = Build().Source("w", 4, TensorKind::kParameter).Made("r", 4);
   update.Op("R", {"w"}, {"r"}).Op("W", {}, {}, {"w"}, {"R"});
   EXPECT_TRUE(Execute(update.graph, {0, 1}, {{1, 0}}).ok());
@@ -107,8 +107,8 @@ TEST(ExecuteTest, CountsWhatItDoesNotList) {
   EXPECT_FALSE(report.ok());
 }
 
-// For a valid order the run finds wrong bytes exactly where two live buffers share some: the two
-// checkers know nothing of each other, nor the run of lifetimes.
+// For a valid order the run finds wrong bytes exactly if two live buffers overlap: the two checkers
+// are independent, and the run does not use lifetimes.
 TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
   int good = 0;
   int bad = 0;
@@ -150,8 +150,8 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
   EXPECT_GT(bad, 500);
 }
 
-// Of random orders of graphs whose control edges are gone, the run and the verifier of orders
-// refuse the same ones.
+// For random orders of graphs without their control edges, the run and the verifier of orders
+// reject the same ones.
 TEST(ExecuteTest, AgreesWithTheVerifierOnOrders) {
   int good = 0;
   int bad = 0;

@@ -51,7 +51,7 @@ TEST(VerifyTest, AcceptsAGoodPlan) {
   Problem problem;
   problem.capacity = 8;
   problem.buffers = {MakeBuffer("a", 0, 3, 4), MakeBuffer("b", 3, 5, 4), MakeBuffer("c", 2, 4, 4)};
-  const std::vector<Bytes> offsets = {0, 0, 4};  // Both meet c at an edge, and each other in time.
+  const std::vector<Bytes> offsets = {0, 0, 4};  // Both touch c, and overlap each other in time.
   const Report report = Verify(problem, offsets);
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.height, 8);
@@ -184,10 +184,10 @@ TEST(VerifyTest, KeepsHostileIdsOnOneLine) {
             "overlap: \"a\\n\\\"b\\\"\\x1b[2J\" and \"\\\\\" share bytes [4, 8) at steps [0, 1)\n");
 }
 
-// All overlaps by the definition: step by step, pair by pair, joined over steps where both buffers
-// keep the same bytes live.
+// All overlaps by the definition: step by step, pair by pair, merged over steps with the same live
+// bytes of both buffers.
 std::vector<Fault> OverlapsByDefinition(const Problem& problem, const std::vector<Bytes>& offsets) {
-  // What is live where, as the verifier cuts it: a new piece wherever a lifetime or gap begins.
+  // Live bytes, cut as the verifier cuts them: a new piece wherever a lifetime or gap begins.
   const auto begins_piece = [](const Buffer& buffer, Step step) {
     if (step == buffer.start) return true;
     return std::any_of(buffer.gaps.begin(), buffer.gaps.end(),
@@ -285,8 +285,8 @@ TEST(VerifyTest, AgreesWithTheModelOnGoodAndBrokenPlans) {
   EXPECT_GT(broken, 1000);
 }
 
-// Independence is the point of the verifier: it may include the standard library, itself, and the
-// public headers that hold what is checked.
+// The verifier must be independent: it may include the standard library, itself, and the public
+// headers of the data that it checks.
 TEST(VerifyTest, IncludesNothingOfWhatItChecks) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(BERTH_SOURCE_DIR "/tools/verify")) {
