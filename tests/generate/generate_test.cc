@@ -198,7 +198,7 @@ TEST(GenerateTest, FullIsFull) {
   }
 }
 
-TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
+TEST(GenerateTest, OthersReachTheirPeakExceptForRounding) {
   for (const Family family : {Family::kNetwork, Family::kInference, Family::kRandom}) {
     GenerateParameters parameters;
     parameters.buffers = 300;
@@ -211,7 +211,7 @@ TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
   }
 }
 
-TEST(GenerateTest, AsManyAreLiveAsWanted) {
+TEST(GenerateTest, LiveSetsTheAverageNumberOfLiveBuffers) {
   for (const std::int64_t live : {std::int64_t{20}, std::int64_t{252}, std::int64_t{2900}}) {
     GenerateParameters parameters;
     parameters.buffers = 20'000;
@@ -266,7 +266,7 @@ TEST(VariantTest, TimeRunsBackwardsAndAFewBuffersAreGone) {
   for (const auto& [id, times] : dropped) EXPECT_LT(times, 15) << id;
 }
 
-TEST(VariantTest, SomethingIsLeft) {
+TEST(VariantTest, KeepsAtLeastOneBuffer) {
   EXPECT_TRUE(MakeVariant({}, {}).value().buffers.empty());
   GenerateParameters parameters;
   parameters.buffers = 2;
@@ -374,7 +374,7 @@ TEST(GenerateTest, StaysValidAtTheLimits) {
   }
 }
 
-TEST(GenerateTest, NamesGoBothWays) {
+TEST(GenerateTest, NamesAndFamiliesMapBothWays) {
   std::set<std::string_view> names;
   for (const FamilyInfo& info : Families()) {
     EXPECT_EQ(FamilyFromName(info.name), info.family);

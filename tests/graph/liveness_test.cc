@@ -139,7 +139,7 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
 
 // Four independent ways to compute the peak: Live(), PeakOf(), the verifier and (for the best
 // order) the oracle.
-TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
+TEST(PeakTest, AllCountersAgreeOnRandomOrders) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
@@ -161,7 +161,7 @@ TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
   }
 }
 
-TEST(PeakTest, WhatOrdersAreValidIsAgreedOn) {
+TEST(PeakTest, AllCheckersAgreeOnValidOrders) {
   int valid = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
@@ -206,7 +206,7 @@ TEST(OracleScheduleTest, TheTwoOraclesAgreeAndTheVerifierConfirms) {
   }
 }
 
-TEST(CompileTest, HasWhatIsWaitedForAndUsed) {
+TEST(CompileTest, HasPredecessorsAndUses) {
   Build b = Build()
                 .Source("x", 2)
                 .Source("w", 32, TensorKind::kParameter)

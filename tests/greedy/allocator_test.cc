@@ -109,7 +109,7 @@ TEST(PytorchCaching, NeverMergesSegments) {
   EXPECT_EQ(run.reserved, 40 * kMiB);
 }
 
-TEST(Allocators, RefuseWhatTheyCannotGive) {
+TEST(Allocators, RejectPinsAndLargeAlignments) {
   for (const auto& [algorithm, rounding, name] :
        {std::tuple(Algorithm::kBfc, 256, "bfc"),
         std::tuple(Algorithm::kPytorchCaching, 512, "pytorch-caching")}) {

@@ -144,7 +144,7 @@ TEST(Improve, StopsWhenTold) {
   }
 }
 
-TEST(Improve, TakesTheEmptyProblemAndWhatIsNeverLive) {
+TEST(Improve, TakesEmptyProblemsAndBuffersThatNeverLive) {
   std::vector<Bytes> none;
   EXPECT_EQ(ImprovePlan(Compile({}), 0, kWork, 1, nullptr, none), 0);
   Problem problem = MakeProblem({{0, 4, 8}, {0, 4, 2}});

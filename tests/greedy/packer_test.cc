@@ -147,7 +147,7 @@ TEST(Packer, ThreeWaysToLowestFirstAgree) {
 }
 
 // A packer is reused; no state of the previous plan may remain.
-TEST(Packer, ForgetsThePlanBefore) {
+TEST(Packer, KeepsNoStateOfThePreviousPlan) {
   ForRandomProblems(1, 300, Knobs(), [&](const Problem& problem) -> std::optional<std::string> {
     const Instance instance = Compile(problem);
     Packer packer(instance);

@@ -124,7 +124,7 @@ TEST(Fit, FirstIsLowestAndBestIsSmallest) {
 
 // Multiples of 4: neither the gap at 6 nor that at 10 has one with 2 bytes behind it. Multiples of
 // 3: the gap at 6 has 2 bytes behind 6, the one at 10 none. Multiples of 10: 10 has only 2 bytes.
-TEST(Fit, RoomBeginsAtTheAlignment) {
+TEST(Fit, GapsBeginAtTheAlignment) {
   Problem problem = WithRooms(2);
   problem.buffers[3].alignment = 4;
   EXPECT_EQ(Place(problem, Algorithm::kBestFitSize)[3], 0);

@@ -54,7 +54,7 @@ std::vector<Problem> Tables(const std::vector<Example>& examples) {
   return problems;
 }
 
-TEST(DocsTest, TablesSayWhatTheTextSays) {
+TEST(DocsTest, TablesMatchTheText) {
   const auto problems = Tables(Examples(Document("csv.md")));
   ASSERT_EQ(problems.size(), 6u);
   EXPECT_EQ(problems[0].buffers.at(0), (Buffer{"conv1", 0, 3, 4096, 1, {}, {}, {}}));
@@ -75,7 +75,7 @@ std::string WithoutOptions(const std::string& plan) {
   return plan.substr(0, begin) + plan.substr(end);
 }
 
-TEST(DocsTest, PlanIsWhatIsWritten) {
+TEST(DocsTest, PlanMatchesTheWriter) {
   const auto examples = Examples(Document("plan.md"));
   ASSERT_EQ(examples.size(), 2u);
   Problem problem = Tables(examples).at(0);

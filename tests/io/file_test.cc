@@ -78,7 +78,7 @@ TEST_F(FileTest, NewFilesHonourTheMask) {
   EXPECT_EQ(fs::status(Path("f")).permissions(), fs::perms(0640));
 }
 
-TEST_F(FileTest, RefusesWhatIsWriteProtected) {
+TEST_F(FileTest, RejectsWriteProtectedFiles) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everything";
   ASSERT_TRUE(WriteFile(Path("f"), "1").has_value());
   ASSERT_EQ(chmod(Path("f").c_str(), 0440), 0);

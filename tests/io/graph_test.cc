@@ -65,7 +65,7 @@ TEST(ReadGraphJsonTest, ReadsEveryField) {
   EXPECT_EQ(*graph, expected);
 }
 
-TEST(ReadGraphJsonTest, RefusesWhatIsNoGraph) {
+TEST(ReadGraphJsonTest, RejectsOtherFiles) {
   ExpectRefused("", ErrorCode::kParse, ":1:1: the JSON ends in the middle");
   ExpectRefused("{\"nodes\": [\n}", ErrorCode::kParse, ":2:1: not JSON from here on: \"}\"");
   ExpectRefused("[]", ErrorCode::kParse, ": not a graph: an array where an object should be");

@@ -215,7 +215,7 @@ TEST(SpillPlanJsonTest, IsInTheOrderThatPlansHave) {
   EXPECT_EQ(refused.error().message, "p: \"order\" has operator 4, but the graph has 4");
 }
 
-TEST(SpillPlanJsonTest, PlansOfOtherKindsAreNone) {
+TEST(SpillPlanJsonTest, RejectsPlansOfOtherKinds) {
   const Graph graph = internal::OneSpill().graph;
   for (const std::string_view text : {"", "id,lower,upper,size,offset\n", "[0, 1]", "{}",
                                       R"({"format": "berth-plan", "format_version": 1})"}) {
@@ -278,7 +278,7 @@ TEST(ReadOffsetsTest, AnyOrderAndOtherColumns) {
             expected);
 }
 
-TEST(ReadOffsetsTest, NothingForNothing) {
+TEST(ReadOffsetsTest, NoBuffersGiveNoOffsets) {
   EXPECT_EQ(ReadOffsets(Plan("[]"), "p", {}), std::vector<Bytes>());
   EXPECT_EQ(ReadOffsets("id,offset\n", "p", {}), std::vector<Bytes>());
 }

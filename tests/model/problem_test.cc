@@ -143,7 +143,7 @@ TEST(Sections, AreTheMaximalSetsLiveTogether) {
   EXPECT_EQ(sections[1].load, 10);
 }
 
-TEST(MaxLiveLoad, CountsWhatAlignmentMustWaste) {
+TEST(MaxLiveLoad, CountsAlignmentPadding) {
   Problem problem;
   problem.buffers = {Make("a", 0, 2, 5), Make("b", 0, 2, 5), Make("c", 0, 2, 3)};
   EXPECT_EQ(MaxLiveLoad(problem).lower_bound, 13);

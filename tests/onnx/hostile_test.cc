@@ -25,7 +25,7 @@ std::string Refusal(const std::string& bytes) {
   return model ? "read" : model.error().message;
 }
 
-TEST(OnnxHostile, SaysWhatIsWrong) {
+TEST(OnnxHostile, NamesTheFault) {
   const std::string x = Value("x", kFloat, {2});
   const std::string y = Value("y", kFloat, {2});
   EXPECT_EQ(Refusal(""), "m: an empty file is no ONNX model");
@@ -106,7 +106,7 @@ TEST(OnnxHostile, Depth) {
 
 // Functions that call each other twice: a few hundred bytes that represent 2^40 operators. And one
 // that calls itself.
-TEST(OnnxHostile, FunctionsThatExplode) {
+TEST(OnnxHostile, FunctionsOfExponentialSize) {
   const auto function = [](const std::string& name, const std::string& callee) {
     return Field(25, Field(1, name) + Field(4, "x") + Field(5, "y") +
                          Field(7, NodeProto({callee, {"x"}, {"t"}, {}, "", "d"})) +

@@ -21,7 +21,7 @@ std::string Join(const std::vector<std::string_view>& pieces) {
 
 std::string Entry(const Node& node) { return Field(1, NodeProto(node)); }
 
-TEST(OnnxReorder, MovesEntriesAndTouchesNothingElse) {
+TEST(OnnxReorder, MovesEntriesAndChangesNothingElse) {
   const std::string a = Entry({"Relu", {"x"}, {"a"}, {}, "first"});
   // With unknown fields.
   const std::string b = Field(1, NodeProto({"Neg", {"x"}, {"b"}}) + Field(777, "unknown") +
@@ -68,7 +68,7 @@ TEST(OnnxReorder, KeepsUnusualEncodings) {
   EXPECT_EQ(Join(*swapped), model(plain, padded));
 }
 
-TEST(OnnxReorder, RefusesWhatIsNoOrder) {
+TEST(OnnxReorder, RejectsInvalidOrders) {
   const std::string bytes = Model({{{"Relu", {"x"}, {"a"}}, {"Relu", {"a"}, {"y"}}},
                                    {Value("x", kFloat, {2})},
                                    {Value("y", kFloat, {2})}});

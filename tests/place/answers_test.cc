@@ -120,7 +120,7 @@ TEST(Place, DecidesWhereWindowsInterlock) {
 }
 
 // Larger problems, beyond the oracle: the algorithms must not contradict each other.
-TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
+TEST(Place, ExactSearchesAgreeOnMediumProblems) {
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
   knobs.max_buffers = 12;

@@ -76,7 +76,7 @@ TEST(Beam, FindsPlansWithGapsAlignmentAndPins) {
 }
 
 // With windows, the search may be unable to complete a plan reliably; its results are still plans.
-TEST(Beam, FindsNothingWrongWithWindows) {
+TEST(Beam, FindsOnlyValidPlansWithWindows) {
   Tally tally;
   EXPECT_TRUE(ForRandomProblems(20'000, 1000, AllKnobs(),
                                 [&](const Problem& p) { return Judge(p, tally); }));
@@ -148,7 +148,7 @@ TEST(Beam, StopsWhenTheBudgetEnds) {
 }
 
 // With memory for few plans, passes drop the others and continue.
-TEST(Beam, LivesWithLittleMemory) {
+TEST(Beam, WorksWithLittleMemory) {
   const Problem problem = PlantedWithLosses(2, 200, 60);
   const Instance instance = Compile(problem);
   Search beam(instance, 1, {}, 1, 300);

@@ -69,7 +69,7 @@ TEST(Budget, PartsOfPartsPollTheWhole) {
   EXPECT_TRUE(part_of_part.Exhausted());
 }
 
-TEST(Budget, AnEndlessTimeLimitIsNone) {
+TEST(Budget, AnInfiniteTimeLimitIsNoLimit) {
   Budget budget;
   budget.SetTimeLimit(1e300);
   EXPECT_FALSE(budget.has_time_limit());
@@ -102,7 +102,7 @@ TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
   EXPECT_TRUE(answer->best.has_value());
 }
 
-TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
+TEST(Budget, TheTimeLimitEndsALongSearch) {
   Budget budget;
   budget.SetTimeLimit(0.05);
   PlaceOptions options;

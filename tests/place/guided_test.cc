@@ -245,7 +245,7 @@ Complaint BlamesEnough(const Problem& problem) {
   return std::nullopt;
 }
 
-TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
+TEST(GuidedEngine, BlamedPlacementsSufficeToFail) {
   ASSERT_TRUE(ForRandomProblems(100'000, 2000, AllKnobs(), BlamesEnough));
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
@@ -315,7 +315,7 @@ TEST(GuidedEngine, NeverLearnsToExcludeAKnownPlan) {
 }
 
 // x can no longer lie below y once y is placed too low, so it lies above.
-TEST(GuidedEngine, DecidesAnOrderThatIsTheOnlyOneLeft) {
+TEST(GuidedEngine, DecidesTheOnlyRemainingOrder) {
   Problem problem;
   problem.buffers = {{"x", 0, 4, 4, 1, {}, {}, {}}, {"y", 2, 6, 3, 1, {}, {}, {}}};
   const Compiled compiled(problem);
@@ -395,7 +395,7 @@ TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
 }
 
 // The noise decides only between equals, and only until the next start.
-TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
+TEST(GuidedPolicy, LowestFirstWithNoiseStillOrdersByPosition) {
   Problem problem;
   for (int k = 0; k < 6; ++k) {
     problem.buffers.push_back({"low" + std::to_string(k), 0, 4, 8 + k % 2, 1, {}, {}, {}});
@@ -634,7 +634,7 @@ TEST(Guided, TakesTheSameSteps) {
 }
 
 // Earlier use of a search makes no difference, with the same capacity or another.
-TEST(TelaMalloc, TakesTheSameStepsOnceMore) {
+TEST(TelaMalloc, TakesTheSameStepsWhenReused) {
   std::int64_t failures = 0;
   for (const Family family : {Family::kRandom, Family::kPlanted, Family::kFull}) {
     const Problem problem = Generated(family, 1, 120, 60, 100'000);

@@ -252,7 +252,7 @@ TEST(Niche, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
 }
 
 // A buffer in the gap of one that rests on a floor does not limit how far that floor can be wasted.
-TEST(Niche, WhatLiesInAGapIsNoSupport) {
+TEST(Niche, ABufferInAGapIsNoSupport) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 3, 1, {}, {}, {Gap{1, 2, {}}}},
                      {"b", 0, 1, 1, 4, {}, {}, {}},
@@ -404,7 +404,7 @@ TEST(Niche, AgreesWithTheCanonicalSearchOnNearlyFullProblems) {
 }
 
 // Once the few buffers that connect them are placed, the parts fail separately.
-TEST(Niche, AgreesWithTheCanonicalSearchOnProblemsThatFallApart) {
+TEST(Niche, AgreesWithTheCanonicalSearchOnSeparableProblems) {
   CompareWithRandomSwitches("parts", 40'001, 3000, [](std::uint64_t seed) {
     Random random(seed);
     ProblemKnobs knobs;
@@ -654,7 +654,7 @@ TEST(Niche, CancelledBeforeTheStartVisitsNothing) {
   EXPECT_EQ(answer.nodes, 0);
 }
 
-TEST(Niche, TimeEndsASearchThatWouldNotEnd) {
+TEST(Niche, TheTimeLimitEndsALongSearch) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
   for (const bool restarts : {false, true}) {

@@ -112,7 +112,7 @@ TEST(PlanTest, ACancelledSearchStillGivesAPlan) {
   ExpectHolds(graph, *plan);
 }
 
-TEST(BudgetTest, APartEndsWithTheWholeAndSpendsOfIt) {
+TEST(BudgetTest, APartEndsWithTheWholeAndSpendsItsNodes) {
   Budget whole;
   whole.SetNodeLimit(10);
   {

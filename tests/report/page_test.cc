@@ -129,7 +129,7 @@ TEST(Analysis, AgreesWithCountingStepByStep) {
   }
 }
 
-TEST(Analysis, EnoughIsTheLeastThatHelps) {
+TEST(Analysis, FindsTheLeastSufficientShrink) {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -297,7 +297,7 @@ PlanFile FileOf(const std::vector<Buffer>& buffers, const std::vector<Bytes>& of
   return plan;
 }
 
-TEST(Diff, TellsWhatBecameOfEachBuffer) {
+TEST(Diff, ClassifiesEachBuffer) {
   const PlanFile before = FileOf({{"same", 0, 3, 4},
                                   {"moved", 0, 3, 4},
                                   {"grown", 3, 5, 4},

@@ -104,7 +104,7 @@ TEST(SvgTest, IsWellFormedAtEverySize) {
   }
 }
 
-TEST(SvgTest, TellsEverythingAboutABuffer) {
+TEST(SvgTest, DescribesEachBuffer) {
   const std::string svg = Draw(SmallPlan());
   EXPECT_NE(svg.find("<title>scratch\n8 KiB (8,192 bytes)\nsteps [5, 9)\nbytes [8,192, 16,384)\n"
                      "aligned to 1,024</title>"),
@@ -156,7 +156,7 @@ TEST(SvgTest, LabelsOfLinesNeverOverlap) {
   }
 }
 
-TEST(SvgTest, SaysWhatThePlanIsWorth) {
+TEST(SvgTest, ShowsTheDistanceToTheBound) {
   Plan plan = SmallPlan();
   EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, which is optimal<"), std::string::npos);
   plan.lower_bound = (22 << 10) - 1;  // Never rounded down to zero.

@@ -44,14 +44,14 @@ ScheduleAnswer By(ScheduleAlgorithm algorithm, const Graph& graph) {
   return Answer(graph, options);
 }
 
-TEST(Schedule, OfNothingIsNothing) {
+TEST(Schedule, AnEmptyGraphHasAnEmptyOrder) {
   const ScheduleAnswer answer = Answer({});
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
   EXPECT_EQ(answer.peak, 0);
   EXPECT_TRUE(answer.order.empty());
 }
 
-TEST(Schedule, HoistsUpdatesAndBetter) {
+TEST(Schedule, HoistsUpdates) {
   const Graph graph = Training();
   ASSERT_TRUE(Validate(graph).has_value());
   const ScheduleAnswer program = By(ScheduleAlgorithm::kProgram, graph);
@@ -67,7 +67,7 @@ TEST(Schedule, HoistsUpdatesAndBetter) {
   EXPECT_EQ(best.peak, 16);
 }
 
-TEST(Schedule, RefusesABrokenGraph) {
+TEST(Schedule, RejectsAnInvalidGraph) {
   Graph graph = Training();
   graph.operators[1].inputs = {1, 99};
   Budget budget;

@@ -35,7 +35,7 @@ OllaAnswer Ask(const Graph& graph, const OllaOptions& options) {
   return *std::move(answer);
 }
 
-TEST(Olla, OrdersAsWellAsAnything) {
+TEST(Olla, OrdersOptimally) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = SmallGraph(seed, 6);
@@ -128,7 +128,7 @@ TEST(Olla, ThePyramidNestsLifetimes) {
   EXPECT_EQ(placed.buffers[3].offset, 8);  // 7, aligned to 4.
 }
 
-TEST(Olla, SaysWhatIsWrong) {
+TEST(Olla, RejectsInvalidInput) {
   Budget budget;
   OllaOptions options;
   options.backend = "gurobi";

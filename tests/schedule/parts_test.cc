@@ -158,7 +158,7 @@ TEST(Reduce, KeepsTheLeastPeakAndExpandsWithoutRaisingIt) {
   EXPECT_GT(removed, 4000u);
 }
 
-TEST(Instance, BackwardsIsTheSameQuestion) {
+TEST(Instance, BackwardsIsAnEquivalentInstance) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
@@ -237,7 +237,7 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
   EXPECT_GT(contradictions, 450u);
 }
 
-TEST(BestFirst, FindsTheLeastPeakOrThatNoneIsWithinTheLimit) {
+TEST(BestFirst, FindsTheLeastPeakOrProvesTheLimitImpossible) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);

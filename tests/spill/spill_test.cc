@@ -49,7 +49,7 @@ TEST(Spill, WritesAndRetrievesOnce) {
   EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
 }
 
-TEST(Spill, NothingLeavesWhereThePeakFits) {
+TEST(Spill, NothingIsSpilledIfThePeakFits) {
   const Build build = OneSpill();
   SpillOptions options;
   options.capacity = 14;
@@ -136,7 +136,7 @@ TEST(Spill, CancelledItStillFindsAddresses) {
 }
 
 // The same if cancelled while it looks for addresses: the placer's first answer comes too late.
-TEST(Spill, CancelledWhileItLooksForAddressesItGoesOn) {
+TEST(Spill, CancelledDuringAddressSearchItStillFindsAddresses) {
   const Graph graph = HardGraph(2);
   SpillOptions options;
   options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
@@ -156,7 +156,7 @@ TEST(Spill, CancelledWhileItLooksForAddressesItGoesOn) {
   EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
 }
 
-TEST(Spill, SaysThatItMayStoreNoMore) {
+TEST(Spill, ReportsTheStateLimit) {
   const Graph graph = HardGraph(1);
   SpillOptions options;
   options.capacity = FindLeastMemory(graph, {}).bytes;
@@ -256,7 +256,7 @@ TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
 }
 
-TEST(Spill, WeightsComeInForTheirOperatorsOnly) {
+TEST(Spill, WeightsAreRetrievedForTheirOperatorsOnly) {
   Build build = Build()
                     .Source("w1", 6, TensorKind::kParameter)
                     .Source("w2", 6, TensorKind::kParameter)

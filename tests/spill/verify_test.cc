@@ -117,7 +117,7 @@ TEST_F(PlantedFaults, BeyondTheCapacity) {
   ExpectFault(plan, SpillFaultKind::kBeyondCapacity, "beyond capacity", 11);
 }
 
-TEST_F(PlantedFaults, LeavesTooEarly) {
+TEST_F(PlantedFaults, SpilledTooEarly) {
   SpillPlan wrong = plan;
   wrong.residencies[0].end = 1;  // Before y is computed from x.
   ExpectFault(wrong, SpillFaultKind::kAbsent, "operator \"make y\" at step 1 needs tensor \"x\"");

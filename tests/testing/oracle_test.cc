@@ -115,7 +115,7 @@ TEST(OracleTest, SlipsBetweenLiveWindows) {
   EXPECT_EQ(OracleHeight(problem), 14);
 }
 
-TEST(OracleTest, DividesOutWhatDividesAll) {
+TEST(OracleTest, DividesByTheCommonDivisor) {
   Problem problem;
   problem.buffers = {MakeBuffer("a", 0, 2, Bytes{3} << 40), MakeBuffer("b", 1, 3, Bytes{5} << 40)};
   problem.buffers[1].alignment = Bytes{2} << 40;
@@ -156,7 +156,7 @@ std::optional<Bytes> HeightByOdometer(const Problem& problem, Bytes highest) {
   }
 }
 
-TEST(OracleTest, AgreesWithTheOdometer) {
+TEST(OracleTest, AgreesWithASecondOracle) {
   for (const bool pins_may_collide : {false, true}) {
     ProblemKnobs knobs = AllKnobs();
     knobs.max_buffers = 3;

@@ -22,7 +22,7 @@ Levels WithTops(std::int32_t depth, Levels levels) {
   return levels;
 }
 
-TEST(Candidates, TopsOfRangesWithoutOne) {
+TEST(Candidates, AreTheTopsOfRangesWithoutOne) {
   EXPECT_EQ(WithTops(1, {}), Levels({0}));
   EXPECT_EQ(WithTops(5, {}), Levels({0}));
   EXPECT_EQ(WithTops(6, {}), Levels({0, 5}));

@@ -167,7 +167,7 @@ TEST(Booster, ReadsATreeOfOneLeaf) {
   EXPECT_EQ(scores, std::vector<float>({2.0F, 2.0F}));
 }
 
-TEST(Booster, RefusesWhatIsNoModel) {
+TEST(Booster, RejectsInvalidModels) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("{}"), std::string(R"({"learner": 3})"),
         OneTree("[0,-1,-1]", "[2,-1,-1]", "[1,0,0]"),   // A node as its own child.

@@ -80,7 +80,7 @@ std::vector<TrainingRow> TwoChoices() {
           Row(2, 0, Solvable::kNo, 0, true)};
 }
 
-TEST(Examples, AreTheRowsThatAreAskedFor) {
+TEST(Examples, AreTheRequestedRows) {
   const auto rows = TwoChoices();
   const Examples all = MakeExamples(rows, {});
   EXPECT_EQ(all.features, kNumFeatures);

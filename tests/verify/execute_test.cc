@@ -28,7 +28,7 @@ Build Chain() {
   return b;
 }
 
-TEST(ExecuteTest, RunsAPlanThatHolds) {
+TEST(ExecuteTest, RunsAValidPlan) {
   const Build b = Chain();
   const ExecutionReport report = Execute(b.graph, {0, 1, 2}, {{0, 0}, {1, 8}, {2, 0}});
   EXPECT_TRUE(report.ok());
@@ -38,7 +38,7 @@ TEST(ExecuteTest, RunsAPlanThatHolds) {
   EXPECT_EQ(report.bytes_written, 16);
 }
 
-TEST(ExecuteTest, SaysWhoseBytesWhoOverwrites) {
+TEST(ExecuteTest, NamesTheVictimAndTheWriter) {
   const Build b = Chain();
   EXPECT_EQ(Described(Execute(b.graph, {0, 1, 2}, {{0, 0}, {1, 6}, {2, 0}}), b.graph),
             (Lines{"clobbered: operator \"B\" finds bytes [6, 8) of tensor \"a\" overwritten by "
@@ -97,7 +97,7 @@ TEST(ExecuteTest, ShrinksALargeArenaWithoutLosingOverlaps) {
              "\"a\" overwritten by operator \"B\" with tensor \"b\""}));
 }
 
-TEST(ExecuteTest, CountsWhatItDoesNotList) {
+TEST(ExecuteTest, CountsUnlistedFaults) {
   Build b = Chain();
   ExecutionOptions options;
   options.max_clobbers = 1;

@@ -287,7 +287,7 @@ TEST(VerifyTest, AgreesWithTheModelOnGoodAndBrokenPlans) {
 
 // The verifier must be independent: it may include the standard library, itself, and the public
 // headers of the data that it checks.
-TEST(VerifyTest, IncludesNothingOfWhatItChecks) {
+TEST(VerifyTest, IncludesNoCodeThatItChecks) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(BERTH_SOURCE_DIR "/tools/verify")) {
     const std::string extension = entry.path().extension().string();
