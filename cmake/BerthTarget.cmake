@@ -1,4 +1,4 @@
-# berth_target(TARGET) -- what every target of this project is compiled with.
+# berth_target(TARGET) -- the compile and link options of every target of this project.
 function(berth_target target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES
@@ -6,14 +6,14 @@ function(berth_target target)
     POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-  # Plans must not depend on whether the machine can multiply and add in one rounding.
+  # Plans must not depend on whether the machine has fused multiply-add.
   target_compile_options(${target} PRIVATE -ffp-contract=off)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
     # g++ 12 warns of overlapping copies within std::string's own operator+ (GCC bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<BOOL:${BERTH_WERROR}>:-Werror>)
   if(BERTH_BUILD_FUZZERS)
-    # Without coverage of the library a fuzzer would guess blindly.
+    # Fuzzers need coverage of the library.
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   if(BERTH_SANITIZE)
