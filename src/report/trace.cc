@@ -7,7 +7,7 @@
 #include "report/analysis.h"
 
 namespace berth {
-namespace internal::page {
+namespace internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,11 +30,11 @@ class Events {
 };
 
 }  // namespace
-}  // namespace internal::page
+}  // namespace internal::report
 
 std::string WriteTrace(const Problem& problem, const Placement* placement, const Graph* graph,
                        const Order* order, const std::string& name) {
-  using namespace internal::page;
+  using namespace internal::report;
   Events events;
   const auto metadata = [&](const char* what, int thread, const std::string& value) {
     events.Add({{"name", what},
