@@ -4,7 +4,16 @@
 import { ByteAxis, ticks } from "./axis";
 import { svg } from "./dom";
 import { bytes, grouped } from "./format";
-import { type Axes, type Point, type View, listen, panned, stageOf, within, zoomed } from "./gestures";
+import {
+  type Axes,
+  type Point,
+  type View,
+  listen,
+  panned,
+  stageOf,
+  within,
+  zoomed,
+} from "./gestures";
 import type { Sweep } from "./sweep";
 import type { Theme } from "./theme";
 
@@ -104,7 +113,12 @@ export class Chart {
     this.scale = scale;
     this.x = new ByteAxis(scale === "log", capacity);
     this.y = new ByteAxis(logTraffic, [...traffic, ...bound]);
-    const range = (places: number[], pad: number, ground: number | null, log: boolean): [number, number] => {
+    const range = (
+      places: number[],
+      pad: number,
+      ground: number | null,
+      log: boolean,
+    ): [number, number] => {
       let low = ground ?? Infinity;
       let high = -Infinity;
       for (const place of places) {
@@ -122,9 +136,23 @@ export class Chart {
       return [low - pad * span * (ground !== null ? 0.6 : 1), high + pad * span];
     };
     const all = Array.from({ length: n }, (_, i) => i);
-    const known = this.sweep.curves.flatMap((each, c) => [each.least, each.least_peak].flatMap((value) => (value === null ? [] : [this.memory(c, Number(value))])));
-    const [x0, x1] = range([...all.map((i) => this.memory(curve[i]!, capacity[i]!)), ...known], 0.04, null, scale === "log");
-    const [y0, y1] = range(all.flatMap((i) => [this.y.of(traffic[i]!), this.y.of(bound[i]!)]), 0.06, this.y.of(0), logTraffic);
+    const known = this.sweep.curves.flatMap((each, c) =>
+      [each.least, each.least_peak].flatMap((value) =>
+        value === null ? [] : [this.memory(c, Number(value))],
+      ),
+    );
+    const [x0, x1] = range(
+      [...all.map((i) => this.memory(curve[i]!, capacity[i]!)), ...known],
+      0.04,
+      null,
+      scale === "log",
+    );
+    const [y0, y1] = range(
+      all.flatMap((i) => [this.y.of(traffic[i]!), this.y.of(bound[i]!)]),
+      0.06,
+      this.y.of(0),
+      logTraffic,
+    );
     this.whole = { x0, x1, y0, y1 };
     this.view = { ...this.whole };
     this.draw();
@@ -234,31 +262,83 @@ export class Chart {
     if (active >= 0) clipped.append(...this.limits(active));
     const crowded = this.inSight(visible) > CROWD;
     // The one that stands out is drawn last.
-    for (const c of [...visible.filter((each) => each !== active), ...visible.filter((each) => each === active)]) {
+    for (const c of [
+      ...visible.filter((each) => each !== active),
+      ...visible.filter((each) => each === active),
+    ]) {
       const faint = active >= 0 && c !== active && visible.length > 1;
-      clipped.append(this.curve(c, c === active || (active < 0 && visible.length <= FEW), faint, !crowded || c === active));
+      clipped.append(
+        this.curve(
+          c,
+          c === active || (active < 0 && visible.length <= FEW),
+          faint,
+          !crowded || c === active,
+        ),
+      );
     }
     const chosen = [this.selected, this.hovered].filter((i) => i >= 0 && this.shown(i));
     for (const i of chosen) {
       const { x, y } = this.at(i);
-      clipped.append(svg("circle", { cx: x, cy: y, r: 9, fill: "none", stroke: t.text, "stroke-width": i === this.selected ? 2.5 : 1.2 }));
+      clipped.append(
+        svg("circle", {
+          cx: x,
+          cy: y,
+          r: 9,
+          fill: "none",
+          stroke: t.text,
+          "stroke-width": i === this.selected ? 2.5 : 1.2,
+        }),
+      );
     }
     const nothing = this.sweep.n > 0 && this.sweep.traffic.every((value) => value === 0);
     return svg(
       "svg",
-      { width: w, height: h, viewBox: `0 0 ${w} ${h}`, "font-family": "system-ui, sans-serif", "font-size": 11.5, "aria-hidden": "true" },
+      {
+        width: w,
+        height: h,
+        viewBox: `0 0 ${w} ${h}`,
+        "font-family": "system-ui, sans-serif",
+        "font-size": 11.5,
+        "aria-hidden": "true",
+      },
       svg("title", {}, this.title),
       svg(
         "defs",
         {},
         svg("clipPath", { id: "inner" }, svg("rect", { x: left, y: top, width, height })),
-        svg("pattern", { id: "none", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { d: "M0 0V7", stroke: t.bad, "stroke-width": 1.6, "stroke-opacity": 0.35 })),
+        svg(
+          "pattern",
+          {
+            id: "none",
+            width: 7,
+            height: 7,
+            patternUnits: "userSpaceOnUse",
+            patternTransform: "rotate(45)",
+          },
+          svg("path", { d: "M0 0V7", stroke: t.bad, "stroke-width": 1.6, "stroke-opacity": 0.35 }),
+        ),
       ),
       svg("rect", { width: w, height: h, fill: t.background }),
       ...this.axes(),
       clipped,
-      nothing ? svg("text", { x: left + width / 2, y: top + height / 2, fill: t.muted, "text-anchor": "middle", "font-size": 14 }, "Nothing has to leave at any of these capacities.") : null,
-      svg("path", { d: `M${left} ${top}V${top + height}H${left + width}`, fill: "none", stroke: t.muted }),
+      nothing
+        ? svg(
+            "text",
+            {
+              x: left + width / 2,
+              y: top + height / 2,
+              fill: t.muted,
+              "text-anchor": "middle",
+              "font-size": 14,
+            },
+            "Nothing has to leave at any of these capacities.",
+          )
+        : null,
+      svg("path", {
+        d: `M${left} ${top}V${top + height}H${left + width}`,
+        fill: "none",
+        stroke: t.muted,
+      }),
     );
   }
   private inSight(curves: number[]): number {
@@ -276,21 +356,44 @@ export class Chart {
     const t = this.theme;
     const { left, top, width, height } = this.inner;
     const parts: SVGElement[] = [];
-    const text = (x: number, y: number, anchor: string, words: string) => parts.push(svg("text", { x, y, fill: t.muted, "text-anchor": anchor }, words));
+    const text = (x: number, y: number, anchor: string, words: string) =>
+      parts.push(svg("text", { x, y, fill: t.muted, "text-anchor": anchor }, words));
     for (const { at, bytes: value } of this.y.ticks(this.view.y0, this.view.y1, height / 48)) {
       const y = Math.round(this.yAt(at)) + 0.5;
-      parts.push(svg("path", { d: `M${left - 4} ${y}H${left + width}`, stroke: t.grid, "stroke-opacity": 0.7 }));
+      parts.push(
+        svg("path", {
+          d: `M${left - 4} ${y}H${left + width}`,
+          stroke: t.grid,
+          "stroke-opacity": 0.7,
+        }),
+      );
       text(left - 9, y + 4, "end", bytes(Math.round(value)));
     }
-    const marks = this.scale === "share"
-      ? ticks(this.view.x0, this.view.x1, width / 96, false).map((at): [number, string] => [at, `${grouped(at)} %`])
-      : this.x.ticks(this.view.x0, this.view.x1, width / 96).map(({ at, bytes: value }): [number, string] => [at, bytes(Math.round(value))]);
+    const marks =
+      this.scale === "share"
+        ? ticks(this.view.x0, this.view.x1, width / 96, false).map((at): [number, string] => [
+            at,
+            `${grouped(at)} %`,
+          ])
+        : this.x
+            .ticks(this.view.x0, this.view.x1, width / 96)
+            .map(({ at, bytes: value }): [number, string] => [at, bytes(Math.round(value))]);
     for (const [at, label] of marks) {
       const x = Math.round(this.xAt(at)) + 0.5;
-      parts.push(svg("path", { d: `M${x} ${top}V${top + height + 4}`, stroke: t.grid, "stroke-opacity": 0.7 }));
+      parts.push(
+        svg("path", {
+          d: `M${x} ${top}V${top + height + 4}`,
+          stroke: t.grid,
+          "stroke-opacity": 0.7,
+        }),
+      );
       text(Math.min(Math.max(x, left + 12), left + width - 14), top + height + 18, "middle", label);
     }
-    const words = { bytes: "memory", log: "memory, logarithmic", share: "memory, of the least peak" };
+    const words = {
+      bytes: "memory",
+      log: "memory, logarithmic",
+      share: "memory, of the least peak",
+    };
     text(left + width, top + height + 34, "end", words[this.scale]);
     text(left - 4, 12, "start", `traffic off chip${this.y.log ? ", logarithmic" : ""}`);
     return parts;
@@ -306,14 +409,32 @@ export class Chart {
       const x = Math.min(this.xOf(c, Number(floor)), left + width);
       if (x > left) {
         parts.push(svg("rect", { x: left, y: top, width: x - left, height, fill: "url(#none)" }));
-        if (x - left > 80) parts.push(svg("text", { x: left + 8, y: top + 16, fill: t.bad }, "does not fit"));
+        if (x - left > 80)
+          parts.push(svg("text", { x: left + 8, y: top + 16, fill: t.bad }, "does not fit"));
       }
     }
     const line = (value: string | number | null, name: string, side: number) => {
       if (value === null) return;
       const x = Math.round(this.xOf(c, Number(value))) + 0.5;
-      parts.push(svg("path", { d: `M${x} ${top}V${top + height}`, stroke: t.muted, "stroke-dasharray": "2 4" }));
-      parts.push(svg("text", { x: x + 5 * side, y: top + height * 0.12 + 12, fill: t.muted, "text-anchor": side > 0 ? "start" : "end" }, name));
+      parts.push(
+        svg("path", {
+          d: `M${x} ${top}V${top + height}`,
+          stroke: t.muted,
+          "stroke-dasharray": "2 4",
+        }),
+      );
+      parts.push(
+        svg(
+          "text",
+          {
+            x: x + 5 * side,
+            y: top + height * 0.12 + 12,
+            fill: t.muted,
+            "text-anchor": side > 0 ? "start" : "end",
+          },
+          name,
+        ),
+      );
     };
     line(curve.least, "MR", -1);
     if (curve.least_peak !== curve.least) line(curve.least_peak, "MP", 1);
@@ -331,17 +452,52 @@ export class Chart {
     const proofs = points.filter((i) => !Number.isNaN(bound[i]!));
     // What plans move holds for all larger capacities, what is proved for all smaller ones.
     let upper = "";
-    plans.forEach((i, k) => (upper += k ? `H${x(i)}V${n(this.yOf(traffic[i]!))}` : `M${x(i)} ${n(this.yOf(traffic[i]!))}`));
+    plans.forEach(
+      (i, k) =>
+        (upper += k
+          ? `H${x(i)}V${n(this.yOf(traffic[i]!))}`
+          : `M${x(i)} ${n(this.yOf(traffic[i]!))}`),
+    );
     let lower = "";
-    proofs.forEach((i, k) => (lower += k ? `V${n(this.yOf(bound[i]!))}H${x(i)}` : `M${x(i)} ${n(this.yOf(bound[i]!))}`));
+    proofs.forEach(
+      (i, k) =>
+        (lower += k ? `V${n(this.yOf(bound[i]!))}H${x(i)}` : `M${x(i)} ${n(this.yOf(bound[i]!))}`),
+    );
     if (whole && plans.length > 1) {
-      const under = proofs.filter((i) => capacity[i]! >= capacity[plans[0]!]! && capacity[i]! <= capacity[plans.at(-1)!]!).reverse();
+      const under = proofs
+        .filter(
+          (i) => capacity[i]! >= capacity[plans[0]!]! && capacity[i]! <= capacity[plans.at(-1)!]!,
+        )
+        .reverse();
       let back = "";
-      under.forEach((i, k) => (back += k ? `H${x(i)}V${n(this.yOf(bound[i]!))}` : `L${x(i)} ${n(this.yOf(bound[i]!))}`));
+      under.forEach(
+        (i, k) =>
+          (back += k ? `H${x(i)}V${n(this.yOf(bound[i]!))}` : `L${x(i)} ${n(this.yOf(bound[i]!))}`),
+      );
       group.append(svg("path", { d: `${upper}${back}Z`, fill: color, "fill-opacity": 0.16 }));
     }
-    if (whole && lower) group.append(svg("path", { d: lower, fill: "none", stroke: color, "stroke-width": 1, "stroke-dasharray": "1 3", "data-line": "bound" }));
-    if (upper) group.append(svg("path", { d: upper, fill: "none", stroke: color, "stroke-width": 1.8, "stroke-dasharray": dashes, "data-line": "traffic" }));
+    if (whole && lower)
+      group.append(
+        svg("path", {
+          d: lower,
+          fill: "none",
+          stroke: color,
+          "stroke-width": 1,
+          "stroke-dasharray": "1 3",
+          "data-line": "bound",
+        }),
+      );
+    if (upper)
+      group.append(
+        svg("path", {
+          d: upper,
+          fill: "none",
+          stroke: color,
+          "stroke-width": 1.8,
+          "stroke-dasharray": dashes,
+          "data-line": "traffic",
+        }),
+      );
     // Points by outcome, each kind as one path, however many there are.
     const r = sweep.n > 600 ? 2.4 : 4;
     const marks: Record<string, string> = {};
@@ -351,16 +507,26 @@ export class Chart {
       const outcome = sweep.value(i, "outcome");
       const key = this.kept && !this.kept[i] ? "out" : outcome;
       const [a, b] = [n(px), n(py)];
-      marks[key] = (marks[key] ?? "") + (outcome === "infeasible"
-        ? `M${n(px - r)} ${n(py - r)}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`
-        : outcome === "unknown"
-          ? `M${a} ${n(py - 1.3 * r)}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`
-          : `M${n(px - r)} ${b}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`);
+      marks[key] =
+        (marks[key] ?? "") +
+        (outcome === "infeasible"
+          ? `M${n(px - r)} ${n(py - r)}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`
+          : outcome === "unknown"
+            ? `M${a} ${n(py - 1.3 * r)}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`
+            : `M${n(px - r)} ${b}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`);
     }
     for (const [kind, d] of Object.entries(marks)) {
       const solid = kind === "optimal";
       const stroke = kind === "out" ? t.grid : kind === "infeasible" ? t.bad : color;
-      group.append(svg("path", { d, fill: solid ? color : kind === "out" || kind === "infeasible" ? "none" : t.background, stroke, "stroke-width": 1.8, "data-kind": kind }));
+      group.append(
+        svg("path", {
+          d,
+          fill: solid ? color : kind === "out" || kind === "infeasible" ? "none" : t.background,
+          stroke,
+          "stroke-width": 1.8,
+          "data-kind": kind,
+        }),
+      );
     }
     return group;
   }

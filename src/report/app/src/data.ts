@@ -77,7 +77,14 @@ export interface Data {
   remedies: { title: string; detail: string; needs: Num | null }[];
   notes: string[];
   spills: { from: number; to: number; written: Num; read: Num }[];
-  traffic: { avoidable: Num; lower_bound: Num; spilled: Num; retrieved: Num; compulsory_in: Num; compulsory_out: Num } | null;
+  traffic: {
+    avoidable: Num;
+    lower_bound: Num;
+    spilled: Num;
+    retrieved: Num;
+    compulsory_in: Num;
+    compulsory_out: Num;
+  } | null;
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];
@@ -269,9 +276,7 @@ export class Plan {
     return this.start[i]! < this.end[j]! && this.start[j]! < this.end[i]!;
   }
   private share(i: number, j: number): boolean {
-    return (
-      this.y[i]! < this.y[j]! + this.size[j]! && this.y[j]! < this.y[i]! + this.size[i]!
-    );
+    return this.y[i]! < this.y[j]! + this.size[j]! && this.y[j]! < this.y[i]! + this.size[i]!;
   }
   /** Who lies right below and above while it is live, and who has its bytes before and after. */
   neighbours(i: number): { below: number; above: number; before: number; after: number } {
@@ -283,14 +288,23 @@ export class Plan {
       if (j === i) continue;
       if (this.meet(i, j)) {
         const end = this.y[j]! + this.size[j]!;
-        if (end <= bottom && (found.below < 0 || end > this.y[found.below]! + this.size[found.below]!))
+        if (
+          end <= bottom &&
+          (found.below < 0 || end > this.y[found.below]! + this.size[found.below]!)
+        )
           found.below = j;
         if (this.y[j]! >= top && (found.above < 0 || this.y[j]! < this.y[found.above]!))
           found.above = j;
       } else if (this.share(i, j)) {
-        if (this.end[j]! <= this.start[i]! && (found.before < 0 || this.end[j]! > this.end[found.before]!))
+        if (
+          this.end[j]! <= this.start[i]! &&
+          (found.before < 0 || this.end[j]! > this.end[found.before]!)
+        )
           found.before = j;
-        if (this.start[j]! >= this.end[i]! && (found.after < 0 || this.start[j]! < this.start[found.after]!))
+        if (
+          this.start[j]! >= this.end[i]! &&
+          (found.after < 0 || this.start[j]! < this.start[found.after]!)
+        )
           found.after = j;
       }
     }

@@ -30,12 +30,25 @@ export interface View {
 
 /** The element that answers to gestures and keys. */
 export function stageOf(title: string, role: string): HTMLElement {
-  return h("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": role, "aria-label": title, "aria-describedby": "plot-keys" });
+  return h("div", {
+    class: "stage",
+    tabindex: "0",
+    role: "application",
+    "aria-roledescription": role,
+    "aria-label": title,
+    "aria-describedby": "plot-keys",
+  });
 }
 
 /** `view` kept within the whole, and no closer than `least` of each axis. */
 export function within(view: View, whole: View, least: { x: number; y: number }): View {
-  const fit = (from: number, to: number, low: number, high: number, near: number): [number, number] => {
+  const fit = (
+    from: number,
+    to: number,
+    low: number,
+    high: number,
+    near: number,
+  ): [number, number] => {
     const span = Math.min(Math.max(to - from, near), high - low);
     const start = Math.min(Math.max(from, low), high - span);
     return [start, start + span];
@@ -79,7 +92,11 @@ export function listen(stage: HTMLElement, on: Gestures): void {
         return;
       }
       const delta = (event.deltaY || event.deltaX) * unit;
-      on.zoom(Math.exp(Math.max(-1, Math.min(1, delta * 0.002))), event.shiftKey ? "x" : event.altKey ? "y" : "both", point(event));
+      on.zoom(
+        Math.exp(Math.max(-1, Math.min(1, delta * 0.002))),
+        event.shiftKey ? "x" : event.altKey ? "y" : "both",
+        point(event),
+      );
     },
     { passive: false },
   );
@@ -103,7 +120,8 @@ export function listen(stage: HTMLElement, on: Gestures): void {
     if (pointers.size === 2) {
       const [a, b] = [...pointers.values()] as [Point, Point];
       const distance = Math.hypot(a.x - b.x, a.y - b.y);
-      if (spread) on.zoom(spread / Math.max(distance, 1), "both", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+      if (spread)
+        on.zoom(spread / Math.max(distance, 1), "both", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
       spread = distance;
       moved += 10;
       return;

@@ -17,7 +17,11 @@ export function planHeader(app: PlanPage): HTMLElement {
   const plan = app.plans[0]!;
   const input = plan.raw.head["input"] as { name?: string } | undefined;
   if (data.diff) return diffHeader(app);
-  const [tone, sign, text] = OUTCOMES[plan.text("outcome")] ?? ["unsure", "?", plan.text("outcome")];
+  const [tone, sign, text] = OUTCOMES[plan.text("outcome")] ?? [
+    "unsure",
+    "?",
+    plan.text("outcome"),
+  ];
   const ordered = data.command === "schedule";
   const { traffic } = data;
   const least = traffic !== null && tone === "good";
@@ -34,17 +38,26 @@ export function planHeader(app: PlanPage): HTMLElement {
   const peak = plan.raw.peak;
   const height = plan.number("height");
   const figures: Child[] = [];
-  const add = (title: string, value: Child, note: Child = null) => figures.push(figure(title, value, note));
+  const add = (title: string, value: Child, note: Child = null) =>
+    figures.push(figure(title, value, note));
   if (!ordered) {
     const capacity = plan.number("capacity");
     const over = height !== null && capacity !== null && Number(height) > Number(capacity);
     add(
       "Height",
       amount(height, "height"),
-      over ? `${bytes(difference(height!, capacity!))} over the capacity` : height === null ? "no plan" : null,
+      over
+        ? `${bytes(difference(height!, capacity!))} over the capacity`
+        : height === null
+          ? "no plan"
+          : null,
     );
     if (capacity !== null) {
-      add("Capacity", amount(capacity, "capacity"), height !== null ? `${percent(height, capacity)} needed` : null);
+      add(
+        "Capacity",
+        amount(capacity, "capacity"),
+        height !== null ? `${percent(height, capacity)} needed` : null,
+      );
     }
   }
   if (traffic) {
@@ -54,19 +67,24 @@ export function planHeader(app: PlanPage): HTMLElement {
       amount(traffic.avoidable, "traffic"),
       `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read; ${least ? `proved the least${where}` : `at most ${percent(gap, traffic.avoidable)} to gain`}`,
     );
-    add("Compulsory traffic", amount(sum([traffic.compulsory_in, traffic.compulsory_out]), "compulsory"), `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`);
+    add(
+      "Compulsory traffic",
+      amount(sum([traffic.compulsory_in, traffic.compulsory_out]), "compulsory"),
+      `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`,
+    );
   }
   const bound = plan.number("lower_bound");
   const reached = ordered ? plan.number("peak") : height;
-  if (!traffic) add(
-    "Lower bound",
-    amount(bound, "lower_bound"),
-    bound !== null && reached !== null
-      ? Number(reached) === Number(bound)
-        ? "reached: nothing is lower"
-        : `at most ${percent(difference(reached, bound), bound)} to gain`
-      : null,
-  );
+  if (!traffic)
+    add(
+      "Lower bound",
+      amount(bound, "lower_bound"),
+      bound !== null && reached !== null
+        ? Number(reached) === Number(bound)
+          ? "reached: nothing is lower"
+          : `at most ${percent(difference(reached, bound), bound)} to gain`
+        : null,
+    );
   const before = plan.number("program_order_peak");
   add(
     "Peak load",
@@ -77,11 +95,29 @@ export function planHeader(app: PlanPage): HTMLElement {
   );
   if (plan.placed) {
     const lost = sum([peak.padding, peak.fragmentation]);
-    add("Lost at the peak", amount(lost, "lost"), height === null ? null : Number(lost) === 0 ? "nothing to gain by packing" : `${percent(lost, height)} of the height`);
+    add(
+      "Lost at the peak",
+      amount(lost, "lost"),
+      height === null
+        ? null
+        : Number(lost) === 0
+          ? "nothing to gain by packing"
+          : `${percent(lost, height)} of the height`,
+    );
   }
   const graph = plan.raw.graph;
-  add("Buffers", h("b", {}, grouped(plan.n)), graph ? `${grouped(graph.operators.name.length)} operators` : null);
-  return top(data.command, [named(input?.name ?? "plan", 80)], tone, [h("span", { "aria-hidden": "true" }, sign), label], figures);
+  add(
+    "Buffers",
+    h("b", {}, grouped(plan.n)),
+    graph ? `${grouped(graph.operators.name.length)} operators` : null,
+  );
+  return top(
+    data.command,
+    [named(input?.name ?? "plan", 80)],
+    tone,
+    [h("span", { "aria-hidden": "true" }, sign), label],
+    figures,
+  );
 }
 function diffHeader(app: PlanPage): HTMLElement {
   const [before, after] = app.plans as [Plan, Plan];
@@ -89,10 +125,17 @@ function diffHeader(app: PlanPage): HTMLElement {
   const row = (title: string, key: string, x: Num, y: Num) => {
     const delta = difference(y, x);
     const sign = Number(delta) > 0 ? "+" : "";
-    const change = Number(delta) === 0 ? "unchanged" : `${sign}${bytes(delta)} (${sign}${percent(delta, x)})`;
+    const change =
+      Number(delta) === 0 ? "unchanged" : `${sign}${bytes(delta)} (${sign}${percent(delta, x)})`;
     return figure(
       title,
-      h("span", { class: "from" }, amount(x, `${key}-before`), h("span", { class: "arrow", "aria-label": "to" }, "→"), amount(y, `${key}-after`)),
+      h(
+        "span",
+        { class: "from" },
+        amount(x, `${key}-before`),
+        h("span", { class: "arrow", "aria-label": "to" }, "→"),
+        amount(y, `${key}-after`),
+      ),
       change,
       Number(delta) > 0 ? "bad" : Number(delta) < 0 ? "good" : "",
     );
@@ -109,12 +152,24 @@ function diffHeader(app: PlanPage): HTMLElement {
     [count((change) => change[4] === 1), "retimed"],
   ];
   const parts = counts.filter(([n]) => n > 0);
-  const text = parts.length ? parts.map(([n, name]) => `${grouped(n)} ${name}`).join(", ") : "The plans are the same";
-  return top("diff", [named(before.text("file"), 50), " → ", named(after.text("file"), 50)], "unsure", [text], [
-    row("Height", "height", before.number("height")!, after.number("height")!),
-    row("Peak load", "load", diff.before.load, diff.after.load),
-    figure("Buffers", h("b", {}, `${grouped(before.n)} → ${grouped(after.n)}`), `${grouped(diff.unchanged)} unchanged${diff.same_order ? "" : ", other order of operators"}`),
-  ]);
+  const text = parts.length
+    ? parts.map(([n, name]) => `${grouped(n)} ${name}`).join(", ")
+    : "The plans are the same";
+  return top(
+    "diff",
+    [named(before.text("file"), 50), " → ", named(after.text("file"), 50)],
+    "unsure",
+    [text],
+    [
+      row("Height", "height", before.number("height")!, after.number("height")!),
+      row("Peak load", "load", diff.before.load, diff.after.load),
+      figure(
+        "Buffers",
+        h("b", {}, `${grouped(before.n)} → ${grouped(after.n)}`),
+        `${grouped(diff.unchanged)} unchanged${diff.same_order ? "" : ", other order of operators"}`,
+      ),
+    ],
+  );
 }
 
 export function conflictSentence(c: NonNullable<Data["conflict"]>): string {
@@ -135,8 +190,12 @@ export function conflictBox(app: PlanPage): HTMLElement {
     h(
       "p",
       { class: "note" },
-      c.minimal && c.buffers.length > 1 && !c.pins_collide ? "Without any one of these the others fit. " : "",
-      c.works_with !== null ? `Enough: ${bytes(c.works_with)} (${grouped(c.works_with)} B), the smallest capacity known to work. ` : "",
+      c.minimal && c.buffers.length > 1 && !c.pins_collide
+        ? "Without any one of these the others fit. "
+        : "",
+      c.works_with !== null
+        ? `Enough: ${bytes(c.works_with)} (${grouped(c.works_with)} B), the smallest capacity known to work. `
+        : "",
       button("Show these buffers", () => app.openTab("why")),
     ),
   );

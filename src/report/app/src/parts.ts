@@ -19,12 +19,24 @@ export function amount(value: Num | null, what = ""): HTMLElement {
 }
 
 export function button(text: string, act: () => void, title = ""): HTMLElement {
-  return h("button", { type: "button", onclick: act, ...(title ? { title, "aria-label": title } : {}) }, text);
+  return h(
+    "button",
+    { type: "button", onclick: act, ...(title ? { title, "aria-label": title } : {}) },
+    text,
+  );
 }
 
 /** A choice that does something and then shows its first entry again. */
-export function menu(label: string, entries: [string, string][], act: (value: string) => void): HTMLElement {
-  const list = h("select", { "aria-label": label }, ...entries.map(([value, title]) => h("option", { value }, title))) as HTMLSelectElement;
+export function menu(
+  label: string,
+  entries: [string, string][],
+  act: (value: string) => void,
+): HTMLElement {
+  const list = h(
+    "select",
+    { "aria-label": label },
+    ...entries.map(([value, title]) => h("option", { value }, title)),
+  ) as HTMLSelectElement;
   list.addEventListener("change", () => {
     act(list.value);
     list.value = entries[0]![0];
@@ -35,23 +47,41 @@ export function menu(label: string, entries: [string, string][], act: (value: st
 /** The first few of a list, and how many there are besides. */
 export function some(items: number[], make: (item: number) => HTMLElement): HTMLElement {
   const list = h("ul", {}, ...items.slice(0, MOST_LISTED).map((item) => h("li", {}, make(item))));
-  if (items.length > MOST_LISTED) list.append(h("li", {}, `and ${grouped(items.length - MOST_LISTED)} more`));
+  if (items.length > MOST_LISTED)
+    list.append(h("li", {}, `and ${grouped(items.length - MOST_LISTED)} more`));
   return list;
 }
 
 /** One of the figures at the top. */
 export function figure(title: string, value: Child, note: Child = null, tone = ""): HTMLElement {
-  return h("div", {}, h("dt", {}, title), h("dd", {}, value, note ? h("span", { class: `note ${tone}` }, note) : null));
+  return h(
+    "div",
+    {},
+    h("dt", {}, title),
+    h("dd", {}, value, note ? h("span", { class: `note ${tone}` }, note) : null),
+  );
 }
 
 export type Tone = "good" | "unsure" | "bad";
 
 /** The top of a page: what it is of, what came out, and the figures. */
-export function top(command: string, title: Child[], tone: Tone, badge: Child[], figures: Child[]): HTMLElement {
+export function top(
+  command: string,
+  title: Child[],
+  tone: Tone,
+  badge: Child[],
+  figures: Child[],
+): HTMLElement {
   return h(
     "header",
     {},
-    h("div", { class: "title" }, h("p", { class: "eyebrow" }, `Berth ${command}`), h("h1", {}, ...title), h("p", { class: `badge ${tone}` }, ...badge)),
+    h(
+      "div",
+      { class: "title" },
+      h("p", { class: "eyebrow" }, `Berth ${command}`),
+      h("h1", {}, ...title),
+      h("p", { class: `badge ${tone}` }, ...badge),
+    ),
     h("dl", { class: "figures" }, ...figures),
   );
 }

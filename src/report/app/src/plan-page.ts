@@ -8,7 +8,15 @@ import { parseFilter } from "./filter";
 import { abridged, bytes, grouped, percent, visible } from "./format";
 import { conflictBox, planHeader } from "./header";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
-import { aboutPanel, buffersPanel, changesPanel, fitPanel, operatorsPanel, peakPanel, whyPanel } from "./panels";
+import {
+  aboutPanel,
+  buffersPanel,
+  changesPanel,
+  fitPanel,
+  operatorsPanel,
+  peakPanel,
+  whyPanel,
+} from "./panels";
 import { button } from "./parts";
 import { Plot } from "./plot";
 import { csv, summary } from "./save";
@@ -28,7 +36,10 @@ export class PlanPage extends Page {
   private readonly colorBy = h("select", { "aria-label": "Colour by" }) as HTMLSelectElement;
 
   constructor(readonly data: Data) {
-    super("Search or filter: name, size>1MiB, at:peak …", data.plans[0]!.buffers.id.length > 20000 ? 120 : 0);
+    super(
+      "Search or filter: name, size>1MiB, at:peak …",
+      data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
+    );
     this.plans = data.plans.map((raw) => new Plan(raw));
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
@@ -61,8 +72,12 @@ export class PlanPage extends Page {
     return this.plans[this.side]!;
   }
   private plotTitle(plan: Plan, side: number): string {
-    const what = plan.placed ? "Addresses over time" : "Lifetimes, a row for each buffer (no addresses)";
-    return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.text("file"))}` : what;
+    const what = plan.placed
+      ? "Addresses over time"
+      : "Lifetimes, a row for each buffer (no addresses)";
+    return this.data.diff
+      ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.text("file"))}`
+      : what;
   }
 
   protected header(): HTMLElement {
@@ -82,16 +97,33 @@ export class PlanPage extends Page {
       this.applyFilter();
       this.remember();
     });
-    const files: [string, string][] = [["svg", "Picture as SVG"], ["png", "Picture as PNG"], ["csv", "Buffers as CSV"], ["txt", "Summary as text"]];
-    return { look: [h("label", {}, "Colour", this.colorBy)], group: [button("Peak", () => this.goToPeak(), "Go to the peak")], files };
+    const files: [string, string][] = [
+      ["svg", "Picture as SVG"],
+      ["png", "Picture as PNG"],
+      ["csv", "Buffers as CSV"],
+      ["txt", "Summary as text"],
+    ];
+    return {
+      look: [h("label", {}, "Colour", this.colorBy)],
+      group: [button("Peak", () => this.goToPeak(), "Go to the peak")],
+      files,
+    };
   }
   protected pictures() {
-    const sections = this.plots.map((plot) => h("section", { class: "plot-box", "aria-label": plot.title }, h("h2", {}, h("bdi", {}, plot.title)), plot.root));
+    const sections = this.plots.map((plot) =>
+      h(
+        "section",
+        { class: "plot-box", "aria-label": plot.title },
+        h("h2", {}, h("bdi", {}, plot.title)),
+        plot.root,
+      ),
+    );
     return { kind: this.data.diff ? "picture two" : "picture", sections };
   }
   protected helpTexts() {
     return {
-      spoken: "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the buffers, P shows the peak, Enter brings the selection close, question mark lists all keys.",
+      spoken:
+        "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the buffers, P shows the peak, Enter brings the selection close, question mark lists all keys.",
       keys: [
         ["Wheel", "zoom; with Shift only time, with Alt only addresses"],
         ["Drag", "pan; on the map, go there"],
@@ -106,7 +138,7 @@ export class PlanPage extends Page {
         ["Esc", "select nothing"],
       ] as [string, string][],
       filters: [
-        ["conv \"two words\"", "names of buffers and of the operators that make them"],
+        ['conv "two words"', "names of buffers and of the operators that make them"],
         ["size>1MiB offset<64K", "also >= <= = ; lifetime, start, end in steps"],
         ["live:120", "live at step 120"],
         ["at:peak", "live at the peak"],
@@ -118,7 +150,8 @@ export class PlanPage extends Page {
   }
   protected listPanels(): Panel[] {
     const panels: Panel[] = [];
-    const add = (name: string, title: string, make: (page: PlanPage) => HTMLElement) => panels.push({ name, title, make: () => make(this) });
+    const add = (name: string, title: string, make: (page: PlanPage) => HTMLElement) =>
+      panels.push({ name, title, make: () => make(this) });
     if (this.data.diff) {
       add("changes", "Changes", changesPanel);
     } else {
@@ -135,8 +168,13 @@ export class PlanPage extends Page {
     return this.plots[this.side]!;
   }
   protected keys(onButton: boolean): Keys {
-    const keys: Keys = { p: () => this.goToPeak(), ".": () => this.walk(1), ",": () => this.walk(-1) };
-    if (!onButton && this.selected >= 0) keys["Enter"] = () => this.movable().reveal(this.selected, true);
+    const keys: Keys = {
+      p: () => this.goToPeak(),
+      ".": () => this.walk(1),
+      ",": () => this.walk(-1),
+    };
+    if (!onButton && this.selected >= 0)
+      keys["Enter"] = () => this.movable().reveal(this.selected, true);
     return keys;
   }
 
@@ -159,13 +197,19 @@ export class PlanPage extends Page {
   private showLegend(): void {
     const classes = this.classes[0]!;
     const counts = classes.names.map((_, k) =>
-      this.mode === "change" ? Math.max(...this.classes.map((each) => each.counts[k]!)) : classes.counts[k]!,
+      this.mode === "change"
+        ? Math.max(...this.classes.map((each) => each.counts[k]!))
+        : classes.counts[k]!,
     );
     this.legend.replaceChildren(
       ...classes.names.flatMap((name, k) => {
         if (!counts[k]) return [];
         const look = classes.looks[k]!;
-        const swatch = h("span", { class: `swatch pattern${look.pattern}`, style: `--swatch:${look.color}`, "aria-hidden": "true" });
+        const swatch = h("span", {
+          class: `swatch pattern${look.pattern}`,
+          style: `--swatch:${look.color}`,
+          "aria-hidden": "true",
+        });
         return [this.legendButton(this.hidden, k, swatch, name, grouped(counts[k]!))];
       }),
     );
@@ -192,7 +236,10 @@ export class PlanPage extends Page {
       return rows;
     });
     const total = this.plans.reduce((all, plan) => all + plan.n, 0);
-    this.showMatches(fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`), fault !== "");
+    this.showMatches(
+      fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`),
+      fault !== "",
+    );
     this.fillTable();
   }
   private fillTable(): void {
@@ -202,11 +249,13 @@ export class PlanPage extends Page {
     // Rows are buffers of the new plan, and after them those of the old that are gone.
     const n = this.plans[1]!.n;
     const [oldMask, newMask] = this.kept.map((rows) => new Set(rows)) as [Set<number>, Set<number>];
-    this.tables.get("changes")?.setRows([
-      ...diff.added.filter((i) => newMask.has(i)),
-      ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
-      ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
-    ]);
+    this.tables
+      .get("changes")
+      ?.setRows([
+        ...diff.added.filter((i) => newMask.has(i)),
+        ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
+        ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
+      ]);
   }
   protected nextMatch(direction: number): void {
     const rows = this.kept[this.side]!;
@@ -226,19 +275,26 @@ export class PlanPage extends Page {
     this.step = null;
     const plan = this.plan;
     const plot = this.plots[side]!;
-    this.plots.forEach((each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }));
+    this.plots.forEach(
+      (each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }),
+    );
     if (buffer >= 0) {
       const near = plan.neighbours(buffer);
-      plot.marks.related = [near.below, near.above, near.before, near.after].filter((i) => i >= 0).map((i) => ({ buffer: i, kind: "neighbour" }));
+      plot.marks.related = [near.below, near.above, near.before, near.after]
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "neighbour" }));
       const tensor = plan.raw.buffers.tensor;
       if (tensor) {
         // The other residencies of the same tensor.
         tensor.forEach((t, i) => {
-          if (i !== buffer && t === tensor[buffer]) plot.marks.related.push({ buffer: i, kind: "same" });
+          if (i !== buffer && t === tensor[buffer])
+            plot.marks.related.push({ buffer: i, kind: "same" });
         });
       }
       plot.marks.selected = buffer;
-      this.say(`${abridged(plan.name(buffer), 80)}, ${bytes(plan.raw.buffers.size[buffer]!)}, live from step ${plan.raw.buffers.start[buffer]} to before ${plan.raw.buffers.end[buffer]}${plan.placed ? `, at ${plan.raw.buffers.offset![buffer]}` : ""}`);
+      this.say(
+        `${abridged(plan.name(buffer), 80)}, ${bytes(plan.raw.buffers.size[buffer]!)}, live from step ${plan.raw.buffers.start[buffer]} to before ${plan.raw.buffers.end[buffer]}${plan.placed ? `, at ${plan.raw.buffers.offset![buffer]}` : ""}`,
+      );
       if (this.data.diff) {
         const other = this.twin(side, buffer);
         if (other >= 0) this.plots[1 - side]!.marks.selected = other;
@@ -274,7 +330,11 @@ export class PlanPage extends Page {
     plot.marks = { ...plot.marks, selected: -1, step, related: [] };
     const uses = this.uses[0];
     if (uses) {
-      plot.marks.related = uses.basesAt(plan, step).map((t) => uses.bufferOf[t]!).filter((i) => i >= 0).map((i) => ({ buffer: i, kind: "used" }));
+      plot.marks.related = uses
+        .basesAt(plan, step)
+        .map((t) => uses.bufferOf[t]!)
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "used" }));
     }
     plot.revealStep(step);
     this.tables.get("operators")?.mark(step);
@@ -286,7 +346,10 @@ export class PlanPage extends Page {
     this.plots.forEach((plot) => {
       const start = Number(plot.plan.raw.peak.start);
       const span = Math.max(20, (plot.whole.x1 - plot.whole.x0) / 20);
-      plot.show({ ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 }, plot === this.plots[0]);
+      plot.show(
+        { ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 },
+        plot === this.plots[0],
+      );
     });
     this.openTab("peak");
   }
@@ -299,13 +362,27 @@ export class PlanPage extends Page {
     const b = plan.raw.buffers;
     const graph = plan.raw.graph;
     const t = b.tensor?.[buffer];
-    const shape = graph && t !== undefined ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ") : "";
+    const shape =
+      graph && t !== undefined
+        ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ")
+        : "";
     this.showTip(
-      x, y,
+      x,
+      y,
       h("b", {}, named(plan.name(buffer), 60)),
       h("span", {}, `${bytes(b.size[buffer]!)}${shape ? `, ${abridged(shape, 40)}` : ""}`),
-      h("span", {}, `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}${plan.placed ? `, at ${grouped(b.offset![buffer]!)}` : ""}`),
-      plan.atPeak.has(buffer) ? h("span", { class: "peak" }, `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`) : null,
+      h(
+        "span",
+        {},
+        `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}${plan.placed ? `, at ${grouped(b.offset![buffer]!)}` : ""}`,
+      ),
+      plan.atPeak.has(buffer)
+        ? h(
+            "span",
+            { class: "peak" },
+            `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`,
+          )
+        : null,
     );
   }
   protected showDetails(): void {
@@ -313,7 +390,14 @@ export class PlanPage extends Page {
     this.details.classList.toggle("quiet", nothing);
     this.details.replaceChildren(
       ...(nothing
-        ? [h("h2", {}, "Nothing selected"), h("p", {}, "Click a buffer, or step through them with , and . to see what it is, who makes and uses it, and what lies around it.")]
+        ? [
+            h("h2", {}, "Nothing selected"),
+            h(
+              "p",
+              {},
+              "Click a buffer, or step through them with , and . to see what it is, who makes and uses it, and what lies around it.",
+            ),
+          ]
         : this.selected < 0
           ? stepDetails(this, this.step!)
           : bufferDetails(this, this.selected)),
@@ -324,7 +408,9 @@ export class PlanPage extends Page {
   /** To the next buffer in time that passes the filter. */
   private walk(direction: number): void {
     const plan = this.plan;
-    const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!));
+    const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort(
+      (i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!,
+    ));
     const kept = this.plots[this.side]!.kept;
     let at = this.selected < 0 ? (direction > 0 ? -1 : 0) : order.indexOf(this.selected);
     for (let tried = 0; tried < order.length; ++tried) {
@@ -355,25 +441,40 @@ export class PlanPage extends Page {
     if (this.step !== null) link.set("step", String(this.step));
     link.set("colour", this.mode);
     const { view, whole } = this.plots[0]!;
-    if (view.x0 !== whole.x0 || view.x1 !== whole.x1 || view.y0 !== whole.y0 || view.y1 !== whole.y1) {
-      link.set("view", [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","));
+    if (
+      view.x0 !== whole.x0 ||
+      view.x1 !== whole.x1 ||
+      view.y0 !== whole.y0 ||
+      view.y1 !== whole.y1
+    ) {
+      link.set(
+        "view",
+        [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","),
+      );
     }
   }
   protected stateFrom(link: URLSearchParams): void {
     const side = Number(link.get("plan"));
     if (side === 1 && this.plans.length > 1) this.side = 1;
     const mode = link.get("colour");
-    if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode)) this.mode = mode;
+    if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode))
+      this.mode = mode;
     const view = viewFrom(link.get("view"));
     if (view) for (const plot of this.plots) plot.show(view, false);
     const name = link.get("buffer");
     const number = link.get("number");
-    this.selected = name !== null ? this.plan.raw.buffers.id.indexOf(name) : number !== null && Number(number) < this.plan.n ? Number(number) : -1;
+    this.selected =
+      name !== null
+        ? this.plan.raw.buffers.id.indexOf(name)
+        : number !== null && Number(number) < this.plan.n
+          ? Number(number)
+          : -1;
     const step = link.get("step");
     const steps = this.plans[0]!.raw.graph?.operators.name.length ?? 0;
     queueMicrotask(() => {
       if (this.selected >= 0) this.select(this.side, this.selected, !view);
-      else if (step !== null && Number(step) >= 0 && Number(step) < steps) this.selectStep(Math.floor(Number(step)));
+      else if (step !== null && Number(step) >= 0 && Number(step) < steps)
+        this.selectStep(Math.floor(Number(step)));
     });
   }
   protected fileStem(): string {

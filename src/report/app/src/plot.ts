@@ -84,7 +84,12 @@ export class Plot {
   private get inner() {
     const width = this.stage.clientWidth;
     const height = this.stage.clientHeight;
-    return { left: LEFT, top: TOP, width: Math.max(10, width - LEFT - RIGHT), height: Math.max(10, height - TOP - BOTTOM) };
+    return {
+      left: LEFT,
+      top: TOP,
+      width: Math.max(10, width - LEFT - RIGHT),
+      height: Math.max(10, height - TOP - BOTTOM),
+    };
   }
   private xOf(step: number): number {
     const { left, width } = this.inner;
@@ -218,8 +223,17 @@ export class Plot {
     }
     this.labels = [];
     rasterize(
-      this.pixels!, w, h, this.plan.rectangles, this.view, this.classes.of, this.paint(), this.kept,
-      pixel(this.theme.surface), scale, this.labels,
+      this.pixels!,
+      w,
+      h,
+      this.plan.rectangles,
+      this.view,
+      this.classes.of,
+      this.paint(),
+      this.kept,
+      pixel(this.theme.surface),
+      scale,
+      this.labels,
     );
     this.base.getContext("2d")!.putImageData(this.image, 0, 0);
   }
@@ -261,7 +275,11 @@ export class Plot {
       c.moveTo(x, top + height);
       c.lineTo(x, top + height + 4);
       c.stroke();
-      c.fillText(grouped(tick), Math.min(Math.max(x, left + 12), left + width - 14), top + height + 12);
+      c.fillText(
+        grouped(tick),
+        Math.min(Math.max(x, left + 12), left + width - 14),
+        top + height + 12,
+      );
     }
     c.textAlign = "left";
     c.fillText("step", 8, top + height + 12);
@@ -282,7 +300,10 @@ export class Plot {
   private drawLabels(c: CanvasRenderingContext2D): void {
     const { left, top } = this.inner;
     const scale = this.base.width / Math.max(1, this.inner.width);
-    const most = this.labels.length > 300 ? [...this.labels].sort((a, b) => b.width * b.height - a.width * a.height).slice(0, 300) : this.labels;
+    const most =
+      this.labels.length > 300
+        ? [...this.labels].sort((a, b) => b.width * b.height - a.width * a.height).slice(0, 300)
+        : this.labels;
     c.textAlign = "left";
     for (const label of most) {
       const width = label.width / scale;
@@ -321,10 +342,27 @@ export class Plot {
     const capacity = this.plan.number("capacity");
     const height = this.plan.number("height");
     const bound = this.plan.number("lower_bound");
-    if (height !== null) list.push({ value: Number(height), text: `height ${bytes(height)}`, color: t.text, dash: [] });
+    if (height !== null)
+      list.push({
+        value: Number(height),
+        text: `height ${bytes(height)}`,
+        color: t.text,
+        dash: [],
+      });
     if (bound !== null && bound !== height)
-      list.push({ value: Number(bound), text: `bound ${bytes(bound)}`, color: t.good, dash: [2, 3] });
-    if (capacity !== null) list.push({ value: Number(capacity), text: `capacity ${bytes(capacity)}`, color: t.bad, dash: [7, 4] });
+      list.push({
+        value: Number(bound),
+        text: `bound ${bytes(bound)}`,
+        color: t.good,
+        dash: [2, 3],
+      });
+    if (capacity !== null)
+      list.push({
+        value: Number(capacity),
+        text: `capacity ${bytes(capacity)}`,
+        color: t.bad,
+        dash: [7, 4],
+      });
     return list;
   }
   private drawLevels(c: CanvasRenderingContext2D): void {
@@ -348,7 +386,13 @@ export class Plot {
     c.lineWidth = 1;
   }
   /** Text with a background of its own. */
-  private tag(c: CanvasRenderingContext2D, text: string, x: number, y: number, color: string): void {
+  private tag(
+    c: CanvasRenderingContext2D,
+    text: string,
+    x: number,
+    y: number,
+    color: string,
+  ): void {
     const size = c.measureText(text).width;
     c.textAlign = "left";
     c.fillStyle = this.theme.background;
@@ -380,7 +424,13 @@ export class Plot {
     const text = `peak, step ${grouped(peak.start)}`;
     const size = c.measureText(text).width;
     const { left, width } = this.inner;
-    this.tag(c, text, x + 10 + size > left + width ? x - size - 8 : x + 8, top + height - 10, this.theme.accent);
+    this.tag(
+      c,
+      text,
+      x + 10 + size > left + width ? x - size - 8 : x + 8,
+      top + height - 10,
+      this.theme.accent,
+    );
   }
   private drawHoles(c: CanvasRenderingContext2D): void {
     const peak = this.plan.raw.peak;
@@ -405,7 +455,13 @@ export class Plot {
       c.strokeRect(from + 0.5, top + 0.5, to - from - 1, Math.max(0, bottom - top - 1));
     }
   }
-  private outline(c: CanvasRenderingContext2D, i: number, color: string, width: number, dash: number[] = []): void {
+  private outline(
+    c: CanvasRenderingContext2D,
+    i: number,
+    color: string,
+    width: number,
+    dash: number[] = [],
+  ): void {
     const r = this.plan.rectangles;
     c.setLineDash(dash);
     for (let k = 0; k < r.buffer.length; ++k) {
@@ -429,7 +485,8 @@ export class Plot {
   private drawMarks(c: CanvasRenderingContext2D): void {
     const m = this.marks;
     const t = this.theme;
-    if (m.conflict && m.conflict.size <= 500) for (const i of m.conflict) this.outline(c, i, t.bad, 1.5, [4, 3]);
+    if (m.conflict && m.conflict.size <= 500)
+      for (const i of m.conflict) this.outline(c, i, t.bad, 1.5, [4, 3]);
     if (m.step !== null) {
       const x0 = this.xOf(m.step);
       const x1 = Math.max(this.xOf(m.step + 1), x0 + 2);
@@ -439,7 +496,8 @@ export class Plot {
       c.globalAlpha = 1;
     }
     this.drawSpills(c);
-    for (const { buffer, kind } of m.related) this.outline(c, buffer, t.text, 1.5, kind === "neighbour" ? [2, 2] : [6, 2]);
+    for (const { buffer, kind } of m.related)
+      this.outline(c, buffer, t.text, 1.5, kind === "neighbour" ? [2, 2] : [6, 2]);
     if (m.hovered >= 0 && m.hovered !== m.selected) this.outline(c, m.hovered, t.text, 1);
     if (m.selected >= 0) this.outline(c, m.selected, t.accent, 3);
   }
@@ -476,7 +534,8 @@ export class Plot {
     const { steps, live } = this.plan;
     const levels = this.levels();
     const peak = Number(this.plan.raw.peak.load);
-    const most = Math.max(peak, ...levels.map((l) => (l.value <= peak * 1.6 ? l.value : 0)), 1) * 1.08;
+    const most =
+      Math.max(peak, ...levels.map((l) => (l.value <= peak * 1.6 ? l.value : 0)), 1) * 1.08;
     const y = (value: number) => 6 + height - (value / most) * height;
     // The most of each pixel's steps: no peak gets lost, however far one looks from.
     const columns = new Float64Array(Math.ceil(width)).fill(0);
@@ -486,7 +545,8 @@ export class Plot {
       const to = i + 1 < steps.length ? (steps[i + 1]! - this.view.x0) * sx : from;
       if (to < 0 || from > width) continue;
       const last = Math.min(columns.length, Math.max(Math.ceil(to), Math.floor(from) + 1));
-      for (let x = Math.max(0, Math.floor(from)); x < last; ++x) columns[x] = Math.max(columns[x]!, live[i]!);
+      for (let x = Math.max(0, Math.floor(from)); x < last; ++x)
+        columns[x] = Math.max(columns[x]!, live[i]!);
     }
     c.beginPath();
     c.moveTo(left, y(0));
@@ -531,15 +591,27 @@ export class Plot {
   }
 
   private drawMapBase(): void {
-    const width = Math.max(2, this.map.width - Math.round((LEFT + RIGHT) * (this.map.width / Math.max(1, this.map.clientWidth))));
+    const width = Math.max(
+      2,
+      this.map.width -
+        Math.round((LEFT + RIGHT) * (this.map.width / Math.max(1, this.map.clientWidth))),
+    );
     const height = Math.max(2, this.map.height);
     this.mapBase.width = width;
     this.mapBase.height = height;
     const image = new ImageData(width, height);
     rasterize(
-      new Int32Array(image.data.buffer), width, height, this.plan.rectangles, this.whole, this.classes.of,
-      { ...this.paint(), pattern: new Uint8Array(this.classes.looks.length) }, this.kept,
-      pixel(this.theme.surface), 4, null,
+      new Int32Array(image.data.buffer),
+      width,
+      height,
+      this.plan.rectangles,
+      this.whole,
+      this.classes.of,
+      { ...this.paint(), pattern: new Uint8Array(this.classes.looks.length) },
+      this.kept,
+      pixel(this.theme.surface),
+      4,
+      null,
     );
     this.mapBase.getContext("2d")!.putImageData(image, 0, 0);
   }
@@ -570,13 +642,15 @@ export class Plot {
   }
 
   private listen(): void {
-    const at = (point: { x: number; y: number }) => this.plan.at(this.stepAt(point.x), this.addressAt(point.y));
+    const at = (point: { x: number; y: number }) =>
+      this.plan.at(this.stepAt(point.x), this.addressAt(point.y));
     listen(this.stage, {
       size: () => this.inner,
       pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, axes, point) => this.zoom(factor, axes, point),
       hover: (point, event) => {
-        const inside = point !== null && point.x > LEFT && point.y < this.inner.top + this.inner.height;
+        const inside =
+          point !== null && point.x > LEFT && point.y < this.inner.top + this.inner.height;
         const buffer = inside ? at(point) : -1;
         if (buffer !== this.marks.hovered) {
           this.marks.hovered = buffer;
@@ -654,15 +728,24 @@ export class Plot {
     }
     for (const level of this.plan.placed ? this.levels() : []) {
       const y = n(this.yOf(level.value));
-      out.push(`<path d="M${left} ${y}H${left + width}" stroke="${level.color}" stroke-dasharray="${level.dash.join(" ")}"/>`);
-      out.push(`<text x="${left + 4}" y="${n(this.yOf(level.value) - 4)}" fill="${level.color}">${level.text}</text>`);
+      out.push(
+        `<path d="M${left} ${y}H${left + width}" stroke="${level.color}" stroke-dasharray="${level.dash.join(" ")}"/>`,
+      );
+      out.push(
+        `<text x="${left + 4}" y="${n(this.yOf(level.value) - 4)}" fill="${level.color}">${level.text}</text>`,
+      );
     }
     out.push("</g>");
     for (const tick of ticks(v.y0, v.y1, height / 44, this.plan.placed)) {
-      if (this.plan.placed) out.push(`<text x="${left - 6}" y="${n(this.yOf(tick) + 4)}" text-anchor="end" fill="${this.theme.muted}">${bytes(Math.round(tick))}</text>`);
+      if (this.plan.placed)
+        out.push(
+          `<text x="${left - 6}" y="${n(this.yOf(tick) + 4)}" text-anchor="end" fill="${this.theme.muted}">${bytes(Math.round(tick))}</text>`,
+        );
     }
     for (const tick of ticks(v.x0, v.x1, width / 80, false)) {
-      out.push(`<text x="${n(this.xOf(tick))}" y="${h - 5}" text-anchor="middle" fill="${this.theme.muted}">${grouped(tick)}</text>`);
+      out.push(
+        `<text x="${n(this.xOf(tick))}" y="${h - 5}" text-anchor="middle" fill="${this.theme.muted}">${grouped(tick)}</text>`,
+      );
     }
     out.push("</svg>");
     return out.join("\n") + "\n";

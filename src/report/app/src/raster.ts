@@ -95,7 +95,8 @@ export function rasterize(
       }
       if (leftEdge >= 0) {
         for (let y = top; y < bottom; ++y) {
-          for (let t = 0; t < thick && leftEdge + t < right; ++t) pixels[y * width + leftEdge + t] = edge;
+          for (let t = 0; t < thick && leftEdge + t < right; ++t)
+            pixels[y * width + leftEdge + t] = edge;
         }
       }
       if (labels && on && right - left > 44 * scale && bottom - top > 13 * scale) {

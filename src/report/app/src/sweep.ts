@@ -48,7 +48,11 @@ export class Sweep {
   /** The orders that all proofs are about, as the end of a phrase. */
   get orders(): string {
     const fixed = this.curves.filter((curve) => curve.fixed_order).length;
-    return !fixed ? "" : fixed === this.curves.length ? " in program order" : " in the orders allowed";
+    return !fixed
+      ? ""
+      : fixed === this.curves.length
+        ? " in program order"
+        : " in the orders allowed";
   }
 
   constructor(data: SweepData) {
@@ -68,10 +72,13 @@ export class Sweep {
         this.place[i] = place;
         this.capacity[i] = Number(capacity);
         this.traffic[i] = avoidable === null ? NaN : Number(avoidable);
-        this.bound[i] = curve.outcome[place] === "infeasible" ? NaN : Number(curve.lower_bound[place]);
+        this.bound[i] =
+          curve.outcome[place] === "infeasible" ? NaN : Number(curve.lower_bound[place]);
         ++i;
       });
-      return Array.from({ length: i - first }, (_, k) => first + k).sort((x, y) => this.capacity[x]! - this.capacity[y]! || x - y);
+      return Array.from({ length: i - first }, (_, k) => first + k).sort(
+        (x, y) => this.capacity[x]! - this.capacity[y]! || x - y,
+      );
     });
     this.reference = this.curves.map((curve, c) => {
       const largest = this.sorted[c]!.at(-1);
@@ -82,11 +89,23 @@ export class Sweep {
     return this.curves[this.curve[i]!]!.model;
   }
   /** What a column has at a point. */
-  value<K extends "number" | "capacity" | "outcome" | "avoidable" | "spilled" | "retrieved" | "lower_bound" | "without_addresses" | "seconds">(i: number, key: K): RawCurve[K][number] {
+  value<
+    K extends
+      | "number"
+      | "capacity"
+      | "outcome"
+      | "avoidable"
+      | "spilled"
+      | "retrieved"
+      | "lower_bound"
+      | "without_addresses"
+      | "seconds",
+  >(i: number, key: K): RawCurve[K][number] {
     return this.curves[this.curve[i]!]![key][this.place[i]!]!;
   }
   find(model: string, number: number): number {
-    for (let i = 0; i < this.n; ++i) if (this.value(i, "number") === number && this.model(i) === model) return i;
+    for (let i = 0; i < this.n; ++i)
+      if (this.value(i, "number") === number && this.model(i) === model) return i;
     return -1;
   }
   /** The part of the traffic that is not proved necessary. */
@@ -95,7 +114,8 @@ export class Sweep {
     return traffic > 0 ? (traffic - this.bound[i]!) / traffic : traffic;
   }
   summary(points: number[]): Summary {
-    const count = (outcome: string) => points.filter((i) => this.value(i, "outcome") === outcome).length;
+    const count = (outcome: string) =>
+      points.filter((i) => this.value(i, "outcome") === outcome).length;
     const sorted = [...points].sort((x, y) => this.capacity[x]! - this.capacity[y]!);
     return {
       proved: count("optimal"),
@@ -118,10 +138,25 @@ export class Sweep {
 /** All points as the table that `berth sweep -o` writes, and --merge reads. */
 export function sweepCsv(sweep: Sweep, points: number[]): string {
   const cell = (text: string) => (/[,"\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const rows = points.map((i) => [
-    cell(sweep.model(i)), sweep.value(i, "number"), sweep.value(i, "capacity"), sweep.value(i, "outcome"), sweep.value(i, "avoidable") ?? "",
-    sweep.value(i, "spilled"), sweep.value(i, "retrieved"), sweep.value(i, "lower_bound"), sweep.value(i, "without_addresses"),
-    sweep.value(i, "seconds"), cell(sweep.curves[sweep.curve[i]!]!.input),
-  ].join(","));
-  return ["model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,seconds,input", ...rows].join("\n") + "\n";
+  const rows = points.map((i) =>
+    [
+      cell(sweep.model(i)),
+      sweep.value(i, "number"),
+      sweep.value(i, "capacity"),
+      sweep.value(i, "outcome"),
+      sweep.value(i, "avoidable") ?? "",
+      sweep.value(i, "spilled"),
+      sweep.value(i, "retrieved"),
+      sweep.value(i, "lower_bound"),
+      sweep.value(i, "without_addresses"),
+      sweep.value(i, "seconds"),
+      cell(sweep.curves[sweep.curve[i]!]!.input),
+    ].join(","),
+  );
+  return (
+    [
+      "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,seconds,input",
+      ...rows,
+    ].join("\n") + "\n"
+  );
 }
