@@ -1,6 +1,6 @@
-// How buffers look: a class each, and for each class a colour and a pattern, so that nothing is told
-// by colour alone. The hues are Paul Tol's "bright" scheme, made for colour-blind readers; sizes and
-// lifetimes are a ramp of lightness.
+// How buffers look: each class has a colour and a pattern, so that nothing is told by colour alone.
+// The hues are Paul Tol's "bright" scheme, made for colour-blind readers; sizes and lifetimes are a
+// ramp of lightness.
 import type { Data, Plan } from "./data";
 import { bytes } from "./format";
 

@@ -68,7 +68,7 @@ export function sum(values: Num[]): Num {
   return total;
 }
 
-/** Text from strangers, made visible: what reverses text, or hides, would make the page lie. */
+/** Foreign text, made visible: characters that reverse or hide text would make the page lie. */
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
@@ -76,7 +76,7 @@ export function visible(text: string): string {
   );
 }
 
-/** At most so many characters, the middle left out. */
+/** At most `most` characters, with the middle left out. */
 export function abridged(text: string, most: number): string {
   if (text.length <= most) return visible(text);
   const characters = Array.from(
@@ -88,6 +88,15 @@ export function abridged(text: string, most: number): string {
   return visible(
     characters.slice(0, head).join("") + "…" + (tail ? characters.slice(-tail).join("") : ""),
   );
+}
+
+/** Rows as CSV; null is an empty cell. */
+export function csvTable(header: string, rows: (Num | null)[][]): string {
+  const cell = (value: Num | null) => {
+    const text = String(value ?? "");
+    return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [header, ...rows.map((row) => row.map(cell).join(","))].join("\n") + "\n";
 }
 
 const SCALE: Record<string, bigint> = {
@@ -103,7 +112,7 @@ const SCALE: Record<string, bigint> = {
   gib: 1n << 30n,
   gb: 1000000000n,
 };
-/** "1.5MiB" in bytes; NaN where it is none. */
+/** "1.5MiB" in bytes; NaN if it is not a size. */
 export function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match && SCALE[match[2]!.toLowerCase()];

@@ -1,5 +1,5 @@
-// What every page has, whatever it shows: the frame with search, pictures, selection and tables; keys;
-// help; light, dark and print; and an address that is a link to what is shown.
+// What every page has: the frame with search, pictures, selection and tables; keys; help; light,
+// dark and print; and an address that links to what is shown.
 import { type Child, h } from "./dom";
 import type { View } from "./gestures";
 import { button, menu } from "./parts";

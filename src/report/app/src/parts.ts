@@ -5,7 +5,7 @@ import { bytes, grouped } from "./format";
 
 const MOST_LISTED = 12;
 
-/** Exact bytes beside the short form, both from the data. */
+/** Bytes in short and exact form. */
 export function amount(value: Num | null, what = ""): HTMLElement {
   if (value === null) return h("span", { class: "none" }, "none");
   const short = bytes(value);
@@ -44,7 +44,7 @@ export function menu(
   return list;
 }
 
-/** The first few of a list, and how many there are besides. */
+/** The first few of a list, and how many more there are. */
 export function some(items: number[], make: (item: number) => HTMLElement): HTMLElement {
   const list = h("ul", {}, ...items.slice(0, MOST_LISTED).map((item) => h("li", {}, make(item))));
   if (items.length > MOST_LISTED)
@@ -86,7 +86,38 @@ export function top(
   );
 }
 
+/** In place of the details of a selection. */
+export function nothingSelected(hint: string): HTMLElement[] {
+  return [h("h2", {}, "Nothing selected"), h("p", {}, hint)];
+}
+
+/** A picture with its title. */
+export function pictureBox(title: string, ...content: Child[]): HTMLElement {
+  const heading = h("h2", {}, h("bdi", {}, title));
+  return h("section", { class: "plot-box", "aria-label": title }, heading, ...content);
+}
+
 /** Titles and what they say; for `dl`. */
-export function facts(rows: [string, Child][]): Child[] {
-  return rows.flatMap(([title, value]) => [h("dt", {}, title), h("dd", {}, value)]);
+export function facts(rows: [string, ...Child[]][]): Child[] {
+  return rows.flatMap(([title, ...value]) => [h("dt", {}, title), h("dd", {}, ...value)]);
+}
+
+/** A small table that is written out whole; all columns hold numbers except `text`. */
+export function plainTable(
+  style: string,
+  titles: string[],
+  rows: Child[][],
+  text: number,
+): HTMLElement {
+  const look = (k: number) => (k === text ? "" : "number");
+  const head = titles.map((title, k) => h("th", { scope: "col", class: look(k) }, title));
+  const body = rows.map((row) =>
+    h("tr", {}, ...row.map((cell, k) => h("td", { class: look(k) }, cell))),
+  );
+  return h(
+    "table",
+    { class: style },
+    h("thead", {}, h("tr", {}, ...head)),
+    h("tbody", {}, ...body),
+  );
 }

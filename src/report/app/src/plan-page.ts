@@ -1,12 +1,12 @@
-// The page of a plan, or of two side by side: its pictures, what is selected of them, and what the
-// filter keeps.
+// The page of a plan, or of two side by side: pictures, selection and filter.
 import { type Classes, changesOf, classesOf, modesOf } from "./colors";
-import { type Data, Plan, Uses } from "./data";
+import { conflictBox } from "./conflict";
+import { type Data, type Move, Plan, Uses, movesOf } from "./data";
 import { bufferDetails, stepDetails } from "./details";
 import { h, named } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, grouped, percent, visible } from "./format";
-import { conflictBox, planHeader } from "./header";
+import { planHeader } from "./header";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
 import {
   aboutPanel,
@@ -17,19 +17,21 @@ import {
   peakPanel,
   whyPanel,
 } from "./panels";
-import { button } from "./parts";
+import { button, nothingSelected, pictureBox } from "./parts";
+import type { PlanApp } from "./plan-app";
 import { Plot } from "./plot";
 import { csv, summary } from "./save";
 import { isDark, themeNow } from "./theme";
 
-export class PlanPage extends Page {
+export class PlanPage extends Page implements PlanApp {
   readonly plans: Plan[];
   readonly plots: Plot[];
   readonly uses: (Uses | null)[];
   readonly changes: (Uint8Array | null)[];
+  readonly moves: Move[];
   private classes: Classes[] = [];
   private mode: string;
-  side = 0; // Which plan the selection is of.
+  private side = 0; // The plan that the selection belongs to.
   selected = -1;
   private step: number | null = null;
   private hidden = new Set<number>(); // Classes switched off in the legend.
@@ -40,22 +42,13 @@ export class PlanPage extends Page {
       "Search or filter: name, size>1MiB, at:peak …",
       data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
     );
-    this.plans = data.plans.map((raw) => new Plan(raw));
+    this.plans = data.plans.map((raw) => new Plan(raw, data.traffic));
+    this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
     this.plots = this.plans.map((plan, side) => new Plot(plan, this.plotTitle(plan, side)));
     this.mode = modesOf(this.plans[0]!, data.diff !== null)[0]![0];
-    const together = this.plots.length > 1;
-    if (together) {
-      // One scale for both: what is taller is drawn taller.
-      const all = this.plots.map((plot) => plot.whole);
-      for (const whole of all) {
-        whole.x0 = Math.min(...all.map((w) => w.x0));
-        whole.x1 = Math.max(...all.map((w) => w.x1));
-        whole.y1 = Math.max(...all.map((w) => w.y1));
-      }
-      for (const plot of this.plots) plot.view = { ...plot.whole };
-    }
+    if (this.plots.length > 1) this.shareScale();
     this.plots.forEach((plot, side) => {
       plot.onHover = (buffer, x, y) => this.hover(side, buffer, x, y);
       plot.onSelect = (buffer) => this.select(side, buffer, false);
@@ -63,28 +56,38 @@ export class PlanPage extends Page {
         for (const other of this.plots) if (other !== plot) other.show(plot.view, false);
         this.remember();
       };
-      plot.marks.spills = data.spills;
+      plot.marks.moves = this.moves;
       plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
     });
   }
+  /** One scale for both plans: the taller one is drawn taller. */
+  private shareScale(): void {
+    const all = this.plots.map((plot) => plot.whole);
+    const x0 = Math.min(...all.map((whole) => whole.x0));
+    const x1 = Math.max(...all.map((whole) => whole.x1));
+    const y1 = Math.max(...all.map((whole) => whole.y1));
+    for (const plot of this.plots) {
+      plot.whole = { ...plot.whole, x0, x1, y1 };
+      plot.view = { ...plot.whole };
+    }
+  }
 
-  get plan(): Plan {
+  private get plan(): Plan {
     return this.plans[this.side]!;
   }
   private plotTitle(plan: Plan, side: number): string {
     const what = plan.placed
       ? "Addresses over time"
-      : "Lifetimes, a row for each buffer (no addresses)";
-    return this.data.diff
-      ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.text("file"))}`
-      : what;
+      : "Lifetimes, one row per buffer (no addresses)";
+    return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.head.file)}` : what;
   }
 
   protected header(): HTMLElement {
-    return planHeader(this);
+    return planHeader(this.data, this.plans);
   }
   protected notice(): HTMLElement | null {
-    return this.data.conflict ? conflictBox(this) : null;
+    const { conflict } = this.data;
+    return conflict ? conflictBox(conflict, () => this.openTab("why")) : null;
   }
   protected tools() {
     for (const [value, title] of modesOf(this.plans[0]!, this.data.diff !== null)) {
@@ -110,47 +113,41 @@ export class PlanPage extends Page {
     };
   }
   protected pictures() {
-    const sections = this.plots.map((plot) =>
-      h(
-        "section",
-        { class: "plot-box", "aria-label": plot.title },
-        h("h2", {}, h("bdi", {}, plot.title)),
-        plot.root,
-      ),
-    );
+    const sections = this.plots.map((plot) => pictureBox(plot.title, plot.root));
     return { kind: this.data.diff ? "picture two" : "picture", sections };
   }
   protected helpTexts() {
     return {
       spoken:
-        "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the buffers, P shows the peak, Enter brings the selection close, question mark lists all keys.",
+        "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the " +
+        "buffers, P shows the peak, Enter zooms to the selection, question mark lists all keys.",
       keys: [
         ["Wheel", "zoom; with Shift only time, with Alt only addresses"],
-        ["Drag", "pan; on the map, go there"],
-        ["Double click", "bring a buffer close; on nothing, show all"],
+        ["Drag", "pan; on the map, move the view"],
+        ["Double click", "zoom to a buffer; elsewhere, show all"],
         ["← → ↑ ↓", "pan"],
         ["+ −, 0", "zoom; show all"],
         [", .", "previous, next buffer in time"],
-        ["Enter", "bring the selection close"],
+        ["Enter", "zoom to the selection"],
         ["P", "go to the peak"],
         ["/ , N", "search; next match"],
         ["T", "light or dark"],
-        ["Esc", "select nothing"],
+        ["Esc", "clear the selection"],
       ] as [string, string][],
       filters: [
         ['conv "two words"', "names of buffers and of the operators that make them"],
         ["size>1MiB offset<64K", "also >= <= = ; lifetime, start, end in steps"],
         ["live:120", "live at step 120"],
         ["at:peak", "live at the peak"],
-        ["is:pinned is:aligned", "with an offset or an alignment of their own"],
-        ["kind:gradient op:Conv", "of graphs"],
-        ["is:moved is:grown is:new …", "of two plans"],
+        ["is:pinned is:aligned", "with a fixed offset, with an alignment"],
+        ["kind:gradient op:Conv", "kind of tensor, operator (graphs)"],
+        ["is:moved is:grown is:new …", "how it changed (two plans)"],
       ] as [string, string][],
     };
   }
   protected listPanels(): Panel[] {
     const panels: Panel[] = [];
-    const add = (name: string, title: string, make: (page: PlanPage) => HTMLElement) =>
+    const add = (name: string, title: string, make: (app: PlanApp) => HTMLElement) =>
       panels.push({ name, title, make: () => make(this) });
     if (this.data.diff) {
       add("changes", "Changes", changesPanel);
@@ -192,7 +189,9 @@ export class PlanPage extends Page {
   private makerType(side: number, i: number): string {
     const { graph, buffers } = this.plans[side]!.raw;
     const step = this.uses[side]!.producer[buffers.tensor![i]!]!;
-    return step < 0 ? "not made" : visible(graph!.operators.type[step]! || "no type").slice(0, 40);
+    return step < 0
+      ? "no operator"
+      : visible(graph!.operators.type[step]! || "no type").slice(0, 40);
   }
   private showLegend(): void {
     const classes = this.classes[0]!;
@@ -214,7 +213,7 @@ export class PlanPage extends Page {
       }),
     );
   }
-  kept: number[][] = [];
+  private kept: number[][] = [];
   protected applyFilter(): void {
     let fault = "";
     let found = 0;
@@ -246,7 +245,7 @@ export class PlanPage extends Page {
     this.tables.get("buffers")?.setRows(this.kept[0]!);
     const diff = this.data.diff;
     if (!diff) return;
-    // Rows are buffers of the new plan, and after them those of the old that are gone.
+    // Rows as changesPanel() has them.
     const n = this.plans[1]!.n;
     const [oldMask, newMask] = this.kept.map((rows) => new Set(rows)) as [Set<number>, Set<number>];
     this.tables
@@ -292,8 +291,11 @@ export class PlanPage extends Page {
         });
       }
       plot.marks.selected = buffer;
+      const b = plan.raw.buffers;
+      const where = b.offset ? `, at ${b.offset[buffer]}` : "";
       this.say(
-        `${abridged(plan.name(buffer), 80)}, ${bytes(plan.raw.buffers.size[buffer]!)}, live from step ${plan.raw.buffers.start[buffer]} to before ${plan.raw.buffers.end[buffer]}${plan.placed ? `, at ${plan.raw.buffers.offset![buffer]}` : ""}`,
+        `${abridged(plan.name(buffer), 80)}, ${bytes(b.size[buffer]!)}, ` +
+          `live from step ${b.start[buffer]} to before ${b.end[buffer]}${where}`,
       );
       if (this.data.diff) {
         const other = this.twin(side, buffer);
@@ -306,8 +308,10 @@ export class PlanPage extends Page {
     this.showDetails();
     this.remember();
   }
+  zoomTo(side: number, buffer: number): void {
+    this.plots[side]!.reveal(buffer, true);
+  }
   private twins: Map<number, number>[] | null = null;
-  /** The same buffer in the other plan; -1 where that has none. */
   twin(side: number, buffer: number): number {
     if (!this.twins) {
       const [before, after] = this.plans as [Plan, Plan];
@@ -366,16 +370,13 @@ export class PlanPage extends Page {
       graph && t !== undefined
         ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ")
         : "";
+    const steps = `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}`;
     this.showTip(
       x,
       y,
       h("b", {}, named(plan.name(buffer), 60)),
       h("span", {}, `${bytes(b.size[buffer]!)}${shape ? `, ${abridged(shape, 40)}` : ""}`),
-      h(
-        "span",
-        {},
-        `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}${plan.placed ? `, at ${grouped(b.offset![buffer]!)}` : ""}`,
-      ),
+      h("span", {}, `${steps}${b.offset ? `, at ${grouped(b.offset[buffer]!)}` : ""}`),
       plan.atPeak.has(buffer)
         ? h(
             "span",
@@ -388,19 +389,15 @@ export class PlanPage extends Page {
   protected showDetails(): void {
     const nothing = this.selected < 0 && this.step === null;
     this.details.classList.toggle("quiet", nothing);
+    const hint =
+      "Click a buffer, or step through them with , and . to see its size and lifetime, " +
+      "the operators that make and use it, and its neighbours in memory.";
     this.details.replaceChildren(
       ...(nothing
-        ? [
-            h("h2", {}, "Nothing selected"),
-            h(
-              "p",
-              {},
-              "Click a buffer, or step through them with , and . to see what it is, who makes and uses it, and what lies around it.",
-            ),
-          ]
+        ? nothingSelected(hint)
         : this.selected < 0
           ? stepDetails(this, this.step!)
-          : bufferDetails(this, this.selected)),
+          : bufferDetails(this, this.side, this.selected)),
     );
   }
 
@@ -478,13 +475,14 @@ export class PlanPage extends Page {
     });
   }
   protected fileStem(): string {
-    return (this.plans[0]!.raw.head["input"] as { name?: string } | undefined)?.name ?? "plan";
+    return this.plans[0]!.head.input;
   }
   protected async file(kind: string): Promise<Blob | null> {
     const plot = this.movable();
     if (kind === "png") return new Promise((done) => plot.toCanvas().toBlob(done, "image/png"));
     if (kind === "svg") return new Blob([plot.toSvg()], { type: "image/svg+xml" });
-    if (kind === "csv") return new Blob([csv(this)], { type: "text/csv" });
-    return new Blob([summary(this)], { type: "text/plain" });
+    if (kind === "csv")
+      return new Blob([csv(this.plan, this.kept[this.side]!)], { type: "text/csv" });
+    return new Blob([summary(this.data, this.plans)], { type: "text/plain" });
   }
 }

@@ -4,6 +4,7 @@
 // between two points the least traffic is known to lie between two staircases: at most what the
 // smaller capacity's plan moves, at least what is proved for the larger.
 import type { Num, RawCurve, SweepData } from "./data";
+import { csvTable } from "./format";
 
 export const OUTCOMES = ["optimal", "feasible", "unknown", "infeasible"] as const;
 const OUTCOME_TEXTS: Record<string, string> = {
@@ -13,7 +14,7 @@ const OUTCOME_TEXTS: Record<string, string> = {
   infeasible: "does not fit",
 };
 
-/** What the points of one model come to. */
+/** The points of one model, counted. */
 export interface Summary {
   proved: number;
   unproved: number;
@@ -85,6 +86,9 @@ export class Sweep {
       return curve.least_peak ?? (largest === undefined ? 0 : this.value(largest, "capacity"));
     });
   }
+  get many(): boolean {
+    return this.curves.length > 1;
+  }
   model(i: number): string {
     return this.curves[this.curve[i]!]!.model;
   }
@@ -128,7 +132,7 @@ export class Sweep {
       tooSmall: sorted.filter((i) => this.value(i, "outcome") === "infeasible").at(-1) ?? -1,
     };
   }
-  /** Below this capacity no plan exists, as is known; null where nothing is known. */
+  /** Below this capacity no plan is known to exist; null if nothing is known. */
   floor(c: number): Num | null {
     const { tooSmall } = this.summary(this.sorted[c]!);
     return this.curves[c]!.least ?? (tooSmall < 0 ? null : this.value(tooSmall, "capacity"));
@@ -137,26 +141,22 @@ export class Sweep {
 
 /** All points as the table that `berth sweep -o` writes, and --merge reads. */
 export function sweepCsv(sweep: Sweep, points: number[]): string {
-  const cell = (text: string) => (/[,"\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const rows = points.map((i) =>
-    [
-      cell(sweep.model(i)),
-      sweep.value(i, "number"),
-      sweep.value(i, "capacity"),
-      sweep.value(i, "outcome"),
-      sweep.value(i, "avoidable") ?? "",
-      sweep.value(i, "spilled"),
-      sweep.value(i, "retrieved"),
-      sweep.value(i, "lower_bound"),
-      sweep.value(i, "without_addresses"),
-      sweep.value(i, "seconds"),
-      cell(sweep.curves[sweep.curve[i]!]!.input),
-    ].join(","),
-  );
-  return (
-    [
-      "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,seconds,input",
-      ...rows,
-    ].join("\n") + "\n"
-  );
+  const columns = [
+    "number",
+    "capacity",
+    "outcome",
+    "avoidable",
+    "spilled",
+    "retrieved",
+    "lower_bound",
+    "without_addresses",
+    "seconds",
+  ] as const;
+  const rows = points.map((i) => [
+    sweep.model(i),
+    ...columns.map((key) => sweep.value(i, key)),
+    sweep.curves[sweep.curve[i]!]!.input,
+  ]);
+  const [, ...titles] = columns;
+  return csvTable(["model", "point", ...titles, "input"].join(","), rows);
 }

@@ -1,13 +1,39 @@
-// A table of any length: only the rows in sight exist. Sorts by a click on a heading, moves by keys.
-import { h } from "./dom";
+// A table of any length: only the rows in sight exist. A click on a heading sorts, keys move.
+import type { Num } from "./data";
+import { h, named } from "./dom";
+import { grouped } from "./format";
 
 export interface TableColumn {
   title: string;
   width: string; // Of CSS grid.
   number?: boolean;
   text: (row: number) => string | Node;
-  /** What rows are sorted by; none: as they come. */
+  /** What rows are sorted by; without it, this column cannot sort. */
   value?: (row: number) => number | string;
+}
+
+/** A column of whole numbers; null is shown as a dash. */
+export function numbers(
+  title: string,
+  width: string,
+  of: (row: number) => Num | null,
+): TableColumn {
+  return {
+    title,
+    width,
+    number: true,
+    text: (row) => grouped(of(row) ?? "–"),
+    value: (row) => Number(of(row) ?? -1),
+  };
+}
+/** A column of names, abridged to `most` characters. */
+export function names(
+  title: string,
+  width: string,
+  most: number,
+  of: (row: number) => string,
+): TableColumn {
+  return { title, width, text: (row) => named(of(row), most), value: of };
 }
 
 const ROW = 28;

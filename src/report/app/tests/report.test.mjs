@@ -237,8 +237,8 @@ describe("a table of 100 buffers", () => {
       const box = plot.stage.getBoundingClientRect();
       return {
         id: p.name(best),
-        x: box.left + plot.xOf((p.start[best] + p.end[best]) / 2),
-        y: box.top + plot.yOf(p.y[best] + p.size[best] / 2),
+        x: box.left + plot.xAt((p.start[best] + p.end[best]) / 2),
+        y: box.top + plot.yAt(p.y[best] + p.size[best] / 2),
       };
     });
     await page.mouse.click(target.x, target.y);
@@ -565,7 +565,8 @@ test("100,000 buffers: a picture within 2 s, then 30 frames a second", async (co
   }, frames);
   const perFrame = ((await work()) - first) / frames;
   context.diagnostic(
-    `${(size / 1e6).toFixed(1)} MB; first picture: ${first.toFixed(0)} ms of work, ${report.seconds.toFixed(2)} s on the wall; ` +
+    `${(size / 1e6).toFixed(1)} MB; first picture: ${first.toFixed(0)} ms of work, ` +
+      `${report.seconds.toFixed(2)} s on the wall; ` +
       `a frame: ${perFrame.toFixed(1)} ms of work, ${(wall / frames).toFixed(1)} ms on the wall`,
   );
   assert.ok(first < 2000, `${first} ms until the first picture`);
@@ -722,11 +723,11 @@ test("spills are arrows between residencies", async () => {
   await fixed.close();
   await compareOrigin(page, plan, "plan", /^accepted: run in a memory/);
   await page.click("#tab-peak");
-  // An arrow for each time that a tensor comes back, and what they carry adds up.
+  // An arrow for each time that a tensor is retrieved; what they carry adds up.
   const stays = new Map();
   for (const { tensor } of plan.residencies) stays.set(tensor, (stays.get(tensor) ?? 0) + 1);
   const returns = [...stays.values()].reduce((sum, count) => sum + count - 1, 0);
-  const moves = await page.evaluate(() => window.berth.plots[0].marks.spills);
+  const moves = await page.evaluate(() => window.berth.plots[0].marks.moves);
   assert.equal(moves.length, returns);
   assert.ok(returns > 0);
   assert.equal(
@@ -738,9 +739,15 @@ test("spills are arrows between residencies", async () => {
     plan.traffic.spilled,
   );
   await page.evaluate((i) => window.berth.select(0, i, true), moves[0].from);
-  assert.match(await page.locator(".details").textContent(), /Leaves.* written; back at step/);
+  assert.match(
+    await page.locator(".details").textContent(),
+    /Spilled.* written; retrieved at step/,
+  );
   await page.evaluate((i) => window.berth.select(0, i, true), moves[0].to);
-  assert.match(await page.locator(".details").textContent(), /Comes back.* read; gone since step/);
+  assert.match(
+    await page.locator(".details").textContent(),
+    /Retrieved.* read; off chip since step/,
+  );
   assert.deepEqual(report.faults, []);
   await report.close();
 });

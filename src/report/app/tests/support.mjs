@@ -1,5 +1,5 @@
-// What the browser tests share: reports made by the command, and pages that may neither complain nor
-// ask the network for anything.
+// What the browser tests share: reports made by the command, and pages that may neither log errors
+// nor use the network.
 //
 // Needs the command (BERTH, or build/release/tools/berth/berth) and a Chromium (CHROMIUM, or
 // /usr/bin/chromium). BERTH_DATA may name a folder with graphs of real models.
@@ -60,7 +60,7 @@ export function random(seed) {
   };
 }
 
-/** A table of so many buffers, most of them short-lived. */
+/** A table of `count` buffers, most of them short-lived. */
 export function table(count, seed) {
   const next = random(seed);
   const rows = ["id,lower,upper,size"];
@@ -173,7 +173,7 @@ export async function search(page, query) {
   await page.getByRole("searchbox").fill(query);
   await settled(page);
 }
-/** The page's link to what it shows, with another tab open: written a moment after the last change. */
+/** The page's link to what it shows once another tab is open; written shortly after a change. */
 export async function linkOnceOn(page, tab) {
   await page.evaluate(() => history.replaceState(null, "", "#"));
   await page.click(`#tab-${tab}`);

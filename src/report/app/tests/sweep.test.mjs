@@ -1,4 +1,4 @@
-// Pages of sweeps in a real browser: used as people use them, and every number held against the CSV.
+// Pages of sweeps in a real browser: used as people use them, every number checked against the CSV.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,8 @@ after(async () => {
 });
 
 const header =
-  "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,seconds,input";
+  "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses," +
+  "seconds,input";
 /** The rows of a sweep's CSV, by the names of its columns, as text. */
 function csv(text) {
   const [first, ...lines] = text.trimEnd().split("\n");
@@ -342,7 +343,7 @@ describe("a sweep of one model", () => {
     assert.equal(shop.read("again.csv"), shop.read("one.csv"));
   });
 
-  test("has no serious fault of accessibility, light, dark or narrow; prints every table", async () => {
+  test("is accessible in light, dark and narrow; prints every table", async () => {
     const { page } = report;
     await page.evaluate(() => window.berth.select(1, true));
     for (const tab of ["points", "about"]) {
@@ -435,7 +436,7 @@ test("one point, no traffic anywhere, no plan anywhere", async () => {
     [
       "zero",
       [0, 1, 2].map((k) => point("m", k, 4096 - k, 0, 0)),
-      "Nothing has to leave at any of these capacities.",
+      "Nothing is spilled at any of these capacities.",
     ],
     [
       "nothing",
@@ -620,7 +621,8 @@ test("thousands of points: quick, and all of them in the table", async (context)
   }, frames);
   const perFrame = ((await work()) - first) / frames;
   context.diagnostic(
-    `${(statSync(shop.path("large.html")).size / 1e6).toFixed(2)} MB; first picture: ${first.toFixed(0)} ms of work; a frame: ${perFrame.toFixed(1)} ms of work`,
+    `${(statSync(shop.path("large.html")).size / 1e6).toFixed(2)} MB; ` +
+      `first picture: ${first.toFixed(0)} ms of work; a frame: ${perFrame.toFixed(1)} ms of work`,
   );
   assert.ok(first < 2000, `${first} ms until the first picture`);
   assert.ok(perFrame < 1000 / 30, `${perFrame} ms for a frame`);
