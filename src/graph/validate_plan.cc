@@ -97,7 +97,7 @@ class Checker {
     makers_ = makers;
   }
 
-  // The residencies by themselves.
+  // Checks the residencies by themselves.
   Result<void> CheckShape() {
     const auto steps = static_cast<Step>(plan_.order.size());
     begin_.assign(graph_.tensors.size() + 1, 0);
@@ -195,7 +195,7 @@ class Checker {
                                     " but is dead: no operator uses it from then on");
       }
       copied = true;
-      // The last value of a result goes out in any case.
+      // The last value of a result is written in any case.
       if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
@@ -288,7 +288,7 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
     for (const TensorIndex t : graph.operators[v].outputs) ++accesses[t];
     internal::BasesUsed(graph, makers, v, bases);
     for (const TensorIndex base : bases) ++accesses[base];
-    // A new value has to go out as well before its bytes can leave.
+    // A new value must also be written before the tensor can be spilled.
     for (const TensorIndex base : graph.operators[v].mutates) ++accesses[base];
   }
   Bytes total = 0;

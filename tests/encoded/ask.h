@@ -1,4 +1,4 @@
-// tests/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
+// tests/encoded/ask.h -- one question to any of the solvers, without bounds and greedy plans.
 #ifndef BERTH_TESTS_ENCODED_ASK_H_
 #define BERTH_TESTS_ENCODED_ASK_H_
 

@@ -1,9 +1,9 @@
-// What ReadOnnx() reads is a valid graph whose operators can be put in another order and back; what
-// it refuses, it refuses on one line that names the file. The first byte chooses the options.
+// A model that ReadOnnx() accepts is a valid graph whose operators can be reordered and restored; a
+// rejected one gets one line that names the file. The first byte chooses the options.
 //
-// Bytes changed at random mostly give damaged lengths. So most mutations are made to the tree of
-// messages that the bytes stand for, and lengths follow: numbers and names change, entries go, come
-// twice, change places or take the content of others.
+// Random changes of bytes mostly damage lengths. So most mutations change the tree of messages that
+// the bytes represent, with correct lengths: numbers and names change; entries are removed,
+// repeated, swapped or get the contents of others.
 
 #include <algorithm>
 #include <cstddef>
@@ -215,7 +215,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   berth::OnnxOptions options;
   if ((data[0] & 1) != 0) options.element_bytes = 1;
   if ((data[0] & 2) != 0) options.dimensions = {{"n", 3}};
-  // A copy of its own: reading past its end is then noticed.
+  // A copy: reading past its end is then detected.
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto model = berth::ReadOnnx(text, "m", options);
   if (!model) {

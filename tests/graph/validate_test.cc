@@ -166,7 +166,7 @@ TEST(ValidateGraphTest, WritesInPlaceNeedAnOrder) {
                 "but no edge fixes their order; operator \"S\" must come after operator \"W\"");
   b.graph.operators[3].after = {2};
   EXPECT_TRUE(Validate(b.graph));
-  // A path does as well as an edge.
+  // A path is enough; it need not be an edge.
   Build path = Build().Made("a", 1).Made("r", 1).Made("s", 1).Made("t", 1);
   path.Op("A", {}, {"a"}).Op("R", {"a"}, {"r"}).Op("S", {"r"}, {"s"}).Op("T", {"s"}, {"t"});
   path.Op("W", {"t"}, {}, {"a"});
@@ -175,8 +175,8 @@ TEST(ValidateGraphTest, WritesInPlaceNeedAnOrder) {
   EXPECT_FALSE(Validate(path.graph));
 }
 
-// Every edge that makes up the order of writes is needed: without it the graph is valid only if a
-// path is left. Reachability is found by going through all paths.
+// Every edge that orders writes is needed: without it the graph is valid only if another path
+// exists. Reachability is computed by following all paths.
 TEST(ValidateGraphTest, HazardsAreFoundOnRandomGraphs) {
   int invalid = 0;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {

@@ -169,7 +169,8 @@ TEST(ReadCsvTest, ErrorsAreOneLineWhateverTheName) {
   EXPECT_EQ(table.error().message.substr(0, 22), "a\\nb\\x1b[31m:1:1: the ");
 }
 
-// Whatever is broken in a valid table, it is read or refused with its place, and never breaks us.
+// A damaged table is either read or rejected with the position of the error; it never crashes the
+// reader.
 TEST(ReadCsvTest, SurvivesDamage) {
   internal::Random random(1);
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-// A file around lists of nodes and tensors.
+// A file with the given lists of nodes and tensors.
 std::string File(std::string_view nodes, std::string_view tensors) {
   return R"({"format": "berth-graph", "format_version": 1, "nodes": [)" + std::string(nodes) +
          R"(], "tensors": [)" + std::string(tensors) + "]}";
@@ -30,7 +30,7 @@ void ExpectRefused(const std::string& text, ErrorCode code, const std::string& m
   EXPECT_EQ(graph.error().message, "g.json" + message) << text;
 }
 
-// One tensor, or one node beside the tensor x, with something wrong.
+// One tensor, or one node beside the tensor x, with an error.
 void ExpectBadTensor(const std::string& tensor, const std::string& message) {
   ExpectRefused(File("", tensor), ErrorCode::kParse, message);
 }
@@ -65,7 +65,7 @@ TEST(ReadGraphJsonTest, ReadsEveryField) {
   EXPECT_EQ(*graph, expected);
 }
 
-TEST(ReadGraphJsonTest, RefusesWhatIsNoGraph) {
+TEST(ReadGraphJsonTest, RejectsOtherFiles) {
   ExpectRefused("", ErrorCode::kParse, ":1:1: the JSON ends in the middle");
   ExpectRefused("{\"nodes\": [\n}", ErrorCode::kParse, ":2:1: not JSON from here on: \"}\"");
   ExpectRefused("[]", ErrorCode::kParse, ": not a graph: an array where an object should be");

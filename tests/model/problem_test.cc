@@ -169,12 +169,12 @@ TEST(Sections, AreTheMaximalSetsLiveTogether) {
   EXPECT_EQ(sections[1].load, 10);
 }
 
-TEST(MaxLiveLoad, CountsWhatAlignmentMustWaste) {
+TEST(MaxLiveLoad, CountsAlignmentPadding) {
   Problem problem;
   problem.buffers = {Make("a", 0, 2, 5), Make("b", 0, 2, 5), Make("c", 0, 2, 3)};
   EXPECT_EQ(MaxLiveLoad(problem).lower_bound, 13);
   problem.buffers[0].alignment = problem.buffers[1].alignment = 16;
-  // The two stand at 0 and 16 at best.
+  // The best offsets are 0 and 16.
   EXPECT_EQ(MaxLiveLoad(problem).load, 13);
   EXPECT_EQ(MaxLiveLoad(problem).lower_bound, 21);
 }

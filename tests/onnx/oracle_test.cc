@@ -1,5 +1,5 @@
-// What ONNX's own library says of a model against what we say: shapes of operators with random
-// operands and attributes, whole models without their shapes, and models in another order.
+// Berth's importer against ONNX's own library: shapes of operators with random operands and
+// attributes, whole models without their shapes, and reordered models.
 
 #include <gtest/gtest.h>
 #include <onnx/checker.h>
@@ -43,7 +43,7 @@ std::string ShapeText(const ::onnx::TypeProto& type) {
   return text;
 }
 
-// The shapes that the library finds, by value; nothing where it refuses the model.
+// The shapes that the library infers, by value; nothing if it rejects the model.
 std::optional<std::map<std::string, std::string>> LibraryShapes(std::string_view bytes) {
   ::onnx::ModelProto model;
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
@@ -74,7 +74,7 @@ TEST(OnnxOracle, RandomOperatorsHaveTheLibrarysShapes) {
     const auto ours = ReadOnnx(random.model, "m");
     if (!library) continue;
     if (!ours) {
-      // What cannot run, though the library does not look.
+      // Cannot run, although the library does not check it.
       const std::string& message = ours.error().message;
       const bool known = message.find("comes twice") != std::string::npos ||
                          message.find("elements are reshaped to") != std::string::npos ||
@@ -95,13 +95,13 @@ TEST(OnnxOracle, RandomOperatorsHaveTheLibrarysShapes) {
     }
   }
   for (const std::string& type : onnx_build::RandomOperatorTypes()) {
-    // Of these the library of ONNX 1.12 never knows all dimensions.
+    // For these the library of ONNX 1.12 never infers all dimensions.
     if (type == "OneHot" || type == "NonZero") continue;
     EXPECT_GE(compared[type], 20) << type;
   }
 }
 
-// Real models; skipped where there are none.
+// Real models; skipped if there are none.
 class OnnxModels : public testing::Test {
  protected:
   void SetUp() override {
@@ -116,7 +116,7 @@ class OnnxModels : public testing::Test {
   std::vector<std::string> paths_;
 };
 
-// Without the shapes in the file we find the same.
+// Without the shapes in the file, the importer infers the same shapes.
 TEST_F(OnnxModels, ShapesFollowFromTheInputs) {
   for (const std::string& path : paths_) {
     SCOPED_TRACE(path);
@@ -136,8 +136,8 @@ TEST_F(OnnxModels, ShapesFollowFromTheInputs) {
   }
 }
 
-// In any order that the graph allows, the model is one that the library accepts; its nodes are the
-// old ones in that order, and all else is the same.
+// In any order that the graph allows, the library accepts the model; its nodes are the original
+// ones in that order, and everything else is unchanged.
 TEST_F(OnnxModels, ReorderedModelsPassTheChecker) {
   for (const std::string& path : paths_) {
     SCOPED_TRACE(path);

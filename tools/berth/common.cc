@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -112,11 +111,12 @@ void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& argu
 }  // namespace
 
 std::optional<double> ParseDuration(std::string_view text) {
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
+  const std::string digits(text.substr(0, text.find_first_not_of("0123456789.")));
+  char* end = nullptr;
+  const double number = std::strtod(digits.c_str(), &end);
+  if (end == digits.c_str() || !std::isfinite(number)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - digits.c_str()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   static const std::map<std::string_view, double> kUnits = {
       {"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};

@@ -1,9 +1,9 @@
 #include "tools/berth/runner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -128,13 +128,13 @@ std::optional<double> FindSeconds(const std::string& output, const std::string& 
   const std::string before = pattern.substr(0, pattern.find(kPlaceholder));
   const std::size_t at = output.rfind(before);
   if (at == std::string::npos) return std::nullopt;
-  double seconds = 0;
-  const char* const first = output.data() + at + before.size();
-  const char* const last = output.data() + output.size();
-  const auto [end, error] = std::from_chars(first, last, seconds);
+  // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
+  const char* const first = output.c_str() + at + before.size();
+  char* end = nullptr;
+  const double seconds = std::strtod(first, &end);
   const std::string after = pattern.substr(before.size() + kPlaceholder.size());
-  const bool whole = std::string_view(end, static_cast<std::size_t>(last - end)).starts_with(after);
-  return error == std::errc() && whole ? std::optional(seconds) : std::nullopt;
+  const bool found = end != first && std::string_view(end).starts_with(after);
+  return found ? std::optional(seconds) : std::nullopt;
 }
 
 void JudgePeer(const Problem& problem, const Runner& runner, const std::string& path,

@@ -16,10 +16,17 @@ export function h(tag: string, attributes: Attributes = {}, ...children: Child[]
 }
 
 /** An element of SVG, with its numbers rounded to hundredths. */
-export function svg(tag: string, attributes: Record<string, string | number> = {}, ...children: Child[]): SVGElement {
+export function svg(
+  tag: string,
+  attributes: Record<string, string | number> = {},
+  ...children: Child[]
+): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
+    element.setAttribute(
+      name,
+      typeof value === "number" ? String(Math.round(value * 100) / 100) : value,
+    );
   }
   for (const child of children) if (child) element.append(child);
   return element;
