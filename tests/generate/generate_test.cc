@@ -110,8 +110,9 @@ TEST(GenerateTest, PlantedIsFullAndItsPlanHolds) {
   for (const GenerateParameters& parameters : ParameterSets(Family::kPlanted)) {
     const GeneratedProblem generated = MustGenerate(Family::kPlanted, parameters);
     ASSERT_TRUE(generated.plan);
-    const Report report = Verify(generated.problem, generated.plan->offsets);
-    EXPECT_TRUE(report.ok()) << Describe(report, generated.problem, generated.plan->offsets);
+    const auto report = verify::VerifyOffsets(generated.problem, generated.plan->offsets);
+    EXPECT_TRUE(report.ok()) << Describe(
+        report, generated.problem, verify::AsPlan(generated.problem, generated.plan->offsets));
     EXPECT_EQ(report.height, generated.plan->height);
     EXPECT_TRUE(ValidatePlacement(generated.problem, *generated.plan).has_value());
     ExpectFull(generated.problem, parameters.steps.value_or(1000), report.height);
@@ -242,8 +243,9 @@ TEST(VariantTest, TimeRunsBackwardsAndAFewBuffersAreGone) {
   EXPECT_NE(reversed, problem);
   EXPECT_EQ(MakeVariant(reversed, {1, 0}).value(), problem);
   EXPECT_TRUE(Validate(reversed).has_value());
-  EXPECT_EQ(Verify(reversed, generated.plan->offsets).height, generated.plan->height);
-  EXPECT_TRUE(Verify(reversed, generated.plan->offsets).ok());
+  EXPECT_EQ(verify::VerifyOffsets(reversed, generated.plan->offsets).height,
+            generated.plan->height);
+  EXPECT_TRUE(verify::VerifyOffsets(reversed, generated.plan->offsets).ok());
 
   // The reversed problem lacks 3 % of 150 buffers, rounded up; each seed removes different ones.
   std::map<std::string, int> dropped;
@@ -313,8 +315,8 @@ TEST(GenerateTest, PinsDoNotCollide) {
       offsets.push_back(*buffer.offset);
     }
     EXPECT_GT(offsets.size(), 30U);
-    const Report report = Verify(pinned, offsets);
-    EXPECT_TRUE(report.ok()) << Describe(report, pinned, offsets);
+    const auto report = verify::VerifyOffsets(pinned, offsets);
+    EXPECT_TRUE(report.ok()) << Describe(report, pinned, verify::AsPlan(pinned, offsets));
   }
 }
 

@@ -8,7 +8,7 @@
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -117,11 +117,11 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
   b.Op("A", {}, {"a"}).Op("R", {"a"}, {"b"}).Op("W", {}, {}, {"a"}, {"R"});
   b.Op("C", {}, {"c"}, {}, {"A"});
   ASSERT_TRUE(Validate(b.graph));
-  EXPECT_TRUE(VerifyOrder(b.graph, {0, 3, 1, 2}).ok());
+  EXPECT_TRUE(verify::VerifyOrder(b.graph, {0, 3, 1, 2}).ok());
   const auto described = [&](const Order& order) {
     std::vector<std::string> lines;
-    for (const OrderFault& fault : VerifyOrder(b.graph, order).faults) {
-      lines.push_back(Describe(fault, b.graph));
+    for (const verify::Fault& fault : verify::VerifyOrder(b.graph, order).faults) {
+      lines.push_back(Describe(fault, b.graph, verify::AsPlan(order)));
     }
     return lines;
   };
@@ -150,12 +150,12 @@ TEST(PeakTest, AllCountersAgreeOnRandomOrders) {
     const Counting counting{seed % 3 == 0, seed % 5 == 0};
     const Order order = RandomOrder(graph, seed);
     ASSERT_TRUE(ValidateOrder(graph, order));
-    const OrderReport report = VerifyOrder(graph, order, counting);
-    ASSERT_TRUE(report.ok()) << Describe(report.faults[0], graph);
+    const verify::PlanReport report = verify::VerifyOrder(graph, order, counting);
+    ASSERT_TRUE(report.ok()) << Describe(report, graph, verify::AsPlan(order));
     const Liveness liveness = Live(graph, order, counting);
     EXPECT_EQ(liveness.peak, report.peak);
     EXPECT_EQ(liveness.live, report.live);
-    EXPECT_EQ(static_cast<std::size_t>(liveness.peak_step), report.peak_step);
+    EXPECT_EQ(liveness.peak_step, report.peak_step);
     const Topology topology = Compile(graph, counting);
     EXPECT_EQ(PeakOf(topology, AsIndices(order)), report.peak);
     if (liveness.peak > 0) {
@@ -174,7 +174,7 @@ TEST(PeakTest, AllCheckersAgreeOnValidOrders) {
     if (order.size() < 2) continue;
     std::swap(order[seed % (order.size() - 1)], order[seed % (order.size() - 1) + 1]);
     const bool is_valid = ValidateOrder(graph, order).has_value();
-    EXPECT_EQ(is_valid, VerifyOrder(graph, order).ok()) << seed;
+    EXPECT_EQ(is_valid, verify::VerifyOrder(graph, order).ok()) << seed;
     valid += is_valid ? 1 : 0;
   }
   EXPECT_GT(valid, 200);
@@ -203,7 +203,7 @@ TEST(OracleScheduleTest, TheTwoOraclesAgreeAndTheVerifierConfirms) {
     const Counting counting{seed % 3 == 0, seed % 5 == 0};
     const OracleOrder best = OracleSchedule(graph, counting);
     EXPECT_EQ(best.peak, OracleScheduleByOrders(graph, counting).peak);
-    const OrderReport report = VerifyOrder(graph, best.order, counting);
+    const verify::PlanReport report = verify::VerifyOrder(graph, best.order, counting);
     EXPECT_TRUE(report.ok());
     EXPECT_EQ(report.peak, best.peak);
     EXPECT_LE(best.peak, Live(graph, ProgramOrder(graph), counting).peak);

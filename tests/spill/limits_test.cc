@@ -14,7 +14,7 @@
 #include "spill/segments.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/verify_spill.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -62,7 +62,7 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   ASSERT_TRUE(answer->best.has_value());
   EXPECT_EQ(answer->best->traffic.spilled, kBytes);
   EXPECT_EQ(answer->best->traffic.retrieved, 7 * kBytes);
-  EXPECT_TRUE(VerifySpillPlan(fits, {}, options.capacity, *answer->best).ok());
+  EXPECT_TRUE(verify::VerifyPlan(fits, {}, options.capacity, *answer->best).ok());
 
   // 1 + 11 and 2 x 11: 34 x 2^55 do not, though all tensors together do.
   const Graph exceeds = ComesBack(kBytes, 11);
@@ -154,7 +154,8 @@ TEST(SpillLimits, CapacitiesBeyondThemAreRefused) {
 // Sums of a plan's stated figures do not wrap around.
 TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   const Graph graph = ComesBack(Bytes{1} << 55, 20);
-  SpillPlan plan;
+  MemoryPlan plan;
+  plan.memories.emplace_back();
   plan.order = ProgramOrder(graph);
   for (Step s = 0; s < static_cast<Step>(plan.order.size()); ++s) {
     plan.residencies.push_back({0, s, s + 1, 0, true, false});
@@ -162,7 +163,7 @@ TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   for (int i = 0; i < 3; ++i) {  // Up to 2^58 bytes; 61 of these would exceed 64 bits.
     Graph larger = graph;
     larger.tensors[0].bytes = Bytes{1} << (56 + i);
-    const SpillReport report = VerifySpillPlan(larger, {}, std::nullopt, plan);
+    const verify::PlanReport report = verify::VerifyPlan(larger, {}, std::nullopt, plan);
     EXPECT_FALSE(report.ok());
     EXPECT_GT(report.traffic.retrieved, kMaxBytes);
     EXPECT_GT(report.traffic.avoidable(), 0);
@@ -239,13 +240,13 @@ TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
     options.capacity *= factor;
     const auto answer = PlanWithSpills(large, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    EXPECT_EQ(answer->without_addresses, factor * small_answer->without_addresses);
-    EXPECT_EQ(answer->lower_bound, factor * small_answer->lower_bound);
+    EXPECT_EQ(answer->traffic_by_sum, factor * small_answer->traffic_by_sum);
+    EXPECT_EQ(answer->traffic_bound, factor * small_answer->traffic_bound);
     EXPECT_EQ(answer->best.has_value(), small_answer->best.has_value());
-    spilling += answer->without_addresses > 0 ? 1 : 0;
+    spilling += answer->traffic_by_sum > 0 ? 1 : 0;
     if (!answer->best) continue;
-    EXPECT_TRUE(VerifySpillPlan(large, {}, options.capacity, *answer->best).ok());
-    repaired += answer->best->traffic.avoidable() > answer->without_addresses ? 1 : 0;
+    EXPECT_TRUE(verify::VerifyPlan(large, {}, options.capacity, *answer->best).ok());
+    repaired += answer->best->traffic.avoidable() > answer->traffic_by_sum ? 1 : 0;
   }
   EXPECT_GT(spilling, 15);
   EXPECT_GT(repaired, 0);

@@ -69,15 +69,15 @@ TEST(ExecuteTest, WritesInPlaceOnTheWrongSide) {
   b.Op("A", {}, {"a"}).Op("R", {"a"}, {"r"}).Op("W", {}, {}, {"a"}, {"R"});
   EXPECT_TRUE(Execute(b.graph, {0, 1, 2}, {{1, 0}, {2, 4}}).ok());
   EXPECT_EQ(Described(Execute(b.graph, {0, 2, 1}, {{1, 0}, {2, 4}}), b.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" as operator "
-                   "\"W\" wrote them, not as operator \"A\" wrote them"}));
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" with the value "
+                   "of operator \"W\" instead of the value of operator \"A\""}));
   // Outside of the arena too.
   Build update = Build().Source("w", 4, TensorKind::kParameter).Made("r", 4);
   update.Op("R", {"w"}, {"r"}).Op("W", {}, {}, {"w"}, {"R"});
   EXPECT_TRUE(Execute(update.graph, {0, 1}, {{1, 0}}).ok());
   EXPECT_EQ(Described(Execute(update.graph, {1, 0}, {{1, 0}}), update.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" as operator "
-                   "\"W\" wrote them, not as they were before the run"}));
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" with the value "
+                   "of operator \"W\" instead of the initial value"}));
   EXPECT_EQ(Described(Execute(b.graph, {1, 0, 2}, {{1, 0}, {2, 4}}), b.graph).front(),
             "clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" never written");
 }

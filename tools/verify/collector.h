@@ -11,7 +11,7 @@
 
 namespace berth::verify {
 
-// An offset may be any 64-bit number, and the top of a buffer then need not be one.
+// An offset may be any 64-bit number, so the top of a buffer may need more bits.
 __extension__ using Wide = __int128;
 
 [[nodiscard]] inline Bytes Clamp(Wide value) {

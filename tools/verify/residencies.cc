@@ -147,7 +147,7 @@ class Run {
   }
 
  private:
-  // Sums of what strangers write stop above all that a plan can state.
+  // Sums from untrusted plans saturate above every valid figure.
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
   [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
   [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
@@ -166,7 +166,7 @@ class Run {
       for (const TensorIndex t : touch.needs) last_use_[t] = static_cast<Step>(s);
       for (const TensorIndex t : touch.writes) {
         last_use_[t] = last_write_[t] = static_cast<Step>(s);
-        if (!made_[t]) result_[t] = true;  // A given tensor with a new value has to go back.
+        if (!made_[t]) result_[t] = true;  // An input with a new value must be written back.
       }
     }
   }
@@ -211,7 +211,7 @@ class Run {
   void End(std::size_t i) {
     const Residency& r = plan_.residencies[i];
     const TensorIndex t = r.tensor;
-    // What is given may be there from the start, for as long as the plan likes.
+    // A given tensor may be in memory from the start, used or not, for any number of steps.
     if (!used_[i] && !preloaded_[i]) Add(FaultKind::kUselessResidency, t, i);
     if (!r.written_out) return;
     if (last_use_[t] < step_ && !result_[t]) {
@@ -256,7 +256,7 @@ class Run {
       writer_[t] = v;
       if (at_[t] != kNone) Write(at_[t], Latest(t));
     }
-    // What it has read must have survived what it has written, and what it makes must be there.
+    // Its inputs must have survived its writes, and its outputs must be in memory.
     for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
     for (const TensorIndex t : touches_[v].writes) Look(v, t, wrong);
   }
@@ -275,7 +275,7 @@ class Run {
       if (!result_[t] || !IsCounted(t) || last_use_[t] < 0) continue;
       if (store_[t] == Latest(t)) continue;
       if (at_[t] != kNone && HoldsLatest(at_[t])) continue;
-      // What was there from the start and has a new value has nowhere to go.
+      // A preloaded tensor that is not a result need not survive with its new value.
       if (!declared_[t] && WasPreloaded(t)) continue;
       Add(FaultKind::kLostResult, t, kNone);
     }

@@ -1,4 +1,4 @@
-// tools/verify/touches.h -- what the operators of a graph do with bytes.
+// tools/verify/touches.h -- which bytes the operators of a graph use.
 #ifndef BERTH_TOOLS_VERIFY_TOUCHES_H_
 #define BERTH_TOOLS_VERIFY_TOUCHES_H_
 
@@ -11,7 +11,7 @@ namespace berth::verify {
 
 // The bases that an operator touches.
 struct Touches {
-  std::set<TensorIndex> needs;  // Whose bytes it finds: reads, views, writes in place.
+  std::set<TensorIndex> needs;  // Whose bytes it reads, also by views or writes in place.
   std::set<TensorIndex> makes;
   std::set<TensorIndex> writes;  // That it makes or writes in place.
 };
