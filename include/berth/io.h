@@ -51,9 +51,8 @@ struct Table {
                                    const std::vector<Bytes>* offsets = nullptr);
 
 // Reads a graph (docs/formats/graph.md). `name` is what errors call the file. The result is
-// validated. Errors: kParse "NAME:LINE:COLUMN: ..." for what is not JSON, else "NAME: node number
-// 3,
-// \"conv\": ..."; kInvalidGraph "NAME: operator \"conv\": ...".
+// validated. Errors: kParse "NAME:LINE:COLUMN: ..." for what is not JSON, else
+// "NAME: node number 3, \"conv\": ..."; kInvalidGraph "NAME: operator \"conv\": ...".
 [[nodiscard]] Result<Graph> ReadGraphJson(std::string_view text, std::string_view name);
 // Writes `graph` as ReadGraphJson() reads it, an operator or a tensor a line. Names that are not
 // UTF-8 are written with U+FFFD in place of what is not.
@@ -169,8 +168,7 @@ class FileView {
                                      std::span<const std::string_view> pieces);
 
 // "512KiB", "1MiB", "1.5GiB", "64kB", "512K" (as KiB), "1048576", "1048576B": a size in bytes.
-// Nothing if it is not
-// one, is not whole, is negative or exceeds kMaxBytes.
+// Nothing if it is not one, is not whole, is negative or exceeds kMaxBytes.
 [[nodiscard]] std::optional<Bytes> ParseBytes(std::string_view text);
 // "1.5 MiB": for people; exact where it is a whole number of units, else three significant digits.
 [[nodiscard]] std::string FormatBytes(Bytes bytes);

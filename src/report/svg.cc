@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wide.h"
 #include "berth/io.h"
 #include "berth/report.h"
 #include "report/coloring.h"
@@ -46,9 +47,9 @@ using internal::EscapeXml;
 using internal::Grouped;
 using internal::Tenths;
 using internal::Truncate;
+using internal::Wide;
 using internal::WidthOf;
 
-__extension__ using Wide = __int128;
 using Pixels = std::int64_t;  // Tenths of a pixel.
 
 constexpr std::array<std::string_view, 7> kColors = {"#77aadd", "#ee8866", "#eedd88", "#ffaabb",

@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/wide.h"
+
 namespace berth::internal::spill {
 namespace {
-
-// Bytes times steps need not fit in 64 bits.
-__extension__ using Wide = __int128;
 
 struct Tried {
   std::vector<Bytes> offsets;

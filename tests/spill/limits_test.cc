@@ -69,8 +69,7 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   ASSERT_TRUE(Validate(exceeds).has_value());
   const std::string expected =
       "tensor \"large 9\": its 36028797018963968 bytes, once for each time (2) that operators "
-      "make, "
-      "use or write it, bring what may have to move to more than 2^60 bytes";
+      "make, use or write it, bring what may have to move to more than 2^60 bytes";
   EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
   const auto valid = ValidateTraffic(exceeds, {});
   ASSERT_FALSE(valid.has_value());

@@ -17,12 +17,12 @@
 #include <bit>
 #include <limits>
 
+#include "src/base/wide.h"
+
 namespace berth::internal {
 namespace {
 
-// An offset may be any 64-bit number, and the top of a buffer then need not be one.
-__extension__ using Wide = __int128;
-
+// An offset may be any 64-bit number, and the top of a buffer then need not be one: it is Wide.
 Bytes Clamp(Wide value) {
   return static_cast<Bytes>(std::clamp<Wide>(value, std::numeric_limits<Bytes>::min(),
                                              std::numeric_limits<Bytes>::max()));
