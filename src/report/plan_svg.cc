@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wide.h"
 #include "berth/bytes.h"
 #include "berth/report.h"
 #include "report/analysis.h"
@@ -41,7 +42,6 @@ namespace berth {
 namespace internal::report {
 namespace {
 
-__extension__ using Wide = __int128;
 
 constexpr std::array<std::string_view, 7> kColors = {"#77aadd", "#ee8866", "#eedd88", "#ffaabb",
                                                      "#99ddff", "#44bb99", "#bbcc33"};

@@ -237,7 +237,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
       options.segments ? Pivots(instance) : std::vector<Op>{static_cast<Op>(n - 1)};
   for (const Op pivot : pivots) {
     const Op end = pivot + 1;
-    const Bytes peak = *std::max_element(steps.begin() + begin, steps.begin() + end);
+    const Bytes peak = *std::max_element(steps.data() + begin, steps.data() + end);
     if (end - begin == 1) floor = std::max(floor, peak);
     segments.push_back(std::make_unique<Segment>(instance, begin, end, peak, options));
     begin = end;

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "graph/plan.h"
+#include "base/wide.h"
 
 namespace berth::internal::spill {
 namespace {
-
-// Bytes times steps need not fit in 64 bits.
-__extension__ using Wide = __int128;
 
 struct Tried {
   std::vector<Bytes> offsets;

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/wide.h"
 #include "spill/model.h"
 #include "spill/search.h"
 
@@ -44,7 +45,6 @@ class PriceBound : public Bound {
                             std::vector<Bytes>& prices) const override;
 
  private:
-  __extension__ using Wide = __int128;
   // An access of a storage, and its consequences.
   struct Use {
     std::size_t step = 0;

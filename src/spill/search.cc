@@ -13,11 +13,10 @@
 
 #include "base/check.h"
 #include "base/numbers.h"
+#include "base/wide.h"
 
 namespace berth::internal::spill {
 namespace {
-
-__extension__ using Wide = __int128;
 
 template <typename Visit>
 void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/wide.h"
 
 namespace berth::internal::spill {
 
@@ -247,7 +248,7 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
   for (const auto& part : parts_) value_ += part->value();
 
   // Storages with several users that are far apart, longest and largest first.
-  __extension__ using Wide = __int128;  // Bytes times steps need not fit in 64 bits.
+  // (Bytes times steps need not fit in 64 bits.)
   std::vector<std::pair<Wide, StorageIndex>> long_lived;
   for (const StorageIndex s : model.storages.indices()) {
     const auto users = model.users[s];

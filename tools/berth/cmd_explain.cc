@@ -227,8 +227,7 @@ Command AddExplainCommand(CLI::App& berth) {
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits after all, 1 it does not and this is why, 2 bad input or usage, 3 "
-      "gave "
-      "up before an answer.\n"
+      "gave up before an answer.\n"
       "\nExample:\n"
       "  berth explain model.csv --capacity 512KiB --time-limit 10s");
   return {app, [arguments] { return Run(*arguments); }};

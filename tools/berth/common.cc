@@ -276,9 +276,8 @@ void AddTable(CLI::App& app, TableArguments& arguments, const std::string& descr
   app.add_option_function<std::string>(
          "--endpoints", set,
          "What the lifetime columns mean: half-open [start, end), inclusive [start, end], "
-         "exclusive "
-         "(start, end), or by-name: a column called end is inclusive, one called upper is not. "
-         "Default: by-name.")
+         "exclusive (start, end), or by-name: a column called end is inclusive, one called upper "
+         "is not. Default: by-name.")
       ->type_name("KIND");
 }
 

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/wide.h"
 #include "tools/generate/families.h"
 
 namespace berth::internal {
 namespace {
-
-__extension__ using Wide = __int128;
 
 // Windows are drawn in sixteenths of the size, before the size is known.
 constexpr std::int64_t kSixteenths = 16;

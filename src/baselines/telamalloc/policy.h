@@ -4,11 +4,10 @@
 // each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
 //
 //     load
-//     100 % |      ##                       Blocks that are live where the load reaches 100 % of
-//     the
-//      90 % |      ##       #               capacity are one phase for each such range of time; of
-//      80 % |     ####      ##              the rest, those where it reaches 90 % are the next
-//      70 % |  ######## #  ####             phases, and so on (Figure 9).
+//     100 % |      ##                       Blocks that are live where the load reaches 100 %
+//      90 % |      ##       #               of capacity are one phase for each such range of
+//      80 % |     ####      ##              time; of the rest, those where it reaches 90 % are
+//      70 % |  ######## #  ####             the next phases, and so on (Figure 9).
 //           +---------------------> time
 //
 // At a decision point the candidates are the longest lived, the largest and the largest block in
