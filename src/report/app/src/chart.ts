@@ -1,5 +1,5 @@
 // The curves of a sweep: memory to the right, traffic upwards, both in bytes. For each model the
-// staircase of what plans move, the one of what is proved, and between them where the truth lies.
+// staircase of the plans found, that of the bounds proved, and the region between them.
 // Drawn as SVG, so that what is saved is what is seen.
 import { ByteAxis, ticks } from "./axis";
 import { svg } from "./dom";
@@ -37,7 +37,7 @@ export const LINES: LineLook[] = [
 ];
 export const lineOf = (curve: number, dark: boolean) => {
   const look = LINES[curve % LINES.length]!;
-  // From the ninth model on the colours come again, with other dashes.
+  // From the ninth model on, colours repeat with other dashes.
   const { dashes } = LINES[(curve + Math.floor(curve / LINES.length)) % LINES.length]!;
   return { color: dark ? look.dark : look.light, dashes };
 };
@@ -181,7 +181,7 @@ export class Chart extends Picture {
   yOf(value: number): number {
     return this.yAt(this.y.of(value));
   }
-  /** Where a point is marked: one without a plan at what is proved of it, or on the axis. */
+  /** Where a point is marked; without a plan, at its bound or on the axis. */
   at(i: number): Point {
     const { traffic, bound, capacity, curve } = this.sweep;
     const y = Number.isNaN(traffic[i]!) ? (Number.isNaN(bound[i]!) ? 0 : bound[i]!) : traffic[i]!;
@@ -291,7 +291,7 @@ export class Chart extends Picture {
         return svg("circle", { cx: x, cy: y, r: 9, ...look });
       });
   }
-  /** Said where all traffic is zero, in place of a curve on the axis. */
+  /** A message if all traffic is zero: the curve then lies on the axis. */
   private nothing(): SVGElement | null {
     const { n, traffic } = this.sweep;
     if (n === 0 || traffic.some((value) => value !== 0)) return null;
@@ -357,7 +357,7 @@ export class Chart extends Picture {
     text(left - 4, 12, "start", `traffic off chip${this.y.log ? ", logarithmic" : ""}`);
     return parts;
   }
-  /** Of the model that stands out: where it cannot fit, what one operator needs, the least peak. */
+  /** Of the model that stands out: what is too small, the need of one operator, the least peak. */
   private limits(c: number): SVGElement[] {
     const t = this.theme;
     const { left, top, width, height } = this.inner;

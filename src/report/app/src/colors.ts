@@ -128,7 +128,7 @@ const CHANGE_LOOKS: Look[] = [
   { color: "#aa4488", pattern: 4 },
 ];
 
-/** What became of each buffer of one of two plans: an index into CHANGES. */
+/** How each buffer of one of two plans changed: an index into CHANGES. */
 export function changesOf(data: Data, plan: Plan, side: number): Uint8Array {
   const of = new Uint8Array(plan.n);
   const diff = data.diff!;

@@ -105,7 +105,7 @@ export interface Data {
   } | null;
 }
 
-/** Of one model: a column for each thing that is known of its points. */
+/** One model: a column for each fact about its points. */
 export interface RawCurve {
   model: string;
   input: string;
@@ -228,7 +228,7 @@ export class Head {
   }
 }
 
-/** A part of a buffer that is live for some steps: what is drawn. */
+/** The parts of buffers that are live for some steps: what is drawn. */
 export interface Rectangles {
   x0: Float64Array;
   x1: Float64Array;
@@ -288,7 +288,7 @@ export class Plan {
       this.y = numbers(b.offset);
       this.height = this.size;
     } else {
-      // Without addresses a row for each, in the order in which they come to life.
+      // Without addresses, one row for each in order of start.
       this.y = new Float64Array(this.n);
       this.height = new Float64Array(this.n).fill(1);
       const order = Array.from({ length: this.n }, (_, i) => i);

@@ -1,4 +1,4 @@
-// What is known of the buffer or the operator that is selected.
+// Details of the selected buffer or operator.
 import { CHANGES } from "./colors";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";

@@ -32,7 +32,7 @@ export function svg(
   return element;
 }
 
-/** A name from a plan: it cannot turn what stands beside it, and long ones are abridged. */
+/** A name from a plan: isolated from the text direction around it, and abridged if long. */
 export function named(text: string, most = 60): HTMLElement {
   const element = h("bdi", {}, abridged(text, most));
   if (text.length > most) element.title = abridged(text, 400);

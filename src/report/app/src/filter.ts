@@ -16,7 +16,7 @@ export interface Rules {
   sizes: Record<string, (i: number) => number>; // In bytes.
   numbers: Record<string, (i: number) => number>;
   contains: (text: string) => Test; // Lower case.
-  /** A word of its own kind, such as "at:peak", or what is wrong with it; null: it is none. */
+  /** The test of a special word such as "at:peak", or what is wrong with it; null: not special. */
   special: (word: string, key: string, value: string) => Test | string | null;
 }
 

@@ -35,7 +35,7 @@ export function bytes(value: Num): string {
 export function percent(part: Num, whole: Num): string {
   const share = Number(whole) === 0 ? 0 : (100 * Number(part)) / Number(whole);
   if (share !== 0 && Math.abs(share) < 0.1) return share < 0 ? "> -0.1 %" : "< 0.1 %";
-  // Nearly all is not all: 99.7 % does not read as 100 %.
+  // Nearly all is not all: 99.7 % must not read as 100 %.
   const size = Math.abs(share);
   if (size > 99 && size < 100)
     return `${(Math.sign(share) * Math.min(99.9, Number(size.toFixed(1)))).toFixed(1)} %`;

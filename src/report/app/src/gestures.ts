@@ -10,7 +10,7 @@ export type Axes = "both" | "x" | "y";
 export interface Gestures {
   /** The size of what moves, in pixels. */
   size(): { width: number; height: number };
-  /** By parts of what is seen. */
+  /** In fractions of the view. */
   pan(dx: number, dy: number): void;
   zoom(factor: number, axes: Axes, at: Point): void;
   /** Over a point of the picture; null: over none. `event` says where on the screen. */
@@ -19,7 +19,7 @@ export interface Gestures {
   doubleClick(at: Point): void;
 }
 
-/** What is seen, in the units of what is drawn. */
+/** The visible part, in the units of what is drawn. */
 export interface View {
   x0: number;
   x1: number;
@@ -56,7 +56,7 @@ export function within(view: View, whole: View, least: { x: number; y: number })
   const [y0, y1] = fit(view.y0, view.y1, whole.y0, whole.y1, least.y);
   return { x0, x1, y0, y1 };
 }
-/** `view` larger by `factor`, what is at the point staying where it is. */
+/** `view` larger by `factor`, with the point staying where it is. */
 export function zoomed(view: View, factor: number, axes: Axes, at: Point): View {
   const fx = axes === "y" ? 1 : factor;
   const fy = axes === "x" ? 1 : factor;

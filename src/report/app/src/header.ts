@@ -58,7 +58,8 @@ function heightFigures(plan: Plan): HTMLElement[] {
       : null;
   const figures = [figure("Height", amount(height, "height"), note)];
   if (capacity !== null) {
-    const used = height === null ? null : `${percent(height, capacity)} needed`;
+    const used =
+      height === null ? null : `${percent(height, capacity)} ${over ? "needed" : "used"}`;
     figures.push(figure("Capacity", amount(capacity, "capacity"), used));
   }
   return figures;

@@ -3,10 +3,19 @@
 import { type Child, h } from "./dom";
 import type { View } from "./gestures";
 import { button, menu } from "./parts";
-import { type TableColumn, VirtualTable } from "./table";
+import { type TableSpec, VirtualTable } from "./table";
 import { toggleTheme } from "./theme";
 
 export type Keys = Record<string, () => void>;
+
+/** Of every page, after those of its own kind. */
+const COMMON_KEYS: [string, string][] = [
+  ["← → ↑ ↓", "pan"],
+  ["+ −, 0", "zoom; show all"],
+  ["/ , N", "search; next match"],
+  ["T", "light or dark"],
+  ["Esc", "clear the selection"],
+];
 
 export interface Panel {
   name: string;
@@ -53,7 +62,7 @@ export abstract class Page {
     }) as HTMLInputElement;
   }
 
-  // What a page of its own kind says.
+  // What each kind of page provides.
 
   protected abstract header(): HTMLElement;
   protected abstract notice(): HTMLElement | null;
@@ -74,9 +83,9 @@ export abstract class Page {
   protected abstract selectNothing(): void;
   protected abstract stateTo(link: URLSearchParams): void;
   protected abstract stateFrom(link: URLSearchParams): void;
-  /** Where the address has changed: selects again what it names. */
+  /** Selects what a changed address names. */
   protected abstract reselect(): void;
-  /** A file of this kind: its content, and what it is called without the kind. */
+  /** The content of a file of this kind, and its name without the kind. */
   protected abstract file(kind: string): Promise<Blob | null>;
   protected abstract fileStem(): string;
 
@@ -173,7 +182,7 @@ export abstract class Page {
     this.help.append(
       h("h2", { id: "help-title" }, "Keys and filters"),
       h("h3", {}, "Picture"),
-      list(keys),
+      list([...keys, ...COMMON_KEYS]),
       h("h3", {}, "Filter: all of these together"),
       list(filters),
       button("Close", () => this.help.close()),
@@ -188,7 +197,7 @@ export abstract class Page {
     this.applyFilter();
     this.remember();
   }
-  /** Beside the field: how many pass the filter, or what is wrong with it. */
+  /** Beside the search field: how many pass the filter, or what is wrong with it. */
   protected showMatches(text: string, fault: boolean): void {
     this.matches.textContent = text;
     this.matches.classList.toggle("fault", fault);
@@ -282,19 +291,10 @@ export abstract class Page {
       panel.scrollIntoView({ block: "end" });
     this.remember();
   }
-  table(
-    name: string,
-    label: string,
-    columns: TableColumn[],
-    rows: number[],
-    empty: string,
-    select: (row: number) => void,
-  ): VirtualTable {
-    const table = new VirtualTable(label, columns, empty);
-    table.setRows(rows);
-    table.onSelect = select;
-    this.tables.set(name, table);
-    return table;
+  table(spec: TableSpec): HTMLElement {
+    const table = new VirtualTable(spec);
+    this.tables.set(spec.name, table);
+    return table.root;
   }
 
   // Keys, links, files.
@@ -365,7 +365,7 @@ export abstract class Page {
   }
 }
 
-/** "x0,x1,y0,y1" of a link; null where it is none. */
+/** The view that a link names as "x0,x1,y0,y1"; null if it names none. */
 export function viewFrom(text: string | null): View | null {
   const view = text?.split(",").map(Number);
   if (

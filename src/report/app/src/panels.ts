@@ -7,7 +7,7 @@ import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum, visible } from "./format";
 import { amount, plainTable } from "./parts";
 import type { PlanApp } from "./plan-app";
-import { type TableColumn, names, numbers } from "./table";
+import { type TableColumn, type TableSpec, names, numbers } from "./table";
 
 const WIDE = "minmax(7rem, 1fr)";
 
@@ -49,21 +49,15 @@ function tensorColumns(app: PlanApp): TableColumn[] {
   return columns;
 }
 /** A table of buffers of the one plan. */
-function bufferTable(
-  app: PlanApp,
-  name: string,
-  label: string,
-  columns: TableColumn[],
-  rows: number[],
-  empty: string,
-): HTMLElement {
-  return app.table(name, label, columns, rows, empty, (i) => app.select(0, i, true)).root;
+function bufferTable(app: PlanApp, spec: Omit<TableSpec, "select">): HTMLElement {
+  return app.table({ ...spec, select: (i) => app.select(0, i, true) });
 }
 
 export function buffersPanel(app: PlanApp): HTMLElement {
   const rows = Array.from({ length: app.plans[0]!.n }, (_, i) => i);
   const empty = "No buffer passes the filter.";
-  return bufferTable(app, "buffers", "Buffers", bufferColumns(app), rows, empty);
+  const columns = bufferColumns(app);
+  return bufferTable(app, { name: "buffers", label: "Buffers", columns, rows, empty });
 }
 
 export function peakPanel(app: PlanApp): HTMLElement {
@@ -81,6 +75,7 @@ export function peakPanel(app: PlanApp): HTMLElement {
   });
   const runs = graph?.operators.name[Number(peak.start)] !== undefined;
   const rows = peak.live.map(([i]) => i);
+  const label = "What the peak is made of";
   return h(
     "div",
     {},
@@ -92,7 +87,7 @@ export function peakPanel(app: PlanApp): HTMLElement {
       `: ${bytes(peak.load)} in ${count(peak.live.length, "buffer")}.`,
     ),
     ...(plan.placed && plan.head.height !== null ? heightParts(plan, plan.head.height) : []),
-    bufferTable(app, "peak", "What the peak is made of", columns, rows, "Nothing is live."),
+    bufferTable(app, { name: "peak", label, columns, rows, empty: "Nothing is live." }),
     peak.holes.length ? holesTable(app) : null,
   );
 }
@@ -175,7 +170,8 @@ export function operatorsPanel(app: PlanApp): HTMLElement {
   const rows = o.name.map((_, s) => s);
   const label = "Operators in execution order";
   const empty = "There are no operators.";
-  return app.table("operators", label, columns, rows, empty, (s) => app.selectStep(s)).root;
+  const select = (step: number) => app.selectStep(step);
+  return app.table({ name: "operators", label, columns, rows, empty, select });
 }
 
 export function whyPanel(app: PlanApp): HTMLElement {
@@ -187,7 +183,7 @@ export function whyPanel(app: PlanApp): HTMLElement {
     "div",
     {},
     h("p", {}, conflictSentence(c)),
-    bufferTable(app, "why", label, bufferColumns(app), rows, "None."),
+    bufferTable(app, { name: "why", label, columns: bufferColumns(app), rows, empty: "None." }),
   );
 }
 
@@ -322,5 +318,6 @@ export function changesPanel(app: PlanApp): HTMLElement {
   ];
   const select = (row: number) =>
     row >= n ? app.select(0, row - n, true) : app.select(1, row, true);
-  return app.table("changes", "What changed", columns, [], "Nothing changed.", select).root;
+  const empty = "Nothing changed.";
+  return app.table({ name: "changes", label: "What changed", columns, rows: [], empty, select });
 }

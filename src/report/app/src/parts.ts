@@ -26,7 +26,7 @@ export function button(text: string, act: () => void, title = ""): HTMLElement {
   );
 }
 
-/** A choice that does something and then shows its first entry again. */
+/** A choice that acts and then shows its first entry again. */
 export function menu(
   label: string,
   entries: [string, string][],
@@ -64,7 +64,7 @@ export function figure(title: string, value: Child, note: Child = null, tone = "
 
 export type Tone = "good" | "unsure" | "bad";
 
-/** The top of a page: what it is of, what came out, and the figures. */
+/** The top of a page: title, result and figures. */
 export function top(
   command: string,
   title: Child[],

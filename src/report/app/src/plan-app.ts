@@ -1,6 +1,6 @@
 // What the parts of a plan's page see of it, and what they can ask it to do.
 import type { Data, Move, Plan, Uses } from "./data";
-import type { TableColumn, VirtualTable } from "./table";
+import type { TableSpec } from "./table";
 
 /** One plan, or two that are compared: the old and the new. */
 export interface PlanFacts {
@@ -19,14 +19,7 @@ export interface PlanActions {
   zoomTo(side: number, buffer: number): void;
   filter(query: string): void;
   openTab(name: string): void;
-  table(
-    name: string,
-    label: string,
-    columns: TableColumn[],
-    rows: number[],
-    empty: string,
-    select: (row: number) => void,
-  ): VirtualTable;
+  table(spec: TableSpec): HTMLElement;
 }
 
 export type PlanApp = PlanFacts & PlanActions;

@@ -188,6 +188,7 @@ export class Plot extends Picture {
     this.labels = [];
     rasterize(
       { pixels: this.pixels!, width: w, height: h, scale },
+      this.addressTicks().map((tick) => Math.round((this.yAt(tick) - top) * scale)),
       this.plan.rectangles,
       this.view,
       this.classes.of,
@@ -240,9 +241,7 @@ export class Plot extends Picture {
     c.textAlign = "right";
     for (const tick of this.addressTicks()) {
       const y = Math.round(this.yAt(tick)) + 0.5;
-      c.globalAlpha = 0.5;
-      line(c, left - 4, y, left + width, y);
-      c.globalAlpha = 1;
+      line(c, left - 4, y, left, y);
       if (this.plan.placed) c.fillText(bytes(Math.round(tick)), left - 8, y);
     }
     c.textAlign = "center";
@@ -529,6 +528,7 @@ export class Plot extends Picture {
     const image = new ImageData(width, height);
     rasterize(
       { pixels: new Int32Array(image.data.buffer), width, height, scale: 4 },
+      [],
       this.plan.rectangles,
       this.whole,
       this.classes.of,

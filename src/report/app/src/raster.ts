@@ -10,7 +10,7 @@ export interface Paint {
   edge: Int32Array;
   ink: Int32Array;
   pattern: Uint8Array;
-  faint: number; // Of what a filter leaves out.
+  faint: number; // Of grid lines, and of what a filter leaves out.
   background: number;
 }
 /** The pixels that are painted, and how many of them make a CSS pixel. */
@@ -29,8 +29,10 @@ export interface Label {
   height: number;
 }
 
+/** `grid`: rows of pixels that lie below the rectangles. */
 export function rasterize(
   canvas: Canvas,
+  grid: number[],
   rectangles: Rectangles,
   view: View,
   classes: Uint8Array,
@@ -40,6 +42,7 @@ export function rasterize(
 ): void {
   canvas.pixels.fill(paint.background);
   const { width, height, scale } = canvas;
+  for (const row of grid) fill(canvas, paint.faint, 0, width, row, Math.min(row + 1, height));
   const { x0, x1, y0, y1, buffer } = rectangles;
   const { x0: vx0, x1: vx1, y0: vy0, y1: vy1 } = view;
   const sx = width / (vx1 - vx0);

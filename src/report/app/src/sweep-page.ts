@@ -109,13 +109,8 @@ export class SweepPage extends Page {
         ["Wheel", "zoom; with Shift only memory, with Alt only traffic"],
         ["Drag", "pan"],
         ["Double click", "show all"],
-        ["← → ↑ ↓", "pan"],
-        ["+ −, 0", "zoom; show all"],
         [", .", "point with less, with more memory"],
         ["[ ]", "previous, next model"],
-        ["/ , N", "search; next match"],
-        ["T", "light or dark"],
-        ["Esc", "clear the selection"],
       ] as [string, string][],
       filters: [
         ['cells "two words"', "names of models"],
@@ -319,7 +314,8 @@ export class SweepPage extends Page {
     const columns = pointColumns(this.sweep);
     const empty = "No point passes the filter.";
     const select = (i: number) => this.select(i, true);
-    return this.table("points", "Points of the sweep", columns, [], empty, select).root;
+    const label = "Points of the sweep";
+    return this.table({ name: "points", label, columns, rows: [], empty, select });
   }
   private modelsPanel(): HTMLElement {
     const { sweep } = this;
@@ -330,7 +326,8 @@ export class SweepPage extends Page {
       const { smallest } = summaries[c]!;
       this.select(smallest >= 0 ? smallest : (sweep.sorted[c]![0] ?? -1), true);
     };
-    return this.table("models", "Models", columns, rows, "There are no models.", select).root;
+    const empty = "There are no models.";
+    return this.table({ name: "models", label: "Models", columns, rows, empty, select });
   }
 
   // Links and files.

@@ -1,4 +1,4 @@
-// What is known of the points of a sweep: one in detail, and all as tables.
+// The points of a sweep: one in detail, and all as tables.
 import type { Num } from "./data";
 import { type Child, h, named, svg } from "./dom";
 import { abridged, bytes, difference, duration, grouped, percent, visible } from "./format";
@@ -8,7 +8,7 @@ import { type TableColumn, names, numbers } from "./table";
 
 type Fact = [string, Child];
 
-/** What the marks of the chart mean, of those that it has. */
+/** The meaning of the marks that the chart has. */
 export function chartKey(sweep: Sweep): HTMLElement {
   const sample = (part: SVGElement) =>
     svg("svg", { width: 18, height: 12, viewBox: "0 0 18 12", "aria-hidden": "true" }, part);

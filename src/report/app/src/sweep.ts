@@ -1,8 +1,8 @@
-// What a sweep found: for each model, traffic against capacity.
+// The result of a sweep: for each model, traffic against capacity.
 //
-// A plan for less memory is one for more, and what is proved for more memory holds for less. So
-// between two points the least traffic is known to lie between two staircases: at most what the
-// smaller capacity's plan moves, at least what is proved for the larger.
+// A plan for less memory also works with more, and what is proved for more memory also holds for
+// less. So between two points the least traffic lies between two staircases: at most the traffic
+// of the smaller capacity's plan, at least what is proved for the larger capacity.
 import type { Num, RawCurve, SweepData } from "./data";
 import { csvTable } from "./format";
 
@@ -40,13 +40,13 @@ export class Sweep {
   /** By model: its least peak, or the largest capacity where that is not known. */
   readonly reference: Num[];
 
-  /** What is known of a point, in words. */
+  /** The outcome of a point in words. */
   outcome(i: number): string {
     const outcome = this.value(i, "outcome");
     const fixed = outcome === "optimal" && this.curves[this.curve[i]!]!.fixed_order;
     return OUTCOME_TEXTS[outcome]! + (fixed ? " in program order" : "");
   }
-  /** The orders that all proofs are about, as the end of a phrase. */
+  /** The orders that the proofs cover, as the end of a phrase. */
   get orders(): string {
     const fixed = this.curves.filter((curve) => curve.fixed_order).length;
     return !fixed

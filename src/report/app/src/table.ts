@@ -36,6 +36,16 @@ export function names(
   return { title, width, text: (row) => named(of(row), most), value: of };
 }
 
+export interface TableSpec {
+  name: string;
+  label: string;
+  columns: TableColumn[];
+  rows: number[];
+  /** Shown in place of rows. */
+  empty: string;
+  select: (row: number) => void;
+}
+
 const ROW = 28;
 const PRINTED = 60; // Rows on paper.
 
@@ -52,13 +62,13 @@ export class VirtualTable {
   private active = 0;
   private printing = false;
   selected = -1;
-  onSelect: (row: number) => void = () => {};
 
-  constructor(
-    label: string,
-    private readonly columns: TableColumn[],
-    private readonly empty: string,
-  ) {
+  private readonly columns: TableColumn[];
+
+  constructor(private readonly spec: TableSpec) {
+    const { columns, label } = spec;
+    this.columns = columns;
+    this.all = spec.rows;
     const template = columns.map((column) => column.width).join(" ");
     this.window = h("div", { class: "rows", role: "rowgroup" });
     const head = h("div", { class: "row head", role: "row", "aria-rowindex": "1" });
@@ -88,8 +98,9 @@ export class VirtualTable {
       const row = (event.target as Element).closest<HTMLElement>("[data-at]");
       if (!row) return;
       this.active = Number(row.dataset.at);
-      this.onSelect(this.rows[this.active]!);
+      this.spec.select(this.rows[this.active]!);
     });
+    this.arrange();
   }
 
   setRows(rows: number[]): void {
@@ -145,7 +156,7 @@ export class VirtualTable {
       End: Infinity,
     };
     if (event.key === "Enter" && this.rows.length) {
-      this.onSelect(this.rows[this.active]!);
+      this.spec.select(this.rows[this.active]!);
     } else if (event.key in moves) {
       this.active = Math.min(Math.max(this.active + moves[event.key]!, 0), this.rows.length - 1);
       const top = this.active * ROW;
@@ -186,7 +197,11 @@ export class VirtualTable {
     this.window.style.height = this.printing ? "auto" : `${Math.max(count, 1) * ROW}px`;
     if (!count) {
       this.window.replaceChildren(
-        h("div", { role: "row", class: "row none" }, h("div", { role: "gridcell" }, this.empty)),
+        h(
+          "div",
+          { role: "row", class: "row none" },
+          h("div", { role: "gridcell" }, this.spec.empty),
+        ),
       );
       return;
     }
