@@ -7,11 +7,25 @@ set(berth_libraries berth_place)
 set(berth_headers budget.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
-  list(APPEND berth_headers diff.h graph.h io.h onnx.h page.h plan.h report.h schedule.h spill.h)
+  list(APPEND berth_headers
+    bytes.h
+    diff.h
+    file.h
+    graph.h
+    graph_io.h
+    io.h
+    onnx.h
+    page.h
+    plan.h
+    plan_io.h
+    report.h
+    schedule.h
+    spill.h
+    table_io.h)
 endif()
-if(BERTH_WITH_SOLVERS)
-  list(APPEND berth_libraries berth_solvers)
-  list(APPEND berth_headers cosma.h olla.h solvers.h)
+if(BERTH_BUILD_BASELINES)
+  list(APPEND berth_libraries berth_baselines)
+  list(APPEND berth_headers baselines.h cosma.h olla.h)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 
@@ -51,10 +65,13 @@ set(berth_pc_files berth-place.pc)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_pc_files berth.pc)
 endif()
-if(BERTH_WITH_SOLVERS)
-  list(TRANSFORM BERTH_SOLVERS_NAMES PREPEND -l OUTPUT_VARIABLE berth_solvers_libs)
-  list(JOIN berth_solvers_libs " " berth_solvers_libs)
-  list(APPEND berth_pc_files berth-solvers.pc)
+if(BERTH_BUILD_BASELINES)
+  set(berth_baselines_libs)
+  if(BERTH_WITH_SOLVERS)
+    list(TRANSFORM BERTH_SOLVERS_NAMES PREPEND -l OUTPUT_VARIABLE berth_baselines_libs)
+    list(JOIN berth_baselines_libs " " berth_baselines_libs)
+  endif()
+  list(APPEND berth_pc_files berth-baselines.pc)
 endif()
 foreach(pc IN LISTS berth_pc_files)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${pc}.in ${PROJECT_BINARY_DIR}/${pc} @ONLY)

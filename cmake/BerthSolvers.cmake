@@ -1,5 +1,5 @@
-# The solvers that berth::solvers can use. Each is optional; a solver that is found is linked and
-# gets a BERTH_HAS_... definition. Only HiGHS comes with a CMake package.
+# The solvers that berth::baselines can hand problems to. Each is optional; what is found becomes a
+# library to link and a BERTH_HAS_... definition. None of them comes with a CMake package but HiGHS.
 
 # berth_find_solver(NAME HEADER LIBRARIES...) -- sets BERTH_<NAME>_FOUND, _INCLUDE_DIR, _LIBRARIES
 # (files, for this build) and _NAMES (for programs that link an installed static library).
@@ -30,8 +30,7 @@ berth_find_solver(GECODE gecode/int.hh
 berth_find_solver(Z3 z3++.h z3)
 find_package(highs CONFIG QUIET)
 
-# The solvers found, for messages, and the libraries that a static berth::solvers must be linked
-# with.
+# What was found, for people; and what a static berth::baselines needs to be linked with.
 set(BERTH_SOLVERS_FOUND)
 set(BERTH_SOLVERS_NAMES)
 set(BERTH_SOLVERS_NEED_HIGHS OFF)

@@ -7,7 +7,7 @@ string(REGEX REPLACE "(.........................................................
 file(WRITE ${OUTPUT}
 "#include \"report/resource.h\"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 namespace {
 
 constexpr unsigned char kPage[] = {
@@ -19,5 +19,5 @@ std::string_view PageResource() {
   return {reinterpret_cast<const char*>(kPage), sizeof(kPage)};
 }
 
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report
 ")

@@ -10,7 +10,7 @@
 
 #include "berth/problem.h"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 
 // Bytes live over time: `live[i]` from step `steps[i]` up to `steps[i + 1]`; the last is 0.
 struct Curve {
@@ -66,6 +66,11 @@ struct Relief {
 [[nodiscard]] std::vector<Relief> FindRelief(const Problem& problem, const Curve& curve,
                                              std::size_t most);
 
+}  // namespace berth::internal::report
+
+// page.cc and its test still use the name that this room had.
+namespace berth::internal::page {
+using namespace report;
 }  // namespace berth::internal::page
 
 #endif  // BERTH_REPORT_ANALYSIS_H_

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/check.h"
@@ -49,7 +52,9 @@ using Row = internal::OptionRow<ScheduleOptions>;
 
 constexpr std::size_t kMostWidth = 1'000'000;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostBytes = std::size_t{1} << 50;
+// As far as std::size_t goes where it has 32 bits.
+constexpr auto kMostBytes = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{1} << 50, std::numeric_limits<std::size_t>::max()));
 
 template <bool& (*kField)(ScheduleOptions&)>
 Row SwitchRow(std::string_view name, std::string_view default_value, std::string_view sentence) {

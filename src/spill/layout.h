@@ -40,7 +40,7 @@ struct Layout {
 [[nodiscard]] Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule);
 
 // The plan with its traffic; all offsets are 0. Cost: linear.
-[[nodiscard]] SpillPlan PlanOf(const Layout& layout);
+[[nodiscard]] MemoryPlan PlanOf(const Layout& layout);
 [[nodiscard]] Bytes AvoidableTraffic(const Layout& layout);
 
 // Bytes in memory at each step.

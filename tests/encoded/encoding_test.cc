@@ -1,5 +1,5 @@
-// The encoding against the definition of live bytes, and its arithmetic against a naive version.
-#include "place/encoded/encoding.h"
+// The encoding against the definition of what is live when, and its arithmetic against the obvious.
+#include "baselines/encoded/encoding.h"
 
 #include <gtest/gtest.h>
 

@@ -99,6 +99,10 @@ TEST(ValidateOrderTest, NamesTheOperators) {
   EXPECT_EQ(message({1, 0, 2, 3, 4}).message,
             "operator \"B\" runs at step 0, before operator \"A\", which it waits for, at step 1");
   EXPECT_EQ(message({0, 1}).code, ErrorCode::kInvalidPlan);
+  EXPECT_EQ(message({0, 1}).subject, Subject::OfOperator(2));
+  EXPECT_EQ(message({0, 1, 0, 2, 3}).subject, Subject::OfOperator(0));
+  EXPECT_EQ(message({0, 9, 1, 2, 3}).subject, Subject());
+  EXPECT_EQ(message({1, 0, 2, 3, 4}).subject, Subject::OfOperator(1));
 }
 
 TEST(ValidateOrderTest, KeepsControlEdges) {

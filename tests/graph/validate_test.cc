@@ -12,11 +12,30 @@
 namespace berth::internal {
 namespace {
 
+// The operator or tensor that `message` names first; of two with one name, the later.
+Subject NamedFirst(const Graph& graph, const std::string& message) {
+  for (std::size_t v = graph.operators.size(); v-- > 0;) {
+    if (message.starts_with("operator \"" + graph.operators[v].name + "\"") ||
+        message.starts_with("operator number " + std::to_string(v) + " ")) {
+      return Subject::OfOperator(v);
+    }
+  }
+  for (std::size_t t = graph.tensors.size(); t-- > 0;) {
+    if (message.starts_with("tensor \"" + graph.tensors[t].name + "\"") ||
+        message.starts_with("tensor number " + std::to_string(t) + " ")) {
+      return Subject::OfTensor(t);
+    }
+  }
+  ADD_FAILURE() << message;
+  return {};
+}
+
 void ExpectInvalid(const Build& b, const std::string& message) {
   const auto valid = Validate(b.graph);
   ASSERT_FALSE(valid.has_value()) << message;
   EXPECT_EQ(valid.error().code, ErrorCode::kInvalidGraph);
   EXPECT_EQ(valid.error().message, message);
+  EXPECT_EQ(valid.error().subject, NamedFirst(b.graph, message)) << message;
 }
 
 TEST(ValidateGraphTest, AcceptsWhatIsInOrder) {

@@ -116,6 +116,30 @@ TEST(ReadGraphJsonTest, RefusesBadTensors) {
                   ": tensor number 1, \"y\": another tensor has the id 0");
 }
 
+TEST(ReadGraphJsonTest, ErrorsSayWhatTheyAreAbout) {
+  const auto subject = [](const std::string& nodes, const std::string& tensors) {
+    const auto graph = ReadGraphJson(File(nodes, tensors), "g.json");
+    EXPECT_FALSE(graph.has_value()) << tensors;
+    return graph ? Subject() : graph.error().subject;
+  };
+  const std::string x = R"({"id": 7, "name": "x", "bytes": 1, "kind": "input"})";
+  const std::string node = R"({"name": "a", "inputs": [], "outputs": []})";
+  EXPECT_EQ(subject("", x + ", {}"), Subject::OfTensor(1));
+  EXPECT_EQ(subject(node + ", {}", x), Subject::OfOperator(1));
+  EXPECT_EQ(subject(node + ", " + node, x), Subject::OfOperator(1));
+  EXPECT_EQ(subject("", x + R"(, {"name": "x", "bytes": 1, "kind": "input"})"),
+            Subject::OfTensor(1));
+  EXPECT_EQ(subject("", x + "\n]"), Subject::OfLine(2));
+  EXPECT_EQ(ReadGraphJson("{\"nodes\": 3}", "g.json").error().subject, Subject());
+}
+
+TEST(ReadOrderTest, ErrorsSayWhichOperator) {
+  Graph graph;
+  graph.operators = {{"a", "", {}, {}}, {"b", "", {}, {}, {}, {0}}};
+  EXPECT_EQ(ReadOrder(R"(["b", "a"])", "o.json", graph).error().subject, Subject::OfOperator(1));
+  EXPECT_EQ(ReadOrder(R"(["a"])", "o.json", graph).error().subject, Subject::OfOperator(1));
+}
+
 TEST(ReadGraphJsonTest, RefusesBadNodes) {
   ExpectBadNode("null", ": node number 0: is null where an object should be");
   ExpectBadNode(R"({"name": "a", "outputs": []})",

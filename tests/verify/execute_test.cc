@@ -10,10 +10,11 @@
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
 #include "tools/verify/verify.h"
-#include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
+
+using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
 std::vector<std::string> Described(const ExecutionReport& report, const Graph& graph) {
   std::vector<std::string> lines;
@@ -28,7 +29,7 @@ Build Chain() {
   return b;
 }
 
-TEST(ExecuteTest, RunsAValidPlan) {
+TEST(ExecuteTest, RunsAPlanThatHolds) {
   const Build b = Chain();
   const ExecutionReport report = Execute(b.graph, {0, 1, 2}, {{0, 0}, {1, 8}, {2, 0}});
   EXPECT_TRUE(report.ok());
@@ -38,7 +39,7 @@ TEST(ExecuteTest, RunsAValidPlan) {
   EXPECT_EQ(report.bytes_written, 16);
 }
 
-TEST(ExecuteTest, NamesTheVictimAndTheWriter) {
+TEST(ExecuteTest, SaysWhoseBytesWhoOverwrites) {
   const Build b = Chain();
   EXPECT_EQ(Described(Execute(b.graph, {0, 1, 2}, {{0, 0}, {1, 6}, {2, 0}}), b.graph),
             (Lines{"clobbered: operator \"B\" finds bytes [6, 8) of tensor \"a\" overwritten by "
@@ -68,15 +69,15 @@ TEST(ExecuteTest, WritesInPlaceOnTheWrongSide) {
   b.Op("A", {}, {"a"}).Op("R", {"a"}, {"r"}).Op("W", {}, {}, {"a"}, {"R"});
   EXPECT_TRUE(Execute(b.graph, {0, 1, 2}, {{1, 0}, {2, 4}}).ok());
   EXPECT_EQ(Described(Execute(b.graph, {0, 2, 1}, {{1, 0}, {2, 4}}), b.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" with the value "
-                   "of operator \"W\" instead of the value of operator \"A\""}));
-  // Outside the arena as well.
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" as operator "
+                   "\"W\" wrote them, not as operator \"A\" wrote them"}));
+  // Outside of the arena too.
   Build update = Build().Source("w", 4, TensorKind::kParameter).Made("r", 4);
   update.Op("R", {"w"}, {"r"}).Op("W", {}, {}, {"w"}, {"R"});
   EXPECT_TRUE(Execute(update.graph, {0, 1}, {{1, 0}}).ok());
   EXPECT_EQ(Described(Execute(update.graph, {1, 0}, {{1, 0}}), update.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" with the value "
-                   "of operator \"W\" instead of the initial value"}));
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" as operator "
+                   "\"W\" wrote them, not as they were before the run"}));
   EXPECT_EQ(Described(Execute(b.graph, {1, 0, 2}, {{1, 0}, {2, 4}}), b.graph).front(),
             "clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" never written");
 }
@@ -97,7 +98,7 @@ TEST(ExecuteTest, ShrinksALargeArenaWithoutLosingOverlaps) {
              "\"a\" overwritten by operator \"B\" with tensor \"b\""}));
 }
 
-TEST(ExecuteTest, CountsUnlistedFaults) {
+TEST(ExecuteTest, CountsWhatItDoesNotList) {
   Build b = Chain();
   ExecutionOptions options;
   options.max_clobbers = 1;
@@ -107,8 +108,8 @@ TEST(ExecuteTest, CountsUnlistedFaults) {
   EXPECT_FALSE(report.ok());
 }
 
-// For a valid order the run finds wrong bytes exactly if two live buffers overlap: the two checkers
-// are independent, and the run does not use lifetimes.
+// For a valid order the run finds wrong bytes exactly where two live buffers share some: the two
+// checkers know nothing of each other, nor the run of lifetimes.
 TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
   int good = 0;
   int bad = 0;
@@ -121,7 +122,8 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
     Budget budget;
     PlaceOptions options;
     options.algorithm = Algorithm::kFirstFitStart;
-    std::vector<Bytes> offsets = Place(liveness.problem, options, budget).value().best->offsets;
+    std::vector<Bytes> offsets =
+        PlacementOf(*Place(liveness.problem, options, budget)->best).offsets;
     Random random(seed);
     const std::uint64_t moved = offsets.empty() ? 0 : seed % 3;
     for (std::uint64_t i = 0; i < moved; ++i) {
@@ -135,14 +137,15 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
     for (std::size_t b = 0; b < offsets.size(); ++b) {
       placed.push_back({liveness.tensors[b], offsets[b]});
     }
-    const Report verified = Verify(liveness.problem, offsets);
+    const PlanReport verified = VerifyOffsets(liveness.problem, offsets);
     for (const Bytes max_arena : {Bytes{1} << 20, Bytes{5}}) {
       ExecutionOptions execution;
       execution.max_arena = max_arena;
       const ExecutionReport report = Execute(graph, order, placed, execution);
       EXPECT_EQ(report.ok(), verified.ok())
-          << (verified.ok() ? Describe(report.clobbers[0], graph)
-                            : Describe(verified, liveness.problem, offsets));
+          << (verified.ok()
+                  ? Describe(report.clobbers[0], graph)
+                  : Describe(verified, liveness.problem, AsPlan(liveness.problem, offsets)));
     }
     ++(verified.ok() ? good : bad);
   }
@@ -150,8 +153,8 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
   EXPECT_GT(bad, 500);
 }
 
-// For random orders of graphs without their control edges, the run and the verifier of orders
-// reject the same ones.
+// Of random orders of graphs whose control edges are gone, the run and the verifier of orders
+// refuse the same ones.
 TEST(ExecuteTest, AgreesWithTheVerifierOnOrders) {
   int good = 0;
   int bad = 0;
@@ -175,4 +178,4 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnOrders) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::verify

@@ -4,24 +4,24 @@
 #include <optional>
 #include <set>
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
 
-// Contents of a base's bytes: the tensor, and the operator that wrote it last.
+// What bytes are: those of a base, as an operator has written them.
 struct Content {
   TensorIndex tensor;
   OperatorIndex writer;
   friend bool operator==(const Content&, const Content&) = default;
 };
 
-// The bytes of an arena, cut wherever a tensor begins or ends. Each piece records its last write,
-// so a reader of wrong bytes can name the writer.
+// The bytes of an arena, cut wherever a tensor begins or ends; each piece knows what was written to
+// it last, so that a fault can say which bytes an operator found.
 class Arena {
  public:
   struct Piece {
-    Bytes lower;  // Position in the plan.
+    Bytes lower;  // In the plan.
     Bytes upper;
-    std::size_t begin;  // Position in memory.
+    std::size_t begin;  // In memory.
     std::size_t size;
     std::optional<Content> content;
   };
@@ -36,7 +36,7 @@ class Arena {
       cuts.insert(p.offset + bytes);
     }
     if (!cuts.empty()) bytes_ = *cuts.rbegin();
-    // Scaled down by a whole factor, rounded up: at least one byte of each piece is left.
+    // Shrunk by a whole factor, rounded up: at least one byte of each piece is left.
     const Bytes factor =
         std::max<Bytes>(1, (bytes_ + max_arena - 1) / std::max<Bytes>(1, max_arena));
     std::size_t memory = 0;
@@ -67,7 +67,7 @@ class Arena {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::size_t memory() const { return memory_.size(); }
 
-  // Fills the bytes of `content.tensor`. Returns their number in memory.
+  // Fills the bytes of `content.tensor`. Returns how many that are in memory.
   std::size_t Write(const Content& content) {
     const Place& place = places_[content.tensor];
     std::size_t written = 0;
@@ -83,9 +83,8 @@ class Arena {
     return written;
   }
 
-  // Calls wrong(lower, upper, instead) for each piece of the tensor that differs from what
-  // Write(content) wrote, with bytes counted from the tensor's first. Returns the number of bytes
-  // read.
+  // Calls wrong(lower, upper, instead) for each piece of the tensor, its bytes counted from the
+  // tensor's own first, that is not as Write(content) left it. Returns how many bytes were read.
   template <typename Wrong>
   std::size_t Read(const Content& content, Wrong wrong) const {
     const Place& place = places_[content.tensor];
@@ -110,7 +109,7 @@ class Arena {
   struct Place {
     bool in_arena = false;
     Bytes offset = 0;
-    std::size_t first = 0;  // Index into pieces_.
+    std::size_t first = 0;  // Of pieces_.
     std::size_t end = 0;
   };
 
@@ -138,9 +137,9 @@ class Run {
       : graph_(graph),
         order_(order),
         options_(options),
-        none_(graph.operators.size()),
+        no_operator_(graph.operators.size()),
         arena_(graph, placed, options.max_arena),
-        outside_(graph.tensors.size(), none_) {
+        outside_(graph.tensors.size(), no_operator_) {
     report_.arena = arena_.bytes();
     report_.arena_used = static_cast<Bytes>(arena_.memory());
   }
@@ -151,12 +150,12 @@ class Run {
       const Tensor& tensor = graph_.tensors[t];
       const bool is_there =
           tensor.kind != TensorKind::kActivation && tensor.kind != TensorKind::kGradient;
-      if (!tensor.alias_of && is_there) Write({t, none_});
+      if (!tensor.alias_of && is_there) Write({t, no_operator_});
     }
     for (const OperatorIndex v : order_) {
       const std::vector<Content>& reads = reads_[v];
       for (const Content& content : reads) Read(v, content);
-      // Its in-place writes change bytes; everything else that it reads must survive.
+      // What it writes in place is other bytes from now on; all else that it reads must survive.
       for (const TensorIndex base : writes_[v]) Write({base, v});
       for (const Content& content : reads) {
         const auto& written = graph_.operators[v].mutates;
@@ -171,27 +170,27 @@ class Run {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       const Tensor& tensor = graph_.tensors[t];
       if (tensor.output) results.insert(tensor.alias_of.value_or(t));
-      // The next run needs the tensors that persist across runs.
+      // The next run needs them too.
       const bool for_all_runs =
           tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
       if (for_all_runs && arena_.Holds(t)) results.insert(t);
     }
-    for (const TensorIndex base : results) Read(none_, {base, last_writer_[base]});
+    for (const TensorIndex base : results) Read(no_operator_, {base, last_writer_[base]});
     return std::move(report_);
   }
 
  private:
-  // The contents that each operator reads, and writes, in program order.
+  // What each operator finds, and writes, in program order.
   void FindIntended() {
     reads_.resize(graph_.operators.size());
     writes_.resize(graph_.operators.size());
-    last_writer_.assign(graph_.tensors.size(), none_);
+    last_writer_.assign(graph_.tensors.size(), no_operator_);
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       std::set<TensorIndex> finds;
       std::set<TensorIndex> writes(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.inputs) finds.insert(graph_.tensors[t].alias_of.value_or(t));
-      // An in-place write may leave bytes unchanged, so it needs them.
+      // A write in place may leave bytes as they are: these it needs.
       finds.insert(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.outputs) {
         if (!graph_.tensors[t].alias_of) writes.insert(t);
@@ -217,11 +216,11 @@ class Run {
                       lower,
                       upper,
                       content.writer,
-                      instead ? instead->writer : none_,
+                      instead ? instead->writer : no_operator_,
                       instead ? instead->tensor : graph_.tensors.size()};
       if (!report_.clobbers.empty() && report_.more == 0) {
         Clobber& last = report_.clobbers.back();
-        // The same error found again, as when an operator checks once more after its writes.
+        // The same again, as when an operator looks once more after it has written.
         if (last.reader == reader && last.tensor == content.tensor && lower < last.upper &&
             last.writer == clobber.writer && last.by == clobber.by) {
           return;
@@ -249,9 +248,9 @@ class Run {
   const Graph& graph_;
   const Order& order_;
   const ExecutionOptions options_;
-  const OperatorIndex none_;
+  const OperatorIndex no_operator_;
   Arena arena_;
-  std::vector<OperatorIndex> outside_;  // Last writer of each base that is not in the arena.
+  std::vector<OperatorIndex> outside_;  // The last writer of each base outside the arena.
   std::vector<std::vector<Content>> reads_;
   std::vector<std::vector<TensorIndex>> writes_;
   std::vector<OperatorIndex> last_writer_;
@@ -268,22 +267,21 @@ ExecutionReport Execute(const Graph& graph, const Order& order,
 std::string Describe(const Clobber& clobber, const Graph& graph) {
   const auto tensor = [&](TensorIndex t) { return "tensor \"" + graph.tensors[t].name + "\""; };
   const auto op = [&](OperatorIndex v) { return "operator \"" + graph.operators[v].name + "\""; };
-  const std::size_t none = graph.operators.size();
+  const std::size_t before_run = graph.operators.size();  // Of a reader: after it.
   std::string text = "clobbered: ";
-  text += clobber.reader == none ? "the end of the run" : op(clobber.reader);
+  text += clobber.reader == before_run ? "the end of the run" : op(clobber.reader);
   text += " finds bytes [" + std::to_string(clobber.lower) + ", " + std::to_string(clobber.upper) +
           ") of " + tensor(clobber.tensor);
   if (clobber.by == graph.tensors.size()) return text + " never written";
   if (clobber.by == clobber.tensor) {
-    const auto value = [&](OperatorIndex v) {
-      return v == none ? "the initial value" : "the value of " + op(v);
+    const auto written = [&](OperatorIndex v) {
+      return v == before_run ? "as they were before the run" : "as " + op(v) + " wrote them";
     };
-    return text + " with " + value(clobber.writer) + " instead of " +
-           value(clobber.expected_writer);
+    return text + " " + written(clobber.writer) + ", not " + written(clobber.expected_writer);
   }
-  text += clobber.writer == none ? " overwritten before the run"
-                                 : " overwritten by " + op(clobber.writer);
-  return text + " with " + tensor(clobber.by);
+  text += " overwritten by ";
+  if (clobber.writer == before_run) return text + tensor(clobber.by) + ", there from the start";
+  return text + op(clobber.writer) + " with " + tensor(clobber.by);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::verify
