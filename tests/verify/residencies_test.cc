@@ -18,7 +18,7 @@ namespace {
 
 using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
-// x leaves while the large operator runs; z comes in between.
+// x is spilled while the large operator runs; z is created in between.
 class PlantedFaults : public testing::Test {
  protected:
   void SetUp() override {
@@ -93,7 +93,7 @@ TEST_F(PlantedFaults, MissingWrite) {
   MemoryPlan wrong = plan;
   wrong.residencies[0].written_out = false;
   wrong.traffic.spilled = 0;
-  ExpectFault(wrong, FaultKind::kNoCopy, "tensor \"x\" comes in at step 3");
+  ExpectFault(wrong, FaultKind::kNoCopy, "tensor \"x\" is retrieved at step 3");
 }
 
 TEST_F(PlantedFaults, OverlapAfterAMove) {
@@ -113,13 +113,13 @@ TEST_F(PlantedFaults, SpillOfADeadTensor) {
   MemoryPlan wrong = plan;
   wrong.residencies[2].written_out = true;  // y is never used again.
   wrong.traffic.spilled += 4;
-  ExpectFault(wrong, FaultKind::kDeadSpill, "tensor \"y\" is written out");
+  ExpectFault(wrong, FaultKind::kDeadSpill, "tensor \"y\" is spilled");
 }
 
 TEST_F(PlantedFaults, SpillWithAValidCopy) {
   MemoryPlan wrong = plan;
   wrong.residencies[1].written_out = true;
-  ExpectFault(wrong, FaultKind::kDeadSpill, "tensor \"x\" is written out");
+  ExpectFault(wrong, FaultKind::kDeadSpill, "tensor \"x\" is spilled");
 }
 
 TEST_F(PlantedFaults, LostResult) {
@@ -249,8 +249,8 @@ TEST_F(Preloaded, ButNotFromLaterOn) {
   MemoryPlan wrong = plan;
   wrong.residencies[1].start = 1;
   EXPECT_EQ(Faults(wrong),
-            "from nowhere: tensor \"w\" is in memory from step 1 but neither comes in nor is made "
-            "there\nclobbered: operator \"B\" at step 1 finds other bytes than the latest value of "
+            "from nowhere: tensor \"w\" is in memory from step 1 but is neither retrieved nor "
+            "created there\nclobbered: operator \"B\" at step 1 does not have the latest value of "
             "tensor \"w\"\n");
   wrong = plan;
   wrong.residencies.insert(wrong.residencies.begin() + 2, {2, 1, 2, 16});
@@ -258,12 +258,12 @@ TEST_F(Preloaded, ButNotFromLaterOn) {
   EXPECT_EQ(Faults(wrong).substr(0, 28), "from nowhere: tensor \"u\" is");
   wrong.residencies[2] = {2, 0, 1, 16, false, true};
   EXPECT_EQ(Faults(wrong),
-            "dead spill: tensor \"u\" is written out at step 1 but no operator needs it again\n"
+            "dead spill: tensor \"u\" is spilled at step 1 but no operator needs it again\n"
             "wrong traffic: the plan states 0 bytes spilled, but has 2\n");
   wrong.residencies[2] = {2, 0, 1, 16};
   wrong.residencies.insert(wrong.residencies.begin() + 3, {2, 1, 2, 16, true});
   EXPECT_EQ(Faults(wrong),
-            "useless residency: tensor \"u\" is in memory until step 2 but no operator makes or "
+            "useless residency: tensor \"u\" is in memory until step 2 but no operator creates or "
             "uses it there\nwrong traffic: the plan states 0 bytes retrieved, but has 2\n");
 }
 

@@ -1,16 +1,16 @@
 // How overlaps are found.
 //
-// What a residency keeps live is cut into rectangles: steps [start, end) by bytes [lower, upper).
-// Two rectangles that share a point are a fault. The rectangles enter in the order of their starts,
-// and those that have ended leave first; so every overlap is seen once, when the later of the two
-// enters while the other is live.
+// The live bytes of a residency are cut into rectangles: steps [start, end) by bytes [lower,
+// upper). Two rectangles that share a point are a fault. Rectangles are added in order of their
+// starts, and ended ones are removed first, so every overlap is found once, when the later
+// rectangle is added while the other is live.
 //
-// When a rectangle enters, the live ones that it meets are counted: all, less those that end at or
-// below its lower side and those that begin at or above its upper side (none is both, as no
-// rectangle is empty). Two Fenwick trees over the sorted sides count that in O(log n), so a plan
-// with billions of overlaps is judged as fast as a good one. Only if the count is not zero and the
-// list still has room are the rectangles looked up, in a tree over all of them sorted by their
-// lower side that knows the highest upper side below each node: O(log n) for each one found.
+// When a rectangle is added, the number of live ones that it overlaps is: all, minus those that end
+// at or below its lower side, minus those that begin at or above its upper side (none is in both
+// sets, as no rectangle is empty). Two Fenwick trees over the sorted sides count that in O(log n),
+// so a plan with billions of overlaps is checked as fast as a valid one. The overlapping rectangles
+// are only looked up if there are any and the list has room, in a tree over the rectangles sorted
+// by lower side, which knows the highest upper side below each node: O(log n) for each one found.
 #include "tools/verify/addresses.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace berth::verify {
 namespace {
 
-// How many of the live rectangles have their side at one of the first positions of a sorted list.
+// Number of live rectangles whose side is at one of the first positions of a sorted list.
 class Counter {
  public:
   explicit Counter(std::size_t positions) : sums_(positions + 1, 0) {}
@@ -38,8 +38,7 @@ class Counter {
   std::vector<std::int64_t> sums_;
 };
 
-// The upper sides of the live rectangles, over the positions of all rectangles in the order of
-// their lower sides.
+// The upper sides of the live rectangles, indexed by the rank of their lower sides.
 class HighestUpper {
  public:
   explicit HighestUpper(std::size_t positions)
@@ -60,7 +59,7 @@ class HighestUpper {
   }
 
  private:
-  // Below every side of a rectangle: those are at least -2^63.
+  // Below every side of a rectangle, as those are at least -2^63.
   static constexpr Wide kDead = Wide{std::numeric_limits<std::int64_t>::min()} * 2;
 
   void Descend(std::size_t node, std::size_t first, std::size_t count, std::size_t end, Wide lower,
@@ -78,7 +77,7 @@ class HighestUpper {
   std::vector<Wide> highest_;
 };
 
-// The positions of 0 .. n-1 when sorted by `key`, and the keys in that order.
+// The permutation that sorts 0 .. n-1 by `key`, and the keys in that order.
 struct Ranking {
   std::vector<std::size_t> order;  // order[position] = item.
   std::vector<std::size_t> position;
@@ -141,7 +140,7 @@ void FindOverlaps(std::vector<Rectangle> rectangles, Collector& collector) {
       highest_upper.Kill(by_lower.position[leaving]);
     }
 
-    // Live rectangles that begin below `entering`'s top, and those that end by its bottom.
+    // Live rectangles that begin below `entering`'s top, and those that end at or below its bottom.
     const auto first_above = static_cast<std::size_t>(
         std::lower_bound(by_lower.keys.begin(), by_lower.keys.end(), entering.upper) -
         by_lower.keys.begin());

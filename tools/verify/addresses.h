@@ -1,4 +1,4 @@
-// tools/verify/addresses.h -- offsets one by one, and what overlaps.
+// tools/verify/addresses.h -- checks offsets one by one, and finds overlaps.
 #ifndef BERTH_TOOLS_VERIFY_ADDRESSES_H_
 #define BERTH_TOOLS_VERIFY_ADDRESSES_H_
 
@@ -20,9 +20,9 @@ struct Rectangle {
   Wide upper;
 };
 
-// Something that lies at an offset.
+// A residency or buffer with its offset.
 struct Placed {
-  Fault fault;  // Says which residency, and of what.
+  Fault fault;  // Names the residency and its tensor.
   Bytes offset;
   Bytes size;
   Bytes alignment;

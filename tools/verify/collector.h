@@ -11,7 +11,7 @@
 
 namespace berth::verify {
 
-// An offset may be any 64-bit number, and the top of a buffer then need not be one.
+// An offset may be any 64-bit number, so the top of a buffer may need more bits.
 __extension__ using Wide = __int128;
 
 [[nodiscard]] inline Bytes Clamp(Wide value) {
@@ -33,7 +33,7 @@ class Collector {
     }
   }
   void AddUnlisted(std::int64_t count) { report_.more += count; }
-  // A fault of `kind` if a figure of the plan is not what it should be.
+  // Adds a fault of `kind` if a stated figure differs from the actual one.
   void Compare(FaultKind kind, Bytes stated, Bytes actual, std::string_view detail = {}) {
     if (stated == actual) return;
     Fault fault;

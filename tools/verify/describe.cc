@@ -7,7 +7,7 @@
 namespace berth::verify {
 namespace {
 
-// A plan may come with any id: none may break the line or drive the terminal.
+// Ids may contain any characters; none may break the line or control the terminal.
 std::string Quoted(const std::string& id) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "\"";
@@ -35,7 +35,7 @@ std::string Range(Bytes lower, Bytes upper) {
   return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
 }
 
-// What a plan is of: a table or a graph.
+// The subject of a plan: a table or a graph.
 struct Subject {
   const Problem* table;
   const Graph* graph;
@@ -104,7 +104,7 @@ std::string DescribeOrder(const Fault& fault, const Graph& graph) {
   const auto op = [&](OperatorIndex v) { return OperatorName(graph, v); };
   switch (fault.kind) {
     case FaultKind::kRepeated:
-      return "repeated: " + op(fault.op) + " is in the order again," + at;
+      return "repeated: " + op(fault.op) + " appears again" + at;
     case FaultKind::kMissing:
       return "missing: " + op(fault.op) + " is not in the order";
     case FaultKind::kNotMade:
@@ -113,10 +113,10 @@ std::string DescribeOrder(const Fault& fault, const Graph& graph) {
     case FaultKind::kTooEarly:
       return "too early: " + op(fault.op) + at + " must come after " + op(fault.other_op);
     default:
-      return "other bytes: " + op(fault.op) + at + " finds " + TensorName(graph, fault.tensor) +
-             (fault.other_op == kNone ? " as it was before any write"
-                                      : " as " + op(fault.other_op) + " has written it") +
-             ", which is not what it finds in program order";
+      return "other bytes: " + op(fault.op) + at + " reads " + TensorName(graph, fault.tensor) +
+             (fault.other_op == kNone ? " before any write"
+                                      : " as written by " + op(fault.other_op)) +
+             ", unlike in program order";
   }
 }
 
@@ -130,23 +130,22 @@ std::string DescribeRun(const Fault& fault, const Graph& graph) {
              ", which is not in memory";
     case FaultKind::kClobbered:
       return "clobbered: " +
-             (fault.op == kNone ? "the copy written out" : OperatorName(graph, fault.op)) + " at " +
-             step + " finds other bytes than the latest value of " + tensor;
+             (fault.op == kNone ? "the spilled copy" : OperatorName(graph, fault.op)) + " at " +
+             step + " does not have the latest value of " + tensor;
     case FaultKind::kNoCopy:
-      return "no copy: " + tensor + " comes in at " + step +
-             " but its latest value was never written out";
+      return "no copy: " + tensor + " is retrieved at " + step +
+             " but its latest value was never spilled";
     case FaultKind::kFromNowhere:
       return "from nowhere: " + tensor + " is in memory from " + step +
-             " but neither comes in nor is made there";
+             " but is neither retrieved nor created there";
     case FaultKind::kDeadSpill:
-      return "dead spill: " + tensor + " is written out at " + step +
-             " but no operator needs it again";
+      return "dead spill: " + tensor + " is spilled at " + step + " but no operator needs it again";
     case FaultKind::kNeedlessSpill:
-      return "needless spill: " + tensor + " is written out at " + step +
-             " though its copy off chip is valid";
+      return "needless spill: " + tensor + " is spilled at " + step +
+             " although its copy off chip is valid";
     case FaultKind::kUselessResidency:
       return "useless residency: " + tensor + " is in memory until " + step +
-             " but no operator makes or uses it there";
+             " but no operator creates or uses it there";
     default:
       return "lost result: " + tensor + " is neither in memory nor off chip at the end";
   }

@@ -7,21 +7,21 @@
 namespace berth::verify {
 namespace {
 
-// What bytes are: those of a base, as an operator has written them.
+// Contents of a base's bytes: the tensor, and the operator that wrote it last.
 struct Content {
   TensorIndex tensor;
   OperatorIndex writer;
   friend bool operator==(const Content&, const Content&) = default;
 };
 
-// The bytes of an arena, cut wherever a tensor begins or ends; each piece knows what was written to
-// it last, so that a fault can say which bytes an operator found.
+// The bytes of an arena, cut wherever a tensor begins or ends. Each piece records its last write,
+// so a fault can say which bytes an operator found.
 class Arena {
  public:
   struct Piece {
-    Bytes lower;  // In the plan.
+    Bytes lower;  // Position in the plan.
     Bytes upper;
-    std::size_t begin;  // In memory.
+    std::size_t begin;  // Position in memory.
     std::size_t size;
     std::optional<Content> content;
   };
@@ -36,7 +36,7 @@ class Arena {
       cuts.insert(p.offset + bytes);
     }
     if (!cuts.empty()) bytes_ = *cuts.rbegin();
-    // Shrunk by a whole factor, rounded up: at least one byte of each piece is left.
+    // Scaled down by a whole factor, rounded up: at least one byte of each piece is left.
     const Bytes factor =
         std::max<Bytes>(1, (bytes_ + max_arena - 1) / std::max<Bytes>(1, max_arena));
     std::size_t memory = 0;
@@ -67,7 +67,7 @@ class Arena {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::size_t memory() const { return memory_.size(); }
 
-  // Fills the bytes of `content.tensor`. Returns how many that are in memory.
+  // Fills the bytes of `content.tensor`. Returns their number in memory.
   std::size_t Write(const Content& content) {
     const Place& place = places_[content.tensor];
     std::size_t written = 0;
@@ -83,8 +83,9 @@ class Arena {
     return written;
   }
 
-  // Calls wrong(lower, upper, instead) for each piece of the tensor, its bytes counted from the
-  // tensor's own first, that is not as Write(content) left it. Returns how many bytes were read.
+  // Calls wrong(lower, upper, instead) for each piece of the tensor that differs from what
+  // Write(content) wrote, with bytes counted from the tensor's first. Returns the number of bytes
+  // read.
   template <typename Wrong>
   std::size_t Read(const Content& content, Wrong wrong) const {
     const Place& place = places_[content.tensor];
@@ -109,7 +110,7 @@ class Arena {
   struct Place {
     bool in_arena = false;
     Bytes offset = 0;
-    std::size_t first = 0;  // Of pieces_.
+    std::size_t first = 0;  // Index into pieces_.
     std::size_t end = 0;
   };
 
@@ -155,7 +156,7 @@ class Run {
     for (const OperatorIndex v : order_) {
       const std::vector<Content>& reads = reads_[v];
       for (const Content& content : reads) Read(v, content);
-      // What it writes in place is other bytes from now on; all else that it reads must survive.
+      // Its in-place writes change bytes; everything else that it reads must survive.
       for (const TensorIndex base : writes_[v]) Write({base, v});
       for (const Content& content : reads) {
         const auto& written = graph_.operators[v].mutates;
@@ -180,7 +181,7 @@ class Run {
   }
 
  private:
-  // What each operator finds, and writes, in program order.
+  // The contents that each operator reads, and writes, in program order.
   void FindIntended() {
     reads_.resize(graph_.operators.size());
     writes_.resize(graph_.operators.size());
@@ -190,7 +191,7 @@ class Run {
       std::set<TensorIndex> finds;
       std::set<TensorIndex> writes(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.inputs) finds.insert(graph_.tensors[t].alias_of.value_or(t));
-      // A write in place may leave bytes as they are: these it needs.
+      // An in-place write may leave bytes unchanged, so it needs them.
       finds.insert(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.outputs) {
         if (!graph_.tensors[t].alias_of) writes.insert(t);
@@ -220,7 +221,7 @@ class Run {
                       instead ? instead->tensor : graph_.tensors.size()};
       if (!report_.clobbers.empty() && report_.more == 0) {
         Clobber& last = report_.clobbers.back();
-        // The same again, as when an operator looks once more after it has written.
+        // The same error found again, as when an operator checks once more after its writes.
         if (last.reader == reader && last.tensor == content.tensor && lower < last.upper &&
             last.writer == clobber.writer && last.by == clobber.by) {
           return;

@@ -1,4 +1,4 @@
-// tools/verify/memory.h -- a memory in which every byte knows what was written to it last.
+// tools/verify/memory.h -- a memory in which every byte records its last write.
 #ifndef BERTH_TOOLS_VERIFY_MEMORY_H_
 #define BERTH_TOOLS_VERIFY_MEMORY_H_
 
@@ -10,14 +10,14 @@
 
 namespace berth::verify {
 
-// A value of a tensor, by the operator that gave it; kNone: from before the run.
+// A value of a tensor, by the operator that wrote it; kNone: from before the run.
 struct Value {
   TensorIndex tensor;
   OperatorIndex writer;
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-// Bytes with the same value are one piece, so that a write costs O(log n) for n pieces, and those
+// Bytes with the same value form one piece. A write costs O(log n) for n pieces, plus the pieces
 // that it replaces, each of which was written once.
 class Memory {
  public:
@@ -55,7 +55,7 @@ class Memory {
     pieces_.emplace(at, upper_part);
   }
 
-  std::map<Wide, Piece> pieces_;  // By their lower end; disjoint.
+  std::map<Wide, Piece> pieces_;  // By their lower ends; disjoint.
 };
 
 }  // namespace berth::verify

@@ -7,7 +7,7 @@
 namespace berth::verify {
 namespace {
 
-// For each operator and base that it needs, the operator that wrote the base last when they run in
+// For each operator and base that it needs, the last writer of the base when the operators run in
 // `order`; kNone before any write.
 using Writers = std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex>;
 
@@ -29,7 +29,7 @@ Fault OrderFault(FaultKind kind, OperatorIndex op, std::size_t step) {
   return fault;
 }
 
-// The step of each operator; an empty list if they do not each come once.
+// The step of each operator; an empty list if they do not each appear once.
 std::vector<std::size_t> StepsOf(const Graph& graph, const Order& order, Collector& collector) {
   const std::size_t n = graph.operators.size();
   std::vector<std::size_t> step(n, kNone);

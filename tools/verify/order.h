@@ -1,4 +1,4 @@
-// tools/verify/order.h -- may a graph run in this order?
+// tools/verify/order.h -- checks that a graph can run in an order.
 #ifndef BERTH_TOOLS_VERIFY_ORDER_H_
 #define BERTH_TOOLS_VERIFY_ORDER_H_
 
@@ -10,7 +10,7 @@
 
 namespace berth::verify {
 
-// Adds the faults of `order`. False if the operators do not each come once.
+// Adds the faults of `order`. False if the operators do not each appear once.
 bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const Order& order,
                 Collector& collector);
 

@@ -1,4 +1,5 @@
-// The plan of a graph: its order, its residencies and addresses one by one, and a run of it.
+// Checks the plan of a graph: its order, its residencies and addresses one by one, then by running
+// it.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace berth::verify {
 namespace {
 
-// The number of steps that residencies may have. Without operators tensors can still be there.
+// The number of steps that residencies may have. Without operators, tensors can still be resident.
 Step StepsOf(const MemoryPlan& plan) {
   return std::max<Step>(1, static_cast<Step>(plan.order.size()));
 }
@@ -32,7 +33,7 @@ Fault FaultOf(const MemoryPlan& plan, std::size_t residency) {
   return fault;
 }
 
-// Why residency number `i` is none; empty if it is one.
+// What is wrong with residency number `i`; empty if it is valid.
 std::string_view WhyBad(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
                         std::size_t i) {
   const Residency& r = plan.residencies[i];
@@ -102,7 +103,7 @@ void CheckAddresses(const Graph& graph, std::optional<Bytes> capacity, const Mem
   FindOverlaps(std::move(rectangles), collector);
 }
 
-// Runs the operators, whose order must be valid, with residencies that are within it.
+// Runs the operators in a valid order, with residencies within that order.
 class Run {
  public:
   Run(const Graph& graph, const std::vector<Touches>& touches, const Counting& counting,
@@ -147,7 +148,7 @@ class Run {
   }
 
  private:
-  // Sums of what strangers write stop above all that a plan can state.
+  // Sums from untrusted plans saturate above every valid figure.
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
   [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
   [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
@@ -166,12 +167,12 @@ class Run {
       for (const TensorIndex t : touch.needs) last_use_[t] = static_cast<Step>(s);
       for (const TensorIndex t : touch.writes) {
         last_use_[t] = last_write_[t] = static_cast<Step>(s);
-        if (!made_[t]) result_[t] = true;  // A given tensor with a new value has to go back.
+        if (!made_[t]) result_[t] = true;  // An input with a new value must be written back.
       }
     }
   }
 
-  // A plan without addresses runs in a memory in which each residency has bytes of its own.
+  // A plan without addresses runs in a memory in which each residency has its own bytes.
   void GiveAddresses() {
     Wide top = 0;
     for (const Residency& r : plan_.residencies) {
@@ -207,11 +208,11 @@ class Run {
     collector_.Add(fault);
   }
 
-  // A residency ends: it is written out if it has to be.
+  // A residency ends: it is spilled if the plan says so.
   void End(std::size_t i) {
     const Residency& r = plan_.residencies[i];
     const TensorIndex t = r.tensor;
-    // What is given may be there from the start, for as long as the plan likes.
+    // Inputs may be in memory from the start, for any time.
     if (!used_[i] && !preloaded_[i]) Add(FaultKind::kUselessResidency, t, i);
     if (!r.written_out) return;
     if (last_use_[t] < step_ && !result_[t]) {
@@ -221,7 +222,7 @@ class Run {
     } else if (!HoldsLatest(i)) {
       Add(FaultKind::kClobbered, t, i);
     }
-    // The last value of a result goes out in any case.
+    // The last value of a result is written in any case.
     if (!result_[t] || step_ <= last_write_[t]) Count(SizeOf(t), traffic_.spilled);
     store_[t] = Latest(t);
   }
@@ -250,13 +251,13 @@ class Run {
   }
 
   void Execute(OperatorIndex v) {
-    std::set<TensorIndex> wrong;  // Each tensor is a fault once, however often it is looked at.
+    std::set<TensorIndex> wrong;  // Each tensor is one fault, however often it is checked.
     for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
     for (const TensorIndex t : touches_[v].writes) {
       writer_[t] = v;
       if (at_[t] != kNone) Write(at_[t], Latest(t));
     }
-    // What it has read must have survived what it has written, and what it makes must be there.
+    // Its inputs must have survived its writes, and its outputs must be in memory.
     for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
     for (const TensorIndex t : touches_[v].writes) Look(v, t, wrong);
   }
@@ -275,7 +276,7 @@ class Run {
       if (!result_[t] || !IsCounted(t) || last_use_[t] < 0) continue;
       if (store_[t] == Latest(t)) continue;
       if (at_[t] != kNone && HoldsLatest(at_[t])) continue;
-      // What was there from the start and has a new value has nowhere to go.
+      // A preloaded tensor with a new value has no copy to update.
       if (!declared_[t] && WasPreloaded(t)) continue;
       Add(FaultKind::kLostResult, t, kNone);
     }

@@ -1,4 +1,4 @@
-// The plan of a table: buffers with fixed lifetimes, gaps and pins.
+// Checks the plan of a table: buffers with fixed lifetimes, gaps and pins.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace berth::verify {
 namespace {
 
-// Calls append(start, end, lower, upper) for each piece of what a buffer keeps live: the same bytes
-// of it, counted from its own first, throughout the steps [start, end).
+// Calls append(start, end, lower, upper) for each live piece of a buffer: the same bytes, counted
+// from its first, throughout the steps [start, end).
 template <typename Append>
 void ForEachPiece(const Buffer& buffer, Append append) {
   const auto add = [&](Step start, Step end, Bytes lower, Bytes upper) {
@@ -36,7 +36,7 @@ Fault FaultOf(std::size_t buffer) {
   return fault;
 }
 
-// Why a residency is not the one of its buffer; empty if it is.
+// What is wrong with a buffer's residency; empty if it is valid.
 std::string_view WhyBad(const Residency& residency, std::size_t b, const Buffer& buffer) {
   if (residency.tensor != b) return "is not that of its buffer";
   if (residency.start != buffer.start || residency.end != buffer.end) {
@@ -68,7 +68,7 @@ bool CheckShape(const Problem& table, const MemoryPlan& plan, Collector& collect
   return !collector.found_any();
 }
 
-// The most bytes live at one step.
+// The largest number of bytes live at one step.
 void MeasurePeak(const Problem& table, PlanReport& report) {
   std::vector<std::pair<Step, Bytes>> changes;
   for (const Buffer& buffer : table.buffers) {
@@ -77,7 +77,7 @@ void MeasurePeak(const Problem& table, PlanReport& report) {
       changes.emplace_back(end, lower - upper);
     });
   }
-  // At each step, what ends comes before what begins.
+  // At each step, ends come before starts.
   std::sort(changes.begin(), changes.end());
   Bytes live = 0;
   for (const auto& [step, change] : changes) {

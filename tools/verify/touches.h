@@ -1,4 +1,4 @@
-// tools/verify/touches.h -- what the operators of a graph do with bytes.
+// tools/verify/touches.h -- the bases that the operators of a graph read and write.
 #ifndef BERTH_TOOLS_VERIFY_TOUCHES_H_
 #define BERTH_TOOLS_VERIFY_TOUCHES_H_
 
@@ -11,9 +11,9 @@ namespace berth::verify {
 
 // The bases that an operator touches.
 struct Touches {
-  std::set<TensorIndex> needs;  // Whose bytes it finds: reads, views, writes in place.
+  std::set<TensorIndex> needs;  // Bases whose bytes it reads, through views or writes in place.
   std::set<TensorIndex> makes;
-  std::set<TensorIndex> writes;  // That it makes or writes in place.
+  std::set<TensorIndex> writes;  // Bases that it creates or writes in place.
 };
 
 [[nodiscard]] inline TensorIndex BaseIn(const Graph& graph, TensorIndex tensor) {
