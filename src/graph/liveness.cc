@@ -1,4 +1,4 @@
-// Orders, and what is live when the operators run in one.
+// Orders, and the live bytes when the operators run in one.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ std::string Named(const Graph& graph, OperatorIndex v) {
   return "operator " + internal::Quoted(graph.operators[v].name);
 }
 
-// Where each operator stands in the order.
+// The position of each operator in the order.
 std::vector<std::size_t> PositionsOf(const Order& order) {
   std::vector<std::size_t> positions(order.size());
   for (std::size_t s = 0; s < order.size(); ++s) positions[order[s]] = s;

@@ -29,7 +29,7 @@ namespace berth {
 namespace internal {
 namespace {
 
-// Indices are kept in 32 bits where orders are searched.
+// Order searches keep indices in 32 bits.
 constexpr std::size_t kMaxCount = (std::size_t{1} << 31) - 1;
 
 class GraphValidator {

@@ -1,4 +1,4 @@
-// Checks that a plan computes what its graph computes, and that the figures it states are true.
+// Checks that a plan computes what its graph computes, and that its stated figures are correct.
 
 #include <algorithm>
 #include <cstddef>
@@ -163,18 +163,18 @@ class Checker {
       }
       const bool preloaded = r == begin_[t] && IsPreloaded(t);
       if (next == accesses.size()) {
-        return InvalidTensor(t, " comes in at step " + std::to_string(residency.start) +
-                                    " though no operator uses it from then on");
+        return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                    " although no operator uses it from then on");
       }
       if (residency.comes_in) {
         if (!copied) {
-          return InvalidTensor(t, " comes in at step " + std::to_string(residency.start) +
-                                      " but its latest value was never written out");
+          return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                      " but its latest value was never spilled");
         }
         if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
       } else if (!preloaded && (given || residency.start != accesses[0].step || next != 0)) {
         return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
-                                    " but is neither made there nor comes in");
+                                    " but is neither created there nor retrieved");
       }
       if (accesses[next].step >= residency.end && !preloaded) {
         return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
@@ -187,11 +187,11 @@ class Checker {
       const bool done = next == accesses.size();
       if (!residency.written_out) continue;
       if (copied) {
-        return InvalidTensor(t, " is written out at step " + std::to_string(residency.end) +
-                                    " though its copy off chip is valid");
+        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
+                                    " although its copy off chip is valid");
       }
       if (done && !is_output_[t]) {
-        return InvalidTensor(t, " is written out at step " + std::to_string(residency.end) +
+        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
                                     " but is dead: no operator uses it from then on");
       }
       copied = true;
@@ -199,15 +199,15 @@ class Checker {
       if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
-    // What is given and written in place outlives the run only if it came in as a copy.
+    // An input that is written in place outlives the run only if it was retrieved as a copy.
     if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
         plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
-      return InvalidTensor(t, ", a result, is neither written out nor kept to the end");
+      return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
     }
     return {};
   }
 
-  // A given tensor that is in memory from the start.
+  // An input that is in memory from the start.
   [[nodiscard]] bool IsPreloaded(TensorIndex t) const {
     if (makers_[t] != kNoOperator || begin_[t] == begin_[t + 1]) return false;
     const Residency& first = plan_.residencies[begin_[t]];
@@ -248,8 +248,8 @@ class Checker {
   const Counting& counting_;
   const MemoryPlan& plan_;
   std::vector<OperatorIndex> makers_;
-  std::vector<bool> declared_;   // Results of the graph.
-  std::vector<bool> is_output_;  // Also what is given and written in place.
+  std::vector<bool> declared_;                 // Results of the graph.
+  std::vector<bool> is_output_;                // Results, and inputs that are written in place.
   std::vector<std::vector<Access>> accesses_;  // Of each base, in order of step.
   std::vector<std::size_t> begin_;             // Of each tensor's residencies.
   Traffic traffic_;
