@@ -1,5 +1,5 @@
-# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. Nothing
-# written here holds an absolute path, so the tree may be moved after it was installed.
+# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. No
+# installed file contains an absolute path, so the tree can be moved after installation.
 include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
@@ -7,15 +7,29 @@ set(berth_libraries berth_place)
 set(berth_headers budget.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
-  list(APPEND berth_headers diff.h graph.h io.h onnx.h page.h plan.h report.h schedule.h spill.h)
+  list(APPEND berth_headers
+    bytes.h
+    diff.h
+    file.h
+    graph.h
+    graph_io.h
+    io.h
+    onnx.h
+    page.h
+    plan.h
+    plan_io.h
+    report.h
+    schedule.h
+    spill.h
+    table_io.h)
 endif()
-if(BERTH_WITH_SOLVERS)
-  list(APPEND berth_libraries berth_solvers)
-  list(APPEND berth_headers cosma.h olla.h solvers.h)
+if(BERTH_BUILD_BASELINES)
+  list(APPEND berth_libraries berth_baselines)
+  list(APPEND berth_headers baselines.h cosma.h olla.h)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 
-# Before 1.0 any minor version may change what a program was compiled against.
+# Before 1.0 any minor version may break binary compatibility.
 set_target_properties(${berth_libraries} PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -43,7 +57,7 @@ install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
               ${PROJECT_BINARY_DIR}/berth-config-version.cmake
   DESTINATION ${berth_cmake_dir})
 
-# pkg-config files find their prefix from where they lie.
+# pkg-config files derive their prefix from their own location.
 file(RELATIVE_PATH berth_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH berth_pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH berth_pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
@@ -51,10 +65,13 @@ set(berth_pc_files berth-place.pc)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_pc_files berth.pc)
 endif()
-if(BERTH_WITH_SOLVERS)
-  list(TRANSFORM BERTH_SOLVERS_NAMES PREPEND -l OUTPUT_VARIABLE berth_solvers_libs)
-  list(JOIN berth_solvers_libs " " berth_solvers_libs)
-  list(APPEND berth_pc_files berth-solvers.pc)
+if(BERTH_BUILD_BASELINES)
+  set(berth_baselines_libs)
+  if(BERTH_WITH_SOLVERS)
+    list(TRANSFORM BERTH_SOLVERS_NAMES PREPEND -l OUTPUT_VARIABLE berth_baselines_libs)
+    list(JOIN berth_baselines_libs " " berth_baselines_libs)
+  endif()
+  list(APPEND berth_pc_files berth-baselines.pc)
 endif()
 foreach(pc IN LISTS berth_pc_files)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${pc}.in ${PROJECT_BINARY_DIR}/${pc} @ONLY)

@@ -1,8 +1,8 @@
-# The solvers that berth::solvers can hand problems to. Each is optional; what is found becomes a
+# The solvers that berth::baselines can hand problems to. Each is optional; what is found becomes a
 # library to link and a BERTH_HAS_... definition. None of them comes with a CMake package but HiGHS.
 
 # berth_find_solver(NAME HEADER LIBRARIES...) -- sets BERTH_<NAME>_FOUND, _INCLUDE_DIR, _LIBRARIES
-# (files, for this build) and _NAMES (for whoever links an installed static library).
+# (files, for this build) and _NAMES (for programs that link an installed static library).
 function(berth_find_solver name header)
   find_path(BERTH_${name}_INCLUDE_DIR ${header})
   mark_as_advanced(BERTH_${name}_INCLUDE_DIR)
@@ -30,7 +30,7 @@ berth_find_solver(GECODE gecode/int.hh
 berth_find_solver(Z3 z3++.h z3)
 find_package(highs CONFIG QUIET)
 
-# What was found, for people; and what a static berth::solvers needs to be linked with.
+# What was found, for people; and what a static berth::baselines needs to be linked with.
 set(BERTH_SOLVERS_FOUND)
 set(BERTH_SOLVERS_NAMES)
 set(BERTH_SOLVERS_NEED_HIGHS OFF)
@@ -49,7 +49,7 @@ if(NOT BERTH_SOLVERS_FOUND)
   set(BERTH_SOLVERS_FOUND "none, so Berth's own CSP and meta-CSP only")
 endif()
 
-# berth_link_solvers(TARGET) -- with each solver that was found.
+# berth_link_solvers(TARGET) -- links TARGET with each solver that was found.
 function(berth_link_solvers target)
   foreach(name IN ITEMS CBC GECODE Z3)
     if(BERTH_${name}_FOUND)

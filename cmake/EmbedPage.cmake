@@ -1,4 +1,5 @@
-# cmake -D PAGE=page.html -D OUTPUT=resource.cc -P EmbedPage.cmake -- the page as C++, byte by byte.
+# cmake -D PAGE=page.html -D OUTPUT=resource.cc -P EmbedPage.cmake -- writes the page as a C++ array
+# of bytes.
 file(READ ${PAGE} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)"

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "berth/result.h"  // Checks the version of the language.
+
 namespace [[gnu::visibility("default")]] berth {
 
 // Three limits on a search, any of which ends it with the best answer so far:

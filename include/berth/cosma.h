@@ -3,7 +3,7 @@
 // COSMA (Li, Gupta and Malik, "Combined Scheduling, Memory Allocation and Tensor Replacement for
 // Minimizing Off-Chip Data Accesses of DNN Accelerators", 2023) is what berth/spill.h is measured
 // against, and a second opinion on small graphs. Section and equation numbers are the paper's. In
-// the library berth::solvers, as it needs an integer programming solver.
+// the library berth::baselines, as it needs an integer programming solver.
 #ifndef BERTH_COSMA_H_
 #define BERTH_COSMA_H_
 
@@ -43,7 +43,7 @@ struct CosmaAnswer {
   // kTraffic: avoidable bytes, kPeak: bytes; of the best plan found, and proved.
   std::optional<Bytes> value;
   Bytes lower_bound = 0;
-  std::optional<SpillPlan> plan;  // Not validated. Offsets are 0 where no addresses were asked for.
+  std::optional<MemoryPlan> plan;  // Not validated. Offsets are 0 where no addresses were asked for.
   std::size_t variables = 0;
   std::size_t constraints = 0;
   std::int64_t nodes = 0;  // Of the solver.

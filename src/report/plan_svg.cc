@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/io.h"
+#include "berth/bytes.h"
 #include "berth/report.h"
 #include "report/analysis.h"
 #include "report/coloring.h"

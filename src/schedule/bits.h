@@ -35,7 +35,7 @@ void ForEachBit(const Word* set, std::size_t words, Visit visit) {
   }
 }
 
-// Rows of bits, all of one length.
+// Rows of bits, all of the same length.
 class BitMatrix {
  public:
   BitMatrix() = default;

@@ -1,12 +1,11 @@
 // Each solver against the truth, and against the exact search on what the oracle cannot do.
-#include "berth/solvers.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "berth/baselines.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/encoded/ask.h"
@@ -28,8 +27,8 @@ class SolverTest : public testing::TestWithParam<Solver> {
     return options;
   }
 
-  // What is wrong with its answer about `capacity`, of which the truth is known. No bound stands
-  // between the question and the solver.
+  // What is wrong with its answer for `capacity`, given the true answer. No bound is computed
+  // before the solver runs.
   [[nodiscard]] std::optional<std::string> Decide(Problem problem, Bytes capacity,
                                                   bool fits) const {
     problem.capacity = capacity;
@@ -48,7 +47,7 @@ class SolverTest : public testing::TestWithParam<Solver> {
     return valid ? std::nullopt : std::optional(valid.error().message + at);
   }
 
-  // Likewise for the least height, through the door.
+  // The same for the least height, through Place().
   [[nodiscard]] std::optional<std::string> Minimize(const Problem& problem, Bytes least) const {
     Problem unlimited = problem;
     unlimited.capacity.reset();
@@ -131,7 +130,7 @@ TEST_P(SolverTest, AgreesWithTheExactSearch) {
   }));
 }
 
-TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
+TEST_P(SolverTest, AnswersCorrectlyAtEachCapacity) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 40}, {"b", 3, 5, 40}, {"c", 2, 4, 40}};
   problem.capacity = 100;
@@ -179,7 +178,7 @@ TEST_P(SolverTest, PlacesNothing) {
   EXPECT_EQ(answer->best->height, 0);
 }
 
-// 40 buffers, all but full: none of the solvers is through at once.
+// 40 buffers, nearly full: no solver finishes at once.
 Problem Hard() {
   Problem problem;
   for (int b = 0; b < 60; ++b) {
@@ -193,7 +192,7 @@ Problem Hard() {
 
 TEST_P(SolverTest, EndsAtItsNodeLimit) {
   Problem problem = Hard();
-  problem.buffers.resize(16);  // To the ILP, even its first node is dear.
+  problem.buffers.resize(16);  // For the ILP, even its first node is expensive.
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);
@@ -247,7 +246,7 @@ TEST_P(SolverTest, RepeatsItself) {
   }
 }
 
-TEST_P(SolverTest, TellsOfItsProgress) {
+TEST_P(SolverTest, ReportsProgress) {
   Problem problem = Hard();
   problem.buffers.resize(10);
   problem.capacity.reset();
@@ -262,7 +261,7 @@ TEST_P(SolverTest, TellsOfItsProgress) {
   EXPECT_EQ(last.lower_bound, answer->lower_bound);
 }
 
-TEST_P(SolverTest, RefusesWhatIsNoProblem) {
+TEST_P(SolverTest, RejectsInvalidProblems) {
   Problem problem;
   problem.buffers = {{"a", 3, 3, 4}};
   Budget budget;
@@ -274,7 +273,7 @@ TEST_P(SolverTest, RefusesWhatIsNoProblem) {
 std::string Name(const testing::TestParamInfo<Solver>& info) { return TestName(info.param); }
 INSTANTIATE_TEST_SUITE_P(All, SolverTest, testing::ValuesIn(kAllSolvers), Name);
 
-// Sizes of 2^58 bytes that differ by single bytes do not fit a double, nor a solver's tolerances.
+// Sizes of 2^58 bytes that differ by single bytes fit neither a double nor a solver's tolerances.
 TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
   const Bytes huge = Bytes{1} << 57;
   Problem problem;
@@ -304,7 +303,7 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
     } else if (solver != Solver::kCsp) {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     }
-    // What divides everything does not count.
+    // Common divisors do not count.
     for (Buffer& buffer : fits.buffers) buffer.size = huge;
     fits.capacity = 3 * huge;
     const auto divided = PlaceWithSolver(fits, options, budget);
@@ -313,8 +312,9 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
   }
 }
 
-// Where the ILP's numbers are large against tolerances, its plans count and its proofs do not.
-TEST(Solvers, DoNotTakeTheWordOfFloatingPoint) {
+// Where the ILP's numbers are large compared with tolerances, its plans count and its proofs do
+// not.
+TEST(Solvers, DoNotTrustFloatingPoint) {
   if (!Info(Solver::kIlp).available()) GTEST_SKIP();
   Problem problem;
   problem.buffers = {{"a", 0, 2, 2'000'003}, {"b", 1, 3, 3'000'000}, {"c", 2, 4, 2'000'003}};
@@ -331,7 +331,7 @@ TEST(Solvers, DoNotTakeTheWordOfFloatingPoint) {
             Verdict::kInconclusive);
 }
 
-TEST(Solvers, AreAllThereInOrder) {
+TEST(Solvers, AreCompleteAndInOrder) {
   for (std::size_t k = 0; k < Solvers().size(); ++k) {
     const SolverInfo& info = Solvers()[k];
     EXPECT_EQ(info.solver, static_cast<Solver>(k));
@@ -375,7 +375,7 @@ TEST(Solvers, SolveTheIlpByEachBackend) {
             "option backend is \"cplex\" but must be cbc or highs");
 }
 
-TEST(Solvers, NameWhatABuildLacks) {
+TEST(Solvers, NameMissingSolvers) {
   for (const Solver solver : kAllSolvers) {
     if (Info(solver).available()) continue;
     SolverOptions options;

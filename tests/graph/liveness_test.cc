@@ -99,6 +99,10 @@ TEST(ValidateOrderTest, NamesTheOperators) {
   EXPECT_EQ(message({1, 0, 2, 3, 4}).message,
             "operator \"B\" runs at step 0, before operator \"A\", which it waits for, at step 1");
   EXPECT_EQ(message({0, 1}).code, ErrorCode::kInvalidPlan);
+  EXPECT_EQ(message({0, 1}).subject, Subject::OfOperator(2));
+  EXPECT_EQ(message({0, 1, 0, 2, 3}).subject, Subject::OfOperator(0));
+  EXPECT_EQ(message({0, 9, 1, 2, 3}).subject, Subject());
+  EXPECT_EQ(message({1, 0, 2, 3, 4}).subject, Subject::OfOperator(1));
 }
 
 TEST(ValidateOrderTest, KeepsControlEdges) {
@@ -123,9 +127,9 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
   };
   using Lines = std::vector<std::string>;
   EXPECT_EQ(described({0, 1, 2, 7}), (Lines{"unknown: no operator has the number 7 at step 3",
-                                            "missing: operator \"C\" does not come at all"}));
-  EXPECT_EQ(described({0, 1, 0, 2}), (Lines{"repeated: operator \"A\" comes again at step 2",
-                                            "missing: operator \"C\" does not come at all"}));
+                                            "missing: operator \"C\" is not in the order"}));
+  EXPECT_EQ(described({0, 1, 0, 2}), (Lines{"repeated: operator \"A\" appears again at step 2",
+                                            "missing: operator \"C\" is not in the order"}));
   EXPECT_EQ(described({3, 0, 1, 2}),
             (Lines{"too early: operator \"C\" at step 0 must come after operator \"A\""}));
   EXPECT_EQ(described({1, 0, 2, 3}),
@@ -133,13 +137,13 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
                    "operator \"A\""}));
   EXPECT_EQ(described({0, 2, 1, 3}),
             (Lines{"too early: operator \"W\" at step 1 must come after operator \"R\"",
-                   "other bytes: operator \"R\" at step 2 finds tensor \"a\" as operator \"W\" has "
-                   "written it, which is not what it finds in program order"}));
+                   "other bytes: operator \"R\" at step 2 reads tensor \"a\" as written by "
+                   "operator \"W\", unlike in program order"}));
 }
 
-// Four ways to the same peak, none of which shares code with another: Live(), PeakOf(), the
-// verifier and (through the best order) the oracle.
-TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
+// Four independent ways to compute the peak: Live(), PeakOf(), the verifier and (for the best
+// order) the oracle.
+TEST(PeakTest, AllCountersAgreeOnRandomOrders) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
@@ -161,7 +165,7 @@ TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
   }
 }
 
-TEST(PeakTest, WhatOrdersAreValidIsAgreedOn) {
+TEST(PeakTest, AllCheckersAgreeOnValidOrders) {
   int valid = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
@@ -206,7 +210,7 @@ TEST(OracleScheduleTest, TheTwoOraclesAgreeAndTheVerifierConfirms) {
   }
 }
 
-TEST(CompileTest, HasWhatIsWaitedForAndUsed) {
+TEST(CompileTest, HasPredecessorsAndUses) {
   Build b = Build()
                 .Source("x", 2)
                 .Source("w", 32, TensorKind::kParameter)

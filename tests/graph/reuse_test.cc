@@ -33,7 +33,7 @@ TEST(ReuseInPlaceTest, WritesTheOutputOverTheInput) {
   EXPECT_EQ(ReuseInPlace(reused), reused);
 }
 
-TEST(ReuseInPlaceTest, LeavesWhatIsNotSafe) {
+TEST(ReuseInPlaceTest, LeavesUnsafeCases) {
   const auto unchanged = [](const Build& b) {
     EXPECT_TRUE(Validate(b.graph));
     return ReuseInPlace(b.graph) == b.graph;

@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-TEST(Algorithms, AreAllThereInOrder) {
+TEST(Algorithms, AreCompleteAndInOrder) {
   ASSERT_EQ(Algorithms().size(), static_cast<std::size_t>(Algorithm::kPytorchCaching) + 1);
   std::set<std::string_view> names;
   for (std::size_t k = 0; k < Algorithms().size(); ++k) {
@@ -23,7 +23,7 @@ TEST(Algorithms, AreAllThereInOrder) {
   }
 }
 
-TEST(Algorithms, GoByTheNamesOfTheCommandLine) {
+TEST(Algorithms, HaveTheNamesOfTheCommandLine) {
   EXPECT_EQ(Info(Algorithm::kAuto).name, "auto");
   EXPECT_EQ(AlgorithmFromName("first-fit-size"), Algorithm::kFirstFitSize);
   EXPECT_EQ(AlgorithmFromName("xla-best-fit"), Algorithm::kXlaBestFit);

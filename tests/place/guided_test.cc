@@ -1,7 +1,7 @@
-// The constraint engine against a naive one, its explanations against themselves, and the guided
-// searches against the truth.
+// The constraint engine against a naive one, its explanations against its own propagation, and the
+// guided searches against the oracle.
 
-#include "place/guided/guided.h"
+#include "place/learning/guided.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "baselines/telamalloc/policy.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "berth/place.h"
-#include "place/guided/engine.h"
-#include "place/guided/policy.h"
-#include "place/guided/telamalloc.h"
+#include "place/learning/engine.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/place/generated.h"
@@ -33,7 +33,7 @@ using Complaint = std::optional<std::string>;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-// A problem with what an engine needs.
+// A problem with the data that an engine needs.
 struct Compiled {
   explicit Compiled(const Problem& problem)
       : instance(Compile(problem)), overlaps(FindOverlaps(instance)) {}
@@ -43,7 +43,7 @@ struct Compiled {
 
 // ---- The engine.
 
-// The definition: look at all pairs and sections until nothing changes. False: fails.
+// The definition: examine all pairs and sections until nothing changes. False: fails.
 bool NaiveFixpoint(const Instance& instance, const Engine& pairs, Bytes capacity, bool section_load,
                    Engine::State& state) {
   const auto round_up = [&](std::size_t b, Bytes value) {
@@ -125,7 +125,7 @@ Engine::State OpenState(const Instance& instance, const Engine& engine, Bytes ca
   return state;
 }
 
-// Random placements, and back again, with the naive fixpoint beside them.
+// Random placements and undos, compared with the naive fixpoint.
 Complaint ComparesWithNaive(const Problem& problem, bool section_load) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -199,7 +199,7 @@ TEST(GuidedEngine, IsAtTheFixpointWithManyWindows) {
   }));
 }
 
-// What a failure blames must fail all by itself.
+// The placements blamed for a failure must fail by themselves.
 Complaint BlamesEnough(const Problem& problem) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -217,7 +217,7 @@ Complaint BlamesEnough(const Problem& problem) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
     if (engine.is_fixed(b)) continue;
-    // Now and then where it cannot lie, as on a skyline.
+    // Sometimes at an infeasible position, as on a skyline.
     const Bytes offset = random.Chance(0.7) ? engine.lowest(b)
                          : random.Chance(0.7)
                              ? engine.highest(b)
@@ -245,7 +245,7 @@ Complaint BlamesEnough(const Problem& problem) {
   return std::nullopt;
 }
 
-TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
+TEST(GuidedEngine, BlamedPlacementsSufficeToFail) {
   ASSERT_TRUE(ForRandomProblems(100'000, 2000, AllKnobs(), BlamesEnough));
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
@@ -254,8 +254,8 @@ TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
   ASSERT_TRUE(ForRandomProblems(120'000, 1000, knobs, BlamesEnough));
 }
 
-// With placements as in a known plan, nothing that follows excludes the plan; nor does anything
-// that is learned on the way.
+// If placements follow a known plan, no consequence excludes the plan, and neither does a learned
+// clause.
 Complaint KeepsThePlan(const Problem& problem, bool learn) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   PlaceOptions options;
@@ -283,7 +283,7 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
       }
       continue;
     }
-    // Learning takes placements at the lowest position.
+    // Learning requires placements at the lowest position.
     if (learn && as_planned && engine.lowest(b) != plan[At(b)]) continue;
     bool consistent = engine.Place(b, as_planned ? plan[At(b)] : engine.lowest(b));
     while (!consistent) {
@@ -314,8 +314,8 @@ TEST(GuidedEngine, NeverLearnsToExcludeAKnownPlan) {
       300'000, 3000, knobs, [](const Problem& problem) { return KeepsThePlan(problem, true); }));
 }
 
-// x cannot lie below y any more once y is placed too low, so it lies above.
-TEST(GuidedEngine, DecidesAnOrderThatIsTheOnlyOneLeft) {
+// x can no longer lie below y once y is placed too low, so it lies above.
+TEST(GuidedEngine, DecidesTheOnlyRemainingOrder) {
   Problem problem;
   problem.buffers = {{"x", 0, 4, 4, 1, {}, {}, {}}, {"y", 2, 6, 3, 1, {}, {}, {}}};
   const Compiled compiled(problem);
@@ -365,7 +365,7 @@ TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
   EXPECT_EQ(policy.Phases(), (std::vector<std::vector<Buffer>>{{0, 1}, {2, 3}, {4}}));
   policy.BeginPart(0);
   Policy::Cursor cursor;
-  // Nothing placed: the first phase by lifetime, size and area, then the next.
+  // Nothing placed: the first phase by lifetime, size and area, then the next phase.
   const auto next = [&](std::int32_t last_phase) { return policy.Next(cursor, last_phase); };
   EXPECT_EQ(next(-1), 1);
   EXPECT_EQ(next(-1), 0);
@@ -394,8 +394,8 @@ TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
   EXPECT_EQ(whole.Phases().size(), 1u);
 }
 
-// The noise decides between equals and nothing else, and it ends with the next start.
-TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
+// The noise decides only between equals, and only until the next start.
+TEST(GuidedPolicy, LowestFirstWithNoiseStillOrdersByPosition) {
   Problem problem;
   for (int k = 0; k < 6; ++k) {
     problem.buffers.push_back({"low" + std::to_string(k), 0, 4, 8 + k % 2, 1, {}, {}, {}});
@@ -430,7 +430,7 @@ TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
     EXPECT_EQ(blocks, (std::vector<Buffer>{1, 2, 3, 4, 5, 6}));
   }
   EXPECT_GT(orders.size(), 10u);
-  // A block that cannot lie as low comes last all the same.
+  // A buffer that cannot lie as low still comes last.
   ASSERT_TRUE(engine.Place(6, 8));
   policy.Place(6);
   const Bytes above = engine.lowest(1);
@@ -444,7 +444,7 @@ TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
 
 // ---- The searches.
 
-// Whatever a search says is true; an exact one says it all.
+// Every search tells the truth, and an exact one always decides.
 template <typename Search>
 Complaint Judge(const Problem& problem, Bytes least, bool exact, Search& search) {
   for (const Bytes capacity : {least - 1, least, least + 1, least - 1}) {
@@ -590,8 +590,8 @@ TEST(Guided, AgreesWithTheNicheSearch) {
   }
 }
 
-// The same on every compiler and in every build type. A change here is a change of the search: it
-// must be meant.
+// The same on every compiler and in every build type. A difference means that the search has
+// changed, which must be intended.
 struct Pinned {
   Family family;
   std::uint64_t seed;
@@ -633,8 +633,8 @@ TEST(Guided, TakesTheSameSteps) {
   }
 }
 
-// What a search was used for before makes no difference: neither the same capacity, nor another.
-TEST(TelaMalloc, TakesTheSameStepsOnceMore) {
+// Earlier use of a search makes no difference, with the same capacity or another.
+TEST(TelaMalloc, TakesTheSameStepsWhenReused) {
   std::int64_t failures = 0;
   for (const Family family : {Family::kRandom, Family::kPlanted, Family::kFull}) {
     const Problem problem = Generated(family, 1, 120, 60, 100'000);
@@ -659,10 +659,10 @@ TEST(TelaMalloc, TakesTheSameStepsOnceMore) {
       }
     }
   }
-  EXPECT_GT(failures, 1000);  // Without any, all would be the same whatever is left behind.
+  EXPECT_GT(failures, 1000);  // Without failures, leftover state would not show.
 }
 
-// Every part does something: switched off, the search takes other steps.
+// Every part has an effect: without it, the search takes other steps.
 TEST(TelaMalloc, EveryPartCounts) {
   const auto steps_with = [](const GuidedOptions& guided) {
     std::string steps;

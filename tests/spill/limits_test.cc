@@ -1,5 +1,5 @@
-// Sizes as large as they may be: what is refused is refused at the door, and what is not is planned
-// as if it were small. For sanitizers to look at, too.
+// Sizes at the limits: invalid input is rejected at once, and valid input is planned as if it were
+// small. Also meant for sanitizers.
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
   return Place(problem, {}, budget);
 }
 
-// x is made, then `uses` operators use it; before each, what another makes takes nearly all that
-// there is, so that it has to come back each time.
+// x is created, then `uses` operators use it; before each use, another operator's output takes
+// nearly all of the memory, so x must be retrieved each time.
 Graph ComesBack(Bytes bytes, int uses) {
   Build build;
   build.Made("x", bytes).Op("make x", {}, {"x"});
@@ -68,9 +68,8 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   const Graph exceeds = ComesBack(kBytes, 11);
   ASSERT_TRUE(Validate(exceeds).has_value());
   const std::string expected =
-      "tensor \"large 9\": its 36028797018963968 bytes, once for each time (2) that operators "
-      "make, "
-      "use or write it, bring what may have to move to more than 2^60 bytes";
+      "tensor \"large 9\": its 36028797018963968 bytes, counted once for each of the 2 times that "
+      "operators create, use or write it, raise the possible traffic to more than 2^60 bytes";
   EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
   const auto valid = ValidateTraffic(exceeds, {});
   ASSERT_FALSE(valid.has_value());
@@ -84,7 +83,7 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   EXPECT_EQ(plan.error().message, expected);
 }
 
-// What is written in place comes in and goes out each time.
+// Tensors written in place are retrieved and spilled each time.
 TEST(SpillLimits, WritesInPlaceCountTwice) {
   const auto graph_of = [](Bytes bytes, int writers) {
     Build build;
@@ -108,7 +107,8 @@ TEST(SpillLimits, WritesInPlaceCountTwice) {
   ASSERT_TRUE(small_answer.has_value() && small_answer->best.has_value());
   EXPECT_EQ(small_answer->outcome, Outcome::kOptimal);
   EXPECT_EQ(small_answer->best->traffic.avoidable(), 400);
-  // 1 + 2 x 3 times 2^57 bytes are within 2^60, 1 + 2 x 4 are not; what moves is never more.
+  // 1 + 2 x 3 times 2^57 bytes are within 2^60, 1 + 2 x 4 are not; the actual traffic is never
+  // more.
   const auto valid = [&](int writers) {
     return ValidateTraffic(graph_of(Bytes{1} << 57, writers), {}).has_value();
   };
@@ -130,12 +130,12 @@ TEST(SpillLimits, ExactlyAtTheLimit) {
                     .Op("end", {"y"}, {});
   EXPECT_TRUE(ValidateTraffic(build.graph, {}).has_value());
   EXPECT_EQ(ErrorOf(build.graph, Bytes{1} << 59), "");
-  build.graph.tensors[0].alignment = 2;  // Each stay may have to begin a byte higher.
+  build.graph.tensors[0].alignment = 2;  // Each residency may have to begin a byte higher.
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
   build.graph.tensors[0].alignment = 1;
   build.graph.tensors[1].bytes += 1;
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
-  // What is not counted may be as large as it likes.
+  // Tensors that are not counted may be of any size.
   build.graph.tensors[1].bytes -= 1;
   build.Source("w", Bytes{1} << 59, TensorKind::kParameter).Op("look", {"w", "y"}, {});
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
@@ -151,7 +151,7 @@ TEST(SpillLimits, CapacitiesBeyondThemAreRefused) {
   EXPECT_EQ(ErrorOf(graph, -1), "the capacity is -1 bytes but must be from 0 to 2^60");
 }
 
-// What a stranger states is counted without wrapping around.
+// Sums of a plan's stated figures do not wrap around.
 TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   const Graph graph = ComesBack(Bytes{1} << 55, 20);
   SpillPlan plan;
@@ -159,7 +159,7 @@ TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   for (Step s = 0; s < static_cast<Step>(plan.order.size()); ++s) {
     plan.residencies.push_back({0, s, s + 1, 0, true, false});
   }
-  for (int i = 0; i < 3; ++i) {  // To 2^58 bytes, of which 61 would be more than 64 bits hold.
+  for (int i = 0; i < 3; ++i) {  // Up to 2^58 bytes; 61 of these would exceed 64 bits.
     Graph larger = graph;
     larger.tensors[0].bytes = Bytes{1} << (56 + i);
     const SpillReport report = VerifySpillPlan(larger, {}, std::nullopt, plan);
@@ -169,7 +169,7 @@ TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   }
 }
 
-// Bytes that may have to come in and go out, in all.
+// Bytes that may have to be retrieved and spilled, in all.
 Bytes Weight(const Graph& graph) {
   Bytes weight = 0;
   for (const Operator& op : graph.operators) {
@@ -191,8 +191,8 @@ Graph Scaled(Graph graph, Bytes factor) {
   return graph;
 }
 
-// `graph` in its own order, with so many operators between any two that bytes times steps are more
-// than 64 bits hold.
+// `graph` in its own order, with enough operators between any two that bytes times steps exceed 64
+// bits.
 Graph Stretched(const Graph& graph, std::size_t idle) {
   Graph stretched = graph;
   stretched.operators.clear();
@@ -217,7 +217,7 @@ TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
   for (std::uint64_t seed = 91; seed <= 150; ++seed) {
     SCOPED_TRACE(seed);
     GraphKnobs knobs = AllGraphKnobs();
-    const bool fixed = seed % 2 == 0;  // One order is quickly searched.
+    const bool fixed = seed % 2 == 0;  // One order is searched quickly.
     knobs.min_operators = fixed ? 20 : 6;
     knobs.max_operators = fixed ? 30 : 14;
     knobs.max_outputs = 2;
@@ -251,7 +251,7 @@ TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
   EXPECT_GT(repaired, 0);
 }
 
-// Storages that are needed far apart get parts of their own, those with the most bytes times steps
+// Storages whose uses are far apart get parts of their own, those with the most bytes times steps
 // first.
 TEST(SpillLimits, PartsOfLongLivedStorages) {
   const auto bound_of = [](Bytes factor) {

@@ -48,7 +48,7 @@ Result<void> CheckAvailable(const Method& method) {
                                            std::string(info.package));
 }
 
-Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
+Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                             const PlaceOptions& options, const MethodOptions& method_options,
                             Budget& budget) {
   if (!method.solver) {
@@ -104,7 +104,7 @@ Result<void> CheckAvailable(const Method& method) {
   return NoSolvers();
 }
 
-Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
+Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                             const PlaceOptions& options, const MethodOptions&, Budget& budget) {
   if (method.solver) return NoSolvers();
   PlaceOptions chosen = options;

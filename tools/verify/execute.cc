@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
 
-// What the bytes of a base are: whose they are, and who has written them last.
+// What bytes are: those of a base, as an operator has written them.
 struct Content {
   TensorIndex tensor;
   OperatorIndex writer;
@@ -15,7 +15,7 @@ struct Content {
 };
 
 // The bytes of an arena, cut wherever a tensor begins or ends; each piece knows what was written to
-// it last, so that a reader of wrong bytes can say whose they are.
+// it last, so that a fault can say which bytes an operator found.
 class Arena {
  public:
   struct Piece {
@@ -137,9 +137,9 @@ class Run {
       : graph_(graph),
         order_(order),
         options_(options),
-        nobody_(graph.operators.size()),
+        no_operator_(graph.operators.size()),
         arena_(graph, placed, options.max_arena),
-        outside_(graph.tensors.size(), nobody_) {
+        outside_(graph.tensors.size(), no_operator_) {
     report_.arena = arena_.bytes();
     report_.arena_used = static_cast<Bytes>(arena_.memory());
   }
@@ -150,7 +150,7 @@ class Run {
       const Tensor& tensor = graph_.tensors[t];
       const bool is_there =
           tensor.kind != TensorKind::kActivation && tensor.kind != TensorKind::kGradient;
-      if (!tensor.alias_of && is_there) Write({t, nobody_});
+      if (!tensor.alias_of && is_there) Write({t, no_operator_});
     }
     for (const OperatorIndex v : order_) {
       const std::vector<Content>& reads = reads_[v];
@@ -170,12 +170,12 @@ class Run {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       const Tensor& tensor = graph_.tensors[t];
       if (tensor.output) results.insert(tensor.alias_of.value_or(t));
-      // The next run needs what is there for all runs.
+      // The next run needs them too.
       const bool for_all_runs =
           tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
       if (for_all_runs && arena_.Holds(t)) results.insert(t);
     }
-    for (const TensorIndex base : results) Read(nobody_, {base, last_writer_[base]});
+    for (const TensorIndex base : results) Read(no_operator_, {base, last_writer_[base]});
     return std::move(report_);
   }
 
@@ -184,7 +184,7 @@ class Run {
   void FindIntended() {
     reads_.resize(graph_.operators.size());
     writes_.resize(graph_.operators.size());
-    last_writer_.assign(graph_.tensors.size(), nobody_);
+    last_writer_.assign(graph_.tensors.size(), no_operator_);
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       std::set<TensorIndex> finds;
@@ -216,7 +216,7 @@ class Run {
                       lower,
                       upper,
                       content.writer,
-                      instead ? instead->writer : nobody_,
+                      instead ? instead->writer : no_operator_,
                       instead ? instead->tensor : graph_.tensors.size()};
       if (!report_.clobbers.empty() && report_.more == 0) {
         Clobber& last = report_.clobbers.back();
@@ -248,9 +248,9 @@ class Run {
   const Graph& graph_;
   const Order& order_;
   const ExecutionOptions options_;
-  const OperatorIndex nobody_;
+  const OperatorIndex no_operator_;
   Arena arena_;
-  std::vector<OperatorIndex> outside_;  // Who has written each base that is not in the arena.
+  std::vector<OperatorIndex> outside_;  // The last writer of each base outside the arena.
   std::vector<std::vector<Content>> reads_;
   std::vector<std::vector<TensorIndex>> writes_;
   std::vector<OperatorIndex> last_writer_;
@@ -267,21 +267,21 @@ ExecutionReport Execute(const Graph& graph, const Order& order,
 std::string Describe(const Clobber& clobber, const Graph& graph) {
   const auto tensor = [&](TensorIndex t) { return "tensor \"" + graph.tensors[t].name + "\""; };
   const auto op = [&](OperatorIndex v) { return "operator \"" + graph.operators[v].name + "\""; };
-  const std::size_t nobody = graph.operators.size();
+  const std::size_t before_run = graph.operators.size();  // Of a reader: after it.
   std::string text = "clobbered: ";
-  text += clobber.reader == nobody ? "the end of the run" : op(clobber.reader);
+  text += clobber.reader == before_run ? "the end of the run" : op(clobber.reader);
   text += " finds bytes [" + std::to_string(clobber.lower) + ", " + std::to_string(clobber.upper) +
           ") of " + tensor(clobber.tensor);
   if (clobber.by == graph.tensors.size()) return text + " never written";
   if (clobber.by == clobber.tensor) {
-    text += " as they were written by ";
-    text += clobber.writer == nobody ? "nobody yet" : op(clobber.writer);
-    text += ", not by ";
-    return text + (clobber.expected_writer == nobody ? "nobody yet" : op(clobber.expected_writer));
+    const auto written = [&](OperatorIndex v) {
+      return v == before_run ? "as they were before the run" : "as " + op(v) + " wrote them";
+    };
+    return text + " " + written(clobber.writer) + ", not " + written(clobber.expected_writer);
   }
   text += " overwritten by ";
-  text += clobber.writer == nobody ? "what is there before the run" : op(clobber.writer);
-  return text + " with " + tensor(clobber.by);
+  if (clobber.writer == before_run) return text + tensor(clobber.by) + ", there from the start";
+  return text + op(clobber.writer) + " with " + tensor(clobber.by);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::verify

@@ -3,12 +3,12 @@
 // Each operator finds what it reads, in the arena, and checks that every byte is as it was written;
 // then it fills what it makes, and what it writes in place, with a pattern of its own, and checks
 // that this has hurt nothing that it has just read. Views are the bytes of their base. At the end
-// the results must still be there, and the weights where they lie in the arena. Whatever is wrong
-// with an order, a lifetime or an offset so that an operator would compute with wrong bytes shows
-// up here, and the report says whose bytes were overwritten by whom.
+// the results must still be there, and the weights where they lie in the arena. Any fault of an
+// order, a lifetime or an offset that would make an operator compute with wrong bytes shows up
+// here, and the report says which tensor was overwritten by which operator.
 //
-// It knows nothing of lifetimes: bytes matter as long as somebody reads them. Nothing is shared
-// with the rest of Berth but the structs of berth/graph.h.
+// The run knows nothing of lifetimes: bytes matter as long as an operator reads them. It shares
+// nothing with the rest of Berth but the structs of berth/graph.h.
 #ifndef BERTH_TOOLS_VERIFY_EXECUTE_H_
 #define BERTH_TOOLS_VERIFY_EXECUTE_H_
 
@@ -19,7 +19,7 @@
 
 #include "berth/graph.h"
 
-namespace berth::internal {
+namespace berth::verify {
 
 // Where a base lies in the arena, for the whole run.
 struct PlacedTensor {
@@ -29,12 +29,12 @@ struct PlacedTensor {
 
 // Bytes that are not what they should be.
 struct Clobber {
-  OperatorIndex reader = 0;  // Who finds them; the number of operators: the end of the run.
-  TensorIndex tensor = 0;    // Whose bytes they should be; a base.
+  OperatorIndex reader = 0;  // Finds them; the number of operators: the end of the run.
+  TensorIndex tensor = 0;    // A base, whose bytes they should be.
   Bytes lower = 0;           // The bytes [lower, upper) of that tensor, those up to the first that
   Bytes upper = 0;           // is right again.
-  // Who should have written them last, and who has: an operator, or the number of operators for
-  // what is there before the first.
+  // The operator that should have written them last, and the one that has; the number of operators
+  // for bytes from before the run.
   OperatorIndex expected_writer = 0;
   OperatorIndex writer = 0;
   // What was written there instead; nothing has been: the number of tensors.
@@ -49,7 +49,7 @@ struct ExecutionReport {
   Bytes arena = 0;          // Bytes that the plan needs.
   Bytes arena_used = 0;     // Bytes that the run had: fewer where that would be too many.
   Bytes bytes_read = 0;     // Of the arena, all operators together.
-  Bytes bytes_written = 0;  // Likewise.
+  Bytes bytes_written = 0;  // To the arena.
   [[nodiscard]] bool ok() const { return clobbers.empty() && more == 0; }
 };
 
@@ -74,6 +74,6 @@ struct ExecutionOptions {
 // with tensor "t"
 [[nodiscard]] std::string Describe(const Clobber& clobber, const Graph& graph);
 
-}  // namespace berth::internal
+}  // namespace berth::verify
 
 #endif  // BERTH_TOOLS_VERIFY_EXECUTE_H_

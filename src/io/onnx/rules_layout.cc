@@ -4,7 +4,7 @@
 
 #include "io/onnx/rules.h"
 
-namespace berth::internal::rules {
+namespace berth::internal::onnx::rules {
 namespace {
 
 std::int32_t ElementAttribute(const Call& call, std::string_view name, std::int32_t otherwise) {
@@ -667,4 +667,4 @@ void Resize(Call& call) {
   Scale(call, *scales, axes);
 }
 
-}  // namespace berth::internal::rules
+}  // namespace berth::internal::onnx::rules

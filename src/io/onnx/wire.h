@@ -15,7 +15,7 @@
 #include <optional>
 #include <string_view>
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 enum class WireType : std::uint8_t {
   kVarint = 0,
@@ -171,6 +171,6 @@ inline std::optional<WireEntry> WireReader::Next() {
   return entry;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_WIRE_H_

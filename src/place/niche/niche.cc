@@ -302,8 +302,9 @@ bool NicheSearch::LevelEngine<Level>::Absorb(Frame& frame) {
     return true;
   }
   const auto pieces = plan_.lanes_of(plan_.item(frame.child));
-  const bool involved = std::ranges::any_of(
-      pieces, [&](Lane piece) { return conflict.Meets(plan_.first(piece), plan_.last(piece)); });
+  const bool involved = std::any_of(pieces.begin(), pieces.end(), [&](Lane piece) {
+    return conflict.Meets(plan_.first(piece), plan_.last(piece));
+  });
   if (options_.backjumping && !involved) return false;
   SectionSet& all = ConflictOf(frame);
   all.Add(conflict);

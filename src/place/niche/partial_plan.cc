@@ -29,9 +29,11 @@ PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Nic
   std::sort(buffer_.begin(), buffer_.end(),
             [&](BufferIndex a, BufferIndex b) { return key(a) < key(b); });
   const auto identical = [&](BufferIndex a, BufferIndex b) {
+    const auto of_a = instance.pieces_of(a);
+    const auto of_b = instance.pieces_of(b);
     return instance.size[a] == instance.size[b] && instance.alignment[a] == instance.alignment[b] &&
            instance.pin[a] == kNone && instance.pin[b] == kNone &&
-           std::ranges::equal(instance.pieces_of(a), instance.pieces_of(b));
+           std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
   };
   struct NewLane {
     Section first;
