@@ -10,12 +10,12 @@
 namespace berth::internal::onnx {
 namespace {
 
-// Of memory, for the structure of a model. The largest models published have some 100,000
+// Bytes of memory for the structure of a model. The largest published models have some 100,000
 // operators and need a tenth of it.
 constexpr std::size_t kAllowance = std::size_t{1} << 30;
 
-// Bytes of the wire format that hold as many entries as there can be without being refused cost
-// more than they are long; this much for each of them is charged.
+// An entry of two bytes in the file becomes a whole struct in a growing vector; this is what each
+// costs at most.
 template <typename T>
 constexpr std::size_t kCost = sizeof(T) + sizeof(T) / 2;
 
@@ -41,7 +41,7 @@ class MessageParser {
     if (reader.failed()) FailAt(reader.rest(), "damaged or cut off in " + std::string(what));
   }
 
-  // Room for one more; where there is none, nothing is added and the parser has failed.
+  // Adds an element, or fails and returns null if that would take too much memory.
   template <typename T>
   T* Add(std::vector<T>& list, std::string_view at) {
     if (!source_.Charge(kCost<T>)) {
@@ -60,12 +60,12 @@ class MessageParser {
     if (!entry.IsVarint()) WrongType(entry);
     return entry.Signed();
   }
-  // An enumeration; what does not fit stands for none.
+  // An enumeration; a number out of range stands for none.
   std::int32_t Enumeration(const WireEntry& entry) {
     const std::int64_t number = Number(entry);
     return number < 0 || number > 1 << 16 ? -1 : static_cast<std::int32_t>(number);
   }
-  // A message that there may be one of. The format would merge several.
+  // A message of which there may be one only. The wire format would merge several.
   void Single(const WireEntry& entry, std::string_view& message) {
     if (message.data() != nullptr) return FailAt(entry.whole, "a part comes twice");
     message = Text(entry);
@@ -462,8 +462,9 @@ std::int64_t Widen(std::uint64_t bits, int width, bool is_signed) {
 OnnxSource::OnnxSource(std::string_view bytes, std::string_view name)
     : bytes_(bytes), name_(Printable(name)), allowance_(kAllowance) {}
 
-tl::unexpected<Error> OnnxSource::Fail(std::string_view sentence, ErrorCode code) const {
-  return berth::Fail(code, name_ + ": " + std::string(sentence));
+tl::unexpected<Error> OnnxSource::Fail(std::string_view sentence, ErrorCode code,
+                                       Subject subject) const {
+  return berth::Fail(code, name_ + ": " + std::string(sentence), subject);
 }
 
 tl::unexpected<Error> OnnxSource::FailAt(std::string_view at, std::string_view sentence) const {
