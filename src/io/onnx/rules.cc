@@ -234,6 +234,14 @@ constexpr OperatorRule kOnnxRuntime[] = {
     {"SkipSimplifiedLayerNormalization", 1, rules::SkipLayerNormalization},
 };
 
+constexpr bool IsSorted(std::span<const OperatorRule> table) {
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    if (!(table[i - 1].name < table[i].name)) return false;
+  }
+  return true;
+}
+static_assert(IsSorted(kOnnx) && IsSorted(kOnnxRuntime));
+
 const OperatorRule* Find(std::span<const OperatorRule> table, std::string_view type) {
   const auto found = std::lower_bound(
       table.begin(), table.end(), type,
