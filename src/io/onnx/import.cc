@@ -512,9 +512,9 @@ void Importer::AddNotes(OnnxModel& out) {
                         reason + ".");
   }
   if (conflicts_ > 0) {
-    out.notes.push_back(Count(conflicts_, "shape", "in the file is", "in the file are") +
-                        " not what the operators make, which is believed: " + first_conflict_ +
-                        ".");
+    out.notes.push_back(
+        Count(conflicts_, "shape", "in the file contradicts", "in the file contradict") +
+        " the operators, which are right: " + first_conflict_ + ".");
   }
   if (model_.training_graphs > 0) {
     out.notes.emplace_back("The training part of the model is left out.");
