@@ -285,7 +285,7 @@ Result<void> Importer::CallLoop(const NodeMessage& node, const std::vector<Value
   const std::size_t states = arguments.size() < 2 ? 0 : arguments.size() - 2;
   if (message.inputs.size() != states + 2 || message.outputs.size() < states + 1 ||
       node.outputs.size() > message.outputs.size() - 1) {
-    return source_.Fail(Name(node) + ": its body does not have as many inputs and outputs");
+    return source_.Fail(Name(node) + ": the inputs and outputs of its body do not match its own");
   }
   std::vector<Info> inputs(states + 2);
   std::vector<int> causes(states + 2, -1);
@@ -376,7 +376,7 @@ Result<void> Importer::CallScan(const NodeMessage& node, const std::vector<Value
       message.inputs.size() != count ||
       message.outputs.size() < count - static_cast<std::size_t>(scanned) ||
       node.outputs.size() > message.outputs.size()) {
-    return source_.Fail(Name(node) + ": its body does not have as many inputs and outputs");
+    return source_.Fail(Name(node) + ": the inputs and outputs of its body do not match its own");
   }
   const std::size_t states = count - static_cast<std::size_t>(scanned);
   const std::vector<std::int64_t>* in_axes = attributes.Ints("scan_input_axes");

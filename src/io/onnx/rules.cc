@@ -1,9 +1,9 @@
 // What is known of each operator: one row.
 //
-// Whoever adds an operator adds a row, and a rule where none of rules_*.cc fits. Nothing else in
-// this folder names operators, except those with bodies (bodies.cc). A row without a column means
-// the careful answer: values are not computed, the output is a tensor of its own that must not lie
-// over an operand, and the result is the same in every run.
+// To add an operator, add a row, and a rule if none of those in rules_*.cc fits. Nothing else in this
+// folder names operators, except those with bodies (bodies.cc). A column that a row leaves out has the
+// careful answer: values are not computed, the output is a tensor of its own that must not lie over an
+// operand, and the result is the same in every run.
 
 #include "io/onnx/rules.h"
 
