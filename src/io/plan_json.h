@@ -17,10 +17,6 @@ inline constexpr int kPlanFormatVersion = 2;
 inline constexpr std::string_view kOldSpillPlanFormat = "berth-spill-plan";
 inline constexpr int kOldPlanFormatVersion = 1;
 
-// All of a plan's file but its order and its residencies: what pages show of it too.
-[[nodiscard]] nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
-                                              const Provenance& provenance);
-
 // The list of operators that `json` is, or has at "order", as ReadOrder() reads it; not validated.
 [[nodiscard]] Result<Order> OrderFrom(const Source& source, const nlohmann::json& json,
                                       const Graph& graph);
