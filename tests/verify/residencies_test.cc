@@ -239,7 +239,7 @@ TEST_F(Preloaded, GivenTensorsMayBeThereFromTheStart) {
   unused.residencies.insert(unused.residencies.begin() + 2, {2, 0, 1, 16});
   unused.memories = {{18, 18}};
   EXPECT_EQ(Faults(unused), "");
-  // A new value of a weight that was there from the start need not be kept.
+  // They may come in as well.
   MemoryPlan inputs = plan;
   inputs.residencies[1].comes_in = true;
   EXPECT_EQ(Faults(inputs), "");
