@@ -68,9 +68,4 @@ struct Relief {
 
 }  // namespace berth::internal::report
 
-// page.cc and its test still use the name that this room had.
-namespace berth::internal::page {
-using namespace report;
-}  // namespace berth::internal::page
-
 #endif  // BERTH_REPORT_ANALYSIS_H_

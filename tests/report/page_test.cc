@@ -16,7 +16,7 @@
 #include "testing/random_graph.h"
 #include "testing/random_problem.h"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -334,4 +334,4 @@ TEST(Diff, ClassifiesEachBuffer) {
 }
 
 }  // namespace
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report

@@ -60,7 +60,6 @@ export interface RawPlan {
 /** Of a plan with spills; all in bytes. */
 export interface Traffic {
   avoidable: Num;
-  lower_bound: Num;
   spilled: Num;
   retrieved: Num;
   compulsory_in: Num;
@@ -93,7 +92,6 @@ export interface Data {
   remedies: { title: string; detail: string; needs: Num | null }[];
   notes: string[];
   spills: Move[];
-  traffic: Traffic | null;
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];
@@ -118,8 +116,8 @@ export interface RawCurve {
   avoidable: (Num | null)[];
   spilled: Num[];
   retrieved: Num[];
-  lower_bound: Num[];
-  without_addresses: Num[];
+  traffic_bound: Num[];
+  traffic_by_sum: Num[];
   seconds: number[];
 }
 export interface SweepData {
@@ -143,10 +141,7 @@ export const movesOf = (data: Data): Move[] => data.spills;
 
 /** The head of a plan. Nothing else knows the library's names of these facts. */
 export class Head {
-  constructor(
-    private readonly raw: Record<string, unknown>,
-    readonly traffic: Traffic | null,
-  ) {}
+  constructor(private readonly raw: Record<string, unknown>) {}
 
   get input(): string {
     return (this.raw["input"] as { name?: string | null } | undefined)?.name ?? "plan";
@@ -168,24 +163,28 @@ export class Head {
   }
   /** No plan of the model is lower. */
   get heightBound(): Num | null {
-    return this.number("lower_bound");
+    return this.number("height_bound");
   }
   /** No placement for the lifetimes of this plan is lower. */
   get placementBound(): Num | null {
-    return this.number("order_lower_bound") ?? this.number("lower_bound");
+    return this.number("placement_bound") ?? this.number("height_bound");
   }
   /** The peak load of the order, and what is proved of every order's. */
   get peak(): Num | null {
     return this.number("peak");
   }
   get peakBound(): Num | null {
-    return this.number("lower_bound");
+    return this.number("peak_bound");
   }
   get programOrderPeak(): Num | null {
     return this.number("program_order_peak");
   }
+  /** Of a plan that may spill. */
+  get traffic(): Traffic | null {
+    return (this.raw["traffic"] ?? null) as Traffic | null;
+  }
   get trafficBound(): Num | null {
-    return this.traffic?.lower_bound ?? null;
+    return this.number("traffic_bound");
   }
   get options(): [string, unknown][] {
     return ["options", "schedule_options"].flatMap((key) =>
@@ -208,13 +207,14 @@ export class Head {
         const counted = Object.entries(value as Record<string, boolean>).filter(([, on]) => on);
         return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
       }
-      if (key === "lower_bound" && this.traffic) {
-        return [
-          ["lower bound of the traffic", key, this.trafficBound],
-          ["lower bound of the height", "height_bound", value],
-        ];
-      }
-      return [[key.replaceAll("_", " "), key, value]];
+      const title = key.replaceAll("_", " ");
+      if (typeof value !== "object" || value === null) return [[title, key, value]];
+      // The report of a search, traffic and the like.
+      return Object.entries(value).map(([part, each]): [string, string, unknown] => [
+        `${title}: ${part.replaceAll("_", " ")}`,
+        `${key}.${part}`,
+        each,
+      ]);
     });
   }
 
@@ -262,12 +262,9 @@ export class Plan {
   readonly atPeak: Set<number>;
   private readonly names: string[];
 
-  constructor(
-    readonly raw: RawPlan,
-    traffic: Traffic | null,
-  ) {
+  constructor(readonly raw: RawPlan) {
     const b = raw.buffers;
-    this.head = new Head(raw.head, traffic);
+    this.head = new Head(raw.head);
     this.n = b.id.length;
     this.start = numbers(b.start);
     this.end = numbers(b.end);

@@ -28,7 +28,7 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   const figures = [
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.traffic
-      ? trafficFigures(head.traffic, proved, head.fixedOrder)
+      ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
       : [
           ordered
             ? boundFigure(head.peakBound, head.peak)
@@ -65,8 +65,13 @@ function heightFigures(plan: Plan): HTMLElement[] {
   return figures;
 }
 
-function trafficFigures(traffic: Traffic, proved: boolean, fixed: boolean): HTMLElement[] {
-  const gap = difference(traffic.avoidable, traffic.lower_bound);
+function trafficFigures(
+  traffic: Traffic,
+  bound: Num,
+  proved: boolean,
+  fixed: boolean,
+): HTMLElement[] {
+  const gap = difference(traffic.avoidable, bound);
   const worth = proved
     ? `proved the least${orders(fixed)}`
     : `at most ${percent(gap, traffic.avoidable)} can be saved`;

@@ -42,7 +42,7 @@ export class PlanPage extends Page implements PlanApp {
       "Search or filter: name, size>1MiB, at:peak …",
       data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
     );
-    this.plans = data.plans.map((raw) => new Plan(raw, data.traffic));
+    this.plans = data.plans.map((raw) => new Plan(raw));
     this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));

@@ -58,7 +58,7 @@ function modelFigures(sweep: Sweep, s: Summary): HTMLElement[] {
     const worth =
       sweep.value(s.smallest, "outcome") === "optimal"
         ? sweep.outcome(s.smallest)
-        : `at least ${bytes(sweep.value(s.smallest, "lower_bound"))}`;
+        : `at least ${bytes(sweep.value(s.smallest, "traffic_bound"))}`;
     figures.push(
       figure("Smallest that works", capacity, "smallest point with a plan"),
       figure("Traffic there", traffic, worth),

@@ -290,7 +290,7 @@ export class SweepPage extends Page {
         ? null
         : h("span", {}, `${bytes(avoidable)} off chip (${grouped(avoidable)} B)`),
       sweep.value(i, "outcome") === "feasible" || sweep.value(i, "outcome") === "unknown"
-        ? h("span", {}, `at least ${bytes(sweep.value(i, "lower_bound"))}`)
+        ? h("span", {}, `at least ${bytes(sweep.value(i, "traffic_bound"))}`)
         : null,
       h("span", { class: "peak" }, sweep.outcome(i)),
     );

@@ -57,7 +57,7 @@ export function pointDetails(
 function trafficFacts(sweep: Sweep, i: number): Fact[] {
   const outcome = sweep.value(i, "outcome");
   const traffic = sweep.value(i, "avoidable");
-  const bound = sweep.value(i, "lower_bound");
+  const bound = sweep.value(i, "traffic_bound");
   const rows: Fact[] = [];
   if (traffic !== null) {
     rows.push(
@@ -72,7 +72,7 @@ function trafficFacts(sweep: Sweep, i: number): Fact[] {
     const gap = difference(traffic, bound);
     rows.push(["Gap", `${bytes(gap)}, ${percent(gap, traffic)} of the traffic`]);
   }
-  const ideal = sweep.value(i, "without_addresses");
+  const ideal = sweep.value(i, "traffic_by_sum");
   if (Number(traffic) > Number(ideal)) {
     const text = `${bytes(difference(traffic, ideal))} of the traffic avoid fragmentation`;
     rows.push(["For addresses", text]);
@@ -112,7 +112,7 @@ function nextFacts(sweep: Sweep, i: number, select: (point: number) => void): Fa
 
 export function pointColumns(sweep: Sweep): TableColumn[] {
   type Key =
-    "capacity" | "avoidable" | "spilled" | "retrieved" | "lower_bound" | "without_addresses";
+    "capacity" | "avoidable" | "spilled" | "retrieved" | "traffic_bound" | "traffic_by_sum";
   const planned = (i: number) => sweep.value(i, "avoidable") !== null;
   const possible = (i: number) => sweep.value(i, "outcome") !== "infeasible";
   const column = (title: string, key: Key, known: (i: number) => boolean) =>
@@ -128,17 +128,17 @@ export function pointColumns(sweep: Sweep): TableColumn[] {
     column("Off-chip bytes", "avoidable", planned),
     column("Written", "spilled", planned),
     column("Read back", "retrieved", planned),
-    column("Lower bound", "lower_bound", possible),
+    column("Lower bound", "traffic_bound", possible),
     {
       ...numbers("Gap", "5rem", gap),
       text: (i) => {
         if (!planned(i)) return "–";
         if (sweep.value(i, "outcome") === "optimal") return "0 %";
         const traffic = sweep.value(i, "avoidable")!;
-        return percent(difference(traffic, sweep.value(i, "lower_bound")), traffic);
+        return percent(difference(traffic, sweep.value(i, "traffic_bound")), traffic);
       },
     },
-    column("Without addresses", "without_addresses", planned),
+    column("Without addresses", "traffic_by_sum", planned),
     timeColumn((i) => sweep.value(i, "seconds")),
   ];
 }

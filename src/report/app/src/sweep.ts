@@ -74,7 +74,7 @@ export class Sweep {
         this.capacity[i] = Number(capacity);
         this.traffic[i] = avoidable === null ? NaN : Number(avoidable);
         this.bound[i] =
-          curve.outcome[place] === "infeasible" ? NaN : Number(curve.lower_bound[place]);
+          curve.outcome[place] === "infeasible" ? NaN : Number(curve.traffic_bound[place]);
         ++i;
       });
       return Array.from({ length: i - first }, (_, k) => first + k).sort(
@@ -101,8 +101,8 @@ export class Sweep {
       | "avoidable"
       | "spilled"
       | "retrieved"
-      | "lower_bound"
-      | "without_addresses"
+      | "traffic_bound"
+      | "traffic_by_sum"
       | "seconds",
   >(i: number, key: K): RawCurve[K][number] {
     return this.curves[this.curve[i]!]![key][this.place[i]!]!;
@@ -148,8 +148,8 @@ export function sweepCsv(sweep: Sweep, points: number[]): string {
     "avoidable",
     "spilled",
     "retrieved",
-    "lower_bound",
-    "without_addresses",
+    "traffic_bound",
+    "traffic_by_sum",
     "seconds",
   ] as const;
   const rows = points.map((i) => [

@@ -26,7 +26,7 @@ after(async () => {
 });
 
 const header =
-  "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses," +
+  "model,point,capacity,outcome,avoidable,spilled,retrieved,traffic_bound,traffic_by_sum," +
   "seconds,input";
 /** The rows of a sweep's CSV, by the names of its columns, as text. */
 function csv(text) {
@@ -68,8 +68,8 @@ const point = (
   avoidable: avoidable ?? "",
   spilled: avoidable === null ? 0 : Math.floor(avoidable / 2),
   retrieved: avoidable === null ? 0 : Math.ceil(avoidable / 2),
-  lower_bound: bound,
-  without_addresses: avoidable === null ? 0 : avoidable,
+  traffic_bound: bound,
+  traffic_by_sum: avoidable === null ? 0 : avoidable,
   seconds: 0.25 + number / 64,
   input: `fnv1a64:0123456789abcdef`,
 });
@@ -106,9 +106,9 @@ function expected(row, many) {
     grouped(row.capacity),
     row.outcome,
     ...["avoidable", "spilled", "retrieved"].map((key) => (planned ? grouped(row[key]) : "–")),
-    row.outcome === "infeasible" ? "–" : grouped(row.lower_bound),
+    row.outcome === "infeasible" ? "–" : grouped(row.traffic_bound),
     gap,
-    planned ? grouped(row.without_addresses) : "–",
+    planned ? grouped(row.traffic_by_sum) : "–",
     seconds(Number(row.seconds)),
   ];
 }
@@ -571,8 +571,8 @@ test("numbers beyond 2^53 keep every digit", async () => {
       avoidable: "1152921504606000001",
       spilled: "1152921504606000000",
       retrieved: "1",
-      lower_bound: "1152921504605999999",
-      without_addresses: "1152921504606000001",
+      traffic_bound: "1152921504605999999",
+      traffic_by_sum: "1152921504606000001",
       outcome: "feasible",
     },
   ];
