@@ -18,7 +18,7 @@ namespace {
 
 using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
-// x leaves while the large operator runs; z comes in between.
+// x is spilled while the large operator runs; z is created in between.
 class PlantedFaults : public testing::Test {
  protected:
   void SetUp() override {
