@@ -5,11 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/source.h"
 #include "berth/plan_io.h"
 #include "berth/result.h"
 
 namespace berth::internal {
+
+class Source;
 
 inline constexpr std::string_view kPlanFormat = "berth-plan";
 inline constexpr int kPlanFormatVersion = 2;
