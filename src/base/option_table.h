@@ -47,6 +47,9 @@ template <typename T>
   return true;
 }
 
+// A list of switches, X(field, default, sentence) each, makes the fields of a struct.
+#define BERTH_SWITCH_FIELD(field, default_value, sentence) bool field = default_value;
+
 template <typename Options, std::size_t kSize>
 class OptionTable {
  public:

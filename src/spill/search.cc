@@ -19,15 +19,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-template <typename Visit>
-void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
-  for (std::size_t w = 0; w < num_words; ++w) {
-    for (Word rest = words[w]; rest != 0; rest &= rest - 1) {
-      visit(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-    }
-  }
-}
-
 constexpr std::size_t kTurnsPerNode = 256;
 // States that a new one is held against. In one order all states of a step meet here, thousands of
 // them; the newest are the most alike. To miss that one is no better than another costs work alone.
