@@ -7,7 +7,21 @@ set(berth_libraries berth_place)
 set(berth_headers budget.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
-  list(APPEND berth_headers diff.h graph.h io.h onnx.h page.h plan.h report.h schedule.h spill.h)
+  list(APPEND berth_headers
+    bytes.h
+    diff.h
+    file.h
+    graph.h
+    graph_io.h
+    io.h
+    onnx.h
+    page.h
+    plan.h
+    plan_io.h
+    report.h
+    schedule.h
+    spill.h
+    table_io.h)
 endif()
 if(BERTH_BUILD_BASELINES)
   list(APPEND berth_libraries berth_baselines)

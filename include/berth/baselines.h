@@ -62,10 +62,10 @@ struct SolverOptions {
 
 // Places the buffers of `problem` by the chosen solver alone; every plan is validated exactly.
 //
-// With a capacity, ends as soon as a plan fits or none can. PlaceAnswer::best is then what the
+// With a capacity, ends as soon as a plan fits or none can. PlanAnswer::best is then what the
 // solver itself has found; it has none if the budget ends before. Minimising begins with the plan
-// of the greedy algorithms, from above (PlaceAnswer::algorithm says whether it stayed the best).
-// PlaceAnswer::nodes are the solver's own: of branch and bound (kIlp), of search (kCp), conflicts
+// of the greedy algorithms, from above (PlanAnswer::placing says whether it stayed the best).
+// PlanAnswer::nodes are the solver's own: of branch and bound (kIlp), of search (kCp), conflicts
 // (kZ3), buffers placed (kCsp), pairs decided (kMetaCsp).
 //
 // A verdict of kInfeasible, and a lower bound, is proved: by exact arithmetic in kCsp, kMetaCsp,
@@ -78,7 +78,7 @@ struct SolverOptions {
 // unless time or cancellation ends the search; the ILP's depends on the version of its solver too.
 // Errors: kInvalidProblem; kInvalidOptions for a backend with another name; kUnsupported for what
 // this build lacks, naming what to install.
-[[nodiscard]] Result<PlaceAnswer> PlaceWithSolver(const Problem& problem,
+[[nodiscard]] Result<PlanAnswer> PlaceWithSolver(const Problem& problem,
                                                   const SolverOptions& options, Budget& budget);
 
 // The ILP as text in the CPLEX LP format, which CBC, CPLEX, Gurobi, HiGHS, SCIP and others read:

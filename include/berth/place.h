@@ -18,32 +18,12 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
 namespace [[gnu::visibility("default")]] berth {
-
-// What a search found out.
-enum class Outcome {
-  kOptimal,     // A plan that fits; no plan is lower.
-  kFeasible,    // A plan that fits; a lower one may exist.
-  kInfeasible,  // Proved: no plan fits the capacity.
-  kUnknown,     // The budget ended before a plan that fits, or a proof that none does.
-};
-[[nodiscard]] std::string_view ToString(Outcome outcome);
-
-// Why a search stopped.
-enum class StopReason {
-  kAnswered,   // Nothing is left to find out.
-  kBudget,     // Its budget ended: time, nodes or cancellation.
-  kEffort,     // Without any limit: the default effort (of kAuto, of a search for what leaves) is
-               // spent.
-  kSize,       // Too large: kAuto searches tables with this many overlaps by greedy algorithms
-               // only; a search for what leaves may not store more states.
-  kAlgorithm,  // The algorithm has done all it does; a greedy one proves nothing.
-};
-[[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 
 enum class Algorithm {
   kAuto,         // Greedy algorithms and exact search, the cheap before the dear.
@@ -198,42 +178,22 @@ struct OptionInfo {
 // The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
 [[nodiscard]] Result<std::string> GetOption(const PlaceOptions& options, std::string_view name);
 
-// What a search went through besides its nodes. Only the guided searches count; for others all are
-// 0. The nodes of a guided search are its steps: attempts to place one block.
-struct SearchStats {
-  std::int64_t failures = 0;          // Steps after which no plan could exist any more.
-  std::int64_t minor_backtracks = 0;  // Undoing one placement at once.
-  std::int64_t major_backtracks = 0;  // Leaving a decision point without candidates.
-  friend bool operator==(const SearchStats&, const SearchStats&) = default;
-};
-
-struct PlaceAnswer {
-  Outcome outcome = Outcome::kUnknown;
-  StopReason stopped = StopReason::kAnswered;
-  // The lowest plan found, validated. With outcome kInfeasible or kUnknown it is higher than the
-  // capacity: the smallest capacity known to work. None only if the search was cancelled before its
-  // start, or if pins collide: then there is no plan at any capacity.
-  std::optional<Placement> best;
-  Bytes lower_bound = 0;       // Proved: no plan is lower.
-  std::string_view algorithm;  // The name of the algorithm that found `best`.
-  std::int64_t nodes = 0;      // Of search; 0 where no search was needed.
-  double seconds = 0;          // Wall clock.
-  SearchStats stats;
-};
-
 // Places the buffers of `problem`.
 //
 // With a capacity, ends as soon as a plan fits or none can; with options.minimize, or without a
 // capacity, goes on to the least height. Without any limit in `budget`, kAuto stops minimising when
 // a fixed amount of work finds nothing better, so that a compiler always gets an answer, and with
 // or without one it leaves tables with more than some 5 million overlapping pairs to the greedy
-// algorithms; every other search runs to the end of its proof or budget. PlaceAnswer::stopped says
+// algorithms; every other search runs to the end of its proof or budget. PlanAnswer::stopped says
 // which it was. Whatever the budget, one greedy algorithm runs to its end, so that there is a plan.
 //
-// The answer depends on the arguments alone unless the budget ends by time or cancellation.
+// The answer's `best` is the lowest plan found: of several memories, orders or traffic it has none.
+// PlanAnswer::height_bound is proved whatever ended the search; PlanAnswer::placing says which
+// algorithm found the plan. The answer depends on the arguments alone unless the budget ends by
+// time or cancellation.
 // Errors: kInvalidProblem, kInvalidOptions; kUnsupported where the chosen algorithm cannot honour a
 // pin, an alignment or a gap, naming the buffer.
-[[nodiscard]] Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options,
+[[nodiscard]] Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options,
                                         Budget& budget);
 
 // Why a problem does not fit its capacity.

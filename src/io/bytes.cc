@@ -1,4 +1,6 @@
-// Sizes as people write them, and hashes of files.
+// Sizes as people write them.
+
+#include "berth/bytes.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +14,6 @@
 #include <utility>
 
 #include "base/arithmetic.h"
-#include "berth/io.h"
 
 namespace berth {
 namespace {
@@ -143,17 +144,6 @@ std::string FormatBytes(Bytes bytes) {
     return sign + std::to_string(rounded / scale) + fraction + " " +
            std::string(kBinaryUnits[u].name);
   }
-}
-
-std::string HashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3u;
-  }
-  std::string digits(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) digits[i] = "0123456789abcdef"[hash & 15];
-  return "fnv1a64:" + digits;
 }
 
 }  // namespace berth

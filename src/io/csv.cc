@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
-#include "berth/io.h"
+#include "berth/table_io.h"
 #include "io/rows.h"
 #include "io/source.h"
 

@@ -4,6 +4,8 @@
 // we were killed, finds the old text or the new. There is no fsync: a loss of power may lose a
 // plan.
 
+#include "berth/file.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-#include "berth/io.h"
+#include "base/hash.h"
 #include "io/source.h"
 
 namespace berth {
@@ -199,5 +201,7 @@ Result<void> WriteFile(const std::string& path, std::span<const std::string_view
   for (const std::string_view piece : pieces) text += piece;
   return WriteInPlace(path, text);
 }
+
+std::string HashOf(std::string_view text) { return "fnv1a64:" + internal::Fnv1aDigits(text); }
 
 }  // namespace berth

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "berth/io.h"
+#include "berth/graph_io.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 #include "io/source.h"

@@ -100,20 +100,6 @@ static_assert(InOrder());
 
 }  // namespace
 
-std::string_view ToString(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kOptimal:
-      return "optimal";
-    case Outcome::kFeasible:
-      return "feasible";
-    case Outcome::kInfeasible:
-      return "infeasible";
-    case Outcome::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::span<const AlgorithmInfo> Algorithms() { return kAlgorithms; }
 
 const AlgorithmInfo& Info(Algorithm algorithm) {
@@ -128,22 +114,6 @@ std::optional<Algorithm> AlgorithmFromName(std::string_view name) {
                    [&](const AlgorithmInfo& info) { return info.name == name; });
   if (found == kAlgorithms.end()) return std::nullopt;
   return found->algorithm;
-}
-
-std::string_view ToString(StopReason reason) {
-  switch (reason) {
-    case StopReason::kAnswered:
-      return "answered";
-    case StopReason::kBudget:
-      return "budget";
-    case StopReason::kEffort:
-      return "effort";
-    case StopReason::kSize:
-      return "size";
-    case StopReason::kAlgorithm:
-      break;
-  }
-  return "algorithm";
 }
 
 }  // namespace berth

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/answer.h"
 #include "model/instance.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
@@ -232,32 +233,33 @@ Outcome OutcomeOf(const Problem& problem, const Incumbent& incumbent) {
 }  // namespace
 }  // namespace internal
 
-Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
+Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
   const auto begin = Budget::Clock::now();
   if (auto valid = internal::ValidateOptions(options); !valid) return tl::unexpected(valid.error());
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
   const std::int64_t nodes_before = budget.nodes_spent();
-  PlaceAnswer answer;
+  PlanAnswer answer;
+  answer.capacity = problem.capacity;
   if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
     if (auto ran = placer.Run(); !ran) return tl::unexpected(ran.error());
     const internal::Incumbent& incumbent = placer.incumbent();
     answer.outcome = internal::OutcomeOf(problem, incumbent);
-    answer.lower_bound = incumbent.lower_bound();
+    answer.height_bound = incumbent.lower_bound();
     answer.stopped = placer.stopped();
-    answer.stats = placer.stats();
+    answer.placing.stats = placer.stats();
     if (incumbent.has_plan()) {
-      answer.best = Placement{*incumbent.offsets(), incumbent.height()};
-      answer.algorithm = incumbent.finder();
-      BERTH_CHECK(internal::ValidateOffsets(problem, *answer.best).has_value());
-      BERTH_CHECK(answer.lower_bound <= answer.best->height);
+      const Placement placement{*incumbent.offsets(), incumbent.height()};
+      BERTH_CHECK(internal::ValidateOffsets(problem, placement).has_value());
+      BERTH_CHECK(answer.height_bound <= placement.height);
+      answer.best = PlanOf(problem, placement.offsets);
+      answer.placing.algorithm = incumbent.finder();
     }
   } else {
     answer.outcome = Outcome::kInfeasible;
-    answer.lower_bound = MaxLiveLoad(problem).lower_bound;
+    answer.height_bound = MaxLiveLoad(problem).lower_bound;
   }
-  answer.nodes = budget.nodes_spent() - nodes_before;
-  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  internal::FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
   return answer;
 }
 

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/io.h"
+#include "berth/bytes.h"
 #include "berth/report.h"
 #include "report/text.h"
 

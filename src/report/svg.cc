@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/io.h"
+#include "berth/bytes.h"
 #include "berth/report.h"
 #include "report/coloring.h"
 #include "report/text.h"

@@ -58,7 +58,7 @@ std::vector<Op> Pivots(const Instance& instance) {
 // Raises `bound` by the cuts of the operators whose step in `order` exceeds it, largest first: no
 // other can have a larger cut.
 Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bound,
-               ScheduleStats& stats, Budget& budget) {
+               SearchStats& stats, Budget& budget) {
   std::vector<Bytes> steps;
   (void)PeakOf(instance, order, &steps);
   std::vector<Op> by_step;
@@ -98,7 +98,7 @@ class Segment {
   }
 
   // One turn of the search; no order of the whole has a peak below `floor`.
-  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, ScheduleStats& stats,
+  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, SearchStats& stats,
                Budget& budget) {
     if (!started_) {
       Start(whole, floor, stats, budget);
@@ -138,7 +138,7 @@ class Segment {
  private:
   [[nodiscard]] Bytes Bound(Bytes floor) const { return std::max(floor, bound_); }
 
-  void Start(const Instance& whole, Bytes floor, ScheduleStats& stats, Budget& budget) {
+  void Start(const Instance& whole, Bytes floor, SearchStats& stats, Budget& budget) {
     if (whole_ == nullptr) {
       std::vector<Op> ops(order_.size());
       std::iota(ops.begin(), ops.end(), begin_);
@@ -154,7 +154,7 @@ class Segment {
   }
 
   void RunBeam(const Instance& instance, bool reversed, Bytes floor, std::int64_t work,
-               ScheduleStats& stats, Budget& budget) {
+               SearchStats& stats, Budget& budget) {
     const std::int64_t nodes = budget.nodes_spent();
     auto order =
         Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget).order;
@@ -165,7 +165,7 @@ class Segment {
     if (lower_) lower_->AddOrder(*order);
   }
 
-  void RaiseBound(Bytes floor, ScheduleStats& stats, Budget& budget) {
+  void RaiseBound(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!options_.cut_bound || Bound(floor) >= peak_) return;
     bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
   }
@@ -186,7 +186,7 @@ class Segment {
   }
 
   void Ask(std::optional<Question>& question, std::int64_t work, std::size_t bytes, Bytes floor,
-           ScheduleStats& stats, Budget& budget) {
+           SearchStats& stats, Budget& budget) {
     const Question::Answer answer = question->Advance(work, bytes, stats, budget);
     bound_ = std::max(bound_, question->lower_bound());
     if (answer == Question::Answer::kFound) {
@@ -218,7 +218,7 @@ class Segment {
 ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
                           std::int64_t most_work, std::size_t most_bytes,
                           const std::function<void(Bytes peak, Bytes bound)>& report,
-                          ScheduleStats& stats, Budget& budget) {
+                          SearchStats& stats, Budget& budget) {
   ExactResult result;
   const std::size_t n = instance.num_ops;
   std::vector<Op> program(n);

@@ -35,7 +35,7 @@ struct ExactResult {
 [[nodiscard]] ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
                                         std::int64_t most_work, std::size_t most_bytes,
                                         const std::function<void(Bytes peak, Bytes bound)>& report,
-                                        ScheduleStats& stats, Budget& budget);
+                                        SearchStats& stats, Budget& budget);
 
 }  // namespace berth::internal::schedule
 

@@ -35,7 +35,7 @@ void Question::LowerLimit(Bytes limit) {
   }
 }
 
-Question::Answer Question::Probe(std::int64_t work, ScheduleStats& stats, Budget& budget) {
+Question::Answer Question::Probe(std::int64_t work, SearchStats& stats, Budget& budget) {
   const std::int64_t cuts = prober_->cuts();
   const std::size_t constraints = prober_->precedence().added().size();
   const Prober::Verdict verdict = prober_->Run(work, budget);
@@ -75,7 +75,7 @@ Question::Answer Question::Found(const std::vector<Op>& order, bool backwards) {
   return Answer::kFound;
 }
 
-Question::Answer Question::RunBeams(std::int64_t work, ScheduleStats& stats, Budget& budget) {
+Question::Answer Question::RunBeams(std::int64_t work, SearchStats& stats, Budget& budget) {
   bool out_of_work = false;
   for (const bool live_first : {false, true}) {
     for (const bool backwards : {false, true}) {
@@ -94,7 +94,7 @@ Question::Answer Question::RunBeams(std::int64_t work, ScheduleStats& stats, Bud
   return Answer::kOpen;
 }
 
-Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, ScheduleStats& stats,
+Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats,
                                         Budget& budget) {
   exhausted_ = true;
   for (const bool backwards : {false, true}) {
@@ -118,7 +118,7 @@ Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, Sc
   return Answer::kOpen;
 }
 
-Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, ScheduleStats& stats,
+Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, SearchStats& stats,
                                    Budget& budget) {
   if (!stable_) {
     const Answer answer = Probe(work, stats, budget);

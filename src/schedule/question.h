@@ -38,7 +38,7 @@ class Question {
   }
 
   // Goes on for about as much `work`.
-  Answer Advance(std::int64_t work, std::size_t bytes, ScheduleStats& stats, Budget& budget);
+  Answer Advance(std::int64_t work, std::size_t bytes, SearchStats& stats, Budget& budget);
   void LowerLimit(Bytes limit);
 
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
@@ -49,9 +49,9 @@ class Question {
   [[nodiscard]] bool exhausted() const { return exhausted_; }
 
  private:
-  Answer Probe(std::int64_t work, ScheduleStats& stats, Budget& budget);
-  Answer RunBeams(std::int64_t work, ScheduleStats& stats, Budget& budget);
-  Answer RunBestFirst(std::int64_t work, std::size_t bytes, ScheduleStats& stats, Budget& budget);
+  Answer Probe(std::int64_t work, SearchStats& stats, Budget& budget);
+  Answer RunBeams(std::int64_t work, SearchStats& stats, Budget& budget);
+  Answer RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats, Budget& budget);
   void Rebuild();
   Answer Found(const std::vector<Op>& order, bool backwards);
 

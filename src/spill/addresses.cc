@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/plan.h"
+
 namespace berth::internal::spill {
 namespace {
 
@@ -38,18 +40,19 @@ Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout
       if (budget.TimeIsUp()) mine.Cancel();
     });
   }
-  Result<PlaceAnswer> answer = placer(problem, mine);
+  Result<PlanAnswer> answer = placer(problem, mine);
   if (!answer) return tl::unexpected<Error>(answer.error());
   if (!answer->best) return std::optional<Tried>();
-  return std::optional<Tried>(Tried{answer->best->offsets, answer->best->height});
+  return std::optional<Tried>(Tried{PlacementOf(*answer->best).offsets, answer->best->height()});
 }
 
-SpillPlan WithOffsets(const Layout& layout, const Tried& tried) {
-  SpillPlan plan = PlanOf(layout);
+MemoryPlan WithOffsets(const Graph& graph, const Layout& layout, const Tried& tried) {
+  MemoryPlan plan = PlanOf(layout);
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     plan.residencies[i].offset = tried.offsets[i];
   }
-  plan.height = tried.height;
+  plan.addressed = true;
+  StateUse(graph, plan);
   return plan;
 }
 
@@ -105,7 +108,7 @@ class Repair {
         layout_(std::move(layout)),
         tried_(std::move(tried)) {}
 
-  Result<std::optional<SpillPlan>> Run() {
+  Result<std::optional<MemoryPlan>> Run() {
     // One choice that is enough by itself, the cheapest first.
     const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
     for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
@@ -127,9 +130,9 @@ class Repair {
   };
 
   [[nodiscard]] bool fits() const { return tried_.height <= options_.capacity; }
-  [[nodiscard]] std::optional<SpillPlan> Plan() const {
+  [[nodiscard]] std::optional<MemoryPlan> Plan() const {
     if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
-    return WithOffsets(layout_, tried_);
+    return WithOffsets(graph_, layout_, tried_);
   }
   // Whether there is room once that gap is cleared; then that is the placement.
   Result<bool> TryWithout(Gap gap, std::int64_t nodes) {
@@ -175,7 +178,7 @@ class Repair {
   }
 
   std::optional<Gap> NextGap() const {
-    const SpillPlan plan = PlanOf(layout_);
+    const MemoryPlan plan = PlanOf(layout_);
     // What sticks out the furthest; after it the others.
     std::vector<std::size_t> out;
     const auto top = [&](std::size_t i) {
@@ -240,10 +243,10 @@ class Repair {
 
 }  // namespace
 
-Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
+Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
                                                const AddressOptions& options, const Placer& placer,
                                                Budget& budget) {
-  using Found = std::optional<SpillPlan>;
+  using Found = std::optional<MemoryPlan>;
   // Results stay to the end where nothing else has to leave and there is room.
   if (AvoidableTraffic(layout) == 0) {
     Layout staying = layout;
@@ -256,7 +259,7 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
           TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer, budget);
       if (!tried) return tl::unexpected<Error>(tried.error());
       if (*tried && (*tried)->height <= options.capacity) {
-        return Found(WithOffsets(staying, **tried));
+        return Found(WithOffsets(graph, staying, **tried));
       }
     }
   }
@@ -264,7 +267,7 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
                           /*must=*/true);
   if (!first) return tl::unexpected<Error>(first.error());
   if (!*first) return Found();
-  if ((*first)->height <= options.capacity) return Found(WithOffsets(layout, **first));
+  if ((*first)->height <= options.capacity) return Found(WithOffsets(graph, layout, **first));
   return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
 }
 

@@ -32,7 +32,7 @@ struct AddressOptions {
 
 // The plan with offsets, all within the capacity; nothing where none was found below the limit.
 // Error: the placer's.
-[[nodiscard]] Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
+[[nodiscard]] Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
                                                              const AddressOptions& options,
                                                              const Placer& placer, Budget& budget);
 

@@ -93,9 +93,10 @@ Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule
   return layout;
 }
 
-SpillPlan PlanOf(const Layout& layout) {
-  SpillPlan plan;
+MemoryPlan PlanOf(const Layout& layout) {
+  MemoryPlan plan;
   plan.order = layout.order;
+  plan.addressed = false;
   for (const Stays& stays : layout.storages) {
     ForEachResidency(stays, layout.steps(), plan.traffic,
                      [&](const Residency& residency) { plan.residencies.push_back(residency); });

@@ -39,8 +39,9 @@ struct Layout {
 
 [[nodiscard]] Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule);
 
-// The plan with its traffic; offsets are 0. Cost: linear.
-[[nodiscard]] SpillPlan PlanOf(const Layout& layout);
+// The plan without addresses, with its traffic, and without what it takes of the memory. Cost:
+// linear.
+[[nodiscard]] MemoryPlan PlanOf(const Layout& layout);
 [[nodiscard]] Bytes AvoidableTraffic(const Layout& layout);
 
 // Bytes in memory at each step.

@@ -163,8 +163,10 @@ Files ReadProject() {
     if (!fs::exists(kRoot / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const std::string suffix = entry.path().extension().string();
+      const std::string path = entry.path().lexically_relative(kRoot).generic_string();
       if (suffix != ".h" && suffix != ".cc" && suffix != ".c") continue;
-      files[entry.path().lexically_relative(kRoot).generic_string()] = Read(entry.path());
+      if (path.find("/node_modules/") != std::string::npos) continue;
+      files[path] = Read(entry.path());
     }
   }
   return files;

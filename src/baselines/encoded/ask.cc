@@ -92,13 +92,14 @@ class Asking {
     return options_.solver == Solver::kIlp ? RunIlp(minimize) : RunDeciders(minimize);
   }
 
-  [[nodiscard]] PlaceAnswer Answer() {
-    PlaceAnswer answer;
-    answer.lower_bound = known_.lower_bound;
+  [[nodiscard]] PlanAnswer Answer() {
+    PlanAnswer answer;
+    answer.capacity = problem_.capacity;
+    answer.height_bound = known_.lower_bound;
     answer.stopped = stopped_;
     if (known_.best) {
-      answer.best = known_.best;
-      answer.algorithm = known_.finder;
+      answer.best = PlanOf(problem_, known_.best->offsets);
+      answer.placing.algorithm = known_.finder;
       BERTH_CHECK(known_.lower_bound <= known_.best->height);
     }
     const bool fits =
@@ -145,7 +146,7 @@ class Asking {
     Budget brief;  // Some milliseconds; the caller's is for the solver.
     const auto answer = Place(unlimited, greedy, brief);
     BERTH_CHECK(answer.has_value());
-    if (answer->best) Offer(answer->best->offsets, answer->algorithm);
+    if (answer->best) Offer(PlacementOf(*answer->best).offsets, answer->placing.algorithm);
   }
 
   // Keeps a plan if it is one, and lower. False if it is none.
@@ -363,7 +364,7 @@ std::optional<Solver> SolverFromName(std::string_view name) {
   return std::nullopt;
 }
 
-Result<PlaceAnswer> PlaceWithSolver(const Problem& problem, const SolverOptions& options,
+Result<PlanAnswer> PlaceWithSolver(const Problem& problem, const SolverOptions& options,
                                     Budget& budget) {
   const auto begin = Budget::Clock::now();
   if (auto checked = internal::Check(options); !checked) return tl::unexpected(checked.error());
@@ -371,9 +372,8 @@ Result<PlaceAnswer> PlaceWithSolver(const Problem& problem, const SolverOptions&
   const std::int64_t nodes_before = budget.nodes_spent();
   internal::Asking asking(problem, options, budget);
   if (auto ran = asking.Run(); !ran) return tl::unexpected(ran.error());
-  PlaceAnswer answer = asking.Answer();
-  answer.nodes = budget.nodes_spent() - nodes_before;
-  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  PlanAnswer answer = asking.Answer();
+  internal::FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
   return answer;
 }
 

@@ -24,6 +24,7 @@
 #include "base/check.h"
 #include "baselines/milp/solve.h"
 #include "graph/edges.h"
+#include "graph/plan.h"
 
 namespace berth {
 namespace internal {
@@ -461,6 +462,19 @@ class Program {
   std::vector<std::vector<bool>> before_;
 };
 
+// The solver's addresses for the tensors of Live(), where they hold: the program knows nothing of
+// alignment.
+std::optional<Placement> JointPlacement(const Graph& graph, const Order& order,
+                                        const Program& program, const milp::Solution& solved) {
+  const auto addresses = program.Addresses(solved.values);
+  const Liveness live = Live(graph, order);
+  Placement placement;
+  for (const TensorIndex t : live.tensors) placement.offsets.push_back(addresses.at(t));
+  placement.height = Height(live.problem, placement.offsets);
+  if (!ValidatePlacement(live.problem, placement)) return std::nullopt;
+  return placement;
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -484,61 +498,68 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
   }
 
   OllaAnswer answer;
-  ScheduleAnswer& schedule = answer.schedule;
-  schedule.algorithm = "program";
-  schedule.order = ProgramOrder(graph);
-  schedule.stopped = StopReason::kAlgorithm;
+  PlanAnswer& plan = answer.plan;
+  Order order = ProgramOrder(graph);
+  plan.scheduling.algorithm = "program";
+  plan.stopped = StopReason::kAlgorithm;
+  std::optional<Placement> placement;
   if (!graph.operators.empty()) {
     const internal::Dataflow dataflow(graph, options.early_updates);
     answer.control_edges = dataflow.control_edges();
     for (const internal::Edge& edge : dataflow.edges()) {
-      schedule.lower_bound = std::max(schedule.lower_bound, edge.size);
+      plan.peak_bound = std::max(plan.peak_bound, edge.size);
     }
     internal::Program program(graph, dataflow, options);
     answer.variables = program.CountVariables();
     if (answer.variables > internal::kMostVariables) {
-      schedule.stopped = StopReason::kSize;
+      plan.stopped = StopReason::kSize;
     } else if (budget.Exhausted()) {
-      schedule.stopped = StopReason::kBudget;
+      plan.stopped = StopReason::kBudget;
     } else {
       program.Build();
       answer.variables = static_cast<std::int64_t>(program.model().variables.size());
       answer.constraints = static_cast<std::int64_t>(program.model().constraints.size());
       auto solved = internal::milp::Solve(program.model(), *backend, {options.seed}, budget);
       if (!solved) return tl::unexpected(std::move(solved.error()));
-      schedule.nodes = solved->nodes;
+      plan.nodes = solved->nodes;
       answer.claims_optimal =
           solved->status == internal::milp::Status::kOptimal || solved->distrusted;
       // Of the joint program it bounds the addresses, not what is live.
       if (solved->bound && answer.control_edges == 0 && !options.joint) {
-        schedule.lower_bound = std::max(schedule.lower_bound, *solved->bound * program.unit());
+        plan.peak_bound = std::max(plan.peak_bound, *solved->bound * program.unit());
       }
       if (!solved->values.empty()) {
         answer.found = true;
-        schedule.order = program.Decode(solved->values);
-        schedule.algorithm = "olla";
-        BERTH_CHECK(ValidateOrder(graph, schedule.order).has_value());
-        if (options.joint) {
-          const auto addresses = program.Addresses(solved->values);
-          const Liveness live = Live(graph, schedule.order);
-          Placement placement;
-          for (const TensorIndex t : live.tensors) placement.offsets.push_back(addresses.at(t));
-          placement.height = Height(live.problem, placement.offsets);
-          // The program knows nothing of alignment.
-          if (ValidatePlacement(live.problem, placement)) answer.placement = std::move(placement);
-        }
+        order = program.Decode(solved->values);
+        plan.scheduling.algorithm = "olla";
+        BERTH_CHECK(ValidateOrder(graph, order).has_value());
+        if (options.joint) placement = internal::JointPlacement(graph, order, program, *solved);
       }
-      if (budget.Exhausted()) schedule.stopped = StopReason::kBudget;
+      if (budget.Exhausted()) plan.stopped = StopReason::kBudget;
     }
   }
-  schedule.peak = Live(graph, schedule.order).peak;
-  if (graph.operators.empty()) schedule.lower_bound = schedule.peak;
-  BERTH_CHECK(schedule.lower_bound <= schedule.peak);
-  if (schedule.lower_bound == schedule.peak) {
-    schedule.outcome = Outcome::kOptimal;
-    schedule.stopped = StopReason::kAnswered;
+  plan.best = internal::UnplacedPlan(graph, order, {});
+  const Bytes peak = plan.best->peak();
+  if (placement) {
+    for (std::size_t b = 0; b < placement->offsets.size(); ++b) {
+      plan.best->residencies[b].offset = placement->offsets[b];
+    }
+    plan.best->addressed = true;
+    plan.best->memories.front().height = placement->height;
   }
-  schedule.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  if (graph.operators.empty()) plan.peak_bound = peak;
+  BERTH_CHECK(plan.peak_bound <= peak);
+  plan.height_bound = plan.peak_bound;
+  plan.outcome = Outcome::kFeasible;
+  if (plan.peak_bound == peak) {
+    plan.outcome = Outcome::kOptimal;
+    plan.stopped = StopReason::kAnswered;
+  }
+  plan.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  plan.scheduling.outcome = plan.outcome;
+  plan.scheduling.stopped = plan.stopped;
+  plan.scheduling.nodes = plan.nodes;
+  plan.scheduling.seconds = plan.seconds;
   return answer;
 }
 

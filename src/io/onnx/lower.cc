@@ -208,9 +208,9 @@ Workspace PlanBody(const Region& region, const Knowledge& known, const std::vect
   PlaceOptions options;
   options.algorithm = Algorithm::kFirstFitSize;
   Budget budget;
-  const Result<PlaceAnswer> answer = Place(liveness.problem, options, budget);
+  const Result<PlanAnswer> answer = Place(liveness.problem, options, budget);
   BERTH_CHECK(answer.has_value() && answer->best.has_value());
-  workspace.bytes = answer->best->height;
+  workspace.bytes = answer->best->height();
   return workspace;
 }
 

@@ -30,10 +30,10 @@ const page = template.replace("@STYLE@", () => style).replace("@SCRIPT@", () => 
 const target = join(here, "dist", "page.html");
 if (process.argv.includes("--check")) {
   if ((await readFile(target, "utf8")) !== page) {
-    console.error("report/dist/page.html is not what report/src makes: run npm run build in report/");
+    console.error("dist/page.html is out of date: run npm run build in src/report/app");
     process.exit(1);
   }
 } else {
   await writeFile(target, page);
-  console.log(`report/dist/page.html: ${(page.length / 1024).toFixed(1)} KiB`);
+  console.log(`dist/page.html: ${(page.length / 1024).toFixed(1)} KiB`);
 }

@@ -1,4 +1,4 @@
-// Whether a plan with spills computes what its graph computes, and what it says of itself.
+// Checks that a plan computes what its graph computes, and that the figures it states are true.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
+#include "graph/plan.h"
 
 namespace berth {
 
@@ -34,7 +35,7 @@ struct Access {
 
 class Checker {
  public:
-  Checker(const Graph& graph, const Counting& counting, const SpillPlan& plan)
+  Checker(const Graph& graph, const Counting& counting, const MemoryPlan& plan)
       : graph_(graph), counting_(counting), plan_(plan) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
@@ -70,7 +71,8 @@ class Checker {
   void FindAccesses() {
     const std::vector<OperatorIndex> makers = internal::Makers(graph_);
     accesses_.resize(graph_.tensors.size());
-    is_output_ = internal::BasesOfOutputs(graph_);
+    declared_ = internal::BasesOfOutputs(graph_);
+    is_output_ = declared_;
     std::vector<TensorIndex> bases;
     for (std::size_t s = 0; s < plan_.order.size(); ++s) {
       const OperatorIndex v = plan_.order[s];
@@ -103,6 +105,10 @@ class Checker {
       if (!internal::IsCounted(graph_.tensors[residency.tensor], counting_)) {
         return InvalidPlan(Tensor(residency.tensor) + " has a residency but is not counted");
       }
+      if (residency.memory != 0) {
+        return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is in memory number " +
+                           std::to_string(residency.memory) + " where there is one");
+      }
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
                            std::to_string(residency.start) + ", " + std::to_string(residency.end) +
@@ -129,8 +135,8 @@ class Checker {
     const std::vector<Access>& accesses = accesses_[t];
     const bool given = makers_[t] == kNoOperator;
     if (accesses.empty()) {
-      if (begin_[t] != begin_[t + 1]) return InvalidPlan(Tensor(t) + " is resident but not used");
-      return {};
+      if (begin_[t] == begin_[t + 1] || IsPreloaded(t)) return {};
+      return InvalidPlan(Tensor(t) + " is resident but not used");
     }
     if (given) traffic_.compulsory_in += tensor.bytes;
     if (is_output_[t]) traffic_.compulsory_out += tensor.bytes;
@@ -145,6 +151,7 @@ class Checker {
       if (next < accesses.size() && accesses[next].step < residency.start) {
         return Missing(t, accesses[next]);
       }
+      const bool preloaded = r == begin_[t] && IsPreloaded(t);
       if (next == accesses.size()) {
         return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
                            " though no operator uses it from then on");
@@ -155,12 +162,12 @@ class Checker {
                              " but its latest value was never written out");
         }
         if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
-      } else if (given || residency.start != accesses[0].step || next != 0) {
+      } else if (!preloaded && (given || residency.start != accesses[0].step || next != 0)) {
         return InvalidPlan(Tensor(t) + " is in memory from step " +
                            std::to_string(residency.start) +
                            " but is neither made there nor comes in");
       }
-      if (accesses[next].step >= residency.end) {
+      if (accesses[next].step >= residency.end && !preloaded) {
         return InvalidPlan(Tensor(t) + " is resident in the steps [" +
                            std::to_string(residency.start) + ", " + std::to_string(residency.end) +
                            ") but no operator uses it there");
@@ -183,11 +190,19 @@ class Checker {
       if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
-    if (is_output_[t] && !copied &&
+    // What is given and written in place outlives the run only if it came in as a copy.
+    if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
         plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
       return InvalidPlan(Tensor(t) + ", a result, is neither written out nor kept to the end");
     }
     return {};
+  }
+
+  // A given tensor that is in memory from the start.
+  [[nodiscard]] bool IsPreloaded(TensorIndex t) const {
+    if (makers_[t] != kNoOperator || begin_[t] == begin_[t + 1]) return false;
+    const Residency& first = plan_.residencies[begin_[t]];
+    return first.start == 0 && !first.comes_in;
   }
 
   [[nodiscard]] tl::unexpected<Error> Missing(TensorIndex t, const Access& access) const {
@@ -195,22 +210,31 @@ class Checker {
                        (makers_[t] == access.op ? " makes it" : " needs it"));
   }
 
+  Result<void> CheckUse() const {
+    if (plan_.memories.size() != 1) {
+      return InvalidPlan("the plan has " + std::to_string(plan_.memories.size()) +
+                         " memories where there is one");
+    }
+    MemoryPlan same = plan_;
+    internal::StateUse(graph_, same);
+    if (same.peak() == plan_.peak()) return {};
+    return InvalidPlan("the plan states a peak of " + std::to_string(plan_.peak()) +
+                       " bytes but has " + std::to_string(same.peak()));
+  }
+
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
+    if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
     Problem problem = ProblemOf(graph_, plan_);
     problem.capacity = capacity;
-    Placement placement;
-    for (const Residency& residency : plan_.residencies) {
-      placement.offsets.push_back(residency.offset);
-    }
-    placement.height = plan_.height;
-    return ValidatePlacement(problem, placement);
+    return ValidatePlacement(problem, PlacementOf(plan_));
   }
 
   const Graph& graph_;
   const Counting& counting_;
-  const SpillPlan& plan_;
+  const MemoryPlan& plan_;
   std::vector<OperatorIndex> makers_;
-  std::vector<bool> is_output_;
+  std::vector<bool> declared_;   // Results of the graph.
+  std::vector<bool> is_output_;  // Also what is given and written in place.
   std::vector<std::vector<Access>> accesses_;  // Of each base, in order of step.
   std::vector<std::size_t> begin_;             // Of each tensor's residencies.
   Traffic traffic_;
@@ -218,7 +242,7 @@ class Checker {
 
 }  // namespace
 
-Problem ProblemOf(const Graph& graph, const SpillPlan& plan) {
+Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
   Problem problem;
   problem.buffers.reserve(plan.residencies.size());
   std::set<std::string_view> names;
@@ -271,8 +295,8 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
   return {};
 }
 
-Result<void> ValidateSpillPlan(const Graph& graph, const Counting& counting,
-                               std::optional<Bytes> capacity, const SpillPlan& plan) {
+Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
+                               std::optional<Bytes> capacity, const MemoryPlan& plan) {
   if (auto valid = ValidateTraffic(graph, counting); !valid) return valid;
   return Checker(graph, counting, plan).Check(capacity);
 }

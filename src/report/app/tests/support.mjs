@@ -13,7 +13,7 @@ import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
-export const root = join(here, "..", "..");
+export const root = join(here, "..", "..", "..", "..");
 const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
 const data = process.env.BERTH_DATA;
 
