@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/answer.h"
@@ -24,6 +25,10 @@
 #include "berth/result.h"
 
 namespace [[gnu::visibility("default")]] berth {
+
+namespace internal {
+class ExpertAccess;
+}
 
 enum class Algorithm {
   kAuto,         // Greedy algorithms and exact search, the cheap before the dear.
@@ -72,81 +77,14 @@ struct Progress {
   std::int64_t nodes = 0;
 };
 
-// Each rule of the canonical search by itself (src/place/canonical/canonical.h explains them).
-// Whatever is switched off, the verdicts stay the same; only the number of nodes changes.
-struct CanonicalOptions {
-  bool canonical_only = true;         // Only plans in order of offset, then index (5, 6.1).
-  bool section_inference = true;      // Floor + unplaced bytes of a section <= capacity (6.2).
-  bool monotonic_floor = true;        // No section's floor lies below the last offset (6.2).
-  bool unallocated_floor = true;      // Nor below the lowest offset left to its buffers (6.2).
-  bool dominance = true;              // No hole that an unplaced buffer would fill (6.3).
-  bool hatless = true;                // A buffer with nothing left above it has no alternatives.
-  bool identical_order = true;        // Of identical buffers, the first lies lowest.
-  bool dynamic_ordering = true;       // Lowest possible offset first (7).
-  bool static_preordering = true;     // Ties broken by a fixed order of the buffers.
-  bool dynamic_decomposition = true;  // Parts that separate in time are solved by themselves (7).
-  // Fixed orders tried in rotation with doubling node limits. A word is a list of keys, each
-  // largest first: W lifetime, A area, T largest section total, Z size, C sections, L start, U end.
-  std::string preorders = "WAT,TAW,TWA";
-};
+// The switches and numbers of single searches. They are known by name: see SetOption().
+class ExpertOptions {
+ public:
+  friend bool operator==(const ExpertOptions&, const ExpertOptions&) = default;
 
-// Each part of the niche search by itself (src/place/niche/niche.h explains them). Whatever is
-// switched off, the verdicts stay the same; only the number of nodes and the time change.
-struct NicheOptions {
-  bool lowest_first = true;      // Half of the runs fill the lowest niche first; off: none.
-  bool waste_budget = true;      // Floor + unplaced bytes of a section <= capacity.
-  bool conflict_weights = true;  // Sections where more has failed come first.
-  bool backjumping = true;       // Levels that a failure does not depend on are left at once.
-  bool transpositions = true;    // States that have failed are remembered.
-  bool restarts = true;          // After 1000 nodes, times Luby's sequence.
-  bool calm_runs = true;         // Every third run does not look at the conflict weights.
-  bool beam = true;              // Plans side by side take turns with the runs, given slack.
-  bool identical_order = true;   // Of identical buffers, the first lies lowest.
-  bool widest_first = true;      // Long-lived candidates first; off: large ones.
-  bool best_fit = true;          // Candidates that leave no room beside them come earlier.
-  bool vectors = true;           // The widest vector instructions of the machine.
-};
-
-// Each part of TelaMalloc's policy by itself (src/baselines/telamalloc/telamalloc.h explains them); the
-// defaults are the policy as published. Sections are those of the paper. Of these only
-// heuristic_first and section_load count for kGuided, which has its own at the end
-// (src/place/learning/guided.h).
-struct GuidedOptions {
-  // What is tried at a decision point.
-  enum class Strategy {
-    kCandidates,  // The longest lived, the largest, and the largest in size x lifetime (5.1).
-    kSize,        // One block after another by one order, back to the last valid point on failure:
-    kArea,        // the strategies that Figure 14 compares with.
-    kLifetime,
-    kLowest,
-  };
-  // Where a block goes.
-  enum class Placement {
-    kLowest,         // The lowest position that the solver sees (5.2).
-    kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
-    kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
-  };
-  // Where major backtracks go.
-  enum class Backtracking {
-    kPublished,  // 5.4.
-    kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
-  };
-  bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
-  bool split = true;                  // Parts that separate in time are solved one by one (5.3).
-  bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
-  bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
-  bool carry_candidates = true;       // Candidates go back with the search (5.4).
-  bool section_load = true;           // Bytes that cannot lie below a level must fit above it.
-  int most_candidates = 12;           // At one decision point (5.4).
-  int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
-  Strategy strategy = Strategy::kCandidates;
-  Placement placement = Placement::kLowest;
-  Backtracking backtracking = Backtracking::kPublished;
-  // kGuided alone. Whatever is switched off, the verdicts stay the same.
-  bool weights = true;          // Buffers of recent failures come first.
-  bool restarts = true;         // After 150 failures, times Luby's sequence.
-  bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
-  bool identical_order = true;  // Of identical buffers, the first lies lowest.
+ private:
+  friend class internal::ExpertAccess;
+  std::vector<std::pair<std::string, std::string>> values_;  // By name, none at its default.
 };
 
 struct PlaceOptions {
@@ -156,9 +94,7 @@ struct PlaceOptions {
   bool minimize = false;
   int threads = 1;         // At least 1. The answer does not depend on it.
   std::uint64_t seed = 1;  // For searches that draw random numbers.
-  CanonicalOptions canonical;
-  NicheOptions niche;
-  GuidedOptions guided;
+  ExpertOptions expert;    // See SetOption().
   // Called from the calling thread. May be empty.
   std::function<void(const Progress&)> progress;
 };

@@ -17,8 +17,6 @@
 #include "base/check.h"
 #include "berth/place.h"
 #include "model/instance.h"
-#include "place/exact.h"
-#include "place/greedy/greedy.h"
 #include "place/options.h"
 
 namespace berth {
@@ -201,7 +199,7 @@ Result<Conflict> Explainer::Run() {
     anything.capacity.reset();
     const auto plan = Place(anything, options, budget_);
     if (!plan) return tl::unexpected(plan.error());
-    if (plan->best) conflict.works_with = plan->best->height;
+    if (plan->best) conflict.works_with = plan->best->height();
     // Without windows, alignment and pins, buffers that are live together fit if their bytes do.
     const Instance instance = Compile(Part(conflict.buffers));
     if (tall || (!instance.has_gaps && !instance.has_alignment && !instance.has_pins)) {
@@ -215,7 +213,7 @@ Result<Conflict> Explainer::Run() {
   const auto answer = Place(problem_, options, budget_);
   if (!answer) return tl::unexpected(answer.error());
   conflict.outcome = answer->outcome;
-  if (answer->best) conflict.works_with = answer->best->height;
+  if (answer->best) conflict.works_with = answer->best->height();
   if (answer->outcome != Outcome::kInfeasible) return conflict;
   for (std::size_t b = 0; b < problem_.buffers.size(); ++b) conflict.buffers.push_back(b);
   // One part of the problem that cannot be placed is enough.

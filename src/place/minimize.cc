@@ -19,6 +19,8 @@
 namespace berth::internal {
 namespace {
 
+using Verdict = SearchAnswer::Verdict;
+
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
@@ -48,17 +50,17 @@ bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
           std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
       if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
       const SearchAnswer answer =
-          search.Decide(capacity, incumbent.offsets(), std::min(round, left), budget);
+          search.Decide({capacity, std::min(round, left), incumbent.offsets()}, budget);
       left -= answer.nodes;
-      if (answer.verdict == SearchAnswer::Verdict::kFound) {
+      if (answer.verdict == Verdict::kFound) {
         incumbent.Offer(answer.offsets, Info(search.last()).name);
         learned = true;
-      } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+      } else if (answer.verdict == Verdict::kImpossible) {
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
         learned = true;
       } else {
         if (left <= 0 || budget.Exhausted()) return true;
-        gave_up |= answer.verdict == SearchAnswer::Verdict::kGaveUp;
+        gave_up |= answer.verdict == Verdict::kGaveUp;
       }
     }
     if (learned) continue;       // Ask again at the same price.

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "model/answer.h"
 #include "model/instance.h"
+#include "place/engines.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/greedy/improve.h"
@@ -64,6 +65,7 @@ class Placer {
   Placer(const Problem& problem, const PlaceOptions& options, Budget& budget)
       : problem_(problem),
         options_(options),
+        engines_(EngineOptionsOf(options)),
         budget_(budget),
         instance_(Compile(problem)),
         incumbent_(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget),
@@ -76,24 +78,14 @@ class Placer {
       case Algorithm::kAuto:
         RunAuto();
         return {};
-      case Algorithm::kCanonical:
-      case Algorithm::kNiche:
-      case Algorithm::kDisjunctive:
-        RunExact();
-        return {};
-      case Algorithm::kTelaMalloc:
-      case Algorithm::kGuided:
-        if (options_.guided.heuristic_first) {
-          BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
-        }
-        RunExact();
-        return {};
       case Algorithm::kGreedy:
         RunGreedyPortfolio();
         Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
         return {};
       default:
-        return OfferGreedy(options_.algorithm);
+        if (FindEngine(options_.algorithm) == nullptr) return OfferGreedy(options_.algorithm);
+        RunExact();
+        return {};
     }
   }
 
@@ -126,7 +118,7 @@ class Placer {
       // One look each by the cheapest and by the strongest, before all of them get their turn.
       BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
       if (IsLowEnough()) return;
-      search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+      search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
       if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
       if (IsLowEnough()) return;
     }
@@ -142,7 +134,7 @@ class Placer {
       stopped_ = StopReason::kSize;
       return;
     }
-    if (!search) search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+    if (!search) search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
     if (search->too_large()) {
       stopped_ = StopReason::kSize;
       return;
@@ -158,7 +150,12 @@ class Placer {
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
   void RunExact() {
-    ExactSearch search(instance_, options_.algorithm, options_, budget_);
+    const bool is_guided =
+        options_.algorithm == Algorithm::kGuided || options_.algorithm == Algorithm::kTelaMalloc;
+    if (is_guided && engines_.guided.heuristic_first) {
+      BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
+    }
+    ExactSearch search(instance_, options_.algorithm, engines_, options_.seed, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
@@ -172,7 +169,7 @@ class Placer {
   void Decide(ExactSearch& search, std::int64_t node_limit) {
     if (Answered() || incumbent_.height() <= *problem_.capacity) return;
     SearchAnswer answer =
-        search.Decide(*problem_.capacity, incumbent_.offsets(), node_limit, budget_);
+        search.Decide({*problem_.capacity, node_limit, incumbent_.offsets()}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
@@ -213,6 +210,7 @@ class Placer {
 
   const Problem& problem_;
   const PlaceOptions& options_;
+  const EngineOptions engines_;
   Budget& budget_;
   const Instance instance_;
   Incumbent incumbent_;

@@ -16,13 +16,13 @@ namespace berth::internal {
 namespace {
 
 // What is wrong with an answer, given the least height (none: no plan at all).
-std::optional<std::string> Judge(const Problem& problem, const PlaceAnswer& answer,
+std::optional<std::string> Judge(const Problem& problem, const PlanAnswer& answer,
                                  std::optional<Bytes> least, bool minimize, bool exact) {
   const auto& best = answer.best;
   if (best) {
     Problem anything = problem;
     anything.capacity.reset();
-    if (auto valid = ValidatePlacement(anything, *best); !valid) return valid.error().message;
+    if (auto valid = ValidatePlacement(anything, PlacementOf(*best)); !valid) return valid.error().message;
   }
   if (!least) {
     if (best) return "a plan where pins collide";
@@ -30,22 +30,23 @@ std::optional<std::string> Judge(const Problem& problem, const PlaceAnswer& answ
                                                   : std::optional<std::string>("not infeasible");
   }
   const bool can_fit = !problem.capacity || *least <= *problem.capacity;
-  if (!(can_fit ? answer.lower_bound <= *least : true)) return "the bound exceeds the least height";
-  if (!can_fit && answer.lower_bound > *least) return "the bound exceeds the least height";
-  if (best && best->height < *least) return "lower than the least height";
+  if (!(can_fit ? answer.height_bound <= *least : true))
+    return "the bound exceeds the least height";
+  if (!can_fit && answer.height_bound > *least) return "the bound exceeds the least height";
+  if (best && best->height() < *least) return "lower than the least height";
   switch (answer.outcome) {
     case Outcome::kOptimal:
-      if (!best || best->height != *least) return "optimal, but not the least height";
-      if (answer.lower_bound != *least) return "optimal, but the bound does not say so";
+      if (!best || best->height() != *least) return "optimal, but not the least height";
+      if (answer.height_bound != *least) return "optimal, but the bound does not say so";
       if (!can_fit) return "optimal, but nothing fits";
       break;
     case Outcome::kFeasible:
-      if (!best || (problem.capacity && best->height > *problem.capacity)) return "does not fit";
+      if (!best || (problem.capacity && best->height() > *problem.capacity)) return "does not fit";
       if (exact && minimize) return "exact minimising ended without a proof";
       break;
     case Outcome::kInfeasible:
       if (can_fit) return "infeasible, but the least height fits";
-      if (answer.lower_bound <= *problem.capacity) return "infeasible, but the bound is not above";
+      if (answer.height_bound <= *problem.capacity) return "infeasible, but the bound is not above";
       break;
     case Outcome::kUnknown:
       if (exact) return "an unlimited exact search that does not know";
@@ -136,8 +137,8 @@ TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
       const auto answer = Place(problem, options, budget);
       if (!answer) return std::optional(answer.error().message);
       if (answer->outcome != Outcome::kOptimal) continue;
-      if (least && *least != answer->best->height) wrong = "two least heights";
-      least = answer->best->height;
+      if (least && *least != answer->best->height()) wrong = "two least heights";
+      least = answer->best->height();
     }
     return wrong;
   }));
@@ -149,7 +150,7 @@ TEST(Place, NoBuffersNeedNoBytes) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer->best.has_value());
-  EXPECT_EQ(answer->best->height, 0);
+  EXPECT_EQ(answer->best->height(), 0);
 }
 
 TEST(Place, NamesTheFirstBufferThatIsWrong) {
@@ -172,8 +173,8 @@ TEST(Place, KeepsAnEarlierPlanThatStillWorks) {
   Budget budget;
   const auto answer = Place(problem, {}, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->algorithm, "hints");
-  EXPECT_EQ(answer->best->offsets, (std::vector<Bytes>{40, 70, 5}));
+  EXPECT_EQ(answer->placing.algorithm, "hints");
+  EXPECT_EQ(PlacementOf(*answer->best).offsets, (std::vector<Bytes>{40, 70, 5}));
 }
 
 TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
@@ -185,7 +186,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
     ASSERT_TRUE(generated.has_value()) << generated.error().message;
     Problem problem = generated->problem;
     problem.capacity.reset();
-    std::optional<PlaceAnswer> first;
+    std::optional<PlanAnswer> first;
     for (const int threads : {1, 2, 5}) {
       PlaceOptions options;
       options.threads = threads;
@@ -196,7 +197,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
       if (!first) first = *answer;
       EXPECT_EQ(answer->best, first->best);
       EXPECT_EQ(answer->nodes, first->nodes);
-      EXPECT_EQ(answer->algorithm, first->algorithm);
+      EXPECT_EQ(answer->placing.algorithm, first->placing.algorithm);
     }
   }
 }
@@ -245,9 +246,9 @@ TEST(Minimize, AnEndedBudgetProvesNothing) {
     budget.SetNodeLimit(nodes);
     const auto answer = Place(problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_LE(answer->lower_bound, least);
+    EXPECT_LE(answer->height_bound, least);
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_GE(answer->best->height, least);
+    EXPECT_GE(answer->best->height(), least);
     EXPECT_NE(answer->stopped, StopReason::kEffort);
     EXPECT_LE(answer->nodes, nodes);
   }
@@ -278,8 +279,8 @@ TEST(Minimize, ProgressOnlyEverImproves) {
   const auto answer = Place(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_GE(calls, 2);
-  EXPECT_EQ(height, answer->best->height);
-  EXPECT_EQ(bound, answer->lower_bound);
+  EXPECT_EQ(height, answer->best->height());
+  EXPECT_EQ(bound, answer->height_bound);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(Budget, CancelledBeforeTheStartVisitsNothing) {
   EXPECT_EQ(answer->outcome, Outcome::kUnknown);
   EXPECT_FALSE(answer->best.has_value());
   EXPECT_EQ(answer->nodes, 0);
-  EXPECT_GT(answer->lower_bound, 0);
+  EXPECT_GT(answer->height_bound, 0);
 }
 
 TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
@@ -115,7 +115,7 @@ TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
 
 TEST(Budget, TheSameNodesGiveTheSameAnswer) {
   const Problem problem = Hard();
-  std::optional<PlaceAnswer> first;
+  std::optional<PlanAnswer> first;
   for (int run = 0; run < 2; ++run) {
     Budget budget;
     budget.SetNodeLimit(5000);
@@ -123,7 +123,7 @@ TEST(Budget, TheSameNodesGiveTheSameAnswer) {
     ASSERT_TRUE(answer.has_value());
     if (!first) first = *answer;
     EXPECT_EQ(answer->best, first->best);
-    EXPECT_EQ(answer->lower_bound, first->lower_bound);
+    EXPECT_EQ(answer->height_bound, first->height_bound);
     EXPECT_EQ(answer->nodes, first->nodes);
   }
 }

@@ -19,6 +19,7 @@
 #include "baselines/telamalloc/telamalloc.h"
 #include "berth/place.h"
 #include "place/learning/engine.h"
+#include "place/options.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/place/generated.h"
@@ -265,13 +266,13 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
   open.capacity.reset();
   const auto answer = Place(open, options, budget);
   if (!answer || !answer->best) return std::nullopt;  // Not for this greedy algorithm.
-  const std::vector<Bytes>& plan = answer->best->offsets;
+  const std::vector<Bytes> plan = PlacementOf(*answer->best).offsets;
   const Compiled compiled(problem);
   const Instance& instance = compiled.instance;
-  Random random(static_cast<std::uint64_t>(answer->best->height));
+  Random random(static_cast<std::uint64_t>(answer->best->height()));
   Engine engine(instance, compiled.overlaps, {});
   engine.Watch(plan);
-  if (!engine.Start(answer->best->height)) return "fails before any placement";
+  if (!engine.Start(answer->best->height())) return "fails before any placement";
   for (int step = 0; step < 80; ++step) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
@@ -445,15 +446,16 @@ TEST(GuidedPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
 // ---- The searches.
 
 // Whatever a search says is true; an exact one says it all.
-template <typename Search>
-Complaint Judge(const Problem& problem, Bytes least, bool exact, Search& search) {
+// `decide` asks the search about a capacity.
+template <typename Decide>
+Complaint Judge(const Problem& problem, Bytes least, bool exact, Decide decide) {
   for (const Bytes capacity : {least - 1, least, least + 1, least - 1}) {
     const std::string where =
         " at " + std::to_string(capacity) + ", least " + std::to_string(least);
     Budget budget;
-    SearchAnswer answer = search.Search(capacity, 3, budget);
+    SearchAnswer answer = decide(capacity, 3, budget);
     if (answer.nodes > 3) return "more steps than allowed" + where;
-    if (answer.verdict == Verdict::kGaveUp) answer = search.Search(capacity, kNoLimit, budget);
+    if (answer.verdict == Verdict::kGaveUp) answer = decide(capacity, kNoLimit, budget);
     switch (answer.verdict) {
       case Verdict::kFound: {
         Problem limited = problem;
@@ -481,11 +483,17 @@ Complaint ComparesWithOracle(const Problem& problem, const GuidedOptions& option
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
   if (exact) {
-    GuidedSearch search(compiled.instance, compiled.overlaps, options, 1);
-    return Judge(problem, plan->height, true, search);
+    const auto search = learning::MakeSearch(compiled.instance, compiled.overlaps, options, 1);
+    return Judge(problem, plan->height, true,
+                 [&](Bytes capacity, std::int64_t nodes, Budget& budget) {
+                   return search->Decide({capacity, nodes}, budget);
+                 });
   }
   TelaMallocSearch search(compiled.instance, compiled.overlaps, options);
-  return Judge(problem, plan->height, false, search);
+  return Judge(problem, plan->height, false,
+               [&](Bytes capacity, std::int64_t nodes, Budget& budget) {
+                 return search.Search(capacity, nodes, budget);
+               });
 }
 
 TEST(Guided, MatchesTheOracle) {
@@ -621,15 +629,16 @@ TEST(Guided, TakesTheSameSteps) {
     problem.capacity = MaxLiveLoad(problem).load * pin.percent / 100;
     PlaceOptions options;
     options.algorithm = pin.algorithm;
-    options.guided.heuristic_first = false;
+    ASSERT_TRUE(SetOption(options, "guided.heuristic_first", "off").has_value());
     Budget budget;
     budget.SetNodeLimit(5000);
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_TRUE(answer->nodes == pin.nodes && answer->stats == pin.stats)
+    EXPECT_TRUE(answer->nodes == pin.nodes && answer->placing.stats == pin.stats)
         << Info(pin.algorithm).name << ", family " << static_cast<int>(pin.family) << ": "
-        << answer->nodes << ", {" << answer->stats.failures << ", "
-        << answer->stats.minor_backtracks << ", " << answer->stats.major_backtracks << "}";
+        << answer->nodes << ", {" << answer->placing.stats.failures << ", "
+        << answer->placing.stats.minor_backtracks << ", " << answer->placing.stats.major_backtracks
+        << "}";
   }
 }
 
@@ -671,12 +680,13 @@ TEST(TelaMalloc, EveryPartCounts) {
       problem.capacity = MaxLiveLoad(problem).load;
       PlaceOptions options;
       options.algorithm = Algorithm::kTelaMalloc;
-      options.guided = guided;
+      EXPECT_TRUE(SetEngineOptions({{}, {}, guided}, options).has_value());
       Budget budget;
       budget.SetNodeLimit(1500);
       const auto answer = Place(problem, options, budget);
       EXPECT_TRUE(answer.has_value());
-      steps += std::to_string(answer->nodes) + "/" + std::to_string(answer->stats.failures) + " ";
+      steps += std::to_string(answer->nodes) + "/" +
+               std::to_string(answer->placing.stats.failures) + " ";
     }
     return steps;
   };
