@@ -57,7 +57,7 @@ TEST(Budget, NegativeLimitsAreZero) {
 TEST(Budget, PartsOfPartsPollTheWhole) {
   Budget whole;
   int polls = 0;
-  whole.SetOnPoll([&] {
+  const internal::PollListener listener(whole, [&] {
     if (++polls == 2) whole.Cancel();
   });
   Budget part(whole, 0.5);

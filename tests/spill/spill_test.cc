@@ -125,7 +125,7 @@ TEST(Spill, CancelledItStillFindsAddresses) {
   options.placer = PlaceIt;
   Budget budget;
   int polls = 0;
-  budget.SetOnPoll([&] {
+  const internal::PollListener listener(budget, [&] {
     if (++polls == 8) budget.Cancel();
   });
   const auto answer = PlanWithSpills(graph, options, budget);

@@ -170,7 +170,7 @@ class WatchedSearch {
     Budget after;
     if (budget_.has_time_limit()) after.SetTimeLimit(left);
     if (interrupted()) after.Cancel();
-    after.SetOnPoll([&] {
+    const internal::PollListener listener(after, [&] {
       if (interrupted()) after.Cancel();
     });
     return search(after);

@@ -218,7 +218,8 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
 }
 
 void Engine::SplitPreorders() {
-  const std::string_view words = options_.static_preordering ? options_.preorders : "";
+  std::string_view words;
+  if (options_.static_preordering) words = options_.preorders;
   for (std::size_t from = 0; from <= words.size();) {
     const std::size_t comma = std::min(words.find(',', from), words.size());
     preorders_.push_back(words.substr(from, comma - from));
