@@ -35,8 +35,7 @@ enum class Algorithm {
   kCanonical,    // Exact: MiniMalloc's canonical search.
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
-  kGuided,       // Exact: TelaMalloc's propagation, learning from conflicts.
-  kTelaMalloc,   // TelaMalloc's search policy over constraint propagation; proves little.
+  kGuided,       // Exact: constraint propagation, learning clauses from conflicts.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
   kContention,
@@ -51,8 +50,6 @@ enum class Algorithm {
   kBestFitStart,
   kBestFitLowest,
   kXlaBestFit,
-  kBfc,
-  kPytorchCaching,
 };
 
 // What a person needs to know to choose an algorithm.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 
-#include "baselines/telamalloc/telamalloc.h"
 #include "place/canonical/canonical.h"
 #include "place/disjunctive/disjunctive.h"
 #include "place/learning/guided.h"
@@ -32,7 +31,6 @@ bool FewMembers(const Subject& subject) {
 bool FewOverlaps(const Subject& subject) { return subject.num_overlaps() <= kMostOverlaps; }
 
 bool Always(Subject&) { return true; }
-bool Never(Subject&) { return false; }
 bool WithWindows(Subject& subject) { return subject.instance().has_windows; }
 // Buffers may interlock, so that neither lies wholly above the other.
 bool WithInterlocking(Subject& subject) {
@@ -60,19 +58,6 @@ std::int64_t CostOfChildren(const Subject& subject) {
 }
 std::int64_t CostOfPropagation(const Subject& subject) { return 10 * MeanOverlaps(subject); }
 
-// A baseline for now among the engines.
-class TelaMalloc final : public Search {
- public:
-  explicit TelaMalloc(Subject& s)
-      : search_(s.instance(), *s.overlaps(), s.options().guided, s.seed()) {}
-  SearchAnswer Decide(const Question& question, Budget& budget) override {
-    return search_.Search(question.capacity, question.node_limit, budget);
-  }
-
- private:
-  TelaMallocSearch search_;
-};
-
 constexpr std::array kEngines = {
     EngineInfo{
         Algorithm::kNiche, FewMembers, Always, false, CostOfSections,
@@ -92,11 +77,6 @@ constexpr std::array kEngines = {
                  if (s.overlaps() == nullptr) return nullptr;
                  return learning::MakeSearch(s.instance(), *s.overlaps(), s.options().guided,
                                              s.seed());
-               }},
-    EngineInfo{Algorithm::kTelaMalloc, FewOverlaps, Never, false, CostOfPropagation,
-               [](Subject& s) -> std::unique_ptr<Search> {
-                 if (s.overlaps() == nullptr) return nullptr;
-                 return std::make_unique<TelaMalloc>(s);
                }},
 };
 

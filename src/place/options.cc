@@ -17,52 +17,6 @@ namespace {
 using internal::EngineOptions;
 using Row = internal::OptionRow<PlaceOptions>;
 using EngineRow = internal::OptionRow<EngineOptions>;
-using internal::GuidedOptions;
-
-// A value of an enumeration by its place in a list of words.
-template <typename T, std::size_t kSize>
-bool SetWord(T& field, const std::array<std::string_view, kSize>& words, std::string_view value) {
-  for (std::size_t k = 0; k < kSize; ++k) {
-    if (words[k] != value) continue;
-    field = static_cast<T>(k);
-    return true;
-  }
-  return false;
-}
-
-// Not a word of the list: an enumeration outside of its range.
-template <typename T, std::size_t kSize>
-std::string Word(T field, const std::array<std::string_view, kSize>& words) {
-  const auto at = static_cast<std::size_t>(field);
-  return at < kSize ? std::string(words[at]) : std::to_string(at);
-}
-
-constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "area", "lifetime",
-                                                         "lowest"};
-constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
-
-constexpr std::array<std::string_view, 2> kBacktrackings = {"published", "learned"};
-
-constexpr int kMostCount = 1'000'000;
-
-// A number from kLeast to kMostCount.
-template <int GuidedOptions::*kField, int kLeast>
-constexpr EngineRow CountRow(const OptionInfo& info) {
-  return {info,
-          [](EngineOptions& options, std::string_view value) {
-            return internal::SetNumber(options.guided.*kField, value, kLeast, kMostCount);
-          },
-          [](const EngineOptions& options) { return std::to_string(options.guided.*kField); }};
-}
-
-template <auto kField, const auto& kWords>
-constexpr EngineRow WordRow(const OptionInfo& info) {
-  return {info,
-          [](EngineOptions& options, std::string_view value) {
-            return SetWord(options.guided.*kField, kWords, value);
-          },
-          [](const EngineOptions& options) { return Word(options.guided.*kField, kWords); }};
-}
 
 constexpr std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to place the buffers."},
@@ -99,10 +53,7 @@ constexpr std::array kRows = {
   }>(#search "." #field, default_value, sentence),
 #define BERTH_CANONICAL_ROW(field, ...) BERTH_ROW(canonical, field, __VA_ARGS__)
 #define BERTH_NICHE_ROW(field, ...) BERTH_ROW(niche, field, __VA_ARGS__)
-#define BERTH_GUIDED(field, sentence)                                      \
-  internal::SwitchRow<EngineOptions, [](EngineOptions& options) -> bool& { \
-    return options.guided.field;                                           \
-  }>("guided." #field, true, sentence)
+#define BERTH_GUIDED_ROW(field, ...) BERTH_ROW(guided, field, __VA_ARGS__)
 
 constexpr std::array kEngineRows = {
     BERTH_CANONICAL_SWITCHES(BERTH_CANONICAL_ROW) EngineRow{
@@ -115,47 +66,11 @@ constexpr std::array kEngineRows = {
           return true;
         },
         [](const EngineOptions& options) { return options.canonical.preorders; }},
-    BERTH_NICHE_SWITCHES(BERTH_NICHE_ROW) BERTH_GUIDED(
-        heuristic_first, "The baseline heuristic runs first, and search only where it fails."),
-    BERTH_GUIDED(split, "Parts that separate in time are solved one by one."),
-    BERTH_GUIDED(phases,
-                 "Blocks of the present phase of contention come first, then other phases."),
-    BERTH_GUIDED(
-        conflict_backtracking,
-        "Major backtracks go to the second-to-last placement in conflict; off: one level."),
-    BERTH_GUIDED(carry_candidates, "Major backtracks take the candidates along to where they go."),
-    BERTH_GUIDED(section_load,
-                 "In each section, bytes that cannot lie below a level must fit above it."),
-    CountRow<&GuidedOptions::most_candidates, 1>(
-        {"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."}),
-    CountRow<&GuidedOptions::stuck_after, 0>(
-        {"guided.stuck_after", "100", "0..1000000",
-         "Major backtracks below a point until the search leaves it; 0: it never does."}),
-    WordRow<&GuidedOptions::strategy, kStrategies>(
-        {"guided.strategy", "candidates", "candidates, size, area, lifetime or lowest",
-         "What is tried at a decision point: three candidates of each phase, or one block after "
-         "another by one order, back to the last valid point on failure."}),
-    WordRow<&GuidedOptions::placement, kPlacements>(
-        {"guided.placement", "lowest", "lowest, skyline or raised-skyline",
-         "Where a block goes: the lowest position that propagation leaves it, on top of what is "
-         "placed, or the higher of the two."}),
-    WordRow<&GuidedOptions::backtracking, kBacktrackings>(
-        {"guided.backtracking", "published", "published or learned",
-         "Where major backtracks go: to the second-to-last placement in conflict, or where a model "
-         "trained on examples says."}),
-    BERTH_GUIDED(weights,
-                 "Algorithm guided: buffers that were part of recent failures come first."),
-    BERTH_GUIDED(restarts,
-                 "Algorithm guided: the search starts again after 150 failures times Luby's "
-                 "sequence."),
-    BERTH_GUIDED(lowest_first,
-                 "Algorithm guided: half of the runs go on where a buffer can lie lowest."),
-    BERTH_GUIDED(identical_order, "Algorithm guided: of identical buffers, the first lies lowest."),
-};
+    BERTH_NICHE_SWITCHES(BERTH_NICHE_ROW) BERTH_GUIDED_SWITCHES(BERTH_GUIDED_ROW)};
 #undef BERTH_ROW
 #undef BERTH_CANONICAL_ROW
 #undef BERTH_NICHE_ROW
-#undef BERTH_GUIDED
+#undef BERTH_GUIDED_ROW
 
 constexpr internal::OptionTable<PlaceOptions> kTable(kRows);
 constexpr internal::OptionTable<EngineOptions> kEngineTable(kEngineRows);

@@ -13,7 +13,7 @@ namespace berth::internal {
 struct EngineOptions {
   canonical::Options canonical;
   niche::Options niche;
-  GuidedOptions guided;
+  learning::Options guided;
 };
 
 // What SetOption() has stored in `options`.

@@ -166,7 +166,7 @@ Result<void> WriteOutputs(const Summary& summary, WatchedSearch& search) {
   if (answer.best) VerifyOrDie(input.problem, *answer.best, fits);
   Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
                         arguments.search.node_limit};
-  if (arguments.search.method.solver) {
+  if (arguments.search.method.baseline) {
     provenance.solver = std::string(MethodName(arguments.search.method));
   }
   if (!outputs.report.empty()) {

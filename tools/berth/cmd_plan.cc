@@ -405,7 +405,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
     return tl::unexpected(checked.error());
   }
-  if (arguments.search.method.solver) {
+  if (arguments.search.method.baseline) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--algorithm: berth plan places by Berth's own algorithms; write the table with "
                 "-o plan.csv and give it to berth place for others");

@@ -121,11 +121,12 @@ struct Input {
 struct SearchArguments {
   PlaceOptions options;  // All but the algorithm.
   Method method;
-  MethodOptions method_options;
+  BaselineOptions baseline_options;  // Its settings alone.
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
-// --time-limit, --node-limit and a flag for each row of Options() but `without`.
+// --time-limit, --node-limit and a flag for each row of Options() except `without`; if that is
+// empty, also for each row of BaselineSettings().
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
 // --time-limit and --node-limit alone.
@@ -154,7 +155,7 @@ class WatchedSearch {
   [[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, ScheduleOptions options);
   // Of the arguments, the placement's options count as well as the limits.
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
-  // OLLA's integer program; as OrderByOlla().
+  // OLLA's integer program; as ScheduleByOlla().
   [[nodiscard]] Result<OllaAnswer> Olla(const Graph& graph, const OllaOptions& options);
   // For searches that have no name here: within the limits, and ended by Ctrl-C.
   template <typename Search>
@@ -183,7 +184,7 @@ class WatchedSearch {
   ProgressLine progress_;
   PlaceOptions options_;
   const Method method_;
-  const MethodOptions method_options_;
+  const BaselineOptions baseline_options_;
 };
 
 // Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.

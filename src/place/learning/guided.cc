@@ -42,7 +42,7 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 class Run final : public Search {
  public:
-  Run(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
+  Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
       std::uint64_t seed);
   SearchAnswer Decide(const Question& question, Budget& budget) override;
 
@@ -56,7 +56,7 @@ class Run final : public Search {
   void Bump(Buffer b);
 
   const Instance& instance_;
-  const GuidedOptions options_;
+  const learning::Options options_;
   Engine engine_;
   Random random_;
   std::vector<std::int64_t> value_, noisy_value_;
@@ -74,7 +74,7 @@ class Run final : public Search {
   std::int64_t run_ = 0;
 };
 
-Run::Run(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
+Run::Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
          std::uint64_t seed)
     : instance_(instance),
       options_(options),
@@ -244,7 +244,7 @@ Buffer Run::Choose() {
 namespace learning {
 
 std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
-                                   const GuidedOptions& options, std::uint64_t seed) {
+                                   const Options& options, std::uint64_t seed) {
   return std::make_unique<Run>(instance, overlaps, options, seed);
 }
 

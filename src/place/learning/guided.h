@@ -35,7 +35,7 @@ namespace berth::internal::learning {
 // bytes for each pair that meets (some 90 once something was learned), 4 for each piece in each
 // section.
 [[nodiscard]] std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
-                                                 const GuidedOptions& options, std::uint64_t seed);
+                                                 const Options& options, std::uint64_t seed);
 
 }  // namespace berth::internal::learning
 

@@ -1,51 +1,26 @@
-// place/learning/options.h -- the switches of the searches with propagation.
+// place/learning/options.h -- the switches of the guided search (guided.h explains them).
 #ifndef BERTH_PLACE_LEARNING_OPTIONS_H_
 #define BERTH_PLACE_LEARNING_OPTIONS_H_
 
-namespace berth::internal {
+#include "base/option_table.h"
 
-// Each part of TelaMalloc's policy by itself (src/baselines/telamalloc/telamalloc.h explains them); the
-// defaults are the policy as published. Sections are those of the paper. Of these only
-// heuristic_first and section_load count for kGuided, which has its own at the end
-// (src/place/learning/guided.h).
-struct GuidedOptions {
-  // What is tried at a decision point.
-  enum class Strategy {
-    kCandidates,  // The longest lived, the largest, and the largest in size x lifetime (5.1).
-    kSize,        // One block after another by one order, back to the last valid point on failure:
-    kArea,        // the strategies that Figure 14 compares with.
-    kLifetime,
-    kLowest,
-  };
-  // Where a block goes.
-  enum class Placement {
-    kLowest,         // The lowest position that the solver sees (5.2).
-    kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
-    kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
-  };
-  // Where major backtracks go.
-  enum class Backtracking {
-    kPublished,  // 5.4.
-    kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
-  };
-  bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
-  bool split = true;                  // Parts that separate in time are solved one by one (5.3).
-  bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
-  bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
-  bool carry_candidates = true;       // Candidates go back with the search (5.4).
-  bool section_load = true;           // Bytes that cannot lie below a level must fit above it.
-  int most_candidates = 12;           // At one decision point (5.4).
-  int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
-  Strategy strategy = Strategy::kCandidates;
-  Placement placement = Placement::kLowest;
-  Backtracking backtracking = Backtracking::kPublished;
-  // kGuided alone. Whatever is switched off, the verdicts stay the same.
-  bool weights = true;          // Buffers of recent failures come first.
-  bool restarts = true;         // After 150 failures, times Luby's sequence.
-  bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
-  bool identical_order = true;  // Of identical buffers, the first lies lowest.
+namespace berth::internal::learning {
+
+// Field, default, what it does. Whatever is switched off, the verdicts stay the same.
+#define BERTH_GUIDED_SWITCHES(SWITCH)                                                         \
+  SWITCH(heuristic_first, true,                                                               \
+         "The baseline heuristic runs first, and search only where it fails.")                \
+  SWITCH(section_load, true,                                                                  \
+         "In each section, bytes that cannot lie below a level must fit above it.")           \
+  SWITCH(weights, true, "Buffers that were part of recent failures come first.")              \
+  SWITCH(restarts, true, "The search starts again after 150 failures times Luby's sequence.") \
+  SWITCH(lowest_first, true, "Half of the runs go on where a buffer can lie lowest.")         \
+  SWITCH(identical_order, true, "Of identical buffers, the first lies lowest.")
+
+struct Options {
+  BERTH_GUIDED_SWITCHES(BERTH_SWITCH_FIELD)
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::learning
 
 #endif  // BERTH_PLACE_LEARNING_OPTIONS_H_
