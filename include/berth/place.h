@@ -1,10 +1,32 @@
 // berth/place.h -- lifetimes known, offsets wanted.
 //
-//   berth::Budget budget;
-//   budget.SetTimeLimit(1.0);
-//   const auto answer = berth::Place(problem, {}, budget);
+// Fit buffers into a memory:
 //
-// Place() gives the best plan it can find within the budget and says what it proved about it.
+//   berth::Problem problem;
+//   problem.buffers = {{"a", 0, 3, 4096}, {"b", 3, 5, 4096}, {"c", 2, 4, 2048}};
+//   problem.capacity = 8192;                  // Bytes.
+//   berth::Budget budget(1.0);                // Seconds.
+//   const auto answer = berth::Place(problem, {}, budget);
+//   if (answer && answer->fits()) Use(answer->best->residencies[0].offset);  // Of "a".
+//
+// Find the least height, with a proved bound:
+//
+//   problem.capacity.reset();
+//   const auto least = berth::Place(problem, {}, budget);
+//   if (least) Report(least->best->height(), least->height_bound, least->outcome);
+//
+// Explain why the buffers do not fit:
+//
+//   const auto conflict = berth::Explain(problem, {}, budget);
+//   if (conflict && conflict->outcome == berth::Outcome::kInfeasible) Show(conflict->buffers);
+//
+// Change how a search works (docs/options.md lists the names):
+//
+//   berth::PlaceOptions options;
+//   options.algorithm = berth::Algorithm::kNiche;
+//   const auto known = berth::SetOption(options, "niche.beam", "off");
+//
+// Place() gives the best plan that it can find within the budget and says what it has proved.
 // Thread-safety: all functions here may be called from several threads on different arguments.
 #ifndef BERTH_PLACE_H_
 #define BERTH_PLACE_H_
@@ -31,7 +53,7 @@ class ExpertAccess;
 }
 
 enum class Algorithm {
-  kAuto,         // Greedy algorithms and exact search, the cheap before the dear.
+  kAuto,         // Greedy algorithms and exact search: cheap methods first, expensive ones last.
   kCanonical,    // Exact: MiniMalloc's canonical search.
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
@@ -66,11 +88,11 @@ struct AlgorithmInfo {
 // Nothing where no algorithm has that name.
 [[nodiscard]] std::optional<Algorithm> AlgorithmFromName(std::string_view name);
 
-// How far a running search is. Comes when the best plan or the bound changes, and some ten times a
-// second during exact search.
+// How far a running search is; of Place(), heights in bytes. Reported when the best plan or the
+// bound changes, and about ten times a second during exact search.
 struct Progress {
-  std::optional<Bytes> height;  // Of the lowest plan so far.
-  Bytes lower_bound = 0;
+  std::optional<Bytes> best;  // Of the best plan so far.
+  Bytes bound = 0;            // Proved: no plan is better.
   std::int64_t nodes = 0;
 };
 
@@ -86,7 +108,7 @@ class ExpertOptions {
 
 struct PlaceOptions {
   Algorithm algorithm = Algorithm::kAuto;
-  // Go on below the capacity until the height is proved least or the budget ends. Always so where
+  // Go on below the capacity until the height is proved least or the budget ends. Always on where
   // the problem has no capacity.
   bool minimize = false;
   int threads = 1;         // At least 1. The answer does not depend on it.
@@ -115,8 +137,8 @@ struct OptionInfo {
 //
 // With a capacity, ends as soon as a plan fits or none can; with options.minimize, or without a
 // capacity, goes on to the least height. Without any limit in `budget`, kAuto stops minimising when
-// a fixed amount of work finds nothing better, so that a compiler always gets an answer, and with
-// or without one it leaves tables with more than some 5 million overlapping pairs to the greedy
+// a fixed amount of work finds nothing better, so that a compiler always gets an answer. With or
+// without a limit it leaves tables with more than about 5 million overlapping pairs to the greedy
 // algorithms; every other search runs to the end of its proof or budget. PlanAnswer::stopped says
 // which it was. Whatever the budget, one greedy algorithm runs to its end, so that there is a plan.
 //
@@ -127,7 +149,7 @@ struct OptionInfo {
 // Errors: kInvalidProblem, kInvalidOptions; kUnsupported where the chosen algorithm cannot honour a
 // pin, an alignment or a gap, naming the buffer.
 [[nodiscard]] Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options,
-                                        Budget& budget);
+                                       Budget& budget);
 
 // Why a problem does not fit its capacity.
 struct Conflict {
@@ -153,9 +175,10 @@ struct Conflict {
 // Explains why `problem` does not fit: a set of buffers none of which can be left out. Pins that
 // collide come first, as no capacity helps against them (without a capacity nothing else can be
 // wrong); then buffers that exceed the capacity at one step, being the easiest to act on; then what
-// exact search proves. Of the options only `canonical`, `threads` and `seed` count. Cost: O(n log
-// n) for the first two; otherwise an exact search for each buffer. Errors: kInvalidProblem,
-// kInvalidOptions.
+// exact search proves. `algorithm` and `minimize` of the options do not count: the search is always
+// kAuto, and ends where a plan fits. Cost: linear up to a logarithmic factor for
+// the first two; otherwise an exact search for each buffer.
+// Errors: kInvalidProblem, kInvalidOptions.
 [[nodiscard]] Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options,
                                        Budget& budget);
 

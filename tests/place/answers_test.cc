@@ -228,11 +228,11 @@ TEST(Minimize, ProgressOnlyEverImproves) {
   options.progress = [&](const Progress& progress) {
     ++calls;
     if (height) {
-      EXPECT_LE(*progress.height, *height);
+      EXPECT_LE(*progress.best, *height);
     }
-    EXPECT_GE(progress.lower_bound, bound);
-    height = progress.height;
-    bound = progress.lower_bound;
+    EXPECT_GE(progress.bound, bound);
+    height = progress.best;
+    bound = progress.bound;
   };
   Budget budget;
   budget.SetNodeLimit(200'000);

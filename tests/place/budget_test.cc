@@ -69,6 +69,54 @@ TEST(Budget, PartsOfPartsPollTheWhole) {
   EXPECT_TRUE(part_of_part.Exhausted());
 }
 
+// A placer that reports its progress must not keep its caller from looking, nor from being told to
+// stop: neither of two listeners replaces the other.
+TEST(Budget, ListenersAreAllCalledWhilePlaceReportsProgress) {
+  Budget budget;
+  int before = 0;
+  int polls = 0;
+  const internal::PollListener first(budget, [&] { ++before; });
+  const internal::PollListener second(budget, [&] {
+    if (++polls == 3) budget.Cancel();
+  });
+  PlaceOptions options;
+  options.algorithm = Algorithm::kCanonical;  // Has no limit of its own.
+  int reports = 0;
+  options.progress = [&](const Progress&) { ++reports; };
+  const auto answer = Place(Hard(), options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(budget.cancelled());
+  EXPECT_EQ(polls, before);
+  EXPECT_GE(polls, 3);
+  EXPECT_GT(reports, 0);
+  // Afterwards both still listen, and the placer no longer does.
+  EXPECT_TRUE(budget.Exhausted());
+  const int reported = reports;
+  Budget part(budget, 1);
+  EXPECT_TRUE(part.Exhausted());
+  EXPECT_GT(polls, 3);
+  EXPECT_EQ(reports, reported);
+}
+
+TEST(Budget, ListenersEndInReverseOrder) {
+  Budget budget;
+  int outer = 0;
+  int inner = 0;
+  const internal::PollListener listener(budget, [&] { ++outer; });
+  {
+    const internal::PollListener within(budget, [&] { ++inner; });
+    EXPECT_FALSE(budget.Exhausted());
+  }
+  EXPECT_FALSE(budget.Exhausted());
+  EXPECT_EQ(outer, 2);
+  EXPECT_EQ(inner, 1);
+}
+
+TEST(Budget, TakesItsSecondsAtOnce) {
+  EXPECT_TRUE(Budget(0.0).Exhausted());
+  EXPECT_TRUE(Budget(60.0).has_time_limit());
+}
+
 TEST(Budget, AnEndlessTimeLimitIsNone) {
   Budget budget;
   budget.SetTimeLimit(1e300);

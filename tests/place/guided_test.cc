@@ -346,14 +346,14 @@ TEST(GuidedEngine, FallsOnTheSkyline) {
 
 // ---- The search.
 
-Complaint ComparesWithOracle(const Problem& problem, const GuidedOptions& options) {
+Complaint ComparesWithOracle(const Problem& problem, const learning::Options& options) {
   const auto plan = OraclePlace(problem);
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
-  GuidedSearch search(compiled.instance, compiled.overlaps, options, 1);
+  const auto search = learning::MakeSearch(compiled.instance, compiled.overlaps, options, 1);
   return Judge(problem, plan->height, true,
                [&](Bytes capacity, std::int64_t limit, Budget& budget) {
-                 return search.Search(capacity, limit, budget);
+                 return search->Decide({capacity, limit}, budget);
                });
 }
 
@@ -386,7 +386,7 @@ TEST(Guided, MatchesTheOracleWithIdenticalBuffers) {
 
 TEST(Guided, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   for (unsigned bits = 0; bits < 32; ++bits) {
-    GuidedOptions options;
+    learning::Options options;
     options.section_load = (bits & 1) != 0;
     options.weights = (bits & 2) != 0;
     options.restarts = (bits & 4) != 0;
@@ -452,7 +452,7 @@ TEST(Guided, TakesTheSameSteps) {
     problem.capacity = MaxLiveLoad(problem).load * pin.percent / 100;
     PlaceOptions options;
     options.algorithm = pin.algorithm;
-    options.guided.heuristic_first = false;
+    ASSERT_TRUE(SetOption(options, "guided.heuristic_first", "off").has_value());
     Budget budget;
     budget.SetNodeLimit(5000);
     const auto answer = Place(problem, options, budget);
@@ -460,7 +460,8 @@ TEST(Guided, TakesTheSameSteps) {
     EXPECT_TRUE(answer->nodes == pin.nodes && answer->placing.stats == pin.stats)
         << Info(pin.algorithm).name << ", family " << static_cast<int>(pin.family) << ": "
         << answer->nodes << ", {" << answer->placing.stats.failures << ", "
-        << answer->placing.stats.minor_backtracks << ", " << answer->placing.stats.major_backtracks << "}";
+        << answer->placing.stats.minor_backtracks << ", " << answer->placing.stats.major_backtracks
+        << "}";
   }
 }
 

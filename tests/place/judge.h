@@ -58,7 +58,8 @@ inline Complaint JudgeAnswer(const Problem& problem, const PlanAnswer& answer,
   if (best) {
     Problem anything = problem;
     anything.capacity.reset();
-    if (auto valid = ValidatePlacement(anything, PlacementOf(*best)); !valid) return valid.error().message;
+    if (auto valid = ValidatePlacement(anything, PlacementOf(*best)); !valid)
+      return valid.error().message;
   }
   if (!least) {
     if (best) return "a plan where pins collide";
@@ -66,7 +67,8 @@ inline Complaint JudgeAnswer(const Problem& problem, const PlanAnswer& answer,
                                                   : std::optional<std::string>("not infeasible");
   }
   const bool can_fit = !problem.capacity || *least <= *problem.capacity;
-  if (!(can_fit ? answer.height_bound <= *least : true)) return "the bound exceeds the least height";
+  if (!(can_fit ? answer.height_bound <= *least : true))
+    return "the bound exceeds the least height";
   if (!can_fit && answer.height_bound > *least) return "the bound exceeds the least height";
   if (best && best->height() < *least) return "lower than the least height";
   switch (answer.outcome) {

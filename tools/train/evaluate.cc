@@ -40,8 +40,8 @@ SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const F
                     const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
   if (rule == Rule::kNiche) {
-    NicheSearch niche(instance, NicheOptions{}, options.parameters.seed);
-    return niche.Search(capacity, steps, budget);
+    return niche::MakeSearch(instance, {}, options.parameters.seed)
+        ->Decide({capacity, steps}, budget);
   }
   const Overlaps overlaps = FindOverlaps(instance);
   TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});

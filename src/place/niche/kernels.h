@@ -17,7 +17,7 @@ inline constexpr bool kForSize = true;
 inline constexpr bool kForSize = false;
 #endif
 
-inline constexpr std::int32_t kBlock = kForSize ? 2 : 16;  // Lanes; arrays have whole blocks.
+inline constexpr std::int32_t kBlock = kForSize ? 4 : 16;  // Lanes; arrays have whole blocks.
 
 template <typename Level>
 struct RaiseArguments {

@@ -257,8 +257,8 @@ TEST_P(SolverTest, TellsOfItsProgress) {
   budget.SetNodeLimit(2000);
   const auto answer = PlaceWithBaseline(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(last.height, answer->best->height());
-  EXPECT_EQ(last.lower_bound, answer->height_bound);
+  EXPECT_EQ(last.best, answer->best->height());
+  EXPECT_EQ(last.bound, answer->height_bound);
 }
 
 TEST_P(SolverTest, RefusesWhatIsNoProblem) {

@@ -557,9 +557,9 @@ Result<void> Figure12(Lab& lab) {
       PlaceOptions options;
       options.minimize = true;
       options.progress = [&](const Progress& progress) {
-        if (!progress.height) return;
+        if (!progress.best) return;
         trace.moments.push_back(
-            {ProcessorSeconds() - start, *progress.height, progress.lower_bound});
+            {ProcessorSeconds() - start, *progress.best, progress.bound});
       };
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
