@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kAuto, "auto",
-                  "Greedy algorithms and exact search, the cheap before the dear.", "Berth", true},
+                  "Greedy algorithms and exact search: cheap methods first, expensive ones last.",
+                  "Berth", true},
     AlgorithmInfo{Algorithm::kCanonical, "canonical",
                   "Exact search through the plans in order of offset, with section inference.",
                   "MiniMalloc (Moffitt, ASPLOS 2023), sections 5 to 7", true},

@@ -1,7 +1,7 @@
 // The door: chooses among the strategies and combines what they find. The only file that sees them
 // all.
 //
-// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan
+// kAuto tries cheap methods first and stops as soon as the question is answered: bounds; the plan
 // that the hints make; one greedy algorithm and a brief exact search, where a capacity is given and
 // the table is small; the greedy portfolio, and repair of its plan where that is large; exact
 // search. Small tables are decided in milliseconds; on very large ones the exact search is left
@@ -36,8 +36,8 @@ namespace {
 constexpr std::int64_t kDefaultEffort = 200'000'000;
 constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
 
-// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search:
-// some 20 milliseconds, which often settle it.
+// With a capacity and at most kFewBuffers buffers, kAuto begins with kBriefEffort elementary steps
+// of exact search: about 20 milliseconds, which often settle it.
 constexpr std::size_t kFewBuffers = 1000;
 constexpr std::int64_t kBriefEffort = 20'000'000;
 

@@ -16,15 +16,15 @@ using Buffer = Engine::Buffer;
 
 // Failures of the shortest run.
 constexpr std::int64_t kRunFailures = 150;
-// So many runs look at the lowest sections only, as many at all, and so on.
+// Runs alternate in groups of kSameSections: lowest sections only, then all sections.
 constexpr std::int64_t kSameSections = 2;
 
 // Combinations known before some are forgotten, at first and for each run.
 constexpr std::int64_t kManyNogoods = 4000;
 constexpr std::int64_t kMoreNogoods = 20;
 
-// A failure adds to the activity of the buffers in what was learned, each time by one part in so
-// many more, so that old failures fade.
+// A failure adds an amount to the activity of the buffers in what was learned. The amount grows by
+// one part in kIncrementGrowth each time, so that old failures fade.
 constexpr std::uint64_t kFirstIncrement = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostIncrement = std::uint64_t{1} << 40;
 constexpr std::uint64_t kIncrementGrowth = 20;

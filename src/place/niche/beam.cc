@@ -29,8 +29,8 @@ constexpr double kRoughness = 0.5;
 constexpr double kDetour = 0.02;
 constexpr double kNoise = 0.15;
 
-// Detours: the difference in value, at most so much; a fixed part for giving up bytes, and the
-// share of the capacity that it costs, so many times.
+// Detours: the difference in value, at most kMostDetour; for giving up bytes kWasteDetour, and
+// kWasteShare times the share of the capacity that it costs.
 constexpr double kMostDetour = 3;
 constexpr double kWasteDetour = 1;
 constexpr double kWasteShare = 50;
