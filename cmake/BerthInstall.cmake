@@ -1,5 +1,5 @@
-# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. Nothing
-# written here holds an absolute path, so the tree may be moved after it was installed.
+# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. No
+# installed file contains an absolute path, so the tree can be moved after installation.
 include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
@@ -29,7 +29,7 @@ if(BERTH_BUILD_BASELINES)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 
-# Before 1.0 any minor version may change what a program was compiled against.
+# Before 1.0 any minor version may break binary compatibility.
 set_target_properties(${berth_libraries} PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -59,7 +59,7 @@ install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
               ${PROJECT_BINARY_DIR}/berth-config-version.cmake
   DESTINATION ${berth_cmake_dir})
 
-# pkg-config files find their prefix from where they lie.
+# pkg-config files derive their prefix from their own location.
 file(RELATIVE_PATH berth_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH berth_pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH berth_pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})

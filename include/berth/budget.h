@@ -15,6 +15,8 @@
 
 #include "berth/internal/spending.h"
 
+#include "berth/result.h"  // Checks the version of the language.
+
 namespace [[gnu::visibility("default")]] berth {
 
 // Three limits on a search, any of which ends it with the best answer so far:

@@ -7,12 +7,12 @@
 
 namespace berth::internal {
 
-// The plan in which every counted tensor stays in the memory for its whole lifetime, as Live() has
-// it, without addresses. `graph` and `order` must be valid. Cost: linear.
+// The plan in which every counted tensor stays in memory for its whole lifetime, as in Live(),
+// without addresses. `graph` and `order` must be valid. Cost: linear.
 [[nodiscard]] MemoryPlan UnplacedPlan(const Graph& graph, const Order& order,
                                       const Counting& counting);
 
-// What every plan has to move: counted tensors that are given come in once, results go out once.
+// The traffic of every plan: counted inputs are loaded once, results are stored once.
 [[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
 
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.

@@ -1,8 +1,9 @@
-// graph/topology.h -- a graph compiled to flat arrays, for whoever searches over its orders.
+// graph/topology.h -- a graph compiled to flat arrays, for searches over its orders.
 //
-// What decides the peak of an order is which operators come before which, and which counted bases
-// ("storages" here) each of them makes and uses. Names, views and uncounted tensors are gone: a use
-// of a view is a use of its base. Everything is in increasing order without repetitions.
+// The peak of an order depends on which operators precede which, and on the counted bases
+// ("storages" here) that each of them creates and uses. Names, views and uncounted tensors are
+// gone: a use of a view is a use of its base. Everything is in increasing order without
+// repetitions.
 #ifndef BERTH_GRAPH_TOPOLOGY_H_
 #define BERTH_GRAPH_TOPOLOGY_H_
 
@@ -25,7 +26,7 @@ using StorageIndex = Index<StorageTag>;
 struct Storage {
   TensorIndex tensor = 0;  // The base.
   Bytes size = 0;          // At least 1.
-  OpIndex creator{-1};     // -1: live from step 0, as no operator makes it.
+  OpIndex creator{-1};     // -1: live from step 0, as no operator creates it.
   bool to_end = false;     // Live to the end, used or not.
 };
 
@@ -34,13 +35,13 @@ struct Topology {
   // All that an operator has to wait for: who makes what it reads or writes in place, and `after`.
   Lists<OpIndex, OpIndex> predecessors;
   Lists<OpIndex, OpIndex> successors;
-  // One for each base that Live() has a buffer for, in the same order. Storages that are live
-  // throughout whatever the order are left out; `always_live` is their sum.
+  // One for each base that has a buffer in Live(), in the same order. Storages that are live at
+  // every step of any order are left out; `always_live` is their sum.
   IndexedVector<StorageIndex, Storage> storages;
   Bytes always_live = 0;
   Lists<OpIndex, StorageIndex> made;   // By the operator.
   Lists<OpIndex, StorageIndex> used;   // By the operator, other than made: they are live during it.
-  Lists<StorageIndex, OpIndex> users;  // The same the other way round.
+  Lists<StorageIndex, OpIndex> users;  // The inverse of made and used.
 };
 
 // `graph` must be valid. Cost: O(n log n) of its size.

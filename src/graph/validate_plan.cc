@@ -1,4 +1,4 @@
-// Checks that a plan computes what its graph computes, and that the figures it states are true.
+// Checks that a plan computes what its graph computes, and that its stated figures are correct.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 #include "base/arithmetic.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
@@ -22,8 +23,8 @@ namespace {
 
 using internal::kNoOperator;
 
-tl::unexpected<Error> InvalidPlan(std::string message) {
-  return Fail(ErrorCode::kInvalidPlan, std::move(message));
+tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
+  return Fail(ErrorCode::kInvalidPlan, std::move(message), subject);
 }
 
 // The accesses of a base in an order.
@@ -39,11 +40,11 @@ class Checker {
       : graph_(graph), counting_(counting), plan_(plan) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
-    if (auto valid = ValidateOrder(graph_, plan_.order); !valid) return valid;
+    BERTH_TRY(ValidateOrder(graph_, plan_.order));
     FindAccesses();
-    if (auto valid = CheckShape(); !valid) return valid;
+    BERTH_TRY(CheckShape());
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (auto valid = CheckTensor(t); !valid) return valid;
+      BERTH_TRY(CheckTensor(t));
     }
     if (!(traffic_ == plan_.traffic)) {
       return InvalidPlan("the plan states traffic of " + Shown(plan_.traffic) + " but has " +
@@ -66,6 +67,11 @@ class Checker {
     return "operator " +
            internal::Quoted(graph_.operators[plan_.order[static_cast<std::size_t>(step)]].name) +
            " at step " + std::to_string(step);
+  }
+
+  // `fault` follows the name.
+  [[nodiscard]] tl::unexpected<Error> InvalidTensor(TensorIndex t, const std::string& fault) const {
+    return InvalidPlan(Tensor(t) + fault, Subject::OfTensor(t));
   }
 
   void FindAccesses() {
@@ -91,7 +97,7 @@ class Checker {
     makers_ = makers;
   }
 
-  // The residencies by themselves.
+  // Checks the residencies by themselves.
   Result<void> CheckShape() {
     const auto steps = static_cast<Step>(plan_.order.size());
     begin_.assign(graph_.tensors.size() + 1, 0);
@@ -103,24 +109,28 @@ class Checker {
                            std::to_string(graph_.tensors.size()) + " tensors");
       }
       if (!internal::IsCounted(graph_.tensors[residency.tensor], counting_)) {
-        return InvalidPlan(Tensor(residency.tensor) + " has a residency but is not counted");
+        return InvalidTensor(residency.tensor, " has a residency but is not counted");
       }
       if (residency.memory != 0) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is in memory number " +
-                           std::to_string(residency.memory) + " where there is one");
+                               std::to_string(residency.memory) + " where there is one",
+                           Subject::OfTensor(residency.tensor));
       }
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
-                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
-                           "), not within the " + std::to_string(steps) + " steps of the order");
+                               std::to_string(residency.start) + ", " +
+                               std::to_string(residency.end) + "), not within the " +
+                               std::to_string(steps) + " steps of the order",
+                           Subject::OfTensor(residency.tensor));
       }
       if (i > 0) {
         const Residency& before = plan_.residencies[i - 1];
         if (before.tensor > residency.tensor ||
             (before.tensor == residency.tensor && before.end > residency.start)) {
           return InvalidPlan("the residencies of " + Tensor(residency.tensor) +
-                             " are not in order or overlap at step " +
-                             std::to_string(residency.start));
+                                 " are not in order or overlap at step " +
+                                 std::to_string(residency.start),
+                             Subject::OfTensor(residency.tensor));
         }
       }
       ++begin_[residency.tensor + 1];
@@ -136,7 +146,7 @@ class Checker {
     const bool given = makers_[t] == kNoOperator;
     if (accesses.empty()) {
       if (begin_[t] == begin_[t + 1] || IsPreloaded(t)) return {};
-      return InvalidPlan(Tensor(t) + " is resident but not used");
+      return InvalidTensor(t, " is resident but not used");
     }
     if (given) traffic_.compulsory_in += tensor.bytes;
     if (is_output_[t]) traffic_.compulsory_out += tensor.bytes;
@@ -153,24 +163,23 @@ class Checker {
       }
       const bool preloaded = r == begin_[t] && IsPreloaded(t);
       if (next == accesses.size()) {
-        return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                           " though no operator uses it from then on");
+        return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                    " although no operator uses it from then on");
       }
       if (residency.comes_in) {
         if (!copied) {
-          return InvalidPlan(Tensor(t) + " comes in at step " + std::to_string(residency.start) +
-                             " but its latest value was never written out");
+          return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                      " but its latest value was never spilled");
         }
         if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
       } else if (!preloaded && (given || residency.start != accesses[0].step || next != 0)) {
-        return InvalidPlan(Tensor(t) + " is in memory from step " +
-                           std::to_string(residency.start) +
-                           " but is neither made there nor comes in");
+        return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
+                                    " but is neither created there nor retrieved");
       }
       if (accesses[next].step >= residency.end && !preloaded) {
-        return InvalidPlan(Tensor(t) + " is resident in the steps [" +
-                           std::to_string(residency.start) + ", " + std::to_string(residency.end) +
-                           ") but no operator uses it there");
+        return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
+                                    ", " + std::to_string(residency.end) +
+                                    ") but no operator uses it there");
       }
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         if (accesses[next].writes) copied = false;
@@ -178,27 +187,27 @@ class Checker {
       const bool done = next == accesses.size();
       if (!residency.written_out) continue;
       if (copied) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
-                           " though its copy off chip is valid");
+        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
+                                    " although its copy off chip is valid");
       }
       if (done && !is_output_[t]) {
-        return InvalidPlan(Tensor(t) + " is written out at step " + std::to_string(residency.end) +
-                           " but is dead: no operator uses it from then on");
+        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
+                                    " but is dead: no operator uses it from then on");
       }
       copied = true;
-      // The last value of a result goes out in any case.
+      // The last value of a result is written in any case.
       if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
-    // What is given and written in place outlives the run only if it came in as a copy.
+    // An input that is written in place outlives the run only if it was retrieved as a copy.
     if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
         plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
-      return InvalidPlan(Tensor(t) + ", a result, is neither written out nor kept to the end");
+      return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
     }
     return {};
   }
 
-  // A given tensor that is in memory from the start.
+  // An input that is in memory from the start.
   [[nodiscard]] bool IsPreloaded(TensorIndex t) const {
     if (makers_[t] != kNoOperator || begin_[t] == begin_[t + 1]) return false;
     const Residency& first = plan_.residencies[begin_[t]];
@@ -206,8 +215,8 @@ class Checker {
   }
 
   [[nodiscard]] tl::unexpected<Error> Missing(TensorIndex t, const Access& access) const {
-    return InvalidPlan(Tensor(t) + " is not in memory when " + Operator(access.step) +
-                       (makers_[t] == access.op ? " makes it" : " needs it"));
+    return InvalidTensor(t, " is not in memory when " + Operator(access.step) +
+                                (makers_[t] == access.op ? " makes it" : " needs it"));
   }
 
   Result<void> CheckUse() const {
@@ -226,15 +235,21 @@ class Checker {
     if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
     Problem problem = ProblemOf(graph_, plan_);
     problem.capacity = capacity;
-    return ValidatePlacement(problem, PlacementOf(plan_));
+    auto valid = ValidatePlacement(problem, PlacementOf(plan_));
+    if (!valid && valid.error().subject.kind == Subject::Kind::kBuffer) {
+      // The caller knows no buffers: each is a residency.
+      Subject& subject = valid.error().subject;
+      subject = Subject::OfTensor(plan_.residencies[subject.index].tensor);
+    }
+    return valid;
   }
 
   const Graph& graph_;
   const Counting& counting_;
   const MemoryPlan& plan_;
   std::vector<OperatorIndex> makers_;
-  std::vector<bool> declared_;   // Results of the graph.
-  std::vector<bool> is_output_;  // Also what is given and written in place.
+  std::vector<bool> declared_;                 // Results of the graph.
+  std::vector<bool> is_output_;                // Results, and inputs that are written in place.
   std::vector<std::vector<Access>> accesses_;  // Of each base, in order of step.
   std::vector<std::size_t> begin_;             // Of each tensor's residencies.
   Traffic traffic_;
@@ -273,7 +288,7 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
     for (const TensorIndex t : graph.operators[v].outputs) ++accesses[t];
     internal::BasesUsed(graph, makers, v, bases);
     for (const TensorIndex base : bases) ++accesses[base];
-    // A new value has to go out as well before its bytes can leave.
+    // A new value must also be written before the tensor can be spilled.
     for (const TensorIndex base : graph.operators[v].mutates) ++accesses[base];
   }
   Bytes total = 0;
@@ -288,7 +303,8 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
           "tensor " + internal::Quoted(tensor.name) + ": its " + std::to_string(tensor.bytes) +
               " bytes, once for each time (" + std::to_string(accesses[t]) +
               ") that operators make, use or write it, bring what may have to move to more than "
-              "2^60 bytes");
+              "2^60 bytes",
+          Subject::OfTensor(t));
     }
     total = *sum;
   }
@@ -296,8 +312,8 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
 }
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
-                               std::optional<Bytes> capacity, const MemoryPlan& plan) {
-  if (auto valid = ValidateTraffic(graph, counting); !valid) return valid;
+                          std::optional<Bytes> capacity, const MemoryPlan& plan) {
+  BERTH_TRY(ValidateTraffic(graph, counting));
   return Checker(graph, counting, plan).Check(capacity);
 }
 

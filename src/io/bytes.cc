@@ -62,7 +62,7 @@ std::optional<Bytes> BytesOfUnit(std::string_view name) {
   return std::nullopt;
 }
 
-// Takes the digits that `text` begins with; none read as zero.
+// Takes the digits at the beginning of `text`; no digits read as zero.
 std::optional<Bytes> TakeNumber(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && IsDigit(text[length])) ++length;
@@ -92,7 +92,7 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
     std::size_t length = 0;
     while (length < text.size() && IsDigit(text[length])) ++length;
     if (length == 0) return std::nullopt;
-    // No fraction of a unit that is a whole number of bytes and has more digits than this matters.
+    // 18 digits fit in 64 bits. Longer fractions, of bytes in TiB and above, are not accepted.
     const std::string digits = WithoutTrailingZeros(std::string(text.substr(0, length)));
     if (digits.size() > 18) return std::nullopt;
     std::string_view rest = digits;

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/source.h"
 #include "berth/plan_io.h"
 #include "berth/result.h"
-#include "io/source.h"
 
 namespace berth::internal {
 

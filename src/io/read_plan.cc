@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/source.h"
 #include "base/try.h"
 #include "berth/io.h"
 #include "graph/plan.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 #include "io/rows.h"
-#include "io/source.h"
 
 namespace berth {
 namespace internal {
@@ -79,7 +79,7 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
     const auto more = rows.Next();
     if (!more) return tl::unexpected(more.error());
     if (!*more) return collector.Finish();
-    const Field& field = rows.FieldOf(Column::kOffset);
+    const CsvField& field = rows.FieldOf(Column::kOffset);
     const std::string_view id = rows.FieldOf(Column::kId).value;
     if (field.value.empty() || field.value == "-1") {
       return source.FailAt(field.position, "buffer " + Quoted(id) + " has no offset",

@@ -19,14 +19,18 @@ std::vector<BufferIndex> ByShape(const Instance& instance) {
     if (!instance.pieces_of(b).empty()) order.push_back(b);
   }
   std::sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
-    const auto by_shape = ShapeOf(instance, x) <=> ShapeOf(instance, y);
-    if (by_shape != 0) return by_shape < 0;
+    const auto shape_of_x = ShapeOf(instance, x);
+    const auto shape_of_y = ShapeOf(instance, y);
+    if (shape_of_x != shape_of_y) return shape_of_x < shape_of_y;
     if (instance.has_gaps) {
       const auto of_x = instance.pieces_of(x);
       const auto of_y = instance.pieces_of(y);
-      const auto by_pieces = std::lexicographical_compare_three_way(of_x.begin(), of_x.end(),
-                                                                    of_y.begin(), of_y.end());
-      if (by_pieces != 0) return by_pieces < 0;
+      if (std::lexicographical_compare(of_x.begin(), of_x.end(), of_y.begin(), of_y.end())) {
+        return true;
+      }
+      if (std::lexicographical_compare(of_y.begin(), of_y.end(), of_x.begin(), of_x.end())) {
+        return false;
+      }
     }
     return x < y;
   });

@@ -119,6 +119,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   PlanAnswer answer = BERTH_TRY(PlanWithSpills(graph, spill, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
+  answer.least_peak = named.least_peak;
   answer.program_order_peak = Live(graph, ProgramOrder(graph), counting).peak;
   answer.nodes += named.search.nodes;
   if (!answer.best) {

@@ -21,7 +21,7 @@
 #include "report/text.h"
 
 namespace berth {
-namespace internal::page {
+namespace internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -217,13 +217,13 @@ Json BoundJson(const LoadBound& bound) {
 }
 
 }  // namespace
-}  // namespace internal::page
+}  // namespace internal::report
 
-using internal::page::Json;
+using internal::report::Json;
 
 std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                       const Provenance& provenance, const PageOptions& options) {
-  using namespace internal::page;
+  using namespace internal::report;
   const Graph* const graph = subject.graph();
   const MemoryPlan none;
   const MemoryPlan& plan = answer.best ? *answer.best : none;
@@ -246,12 +246,12 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
 }
 
 std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
-  using internal::page::Column;
-  Json data = internal::page::Heading("diff", "diff");
+  using internal::report::Column;
+  Json data = internal::report::Heading("diff", "diff");
   data["plans"] = Json::array();
   for (const PlanFile* plan : {&before, &after}) {
     data["plans"].push_back(
-        internal::page::PlanOf({plan->problem, &plan->placement, nullptr, nullptr}, internal::page::HeadOf(*plan)));
+        internal::report::PlanOf({plan->problem, &plan->placement, nullptr, nullptr}, internal::report::HeadOf(*plan)));
   }
   data["verdict"] = "";
   data["conflict"] = nullptr;
@@ -267,17 +267,17 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
                   {"added", diff.added},
                   {"removed", diff.removed},
                   {"unchanged", diff.unchanged},
-                  {"before", internal::page::BoundJson(diff.before)},
-                  {"after", internal::page::BoundJson(diff.after)},
+                  {"before", internal::report::BoundJson(diff.before)},
+                  {"after", internal::report::BoundJson(diff.after)},
                   {"same_order", diff.same_order}};
-  return internal::page::PageWith(data, before.name + " and " + after.name + ": plans compared");
+  return internal::report::PageWith(data, before.name + " and " + after.name + ": plans compared");
 }
 
 std::string WritePage(const std::vector<SweepCurve>& curves,
                       const std::vector<std::pair<std::string, std::string>>& provenance) {
-  using internal::page::Column;
-  using internal::page::OrNull;
-  Json data = internal::page::Heading("sweep", "sweep");
+  using internal::report::Column;
+  using internal::report::OrNull;
+  Json data = internal::report::Heading("sweep", "sweep");
   data["provenance"] = Column(provenance, [](const auto& line) {
     return Json::array({line.first, line.second});
   });
@@ -301,7 +301,7 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
   });
   const std::string title =
       curves.size() == 1 ? curves.front().model : std::to_string(curves.size()) + " models";
-  return internal::page::PageWith(data, title + ": traffic against memory");
+  return internal::report::PageWith(data, title + ": traffic against memory");
 }
 
 }  // namespace berth

@@ -7,7 +7,7 @@
 #include "report/analysis.h"
 
 namespace berth {
-namespace internal::page {
+namespace internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,11 +30,11 @@ class Events {
 };
 
 }  // namespace
-}  // namespace internal::page
+}  // namespace internal::report
 
 std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                        const std::string& name) {
-  using namespace internal::page;
+  using namespace internal::report;
   const Graph* const graph = subject.graph();
   const MemoryPlan none;
   const MemoryPlan& plan = answer.best ? *answer.best : none;

@@ -9,10 +9,10 @@
 namespace berth::internal::schedule {
 namespace {
 
-constexpr std::size_t kMostWidth = 4096;
-constexpr std::size_t kWiden = 8;
-// Of the work of a turn, for each beam. Less finds worse orders of wide irregular graphs; no limit
-// at all takes seconds where hundreds of operators are ready.
+constexpr std::size_t kMostWidth = 4096;  // Width of a beam, in states.
+constexpr std::size_t kWiden = 8;         // Factor from one beam to the next.
+// Work limit of each beam, in multiples of the work of a turn. Less finds worse orders of wide
+// irregular graphs; with no limit a beam takes seconds if hundreds of operators are ready.
 constexpr std::int64_t kBeamShare = 32;
 
 }  // namespace
@@ -125,7 +125,8 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, SearchS
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
   Rebuild();
-  // Most orders known are the best, and then little best-first search proves it; beams come after.
+  // Most known orders are optimal already, and little best-first search proves it, so beams come
+  // later.
   const bool first = std::exchange(first_turn_, false) && options_.best_first;
   if (first) {
     const Answer answer = RunBestFirst(work, bytes, stats, budget);

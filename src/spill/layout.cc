@@ -38,7 +38,7 @@ void ForEachResidency(const Stays& stays, Step steps, Traffic& traffic, Visit vi
     if (needed && !copied) {
       residency.written_out = true;
       copied = true;
-      // The last value of a result goes out in any case.
+      // The last value of a result is written in any case.
       if (!stays.result || last + 1 < last_write) traffic.spilled += stays.size;
     }
     visit(residency);

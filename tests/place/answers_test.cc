@@ -1,4 +1,4 @@
-// What Place() promises, against the truth, for every algorithm.
+// The guarantees of Place() against the oracle, for every algorithm.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm, testing::ValuesIn(AllAlgorithms())
                            return name;
                          });
 
-// Canonical and disjunctive search take turns on these.
+// Canonical and disjunctive search alternate on these.
 TEST(Place, DecidesWhereWindowsInterlock) {
   ProblemKnobs knobs = AllKnobs();
   knobs.gap_chance = 0.8;
@@ -80,8 +80,8 @@ TEST(Place, DecidesWhereWindowsInterlock) {
   }));
 }
 
-// Larger problems, where no oracle reaches: the algorithms must not contradict each other.
-TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
+// Larger problems, beyond the oracle: the algorithms must not contradict each other.
+TEST(Place, ExactSearchesAgreeOnMediumProblems) {
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
   knobs.max_buffers = 12;
@@ -165,8 +165,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
 TEST(Place, SaysWhyItStopped) {
   Problem easy;
   easy.buffers = {{"a", 0, 1, 1, 1, {}, {}, {}}};
-  Problem
-      hard;  // Nothing proves that the bound cannot be reached, nor reaches it, within a few nodes.
+  Problem hard;  // Within a few nodes the bound is neither reached nor refuted.
   GenerateParameters parameters;
   parameters.buffers = 300;
   hard = Generate(Family::kFull, parameters)->problem;

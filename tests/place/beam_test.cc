@@ -1,5 +1,5 @@
-// The beam search: what it finds is a plan, where it gives up and goes on makes no difference, and
-// it finds what it should.
+// The beam search: its results are plans, interrupting and resuming it makes no difference, and it
+// finds plans where it should.
 
 #include "place/niche/beam.h"
 
@@ -32,12 +32,12 @@ struct Tally {
   int found = 0;
 };
 
-// Below the least height there is nothing to find; at it, mostly.
+// Below the least height no plan exists; at it, one is mostly found.
 std::optional<std::string> Judge(const Problem& problem, Tally& tally) {
   const auto least = OraclePlace(problem);
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
-  // The caller looks at what is live nowhere.
+  // The caller handles buffers that are live nowhere.
   for (const BufferIndex b : instance.buffers()) {
     if (instance.pieces_of(b).empty()) return std::nullopt;
   }
@@ -75,8 +75,8 @@ TEST(Beam, FindsPlansWithGapsAlignmentAndPins) {
   EXPECT_GT(tally.found, tally.fits - tally.fits / 200);
 }
 
-// Windows can leave it nothing that is sure to be complete; what it finds is a plan all the same.
-TEST(Beam, FindsNothingWrongWithWindows) {
+// With windows, the search may be unable to complete a plan reliably; its results are still plans.
+TEST(Beam, FindsOnlyValidPlansWithWindows) {
   Tally tally;
   EXPECT_TRUE(ForRandomProblems(20'000, 1000, AllKnobs(),
                                 [&](const Problem& p) { return Judge(p, tally); }));
@@ -97,8 +97,9 @@ Ended RunInSlices(TestedBeam& beam, const Problem& problem, Bytes capacity, std:
   return {end, beam.nodes(), OffsetsOf(beam, problem)};
 }
 
-// The nodes guard the guide: one that no longer tells good plans from bad takes more passes. They
-// are the same with every compiler and in every build type. Update them when a change is meant.
+// The nodes guard the estimate: one that no longer distinguishes good plans from bad takes more
+// passes. They are the same with every compiler and build type. Update them when a change is
+// intended.
 TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
   const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
@@ -146,8 +147,8 @@ TEST(Beam, StopsWhenTheBudgetEnds) {
   EXPECT_EQ(beam.nodes(), 500);
 }
 
-// With room for few plans, passes drop what they cannot keep and go on.
-TEST(Beam, LivesWithLittleMemory) {
+// With memory for few plans, passes drop the others and continue.
+TEST(Beam, WorksWithLittleMemory) {
   const Problem problem = PlantedWithLosses(2, 200, 60);
   const Instance instance = Compile(problem);
   TestedBeam beam(instance, 1, {}, 1, 300);

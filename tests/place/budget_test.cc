@@ -14,7 +14,7 @@
 namespace berth::internal {
 namespace {
 
-// Exactly full: no search ends on it by itself in any reasonable time.
+// Exactly full: no search finishes on it in reasonable time.
 Problem Hard() {
   GenerateParameters parameters;
   parameters.buffers = 400;
@@ -53,7 +53,7 @@ TEST(Budget, NegativeLimitsAreZero) {
   EXPECT_FALSE(time.SpendNode());
 }
 
-// A search within a search within a search still lets whoever started it have a look.
+// Even a search nested in two others still calls the caller's poll function.
 TEST(Budget, PartsOfPartsPollTheWhole) {
   Budget whole;
   int polls = 0;
@@ -150,7 +150,7 @@ TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
   EXPECT_TRUE(answer->best.has_value());
 }
 
-TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
+TEST(Budget, TheTimeLimitEndsALongSearch) {
   Budget budget;
   budget.SetTimeLimit(0.05);
   PlaceOptions options;

@@ -1,4 +1,4 @@
-// The canonical search against the truth, with every combination of its switches.
+// The canonical search against the oracle, with every combination of its switches.
 
 #include "place/canonical/canonical.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 using Verdict = SearchAnswer::Verdict;
 
-// The switches, so that a number can stand for a combination.
+// The switches, indexed so that a number stands for a combination.
 constexpr std::array kSwitches = {
     &canonical::Options::canonical_only,     &canonical::Options::section_inference,
     &canonical::Options::monotonic_floor,    &canonical::Options::unallocated_floor,
@@ -36,11 +36,11 @@ canonical::Options Combination(unsigned bits) {
 
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
-// What is wrong with the verdicts just below and at the least height.
+// What is wrong with the verdicts just below the least height and at it.
 std::optional<std::string> CompareWithOracle(const Problem& problem,
                                              const canonical::Options& options) {
   const auto least = OracleHeight(problem);
-  // Where pins collide, Place() sorts that out before any search.
+  // Where pins overlap, Place() handles that before any search.
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
@@ -75,8 +75,8 @@ TEST(Canonical, MatchesTheOracleWithAlignmentPinsAndGaps) {
   }));
 }
 
-// All offsets are then multiples of something, which the bounds of sections make use of; windows
-// need not be.
+// All offsets are then multiples of a number, which the bounds of sections use; windows need not
+// be.
 TEST(Canonical, MatchesTheOracleWithACommonAlignment) {
   EXPECT_TRUE(ForRandomProblems(200'000, 6000, AllKnobs(), [](Problem problem) {
     for (Buffer& buffer : problem.buffers) {
@@ -94,7 +94,7 @@ TEST(Canonical, AWindowMayLieInWhatAlignmentWastes) {
   EXPECT_EQ(CompareWithOracle(problem, {}), std::nullopt);
 }
 
-// 1024 combinations; the seeds move on, so that no two see the same problems.
+// 1024 combinations; each uses other seeds, so no two get the same problems.
 TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
   for (unsigned bits = 0; bits <= kAllOn; ++bits) {
     for (const ProblemKnobs& knobs : {ProblemKnobs(), AllKnobs()}) {
@@ -106,7 +106,7 @@ TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
   }
 }
 
-// Planted packings have no room to spare, so a rule that prunes too much shows.
+// Planted packings have no free space, so a rule that prunes too much is detected.
 TEST(Canonical, EverySwitchFindsPlantedPlans) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     GenerateParameters generate;
@@ -127,8 +127,8 @@ TEST(Canonical, EverySwitchFindsPlantedPlans) {
   }
 }
 
-// Answers alone do not guard speed: a rule that no longer prunes shows in the nodes. Update the
-// numbers when a change of the search is meant to change them.
+// Correct answers do not guard speed: a rule that no longer prunes shows in the node counts. Update
+// the numbers when a change of the search is intended to change them.
 struct NodeCount {
   const char* preorders;
   Family family;
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(Generated, CanonicalNodes,
                                          NodeCount{"WAT", Family::kRandom, 60, 3, 703},
                                          NodeCount{"WAT", Family::kFull, 30, 2, 28414}));
 
-// An option that nothing reads would leave every node count alone.
+// An option that is never read would leave every node count unchanged.
 TEST(Canonical, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
     // The other rules leave hatless next to nothing to do; by itself it is seen to act.
@@ -227,7 +227,7 @@ TEST(Canonical, KeepsTheKnownPlanWhereItIsLowEnough) {
 }
 
 TEST(Canonical, InterlockingWindowsProveNothing) {
-  // y fits only between the two windows of x: above the one, below the other.
+  // y fits only between the two windows of x: above one and below the other.
   Problem problem;
   Buffer x{"x", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}};
   Buffer y{"y", 0, 4, 2, 1, {}, {}, {}};

@@ -1,4 +1,4 @@
-// The disjunctive search against the truth; it must be complete for any shape of gaps.
+// The disjunctive search against the oracle; it must be complete for gaps of any shape.
 
 #include "place/disjunctive/disjunctive.h"
 
@@ -66,7 +66,7 @@ TEST(Disjunctive, PutsABufferBetweenTheWindowsOfAnother) {
   EXPECT_EQ(search->Decide({5, kNoLimit}, budget).verdict, Verdict::kImpossible);
 }
 
-// With alignment as without, offsets do not climb to a far capacity one small step at a time.
+// With and without alignment, offsets do not climb to a far capacity in small steps.
 TEST(Disjunctive, SeesImpossibleCyclesBelowHugeCapacities) {
   const Bytes huge = Bytes{1} << 40;
   EXPECT_TRUE(ForRandomProblems(400'000, 500, AllKnobs(), [&](Problem problem) {

@@ -29,7 +29,7 @@ using Buffer = Engine::Buffer;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-// A problem with what an engine needs.
+// A problem with the data that an engine needs.
 struct Compiled {
   explicit Compiled(const Problem& problem)
       : instance(Compile(problem)), overlaps(FindOverlaps(instance)) {}
@@ -39,7 +39,7 @@ struct Compiled {
 
 // ---- The engine.
 
-// The definition: look at all pairs and sections until nothing changes. False: fails.
+// The definition: examine all pairs and sections until nothing changes. False: fails.
 bool NaiveFixpoint(const Instance& instance, const Engine& pairs, Bytes capacity, bool section_load,
                    Engine::State& state) {
   const auto round_up = [&](std::size_t b, Bytes value) {
@@ -121,7 +121,7 @@ Engine::State OpenState(const Instance& instance, const Engine& engine, Bytes ca
   return state;
 }
 
-// Random placements, and back again, with the naive fixpoint beside them.
+// Random placements and undos, compared with the naive fixpoint.
 Complaint ComparesWithNaive(const Problem& problem, bool section_load) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -195,7 +195,7 @@ TEST(GuidedEngine, IsAtTheFixpointWithManyWindows) {
   }));
 }
 
-// What a failure blames must fail all by itself.
+// The placements blamed for a failure must fail by themselves.
 Complaint BlamesEnough(const Problem& problem) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -213,7 +213,7 @@ Complaint BlamesEnough(const Problem& problem) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
     if (engine.is_fixed(b)) continue;
-    // Now and then where it cannot lie, as on a skyline.
+    // Sometimes at an infeasible position, as on a skyline.
     const Bytes offset = random.Chance(0.7) ? engine.lowest(b)
                          : random.Chance(0.7)
                              ? engine.highest(b)
@@ -241,7 +241,7 @@ Complaint BlamesEnough(const Problem& problem) {
   return std::nullopt;
 }
 
-TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
+TEST(GuidedEngine, BlamedPlacementsSufficeToFail) {
   ASSERT_TRUE(ForRandomProblems(100'000, 2000, AllKnobs(), BlamesEnough));
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
@@ -250,8 +250,8 @@ TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
   ASSERT_TRUE(ForRandomProblems(120'000, 1000, knobs, BlamesEnough));
 }
 
-// With placements as in a known plan, nothing that follows excludes the plan; nor does anything
-// that is learned on the way.
+// If placements follow a known plan, no consequence excludes the plan, and neither does a learned
+// clause.
 Complaint KeepsThePlan(const Problem& problem, bool learn) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   PlaceOptions options;
@@ -279,7 +279,7 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
       }
       continue;
     }
-    // Learning takes placements at the lowest position.
+    // Learning requires placements at the lowest position.
     if (learn && as_planned && engine.lowest(b) != plan[At(b)]) continue;
     bool consistent = engine.Place(b, as_planned ? plan[At(b)] : engine.lowest(b));
     while (!consistent) {
@@ -310,8 +310,8 @@ TEST(GuidedEngine, NeverLearnsToExcludeAKnownPlan) {
       300'000, 3000, knobs, [](const Problem& problem) { return KeepsThePlan(problem, true); }));
 }
 
-// x cannot lie below y any more once y is placed too low, so it lies above.
-TEST(GuidedEngine, DecidesAnOrderThatIsTheOnlyOneLeft) {
+// x can no longer lie below y once y is placed too low, so it lies above.
+TEST(GuidedEngine, DecidesTheOnlyRemainingOrder) {
   Problem problem;
   problem.buffers = {{"x", 0, 4, 4, 1, {}, {}, {}}, {"y", 2, 6, 3, 1, {}, {}, {}}};
   const Compiled compiled(problem);
@@ -428,8 +428,8 @@ TEST(Guided, AgreesWithTheNicheSearch) {
   }
 }
 
-// The same on every compiler and in every build type. A change here is a change of the search: it
-// must be meant.
+// The same on every compiler and in every build type. A difference means that the search has
+// changed, which must be intended.
 struct Pinned {
   Family family;
   std::uint64_t seed;

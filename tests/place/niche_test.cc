@@ -1,8 +1,8 @@
-// The niche search against the truth, with every combination of its switches.
+// The niche search against the oracle, with every combination of its switches.
 //
-// A rule that prunes too much shows where there is nothing to spare: just at the least height a
-// plan must be found, just below it nothing may be. On tiny problems the oracle says where that is,
-// on larger ones the other exact searches.
+// A rule that prunes too much shows in tight problems: at the least height a plan must be found,
+// just below it none may be. The oracle gives the least height of tiny problems, the other exact
+// searches that of larger ones.
 
 #include "place/niche/niche.h"
 
@@ -94,7 +94,7 @@ Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& c
         break;
       case Verdict::kGaveUp:
         if (way.node_limit == kNoLimit) return "gave up" + where;
-        // Without the waste budget, failures show only at the capacity.
+        // Without the waste budget, failures are only detected at the capacity.
         ++(way.options.waste_budget ? tally.gave_up : tally.gave_up_without_budget);
         break;
     }
@@ -104,7 +104,7 @@ Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& c
 
 Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally) {
   const auto plan = OraclePlace(problem);
-  // Where pins collide, Place() sorts that out before any search.
+  // Where pins overlap, Place() handles that before any search.
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Bytes least = plan->height;
   std::vector<Bytes> capacities = {least - 1, least, least + 1, least - 1};
@@ -113,7 +113,7 @@ Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally
   return Judge(problem, least, capacities, way, tally);
 }
 
-// The least height by the other exact searches; nothing where that takes too long.
+// The least height by the other exact searches; nothing if that takes too long.
 std::optional<Bytes> LeastHeight(const Problem& problem, std::int64_t node_limit) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
@@ -137,7 +137,7 @@ Complaint CompareWithOtherSearches(const Problem& problem, const Way& way, Tally
                           : Judge(problem, *least, {*least, *least - 1}, way, tally);
 }
 
-// As ForRandomProblems(), for a problem from elsewhere.
+// Like ForRandomProblems(), for problems of another source.
 bool Holds(const std::string& name, const Problem& problem, const Check& check) {
   const Complaint complaint = check(problem);
   if (!complaint) return true;
@@ -162,7 +162,7 @@ Problem SmallFull(std::uint64_t seed) {
   return Generated(Family::kFull, parameters);
 }
 
-// A plan without any hole, of sizes small enough for many ways to go wrong.
+// A plan without holes, with sizes small enough for many wrong choices.
 Problem SmallPlanted(std::uint64_t seed) {
   Random random(seed);
   GenerateParameters parameters;
@@ -173,7 +173,7 @@ Problem SmallPlanted(std::uint64_t seed) {
   return Generated(Family::kPlanted, parameters);
 }
 
-// ---- Tiny problems, where the oracle knows.
+// ---- Tiny problems, judged by the oracle.
 
 TEST(Niche, MatchesTheOracle) {
   ProblemKnobs knobs;
@@ -252,8 +252,8 @@ TEST(Niche, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   }
 }
 
-// What lies in a gap of what rests on a floor says nothing about where that floor can be wasted to.
-TEST(Niche, WhatLiesInAGapIsNoSupport) {
+// A buffer in the gap of one that rests on a floor does not limit how far that floor can be wasted.
+TEST(Niche, ABufferInAGapIsNoSupport) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 3, 1, {}, {}, {Gap{1, 2, {}}}},
                      {"b", 0, 1, 1, 4, {}, {}, {}},
@@ -268,7 +268,7 @@ TEST(Niche, WhatLiesInAGapIsNoSupport) {
   }
 }
 
-// Each of these is called impossible by a search with one particular mistake.
+// Each of these was called infeasible by a search with one particular error.
 struct Mistake {
   const char* name;
   std::vector<Buffer> buffers;
@@ -327,7 +327,7 @@ TEST(Niche, FindsPlansThatMistakesMiss) {
   }
 }
 
-// ---- Larger problems, where another search knows.
+// ---- Larger problems, judged by another search.
 
 // Runs with switches drawn at random for each problem; a few may run out of nodes.
 void CompareWithRandomSwitches(const char* name, std::uint64_t first_seed, int count,
@@ -372,7 +372,7 @@ TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithEverything) {
   });
 }
 
-// Alignment makes holes, and so floors above the ground: much to explain. Hints lead astray.
+// Alignment makes holes, so floors rise with much to explain. Hints mislead the search.
 TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithHoles) {
   CompareWithRandomSwitches("holes", 60'001, 5000, [](std::uint64_t seed) {
     ProblemKnobs knobs = AllKnobs();
@@ -404,8 +404,8 @@ TEST(Niche, AgreesWithTheCanonicalSearchOnNearlyFullProblems) {
   });
 }
 
-// Once the few buffers that hold them together are placed, the parts fail each by itself.
-TEST(Niche, AgreesWithTheCanonicalSearchOnProblemsThatFallApart) {
+// Once the few buffers that connect them are placed, the parts fail separately.
+TEST(Niche, AgreesWithTheCanonicalSearchOnSeparableProblems) {
   CompareWithRandomSwitches("parts", 40'001, 3000, [](std::uint64_t seed) {
     Random random(seed);
     ProblemKnobs knobs;
@@ -462,7 +462,7 @@ SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const niche::Opt
 
 // With and without vectors, in 32 and in 64 bits.
 Complaint CompareKernels(const Problem& problem, Bytes capacity) {
-  // A unit by itself, after everything else, keeps sizes from being divided.
+  // A single unit, after everything else, prevents sizes from being divided.
   Problem narrow = problem;
   Step end = 0;
   for (const Buffer& buffer : problem.buffers) end = std::max(end, buffer.end);
@@ -479,8 +479,8 @@ Complaint CompareKernels(const Problem& problem, Bytes capacity) {
       if (gap.window) gap.window = Window{gap.window->lower * kFactor, gap.window->upper * kFactor};
     }
   }
-  // The table is as full as it is by chance, which the numbers themselves decide: across widths
-  // it is left out.
+  // The numbers themselves decide whether the table is full, so this test is left out across
+  // widths.
   for (const bool transpositions : {true, false}) {
     niche::Options options;
     options.transpositions = transpositions;
@@ -521,9 +521,9 @@ TEST(Niche, TheSamePlanWithAndWithoutVectorsInThirtyTwoAndSixtyFourBits) {
   }
 }
 
-// Answers alone do not guard speed: a rule that no longer prunes shows in the nodes. They are the
-// same with every compiler and in every build type. Update the numbers when a change of the search
-// is meant to change them.
+// Correct answers do not guard speed: a rule that no longer prunes shows in the node counts. They
+// are the same with every compiler and build type. Update the numbers when a change of the search
+// is intended to change them.
 struct NodeCount {
   Family family;
   std::int64_t buffers;
@@ -561,7 +561,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 858},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 1087}));
 
-// An option that nothing reads would leave every node count alone.
+// An option that is never read would leave every node count unchanged.
 TEST(Niche, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
     if (kSwitches[s] == &niche::Options::vectors) continue;
@@ -602,7 +602,7 @@ Problem PlantedWithPlan(std::uint64_t seed, std::vector<Bytes>& plan) {
   return generated->problem;
 }
 
-// Nothing is wasted in a planted plan: something that is hinted there rests on every floor.
+// A planted plan wastes nothing: on every floor rests a buffer with that hint.
 TEST(Niche, FollowsHints) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     std::vector<Bytes> plan;
@@ -655,7 +655,7 @@ TEST(Niche, CancelledBeforeTheStartVisitsNothing) {
   EXPECT_EQ(answer.nodes, 0);
 }
 
-TEST(Niche, TimeEndsASearchThatWouldNotEnd) {
+TEST(Niche, TheTimeLimitEndsALongSearch) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
   for (const bool restarts : {false, true}) {
@@ -669,7 +669,7 @@ TEST(Niche, TimeEndsASearchThatWouldNotEnd) {
   }
 }
 
-// What earlier calls learned makes short calls add up to a proof.
+// Reasons learned by earlier calls let short calls add up to a proof.
 TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   GenerateParameters parameters;
   parameters.buffers = 60;
@@ -698,7 +698,7 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   EXPECT_EQ(search->Decide({*problem.capacity, proof.nodes}, budget).verdict, Verdict::kImpossible);
 }
 
-// What holds for one capacity need not for another.
+// What holds for one capacity need not hold for another.
 TEST(Niche, AnotherCapacityStartsAfresh) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Problem problem = SmallFull(seed);

@@ -1,4 +1,4 @@
-// The table of options is complete, and what it says is what it does.
+// The table of options is complete, and each option does what it says.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string OtherValue(const OptionInfo& info) {
   return "";
 }
 
-TEST(Options, DefaultsAreWhatTheTableSays) {
+TEST(Options, DefaultsMatchTheTable) {
   for (const OptionInfo& info : Options()) {
     EXPECT_EQ(GetOption({}, info.name), std::string(info.default_value)) << info.name;
     EXPECT_FALSE(info.sentence.empty());
@@ -75,7 +75,7 @@ TEST(Options, SayWhatIsAllowed) {
   set("algorithm", "best");
 }
 
-TEST(Options, PlaceRefusesWhatTheTableWouldNotAccept) {
+TEST(Options, PlaceRejectsInvalidOptions) {
   PlaceOptions options;
   options.threads = 0;
   Budget budget;

@@ -1,4 +1,4 @@
-// Published tables, where the environment variable BERTH_DATA names a folder that holds them.
+// Published tables, if the environment variable BERTH_DATA names a folder that contains them.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 class PublishedTables : public testing::Test {
  protected:
-  // The tables in buffers/`name`, in order of their names; none where the data is absent.
+  // The tables in buffers/`name`, in order of their names; none if the data is missing.
   std::vector<Table> Read(const std::string& name) {
     std::vector<Table> tables;
     const char* const data = std::getenv("BERTH_DATA");

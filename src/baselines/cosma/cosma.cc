@@ -26,6 +26,7 @@
 #include "baselines/cosma/program.h"
 #include "baselines/milp/model.h"
 #include "baselines/milp/solve.h"
+#include "graph/plan.h"
 
 namespace berth {
 
@@ -475,7 +476,7 @@ class Cosma {
       if (item.result) plan.traffic.compulsory_out += bytes;
     }
     plan.addressed = !offset_.empty();
-    StateUse(graph_, plan);
+    internal::StateUse(graph_, plan);
     return plan;
   }
 

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "baselines/cosma/program.h"
 #include "berth/cosma.h"
+#include "graph/plan.h"
 
 namespace berth {
 
@@ -294,7 +295,7 @@ class Parts {
         plan_.traffic.compulsory_out += graph_.tensors[t].bytes;
     }
     plan_.addressed = options_.addresses;
-    StateUse(graph_, plan_);
+    internal::StateUse(graph_, plan_);
   }
 
   const Graph& graph_;

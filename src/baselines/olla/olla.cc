@@ -1,13 +1,14 @@
 // OLLA's integer program, built from a graph and decoded into an order.
 //
-// Time has one step for each operator. C[v][t]: operator v runs at step t; the paper has such a
-// variable for each output of v and makes them equal (5), here they are one. P[e][t]: tensor e,
-// made before, is kept at step t. An operator that waits for another whose output it does not use
-// gets a tensor of no bytes to wait for, as in the paper. Steps may be shared by operators that do
-// not depend on each other, or stay empty; running those of one step one by one raises no peak.
+// Time has one step per operator. C[v][t]: operator v runs at step t. (The paper has such a
+// variable for each output of v and equates them (5); here they are one variable.) P[e][t]: tensor
+// e, created earlier, is kept at step t. If an operator waits for another without using its output,
+// a tensor of zero bytes represents the edge, as in the paper. Independent operators may share a
+// step, and steps may stay empty; running the operators of one step one by one never raises the
+// peak.
 //
-// Cost: up to n x (n + tensors) variables for n operators; joint, two more for each pair of tensors
-// and a constraint for each pair and step.
+// Cost: up to n x (n + tensors) variables for n operators; with joint addresses, two more for each
+// pair of tensors and a constraint for each pair and step.
 
 #include "berth/olla.h"
 
@@ -41,7 +42,7 @@ struct Edge {
   std::vector<OperatorIndex> sinks;
   Bytes size = 0;
   bool to_end = false;
-  TensorIndex tensor = 0;  // Where size > 0.
+  TensorIndex tensor = 0;  // If size > 0.
 };
 
 // Longest paths, in operators.
@@ -64,7 +65,7 @@ class Dataflow {
   }
 
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
-  // The edges that operator v reads.
+  // The edges that operator v reads, by v.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& fanin() const { return fanin_; }
   [[nodiscard]] const std::vector<std::vector<OperatorIndex>>& successors() const {
     return successors_;
@@ -105,8 +106,8 @@ class Dataflow {
     return levels;
   }
 
-  // Functions 3 and 4. An anchor has a higher forward level than its update, so that levels grow
-  // along control edges too and no circle can close.
+  // Functions 3 and 4. An anchor has a higher forward level than its update, so levels also grow
+  // along control edges, and no cycle can arise.
   void AddControlEdges() {
     const Levels levels = MakeLevels();
     std::vector<std::pair<OperatorIndex, OperatorIndex>> found;
@@ -205,7 +206,7 @@ class Dataflow {
   std::int64_t control_edges_ = 0;
 };
 
-// Binaries for consecutive steps.
+// Binaries of consecutive steps.
 struct Row {
   std::size_t first = 0;
   std::vector<VariableIndex> variables;
@@ -225,7 +226,7 @@ class Program {
     total_ /= unit_;
   }
 
-  // Before anything is built.
+  // Can be called before anything is built.
   [[nodiscard]] std::int64_t CountVariables() const {
     std::int64_t count = 0;
     for (OperatorIndex v = 0; v < n_; ++v) {
@@ -268,7 +269,7 @@ class Program {
       }
     }
     for (std::size_t t = 0; t < n_; ++t) {
-      std::map<std::size_t, Number> bytes;  // By variable; tensors of one operator share theirs.
+      std::map<std::size_t, Number> bytes;  // By variable; an operator's tensors share one.
       for (std::size_t e = 0; e < edges.size(); ++e) {
         if (edges[e].size == 0) continue;
         for (const VariableIndex live : LiveAt(e, t)) {
@@ -374,8 +375,8 @@ class Program {
     return live;
   }
 
-  // Every sink of `a` comes before the source of `b`, or is it while b is not read there: then the
-  // two are never live together. (4.2)
+  // True if every sink of `a` comes before the source of `b`, or is that source and does not read
+  // b: then the two are never live together (4.2).
   [[nodiscard]] bool Precedes(const Edge& a, const Edge& b) const {
     if (a.to_end || a.sinks.empty()) return false;
     return std::all_of(a.sinks.begin(), a.sinks.end(), [&](OperatorIndex sink) {
@@ -421,7 +422,7 @@ class Program {
     for (std::size_t t = 0; t < n_; ++t) {
       if (!LiveAt(i.first, t).empty() && !LiveAt(j.first, t).empty()) both.push_back(t);
     }
-    if (both.empty()) return;  // Lifetimes that cannot meet (4.2).
+    if (both.empty()) return;  // Lifetimes that cannot overlap (4.2).
     const std::string pair = std::to_string(i.first) + "_" + std::to_string(j.first);
     const VariableIndex below = model_.AddBinary("a" + pair);
     const VariableIndex above = model_.AddBinary("b" + pair);
@@ -465,7 +466,7 @@ class Program {
 // The solver's addresses for the tensors of Live(), where they hold: the program knows nothing of
 // alignment.
 std::optional<Placement> JointPlacement(const Graph& graph, const Order& order,
-                                        const Program& program, const milp::Solution& solved) {
+                                        const Program& program, const milp::SolveAnswer& solved) {
   const auto addresses = program.Addresses(solved.values);
   const Liveness live = Live(graph, order);
   Placement placement;
@@ -524,7 +525,7 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
       plan.nodes = solved->nodes;
       answer.claims_optimal =
           solved->status == internal::milp::Status::kOptimal || solved->distrusted;
-      // Of the joint program it bounds the addresses, not what is live.
+      // In the joint program the bound is on the addresses, not on the live bytes.
       if (solved->bound && answer.control_edges == 0 && !options.joint) {
         plan.peak_bound = std::max(plan.peak_bound, *solved->bound * program.unit());
       }

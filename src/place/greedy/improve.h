@@ -36,8 +36,8 @@
 // but what need not move stays where it is.
 //
 // The pool of those that are out and the learned costs are those of Nagata and Braysy's search for
-// vehicle routes (2009); learning from conflicts goes back
-// to Morris's breakout (AAAI 1993). docs/algorithms/greedy.md says what it achieves.
+// vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
+// docs/algorithms/greedy.md says what it achieves.
 //
 // Cost: a step looks at all neighbours in time of one buffer, some 25 ns each. All arithmetic is on
 // integers, and work is counted in neighbours: the same plan everywhere unless time ends it.

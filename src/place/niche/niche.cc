@@ -301,7 +301,7 @@ bool Engine<Level>::Absorb(Frame& frame) {
     return true;
   }
   const auto pieces = plan_.lanes_of(plan_.item(frame.child));
-  const bool involved = std::ranges::any_of(pieces, [&](LaneIndex piece) {
+  const bool involved = std::any_of(pieces.begin(), pieces.end(), [&](LaneIndex piece) {
     return conflict.Meets(plan_.first(piece), plan_.last(piece));
   });
   if (options_.backjumping && !involved) return false;

@@ -41,7 +41,7 @@ class Transpositions {
         entries_(hashes_.size()) {}
 
   void Clear() {
-    std::ranges::fill(hashes_, 0);
+    std::fill(hashes_.begin(), hashes_.end(), 0);
     for (Entry& entry : entries_) entry.first = kUnused;
   }
 
@@ -60,7 +60,10 @@ class Transpositions {
     if (hashes_[slot] != hash) return nullptr;
     const Entry& entry = entries_[slot];
     if (entry.first != state.first || entry.last != state.last) return nullptr;
-    if (!std::ranges::equal(entry.floors, FloorsOf(state))) return nullptr;
+    const auto floors = FloorsOf(state);
+    if (!std::equal(entry.floors.begin(), entry.floors.end(), floors.begin(), floors.end())) {
+      return nullptr;
+    }
     bool equal = true;
     std::size_t k = 0;
     ForWords(state, [&](Word word) { equal &= entry.placed[k++] == word; });

@@ -1,4 +1,4 @@
-// COSMA's integer program against the search, on graphs that the solver can close.
+// COSMA's integer program against the search, on graphs that the solver can finish.
 
 #include "berth/cosma.h"
 
@@ -28,7 +28,7 @@ Graph SmallGraph(std::uint64_t seed, int least, int most) {
   return RandomGraph(seed, knobs);
 }
 
-// All combinations of the search's rules, by number.
+// All combinations of the search's rules, indexed by number.
 SpillRules RulesOf(unsigned bits) {
   SpillRules rules;
   rules.dominance = (bits & 1) == 0;
@@ -39,13 +39,13 @@ SpillRules RulesOf(unsigned bits) {
   return rules;
 }
 
-TEST(Cosma, LeastTrafficIsTheSearchs) {
+TEST(Cosma, LeastTrafficMatchesTheSearch) {
   int spilling = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     CosmaOptions options;
-    options.addresses = random.Chance(0.3);  // Then CBC closes graphs of a few operators only.
+    options.addresses = random.Chance(0.3);  // Then CBC only solves graphs of a few operators.
     const Graph graph = options.addresses ? SmallGraph(seed, 4, 6) : SmallGraph(seed, 6, 8);
     options.capacity = FindLeastMemory(graph, {}).bytes + (random.Chance(0.8) ? 0 : 1);
     options.overlap_analysis = random.Chance(0.7);
@@ -66,7 +66,7 @@ TEST(Cosma, LeastTrafficIsTheSearchs) {
     const auto answer = PlanWithSpills(graph, mine, other);
     ASSERT_TRUE(answer.has_value());
     if (cosma->outcome == Outcome::kInfeasible) {
-      // Bytes may fit in sum and not in one piece.
+      // Tensors may fit by total size but not without fragmentation.
       EXPECT_TRUE(options.addresses);
       continue;
     }
@@ -88,9 +88,9 @@ TEST(Cosma, LeastTrafficIsTheSearchs) {
   EXPECT_GT(spilling, 5);
 }
 
-// Graphs of up to twenty operators, the program in full, each within a limit: whatever it proves
-// holds of the search, and the other way round. With BERTH_LONG set, two hundred of them.
-TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
+// Graphs of up to twenty operators, the full program, each within a limit: what it proves must hold
+// for the search, and the reverse. With BERTH_LONG set, two hundred of them.
+TEST(Cosma, AgreesOnLargerGraphsWithinALimit) {
   const bool all = std::getenv("BERTH_LONG") != nullptr;
   const std::uint64_t graphs = all ? 200 : 6;
   int closed = 0;
@@ -145,11 +145,11 @@ TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
   }
 }
 
-TEST(Cosma, LeastPeakIsTheOracles) {
+TEST(Cosma, LeastPeakMatchesTheOracle) {
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     SCOPED_TRACE(seed);
     Graph graph = SmallGraph(seed, 4, 8);
-    for (Tensor& tensor : graph.tensors) tensor.output = false;  // COSMA's results may leave.
+    for (Tensor& tensor : graph.tensors) tensor.output = false;  // COSMA's results may be spilled.
     CosmaOptions options;
     options.objective = CosmaOptions::Objective::kPeak;
     Budget budget;
@@ -160,7 +160,7 @@ TEST(Cosma, LeastPeakIsTheOracles) {
   }
 }
 
-// Two graphs, the second of which begins with what the last operator of the first makes.
+// Two graphs; the second begins with the output of the first one's last operator.
 Graph InTwoParts(std::uint64_t seed, int operators_each, OperatorIndex& break_node) {
   Graph graph = SmallGraph(seed, operators_each, operators_each);
   for (Tensor& tensor : graph.tensors) tensor.output = false;
@@ -228,7 +228,7 @@ TEST(Cosma, PartsMakeAPlan) {
     spilling += *parts->value > 0 ? 1 : 0;
     SpillPlan plan = *parts->plan;
     if (!options.addresses) {
-      // Offsets apart, the plan holds: placed by ours, without a capacity.
+      // Except for offsets, the plan is valid: placed by Berth, without a capacity.
       Budget placing;
       const auto placed = Place(ProblemOf(graph, plan), {}, placing);
       ASSERT_TRUE(placed.has_value());
@@ -261,7 +261,7 @@ TEST(Cosma, PartsHaveToComeOneAfterTheOther) {
     EXPECT_EQ(*answer->value, 0);
     EXPECT_TRUE(ValidateSpillPlan(graph, {}, 4, *answer->plan).has_value());
   }
-  // W, X and Z are one part by w; Y would have to run in its midst.
+  // W, X and Z are one part because of w; Y would have to run in the middle of it.
   const auto tangled = SolveCosmaInParts(graph, options, {1, 2}, budget);
   ASSERT_FALSE(tangled.has_value());
   EXPECT_EQ(tangled.error().code, ErrorCode::kInvalidOptions);

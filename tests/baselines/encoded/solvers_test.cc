@@ -27,8 +27,8 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     return options;
   }
 
-  // What is wrong with its answer about `capacity`, of which the truth is known. No bound stands
-  // between the question and the solver.
+  // What is wrong with its answer for `capacity`, given the true answer. No bound is computed
+  // before the solver runs.
   [[nodiscard]] std::optional<std::string> Decide(Problem problem, Bytes capacity,
                                                   bool fits) const {
     problem.capacity = capacity;
@@ -47,7 +47,7 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     return valid ? std::nullopt : std::optional(valid.error().message + at);
   }
 
-  // Likewise for the least height, through the door.
+  // The same for the least height, through Place().
   [[nodiscard]] std::optional<std::string> Minimize(const Problem& problem, Bytes least) const {
     Problem unlimited = problem;
     unlimited.capacity.reset();
@@ -130,7 +130,7 @@ TEST_P(SolverTest, AgreesWithTheExactSearch) {
   }));
 }
 
-TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
+TEST_P(SolverTest, AnswersCorrectlyAtEachCapacity) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 40}, {"b", 3, 5, 40}, {"c", 2, 4, 40}};
   problem.capacity = 100;
@@ -178,7 +178,7 @@ TEST_P(SolverTest, PlacesNothing) {
   EXPECT_EQ(answer->best->height(), 0);
 }
 
-// 40 buffers, all but full: none of the solvers is through at once.
+// 40 buffers, nearly full: no solver finishes at once.
 Problem Hard() {
   Problem problem;
   for (int b = 0; b < 60; ++b) {
@@ -192,7 +192,7 @@ Problem Hard() {
 
 TEST_P(SolverTest, EndsAtItsNodeLimit) {
   Problem problem = Hard();
-  problem.buffers.resize(16);  // To the ILP, even its first node is dear.
+  problem.buffers.resize(16);  // For the ILP, even its first node is expensive.
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);
@@ -246,7 +246,7 @@ TEST_P(SolverTest, RepeatsItself) {
   }
 }
 
-TEST_P(SolverTest, TellsOfItsProgress) {
+TEST_P(SolverTest, ReportsProgress) {
   Problem problem = Hard();
   problem.buffers.resize(10);
   problem.capacity.reset();
@@ -261,7 +261,7 @@ TEST_P(SolverTest, TellsOfItsProgress) {
   EXPECT_EQ(last.bound, answer->height_bound);
 }
 
-TEST_P(SolverTest, RefusesWhatIsNoProblem) {
+TEST_P(SolverTest, RejectsInvalidProblems) {
   Problem problem;
   problem.buffers = {{"a", 3, 3, 4}};
   Budget budget;
@@ -273,7 +273,7 @@ TEST_P(SolverTest, RefusesWhatIsNoProblem) {
 std::string Name(const testing::TestParamInfo<Baseline>& info) { return TestName(info.param); }
 INSTANTIATE_TEST_SUITE_P(All, SolverTest, testing::ValuesIn(kAllSolvers), Name);
 
-// Sizes of 2^58 bytes that differ by single bytes do not fit a double, nor a solver's tolerances.
+// Sizes of 2^58 bytes that differ by single bytes fit neither a double nor a solver's tolerances.
 TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
   const Bytes huge = Bytes{1} << 57;
   Problem problem;
@@ -303,7 +303,7 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
     } else if (solver != Baseline::kCsp) {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     }
-    // What divides everything does not count.
+    // Common divisors do not count.
     for (Buffer& buffer : fits.buffers) buffer.size = huge;
     fits.capacity = 3 * huge;
     const auto divided = PlaceWithBaseline(fits, options, budget);

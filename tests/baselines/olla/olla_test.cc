@@ -1,4 +1,4 @@
-// OLLA's integer program against brute force, with every switch, and against our own search.
+// OLLA's integer program against brute force, with every switch, and against Berth's search.
 
 #include "berth/olla.h"
 
@@ -35,7 +35,7 @@ OllaAnswer Ask(const Graph& graph, const OllaOptions& options) {
   return *std::move(answer);
 }
 
-TEST(Olla, OrdersAsWellAsAnything) {
+TEST(Olla, OrdersOptimally) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = SmallGraph(seed, 6);
@@ -65,7 +65,7 @@ TEST(Olla, SwitchesMakeTheProgramSmaller) {
   EXPECT_LT(without_lifetimes, without_both);
 }
 
-// Order and addresses at once are as good as one after the other, where addresses add nothing.
+// Where addresses add no bytes, joint optimisation is as good as order first, addresses second.
 TEST(Olla, TheJointProgramPlacesToo) {
   int placed = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -94,7 +94,7 @@ TEST(Olla, TheJointProgramPlacesToo) {
   EXPECT_EQ(placed, 24);
 }
 
-// An update that frees a gradient, and a long tail that could run before it.
+// An update that frees a gradient, and a long chain that could run before it.
 TEST(Olla, ControlEdgesMakeUpdatesRunEarly) {
   Graph graph;
   graph.tensors = {{"w", 8, 1, TensorKind::kParameter},
@@ -128,7 +128,7 @@ TEST(Olla, ThePyramidNestsLifetimes) {
   EXPECT_EQ(placed.buffers[3].offset, 8);  // 7, aligned to 4.
 }
 
-TEST(Olla, SaysWhatIsWrong) {
+TEST(Olla, RejectsInvalidInput) {
   Budget budget;
   OllaOptions options;
   options.backend = "gurobi";

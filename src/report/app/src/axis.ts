@@ -12,7 +12,8 @@ export function ticks(from: number, to: number, most: number, binary: boolean): 
   }
   step = Math.max(step, 1);
   const all: number[] = [];
-  for (let tick = Math.ceil(from / step) * step; tick <= to && all.length < 100; tick += step) all.push(tick);
+  for (let tick = Math.ceil(from / step) * step; tick <= to && all.length < 100; tick += step)
+    all.push(tick);
   return all;
 }
 
@@ -20,7 +21,10 @@ export function ticks(from: number, to: number, most: number, binary: boolean): 
 export class ByteAxis {
   private readonly zero: number;
 
-  constructor(readonly log: boolean, values: Iterable<number>) {
+  constructor(
+    readonly log: boolean,
+    values: Iterable<number>,
+  ) {
     let least = Infinity;
     for (const value of values) if (value > 0 && value < least) least = value;
     this.zero = Number.isFinite(least) ? Math.floor(Math.log2(least)) - 1 : 0;
@@ -37,11 +41,13 @@ export class ByteAxis {
     const low = Math.max(from, this.zero + 0.5);
     if (to - low < 3) {
       // Within a few octaves powers of two would be too few.
-      for (const tick of ticks(2 ** low, 2 ** to, most, true)) marks.push({ at: Math.log2(tick), bytes: tick });
+      for (const tick of ticks(2 ** low, 2 ** to, most, true))
+        marks.push({ at: Math.log2(tick), bytes: tick });
       return marks;
     }
     const step = Math.max(1, Math.ceil((to - low) / Math.max(most, 1)));
-    for (let tick = Math.ceil(low / step) * step; tick <= to; tick += step) marks.push({ at: tick, bytes: 2 ** tick });
+    for (let tick = Math.ceil(low / step) * step; tick <= to; tick += step)
+      marks.push({ at: tick, bytes: 2 ** tick });
     return marks;
   }
 }

@@ -1,6 +1,6 @@
-// How buffers look: a class each, and for each class a colour and a pattern, so that nothing is told
-// by colour alone. The hues are Paul Tol's "bright" scheme, made for colour-blind readers; sizes and
-// lifetimes are a ramp of lightness.
+// How buffers look: each class has a colour and a pattern, so that nothing is told by colour alone.
+// The hues are Paul Tol's "bright" scheme, made for colour-blind readers; sizes and lifetimes are a
+// ramp of lightness.
 import type { Data, Plan } from "./data";
 import { bytes } from "./format";
 
@@ -15,7 +15,16 @@ export interface Classes {
   counts: number[];
 }
 
-const BRIGHT = ["#4477aa", "#ee8866", "#44aa77", "#ccbb44", "#66bbdd", "#aa4488", "#bb5566", "#999999"];
+const BRIGHT = [
+  "#4477aa",
+  "#ee8866",
+  "#44aa77",
+  "#ccbb44",
+  "#66bbdd",
+  "#aa4488",
+  "#bb5566",
+  "#999999",
+];
 const RAMP_LIGHT = ["#b7d4e8", "#93c1de", "#6aa8d0", "#3f8abf", "#2066a2", "#0d3f75"];
 const RAMP_DARK = ["#1f3a56", "#28567f", "#3577a8", "#4e9bcb", "#83c1e3", "#c5e4f5"];
 
@@ -40,7 +49,9 @@ function classify(plan: Plan, labels: (i: number) => string, most: number): Clas
     counts.set(name, (counts.get(name) ?? 0) + 1);
     weight.set(name, (weight.get(name) ?? 0) + plan.size[i]! * (plan.end[i]! - plan.start[i]!));
   }
-  const ranked = [...counts.keys()].sort((x, y) => weight.get(y)! - weight.get(x)! || (x < y ? -1 : 1));
+  const ranked = [...counts.keys()].sort(
+    (x, y) => weight.get(y)! - weight.get(x)! || (x < y ? -1 : 1),
+  );
   const names = ranked.length > most ? [...ranked.slice(0, most - 1), "others"] : ranked;
   const index = new Map(names.map((name, k) => [name, k]));
   const of = new Uint8Array(plan.n);
@@ -53,7 +64,12 @@ function classify(plan: Plan, labels: (i: number) => string, most: number): Clas
   return { names, looks, of, counts: total };
 }
 
-function ramp(plan: Plan, values: Float64Array, dark: boolean, show: (value: number) => string): Classes {
+function ramp(
+  plan: Plan,
+  values: Float64Array,
+  dark: boolean,
+  show: (value: number) => string,
+): Classes {
   // Classes of equal share in what is drawn, at values that occur.
   const order = Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => values[i]! - values[j]!);
   let total = 0;
@@ -72,7 +88,10 @@ function ramp(plan: Plan, values: Float64Array, dark: boolean, show: (value: num
   const largest = order.length ? values[order.at(-1)!]! : 0;
   if (distinct.at(-1) === largest) distinct.pop();
   const colors = dark ? RAMP_DARK : RAMP_LIGHT;
-  const names = [...distinct.map((limit) => `up to ${show(limit)}`), distinct.length ? `up to ${show(largest)}` : show(largest)];
+  const names = [
+    ...distinct.map((limit) => `up to ${show(limit)}`),
+    distinct.length ? `up to ${show(largest)}` : show(largest),
+  ];
   const of = new Uint8Array(plan.n);
   const counts = names.map(() => 0);
   for (let i = 0; i < plan.n; ++i) {
@@ -109,19 +128,26 @@ const CHANGE_LOOKS: Look[] = [
   { color: "#aa4488", pattern: 4 },
 ];
 
-/** What became of each buffer of one of two plans: an index into CHANGES. */
+/** How each buffer of one of two plans changed: an index into CHANGES. */
 export function changesOf(data: Data, plan: Plan, side: number): Uint8Array {
   const of = new Uint8Array(plan.n);
   const diff = data.diff!;
   for (const [before, after, resized, moved] of diff.changed) {
-    const grown = Number(data.plans[1]!.buffers.size[after]) > Number(data.plans[0]!.buffers.size[before]);
+    const grown =
+      Number(data.plans[1]!.buffers.size[after]) > Number(data.plans[0]!.buffers.size[before]);
     of[side === 0 ? before : after] = resized ? (grown ? 2 : 3) : moved ? 1 : 4;
   }
   for (const i of side === 0 ? diff.removed : diff.added) of[i] = side === 0 ? 6 : 5;
   return of;
 }
 
-export function classesOf(plan: Plan, mode: string, dark: boolean, changes: Uint8Array | null, makerType: (i: number) => string): Classes {
+export function classesOf(
+  plan: Plan,
+  mode: string,
+  dark: boolean,
+  changes: Uint8Array | null,
+  makerType: (i: number) => string,
+): Classes {
   if (mode === "change" && changes) {
     const counts = CHANGES.map(() => 0);
     for (const k of changes) ++counts[k]!;
@@ -129,11 +155,17 @@ export function classesOf(plan: Plan, mode: string, dark: boolean, changes: Uint
   }
   const graph = plan.raw.graph;
   const tensor = plan.raw.buffers.tensor;
-  if (mode === "kind" && graph && tensor) return classify(plan, (i) => graph.tensors.kind[tensor[i]!]!, 8);
+  if (mode === "kind" && graph && tensor)
+    return classify(plan, (i) => graph.tensors.kind[tensor[i]!]!, 8);
   if (mode === "type" && graph && tensor) return classify(plan, makerType, 8);
   if (mode === "lifetime") {
     const lifetime = plan.end.map((end, i) => end - plan.start[i]!);
-    return ramp(plan, lifetime, dark, (value) => `${value.toLocaleString("en")} step${value === 1 ? "" : "s"}`);
+    return ramp(
+      plan,
+      lifetime,
+      dark,
+      (value) => `${value.toLocaleString("en")} step${value === 1 ? "" : "s"}`,
+    );
   }
   return ramp(plan, plan.size, dark, (value) => bytes(Math.round(value)));
 }
@@ -151,6 +183,7 @@ export function pixel(color: string, shade = 0): number {
 /** Ink that can be read on a colour. */
 export function inkOn(color: string): string {
   const value = parseInt(color.slice(1), 16);
-  const light = 0.299 * ((value >> 16) & 255) + 0.587 * ((value >> 8) & 255) + 0.114 * (value & 255);
+  const light =
+    0.299 * ((value >> 16) & 255) + 0.587 * ((value >> 8) & 255) + 0.114 * (value & 255);
   return light > 140 ? "#10202e" : "#ffffff";
 }

@@ -1,4 +1,4 @@
-// The data that the library puts into the page (src/report/page.cc), and what follows from them.
+// The data that the library puts into the page (src/report/page.cc), and what follows from it.
 
 /** A whole number; as text where JavaScript's numbers would round it. */
 export type Num = number | string;
@@ -57,6 +57,21 @@ export interface RawPlan {
   };
   relief: { buffer: number; peak: Num; enough: Num | null }[];
 }
+/** Of a plan with spills; all in bytes. */
+export interface Traffic {
+  avoidable: Num;
+  spilled: Num;
+  retrieved: Num;
+  compulsory_in: Num;
+  compulsory_out: Num;
+}
+/** From one residency of a tensor to its next: the bytes written when it ends and read back. */
+export interface Move {
+  from: number;
+  to: number;
+  written: Num;
+  read: Num;
+}
 export interface Data {
   format: string;
   format_version: number;
@@ -76,8 +91,7 @@ export interface Data {
   } | null;
   remedies: { title: string; detail: string; needs: Num | null }[];
   notes: string[];
-  spills: { from: number; to: number; written: Num; read: Num }[];
-  traffic: { avoidable: Num; lower_bound: Num; spilled: Num; retrieved: Num; compulsory_in: Num; compulsory_out: Num } | null;
+  spills: Move[];
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];
@@ -89,7 +103,7 @@ export interface Data {
   } | null;
 }
 
-/** Of one model: a column for each thing that is known of its points. */
+/** One model: a column for each fact about its points. */
 export interface RawCurve {
   model: string;
   input: string;
@@ -102,8 +116,8 @@ export interface RawCurve {
   avoidable: (Num | null)[];
   spilled: Num[];
   retrieved: Num[];
-  lower_bound: Num[];
-  without_addresses: Num[];
+  traffic_bound: Num[];
+  traffic_by_sum: Num[];
   seconds: number[];
 }
 export interface SweepData {
@@ -122,7 +136,99 @@ export function parseExactly(text: string): Data | SweepData {
   return JSON.parse(text) as Data | SweepData;
 }
 
-/** A part of a buffer that is live for some steps: what is drawn. */
+/** The spills of a plan. */
+export const movesOf = (data: Data): Move[] => data.spills;
+
+/** The head of a plan. Nothing else knows the library's names of these facts. */
+export class Head {
+  constructor(private readonly raw: Record<string, unknown>) {}
+
+  get input(): string {
+    return (this.raw["input"] as { name?: string | null } | undefined)?.name ?? "plan";
+  }
+  get file(): string {
+    return this.text("file");
+  }
+  get outcome(): string {
+    return this.text("outcome");
+  }
+  get fixedOrder(): boolean {
+    return this.raw["fixed_order"] === true;
+  }
+  get capacity(): Num | null {
+    return this.number("capacity");
+  }
+  get height(): Num | null {
+    return this.number("height");
+  }
+  /** No plan of the model is lower. */
+  get heightBound(): Num | null {
+    return this.number("height_bound");
+  }
+  /** No placement for the lifetimes of this plan is lower. */
+  get placementBound(): Num | null {
+    return this.number("placement_bound") ?? this.number("height_bound");
+  }
+  /** The peak load of the order, and what is proved of every order's. */
+  get peak(): Num | null {
+    return this.number("peak");
+  }
+  get peakBound(): Num | null {
+    return this.number("peak_bound");
+  }
+  get programOrderPeak(): Num | null {
+    return this.number("program_order_peak");
+  }
+  /** Of a plan that may spill. */
+  get traffic(): Traffic | null {
+    return (this.raw["traffic"] ?? null) as Traffic | null;
+  }
+  get trafficBound(): Num | null {
+    return this.number("traffic_bound");
+  }
+  get options(): [string, unknown][] {
+    return ["options", "schedule_options"].flatMap((key) =>
+      Object.entries((this.raw[key] ?? {}) as Record<string, unknown>),
+    );
+  }
+  /** All other facts in the library's order: title, key, value. */
+  get facts(): [string, string, unknown][] {
+    const listed = ["options", "schedule_options", "order", "format", "format_version"];
+    return Object.entries(this.raw).flatMap(([key, value]): [string, string, unknown][] => {
+      if (listed.includes(key)) return [];
+      if (key === "input") {
+        const { name, hash } = value as { name: unknown; hash: unknown };
+        return [
+          ["input", "input.name", name],
+          ["hash of the input", "input.hash", hash],
+        ];
+      }
+      if (key === "count") {
+        const counted = Object.entries(value as Record<string, boolean>).filter(([, on]) => on);
+        return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
+      }
+      const title = key.replaceAll("_", " ");
+      if (typeof value !== "object" || value === null) return [[title, key, value]];
+      // The report of a search, traffic and the like.
+      return Object.entries(value).map(([part, each]): [string, string, unknown] => [
+        `${title}: ${part.replaceAll("_", " ")}`,
+        `${key}.${part}`,
+        each,
+      ]);
+    });
+  }
+
+  private number(key: string): Num | null {
+    const value = this.raw[key];
+    return typeof value === "number" || typeof value === "string" ? value : null;
+  }
+  private text(key: string): string {
+    const value = this.raw[key];
+    return typeof value === "string" ? value : "";
+  }
+}
+
+/** The parts of buffers that are live for some steps: what is drawn. */
 export interface Rectangles {
   x0: Float64Array;
   x1: Float64Array;
@@ -134,6 +240,7 @@ export interface Rectangles {
 const numbers = (column: Num[]): Float64Array => Float64Array.from(column, Number);
 
 export class Plan {
+  readonly head: Head;
   readonly n: number;
   readonly start: Float64Array;
   readonly end: Float64Array;
@@ -157,6 +264,7 @@ export class Plan {
 
   constructor(readonly raw: RawPlan) {
     const b = raw.buffers;
+    this.head = new Head(raw.head);
     this.n = b.id.length;
     this.start = numbers(b.start);
     this.end = numbers(b.end);
@@ -177,7 +285,7 @@ export class Plan {
       this.y = numbers(b.offset);
       this.height = this.size;
     } else {
-      // Without addresses a row for each, in the order in which they come to life.
+      // Without addresses, one row for each in order of start.
       this.y = new Float64Array(this.n);
       this.height = new Float64Array(this.n).fill(1);
       const order = Array.from({ length: this.n }, (_, i) => i);
@@ -235,14 +343,6 @@ export class Plan {
   name(i: number): string {
     return this.names[i] ?? "";
   }
-  number(key: string): Num | null {
-    const value = this.raw.head[key];
-    return typeof value === "number" || typeof value === "string" ? value : null;
-  }
-  text(key: string): string {
-    const value = this.raw.head[key];
-    return typeof value === "string" ? value : "";
-  }
 
   /** Live bytes at a step. */
   liveAt(step: number): Num {
@@ -256,7 +356,7 @@ export class Plan {
     return low === 0 ? 0 : this.raw.curve.live[low - 1]!;
   }
 
-  /** The buffer drawn at a point; -1 where there is none. */
+  /** The buffer drawn at a point; -1 if there is none. */
   at(x: number, y: number): number {
     const r = this.rectangles;
     for (let k = r.buffer.length - 1; k >= 0; --k) {
@@ -269,11 +369,9 @@ export class Plan {
     return this.start[i]! < this.end[j]! && this.start[j]! < this.end[i]!;
   }
   private share(i: number, j: number): boolean {
-    return (
-      this.y[i]! < this.y[j]! + this.size[j]! && this.y[j]! < this.y[i]! + this.size[i]!
-    );
+    return this.y[i]! < this.y[j]! + this.size[j]! && this.y[j]! < this.y[i]! + this.size[i]!;
   }
-  /** Who lies right below and above while it is live, and who has its bytes before and after. */
+  /** The next buffers below and above while it is live, and in its bytes before and after. */
   neighbours(i: number): { below: number; above: number; before: number; after: number } {
     const found = { below: -1, above: -1, before: -1, after: -1 };
     if (!this.placed) return found;
@@ -283,14 +381,23 @@ export class Plan {
       if (j === i) continue;
       if (this.meet(i, j)) {
         const end = this.y[j]! + this.size[j]!;
-        if (end <= bottom && (found.below < 0 || end > this.y[found.below]! + this.size[found.below]!))
+        if (
+          end <= bottom &&
+          (found.below < 0 || end > this.y[found.below]! + this.size[found.below]!)
+        )
           found.below = j;
         if (this.y[j]! >= top && (found.above < 0 || this.y[j]! < this.y[found.above]!))
           found.above = j;
       } else if (this.share(i, j)) {
-        if (this.end[j]! <= this.start[i]! && (found.before < 0 || this.end[j]! > this.end[found.before]!))
+        if (
+          this.end[j]! <= this.start[i]! &&
+          (found.before < 0 || this.end[j]! > this.end[found.before]!)
+        )
           found.before = j;
-        if (this.start[j]! >= this.end[i]! && (found.after < 0 || this.start[j]! < this.start[found.after]!))
+        if (
+          this.start[j]! >= this.end[i]! &&
+          (found.after < 0 || this.start[j]! < this.start[found.after]!)
+        )
           found.after = j;
       }
     }

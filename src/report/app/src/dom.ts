@@ -16,16 +16,23 @@ export function h(tag: string, attributes: Attributes = {}, ...children: Child[]
 }
 
 /** An element of SVG, with its numbers rounded to hundredths. */
-export function svg(tag: string, attributes: Record<string, string | number> = {}, ...children: Child[]): SVGElement {
+export function svg(
+  tag: string,
+  attributes: Record<string, string | number> = {},
+  ...children: Child[]
+): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
+    element.setAttribute(
+      name,
+      typeof value === "number" ? String(Math.round(value * 100) / 100) : value,
+    );
   }
   for (const child of children) if (child) element.append(child);
   return element;
 }
 
-/** A name from a plan: it cannot turn what stands beside it, and long ones are abridged. */
+/** A name from a plan: isolated from the text direction around it, and abridged if long. */
 export function named(text: string, most = 60): HTMLElement {
   const element = h("bdi", {}, abridged(text, most));
   if (text.length > most) element.title = abridged(text, 400);

@@ -16,7 +16,7 @@ export interface Rules {
   sizes: Record<string, (i: number) => number>; // In bytes.
   numbers: Record<string, (i: number) => number>;
   contains: (text: string) => Test; // Lower case.
-  /** A word of its own kind, such as "at:peak", or what is wrong with it; null: it is none. */
+  /** The test of a special word such as "at:peak", or what is wrong with it; null: not special. */
   special: (word: string, key: string, value: string) => Test | string | null;
 }
 
@@ -42,7 +42,8 @@ export function parse(query: string, rules: Rules): Filter {
       tests.push(special);
     } else if (Object.hasOwn(rules.sizes, key)) {
       const than = parseBytes(value);
-      if (Number.isNaN(than)) return { test: null, fault: `"${value}" is no size: 4096, 512KiB, 1.5MiB` };
+      if (Number.isNaN(than))
+        return { test: null, fault: `"${value}" is no size: 4096, 512KiB, 1.5MiB` };
       tests.push(compare(rules.sizes[key]!, than));
     } else if (Object.hasOwn(rules.numbers, key)) {
       if (!/^-?\d+(\.\d+)?$/.test(value)) return { test: null, fault: `"${value}" is no number` };
@@ -55,7 +56,12 @@ export function parse(query: string, rules: Rules): Filter {
 }
 
 /** A filter of the buffers of a plan. */
-export function parseFilter(query: string, plan: Plan, uses: Uses | null, changes: Uint8Array | null): Filter {
+export function parseFilter(
+  query: string,
+  plan: Plan,
+  uses: Uses | null,
+  changes: Uint8Array | null,
+): Filter {
   const graph = plan.raw.graph;
   const tensors = plan.raw.buffers.tensor;
   const makerOf = (i: number) => (uses && tensors ? uses.producer[tensors[i]!]! : -1);
@@ -73,11 +79,17 @@ export function parseFilter(query: string, plan: Plan, uses: Uses | null, change
       }
       return (i) => live.has(i);
     }
-    if (key === "kind" && graph && tensors) return (i) => graph.tensors.kind[tensors[i]!]! === value;
+    if (key === "kind" && graph && tensors)
+      return (i) => graph.tensors.kind[tensors[i]!]! === value;
     if (key === "op" && graph) {
       return (i) => {
         const step = makerOf(i);
-        return step >= 0 && (graph.operators.type[step]! + " " + graph.operators.name[step]!).toLowerCase().includes(value);
+        return (
+          step >= 0 &&
+          (graph.operators.type[step]! + " " + graph.operators.name[step]!)
+            .toLowerCase()
+            .includes(value)
+        );
       };
     }
     if (key === "is" && changes && CHANGES.includes(value)) {
@@ -97,7 +109,9 @@ export function parseFilter(query: string, plan: Plan, uses: Uses | null, change
     contains: (text) => (i) => {
       if (plan.name(i).toLowerCase().includes(text)) return true;
       const step = makerOf(i);
-      return step >= 0 && graph !== null && graph.operators.name[step]!.toLowerCase().includes(text);
+      return (
+        step >= 0 && graph !== null && graph.operators.name[step]!.toLowerCase().includes(text)
+      );
     },
   });
 }

@@ -35,9 +35,10 @@ export function bytes(value: Num): string {
 export function percent(part: Num, whole: Num): string {
   const share = Number(whole) === 0 ? 0 : (100 * Number(part)) / Number(whole);
   if (share !== 0 && Math.abs(share) < 0.1) return share < 0 ? "> -0.1 %" : "< 0.1 %";
-  // Nearly all is not all: 99.7 % does not read as 100 %.
+  // Nearly all is not all: 99.7 % must not read as 100 %.
   const size = Math.abs(share);
-  if (size > 99 && size < 100) return `${(Math.sign(share) * Math.min(99.9, Number(size.toFixed(1)))).toFixed(1)} %`;
+  if (size > 99 && size < 100)
+    return `${(Math.sign(share) * Math.min(99.9, Number(size.toFixed(1)))).toFixed(1)} %`;
   return `${share.toFixed(size < 10 ? 1 : 0)} %`;
 }
 
@@ -67,7 +68,7 @@ export function sum(values: Num[]): Num {
   return total;
 }
 
-/** Text from strangers, made visible: what reverses text, or hides, would make the page lie. */
+/** Foreign text, made visible: characters that reverse or hide text would make the page lie. */
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
@@ -75,21 +76,43 @@ export function visible(text: string): string {
   );
 }
 
-/** At most so many characters, the middle left out. */
+/** At most `most` characters, with the middle left out. */
 export function abridged(text: string, most: number): string {
   if (text.length <= most) return visible(text);
-  const characters = Array.from(text.length > 4 * most ? text.slice(0, 2 * most) + text.slice(-2 * most) : text);
+  const characters = Array.from(
+    text.length > 4 * most ? text.slice(0, 2 * most) + text.slice(-2 * most) : text,
+  );
   if (characters.length <= most) return visible(text);
   const head = Math.ceil((most - 1) / 2);
   const tail = most - 1 - head;
-  return visible(characters.slice(0, head).join("") + "…" + (tail ? characters.slice(-tail).join("") : ""));
+  return visible(
+    characters.slice(0, head).join("") + "…" + (tail ? characters.slice(-tail).join("") : ""),
+  );
+}
+
+/** Rows as CSV; null is an empty cell. */
+export function csvTable(header: string, rows: (Num | null)[][]): string {
+  const cell = (value: Num | null) => {
+    const text = String(value ?? "");
+    return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [header, ...rows.map((row) => row.map(cell).join(","))].join("\n") + "\n";
 }
 
 const SCALE: Record<string, bigint> = {
-  "": 1n, b: 1n, k: 1n << 10n, kib: 1n << 10n, kb: 1000n, m: 1n << 20n, mib: 1n << 20n,
-  mb: 1000000n, g: 1n << 30n, gib: 1n << 30n, gb: 1000000000n,
+  "": 1n,
+  b: 1n,
+  k: 1n << 10n,
+  kib: 1n << 10n,
+  kb: 1000n,
+  m: 1n << 20n,
+  mib: 1n << 20n,
+  mb: 1000000n,
+  g: 1n << 30n,
+  gib: 1n << 30n,
+  gb: 1000000000n,
 };
-/** "1.5MiB" in bytes; NaN where it is none. */
+/** "1.5MiB" in bytes; NaN if it is not a size. */
 export function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match && SCALE[match[2]!.toLowerCase()];

@@ -1,12 +1,21 @@
-// What every page has, whatever it shows: the frame with search, pictures, selection and tables; keys;
-// help; light, dark and print; and an address that is a link to what is shown.
+// What every page has: the frame with search, pictures, selection and tables; keys; help; light,
+// dark and print; and an address that links to what is shown.
 import { type Child, h } from "./dom";
 import type { View } from "./gestures";
 import { button, menu } from "./parts";
-import { type TableColumn, VirtualTable } from "./table";
+import { type TableSpec, VirtualTable } from "./table";
 import { toggleTheme } from "./theme";
 
 export type Keys = Record<string, () => void>;
+
+/** Of every page, after those of its own kind. */
+const COMMON_KEYS: [string, string][] = [
+  ["← → ↑ ↓", "pan"],
+  ["+ −, 0", "zoom; show all"],
+  ["/ , N", "search; next match"],
+  ["T", "light or dark"],
+  ["Esc", "clear the selection"],
+];
 
 export interface Panel {
   name: string;
@@ -28,7 +37,11 @@ export abstract class Page {
   readonly tables = new Map<string, VirtualTable>();
   private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
   protected readonly details = h("aside", { class: "details", "aria-label": "Selection" });
-  protected readonly legend = h("div", { class: "legend", role: "group", "aria-label": "Legend and filter" });
+  protected readonly legend = h("div", {
+    class: "legend",
+    role: "group",
+    "aria-label": "Legend and filter",
+  });
   protected readonly matches = h("span", { class: "matches", role: "status" });
   protected readonly tip = h("div", { class: "tip", role: "tooltip", hidden: true });
   protected readonly search: HTMLInputElement;
@@ -37,18 +50,30 @@ export abstract class Page {
   private hashTimer = 0;
 
   /** `slow`: milliseconds to wait for the next key before a filter is applied. */
-  constructor(placeholder: string, private readonly slow: number) {
-    this.search = h("input", { type: "search", placeholder, "aria-label": "Search or filter", spellcheck: "false" }) as HTMLInputElement;
+  constructor(
+    placeholder: string,
+    private readonly slow: number,
+  ) {
+    this.search = h("input", {
+      type: "search",
+      placeholder,
+      "aria-label": "Search or filter",
+      spellcheck: "false",
+    }) as HTMLInputElement;
   }
 
-  // What a page of its own kind says.
+  // What each kind of page provides.
 
   protected abstract header(): HTMLElement;
   protected abstract notice(): HTMLElement | null;
   protected abstract tools(): { look: Child[]; group: Child[]; files: [string, string][] };
   protected abstract pictures(): { kind: string; sections: HTMLElement[] };
   protected abstract listPanels(): Panel[];
-  protected abstract helpTexts(): { keys: [string, string][]; filters: [string, string][]; spoken: string };
+  protected abstract helpTexts(): {
+    keys: [string, string][];
+    filters: [string, string][];
+    spoken: string;
+  };
   protected abstract movable(): Movable;
   protected abstract keys(onButton: boolean): Keys;
   protected abstract applyLooks(): void;
@@ -58,9 +83,9 @@ export abstract class Page {
   protected abstract selectNothing(): void;
   protected abstract stateTo(link: URLSearchParams): void;
   protected abstract stateFrom(link: URLSearchParams): void;
-  /** Where the address has changed: selects again what it names. */
+  /** Selects what a changed address names. */
   protected abstract reselect(): void;
-  /** A file of this kind: its content, and what it is called without the kind. */
+  /** The content of a file of this kind, and its name without the kind. */
   protected abstract file(kind: string): Promise<Blob | null>;
   protected abstract fileStem(): string;
 
@@ -70,7 +95,15 @@ export abstract class Page {
     root.replaceChildren(
       h("a", { class: "skip", href: "#panels" }, "Skip to the tables"),
       this.header(),
-      h("main", {}, this.notice(), this.toolbar(), this.legend, h("div", { class: kind }, ...sections, this.details), tabs),
+      h(
+        "main",
+        {},
+        this.notice(),
+        this.toolbar(),
+        this.legend,
+        h("div", { class: kind }, ...sections, this.details),
+        tabs,
+      ),
       h("p", { class: "sr", id: "plot-keys" }, this.helpTexts().spoken),
       this.status,
       this.tip,
@@ -126,7 +159,12 @@ export abstract class Page {
         ...group,
       ),
       menu("Save", [["", "Save …"], ...files], (kind) => void this.save(kind)),
-      h("span", { class: "group" }, button("◐", () => this.toggleTheme(), "Light or dark"), button("?", () => this.help.showModal(), "Keys and filters")),
+      h(
+        "span",
+        { class: "group" },
+        button("◐", () => this.toggleTheme(), "Light or dark"),
+        button("?", () => this.help.showModal(), "Keys and filters"),
+      ),
     );
   }
   private toggleTheme(): void {
@@ -135,11 +173,16 @@ export abstract class Page {
   }
   private makeHelp(): HTMLElement {
     const { keys, filters } = this.helpTexts();
-    const list = (rows: [string, string][]) => h("dl", { class: "keys" }, ...rows.flatMap(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]));
+    const list = (rows: [string, string][]) =>
+      h(
+        "dl",
+        { class: "keys" },
+        ...rows.flatMap(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]),
+      );
     this.help.append(
       h("h2", { id: "help-title" }, "Keys and filters"),
       h("h3", {}, "Picture"),
-      list(keys),
+      list([...keys, ...COMMON_KEYS]),
       h("h3", {}, "Filter: all of these together"),
       list(filters),
       button("Close", () => this.help.close()),
@@ -154,7 +197,7 @@ export abstract class Page {
     this.applyFilter();
     this.remember();
   }
-  /** Beside the field: how many pass the filter, or what is wrong with it. */
+  /** Beside the search field: how many pass the filter, or what is wrong with it. */
   protected showMatches(text: string, fault: boolean): void {
     this.matches.textContent = text;
     this.matches.classList.toggle("fault", fault);
@@ -167,14 +210,25 @@ export abstract class Page {
     this.tip.style.top = `${y + 18 + box.height > innerHeight ? y - box.height - 10 : y + 18}px`;
   }
   /** An entry of the legend, which shows and hides what it stands for. */
-  protected legendButton(hidden: Set<number>, k: number, swatch: Node, name: string, count: string): HTMLElement {
+  protected legendButton(
+    hidden: Set<number>,
+    k: number,
+    swatch: Node,
+    name: string,
+    count: string,
+  ): HTMLElement {
     const entry = h(
       "button",
-      { type: "button", "aria-pressed": String(!hidden.has(k)), title: "Show or hide these", onclick: () => {
-        if (!hidden.delete(k)) hidden.add(k);
-        entry.setAttribute("aria-pressed", String(!hidden.has(k)));
-        this.applyFilter();
-      } },
+      {
+        type: "button",
+        "aria-pressed": String(!hidden.has(k)),
+        title: "Show or hide these",
+        onclick: () => {
+          if (!hidden.delete(k)) hidden.add(k);
+          entry.setAttribute("aria-pressed", String(!hidden.has(k)));
+          this.applyFilter();
+        },
+      },
       swatch,
       h("bdi", {}, name),
       h("small", {}, count),
@@ -188,8 +242,24 @@ export abstract class Page {
     const bar = h("div", { role: "tablist", "aria-label": "Tables" });
     const box = h("section", { class: "panels", id: "panels", "aria-label": "Tables" }, bar);
     for (const { name, title, make } of this.listPanels()) {
-      const tab = h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, tabindex: "-1", onclick: () => this.openTab(name, false) }, title) as HTMLButtonElement;
-      const panel = h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true }, h("h2", { class: "print-only" }, title), make());
+      const tab = h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${name}`,
+          "aria-controls": `panel-${name}`,
+          tabindex: "-1",
+          onclick: () => this.openTab(name, false),
+        },
+        title,
+      ) as HTMLButtonElement;
+      const panel = h(
+        "div",
+        { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true },
+        h("h2", { class: "print-only" }, title),
+        make(),
+      );
       this.panels.set(name, { button: tab, panel });
       bar.append(tab);
       box.append(panel);
@@ -217,15 +287,14 @@ export abstract class Page {
     }
     this.tables.get(name)?.render();
     const { panel } = this.panels.get(name)!;
-    if (scroll && panel.getBoundingClientRect().top > innerHeight - 80) panel.scrollIntoView({ block: "end" });
+    if (scroll && panel.getBoundingClientRect().top > innerHeight - 80)
+      panel.scrollIntoView({ block: "end" });
     this.remember();
   }
-  table(name: string, label: string, columns: TableColumn[], rows: number[], empty: string, select: (row: number) => void): VirtualTable {
-    const table = new VirtualTable(label, columns, empty);
-    table.setRows(rows);
-    table.onSelect = select;
-    this.tables.set(name, table);
-    return table;
+  table(spec: TableSpec): HTMLElement {
+    const table = new VirtualTable(spec);
+    this.tables.set(spec.name, table);
+    return table.root;
   }
 
   // Keys, links, files.
@@ -255,7 +324,8 @@ export abstract class Page {
       actions["ArrowDown"] = () => moves.pan(0, -0.1);
     }
     Object.assign(actions, this.keys(target.tagName === "BUTTON" || target.tagName === "SUMMARY"));
-    const action = actions[event.key] ?? (event.key.length === 1 ? actions[event.key.toLowerCase()] : undefined);
+    const action =
+      actions[event.key] ?? (event.key.length === 1 ? actions[event.key.toLowerCase()] : undefined);
     if (!action) return;
     event.preventDefault();
     action();
@@ -282,16 +352,28 @@ export abstract class Page {
   private async save(kind: string): Promise<void> {
     const content = await this.file(kind);
     if (!content) return;
-    const stem = this.fileStem().replace(/[^\w.-]+/g, "_").slice(0, 60) || "plan";
-    const link = h("a", { download: `${stem}.${kind}`, href: URL.createObjectURL(content) }) as HTMLAnchorElement;
+    const stem =
+      this.fileStem()
+        .replace(/[^\w.-]+/g, "_")
+        .slice(0, 60) || "plan";
+    const link = h("a", {
+      download: `${stem}.${kind}`,
+      href: URL.createObjectURL(content),
+    }) as HTMLAnchorElement;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 }
 
-/** "x0,x1,y0,y1" of a link; null where it is none. */
+/** The view that a link names as "x0,x1,y0,y1"; null if it names none. */
 export function viewFrom(text: string | null): View | null {
   const view = text?.split(",").map(Number);
-  if (view?.length !== 4 || !view.every(Number.isFinite) || view[0]! >= view[1]! || view[2]! >= view[3]!) return null;
+  if (
+    view?.length !== 4 ||
+    !view.every(Number.isFinite) ||
+    view[0]! >= view[1]! ||
+    view[2]! >= view[3]!
+  )
+    return null;
   return { x0: view[0]!, x1: view[1]!, y0: view[2]!, y1: view[3]! };
 }

@@ -1,50 +1,54 @@
-// The page of a plan, or of two side by side: its pictures, what is selected of them, and what the
-// filter keeps.
+// The page of a plan, or of two side by side: pictures, selection and filter.
 import { type Classes, changesOf, classesOf, modesOf } from "./colors";
-import { type Data, Plan, Uses } from "./data";
+import { conflictBox } from "./conflict";
+import { type Data, type Move, Plan, Uses, movesOf } from "./data";
 import { bufferDetails, stepDetails } from "./details";
 import { h, named } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, grouped, percent, visible } from "./format";
-import { conflictBox, planHeader } from "./header";
+import { planHeader } from "./header";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
-import { aboutPanel, buffersPanel, changesPanel, fitPanel, operatorsPanel, peakPanel, whyPanel } from "./panels";
-import { button } from "./parts";
+import {
+  aboutPanel,
+  buffersPanel,
+  changesPanel,
+  fitPanel,
+  operatorsPanel,
+  peakPanel,
+  whyPanel,
+} from "./panels";
+import { button, nothingSelected, pictureBox } from "./parts";
+import type { PlanApp } from "./plan-app";
 import { Plot } from "./plot";
 import { csv, summary } from "./save";
 import { isDark, themeNow } from "./theme";
 
-export class PlanPage extends Page {
+export class PlanPage extends Page implements PlanApp {
   readonly plans: Plan[];
   readonly plots: Plot[];
   readonly uses: (Uses | null)[];
   readonly changes: (Uint8Array | null)[];
+  readonly moves: Move[];
   private classes: Classes[] = [];
   private mode: string;
-  side = 0; // Which plan the selection is of.
+  private side = 0; // The plan that the selection belongs to.
   selected = -1;
   private step: number | null = null;
   private hidden = new Set<number>(); // Classes switched off in the legend.
   private readonly colorBy = h("select", { "aria-label": "Colour by" }) as HTMLSelectElement;
 
   constructor(readonly data: Data) {
-    super("Search or filter: name, size>1MiB, at:peak …", data.plans[0]!.buffers.id.length > 20000 ? 120 : 0);
+    super(
+      "Search or filter: name, size>1MiB, at:peak …",
+      data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
+    );
     this.plans = data.plans.map((raw) => new Plan(raw));
+    this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
     this.plots = this.plans.map((plan, side) => new Plot(plan, this.plotTitle(plan, side)));
     this.mode = modesOf(this.plans[0]!, data.diff !== null)[0]![0];
-    const together = this.plots.length > 1;
-    if (together) {
-      // One scale for both: what is taller is drawn taller.
-      const all = this.plots.map((plot) => plot.whole);
-      for (const whole of all) {
-        whole.x0 = Math.min(...all.map((w) => w.x0));
-        whole.x1 = Math.max(...all.map((w) => w.x1));
-        whole.y1 = Math.max(...all.map((w) => w.y1));
-      }
-      for (const plot of this.plots) plot.view = { ...plot.whole };
-    }
+    if (this.plots.length > 1) this.shareScale();
     this.plots.forEach((plot, side) => {
       plot.onHover = (buffer, x, y) => this.hover(side, buffer, x, y);
       plot.onSelect = (buffer) => this.select(side, buffer, false);
@@ -52,24 +56,38 @@ export class PlanPage extends Page {
         for (const other of this.plots) if (other !== plot) other.show(plot.view, false);
         this.remember();
       };
-      plot.marks.spills = data.spills;
+      plot.marks.moves = this.moves;
       plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
     });
   }
+  /** One scale for both plans: the taller one is drawn taller. */
+  private shareScale(): void {
+    const all = this.plots.map((plot) => plot.whole);
+    const x0 = Math.min(...all.map((whole) => whole.x0));
+    const x1 = Math.max(...all.map((whole) => whole.x1));
+    const y1 = Math.max(...all.map((whole) => whole.y1));
+    for (const plot of this.plots) {
+      plot.whole = { ...plot.whole, x0, x1, y1 };
+      plot.view = { ...plot.whole };
+    }
+  }
 
-  get plan(): Plan {
+  private get plan(): Plan {
     return this.plans[this.side]!;
   }
   private plotTitle(plan: Plan, side: number): string {
-    const what = plan.placed ? "Addresses over time" : "Lifetimes, a row for each buffer (no addresses)";
-    return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.text("file"))}` : what;
+    const what = plan.placed
+      ? "Addresses over time"
+      : "Lifetimes, one row per buffer (no addresses)";
+    return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.head.file)}` : what;
   }
 
   protected header(): HTMLElement {
-    return planHeader(this);
+    return planHeader(this.data, this.plans);
   }
   protected notice(): HTMLElement | null {
-    return this.data.conflict ? conflictBox(this) : null;
+    const { conflict } = this.data;
+    return conflict ? conflictBox(conflict, () => this.openTab("why")) : null;
   }
   protected tools() {
     for (const [value, title] of modesOf(this.plans[0]!, this.data.diff !== null)) {
@@ -82,43 +100,50 @@ export class PlanPage extends Page {
       this.applyFilter();
       this.remember();
     });
-    const files: [string, string][] = [["svg", "Picture as SVG"], ["png", "Picture as PNG"], ["csv", "Buffers as CSV"], ["txt", "Summary as text"]];
-    return { look: [h("label", {}, "Colour", this.colorBy)], group: [button("Peak", () => this.goToPeak(), "Go to the peak")], files };
+    const files: [string, string][] = [
+      ["svg", "Picture as SVG"],
+      ["png", "Picture as PNG"],
+      ["csv", "Buffers as CSV"],
+      ["txt", "Summary as text"],
+    ];
+    return {
+      look: [h("label", {}, "Colour", this.colorBy)],
+      group: [button("Peak", () => this.goToPeak(), "Go to the peak")],
+      files,
+    };
   }
   protected pictures() {
-    const sections = this.plots.map((plot) => h("section", { class: "plot-box", "aria-label": plot.title }, h("h2", {}, h("bdi", {}, plot.title)), plot.root));
+    const sections = this.plots.map((plot) => pictureBox(plot.title, plot.root));
     return { kind: this.data.diff ? "picture two" : "picture", sections };
   }
   protected helpTexts() {
     return {
-      spoken: "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the buffers, P shows the peak, Enter brings the selection close, question mark lists all keys.",
+      spoken:
+        "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the " +
+        "buffers, P shows the peak, Enter zooms to the selection, question mark lists all keys.",
       keys: [
         ["Wheel", "zoom; with Shift only time, with Alt only addresses"],
-        ["Drag", "pan; on the map, go there"],
-        ["Double click", "bring a buffer close; on nothing, show all"],
-        ["← → ↑ ↓", "pan"],
-        ["+ −, 0", "zoom; show all"],
+        ["Drag", "pan; on the map, move the view"],
+        ["Double click", "zoom to a buffer; elsewhere, show all"],
         [", .", "previous, next buffer in time"],
-        ["Enter", "bring the selection close"],
+        ["Enter", "zoom to the selection"],
         ["P", "go to the peak"],
-        ["/ , N", "search; next match"],
-        ["T", "light or dark"],
-        ["Esc", "select nothing"],
       ] as [string, string][],
       filters: [
-        ["conv \"two words\"", "names of buffers and of the operators that make them"],
+        ['conv "two words"', "names of buffers and of the operators that make them"],
         ["size>1MiB offset<64K", "also >= <= = ; lifetime, start, end in steps"],
         ["live:120", "live at step 120"],
         ["at:peak", "live at the peak"],
-        ["is:pinned is:aligned", "with an offset or an alignment of their own"],
-        ["kind:gradient op:Conv", "of graphs"],
-        ["is:moved is:grown is:new …", "of two plans"],
+        ["is:pinned is:aligned", "with a fixed offset, with an alignment"],
+        ["kind:gradient op:Conv", "kind of tensor, operator (graphs)"],
+        ["is:moved is:grown is:new …", "how it changed (two plans)"],
       ] as [string, string][],
     };
   }
   protected listPanels(): Panel[] {
     const panels: Panel[] = [];
-    const add = (name: string, title: string, make: (page: PlanPage) => HTMLElement) => panels.push({ name, title, make: () => make(this) });
+    const add = (name: string, title: string, make: (app: PlanApp) => HTMLElement) =>
+      panels.push({ name, title, make: () => make(this) });
     if (this.data.diff) {
       add("changes", "Changes", changesPanel);
     } else {
@@ -135,8 +160,13 @@ export class PlanPage extends Page {
     return this.plots[this.side]!;
   }
   protected keys(onButton: boolean): Keys {
-    const keys: Keys = { p: () => this.goToPeak(), ".": () => this.walk(1), ",": () => this.walk(-1) };
-    if (!onButton && this.selected >= 0) keys["Enter"] = () => this.movable().reveal(this.selected, true);
+    const keys: Keys = {
+      p: () => this.goToPeak(),
+      ".": () => this.walk(1),
+      ",": () => this.walk(-1),
+    };
+    if (!onButton && this.selected >= 0)
+      keys["Enter"] = () => this.movable().reveal(this.selected, true);
     return keys;
   }
 
@@ -154,23 +184,31 @@ export class PlanPage extends Page {
   private makerType(side: number, i: number): string {
     const { graph, buffers } = this.plans[side]!.raw;
     const step = this.uses[side]!.producer[buffers.tensor![i]!]!;
-    return step < 0 ? "not made" : visible(graph!.operators.type[step]! || "no type").slice(0, 40);
+    return step < 0
+      ? "no operator"
+      : visible(graph!.operators.type[step]! || "no type").slice(0, 40);
   }
   private showLegend(): void {
     const classes = this.classes[0]!;
     const counts = classes.names.map((_, k) =>
-      this.mode === "change" ? Math.max(...this.classes.map((each) => each.counts[k]!)) : classes.counts[k]!,
+      this.mode === "change"
+        ? Math.max(...this.classes.map((each) => each.counts[k]!))
+        : classes.counts[k]!,
     );
     this.legend.replaceChildren(
       ...classes.names.flatMap((name, k) => {
         if (!counts[k]) return [];
         const look = classes.looks[k]!;
-        const swatch = h("span", { class: `swatch pattern${look.pattern}`, style: `--swatch:${look.color}`, "aria-hidden": "true" });
+        const swatch = h("span", {
+          class: `swatch pattern${look.pattern}`,
+          style: `--swatch:${look.color}`,
+          "aria-hidden": "true",
+        });
         return [this.legendButton(this.hidden, k, swatch, name, grouped(counts[k]!))];
       }),
     );
   }
-  kept: number[][] = [];
+  private kept: number[][] = [];
   protected applyFilter(): void {
     let fault = "";
     let found = 0;
@@ -192,21 +230,26 @@ export class PlanPage extends Page {
       return rows;
     });
     const total = this.plans.reduce((all, plan) => all + plan.n, 0);
-    this.showMatches(fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`), fault !== "");
+    this.showMatches(
+      fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`),
+      fault !== "",
+    );
     this.fillTable();
   }
   private fillTable(): void {
     this.tables.get("buffers")?.setRows(this.kept[0]!);
     const diff = this.data.diff;
     if (!diff) return;
-    // Rows are buffers of the new plan, and after them those of the old that are gone.
+    // Rows as changesPanel() has them.
     const n = this.plans[1]!.n;
     const [oldMask, newMask] = this.kept.map((rows) => new Set(rows)) as [Set<number>, Set<number>];
-    this.tables.get("changes")?.setRows([
-      ...diff.added.filter((i) => newMask.has(i)),
-      ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
-      ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
-    ]);
+    this.tables
+      .get("changes")
+      ?.setRows([
+        ...diff.added.filter((i) => newMask.has(i)),
+        ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
+        ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
+      ]);
   }
   protected nextMatch(direction: number): void {
     const rows = this.kept[this.side]!;
@@ -226,19 +269,29 @@ export class PlanPage extends Page {
     this.step = null;
     const plan = this.plan;
     const plot = this.plots[side]!;
-    this.plots.forEach((each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }));
+    this.plots.forEach(
+      (each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }),
+    );
     if (buffer >= 0) {
       const near = plan.neighbours(buffer);
-      plot.marks.related = [near.below, near.above, near.before, near.after].filter((i) => i >= 0).map((i) => ({ buffer: i, kind: "neighbour" }));
+      plot.marks.related = [near.below, near.above, near.before, near.after]
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "neighbour" }));
       const tensor = plan.raw.buffers.tensor;
       if (tensor) {
         // The other residencies of the same tensor.
         tensor.forEach((t, i) => {
-          if (i !== buffer && t === tensor[buffer]) plot.marks.related.push({ buffer: i, kind: "same" });
+          if (i !== buffer && t === tensor[buffer])
+            plot.marks.related.push({ buffer: i, kind: "same" });
         });
       }
       plot.marks.selected = buffer;
-      this.say(`${abridged(plan.name(buffer), 80)}, ${bytes(plan.raw.buffers.size[buffer]!)}, live from step ${plan.raw.buffers.start[buffer]} to before ${plan.raw.buffers.end[buffer]}${plan.placed ? `, at ${plan.raw.buffers.offset![buffer]}` : ""}`);
+      const b = plan.raw.buffers;
+      const where = b.offset ? `, at ${b.offset[buffer]}` : "";
+      this.say(
+        `${abridged(plan.name(buffer), 80)}, ${bytes(b.size[buffer]!)}, ` +
+          `live from step ${b.start[buffer]} to before ${b.end[buffer]}${where}`,
+      );
       if (this.data.diff) {
         const other = this.twin(side, buffer);
         if (other >= 0) this.plots[1 - side]!.marks.selected = other;
@@ -250,8 +303,10 @@ export class PlanPage extends Page {
     this.showDetails();
     this.remember();
   }
+  zoomTo(side: number, buffer: number): void {
+    this.plots[side]!.reveal(buffer, true);
+  }
   private twins: Map<number, number>[] | null = null;
-  /** The same buffer in the other plan; -1 where that has none. */
   twin(side: number, buffer: number): number {
     if (!this.twins) {
       const [before, after] = this.plans as [Plan, Plan];
@@ -274,7 +329,11 @@ export class PlanPage extends Page {
     plot.marks = { ...plot.marks, selected: -1, step, related: [] };
     const uses = this.uses[0];
     if (uses) {
-      plot.marks.related = uses.basesAt(plan, step).map((t) => uses.bufferOf[t]!).filter((i) => i >= 0).map((i) => ({ buffer: i, kind: "used" }));
+      plot.marks.related = uses
+        .basesAt(plan, step)
+        .map((t) => uses.bufferOf[t]!)
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "used" }));
     }
     plot.revealStep(step);
     this.tables.get("operators")?.mark(step);
@@ -286,7 +345,10 @@ export class PlanPage extends Page {
     this.plots.forEach((plot) => {
       const start = Number(plot.plan.raw.peak.start);
       const span = Math.max(20, (plot.whole.x1 - plot.whole.x0) / 20);
-      plot.show({ ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 }, plot === this.plots[0]);
+      plot.show(
+        { ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 },
+        plot === this.plots[0],
+      );
     });
     this.openTab("peak");
   }
@@ -299,24 +361,38 @@ export class PlanPage extends Page {
     const b = plan.raw.buffers;
     const graph = plan.raw.graph;
     const t = b.tensor?.[buffer];
-    const shape = graph && t !== undefined ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ") : "";
+    const shape =
+      graph && t !== undefined
+        ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ")
+        : "";
+    const steps = `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}`;
     this.showTip(
-      x, y,
+      x,
+      y,
       h("b", {}, named(plan.name(buffer), 60)),
       h("span", {}, `${bytes(b.size[buffer]!)}${shape ? `, ${abridged(shape, 40)}` : ""}`),
-      h("span", {}, `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}${plan.placed ? `, at ${grouped(b.offset![buffer]!)}` : ""}`),
-      plan.atPeak.has(buffer) ? h("span", { class: "peak" }, `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`) : null,
+      h("span", {}, `${steps}${b.offset ? `, at ${grouped(b.offset[buffer]!)}` : ""}`),
+      plan.atPeak.has(buffer)
+        ? h(
+            "span",
+            { class: "peak" },
+            `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`,
+          )
+        : null,
     );
   }
   protected showDetails(): void {
     const nothing = this.selected < 0 && this.step === null;
     this.details.classList.toggle("quiet", nothing);
+    const hint =
+      "Click a buffer, or step through them with , and . to see its size and lifetime, " +
+      "the operators that make and use it, and its neighbours in memory.";
     this.details.replaceChildren(
       ...(nothing
-        ? [h("h2", {}, "Nothing selected"), h("p", {}, "Click a buffer, or step through them with , and . to see what it is, who makes and uses it, and what lies around it.")]
+        ? nothingSelected(hint)
         : this.selected < 0
           ? stepDetails(this, this.step!)
-          : bufferDetails(this, this.selected)),
+          : bufferDetails(this, this.side, this.selected)),
     );
   }
 
@@ -324,7 +400,9 @@ export class PlanPage extends Page {
   /** To the next buffer in time that passes the filter. */
   private walk(direction: number): void {
     const plan = this.plan;
-    const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!));
+    const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort(
+      (i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!,
+    ));
     const kept = this.plots[this.side]!.kept;
     let at = this.selected < 0 ? (direction > 0 ? -1 : 0) : order.indexOf(this.selected);
     for (let tried = 0; tried < order.length; ++tried) {
@@ -355,35 +433,51 @@ export class PlanPage extends Page {
     if (this.step !== null) link.set("step", String(this.step));
     link.set("colour", this.mode);
     const { view, whole } = this.plots[0]!;
-    if (view.x0 !== whole.x0 || view.x1 !== whole.x1 || view.y0 !== whole.y0 || view.y1 !== whole.y1) {
-      link.set("view", [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","));
+    if (
+      view.x0 !== whole.x0 ||
+      view.x1 !== whole.x1 ||
+      view.y0 !== whole.y0 ||
+      view.y1 !== whole.y1
+    ) {
+      link.set(
+        "view",
+        [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","),
+      );
     }
   }
   protected stateFrom(link: URLSearchParams): void {
     const side = Number(link.get("plan"));
     if (side === 1 && this.plans.length > 1) this.side = 1;
     const mode = link.get("colour");
-    if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode)) this.mode = mode;
+    if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode))
+      this.mode = mode;
     const view = viewFrom(link.get("view"));
     if (view) for (const plot of this.plots) plot.show(view, false);
     const name = link.get("buffer");
     const number = link.get("number");
-    this.selected = name !== null ? this.plan.raw.buffers.id.indexOf(name) : number !== null && Number(number) < this.plan.n ? Number(number) : -1;
+    this.selected =
+      name !== null
+        ? this.plan.raw.buffers.id.indexOf(name)
+        : number !== null && Number(number) < this.plan.n
+          ? Number(number)
+          : -1;
     const step = link.get("step");
     const steps = this.plans[0]!.raw.graph?.operators.name.length ?? 0;
     queueMicrotask(() => {
       if (this.selected >= 0) this.select(this.side, this.selected, !view);
-      else if (step !== null && Number(step) >= 0 && Number(step) < steps) this.selectStep(Math.floor(Number(step)));
+      else if (step !== null && Number(step) >= 0 && Number(step) < steps)
+        this.selectStep(Math.floor(Number(step)));
     });
   }
   protected fileStem(): string {
-    return (this.plans[0]!.raw.head["input"] as { name?: string } | undefined)?.name ?? "plan";
+    return this.plans[0]!.head.input;
   }
   protected async file(kind: string): Promise<Blob | null> {
     const plot = this.movable();
     if (kind === "png") return new Promise((done) => plot.toCanvas().toBlob(done, "image/png"));
     if (kind === "svg") return new Blob([plot.toSvg()], { type: "image/svg+xml" });
-    if (kind === "csv") return new Blob([csv(this)], { type: "text/csv" });
-    return new Blob([summary(this)], { type: "text/plain" });
+    if (kind === "csv")
+      return new Blob([csv(this.plan, this.kept[this.side]!)], { type: "text/csv" });
+    return new Blob([summary(this.data, this.plans)], { type: "text/plain" });
   }
 }

@@ -1,10 +1,12 @@
-// The picture: time to the right, addresses upwards; below it the live bytes over the same steps, and
-// a map of the whole with what is seen of it. Moves by wheel, drag, pinch and keys.
+// The picture of a plan: time to the right, addresses upwards; below it the live bytes over the
+// same steps, and a map of the whole that shows the current view.
 import { ticks } from "./axis";
-import type { Plan } from "./data";
+import type { Move, Num, Plan } from "./data";
 import { type Classes, type Look, inkOn, pixel } from "./colors";
-import { abridged, bytes, grouped } from "./format";
-import { type Axes, type View, listen, panned, stageOf, within, zoomed } from "./gestures";
+import { svg } from "./dom";
+import { abridged, bytes, grouped, visible } from "./format";
+import { type Point, type View, listen } from "./gestures";
+import { type Inner, Picture } from "./picture";
 import { type Label, type Paint, rasterize } from "./raster";
 import type { Theme } from "./theme";
 
@@ -12,6 +14,7 @@ const LEFT = 76; // Pixels for the labels of the addresses.
 const BOTTOM = 20; // For those of the steps.
 const TOP = 10;
 const RIGHT = 10;
+const FONT = "system-ui, sans-serif";
 
 export interface Marks {
   selected: number;
@@ -19,7 +22,7 @@ export interface Marks {
   step: number | null; // Of an operator.
   related: { buffer: number; kind: string }[];
   conflict: Set<number> | null;
-  spills: { from: number; to: number }[];
+  moves: Move[];
 }
 
 function canvas(label: string | null): HTMLCanvasElement {
@@ -33,74 +36,66 @@ function canvas(label: string | null): HTMLCanvasElement {
   return element;
 }
 
-export class Plot {
-  readonly root = document.createElement("div");
-  readonly stage: HTMLElement;
+/** The height, the capacity or a bound: each with its own dashes and name. */
+interface Level {
+  value: number;
+  text: string;
+  color: string;
+  dash: number[];
+}
+
+function line(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  c.beginPath();
+  c.moveTo(x0, y0);
+  c.lineTo(x1, y1);
+  c.stroke();
+}
+
+/** As fine as the screen, up to twice. */
+const screenScale = () => Math.min(window.devicePixelRatio || 1, 2);
+
+export class Plot extends Picture {
   private readonly base = canvas(null);
   private readonly overlay = canvas(null);
   private readonly curve = canvas(null);
   private readonly map = canvas(null);
   private readonly mapBase = document.createElement("canvas");
-  view: View;
-  readonly whole: View;
   private classes!: Classes;
-  private theme!: Theme;
-  kept: Uint8Array | null = null;
-  marks: Marks = { selected: -1, hovered: -1, step: null, related: [], conflict: null, spills: [] };
+  marks: Marks = { selected: -1, hovered: -1, step: null, related: [], conflict: null, moves: [] };
   private labels: Label[] = [];
-  private pending = false;
   private dirtyBase = true;
   private dirtyMap = true;
   private pixels: Int32Array | null = null;
   private image: ImageData | null = null;
-  onHover: (buffer: number, x: number, y: number) => void = () => {};
-  onSelect: (buffer: number) => void = () => {};
-  onView: () => void = () => {};
-  /** The animation frames drawn so far: what a test of the speed counts. */
-  frames = 0;
 
   constructor(
     readonly plan: Plan,
-    readonly title: string,
+    title: string,
   ) {
-    const capacity = plan.placed ? Number(plan.number("capacity") ?? 0) : 0;
+    super(title, "zoomable plot");
+    const capacity = plan.placed ? Number(plan.head.capacity ?? 0) : 0;
     // A capacity that is far away would leave the plan a strip at the bottom.
     const top = Math.max(plan.top, capacity <= plan.top * 1.6 ? capacity : 0);
     this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
     this.view = { ...this.whole };
-    this.root.className = "plot";
-    this.stage = stageOf(title, "zoomable plot");
     this.base.className = "layer";
     this.overlay.className = "layer";
     this.stage.append(this.base, this.overlay);
     this.curve.className = "curve";
     this.map.className = "map";
-    this.root.append(this.stage, this.curve, this.map);
+    this.root.append(this.curve, this.map);
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.root);
   }
 
-  // Where things are, in CSS pixels.
-  private get inner() {
-    const width = this.stage.clientWidth;
-    const height = this.stage.clientHeight;
-    return { left: LEFT, top: TOP, width: Math.max(10, width - LEFT - RIGHT), height: Math.max(10, height - TOP - BOTTOM) };
+  protected get inner(): Inner {
+    const width = this.stage.clientWidth - LEFT - RIGHT;
+    const height = this.stage.clientHeight - TOP - BOTTOM;
+    return { left: LEFT, top: TOP, width: Math.max(10, width), height: Math.max(10, height) };
   }
-  private xOf(step: number): number {
-    const { left, width } = this.inner;
-    return left + ((step - this.view.x0) / (this.view.x1 - this.view.x0)) * width;
-  }
-  private yOf(address: number): number {
-    const { top, height } = this.inner;
-    return top + height - ((address - this.view.y0) / (this.view.y1 - this.view.y0)) * height;
-  }
-  private stepAt(x: number): number {
-    const { left, width } = this.inner;
-    return this.view.x0 + ((x - left) / width) * (this.view.x1 - this.view.x0);
-  }
-  private addressAt(y: number): number {
-    const { top, height } = this.inner;
-    return this.view.y0 + ((top + height - y) / height) * (this.view.y1 - this.view.y0);
+  protected get least(): Point {
+    const { x0, x1, y0, y1 } = this.whole;
+    return { x: Math.min(4, x1 - x0), y: Math.min(8, y1 - y0) };
   }
 
   setLooks(classes: Classes, theme: Theme): void {
@@ -113,7 +108,7 @@ export class Plot {
     this.draw();
   }
   private resize(): void {
-    const scale = Math.min(window.devicePixelRatio || 1, 2);
+    const scale = screenScale();
     for (const element of [this.overlay, this.curve, this.map]) {
       const width = Math.round(element.clientWidth * scale);
       const height = Math.round(element.clientHeight * scale);
@@ -125,27 +120,11 @@ export class Plot {
     this.refresh();
   }
 
-  /** Shows `view`, kept within the whole. */
-  show(view: View, tell = true): void {
-    const w = this.whole;
-    this.view = within(view, w, { x: Math.min(4, w.x1 - w.x0), y: Math.min(8, w.y1 - w.y0) });
+  override show(view: View, tell = true): void {
     this.dirtyBase = true;
-    this.draw();
-    if (tell) this.onView();
+    super.show(view, tell);
   }
-  zoom(factor: number, axes: Axes = "both", at?: { x: number; y: number }): void {
-    const v = this.view;
-    const x = at ? this.stepAt(at.x) : (v.x0 + v.x1) / 2;
-    const y = at ? this.addressAt(at.y) : (v.y0 + v.y1) / 2;
-    this.show(zoomed(v, factor, axes, { x, y }));
-  }
-  pan(dx: number, dy: number): void {
-    this.show(panned(this.view, dx, dy));
-  }
-  reset(): void {
-    this.show({ ...this.whole });
-  }
-  /** Brings a buffer into sight; `close` also makes it large. */
+  /** Moves a buffer into view; `close` also zooms to it. */
   reveal(i: number, close: boolean): void {
     const p = this.plan;
     const [x0, x1, y0, y1] = [p.start[i]!, p.end[i]!, p.y[i]!, p.y[i]! + p.height[i]!];
@@ -169,17 +148,7 @@ export class Plot {
     }
   }
 
-  draw(): void {
-    if (this.pending || !this.classes) return;
-    this.pending = true;
-    requestAnimationFrame(() => {
-      this.pending = false;
-      this.drawNow();
-    });
-  }
-  drawNow(): void {
-    if (!this.stage.clientWidth) return;
-    ++this.frames;
+  protected paint(): void {
     if (this.dirtyBase) {
       this.dirtyBase = false;
       this.drawBase();
@@ -193,19 +162,19 @@ export class Plot {
     this.drawOverlay();
   }
 
-  private paint(): Paint {
+  private paints(): Paint {
     const of = (shade: (look: Look) => number) => Int32Array.from(this.classes.looks, shade);
-    const faint = pixel(this.theme.grid);
     return {
       fill: of((look) => pixel(look.color)),
       edge: of((look) => pixel(look.color, this.theme.dark ? -0.45 : -0.35)),
       ink: of((look) => pixel(look.color, this.theme.dark ? -0.28 : 0.3)),
       pattern: Uint8Array.from(this.classes.looks, (look) => look.pattern),
-      faint: of(() => faint),
+      faint: pixel(this.theme.grid),
+      background: pixel(this.theme.surface),
     };
   }
   private drawBase(): void {
-    const scale = Math.min(window.devicePixelRatio || 1, 2);
+    const scale = screenScale();
     const { left, top, width, height } = this.inner;
     const w = Math.round(width * scale);
     const h = Math.round(height * scale);
@@ -218,8 +187,14 @@ export class Plot {
     }
     this.labels = [];
     rasterize(
-      this.pixels!, w, h, this.plan.rectangles, this.view, this.classes.of, this.paint(), this.kept,
-      pixel(this.theme.surface), scale, this.labels,
+      { pixels: this.pixels!, width: w, height: h, scale },
+      this.addressTicks().map((tick) => Math.round((this.yAt(tick) - top) * scale)),
+      this.plan.rectangles,
+      this.view,
+      this.classes.of,
+      this.paints(),
+      this.kept,
+      this.labels,
     );
     this.base.getContext("2d")!.putImageData(this.image, 0, 0);
   }
@@ -229,7 +204,7 @@ export class Plot {
     const scale = element.width / Math.max(1, element.clientWidth);
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, element.clientWidth, element.clientHeight);
-    context.font = "11px system-ui, sans-serif";
+    context.font = `11px ${FONT}`;
     context.textBaseline = "middle";
     return context;
   }
@@ -237,34 +212,7 @@ export class Plot {
   private drawOverlay(): void {
     const c = this.context(this.overlay);
     const { left, top, width, height } = this.inner;
-    const t = this.theme;
-    // Axes.
-    c.fillStyle = t.muted;
-    c.strokeStyle = t.grid;
-    c.lineWidth = 1;
-    c.textAlign = "right";
-    const binary = this.plan.placed;
-    for (const tick of ticks(this.view.y0, this.view.y1, height / 44, binary)) {
-      const y = Math.round(this.yOf(tick)) + 0.5;
-      c.globalAlpha = 0.5;
-      c.beginPath();
-      c.moveTo(left - 4, y);
-      c.lineTo(left + width, y);
-      c.stroke();
-      c.globalAlpha = 1;
-      c.fillText(binary ? bytes(Math.round(tick)) : "", left - 8, y);
-    }
-    c.textAlign = "center";
-    for (const tick of ticks(this.view.x0, this.view.x1, width / 80, false)) {
-      const x = Math.round(this.xOf(tick)) + 0.5;
-      c.beginPath();
-      c.moveTo(x, top + height);
-      c.lineTo(x, top + height + 4);
-      c.stroke();
-      c.fillText(grouped(tick), Math.min(Math.max(x, left + 12), left + width - 14), top + height + 12);
-    }
-    c.textAlign = "left";
-    c.fillText("step", 8, top + height + 12);
+    this.drawAxes(c);
     c.save();
     c.beginPath();
     c.rect(left, top, width, height);
@@ -275,14 +223,45 @@ export class Plot {
     if (this.plan.placed) this.drawLevels(c);
     this.drawPeak(c, top, height);
     c.restore();
-    c.strokeStyle = t.muted;
+    c.strokeStyle = this.theme.muted;
     c.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
+  }
+
+  private addressTicks(): number[] {
+    return ticks(this.view.y0, this.view.y1, this.inner.height / 44, this.plan.placed);
+  }
+  private stepTicks(): number[] {
+    return ticks(this.view.x0, this.view.x1, this.inner.width / 80, false);
+  }
+  private drawAxes(c: CanvasRenderingContext2D): void {
+    const { left, top, width, height } = this.inner;
+    c.fillStyle = this.theme.muted;
+    c.strokeStyle = this.theme.grid;
+    c.lineWidth = 1;
+    c.textAlign = "right";
+    for (const tick of this.addressTicks()) {
+      const y = Math.round(this.yAt(tick)) + 0.5;
+      line(c, left - 4, y, left, y);
+      if (this.plan.placed) c.fillText(bytes(Math.round(tick)), left - 8, y);
+    }
+    c.textAlign = "center";
+    for (const tick of this.stepTicks()) {
+      const x = Math.round(this.xAt(tick)) + 0.5;
+      line(c, x, top + height, x, top + height + 4);
+      const inside = Math.min(Math.max(x, left + 12), left + width - 14);
+      c.fillText(grouped(tick), inside, top + height + 12);
+    }
+    c.textAlign = "left";
+    c.fillText("step", 8, top + height + 12);
   }
 
   private drawLabels(c: CanvasRenderingContext2D): void {
     const { left, top } = this.inner;
     const scale = this.base.width / Math.max(1, this.inner.width);
-    const most = this.labels.length > 300 ? [...this.labels].sort((a, b) => b.width * b.height - a.width * a.height).slice(0, 300) : this.labels;
+    const most =
+      this.labels.length > 300
+        ? [...this.labels].sort((a, b) => b.width * b.height - a.width * a.height).slice(0, 300)
+        : this.labels;
     c.textAlign = "left";
     for (const label of most) {
       const width = label.width / scale;
@@ -292,63 +271,64 @@ export class Plot {
       const look = this.classes.looks[this.classes.of[label.buffer]!]!;
       const x = left + label.x / scale + 5;
       const y = top + label.y / scale + Math.min(height / 2, 10);
-      const text = abridged(this.plan.name(label.buffer), characters);
-      // Names over a pattern stand on a patch of its colour.
-      if (look.pattern) {
-        c.fillStyle = look.color;
-        c.fillRect(x - 2, y - 7, Math.min(c.measureText(text).width + 4, width - 6), 13);
-      }
-      c.fillStyle = inkOn(look.color);
-      c.fillText(text, x, y, width - 8);
-      if (height > 30 && width > 60) {
-        const size = bytes(this.plan.raw.buffers.size[label.buffer]!);
+      const write = (text: string, at: number) => {
+        // A name over a pattern stands on a patch of its colour.
         if (look.pattern) {
           c.fillStyle = look.color;
-          c.fillRect(x - 2, y + 7, Math.min(c.measureText(size).width + 4, width - 6), 13);
+          c.fillRect(x - 2, at - 7, Math.min(c.measureText(text).width + 4, width - 6), 13);
         }
         c.fillStyle = inkOn(look.color);
-        c.globalAlpha = 0.85;
-        c.fillText(size, x, y + 14, width - 8);
-        c.globalAlpha = 1;
+        c.fillText(text, x, at, width - 8);
+      };
+      write(abridged(this.plan.name(label.buffer), characters), y);
+      if (height > 30 && width > 60) {
+        write(bytes(this.plan.raw.buffers.size[label.buffer]!), y + 14);
       }
     }
   }
 
-  /** The capacity, the height and the bound: each with dashes of its own, and its name. */
-  private levels(): { value: number; text: string; color: string; dash: number[] }[] {
-    const t = this.theme;
-    const list = [];
-    const capacity = this.plan.number("capacity");
-    const height = this.plan.number("height");
-    const bound = this.plan.number("lower_bound");
-    if (height !== null) list.push({ value: Number(height), text: `height ${bytes(height)}`, color: t.text, dash: [] });
-    if (bound !== null && bound !== height)
-      list.push({ value: Number(bound), text: `bound ${bytes(bound)}`, color: t.good, dash: [2, 3] });
-    if (capacity !== null) list.push({ value: Number(capacity), text: `capacity ${bytes(capacity)}`, color: t.bad, dash: [7, 4] });
+  private levels(): Level[] {
+    const { text, good, bad } = this.theme;
+    const { capacity, height, heightBound: bound } = this.plan.head;
+    const list: Level[] = [];
+    const add = (name: string, value: Num | null, color: string, dash: number[]) => {
+      if (value === null) return;
+      list.push({ value: Number(value), text: `${name} ${bytes(value)}`, color, dash });
+    };
+    add("height", height, text, []);
+    if (bound !== height) add("bound", bound, good, [2, 3]);
+    add("capacity", capacity, bad, [7, 4]);
     return list;
+  }
+  private drawLevel(c: CanvasRenderingContext2D, level: Level, y: number): void {
+    const { left, width } = this.inner;
+    c.strokeStyle = level.color;
+    c.setLineDash(level.dash);
+    line(c, left, y, left + width, y);
+    c.setLineDash([]);
   }
   private drawLevels(c: CanvasRenderingContext2D): void {
     const { left, width } = this.inner;
     let right = left + width - 8;
     c.textAlign = "right";
     for (const level of this.levels()) {
-      const y = Math.round(this.yOf(level.value)) + 0.5;
-      c.strokeStyle = level.color;
+      const y = Math.round(this.yAt(level.value)) + 0.5;
       c.lineWidth = 1.5;
-      c.setLineDash(level.dash);
-      c.beginPath();
-      c.moveTo(left, y);
-      c.lineTo(left + width, y);
-      c.stroke();
-      c.setLineDash([]);
+      this.drawLevel(c, level, y);
       const size = c.measureText(level.text).width;
       this.tag(c, level.text, right - size, y < 24 ? y + 10 : y - 9, level.color);
       right -= size + 22;
     }
     c.lineWidth = 1;
   }
-  /** Text with a background of its own. */
-  private tag(c: CanvasRenderingContext2D, text: string, x: number, y: number, color: string): void {
+  /** Text on a background. */
+  private tag(
+    c: CanvasRenderingContext2D,
+    text: string,
+    x: number,
+    y: number,
+    color: string,
+  ): void {
     const size = c.measureText(text).width;
     c.textAlign = "left";
     c.fillStyle = this.theme.background;
@@ -361,14 +341,11 @@ export class Plot {
   private drawPeak(c: CanvasRenderingContext2D, top: number, height: number): void {
     if (!this.plan.n) return;
     const peak = this.plan.raw.peak;
-    const x = Math.round(this.xOf(Number(peak.start) + 0.5)) + 0.5;
+    const x = Math.round(this.xAt(Number(peak.start) + 0.5)) + 0.5;
     c.strokeStyle = this.theme.accent;
     c.setLineDash([1, 2]);
     c.lineWidth = 1.5;
-    c.beginPath();
-    c.moveTo(x, top);
-    c.lineTo(x, top + height);
-    c.stroke();
+    line(c, x, top, x, top + height);
     c.setLineDash([]);
     c.lineWidth = 1;
     c.fillStyle = this.theme.accent;
@@ -380,16 +357,22 @@ export class Plot {
     const text = `peak, step ${grouped(peak.start)}`;
     const size = c.measureText(text).width;
     const { left, width } = this.inner;
-    this.tag(c, text, x + 10 + size > left + width ? x - size - 8 : x + 8, top + height - 10, this.theme.accent);
+    this.tag(
+      c,
+      text,
+      x + 10 + size > left + width ? x - size - 8 : x + 8,
+      top + height - 10,
+      this.theme.accent,
+    );
   }
   private drawHoles(c: CanvasRenderingContext2D): void {
     const peak = this.plan.raw.peak;
-    const from = this.xOf(Number(peak.start));
-    const to = Math.max(this.xOf(Number(peak.end)), from + 3);
+    const from = this.xAt(Number(peak.start));
+    const to = Math.max(this.xAt(Number(peak.end)), from + 3);
     c.strokeStyle = this.theme.bad;
     for (const hole of peak.holes) {
-      const bottom = this.yOf(Number(hole.lower));
-      const top = this.yOf(Number(hole.upper));
+      const bottom = this.yAt(Number(hole.lower));
+      const top = this.yAt(Number(hole.upper));
       if (bottom - top < 1) continue;
       c.save();
       c.beginPath();
@@ -405,15 +388,21 @@ export class Plot {
       c.strokeRect(from + 0.5, top + 0.5, to - from - 1, Math.max(0, bottom - top - 1));
     }
   }
-  private outline(c: CanvasRenderingContext2D, i: number, color: string, width: number, dash: number[] = []): void {
+  private outline(
+    c: CanvasRenderingContext2D,
+    i: number,
+    color: string,
+    width: number,
+    dash: number[] = [],
+  ): void {
     const r = this.plan.rectangles;
     c.setLineDash(dash);
     for (let k = 0; k < r.buffer.length; ++k) {
       if (r.buffer[k] !== i) continue;
-      const x0 = this.xOf(r.x0[k]!);
-      const x1 = this.xOf(r.x1[k]!);
-      const y0 = this.yOf(r.y0[k]!);
-      const y1 = this.yOf(r.y1[k]!);
+      const x0 = this.xAt(r.x0[k]!);
+      const x1 = this.xAt(r.x1[k]!);
+      const y0 = this.yAt(r.y0[k]!);
+      const y1 = this.yAt(r.y1[k]!);
       const w = Math.max(x1 - x0, 3);
       const h = Math.max(y0 - y1, 3);
       c.lineWidth = width + 2;
@@ -429,29 +418,31 @@ export class Plot {
   private drawMarks(c: CanvasRenderingContext2D): void {
     const m = this.marks;
     const t = this.theme;
-    if (m.conflict && m.conflict.size <= 500) for (const i of m.conflict) this.outline(c, i, t.bad, 1.5, [4, 3]);
+    if (m.conflict && m.conflict.size <= 500)
+      for (const i of m.conflict) this.outline(c, i, t.bad, 1.5, [4, 3]);
     if (m.step !== null) {
-      const x0 = this.xOf(m.step);
-      const x1 = Math.max(this.xOf(m.step + 1), x0 + 2);
+      const x0 = this.xAt(m.step);
+      const x1 = Math.max(this.xAt(m.step + 1), x0 + 2);
       c.fillStyle = t.accent;
       c.globalAlpha = 0.2;
       c.fillRect(x0, 0, x1 - x0, this.stage.clientHeight);
       c.globalAlpha = 1;
     }
-    this.drawSpills(c);
-    for (const { buffer, kind } of m.related) this.outline(c, buffer, t.text, 1.5, kind === "neighbour" ? [2, 2] : [6, 2]);
+    this.drawMoves(c);
+    for (const { buffer, kind } of m.related)
+      this.outline(c, buffer, t.text, 1.5, kind === "neighbour" ? [2, 2] : [6, 2]);
     if (m.hovered >= 0 && m.hovered !== m.selected) this.outline(c, m.hovered, t.text, 1);
     if (m.selected >= 0) this.outline(c, m.selected, t.accent, 3);
   }
-  private drawSpills(c: CanvasRenderingContext2D): void {
+  private drawMoves(c: CanvasRenderingContext2D): void {
     const p = this.plan;
     c.strokeStyle = c.fillStyle = this.theme.text;
     c.lineWidth = 1.5;
-    for (const { from, to } of this.marks.spills) {
-      const x0 = this.xOf(p.end[from]!);
-      const x1 = this.xOf(p.start[to]!);
-      const y0 = this.yOf(p.y[from]! + p.height[from]! / 2);
-      const y1 = this.yOf(p.y[to]! + p.height[to]! / 2);
+    for (const { from, to } of this.marks.moves) {
+      const x0 = this.xAt(p.end[from]!);
+      const x1 = this.xAt(p.start[to]!);
+      const y0 = this.yAt(p.y[from]! + p.height[from]! / 2);
+      const y1 = this.yAt(p.y[to]! + p.height[to]! / 2);
       const bend = Math.max(12, (x1 - x0) / 3);
       c.beginPath();
       c.moveTo(x0, y0);
@@ -468,26 +459,34 @@ export class Plot {
 
   private drawCurve(): void {
     const c = this.context(this.curve);
-    const t = this.theme;
-    const left = LEFT;
-    const width = this.inner.width;
+    const { left, width } = this.inner;
     const total = this.curve.clientHeight;
     const height = total - 12;
-    const { steps, live } = this.plan;
-    const levels = this.levels();
-    const peak = Number(this.plan.raw.peak.load);
-    const most = Math.max(peak, ...levels.map((l) => (l.value <= peak * 1.6 ? l.value : 0)), 1) * 1.08;
+    const { load, start } = this.plan.raw.peak;
+    const peak = Number(load);
+    const near = this.levels().filter((level) => level.value <= peak * 1.6);
+    const most = Math.max(peak, ...near.map((level) => level.value), 1) * 1.08;
     const y = (value: number) => 6 + height - (value / most) * height;
-    // The most of each pixel's steps: no peak gets lost, however far one looks from.
-    const columns = new Float64Array(Math.ceil(width)).fill(0);
-    const sx = width / (this.view.x1 - this.view.x0);
-    for (let i = 0; i < steps.length; ++i) {
-      const from = (steps[i]! - this.view.x0) * sx;
-      const to = i + 1 < steps.length ? (steps[i + 1]! - this.view.x0) * sx : from;
-      if (to < 0 || from > width) continue;
-      const last = Math.min(columns.length, Math.max(Math.ceil(to), Math.floor(from) + 1));
-      for (let x = Math.max(0, Math.floor(from)); x < last; ++x) columns[x] = Math.max(columns[x]!, live[i]!);
+    this.drawLive(c, y);
+    for (const level of near) this.drawLevel(c, level, Math.round(y(level.value)) + 0.5);
+    c.lineWidth = 1;
+    const x = Math.round(this.xAt(Number(start) + 0.5)) + 0.5;
+    if (this.plan.n && x >= left && x <= left + width) {
+      c.fillStyle = this.theme.accent;
+      c.beginPath();
+      c.arc(x, y(peak), 3.5, 0, 7);
+      c.fill();
     }
+    c.fillStyle = this.theme.muted;
+    c.textAlign = "right";
+    if (this.plan.n) c.fillText(bytes(load), left - 8, Math.max(y(peak), 8));
+    c.fillText("0", left - 8, y(0) - 2);
+    c.textAlign = "left";
+    c.fillText("live", 8, total - 8);
+  }
+  private drawLive(c: CanvasRenderingContext2D, y: (value: number) => number): void {
+    const { left } = this.inner;
+    const columns = this.liveColumns();
     c.beginPath();
     c.moveTo(left, y(0));
     columns.forEach((value, x) => {
@@ -495,51 +494,47 @@ export class Plot {
       c.lineTo(left + x + 1, y(value));
     });
     c.lineTo(left + columns.length, y(0));
-    c.fillStyle = t.curve;
+    c.fillStyle = c.strokeStyle = this.theme.curve;
     c.globalAlpha = 0.28;
     c.fill();
     c.globalAlpha = 1;
-    c.strokeStyle = t.curve;
     c.lineWidth = 1.25;
     c.stroke();
-    for (const level of levels) {
-      if (level.value > most) continue;
-      const at = Math.round(y(level.value)) + 0.5;
-      c.strokeStyle = level.color;
-      c.setLineDash(level.dash);
-      c.beginPath();
-      c.moveTo(left, at);
-      c.lineTo(left + width, at);
-      c.stroke();
+  }
+  /** The most live bytes within each pixel: no peak is lost at any zoom. */
+  private liveColumns(): Float64Array {
+    const { width } = this.inner;
+    const { steps, live } = this.plan;
+    const columns = new Float64Array(Math.ceil(width));
+    const sx = width / (this.view.x1 - this.view.x0);
+    for (let i = 0; i < steps.length; ++i) {
+      const from = (steps[i]! - this.view.x0) * sx;
+      const to = i + 1 < steps.length ? (steps[i + 1]! - this.view.x0) * sx : from;
+      if (to < 0 || from > width) continue;
+      const last = Math.min(columns.length, Math.max(Math.ceil(to), Math.floor(from) + 1));
+      for (let x = Math.max(0, Math.floor(from)); x < last; ++x) {
+        columns[x] = Math.max(columns[x]!, live[i]!);
+      }
     }
-    c.setLineDash([]);
-    c.lineWidth = 1;
-    const x = Math.round(this.xOf(Number(this.plan.raw.peak.start) + 0.5)) + 0.5;
-    if (this.plan.n && x >= left && x <= left + width) {
-      c.fillStyle = t.accent;
-      c.beginPath();
-      c.arc(x, y(peak), 3.5, 0, 7);
-      c.fill();
-    }
-    c.fillStyle = t.muted;
-    c.textAlign = "right";
-    c.fillText(this.plan.n ? bytes(this.plan.raw.peak.load) : "", left - 8, Math.max(y(peak), 8));
-    c.textAlign = "left";
-    c.fillText("live", 8, total - 8);
-    c.textAlign = "right";
-    c.fillText("0", left - 8, y(0) - 2);
+    return columns;
   }
 
   private drawMapBase(): void {
-    const width = Math.max(2, this.map.width - Math.round((LEFT + RIGHT) * (this.map.width / Math.max(1, this.map.clientWidth))));
+    const margin = ((LEFT + RIGHT) * this.map.width) / Math.max(1, this.map.clientWidth);
+    const width = Math.max(2, this.map.width - Math.round(margin));
     const height = Math.max(2, this.map.height);
     this.mapBase.width = width;
     this.mapBase.height = height;
     const image = new ImageData(width, height);
     rasterize(
-      new Int32Array(image.data.buffer), width, height, this.plan.rectangles, this.whole, this.classes.of,
-      { ...this.paint(), pattern: new Uint8Array(this.classes.looks.length) }, this.kept,
-      pixel(this.theme.surface), 4, null,
+      { pixels: new Int32Array(image.data.buffer), width, height, scale: 4 },
+      [],
+      this.plan.rectangles,
+      this.whole,
+      this.classes.of,
+      { ...this.paints(), pattern: new Uint8Array(this.classes.looks.length) },
+      this.kept,
+      null,
     );
     this.mapBase.getContext("2d")!.putImageData(image, 0, 0);
   }
@@ -570,13 +565,17 @@ export class Plot {
   }
 
   private listen(): void {
-    const at = (point: { x: number; y: number }) => this.plan.at(this.stepAt(point.x), this.addressAt(point.y));
+    const at = (point: Point) => {
+      const { x, y } = this.unitsAt(point);
+      return this.plan.at(x, y);
+    };
     listen(this.stage, {
       size: () => this.inner,
       pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, axes, point) => this.zoom(factor, axes, point),
       hover: (point, event) => {
-        const inside = point !== null && point.x > LEFT && point.y < this.inner.top + this.inner.height;
+        const inside =
+          point !== null && point.x > LEFT && point.y < this.inner.top + this.inner.height;
         const buffer = inside ? at(point) : -1;
         if (buffer !== this.marks.hovered) {
           this.marks.hovered = buffer;
@@ -625,46 +624,72 @@ export class Plot {
     return picture;
   }
 
-  /** What is seen, as SVG. What is thinner than a fifth of a pixel both ways is left out. */
+  /** What is seen, as SVG. Leaves out what is thinner than a fifth of a pixel both ways. */
   toSvg(): string {
-    const xml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
     const { left, top, width, height } = this.inner;
     const [w, h] = [this.stage.clientWidth, this.stage.clientHeight];
-    const n = (value: number) => String(Math.round(value * 100) / 100);
-    const out = [
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" font-family="sans-serif" font-size="11">`,
-      `<title>${xml(this.title)}</title><rect width="${w}" height="${h}" fill="${this.theme.background}"/>`,
-      `<clipPath id="c"><rect x="${left}" y="${top}" width="${width}" height="${height}"/></clipPath><g clip-path="url(#c)">`,
-    ];
-    const r = this.plan.rectangles;
+    const inner = svg("clipPath", { id: "c" }, svg("rect", { x: left, y: top, width, height }));
+    const levels = this.plan.placed ? this.levels() : [];
+    const picture = svg(
+      "svg",
+      { width: w, height: h, viewBox: `0 0 ${w} ${h}`, "font-family": FONT, "font-size": 11 },
+      svg("title", {}, visible(this.title)),
+      svg("rect", { width: w, height: h, fill: this.theme.background }),
+      inner,
+      svg(
+        "g",
+        { "clip-path": "url(#c)" },
+        ...this.rectangleElements(),
+        ...levels.flatMap((level) => this.levelElements(level)),
+      ),
+      ...this.tickElements(),
+    );
+    return new XMLSerializer().serializeToString(picture) + "\n";
+  }
+  private rectangleElements(): SVGElement[] {
+    const { rectangles: r, raw } = this.plan;
     const v = this.view;
+    const elements: SVGElement[] = [];
     for (let k = 0; k < r.buffer.length; ++k) {
       if (r.x1[k]! <= v.x0 || r.x0[k]! >= v.x1 || r.y1[k]! <= v.y0 || r.y0[k]! >= v.y1) continue;
-      const x = this.xOf(Math.max(r.x0[k]!, v.x0));
-      const y = this.yOf(Math.min(r.y1[k]!, v.y1));
-      const dx = this.xOf(Math.min(r.x1[k]!, v.x1)) - x;
-      const dy = this.yOf(Math.max(r.y0[k]!, v.y0)) - y;
-      if (dx < 0.2 && dy < 0.2) continue;
+      const x = this.xAt(Math.max(r.x0[k]!, v.x0));
+      const y = this.yAt(Math.min(r.y1[k]!, v.y1));
+      const width = this.xAt(Math.min(r.x1[k]!, v.x1)) - x;
+      const height = this.yAt(Math.max(r.y0[k]!, v.y0)) - y;
+      if (width < 0.2 && height < 0.2) continue;
       const i = r.buffer[k]!;
-      const on = !this.kept || this.kept[i];
-      const fill = on ? this.classes.looks[this.classes.of[i]!]!.color : this.theme.grid;
-      out.push(
-        `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(dx, 0.2))}" height="${n(Math.max(dy, 0.2))}" fill="${fill}" stroke="${this.theme.surface}" stroke-width=".5"><title>${xml(abridged(this.plan.name(i), 200))}, ${bytes(this.plan.raw.buffers.size[i]!)}</title></rect>`,
-      );
+      const kept = !this.kept || this.kept[i];
+      const size = { x, y, width: Math.max(width, 0.2), height: Math.max(height, 0.2) };
+      const fill = kept ? this.classes.looks[this.classes.of[i]!]!.color : this.theme.grid;
+      const look = { fill, stroke: this.theme.surface, "stroke-width": 0.5 };
+      const text = `${abridged(this.plan.name(i), 200)}, ${bytes(raw.buffers.size[i]!)}`;
+      elements.push(svg("rect", { ...size, ...look }, svg("title", {}, text)));
     }
-    for (const level of this.plan.placed ? this.levels() : []) {
-      const y = n(this.yOf(level.value));
-      out.push(`<path d="M${left} ${y}H${left + width}" stroke="${level.color}" stroke-dasharray="${level.dash.join(" ")}"/>`);
-      out.push(`<text x="${left + 4}" y="${n(this.yOf(level.value) - 4)}" fill="${level.color}">${level.text}</text>`);
-    }
-    out.push("</g>");
-    for (const tick of ticks(v.y0, v.y1, height / 44, this.plan.placed)) {
-      if (this.plan.placed) out.push(`<text x="${left - 6}" y="${n(this.yOf(tick) + 4)}" text-anchor="end" fill="${this.theme.muted}">${bytes(Math.round(tick))}</text>`);
-    }
-    for (const tick of ticks(v.x0, v.x1, width / 80, false)) {
-      out.push(`<text x="${n(this.xOf(tick))}" y="${h - 5}" text-anchor="middle" fill="${this.theme.muted}">${grouped(tick)}</text>`);
-    }
-    out.push("</svg>");
-    return out.join("\n") + "\n";
+    return elements;
+  }
+  private levelElements({ value, text, color, dash }: Level): SVGElement[] {
+    const { left, width } = this.inner;
+    const y = this.yAt(value);
+    const d = `M${left} ${Math.round(100 * y) / 100}H${left + width}`;
+    const dashes: Record<string, string> = dash.length
+      ? { "stroke-dasharray": dash.join(" ") }
+      : {};
+    return [
+      svg("path", { d, stroke: color, ...dashes }),
+      svg("text", { x: left + 4, y: y - 4, fill: color }, text),
+    ];
+  }
+  private tickElements(): SVGElement[] {
+    const fill = this.theme.muted;
+    const end = { x: this.inner.left - 6, "text-anchor": "end", fill };
+    const middle = { y: this.stage.clientHeight - 5, "text-anchor": "middle", fill };
+    return [
+      ...(this.plan.placed ? this.addressTicks() : []).map((tick) =>
+        svg("text", { ...end, y: this.yAt(tick) + 4 }, bytes(Math.round(tick))),
+      ),
+      ...this.stepTicks().map((tick) =>
+        svg("text", { ...middle, x: this.xAt(tick) }, grouped(tick)),
+      ),
+    ];
   }
 }

@@ -1,33 +1,42 @@
-// The plan as text: the buffers as a table that Berth reads, and a summary for logs.
-import { abridged, visible } from "./format";
-import { conflictSentence } from "./header";
-import type { PlanPage } from "./plan-page";
+// A plan as text: its buffers as a table that Berth reads, and a summary for logs.
+import { conflictSentence } from "./conflict";
+import type { Data, Plan } from "./data";
+import { abridged, csvTable, visible } from "./format";
 
-/** The buffers that pass the filter, as a table that Berth reads. */
-export function csv(app: PlanPage): string {
-  const plan = app.plan;
+/** The given buffers as a table that Berth reads. */
+export function csv(plan: Plan, buffers: number[]): string {
   const b = plan.raw.buffers;
-  const quoted = (id: string) => (/[",\r\n]|^\s|\s$/.test(id) ? `"${id.replaceAll('"', '""')}"` : id);
-  const rows = app.kept[app.side]!.map((i) => [quoted(b.id[i]!), b.start[i], b.end[i], b.size[i], ...(b.offset ? [b.offset[i]] : [])].join(","));
-  return [`id,lower,upper,size${b.offset ? ",offset" : ""}`, ...rows].join("\n") + "\n";
+  const rows = buffers.map((i) => {
+    const row = [b.id[i]!, b.start[i]!, b.end[i]!, b.size[i]!];
+    return b.offset ? [...row, b.offset[i]!] : row;
+  });
+  return csvTable(`id,lower,upper,size${b.offset ? ",offset" : ""}`, rows);
 }
 
-export function summary(app: PlanPage): string {
+const MOST = 20; // Buffers at the peak that are listed.
+
+export function summary(data: Data, plans: Plan[]): string {
   const lines: string[] = [];
-  for (const plan of app.plans) {
-    const head = plan.raw.head as Record<string, unknown>;
-    const input = head["input"] as { name?: string } | undefined;
-    lines.push(visible(String(head["file"] ?? input?.name ?? "plan")));
-    for (const key of ["outcome", "capacity", "height", "lower_bound", "program_order_peak"]) {
-      const value = head[key];
-      if (value !== undefined && value !== null) lines.push(`  ${key.replaceAll("_", " ").padEnd(20)} ${value}`);
+  for (const plan of plans) {
+    const { head } = plan;
+    const { peak } = plan.raw;
+    const row = (title: string, value: unknown) => {
+      if (value !== null && value !== "") lines.push(`  ${title.padEnd(20)} ${value}`);
+    };
+    lines.push(visible(head.file || head.input));
+    row("outcome", head.outcome);
+    row("capacity", head.capacity);
+    row("height", head.height);
+    row("lower bound", head.heightBound);
+    row("program order peak", head.programOrderPeak);
+    row("peak load", `${peak.load} at step ${peak.start}`);
+    row("padding, holes", `${peak.padding}, ${peak.fragmentation}`);
+    for (const [i, size] of peak.live.slice(0, MOST)) {
+      lines.push(`    ${String(size).padStart(16)}  ${abridged(plan.name(i), 100)}`);
     }
-    const peak = plan.raw.peak;
-    lines.push(`  ${"peak load".padEnd(20)} ${peak.load} at step ${peak.start}`, `  ${"padding, holes".padEnd(20)} ${peak.padding}, ${peak.fragmentation}`);
-    for (const [i, size] of peak.live.slice(0, 20)) lines.push(`    ${String(size).padStart(16)}  ${abridged(plan.name(i), 100)}`);
-    if (peak.live.length > 20) lines.push(`    and ${peak.live.length - 20} smaller ones`);
+    if (peak.live.length > MOST) lines.push(`    and ${peak.live.length - MOST} smaller ones`);
   }
-  if (app.data.conflict) lines.push(conflictSentence(app.data.conflict!));
-  for (const remedy of app.data.remedies) lines.push(visible(`* ${remedy.title}: ${remedy.detail}`));
+  if (data.conflict) lines.push(conflictSentence(data.conflict));
+  for (const remedy of data.remedies) lines.push(visible(`* ${remedy.title}: ${remedy.detail}`));
   return lines.join("\n") + "\n";
 }

@@ -1,9 +1,10 @@
-// What a sweep found: for each model, traffic against capacity.
+// The result of a sweep: for each model, traffic against capacity.
 //
-// A plan for less memory is one for more, and what is proved for more memory holds for less. So
-// between two points the least traffic is known to lie between two staircases: at most what the
-// smaller capacity's plan moves, at least what is proved for the larger.
+// A plan for less memory also works with more, and what is proved for more memory also holds for
+// less. So between two points the least traffic lies between two staircases: at most the traffic
+// of the smaller capacity's plan, at least what is proved for the larger capacity.
 import type { Num, RawCurve, SweepData } from "./data";
+import { csvTable } from "./format";
 
 export const OUTCOMES = ["optimal", "feasible", "unknown", "infeasible"] as const;
 const OUTCOME_TEXTS: Record<string, string> = {
@@ -13,7 +14,7 @@ const OUTCOME_TEXTS: Record<string, string> = {
   infeasible: "does not fit",
 };
 
-/** What the points of one model come to. */
+/** The points of one model, counted. */
 export interface Summary {
   proved: number;
   unproved: number;
@@ -39,16 +40,20 @@ export class Sweep {
   /** By model: its least peak, or the largest capacity where that is not known. */
   readonly reference: Num[];
 
-  /** What is known of a point, in words. */
+  /** The outcome of a point in words. */
   outcome(i: number): string {
     const outcome = this.value(i, "outcome");
     const fixed = outcome === "optimal" && this.curves[this.curve[i]!]!.fixed_order;
     return OUTCOME_TEXTS[outcome]! + (fixed ? " in program order" : "");
   }
-  /** The orders that all proofs are about, as the end of a phrase. */
+  /** The orders that the proofs cover, as the end of a phrase. */
   get orders(): string {
     const fixed = this.curves.filter((curve) => curve.fixed_order).length;
-    return !fixed ? "" : fixed === this.curves.length ? " in program order" : " in the orders allowed";
+    return !fixed
+      ? ""
+      : fixed === this.curves.length
+        ? " in program order"
+        : " in the orders allowed";
   }
 
   constructor(data: SweepData) {
@@ -68,25 +73,43 @@ export class Sweep {
         this.place[i] = place;
         this.capacity[i] = Number(capacity);
         this.traffic[i] = avoidable === null ? NaN : Number(avoidable);
-        this.bound[i] = curve.outcome[place] === "infeasible" ? NaN : Number(curve.lower_bound[place]);
+        this.bound[i] =
+          curve.outcome[place] === "infeasible" ? NaN : Number(curve.traffic_bound[place]);
         ++i;
       });
-      return Array.from({ length: i - first }, (_, k) => first + k).sort((x, y) => this.capacity[x]! - this.capacity[y]! || x - y);
+      return Array.from({ length: i - first }, (_, k) => first + k).sort(
+        (x, y) => this.capacity[x]! - this.capacity[y]! || x - y,
+      );
     });
     this.reference = this.curves.map((curve, c) => {
       const largest = this.sorted[c]!.at(-1);
       return curve.least_peak ?? (largest === undefined ? 0 : this.value(largest, "capacity"));
     });
   }
+  get many(): boolean {
+    return this.curves.length > 1;
+  }
   model(i: number): string {
     return this.curves[this.curve[i]!]!.model;
   }
   /** What a column has at a point. */
-  value<K extends "number" | "capacity" | "outcome" | "avoidable" | "spilled" | "retrieved" | "lower_bound" | "without_addresses" | "seconds">(i: number, key: K): RawCurve[K][number] {
+  value<
+    K extends
+      | "number"
+      | "capacity"
+      | "outcome"
+      | "avoidable"
+      | "spilled"
+      | "retrieved"
+      | "traffic_bound"
+      | "traffic_by_sum"
+      | "seconds",
+  >(i: number, key: K): RawCurve[K][number] {
     return this.curves[this.curve[i]!]![key][this.place[i]!]!;
   }
   find(model: string, number: number): number {
-    for (let i = 0; i < this.n; ++i) if (this.value(i, "number") === number && this.model(i) === model) return i;
+    for (let i = 0; i < this.n; ++i)
+      if (this.value(i, "number") === number && this.model(i) === model) return i;
     return -1;
   }
   /** The part of the traffic that is not proved necessary. */
@@ -95,7 +118,8 @@ export class Sweep {
     return traffic > 0 ? (traffic - this.bound[i]!) / traffic : traffic;
   }
   summary(points: number[]): Summary {
-    const count = (outcome: string) => points.filter((i) => this.value(i, "outcome") === outcome).length;
+    const count = (outcome: string) =>
+      points.filter((i) => this.value(i, "outcome") === outcome).length;
     const sorted = [...points].sort((x, y) => this.capacity[x]! - this.capacity[y]!);
     return {
       proved: count("optimal"),
@@ -108,7 +132,7 @@ export class Sweep {
       tooSmall: sorted.filter((i) => this.value(i, "outcome") === "infeasible").at(-1) ?? -1,
     };
   }
-  /** Below this capacity no plan exists, as is known; null where nothing is known. */
+  /** Below this capacity no plan is known to exist; null if nothing is known. */
   floor(c: number): Num | null {
     const { tooSmall } = this.summary(this.sorted[c]!);
     return this.curves[c]!.least ?? (tooSmall < 0 ? null : this.value(tooSmall, "capacity"));
@@ -117,11 +141,22 @@ export class Sweep {
 
 /** All points as the table that `berth sweep -o` writes, and --merge reads. */
 export function sweepCsv(sweep: Sweep, points: number[]): string {
-  const cell = (text: string) => (/[,"\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const columns = [
+    "number",
+    "capacity",
+    "outcome",
+    "avoidable",
+    "spilled",
+    "retrieved",
+    "traffic_bound",
+    "traffic_by_sum",
+    "seconds",
+  ] as const;
   const rows = points.map((i) => [
-    cell(sweep.model(i)), sweep.value(i, "number"), sweep.value(i, "capacity"), sweep.value(i, "outcome"), sweep.value(i, "avoidable") ?? "",
-    sweep.value(i, "spilled"), sweep.value(i, "retrieved"), sweep.value(i, "lower_bound"), sweep.value(i, "without_addresses"),
-    sweep.value(i, "seconds"), cell(sweep.curves[sweep.curve[i]!]!.input),
-  ].join(","));
-  return ["model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,seconds,input", ...rows].join("\n") + "\n";
+    sweep.model(i),
+    ...columns.map((key) => sweep.value(i, key)),
+    sweep.curves[sweep.curve[i]!]!.input,
+  ]);
+  const [, ...titles] = columns;
+  return csvTable(["model", "point", ...titles, "input"].join(","), rows);
 }

@@ -1,13 +1,49 @@
-// A table of any length: only the rows in sight exist. Sorts by a click on a heading, moves by keys.
-import { h } from "./dom";
+// A table of any length: only the rows in sight exist. A click on a heading sorts, keys move.
+import type { Num } from "./data";
+import { h, named } from "./dom";
+import { grouped } from "./format";
 
 export interface TableColumn {
   title: string;
   width: string; // Of CSS grid.
   number?: boolean;
   text: (row: number) => string | Node;
-  /** What rows are sorted by; none: as they come. */
+  /** What rows are sorted by; without it, this column cannot sort. */
   value?: (row: number) => number | string;
+}
+
+/** A column of whole numbers; null is shown as a dash. */
+export function numbers(
+  title: string,
+  width: string,
+  of: (row: number) => Num | null,
+): TableColumn {
+  return {
+    title,
+    width,
+    number: true,
+    text: (row) => grouped(of(row) ?? "–"),
+    value: (row) => Number(of(row) ?? -1),
+  };
+}
+/** A column of names, abridged to `most` characters. */
+export function names(
+  title: string,
+  width: string,
+  most: number,
+  of: (row: number) => string,
+): TableColumn {
+  return { title, width, text: (row) => named(of(row), most), value: of };
+}
+
+export interface TableSpec {
+  name: string;
+  label: string;
+  columns: TableColumn[];
+  rows: number[];
+  /** Shown in place of rows. */
+  empty: string;
+  select: (row: number) => void;
 }
 
 const ROW = 28;
@@ -26,13 +62,13 @@ export class VirtualTable {
   private active = 0;
   private printing = false;
   selected = -1;
-  onSelect: (row: number) => void = () => {};
 
-  constructor(
-    label: string,
-    private readonly columns: TableColumn[],
-    private readonly empty: string,
-  ) {
+  private readonly columns: TableColumn[];
+
+  constructor(private readonly spec: TableSpec) {
+    const { columns, label } = spec;
+    this.columns = columns;
+    this.all = spec.rows;
     const template = columns.map((column) => column.width).join(" ");
     this.window = h("div", { class: "rows", role: "rowgroup" });
     const head = h("div", { class: "row head", role: "row", "aria-rowindex": "1" });
@@ -47,7 +83,12 @@ export class VirtualTable {
       this.heads.push(cell);
       head.append(cell);
     });
-    this.body = h("div", { class: "table", role: "grid", "aria-label": label, tabindex: "0" }, h("div", { role: "rowgroup" }, head), this.window);
+    this.body = h(
+      "div",
+      { class: "table", role: "grid", "aria-label": label, tabindex: "0" },
+      h("div", { role: "rowgroup" }, head),
+      this.window,
+    );
     this.body.style.setProperty("--columns", template);
     this.root = h("div", { class: "table-box" }, this.body, this.note);
     this.body.addEventListener("scroll", () => this.render());
@@ -57,8 +98,9 @@ export class VirtualTable {
       const row = (event.target as Element).closest<HTMLElement>("[data-at]");
       if (!row) return;
       this.active = Number(row.dataset.at);
-      this.onSelect(this.rows[this.active]!);
+      this.spec.select(this.rows[this.active]!);
     });
+    this.arrange();
   }
 
   setRows(rows: number[]): void {
@@ -92,7 +134,10 @@ export class VirtualTable {
     }
     this.heads.forEach((head, k) => {
       if (!this.columns[k]!.value) return;
-      head.setAttribute("aria-sort", k !== this.sorted ? "none" : this.descending ? "descending" : "ascending");
+      head.setAttribute(
+        "aria-sort",
+        k !== this.sorted ? "none" : this.descending ? "descending" : "ascending",
+      );
     });
     this.body.setAttribute("aria-rowcount", String(this.rows.length + 1));
     this.body.scrollTop = 0;
@@ -102,9 +147,16 @@ export class VirtualTable {
   private key(event: KeyboardEvent): void {
     if (event.target !== this.body) return;
     const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 2);
-    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const moves: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+    };
     if (event.key === "Enter" && this.rows.length) {
-      this.onSelect(this.rows[this.active]!);
+      this.spec.select(this.rows[this.active]!);
     } else if (event.key in moves) {
       this.active = Math.min(Math.max(this.active + moves[event.key]!, 0), this.rows.length - 1);
       const top = this.active * ROW;
@@ -125,7 +177,10 @@ export class VirtualTable {
     if (at >= 0 && this.body.clientHeight) {
       this.active = at;
       const top = at * ROW;
-      if (top < this.body.scrollTop || top + 2 * ROW > this.body.scrollTop + this.body.clientHeight) {
+      if (
+        top < this.body.scrollTop ||
+        top + 2 * ROW > this.body.scrollTop + this.body.clientHeight
+      ) {
         this.body.scrollTop = Math.max(0, top - this.body.clientHeight / 2);
       }
     }
@@ -134,22 +189,38 @@ export class VirtualTable {
   render(): void {
     const count = this.rows.length;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
-    const last = this.printing ? Math.min(count, PRINTED) : Math.min(count, first + Math.ceil((this.body.clientHeight || 400) / ROW) + 8);
-    this.note.textContent = this.printing && count > PRINTED ? `and ${(count - PRINTED).toLocaleString("en")} more` : "";
+    const last = this.printing
+      ? Math.min(count, PRINTED)
+      : Math.min(count, first + Math.ceil((this.body.clientHeight || 400) / ROW) + 8);
+    this.note.textContent =
+      this.printing && count > PRINTED ? `and ${(count - PRINTED).toLocaleString("en")} more` : "";
     this.window.style.height = this.printing ? "auto" : `${Math.max(count, 1) * ROW}px`;
     if (!count) {
-      this.window.replaceChildren(h("div", { role: "row", class: "row none" }, h("div", { role: "gridcell" }, this.empty)));
+      this.window.replaceChildren(
+        h(
+          "div",
+          { role: "row", class: "row none" },
+          h("div", { role: "gridcell" }, this.spec.empty),
+        ),
+      );
       return;
     }
     const nodes: Node[] = [];
     for (let at = first; at < last; ++at) {
       const row = this.rows[at]!;
-      const element = h("div", { class: "row", role: "row", "data-at": String(at), "aria-rowindex": String(at + 2) });
+      const element = h("div", {
+        class: "row",
+        role: "row",
+        "data-at": String(at),
+        "aria-rowindex": String(at + 2),
+      });
       element.setAttribute("aria-selected", String(row === this.selected));
       if (at === this.active) element.classList.add("active");
       if (!this.printing) element.style.top = `${at * ROW}px`;
       for (const column of this.columns) {
-        element.append(h("div", { role: "gridcell", class: column.number ? "number" : "" }, column.text(row)));
+        element.append(
+          h("div", { role: "gridcell", class: column.number ? "number" : "" }, column.text(row)),
+        );
       }
       nodes.push(element);
     }

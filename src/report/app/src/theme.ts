@@ -1,4 +1,4 @@
-// The colours of the style sheet, for what is drawn without it.
+// The colours of the style sheet, for pictures.
 
 export interface Theme {
   dark: boolean;

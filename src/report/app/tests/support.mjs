@@ -1,5 +1,5 @@
-// What the browser tests share: reports made by the command, and pages that may neither complain nor
-// ask the network for anything.
+// What the browser tests share: reports made by the command, and pages that may neither log errors
+// nor use the network.
 //
 // Needs the command (BERTH, or build/release/tools/berth/berth) and a Chromium (CHROMIUM, or
 // /usr/bin/chromium). BERTH_DATA may name a folder with graphs of real models.
@@ -36,7 +36,11 @@ export class Workshop {
   }
   /** Runs the command; `codes` are the exit codes that are right. */
   berth(args, codes = [0]) {
-    const result = spawnSync(command, args, { cwd: this.folder, encoding: "utf8", maxBuffer: 1 << 28 });
+    const result = spawnSync(command, args, {
+      cwd: this.folder,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+    });
     if (!codes.includes(result.status)) {
       throw new Error(`berth ${args.join(" ")} ended with ${result.status}: ${result.stderr}`);
     }
@@ -56,14 +60,16 @@ export function random(seed) {
   };
 }
 
-/** A table of so many buffers, most of them short-lived. */
+/** A table of `count` buffers, most of them short-lived. */
 export function table(count, seed) {
   const next = random(seed);
   const rows = ["id,lower,upper,size"];
   for (let i = 0; i < count; ++i) {
     const start = next(count);
     const long = next(50) === 0 ? next(Math.max(2, count >> 3)) : next(60);
-    rows.push(`buffer_${i},${start},${start + 1 + long},${64 * (1 + next(next(10) === 0 ? 4000 : 200))}`);
+    rows.push(
+      `buffer_${i},${start},${start + 1 + long},${64 * (1 + next(next(10) === 0 ? 4000 : 200))}`,
+    );
   }
   return rows.join("\n") + "\n";
 }
@@ -78,14 +84,29 @@ export function trainingGraph(layers) {
   const activations = [];
   for (let i = 0; i < layers; ++i) {
     activations.push(tensor(`act.${i}`, width(i), "activation"));
-    nodes.push({ name: `forward.${i}`, op: i % 3 ? "Conv" : "Relu", inputs: [last], outputs: [activations[i]] });
+    nodes.push({
+      name: `forward.${i}`,
+      op: i % 3 ? "Conv" : "Relu",
+      inputs: [last],
+      outputs: [activations[i]],
+    });
     last = activations[i];
   }
   let gradient = null;
   for (let i = layers - 1; i >= 0; --i) {
     const made = tensor(`grad.${i}`, width(i), "gradient");
-    nodes.push({ name: `backward.${i}`, op: "ConvGrad", inputs: [activations[i], ...(gradient === null ? [] : [gradient])], outputs: [made] });
-    nodes.push({ name: `weights.${i}.step`, op: "Sgd", inputs: [made], outputs: [tensor(`weights.${i}`, 512, "gradient")] });
+    nodes.push({
+      name: `backward.${i}`,
+      op: "ConvGrad",
+      inputs: [activations[i], ...(gradient === null ? [] : [gradient])],
+      outputs: [made],
+    });
+    nodes.push({
+      name: `weights.${i}.step`,
+      op: "Sgd",
+      inputs: [made],
+      outputs: [tensor(`weights.${i}`, 512, "gradient")],
+    });
     gradient = made;
   }
   return { format: "berth-graph", format_version: 1, name: "training", nodes, tensors };
@@ -111,7 +132,9 @@ export async function close() {
 
 /** Opens a report from its file. `faults` gathers whatever should not be. */
 export async function open(file, options = {}) {
-  const context = await (await launch()).newContext({ viewport: { width: 1440, height: 1000 }, acceptDownloads: true, ...options });
+  const context = await (
+    await launch()
+  ).newContext({ viewport: { width: 1440, height: 1000 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => {
@@ -130,7 +153,13 @@ export async function open(file, options = {}) {
   const begin = performance.now();
   await page.goto(pathToFileURL(file).href + (options.hash ?? ""));
   await page.waitForFunction(() => window.berth?.plots.every((plot) => plot.frames > 0));
-  return { page, session, faults, seconds: (performance.now() - begin) / 1000, close: () => context.close() };
+  return {
+    page,
+    session,
+    faults,
+    seconds: (performance.now() - begin) / 1000,
+    close: () => context.close(),
+  };
 }
 
 /** Waits until what the page was told shows: pictures and tables are drawn in the next frame. */
@@ -144,7 +173,7 @@ export async function search(page, query) {
   await page.getByRole("searchbox").fill(query);
   await settled(page);
 }
-/** The page's link to what it shows, with another tab open: written a moment after the last change. */
+/** The page's link to what it shows once another tab is open; written shortly after a change. */
 export async function linkOnceOn(page, tab) {
   await page.evaluate(() => history.replaceState(null, "", "#"));
   await page.click(`#tab-${tab}`);
@@ -156,15 +185,25 @@ export async function linkOnceOn(page, tab) {
 export async function accessibility(page) {
   // The page's policy lets no other script in; axe goes in as the test's own.
   await page.evaluate(axe);
-  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const result = await page.evaluate(() =>
+    window.axe.run(document, { resultTypes: ["violations"] }),
+  );
   return result.violations
     .filter((violation) => ["serious", "critical"].includes(violation.impact))
-    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
+    .map(
+      (violation) =>
+        `${violation.id}: ${violation.nodes
+          .map((node) => node.html.slice(0, 120))
+          .slice(0, 3)
+          .join(" | ")}`,
+    );
 }
 
 /** The figures of the top, as exact bytes. */
 export const figures = (page) =>
-  page.$$eval("[data-figure]", (all) => Object.fromEntries(all.map((one) => [one.dataset.figure, one.dataset.value])));
+  page.$$eval("[data-figure]", (all) =>
+    Object.fromEntries(all.map((one) => [one.dataset.figure, one.dataset.value])),
+  );
 
 export const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
@@ -175,7 +214,9 @@ export async function rowsOf(page, panel, count) {
   for (let top = 0; rows.filter(Boolean).length < count && top <= 28 * count; top += 224) {
     await page.$eval(`#panel-${panel} .table`, (box, y) => (box.scrollTop = y), top);
     await settled(page);
-    for (const [at, cells] of await page.$$eval(`#panel-${panel} [data-at]`, (all) => all.map((row) => [Number(row.dataset.at), [...row.children].map((cell) => cell.textContent)]))) {
+    for (const [at, cells] of await page.$$eval(`#panel-${panel} [data-at]`, (all) =>
+      all.map((row) => [Number(row.dataset.at), [...row.children].map((cell) => cell.textContent)]),
+    )) {
       rows[at] = cells;
     }
   }

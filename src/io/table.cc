@@ -1,7 +1,8 @@
 // Buffer tables (docs/formats/csv.md).
 //
-// The rules of berth/problem.h are checked here row by row, although Validate() knows them too:
-// only here is it known where in the file each value stands. The table's first fault is reported.
+// The rules of berth/problem.h are checked here row by row, although Validate() knows them too,
+// because only this reader knows the line and column of each value. The table's first fault is
+// reported.
 
 #include <algorithm>
 #include <array>
@@ -15,9 +16,12 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/csv.h"
+#include "base/source.h"
+#include "base/text.h"
+#include "base/try.h"
 #include "berth/table_io.h"
 #include "io/rows.h"
-#include "io/source.h"
 
 namespace berth {
 namespace internal {
@@ -38,20 +42,12 @@ class TableReader {
       : source_(source), rows_(source), options_(options) {}
 
   Result<Table> Read() {
-    auto header = rows_.ReadHeader({Column::kId, Column::kStart, Column::kEnd, Column::kSize},
-                                   /*any_column=*/false);
-    if (!header) return tl::unexpected(header.error());
+    BERTH_TRY(rows_.ReadHeader({Column::kId, Column::kStart, Column::kEnd, Column::kSize},
+                               /*any_column=*/false));
     SetEndpoints();
-    for (;;) {
-      const auto more = rows_.Next();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
-      if (auto added = AddBuffer(); !added) return tl::unexpected(added.error());
-    }
-    if (auto valid = CheckPins(); !valid) return tl::unexpected(valid.error());
-    if (auto valid = Validate(table_.problem); !valid) {
-      return source_.FailAsWhole(valid.error().message, valid.error().code);
-    }
+    while (BERTH_TRY(rows_.Next())) BERTH_TRY(AddBuffer());
+    BERTH_TRY(CheckPins());
+    if (auto valid = Validate(table_.problem); !valid) return source_.FailWith(valid.error());
     return std::move(table_);
   }
 
@@ -66,28 +62,27 @@ class TableReader {
     end_shift_ = endpoints == Endpoints::kInclusive ? 1 : 0;
   }
 
-  // The current record as a buffer.
+  // Adds the current row as a buffer.
   Result<void> AddBuffer() {
     Buffer buffer;
-    if (auto read = ReadId(buffer); !read) return read;
-    if (auto read = ReadLifetime(buffer); !read) return read;
-    if (auto read = ReadBytes(buffer, Column::kSize, 1, buffer.size); !read) return read;
+    BERTH_TRY(ReadId(buffer));
+    BERTH_TRY(ReadLifetime(buffer));
+    BERTH_TRY(ReadBytes(buffer, Column::kSize, 1, buffer.size));
     if (rows_.Has(Column::kAlignment)) {
-      if (auto read = ReadBytes(buffer, Column::kAlignment, 1, buffer.alignment); !read)
-        return read;
+      BERTH_TRY(ReadBytes(buffer, Column::kAlignment, 1, buffer.alignment));
     }
-    if (auto read = CountTotal(buffer); !read) return read;
-    if (auto read = ReadOptional(buffer, Column::kHint, buffer.hint); !read) return read;
-    if (auto read = ReadOptional(buffer, Column::kOffset, buffer.offset); !read) return read;
-    if (auto read = CheckPin(buffer); !read) return read;
-    if (auto read = ReadGaps(buffer); !read) return read;
+    BERTH_TRY(CountTotal(buffer));
+    BERTH_TRY(ReadOptional(buffer, Column::kHint, buffer.hint));
+    BERTH_TRY(ReadOptional(buffer, Column::kOffset, buffer.offset));
+    BERTH_TRY(CheckPin(buffer));
+    BERTH_TRY(ReadGaps(buffer));
     table_.problem.buffers.push_back(std::move(buffer));
     table_.lines.push_back(rows_.line());
     return {};
   }
 
   Result<void> ReadId(Buffer& buffer) {
-    const Field& field = rows_.FieldOf(Column::kId);
+    const CsvField& field = rows_.FieldOf(Column::kId);
     if (field.value.empty()) return source_.FailAt(field.position, "the id is empty");
     if (!IsUtf8(field.value)) {
       return source_.FailAt(field.position, "the id " + Quoted(field.value) + " is not in UTF-8");
@@ -104,8 +99,8 @@ class TableReader {
   Result<void> ReadLifetime(Buffer& buffer) {
     Step start = 0;
     Step end = 0;
-    if (auto read = ReadStep(buffer, Column::kStart, start); !read) return read;
-    if (auto read = ReadStep(buffer, Column::kEnd, end); !read) return read;
+    BERTH_TRY(ReadStep(buffer, Column::kStart, start));
+    BERTH_TRY(ReadStep(buffer, Column::kEnd, end));
     buffer.start = start + start_shift_;
     buffer.end = end + end_shift_;
     if (buffer.start >= buffer.end) {
@@ -143,6 +138,7 @@ class TableReader {
     if (*buffer.offset > highest_pin_) {
       highest_pin_ = *buffer.offset;
       highest_pin_position_ = position;
+      highest_pinned_ = table_.problem.buffers.size();
     }
     return {};
   }
@@ -151,12 +147,13 @@ class TableReader {
     if (highest_pin_ + total_ <= kMaxBytes) return {};
     return InvalidAt(highest_pin_position_,
                      "the offset " + std::to_string(highest_pin_) +
-                         " and all sizes and alignments add up to more than 2^60 bytes");
+                         " and all sizes and alignments add up to more than 2^60 bytes",
+                     highest_pinned_);
   }
 
   Result<void> ReadGaps(Buffer& buffer) {
     if (!rows_.Has(Column::kGaps)) return {};
-    const Field& field = rows_.FieldOf(Column::kGaps);
+    const CsvField& field = rows_.FieldOf(Column::kGaps);
     std::string_view rest = field.value;
     std::string_view previous;
     for (;;) {
@@ -165,9 +162,8 @@ class TableReader {
       const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
       rest.remove_prefix(word.size());
       const auto offset = static_cast<std::size_t>(word.data() - field.value.data());
-      auto gap = ParseGap(word, field.position + (field.verbatim ? offset : 0));
-      if (!gap) return tl::unexpected(gap.error());
-      if (auto added = AddGap(buffer, *gap, previous); !added) return added;
+      const auto gap = BERTH_TRY(ParseGap(word, field.position + (field.verbatim ? offset : 0)));
+      BERTH_TRY(AddGap(buffer, gap, previous));
       previous = word;
     }
   }
@@ -231,7 +227,7 @@ class TableReader {
   }
 
   Result<void> ReadStep(const Buffer& buffer, Column column, Step& step) {
-    if (auto read = rows_.ReadInteger(column, step); !read) return read;
+    BERTH_TRY(rows_.ReadInteger(column, step));
     if (step < -kMaxStep || step > kMaxStep) {
       return InvalidAt(rows_.FieldOf(column).position, Named(buffer) + rows_.NameOf(column) + " " +
                                                            std::to_string(step) +
@@ -241,7 +237,7 @@ class TableReader {
   }
 
   Result<void> ReadBytes(const Buffer& buffer, Column column, Bytes least, Bytes& bytes) {
-    if (auto read = rows_.ReadInteger(column, bytes); !read) return read;
+    BERTH_TRY(rows_.ReadInteger(column, bytes));
     if (bytes < least || bytes > kMaxBytes) {
       return InvalidAt(rows_.FieldOf(column).position,
                        Named(buffer) + rows_.NameOf(column) + " " + std::to_string(bytes) +
@@ -259,7 +255,7 @@ class TableReader {
 
   static std::string Named(const Buffer& buffer) { return "buffer " + Quoted(buffer.id) + ": "; }
 
-  // A lifetime as the table has it.
+  // A lifetime in the words of the table.
   [[nodiscard]] std::string Lifetime(Step start, Step end) const {
     return "from " + rows_.NameOf(Column::kStart) + " " + std::to_string(start) +
            (start_shift_ == 0 ? " (inclusive) to " : " (exclusive) to ") +
@@ -267,39 +263,30 @@ class TableReader {
            (end_shift_ == 1 ? " (inclusive)" : " (exclusive)");
   }
 
-  tl::unexpected<Error> InvalidAt(std::size_t position, std::string_view sentence) const {
-    return source_.FailAt(position, sentence, ErrorCode::kInvalidProblem);
+  // Of the current row.
+  [[nodiscard]] tl::unexpected<Error> InvalidAt(std::size_t position,
+                                                std::string_view sentence) const {
+    return InvalidAt(position, sentence, table_.problem.buffers.size());
+  }
+  [[nodiscard]] tl::unexpected<Error> InvalidAt(std::size_t position, std::string_view sentence,
+                                                std::size_t buffer) const {
+    auto error = source_.FailAt(position, sentence, ErrorCode::kInvalidProblem);
+    error.value().subject = Subject::OfBuffer(buffer);
+    return error;
   }
 
   const Source& source_;
   Rows rows_;
   const CsvOptions options_;
-  Step start_shift_ = 0;  // From the lifetime as written to the half-open one.
+  Step start_shift_ = 0;  // Added to what the table says, this makes a half-open lifetime.
   Step end_shift_ = 0;
   Table table_;
   std::unordered_map<std::string_view, std::size_t> lines_of_ids_;
   Bytes total_ = 0;
   Bytes highest_pin_ = 0;
   std::size_t highest_pin_position_ = 0;
+  std::size_t highest_pinned_ = 0;
 };
-
-void AppendField(std::string& out, std::string_view value) {
-  const auto is_special = [](char c) {
-    return c == ',' || c == '"' || (static_cast<unsigned char>(c) < 0x20);
-  };
-  const bool quoted = value.empty() || value.front() == ' ' || value.back() == ' ' ||
-                      std::any_of(value.begin(), value.end(), is_special);
-  if (!quoted) {
-    out += value;
-    return;
-  }
-  out += '"';
-  for (const char c : value) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
 
 std::string GapsField(const std::vector<Gap>& gaps) {
   std::string out;
@@ -341,7 +328,7 @@ std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) 
   };
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const Buffer& buffer = problem.buffers[b];
-    internal::AppendField(out, buffer.id);
+    out += internal::CsvCell(buffer.id);
     out += ',' + std::to_string(buffer.start);
     out += ',' + std::to_string(buffer.end);
     out += ',' + std::to_string(buffer.size);

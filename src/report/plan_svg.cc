@@ -11,18 +11,15 @@
 //   +----------------------------------------+
 //      steps
 //
-// Everything is integer arithmetic in tenths of a pixel, so that every machine writes the same
-// bytes.
+// The file stays small at any size: buffers that are large enough to point at are elements of
+// their own, with a tooltip and, where there is room, a label; the others share one path for each
+// colour, which holds each outline once. The load curve has at most two points for each column of
+// pixels.
 //
-// The file stays small at any size: the buffers that are large enough to point at are elements of
-// their own, with a tooltip and, where there is room, a label; the others are one path for each
-// colour, without those that would be drawn on the very same spot. The load curve has at most two
-// points for each column of pixels.
-//
-// Colours: Paul Tol's "light" qualitative scheme (without its olive, which takes over where many
-// thin buffers blend), which is made for dark text on top of areas and
-// for colour-blind eyes, and his "high contrast" one for lines (Colour Schemes, SRON/EPS/TN/09-002,
-// issue 3.2, 2021). Colours only tell neighbours apart; nothing is said by colour alone.
+// Colours: Paul Tol's "light" qualitative scheme, made for dark text on coloured areas and for
+// colour-blind readers (without its olive, which dominates where many thin buffers blend), and his
+// "high contrast" one for lines (Colour Schemes, SRON/EPS/TN/09-002, issue 3.2, 2021). Colours only
+// tell neighbours apart; nothing is said by colour alone.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -33,42 +30,27 @@
 #include <utility>
 #include <vector>
 
+#include "base/wide.h"
 #include "berth/bytes.h"
 #include "berth/report.h"
+#include "report/analysis.h"
 #include "report/coloring.h"
+#include "report/svg_writer.h"
 #include "report/text.h"
 
 namespace berth {
+namespace internal::report {
 namespace {
 
-using internal::DrawnPiece;
-using internal::EscapeXml;
-using internal::Grouped;
-using internal::Tenths;
-using internal::Truncate;
-using internal::WidthOf;
-
-__extension__ using Wide = __int128;
-using Pixels = std::int64_t;  // Tenths of a pixel.
 
 constexpr std::array<std::string_view, 7> kColors = {"#77aadd", "#ee8866", "#eedd88", "#ffaabb",
                                                      "#99ddff", "#44bb99", "#bbcc33"};
 constexpr std::size_t kMaxElements = 8000;  // Buffers that are elements of their own.
 constexpr std::size_t kMaxIdInTooltip = 120;
-constexpr Pixels kFont = 110;  // Of labels in buffers.
 constexpr Pixels kSmallFont = 90;
 
-struct Point {
-  Pixels x;
-  Pixels y;
-};
-
 // A part of the picture with its scales.
-struct Panel {
-  Pixels left;
-  Pixels top;
-  Pixels right;
-  Pixels bottom;
+struct Panel : Box {
   Step first;  // At `left`.
   Step last;   // At `right`; more than `first`.
   Bytes most;  // At `top`; 0 bytes at `bottom`. At least 1.
@@ -82,76 +64,26 @@ struct Panel {
     const Wide up = (Wide{bytes} * (bottom - top) * 2 + most) / (2 * Wide{most});
     return bottom - static_cast<Pixels>(up);
   }
-  [[nodiscard]] Pixels width() const { return right - left; }
-  [[nodiscard]] Pixels height() const { return bottom - top; }
 };
-
-std::string At(Point point) { return Tenths(point.x) + " " + Tenths(point.y); }
-
-std::string Attribute(std::string_view name, Pixels value) {
-  return " " + std::string(name) + "=\"" + Tenths(value) + "\"";
-}
-
-std::string Text(Point at, std::string_view classes, std::string_view escaped) {
-  return "<text" + Attribute("x", at.x) + Attribute("y", at.y) + " class=\"" +
-         std::string(classes) + "\">" + std::string(escaped) + "</text>\n";
-}
-
-std::string Line(Point from, Point to, std::string_view classes) {
-  return "<path class=\"" + std::string(classes) + "\" d=\"M" + At(from) + "L" + At(to) + "\"/>\n";
-}
 
 // --- What is drawn ---------------------------------------------------------------------------
 
-std::vector<DrawnPiece> Pieces(const Problem& problem, const std::vector<Bytes>& offsets) {
+std::vector<DrawnPiece> DrawnPieces(const Problem& problem, const std::vector<Bytes>& offsets) {
   std::vector<DrawnPiece> pieces;
-  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
-    const Buffer& buffer = problem.buffers[b];
-    const auto add = [&](Step start, Step end, Bytes lower, Bytes upper) {
-      if (start < end) pieces.push_back({b, start, end, offsets[b] + lower, offsets[b] + upper});
-    };
-    Step whole_since = buffer.start;
-    for (const Gap& gap : buffer.gaps) {
-      add(whole_since, gap.start, 0, buffer.size);
-      if (gap.window) add(gap.start, gap.end, gap.window->lower, gap.window->upper);
-      whole_since = gap.end;
-    }
-    add(whole_since, buffer.end, 0, buffer.size);
+  for (const Piece& piece : PiecesOf(problem)) {
+    const Bytes offset = offsets[piece.buffer];
+    pieces.push_back({piece.buffer, piece.start, piece.end, offset + piece.window.lower,
+                      offset + piece.window.upper});
   }
   return pieces;
-}
-
-struct LoadStep {
-  Step start;
-  Bytes load;
-};
-
-// The live load from each step at which it changes, down to 0 after the last.
-std::vector<LoadStep> LoadCurve(const std::vector<DrawnPiece>& pieces) {
-  std::vector<LoadStep> changes;
-  for (const DrawnPiece& piece : pieces) {
-    changes.push_back({piece.start, piece.upper - piece.lower});
-    changes.push_back({piece.end, piece.lower - piece.upper});
-  }
-  std::sort(changes.begin(), changes.end(),
-            [](const LoadStep& a, const LoadStep& b) { return a.start < b.start; });
-  std::vector<LoadStep> curve;
-  Bytes load = 0;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    load += changes[i].load;
-    const bool more_changes = i + 1 < changes.size() && changes[i + 1].start == changes[i].start;
-    if (more_changes || (!curve.empty() && curve.back().load == load)) continue;
-    curve.push_back({changes[i].start, load});
-  }
-  return curve;
 }
 
 // One piece, or adjoining pieces of one buffer, as a closed outline.
 struct Outline {
   std::size_t buffer;
   std::vector<Point> top;     // From left to right, two points for each piece.
-  std::vector<Point> bottom;  // Likewise.
-  DrawnPiece widest;          // The piece with most room for a label.
+  std::vector<Point> bottom;  // The same along the lower edge.
+  DrawnPiece widest;          // The piece with the most room for a label.
 
   [[nodiscard]] std::string Path() const {
     std::vector<Point> corners = top;
@@ -169,15 +101,6 @@ struct Outline {
     }
     return path + "z";
   }
-};
-
-struct Box {
-  Pixels left;
-  Pixels top;
-  Pixels right;
-  Pixels bottom;
-  [[nodiscard]] Pixels width() const { return right - left; }
-  [[nodiscard]] Pixels height() const { return bottom - top; }
 };
 
 // Never thinner than can be seen.
@@ -239,12 +162,10 @@ std::string ByteAxis(const Panel& panel, std::string_view what, Pixels spacing) 
   for (Bytes bytes = 0; bytes <= panel.most; bytes += tick) {
     const Pixels y = panel.Y(bytes);
     if (bytes > 0) svg += Line({panel.left, y}, {panel.right, y}, "grid");
-    svg += Text({panel.left - 80, y + 38}, "tick end", Grouped(bytes / unit.bytes));
+    svg += Text({panel.left - 80, y + kBaseline}, "tick end", Grouped(bytes / unit.bytes));
   }
-  const Point middle{160, (panel.top + panel.bottom) / 2};
-  svg += "<text class=\"axis mid\" transform=\"translate(" + At(middle) + ") rotate(-90)\">" +
-         std::string(what) + ", " + std::string(unit.name) + "</text>\n";
-  return svg;
+  const Point center{160, panel.center().y};
+  return svg + AxisName(center, std::string(what) + ", " + std::string(unit.name));
 }
 
 // 1, 2 or 5 times a power of ten: at least `spacing` pixels apart, and never less than a step.
@@ -259,9 +180,8 @@ Step StepTick(const Panel& panel, Pixels spacing) {
 }
 
 std::string StepAxis(const Panel& panel, const Panel& labelled) {
-  // Room for the longest label there can be, on both sides.
-  const std::string longest = Grouped(panel.last);
-  const Pixels label = std::max(WidthOf(longest), WidthOf(Grouped(panel.first))) * kFont / 100;
+  // Room for the longest possible label, on both sides.
+  const Pixels label = std::max(TextWidth(Grouped(panel.last)), TextWidth(Grouped(panel.first)));
   const Step tick = StepTick(panel, std::max<Pixels>(label + 240, 600));
   std::string svg;
   Step step = panel.first / tick * tick;
@@ -271,8 +191,7 @@ std::string StepAxis(const Panel& panel, const Panel& labelled) {
     svg += Line({x, labelled.bottom}, {x, labelled.bottom + 40}, "ticks");
     svg += Text({x, labelled.bottom + 165}, "tick mid", Grouped(step));
   }
-  svg += Text({(panel.left + panel.right) / 2, labelled.bottom + 330}, "axis mid", "step");
-  return svg;
+  return svg + Text({panel.center().x, labelled.bottom + 330}, "axis mid", "step");
 }
 
 // --- Levels: capacity, height, lower bound ---------------------------------------------------
@@ -318,8 +237,7 @@ std::string LevelLabels(const std::vector<Level>& levels, const Panel& panel) {
     const Level& level = levels[i];
     const Pixels from = level.above ? panel.top : panel.Y(level.bytes);
     const Pixels y = labels[i];
-    svg += "<path class=\"leader\" d=\"M" + At({panel.right + 20, from}) + "L" +
-           At({panel.right + 140, y}) + "\"/>\n";
+    svg += Line({panel.right + 20, from}, {panel.right + 140, y}, "leader");
     const std::string name = std::string(level.name) + (level.above ? " \u2191" : "");
     svg += Text({panel.right + 190, y - 10}, "name " + std::string(level.classes), name);
     svg += Text({panel.right + 190, y + 115}, "value", FormatBytes(level.bytes));
@@ -329,6 +247,7 @@ std::string LevelLabels(const std::vector<Level>& levels, const Panel& panel) {
 
 // --- Buffers ---------------------------------------------------------------------------------
 
+// As XML: lines are separated by line feeds, which escaping would make visible.
 std::string Tooltip(const Buffer& buffer, Bytes offset) {
   std::string text = EscapeXml(Truncate(buffer.id, kMaxIdInTooltip)) + "\n" +
                      FormatBytes(buffer.size) +
@@ -341,23 +260,20 @@ std::string Tooltip(const Buffer& buffer, Bytes offset) {
     text +=
         "\n" + std::to_string(buffer.gaps.size()) + (buffer.gaps.size() == 1 ? " gap" : " gaps");
   }
-  return "<title>" + text + "</title>";
+  return text;
 }
 
 // The id, as much of it as fits, where enough of it does; the size below it where both fit.
 std::string Label(const Buffer& buffer, const Box& box) {
   const auto fit = [](const std::string& text, Pixels room, Pixels font) {
     std::string fitting = text;
-    for (std::size_t most = 32; WidthOf(fitting) * font / 100 > room && most > 6; --most) {
+    for (std::size_t most = 32; TextWidth(fitting, font) > room && most > 6; --most) {
       fitting = Truncate(text, most);
     }
-    const bool fits = WidthOf(fitting) * font / 100 <= room;
-    return fits ? EscapeXml(fitting) : std::string();
+    return TextWidth(fitting, font) <= room ? EscapeXml(fitting) : std::string();
   };
-  const Point center{(box.left + box.right) / 2, (box.top + box.bottom) / 2};
   const std::string id = Truncate(buffer.id, 32);
-  const Pixels id_width = WidthOf(id) * kSmallFont / 100 + 40;
-  const bool upright = box.height() > box.width() && box.width() < id_width;
+  const bool upright = box.height() > box.width() && box.width() < TextWidth(id, kSmallFont) + 40;
   const Pixels along = (upright ? box.height() : box.width()) - 60;
   const Pixels across = upright ? box.width() : box.height();
   if (across < 105) return {};
@@ -365,29 +281,22 @@ std::string Label(const Buffer& buffer, const Box& box) {
   const std::string shown = fit(id, along, small ? kSmallFont : kFont);
   if (shown.empty()) return {};
   const std::string size = FormatBytes(buffer.size);
-  const bool two_lines = across >= 300 && WidthOf(size) * kSmallFont / 100 <= along;
+  const bool two_lines = across >= 300 && TextWidth(size, kSmallFont) <= along;
   const Pixels baseline = two_lines ? -15 : (small ? 32 : 39);
-  std::string svg =
-      "<g transform=\"translate(" + At(center) + ")" + (upright ? " rotate(-90)" : "") + "\">";
+  std::string svg = "<g transform=\"translate(" + At(box.center()) + ")" +
+                    (upright ? " rotate(-90)" : "") + "\">";
   svg += "<text class=\"" + std::string(small ? "id s" : "id") + "\"" + Attribute("y", baseline) +
          ">" + shown + "</text>";
   if (two_lines) svg += "<text class=\"size\" y=\"11\">" + EscapeXml(size) + "</text>";
   return svg + "</g>\n";
 }
 
-struct DrawnBuffers {
-  std::string shapes;
-  std::string labels;
-};
+constexpr Pixels kLargeEnough = 10;  // To point at.
+constexpr Pixels kOutlined = 35;     // Less than this is all outline.
 
-DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offsets,
-                         const std::vector<DrawnPiece>& pieces, const Panel& panel) {
-  constexpr Pixels kLargeEnough = 10;  // To point at.
-  constexpr Pixels kOutlined = 35;     // Less than this is all outline.
-  const std::vector<int> colors =
-      internal::ColorBuffers(problem, pieces, static_cast<int>(kColors.size()));
-  const std::vector<Outline> outlines = Outlines(pieces, panel);
-
+// Whether each outline is an element of its own: those large enough to point at, and of too many
+// the largest.
+std::vector<bool> ChooseElements(const std::vector<Outline>& outlines, const Panel& panel) {
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < outlines.size(); ++i) {
     const Box box = BoxOf(outlines[i].widest, panel);
@@ -398,27 +307,40 @@ DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offse
       return Area(BoxOf(outlines[a].widest, panel)) > Area(BoxOf(outlines[b].widest, panel));
     });
     large.resize(kMaxElements);
-    std::sort(large.begin(), large.end());
   }
+  std::vector<bool> chosen(outlines.size());
+  for (const std::size_t i : large) chosen[i] = true;
+  return chosen;
+}
 
+std::string ColorClass(std::size_t color) { return "c" + std::to_string(color); }
+
+struct DrawnBuffers {
+  std::string shapes;
+  std::string labels;
+};
+
+DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offsets,
+                         const Panel& panel) {
+  const std::vector<DrawnPiece> pieces = DrawnPieces(problem, offsets);
+  const std::vector<int> colors = ColorBuffers(problem, pieces, static_cast<int>(kColors.size()));
+  const std::vector<Outline> outlines = Outlines(pieces, panel);
+  const std::vector<bool> is_element = ChooseElements(outlines, panel);
   std::array<std::vector<std::string>, kColors.size()> small_paths;
   std::string thin;
   std::string outlined;
   std::string labels;
-  auto next_large = large.begin();
   for (std::size_t i = 0; i < outlines.size(); ++i) {
     const Outline& outline = outlines[i];
     const auto color = static_cast<std::size_t>(colors[outline.buffer]);
-    if (next_large == large.end() || *next_large != i) {
+    if (!is_element[i]) {
       small_paths[color].push_back(outline.Path());
       continue;
     }
-    ++next_large;
     const Buffer& buffer = problem.buffers[outline.buffer];
     const Box box = BoxOf(outline.widest, panel);
     (std::min(box.width(), box.height()) < kOutlined ? thin : outlined) +=
-        "<path class=\"c" + std::to_string(color) + "\" d=\"" + outline.Path() + "\">" +
-        Tooltip(buffer, offsets[outline.buffer]) + "</path>\n";
+        Close(Path(ColorClass(color), outline.Path()), Tooltip(buffer, offsets[outline.buffer]));
     labels += Label(buffer, box);
   }
   std::string svg = "<g class=\"thin\">\n";
@@ -427,9 +349,9 @@ DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offse
     if (paths.empty()) continue;
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-    svg += "<path class=\"c" + std::to_string(color) + "\" d=\"";
-    for (const std::string& path : paths) svg += path;
-    svg += "\"/>\n";
+    std::string all;
+    for (const std::string& path : paths) all += path;
+    svg += Close(Path(ColorClass(color), all));
   }
   svg += thin + "</g>\n<g class=\"outlined\">\n" + outlined + "</g>\n";
   return {svg, "<g class=\"labels\">\n" + labels + "</g>\n"};
@@ -437,28 +359,15 @@ DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offse
 
 // --- The live load ---------------------------------------------------------------------------
 
-struct Peak {
-  Step start = 0;
-  Step end = 0;
-  Bytes load = 0;
-};
-
-Peak PeakOf(const std::vector<LoadStep>& curve) {
-  Peak peak;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    if (curve[i].load > peak.load) peak = {curve[i].start, curve[i + 1].start, curve[i].load};
-  }
-  return peak;
-}
-
 // The curve itself where it has fewer changes than there are columns of pixels; else the highest
 // load in each column, so that no peak is lost.
-std::vector<Point> CurvePoints(const std::vector<LoadStep>& curve, const Panel& panel) {
+std::vector<Point> CurvePoints(const Curve& curve, const Panel& panel) {
+  const bool dense = curve.steps.size() > static_cast<std::size_t>(panel.width() / 10);
   std::vector<Point> points;
-  for (const LoadStep& step : curve) {
-    const Point point{panel.X(step.start), panel.Y(step.load)};
-    const bool same_column = !points.empty() && point.x / 10 == points.back().x / 10;
-    if (same_column && curve.size() > static_cast<std::size_t>(panel.width() / 10)) {
+  for (std::size_t i = 0; i < curve.steps.size(); ++i) {
+    if (i > 0 && curve.live[i] == curve.live[i - 1]) continue;
+    const Point point{panel.X(curve.steps[i]), panel.Y(curve.live[i])};
+    if (dense && !points.empty() && point.x / 10 == points.back().x / 10) {
       points.back().y = std::min(points.back().y, point.y);
     } else {
       points.push_back(point);
@@ -467,7 +376,7 @@ std::vector<Point> CurvePoints(const std::vector<LoadStep>& curve, const Panel& 
   return points;
 }
 
-std::string DrawLoad(const std::vector<LoadStep>& curve, const Panel& panel) {
+std::string DrawLoad(const Curve& curve, const Panel& panel) {
   std::string path = "M" + At({panel.left, panel.bottom});
   Point from{panel.left, panel.bottom};
   for (const Point point : CurvePoints(curve, panel)) {
@@ -475,43 +384,44 @@ std::string DrawLoad(const std::vector<LoadStep>& curve, const Panel& panel) {
     if (point.y != from.y) path += "V" + Tenths(point.y);
     from = point;
   }
-  path += "H" + Tenths(panel.right) + "V" + Tenths(panel.bottom);
-  return "<path class=\"load\" d=\"" + path + "\"/>\n";
+  return Close(Path("load", path + "H" + Tenths(panel.right) + "V" + Tenths(panel.bottom)));
 }
 
-Pixels PeakX(const Peak& peak, const Panel& panel) {
+// The peak for as long as the load stays there, whatever buffers it is made of.
+PeakFacts WholePeak(const Problem& problem, const Curve& curve) {
+  PeakFacts peak = ExaminePeak(problem, nullptr, curve);
+  for (std::size_t i = 0; i + 1 < curve.steps.size(); ++i) {
+    if (curve.steps[i] == peak.end && curve.live[i] == peak.load) peak.end = curve.steps[i + 1];
+  }
+  return peak;
+}
+
+Pixels PeakX(const PeakFacts& peak, const Panel& panel) {
   return (panel.X(peak.start) + panel.X(peak.end)) / 2;
 }
 
-std::string DrawPeak(const Peak& peak, const Panel& panel) {
+std::string DrawPeak(const PeakFacts& peak, const Panel& panel) {
   const Pixels x = PeakX(peak, panel);
   const Pixels y = panel.Y(peak.load);
   const std::string text = "peak load " + FormatBytes(peak.load) + " at steps [" +
                            Grouped(peak.start) + ", " + Grouped(peak.end) + ")";
-  const Pixels half = WidthOf(text) * kFont / 200 + 40;
-  Pixels center = x;
-  center = std::min(center, panel.right - half);
-  center = std::max(center, panel.left + half);
-  return Line({x, panel.top}, {x, panel.bottom}, "peak") + "<circle class=\"dot\"" +
-         Attribute("cx", x) + Attribute("cy", y) + " r=\"3.2\"/>\n" +
+  const Pixels half = TextWidth(text) / 2 + 40;
+  const Pixels center = std::max(std::min(x, panel.right - half), panel.left + half);
+  return Line({x, panel.top}, {x, panel.bottom}, "peak") + Close(Circle("dot", {x, y}, 32)) +
          Text({center, panel.top - 70}, "note mid", text);
 }
 
 // --- All of it -------------------------------------------------------------------------------
 
-constexpr std::string_view kStyle =
-    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,"
-    "'Liberation Sans',sans-serif;fill:#333}\n"
-    ".title{font-size:17px;font-weight:600;fill:#111}\n"
-    ".subtitle{font-size:12px;fill:#555}\n"
+constexpr std::string_view kNamesStyle =
     ".legend{font-size:11px;fill:#444}\n"
     ".tick{font-size:11px;fill:#555}\n"
     ".axis{font-size:11px;fill:#555}\n"
     ".note{font-size:11px;fill:#222}\n"
     ".name{font-size:11px;font-weight:600}\n"
-    ".value{font-size:11px;fill:#444}\n"
-    ".mid{text-anchor:middle}\n"
-    ".end{text-anchor:end}\n"
+    ".value{font-size:11px;fill:#444}\n";
+
+constexpr std::string_view kShapesStyle =
     ".panel{fill:#f0f1f3}\n"
     ".frame{fill:none;stroke:#9a9fa8;stroke-width:1}\n"
     ".grid{fill:none;stroke:#dcdfe4;stroke-width:1}\n"
@@ -538,7 +448,7 @@ constexpr std::string_view kMarkStyle =
     ".in{fill:#004488;stroke:#004488;stroke-width:1.4;pointer-events:none}\n"
     ".out{fill:#bb3344;stroke:#bb3344;stroke-width:1.4;pointer-events:none}\n";
 
-// What the plan is worth, in a line.
+// How good the plan is, in a line.
 std::string Subtitle(const Problem& problem, Bytes height, Bytes lower_bound) {
   const std::size_t count = problem.buffers.size();
   std::string text = Grouped(static_cast<std::int64_t>(count)) +
@@ -580,70 +490,75 @@ std::string DrawMarks(const Problem& problem, const Placement& placement,
     if (marks[b].retrieved) in += edge(start, start + tip);
     if (marks[b].spilled) out += edge(end - tip, end);
   }
-  std::string svg;
-  if (!in.empty()) svg += "<path class=\"in\" d=\"" + in + "\"/>\n";
-  if (!out.empty()) svg += "<path class=\"out\" d=\"" + out + "\"/>\n";
-  return svg;
+  return (in.empty() ? "" : Close(Path("in", in))) + (out.empty() ? "" : Close(Path("out", out)));
 }
 
 // From right to left; entries that would reach `left` are left out.
 std::string Legend(Pixels left, Pixels right, Pixels y, bool marks) {
   std::string svg;
   const auto entry = [&](std::string_view text, Pixels symbol, auto draw) {
-    const Pixels width = WidthOf(text) * kFont / 100;
-    const Pixels from = right - width - symbol - 50;
+    const Pixels from = right - TextWidth(text) - symbol - 50;
     if (from < left) return;
     svg += draw(from);
-    svg += Text({from + symbol + 50, y + 38}, "legend", text);
+    svg += Text({from + symbol + 50, y + kBaseline}, "legend", text);
     right = from - 160;
   };
-  const auto swatch = [&](std::string_view attributes) {
-    return [&, attributes](Pixels x) {
-      return "<rect" + Attribute("x", x) + Attribute("y", y - 50) + " width=\"12\" height=\"10\" " +
-             std::string(attributes) + "/>\n";
+  const auto swatch = [&](Pixels x, Pixels width, std::string_view attributes) {
+    return "<rect" + Attribute("x", x) + Attribute("y", y - 50) + Attribute("width", width) +
+           " height=\"10\" " + std::string(attributes) + "/>\n";
+  };
+  const auto arrow = [&](std::string_view name) {
+    return [&, name](Pixels x) {
+      return Close(Path(name, "M" + At({x + 20, y - 50}) + "L" + At({x + 80, y}) + "L" +
+                                  At({x + 20, y + 50}) + "Z"));
     };
   };
   if (marks) {
-    const auto arrow = [&](std::string_view name) {
-      return [&, name](Pixels x) {
-        return "<path class=\"" + std::string(name) + "\" d=\"M" + At({x + 20, y - 50}) + "L" +
-               At({x + 80, y}) + "L" + At({x + 20, y + 50}) + "Z\"/>\n";
-      };
-    };
     entry("written out", 100, arrow("out"));
     entry("brought in", 100, arrow("in"));
   }
-  entry("live load", 120, swatch("class=\"load\""));
-  entry("free", 120, swatch("class=\"panel\" stroke=\"#9a9fa8\""));
+  entry("live load", 120, [&](Pixels x) { return swatch(x, 120, "class=\"load\""); });
+  entry("free", 120,
+        [&](Pixels x) { return swatch(x, 120, "class=\"panel\" stroke=\"#9a9fa8\""); });
   entry("buffers, coloured only to tell neighbours apart", 480, [&](Pixels x) {
     std::string chips;
-    for (std::size_t i = 0; i < 4; ++i) {
-      chips += "<rect" + Attribute("x", x + static_cast<Pixels>(i) * 120) + Attribute("y", y - 50) +
-               " width=\"11\" height=\"10\" class=\"c" + std::to_string(i) + "\"/>\n";
+    for (Pixels i = 0; i < 4; ++i) {
+      chips += swatch(x + i * 120, 110, "class=\"c" + std::to_string(i) + "\"");
     }
     return chips;
   });
   return svg;
 }
 
-std::string Colors() {
-  std::string css;
+// --- All of it -------------------------------------------------------------------------------
+
+std::string Style(bool marks) {
+  std::string css = std::string(kTextStyle) + "}\n";
+  css.append(kTitleStyle).append(kNamesStyle).append(kAnchorStyle).append(kShapesStyle);
+  if (marks) css += kMarkStyle;
   for (std::size_t i = 0; i < kColors.size(); ++i) {
-    css += ".c" + std::to_string(i) + "{fill:" + std::string(kColors[i]) + "}\n";
+    css += "." + ColorClass(i) + "{fill:" + std::string(kColors[i]) + "}\n";
   }
   return css;
 }
 
-}  // namespace
+// Where everything lies.
+struct Layout {
+  Pixels width;
+  Pixels height;
+  bool roomy;      // Room for a subtitle, a legend and the names of levels.
+  bool has_strip;  // Room for the live load.
+  Panel main;
+  Panel strip;
+};
 
-std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes lower_bound,
-                     const SvgOptions& options) {
-  const Pixels width = Pixels{std::max(options.width, 200)} * 10;
-  const Pixels height = Pixels{std::max(options.height, 150)} * 10;
-  const std::vector<DrawnPiece> pieces = Pieces(problem, placement.offsets);
-  const std::vector<LoadStep> curve = LoadCurve(pieces);
-  const Peak peak = PeakOf(curve);
-
+Layout LayOut(const Problem& problem, const std::vector<Level>& levels, Bytes peak_load,
+              const SvgOptions& options) {
+  Layout layout{};
+  layout.width = Pixels{std::max(options.width, 200)} * 10;
+  layout.height = Pixels{std::max(options.height, 150)} * 10;
+  layout.roomy = layout.width >= 5000;
+  layout.has_strip = layout.height >= 3000;
   Step first = 0;
   Step last = 1;
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
@@ -651,83 +566,78 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
     first = b == 0 ? buffer.start : std::min(first, buffer.start);
     last = b == 0 ? buffer.end : std::max(last, buffer.end);
   }
+  Bytes most = 1;
+  for (const Level& level : levels) most = level.above ? most : std::max(most, level.bytes);
+  most += most / 50;  // Air above the highest line.
+  const Pixels left = 800;
+  const Pixels right = layout.width - (layout.roomy ? 1180 : 150);
+  const Pixels top = layout.roomy ? 720 : 300;
+  const Pixels bottom = layout.height - 470;
+  const Pixels strip_top = bottom - std::clamp<Pixels>(layout.height / 7, 500, 1200);
+  const Pixels main_bottom = layout.has_strip ? strip_top - 330 : bottom;
+  const Bytes strip_most = std::max<Bytes>(peak_load + peak_load / 8, 1);
+  layout.main = {{left, top, right, main_bottom}, first, last, most};
+  layout.strip = {{left, strip_top, right, bottom}, first, last, strip_most};
+  return layout;
+}
 
-  // A capacity far above the plan would press it flat: it is then named, but not drawn.
-  const Bytes drawn_height = std::max<Bytes>({placement.height, lower_bound, 1});
+// From the highest to the lowest. A capacity far above the plan would press it flat: it is then
+// named, but not drawn.
+std::vector<Level> LevelsOf(const Problem& problem, Bytes height, Bytes lower_bound) {
   std::vector<Level> levels;
-  Bytes most = drawn_height;
   if (problem.capacity) {
-    const bool above = *problem.capacity / 2 > drawn_height;
+    const bool above = *problem.capacity / 2 > std::max<Bytes>({height, lower_bound, 1});
     levels.push_back({"capacity", "capacity", *problem.capacity, true, above});
-    if (!above) most = std::max(most, *problem.capacity);
   }
-  levels.push_back({"height", "height", placement.height, false});
+  levels.push_back({"height", "height", height, false});
   levels.push_back({"lower bound", "bound", lower_bound, true});
   std::stable_sort(levels.begin(), levels.end(),
                    [](const Level& a, const Level& b) { return a.bytes > b.bytes; });
-  most += most / 50;  // Air above the highest line.
+  return levels;
+}
 
-  const bool roomy = width >= 5000;
-  const bool has_strip = height >= 3000;
-  const Pixels left = 800;
-  const Pixels right = width - (roomy ? 1180 : 150);
-  const Pixels top = roomy ? 720 : 300;
-  const Pixels bottom = height - 470;
-  const Pixels strip_height = std::clamp<Pixels>(height / 7, 500, 1200);
-  const Panel main{left,  top,  right, has_strip ? bottom - strip_height - 330 : bottom,
-                   first, last, most};
-  const Panel strip{left,
-                    bottom - strip_height,
-                    right,
-                    bottom,
-                    first,
-                    last,
-                    std::max<Bytes>(peak.load + peak.load / 8, 1)};
+std::string DrawStrip(const Curve& curve, const PeakFacts& peak, const Panel& strip) {
+  return Close(Rectangle("panel", strip)) + ByteAxis(strip, "live load", 300) +
+         DrawLoad(curve, strip) + Close(Rectangle("frame", strip)) +
+         (peak.load > 0 ? DrawPeak(peak, strip) : "");
+}
 
+}  // namespace
+}  // namespace internal::report
+
+std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes lower_bound,
+                     const SvgOptions& options) {
+  using namespace internal::report;
+  const Curve curve = CurveOf(problem);
+  const PeakFacts peak = WholePeak(problem, curve);
+  const std::vector<Level> levels = LevelsOf(problem, placement.height, lower_bound);
+  const Layout layout = LayOut(problem, levels, peak.load, options);
+  const Panel& main = layout.main;
   const std::string title = options.title.empty() ? "Memory plan" : options.title;
   const std::string subtitle = Subtitle(problem, placement.height, lower_bound);
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + Tenths(width) +
-                    "\" height=\"" + Tenths(height) + "\" viewBox=\"0 0 " + Tenths(width) + " " +
-                    Tenths(height) + "\" role=\"img\" aria-label=\"" + EscapeXml(title) + ": " +
-                    subtitle + "\">\n<style>\n" + std::string(kStyle) +
-                    std::string(options.marks.empty() ? std::string_view() : kMarkStyle) +
-                    Colors() + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+  const bool marks = !options.marks.empty();
 
-  const Pixels text_width = width - 480;
-  const auto most_characters = static_cast<std::size_t>(text_width / 100);
-  svg += Text({240, roomy ? 310 : 210}, "title", EscapeXml(Truncate(title, most_characters)));
-  if (roomy) {
-    svg += Text({240, 520}, "subtitle", subtitle);
-    const Pixels subtitle_end = 240 + WidthOf(subtitle) * 120 / 100;
-    svg += Legend(subtitle_end + 200, width - 240, 480, !options.marks.empty());
+  std::string svg =
+      OpenSvg(layout.width, layout.height,
+              "aria-label=\"" + EscapeXml(title) + ": " + subtitle + "\"", "", Style(marks));
+  svg += Title(layout.roomy ? 310 : 210, title, layout.width);
+  if (layout.roomy) {
+    svg += Text({kMargin, 520}, "subtitle", subtitle);
+    const Pixels subtitle_end = kMargin + TextWidth(subtitle, 120);
+    svg += Legend(subtitle_end + 200, layout.width - kMargin, 480, marks);
   }
-
-  const auto rectangle = [](const Panel& panel, std::string_view classes) {
-    return "<rect class=\"" + std::string(classes) + "\"" + Attribute("x", panel.left) +
-           Attribute("y", panel.top) + Attribute("width", panel.width()) +
-           Attribute("height", panel.height()) + "/>\n";
-  };
-  svg += rectangle(main, "panel");
-  svg += ByteAxis(main, "offset", 420);
-  const auto [buffers, labels] = DrawBuffers(problem, placement.offsets, pieces, main);
-  svg += buffers;
-  svg += DrawMarks(problem, placement, options.marks, main);
-  svg += rectangle(main, "frame");
-  if (has_strip && peak.load > 0) {
+  svg += Close(Rectangle("panel", main)) + ByteAxis(main, "offset", 420);
+  const DrawnBuffers buffers = DrawBuffers(problem, placement.offsets, main);
+  svg += buffers.shapes + DrawMarks(problem, placement, options.marks, main);
+  svg += Close(Rectangle("frame", main));
+  if (layout.has_strip && peak.load > 0) {
     const Pixels x = PeakX(peak, main);
     svg += Line({x, main.top}, {x, main.bottom}, "peak");
   }
-  svg += LevelLines(levels, main);
-  svg += labels;
-  if (roomy) svg += LevelLabels(levels, main);
-  if (has_strip) {
-    svg += rectangle(strip, "panel");
-    svg += ByteAxis(strip, "live load", 300);
-    svg += DrawLoad(curve, strip);
-    svg += rectangle(strip, "frame");
-    if (peak.load > 0) svg += DrawPeak(peak, strip);
-  }
-  svg += StepAxis(main, has_strip ? strip : main);
+  svg += LevelLines(levels, main) + buffers.labels;
+  if (layout.roomy) svg += LevelLabels(levels, main);
+  if (layout.has_strip) svg += DrawStrip(curve, peak, layout.strip);
+  svg += StepAxis(main, layout.has_strip ? layout.strip : main);
   return svg + "</svg>\n";
 }
 
