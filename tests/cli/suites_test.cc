@@ -287,7 +287,7 @@ TEST(Runner, CountsOnlyPlansOfTheRequestedAlgorithms) {
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   problem.capacity = 8;
   Runner runner = BerthRunner("", *MethodFromName("telamalloc"), {});
-  runner.options.guided.heuristic_first = false;
+  runner.baseline_options.settings["telamalloc.heuristic_first"] = "off";
   const RunResult found = RunOnce(runner, {problem, "", "", 1, {}, /*keep_offsets=*/true});
   EXPECT_EQ(found.verdict, Verdict::kSolved);
   EXPECT_EQ(found.offsets.size(), 3U);
@@ -326,10 +326,10 @@ TEST(Caching, GivesTheAddressesOfTheSimulation) {
       buffer.size = 1 + buffer.size * (seed % 3 == 0 ? 500 : seed % 3 == 1 ? 20'000 : 3);
       buffer.alignment = 1;
     }
-    PlaceOptions options;
-    options.algorithm = Algorithm::kPytorchCaching;
+    BaselineOptions options;
+    options.baseline = Baseline::kPytorchCaching;
     Budget budget;
-    const auto expected = Place(problem, options, budget);
+    const auto expected = PlaceWithBaseline(problem, options, budget);
     ASSERT_TRUE(expected && expected->best) << expected.error().message;
     caching::Allocator allocator;
     std::vector<caching::Block*> blocks(problem.buffers.size());

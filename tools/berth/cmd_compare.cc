@@ -88,7 +88,7 @@ Result<OllaOrder> FindOllaOrder(const Graph& graph, const SearchArguments& limit
                                 bool& interrupted) {
   Budget none;
   none.Cancel();
-  const auto size = OrderByOlla(graph, {}, none);  // Counts its variables.
+  const auto size = ScheduleByOlla(graph, {}, none);  // Counts its variables.
   if (!size) return tl::unexpected(size.error());
   OllaOrder found;
   if (size->variables > kMostVariables) {

@@ -21,7 +21,7 @@ Result<ExitCode> Run(const EncodeArguments& arguments) {
   }
   const auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());
-  const auto text = EncodeAsLp(input->problem, arguments.minimize);
+  const auto text = WriteLp(input->problem, arguments.minimize);
   if (!text) return tl::unexpected(text.error());
   if (auto written = WriteFile(arguments.output, *text); !written) {
     return tl::unexpected(written.error());

@@ -37,7 +37,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
                   answer,
                   {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
                   arguments.outputs};
-  if (arguments.search.method.solver) {
+  if (arguments.search.method.baseline) {
     planned.provenance.method = std::string(MethodName(arguments.search.method));
   }
   planned.interrupted = search.interrupted();

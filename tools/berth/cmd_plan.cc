@@ -68,7 +68,7 @@ double ShareOfRemedies(const PlanArguments& arguments, const PlanOptions& option
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
-  if (arguments.search.method.solver) {
+  if (arguments.search.method.baseline) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--algorithm: berth plan places by Berth's own algorithms; write the table with "
                 "-o plan.csv and give it to berth place for others");

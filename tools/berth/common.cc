@@ -86,6 +86,25 @@ std::string ValueName(const OptionInfo& info) {
   return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
 }
 
+std::string HelpOf(const OptionInfo& info) {
+  std::string sentence(info.sentence);
+  if (info.name == "algorithm") sentence += " All are listed below.";
+  if (ValueName(info) == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
+  return sentence + " Default: " + std::string(info.default_value) + ".";
+}
+
+void AddBaselineSetting(CLI::App& app, const OptionInfo& info, SearchArguments& arguments) {
+  const std::string flag = FlagOf(info.name);
+  const auto set = [&arguments, info, flag](const std::string& value) {
+    if (!SetOption(arguments.baseline_options, info.name, value)) {
+      UsageError(flag, Refusal(info, value));
+    }
+  };
+  app.add_option_function<std::string>(flag, set, HelpOf(info))
+      ->type_name(ValueName(info))
+      ->group("Settings of baselines");
+}
+
 void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& arguments) {
   const std::string flag = FlagOf(info.name);
   const auto set = [&arguments, info, flag](const std::string& value) {
@@ -98,13 +117,8 @@ void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& argu
       UsageError(flag, Refusal(info, value));
     }
   };
-  std::string sentence(info.sentence);
-  const std::string value_name = ValueName(info);
-  if (info.name == "algorithm") sentence += " All are listed below.";
-  if (value_name == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
-  (sentence += " Default: ") += std::string(info.default_value) + ".";
-  app.add_option_function<std::string>(flag, set, sentence)
-      ->type_name(value_name)
+  app.add_option_function<std::string>(flag, set, HelpOf(info))
+      ->type_name(ValueName(info))
       ->group(GroupOf(info.name));
 }
 
@@ -335,22 +349,8 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
     }
   }
   AddLimits(app, arguments);
-  if (SolverRows().empty() || !without.empty()) return;
-  const auto set = [&arguments](const std::string& value) {
-    if (value != "on" && value != "off") {
-      UsageError("--cp-restarts", Quoted(value) + " is not allowed; it must be on|off");
-    }
-    arguments.method_options.cp_restarts = value == "on";
-  };
-  app.add_option_function<std::string>(
-         "--cp-restarts", set,
-         "Whether --algorithm cp starts again now and then, keeping what failed. Default: on.")
-      ->type_name("on|off")
-      ->group("Search");
-  app.add_option("--ilp-solver", arguments.method_options.ilp_solver,
-                 "What solves --algorithm ilp. Default: the first of them that this build has.")
-      ->type_name("cbc|highs")
-      ->group("Search");
+  if (!without.empty()) return;
+  for (const OptionInfo& info : BaselineSettings()) AddBaselineSetting(app, info, arguments);
 }
 
 void AddLimits(CLI::App& app, SearchArguments& arguments) {
@@ -381,7 +381,7 @@ std::vector<std::string> CompleteArguments(const CLI::App& berth,
     return arguments;
   }
   std::vector<std::string> switches;
-  for (const auto options : {Options(), ScheduleOptionTable()}) {
+  for (const auto options : {Options(), BaselineSettings(), ScheduleOptionTable()}) {
     for (const OptionInfo& info : options) {
       if (IsSwitch(info)) switches.push_back(FlagOf(info.name));
     }
@@ -416,16 +416,17 @@ std::string AlgorithmsHelp() {
     }
     help += "  " + name + Wrap(text, TextWidth(), kIndent) + "\n";
   }
-  const std::vector<SolverRow> solvers = SolverRows();
-  if (!solvers.empty()) help += "Other solvers, to compare with:\n";
-  for (const SolverRow& row : solvers) {
-    std::string name = row.name;
+  help += "Baselines, to compare with:\n";
+  for (const BaselineInfo& info : Baselines()) {
+    std::string name(info.name);
     name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
-    const std::string engine =
-        row.engine.empty() ? "not in this build, needs " + row.package : row.engine;
-    help += "  " + name +
-            Wrap(row.summary + " [" + row.source + "; " + engine + "]", TextWidth(), kIndent) +
-            "\n";
+    std::string text = std::string(info.summary) + " [" + std::string(info.source);
+    if (!info.available()) {
+      text += "; not in this build, needs " + std::string(info.package);
+    } else if (!info.package.empty()) {
+      text += "; " + info.engine;
+    }
+    help += "  " + name + Wrap(text + "]", TextWidth(), kIndent) + "\n";
   }
   return help;
 }
@@ -433,7 +434,7 @@ std::string AlgorithmsHelp() {
 WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
     : options_(arguments.options),
       method_(arguments.method),
-      method_options_(arguments.method_options) {
+      baseline_options_(arguments.baseline_options) {
   if (arguments.time_limit) {
     budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
     if (budget_.has_time_limit()) {
@@ -454,7 +455,7 @@ WatchedSearch::~WatchedSearch() {
 }
 
 Result<PlanAnswer> WatchedSearch::Place(const Problem& problem) {
-  auto answer = PlaceBy(method_, problem, options_, method_options_, budget_);
+  auto answer = PlaceBy(method_, problem, options_, baseline_options_, budget_);
   progress_.Stop();
   return answer;
 }
@@ -485,7 +486,7 @@ Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) 
 }
 
 Result<OllaAnswer> WatchedSearch::Olla(const Graph& graph, const OllaOptions& options) {
-  return OrderByOlla(graph, options, budget_);
+  return ScheduleByOlla(graph, options, budget_);
 }
 
 PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {

@@ -16,6 +16,7 @@
 
 #include "berth/budget.h"
 #include "berth/io.h"
+#include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/plan.h"
 #include "berth/problem.h"
@@ -121,11 +122,12 @@ struct Input {
 struct SearchArguments {
   PlaceOptions options;  // All but the algorithm.
   Method method;
-  MethodOptions method_options;
+  BaselineOptions baseline_options;  // Its settings alone.
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
-// --time-limit, --node-limit and a flag for each row of Options() but `without`.
+// --time-limit, --node-limit and a flag for each row of Options() except `without`; if that is
+// empty, also for each row of BaselineSettings().
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
 // --time-limit and --node-limit alone.
@@ -154,7 +156,7 @@ class WatchedSearch {
   [[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, ScheduleOptions options);
   // Of the arguments, the placement's options count as well as the limits.
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
-  // OLLA's integer program; as OrderByOlla().
+  // OLLA's integer program; as ScheduleByOlla().
   [[nodiscard]] Result<OllaAnswer> Olla(const Graph& graph, const OllaOptions& options);
   // For searches that have no name here: within the limits, and ended by Ctrl-C.
   template <typename Search>
@@ -170,7 +172,7 @@ class WatchedSearch {
     Budget after;
     if (budget_.has_time_limit()) after.SetTimeLimit(left);
     if (interrupted()) after.Cancel();
-    after.SetOnPoll([&] {
+    const internal::PollListener listener(after, [&] {
       if (interrupted()) after.Cancel();
     });
     return search(after);
@@ -183,7 +185,7 @@ class WatchedSearch {
   ProgressLine progress_;
   PlaceOptions options_;
   const Method method_;
-  const MethodOptions method_options_;
+  const BaselineOptions baseline_options_;
 };
 
 // Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.

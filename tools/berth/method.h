@@ -1,5 +1,5 @@
-// tools/berth/method.h -- what --algorithm names: an algorithm of berth/place.h, or a solver of
-// berth/baselines.h, which a build may lack.
+// tools/berth/method.h -- what --algorithm names: an algorithm of berth/place.h or a baseline of
+// berth/baselines.h.
 #ifndef BERTH_TOOLS_BERTH_METHOD_H_
 #define BERTH_TOOLS_BERTH_METHOD_H_
 
@@ -10,8 +10,6 @@
 
 #include "berth/baselines.h"
 #include "berth/budget.h"
-#include "berth/graph.h"
-#include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
@@ -20,49 +18,25 @@ namespace berth::internal {
 
 struct Method {
   Algorithm algorithm = Algorithm::kAuto;
-  std::optional<Solver> solver = {};  // Instead of the algorithm.
+  std::optional<Baseline> baseline = {};  // Instead of the algorithm.
 };
 
-// The names of all solvers are known to every build. Nothing where nothing has that name.
+// Every build knows the names of all baselines. Nothing where nothing has that name.
 [[nodiscard]] std::optional<Method> MethodFromName(std::string_view name);
 [[nodiscard]] std::string_view MethodName(const Method& method);
 [[nodiscard]] std::vector<std::string> MethodNames();
 
-// Error: kUnsupported for a solver that this build lacks, saying what it needs.
+// Error: kUnsupported for a baseline whose solver this build lacks, saying what it needs.
 [[nodiscard]] Result<void> CheckAvailable(const Method& method);
 
-// What only solvers have.
-struct MethodOptions {
-  bool cp_restarts = true;
-  std::string ilp_solver;  // Empty: the first there is.
-};
-
-// Place() or PlaceWithSolver(). Of `options`, a solver heeds minimize, seed and progress.
+// Place() or PlaceWithBaseline(). A baseline takes minimize, seed and progress from `options` and
+// its settings from `baseline_options`.
 [[nodiscard]] Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                                           const PlaceOptions& options,
-                                          const MethodOptions& method_options, Budget& budget);
+                                          const BaselineOptions& baseline_options, Budget& budget);
 
 // Whether this build has a solver for OLLA's integer program.
 [[nodiscard]] bool HasOlla();
-// As ScheduleByOlla() and PreplacePyramid(). Error: kUnsupported also where the build has no
-// solvers.
-[[nodiscard]] Result<OllaAnswer> OrderByOlla(const Graph& graph, const OllaOptions& options,
-                                             Budget& budget);
-[[nodiscard]] Result<Problem> Preplace(const Problem& problem);
-
-// As WriteLp(). Error: kUnsupported also where the build has no solvers.
-[[nodiscard]] Result<std::string> EncodeAsLp(const Problem& problem, bool minimize);
-
-// One row for each solver: what --help and docs/options.md say.
-struct SolverRow {
-  std::string name;
-  std::string summary;
-  std::string source;
-  std::string engine;  // Empty: not in this build.
-  std::string package;
-};
-// None where the build has no solvers.
-[[nodiscard]] std::vector<SolverRow> SolverRows();
 
 }  // namespace berth::internal
 

@@ -191,7 +191,8 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
   if (runner.node_limit) budget.SetNodeLimit(*runner.node_limit);
   const std::clock_t clock_begin = std::clock();
-  const auto answer = PlaceBy(*runner.method, request.problem, options, {}, budget);
+  const auto answer =
+      PlaceBy(*runner.method, request.problem, options, runner.baseline_options, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);

@@ -33,6 +33,7 @@ struct Runner {
   std::string infeasible_text = {};
   // Berth within this process: what else it is asked for; the seed comes with each request.
   PlaceOptions options = {};
+  BaselineOptions baseline_options = {};  // Its settings alone.
   std::optional<std::int64_t> node_limit = {};
   // Place() ends with a greedy plan where a search has none, and that may fit: where searches are
   // compared, only plans that these algorithms found count. Empty: any.

@@ -41,11 +41,11 @@ SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const F
                     const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
   if (rule == Rule::kNiche) {
-    NicheSearch niche(instance, NicheOptions{}, options.parameters.seed);
-    return niche.Search(capacity, steps, budget);
+    return niche::MakeSearch(instance, {}, options.parameters.seed)
+        ->Decide({capacity, steps}, budget);
   }
   const Overlaps overlaps = FindOverlaps(instance);
-  TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+  TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
   RestartingRule restarting;
   // A forest without trees gives all candidates the same score.
   const Forest none{kNumFeatures, 0, {}, {}, 5};

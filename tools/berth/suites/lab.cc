@@ -209,10 +209,11 @@ Contender Lab::Contend(std::string_view key) {
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
   // Of a search, what it found itself; `auto` is all of them together.
-  contender.runner.options.guided.heuristic_first = false;
-  const bool searches =
-      Info(method->algorithm).exact || method->algorithm == Algorithm::kTelaMalloc;
-  if (!method->solver && searches && key != "auto") {
+  SetOption(contender.runner.options, "guided.heuristic_first", "off").value();
+  contender.runner.baseline_options.settings["telamalloc.heuristic_first"] = "off";
+  const bool searches = method->baseline ? *method->baseline == Baseline::kTelaMalloc
+                                         : Info(method->algorithm).exact && key != "auto";
+  if (searches) {
     contender.runner.finders = {contender.key};
   }
   return contender;

@@ -558,9 +558,9 @@ Result<void> Figure12(Lab& lab) {
       PlaceOptions options;
       options.minimize = true;
       options.progress = [&](const Progress& progress) {
-        if (!progress.height) return;
+        if (!progress.best) return;
         trace.moments.push_back(
-            {ProcessorSeconds() - start, *progress.height, progress.lower_bound});
+            {ProcessorSeconds() - start, *progress.best, progress.bound});
       };
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
@@ -626,9 +626,7 @@ Result<void> Figure11(Lab& lab) {
     Trial pinned_trial;
     if (pyramid.missing.empty()) {
       SuiteInput pinned = table;
-      auto preplaced = Preplace(table.problem);
-      if (!preplaced) return tl::unexpected(preplaced.error());
-      pinned.problem = *std::move(preplaced);
+      pinned.problem = PreplacePyramid(table.problem);
       pinned_trial =
           lab.Compare("figure 11", pinned, ordered.answer.best->peak(), {pyramid}, limit, lab.Rounds())
               .trials.front();

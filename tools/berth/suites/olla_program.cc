@@ -27,7 +27,7 @@ OllaRun RunOlla(const Graph& graph, const OllaOptions& options, double limit) {
   Budget budget;
   const ProcessorLimit processor_limit(budget, limit);
   const double start = ProcessorSeconds();
-  OllaRun run{OrderByOlla(graph, options, budget), 0};
+  OllaRun run{ScheduleByOlla(graph, options, budget), 0};
   run.seconds = ProcessorSeconds() - start;
   return run;
 }
@@ -36,7 +36,7 @@ OllaRun RunOlla(const Graph& graph, const OllaOptions& options, double limit) {
 Result<std::int64_t> CountVariables(const Graph& graph) {
   Budget budget;
   budget.Cancel();
-  const auto answer = OrderByOlla(graph, {}, budget);
+  const auto answer = ScheduleByOlla(graph, {}, budget);
   if (!answer) return tl::unexpected(answer.error());
   return answer->variables;
 }

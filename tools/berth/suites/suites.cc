@@ -66,9 +66,10 @@ std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, cons
   conditions["rounds"] = options.rounds;
   conditions["jobs"] = options.jobs;
   conditions["solvers"] = Json::object();
-  for (const SolverRow& row : SolverRows()) {
-    conditions["solvers"][row.name] =
-        row.engine.empty() ? Json("not in this build") : Json(row.engine);
+  for (const BaselineInfo& info : Baselines()) {
+    if (info.package.empty()) continue;
+    conditions["solvers"][std::string(info.name)] =
+        info.available() ? Json(info.engine) : Json("not in this build");
   }
   for (const Experiment* experiment : experiments) {
     json["experiments"][std::string(experiment->key)] = conditions;

@@ -221,17 +221,15 @@ struct Strategy {
   std::string_view name;
   std::string_view title;
   std::string_view contender;
-  GuidedOptions::Strategy strategy;
   int look;  // In charts; as in the other figures where these have it too.
 };
 // The policy, the single strategies, and Berth's own search over the same propagation.
-constexpr std::array<Strategy, 6> kStrategies = {
-    {{"candidates", "TelaMalloc", "telamalloc", GuidedOptions::Strategy::kCandidates, 1},
-     {"size", "largest size", "telamalloc", GuidedOptions::Strategy::kSize, 0},
-     {"area", "largest area", "telamalloc", GuidedOptions::Strategy::kArea, 2},
-     {"lifetime", "longest lifetime", "telamalloc", GuidedOptions::Strategy::kLifetime, 5},
-     {"lowest", "lowest position", "telamalloc", GuidedOptions::Strategy::kLowest, 4},
-     {"guided", "Berth guided", "guided", GuidedOptions::Strategy::kCandidates, 3}}};
+constexpr std::array<Strategy, 6> kStrategies = {{{"candidates", "TelaMalloc", "telamalloc", 1},
+                                                  {"size", "largest size", "telamalloc", 0},
+                                                  {"area", "largest area", "telamalloc", 2},
+                                                  {"lifetime", "longest lifetime", "telamalloc", 5},
+                                                  {"lowest", "lowest position", "telamalloc", 4},
+                                                  {"guided", "Berth guided", "guided", 3}}};
 constexpr std::size_t kFirstSingle = 1;
 constexpr std::size_t kEndSingle = 5;
 constexpr std::array<int, 4> kPercents = {105, 110, 120, 150};
@@ -393,7 +391,9 @@ Result<void> Figure14(Lab& lab) {
   std::vector<Contender> contenders;
   for (const Strategy& strategy : kStrategies) {
     Contender contender = Lab::Contend(strategy.contender);
-    contender.runner.options.guided.strategy = strategy.strategy;
+    if (strategy.contender == "telamalloc") {
+      contender.runner.baseline_options.settings["telamalloc.strategy"] = strategy.name;
+    }
     contender.runner.node_limit = cap;
     contenders.push_back(std::move(contender));
   }
