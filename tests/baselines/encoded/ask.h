@@ -1,4 +1,4 @@
-// tests/baselines/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
+// tests/baselines/encoded/ask.h -- one question to any solver, without bounds and greedy plans.
 #ifndef BERTH_TESTS_BASELINES_ENCODED_ASK_H_
 #define BERTH_TESTS_BASELINES_ENCODED_ASK_H_
 
