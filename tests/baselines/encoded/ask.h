@@ -42,7 +42,7 @@ inline Decision Ask(Baseline solver, const Problem& problem, const Encoding& enc
       return DecideByZ3(encoding, capacity, {}, kNoLimit, budget);
     case Baseline::kCsp:
       return CspSearch(problem, encoding).Decide(capacity, kNoLimit, budget);
-    case Baseline::kMetaCsp:
+    default:
       break;
   }
   return MetaCspSearch(encoding).Decide(capacity, kNoLimit, budget);
