@@ -1,4 +1,4 @@
-# XGBoost's C API, for tools/train alone. Sets BERTH_XGBOOST_FOUND and makes the target
+# XGBoost's C API, for tools/lab/train alone. Sets BERTH_XGBOOST_FOUND and makes the target
 # berth_xgboost. Debian's CMake package names a program that its package does not hold, so header
 # and library are looked for by themselves.
 find_path(BERTH_XGBOOST_INCLUDE_DIR xgboost/c_api.h)

@@ -3,7 +3,7 @@
 
 #include "tests/cli/berth_process.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -208,4 +208,4 @@ TEST_F(TerminalTest, ProgressShowsOnATerminalOnly) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -8,7 +8,7 @@
 #include "tests/graph/build.h"
 #include "tools/berth/method.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -237,4 +237,4 @@ TEST_F(PlanCommandTest, TheExamplesArePlannedWithAProof) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

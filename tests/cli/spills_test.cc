@@ -9,7 +9,7 @@
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -472,4 +472,4 @@ TEST_F(SpillsCommandTest, ShardsMakeTheWhole) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

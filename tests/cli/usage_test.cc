@@ -4,7 +4,7 @@
 #include "berth/place.h"
 #include "tests/cli/berth_process.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 class UsageTest : public CommandTest {};
@@ -155,4 +155,4 @@ TEST_F(UsageTest, AFullDiskIsNoSuccess) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

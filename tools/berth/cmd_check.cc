@@ -8,7 +8,7 @@
 #include "tools/verify/verify_order.h"
 #include "tools/verify/verify_spill.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct CheckArguments {
@@ -35,32 +35,33 @@ Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const In
   return ReadOffsets(*text, arguments.plan == "-" ? "<stdin>" : arguments.plan, input.problem);
 }
 
-std::string_view NameOf(FaultKind kind) {
+std::string_view NameOf(internal::FaultKind kind) {
   switch (kind) {
-    case FaultKind::kWrongCount:
+    case internal::FaultKind::kWrongCount:
       return "wrong-count";
-    case FaultKind::kNegative:
+    case internal::FaultKind::kNegative:
       return "negative";
-    case FaultKind::kMisaligned:
+    case internal::FaultKind::kMisaligned:
       return "misaligned";
-    case FaultKind::kPinBroken:
+    case internal::FaultKind::kPinBroken:
       return "pin-broken";
-    case FaultKind::kBeyondCapacity:
+    case internal::FaultKind::kBeyondCapacity:
       return "beyond-capacity";
-    case FaultKind::kOverlap:
+    case internal::FaultKind::kOverlap:
       return "overlap";
   }
   return {};
 }
 
-Json FaultJson(const Fault& fault, const Problem& problem, const std::vector<Bytes>& offsets) {
+Json FaultJson(const internal::Fault& fault, const Problem& problem,
+               const std::vector<Bytes>& offsets) {
   Json json;
   json["kind"] = NameOf(fault.kind);
-  if (fault.kind != FaultKind::kWrongCount) {
+  if (fault.kind != internal::FaultKind::kWrongCount) {
     json["buffer"] = problem.buffers[fault.buffer].id;
     json["offset"] = offsets[fault.buffer];
   }
-  if (fault.kind == FaultKind::kOverlap) {
+  if (fault.kind == internal::FaultKind::kOverlap) {
     json["other"] = problem.buffers[fault.other].id;
     json["other_offset"] = offsets[fault.other];
     json["steps"] = {fault.start, fault.end};
@@ -70,14 +71,15 @@ Json FaultJson(const Fault& fault, const Problem& problem, const std::vector<Byt
   return json;
 }
 
-Json ReportJson(const Report& report, const Problem& problem, const std::vector<Bytes>& offsets) {
+Json ReportJson(const internal::Report& report, const Problem& problem,
+                const std::vector<Bytes>& offsets) {
   Json json;
   json["valid"] = report.ok();
   json["height"] = report.height;
   json["capacity"] = ToJson(problem.capacity);
   json["buffers"] = problem.buffers.size();
   json["faults"] = Json::array();
-  for (const Fault& fault : report.faults) {
+  for (const internal::Fault& fault : report.faults) {
     json["faults"].push_back(FaultJson(fault, problem, offsets));
   }
   json["more_faults"] = report.more;
@@ -85,7 +87,8 @@ Json ReportJson(const Report& report, const Problem& problem, const std::vector<
   return json;
 }
 
-void PrintReport(const Report& report, const Problem& problem, const std::vector<Bytes>& offsets) {
+void PrintReport(const internal::Report& report, const Problem& problem,
+                 const std::vector<Bytes>& offsets) {
   if (report.ok()) {
     Print(Paint(Tone::kGood, "The plan holds:") + " " +
           Plural(static_cast<std::int64_t>(problem.buffers.size()), "buffer") + " in " +
@@ -94,7 +97,7 @@ void PrintReport(const Report& report, const Problem& problem, const std::vector
   }
   const auto count = static_cast<std::int64_t>(report.faults.size()) + report.more;
   Print(Paint(Tone::kBad, "The plan does not hold:") + " " + Plural(count, "fault") + ".\n");
-  for (const Fault& fault : report.faults) {
+  for (const internal::Fault& fault : report.faults) {
     Print("  " + OneLine(Describe(fault, problem, offsets)) + "\n");
   }
   if (report.more > 0) Print("  and " + FormatCount(report.more) + " more\n");
@@ -105,9 +108,9 @@ struct GraphCheck {
   Order order;
   std::vector<Bytes> offsets;
   Liveness liveness;
-  OrderReport order_report;
-  Report report;
-  std::optional<ExecutionReport> execution;
+  internal::OrderReport order_report;
+  internal::Report report;
+  std::optional<internal::ExecutionReport> execution;
 
   [[nodiscard]] bool ok() const {
     return order_report.ok() && report.ok() && (!execution || execution->ok());
@@ -132,7 +135,7 @@ Json GraphCheckJson(const Graph& graph, const GraphCheck& check) {
   json["valid"] = check.ok();
   json["peak"] = check.order_report.peak;
   json["order_faults"] = Json::array();
-  for (const OrderFault& fault : check.order_report.faults) {
+  for (const internal::OrderFault& fault : check.order_report.faults) {
     json["order_faults"].push_back(Describe(fault, graph));
   }
   json["more_order_faults"] = check.order_report.more;
@@ -144,7 +147,7 @@ Json GraphCheckJson(const Graph& graph, const GraphCheck& check) {
     run["bytes_read"] = check.execution->bytes_read;
     run["bytes_written"] = check.execution->bytes_written;
     run["clobbers"] = Json::array();
-    for (const Clobber& clobber : check.execution->clobbers) {
+    for (const internal::Clobber& clobber : check.execution->clobbers) {
       run["clobbers"].push_back(Describe(clobber, graph));
     }
     run["more_clobbers"] = check.execution->more;
@@ -153,7 +156,7 @@ Json GraphCheckJson(const Graph& graph, const GraphCheck& check) {
   return json;
 }
 
-std::string ExecutionText(const ExecutionReport& run) {
+std::string ExecutionText(const internal::ExecutionReport& run) {
   std::string text = "  Run: " + Plural(run.operators_run, "operator") + " read " +
                      FormatBytes(run.bytes_read) + " and wrote " + FormatBytes(run.bytes_written) +
                      " in an arena of " + FormatBytes(run.arena_used);
@@ -179,12 +182,13 @@ void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
       lines += "  " + OneLine(line) + "\n";
       ++count;
     };
-    for (const OrderFault& fault : check.order_report.faults) add(Describe(fault, graph));
-    for (const Fault& fault : check.report.faults) {
+    for (const internal::OrderFault& fault : check.order_report.faults) add(Describe(fault, graph));
+    for (const internal::Fault& fault : check.report.faults) {
       add(Describe(fault, check.liveness.problem, check.offsets));
     }
     if (check.execution) {
-      for (const Clobber& clobber : check.execution->clobbers) add(Describe(clobber, graph));
+      for (const internal::Clobber& clobber : check.execution->clobbers)
+        add(Describe(clobber, graph));
       count += check.execution->more;
     }
     const std::int64_t more =
@@ -200,7 +204,8 @@ void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
 Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
                            const SpillPlanFile& file, const Counting& counting) {
   const Bytes capacity = arguments.table.capacity.value_or(file.capacity);
-  const SpillReport report = VerifySpillPlan(model.graph, counting, capacity, file.plan);
+  const internal::SpillReport report =
+      internal::VerifySpillPlan(model.graph, counting, capacity, file.plan);
   if (arguments.json) {
     Json json;
     json["valid"] = report.ok();
@@ -209,7 +214,7 @@ Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
     json["spilled"] = report.traffic.spilled;
     json["retrieved"] = report.traffic.retrieved;
     json["faults"] = Json::array();
-    for (const SpillFault& fault : report.faults) {
+    for (const internal::SpillFault& fault : report.faults) {
       json["faults"].push_back(Describe(fault, model.graph, file.plan));
     }
     json["version"] = BERTH_VERSION;
@@ -222,7 +227,7 @@ Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
           FormatBytesExactly(report.traffic.retrieved) + " retrieved.\n");
   } else {
     std::string lines;
-    for (const SpillFault& fault : report.faults) {
+    for (const internal::SpillFault& fault : report.faults) {
       lines += "  " + OneLine(Describe(fault, model.graph, file.plan)) + "\n";
     }
     Print(Paint(Tone::kBad, "The plan does not hold:") + " " + (report.more ? "more than " : "") +
@@ -254,7 +259,7 @@ Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
   if (!order) return tl::unexpected(order.error());
   GraphCheck check;
   check.order = std::move(*order);
-  check.order_report = VerifyOrder(graph, check.order, model_arguments.counting);
+  check.order_report = internal::VerifyOrder(graph, check.order, model_arguments.counting);
   // Of an order that does not have each operator once, nothing more can be said.
   if (!check.order_report.live.empty() || graph.operators.empty()) {
     check.liveness = Live(graph, check.order, model_arguments.counting);
@@ -262,13 +267,13 @@ Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
     auto offsets = ReadOffsets(*plan, plan_name, check.liveness.problem);
     if (!offsets) return tl::unexpected(offsets.error());
     check.offsets = std::move(*offsets);
-    check.report = Verify(check.liveness.problem, check.offsets);
+    check.report = internal::Verify(check.liveness.problem, check.offsets);
     if (arguments.execute) {
-      std::vector<PlacedTensor> placed;
+      std::vector<internal::PlacedTensor> placed;
       for (std::size_t b = 0; b < check.offsets.size(); ++b) {
         placed.push_back({check.liveness.tensors[b], check.offsets[b]});
       }
-      check.execution = Execute(graph, check.order, placed);
+      check.execution = internal::Execute(graph, check.order, placed);
     }
   }
   if (arguments.json) {
@@ -295,7 +300,7 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
   if (!input) return tl::unexpected(input.error());
   const auto offsets = LoadOffsets(arguments, *input);
   if (!offsets) return tl::unexpected(offsets.error());
-  const Report report = Verify(input->problem, *offsets);
+  const internal::Report report = internal::Verify(input->problem, *offsets);
   if (arguments.json) {
     PrintJson(ReportJson(report, input->problem, *offsets));
   } else {
@@ -331,4 +336,4 @@ Command AddCheckCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -7,7 +7,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // Of OLLA's program by itself, unless told otherwise: small graphs need less, and large ones would
@@ -199,4 +199,4 @@ Command AddCompareCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

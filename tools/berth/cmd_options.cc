@@ -2,7 +2,7 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // A vertical bar would end the cell.
@@ -66,4 +66,4 @@ Command AddOptionsCommand(CLI::App& berth) {
           }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -7,7 +7,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct PlaceArguments {
@@ -42,7 +42,7 @@ Json Summary::ToJson() const {
   json["height"] = best ? Json(best->height) : Json(nullptr);
   json["lower_bound"] = answer.lower_bound;
   json["gap"] = best ? Json(Gap(best->height, answer.lower_bound)) : Json(nullptr);
-  json["capacity"] = internal::ToJson(input.problem.capacity);
+  json["capacity"] = cli::ToJson(input.problem.capacity);
   json["algorithm"] = answer.algorithm;
   json["nodes"] = answer.nodes;
   json["failures"] = answer.stats.failures;
@@ -53,7 +53,7 @@ Json Summary::ToJson() const {
   json["buffers"] = input.problem.buffers.size();
   json["load"] = load.load;
   json["load_step"] = load.load_step;
-  json["colliding_pins"] = internal::ToJson(collision);
+  json["colliding_pins"] = cli::ToJson(collision);
   json["seed"] = arguments.search.options.seed;
   json["input"] = input.name;
   json["input_hash"] = input.hash();
@@ -267,4 +267,4 @@ Command AddPlaceCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

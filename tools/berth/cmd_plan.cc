@@ -13,7 +13,7 @@
 #include "tools/berth/remedies.h"
 #include "tools/berth/spilling.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kRowsAtPeak = 10;
@@ -56,10 +56,10 @@ Json Summary::ToJson() const {
   const ScheduleAnswer& schedule = plan.schedule;
   Json json;
   json["outcome"] = ToString(plan.outcome);
-  json["arena"] = internal::ToJson(plan.arena());
+  json["arena"] = cli::ToJson(plan.arena());
   json["lower_bound"] = plan.lower_bound;
   json["gap"] = plan.arena() ? Json(Gap(*plan.arena(), plan.lower_bound)) : Json(nullptr);
-  json["capacity"] = internal::ToJson(arguments.capacity);
+  json["capacity"] = cli::ToJson(arguments.capacity);
   json["program_order_peak"] = plan.program_order_peak;
   json["peak"] = schedule.peak;
   Json order;
@@ -489,4 +489,4 @@ Command AddPlanCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -10,7 +10,7 @@
 #include "tools/berth/peak.h"
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct ScheduleArguments {
@@ -238,4 +238,4 @@ Command AddScheduleCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -23,7 +23,7 @@
 #include "tools/berth/help.h"
 #include "tools/verify/verify.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 [[noreturn]] void UsageError(const std::string& flag, const std::string& message) {
@@ -500,8 +500,8 @@ PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem)
   PinCollision collision{pair.buffers.at(0).id, pair.buffers.at(1).id, ""};
   collision.sentence = "The pins of \"" + OneLine(collision.first) + "\" and \"" +
                        OneLine(collision.second) + "\" overlap";
-  for (const Fault& fault : Verify(pair, pins).faults) {
-    if (fault.kind != FaultKind::kOverlap) continue;
+  for (const internal::Fault& fault : internal::Verify(pair, pins).faults) {
+    if (fault.kind != internal::FaultKind::kOverlap) continue;
     collision.sentence += ": both need bytes [" + FormatCount(fault.lower) + ", " +
                           FormatCount(fault.upper) + ") at steps [" + std::to_string(fault.start) +
                           ", " + std::to_string(fault.end) + ")";
@@ -534,7 +534,7 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
 void VerifyOrDie(const Problem& problem, const Placement& placement, bool within_capacity) {
   Problem checked = problem;
   if (!within_capacity) checked.capacity.reset();
-  const Report report = Verify(checked, placement.offsets);
+  const internal::Report report = internal::Verify(checked, placement.offsets);
   if (report.ok() && report.height == placement.height) return;
   const std::string what = report.faults.empty()
                                ? "the plan is " + std::to_string(report.height) +
@@ -576,4 +576,4 @@ ExitCode ExitCodeOf(Outcome outcome) {
   return kGaveUp;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -24,7 +24,7 @@
 #include "tools/berth/method.h"
 #include "tools/berth/terminal.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 using Json = nlohmann::ordered_json;
 
@@ -232,6 +232,6 @@ template <typename Summary>
   return code;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_COMMON_H_

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // In the order of Solver.
@@ -124,4 +124,4 @@ std::vector<SolverRow> SolverRows() { return {}; }
 
 #endif
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -16,7 +16,7 @@
 #include "berth/result.h"
 #include "berth/solvers.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 struct Method {
   Algorithm algorithm = Algorithm::kAuto;
@@ -64,6 +64,6 @@ struct SolverRow {
 // None where the build has no solvers.
 [[nodiscard]] std::vector<SolverRow> SolverRows();
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_METHOD_H_

@@ -9,7 +9,7 @@
 #include "tools/berth/help.h"
 #include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostUnplanned = 8;
@@ -219,7 +219,7 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
 
 void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting,
                       Bytes peak) {
-  const OrderReport report = VerifyOrder(graph, order, counting);
+  const internal::OrderReport report = internal::VerifyOrder(graph, order, counting);
   if (report.ok() && report.peak == peak) return;
   const std::string what = report.ok() ? "its peak is " + std::to_string(report.peak) +
                                              " bytes, not " + std::to_string(peak)
@@ -320,4 +320,4 @@ std::vector<std::string> NotesOf(const Model& model) {
   return notes;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -6,7 +6,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/spilling.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::int64_t kPlaceNodes = 100'000;
@@ -273,4 +273,4 @@ std::string Verdict(const Problem& problem, const std::optional<Placement>& best
          ", no overlap, alignments and pins kept, height " + FormatBytesExactly(best->height);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

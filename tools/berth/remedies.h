@@ -22,7 +22,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/peak.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // Of a time limit, for the remedies of a page.
 inline constexpr double kShareOfRemedies = 0.25;
@@ -110,6 +110,6 @@ void AddRemedies(WatchedSearch& search, PageOptions& page, Look look) {
 // What the page says of the verifier, which has accepted what is shown.
 [[nodiscard]] std::string Verdict(const Problem& problem, const std::optional<Placement>& best);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_REMEDIES_H_

@@ -13,7 +13,7 @@
 #include "tools/berth/remedies.h"
 #include "tools/verify/verify_spill.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // `graph` with an operator for each counted tensor that is given, which brings it in. Operators
@@ -103,7 +103,8 @@ Result<SpillAnswer> SolveSpills(const Graph& graph, const Counting& counting, By
   };
   auto answer = PlanWithSpills(graph, options, budget);
   if (answer && answer->best) {
-    const SpillReport report = VerifySpillPlan(graph, counting, capacity, *answer->best);
+    const internal::SpillReport report =
+        internal::VerifySpillPlan(graph, counting, capacity, *answer->best);
     if (!report.ok()) {
       std::fprintf(stderr, "berth: internal error: the plan does not hold: %s\n",
                    Describe(report.faults.front(), graph, *answer->best).c_str());
@@ -367,4 +368,4 @@ Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
   return run;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

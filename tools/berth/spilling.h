@@ -11,7 +11,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // What a graph needs at least, and from where on nothing has to leave (COSMA, section V-A2).
 struct NamedBudgets {
@@ -53,6 +53,6 @@ struct SpillRun {
 [[nodiscard]] Result<SpillRun> PlanWithinBudget(const Model& model, const Counting& counting,
                                                 const SpillRequest& request, WatchedSearch& search);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_SPILLING_H_

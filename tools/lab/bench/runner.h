@@ -1,0 +1,99 @@
+// tools/lab/bench/runner.h -- one program, one table, one run: what came of it and how long it took.
+//
+// A peer is a program of its own, measured from the outside; so is Berth, unless it is to be
+// measured within this process, where searches that take less than the start of a program can be
+// told apart. Every plan goes through the independent verifier, wherever it comes from.
+#ifndef BERTH_TOOLS_LAB_BENCH_RUNNER_H_
+#define BERTH_TOOLS_LAB_BENCH_RUNNER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/place.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+#include "tools/berth/method.h"
+
+namespace berth::lab {
+
+struct Runner {
+  std::string name;
+  // The command, already split. {input}, {output}, {capacity} and {time_limit} (seconds) stand for
+  // what they say. Empty: Berth within this process.
+  std::vector<std::string> words;
+  // Berth: takes a seed, tells what it proved and ends by itself at the time limit. As a program,
+  // it understands its own exit codes and the summary that --json prints.
+  std::optional<cli::Method> method = {};
+  // Peers that say more than a plan does: what stands around the seconds of their search, as
+  // "Elapsed time {seconds}s", and what they print when they have proved that no plan fits.
+  std::string seconds_text = {};
+  std::string infeasible_text = {};
+  // Berth within this process: what else it is asked for; the seed comes with each request.
+  PlaceOptions options = {};
+  std::optional<std::int64_t> node_limit = {};
+  // Place() ends with a greedy plan where a search has none, and that may fit: where searches are
+  // compared, only plans that these algorithms found count. Empty: any.
+  std::vector<std::string> finders = {};
+
+  [[nodiscard]] bool is_berth() const { return method.has_value(); }
+  [[nodiscard]] bool Mentions(std::string_view placeholder) const;
+};
+
+// Berth at `executable`, or within this process if that is empty.
+[[nodiscard]] Runner BerthRunner(const std::string& executable, const cli::Method& method,
+                                 std::optional<double> time_limit);
+// "NAME=COMMAND". Error: kInvalidOptions for anything else.
+[[nodiscard]] Result<Runner> PeerRunner(std::string_view specification);
+
+// In order of how much there is to complain about.
+enum class Verdict {
+  kSolved,      // A plan that the verifier accepts.
+  kInfeasible,  // The runner says that no plan fits.
+  kSkipped,     // It needs a capacity, and no run before it has found one.
+  kGaveUp,      // It ended without an answer.
+  kTimedOut,
+  kFailed,  // It could not be started, died, or left no plan.
+  kWrong,   // The verifier rejects the plan.
+};
+[[nodiscard]] std::string_view ToString(Verdict verdict);
+
+struct RunRequest {
+  const Problem& problem;  // With the capacity that the runner has to keep to, or none.
+  std::string table;       // The file that holds it.
+  std::string folder;      // For the plan.
+  std::uint64_t seed = 1;  // For Berth.
+  std::optional<double> time_limit;
+  bool keep_offsets = false;
+};
+
+struct RunResult {
+  std::uint64_t seed = 1;
+  Verdict verdict = Verdict::kSolved;
+  std::string message;           // What went wrong.
+  std::optional<double> wall;    // Seconds, the start of the program included. None: not run.
+  std::optional<double> search;  // Seconds of search alone, by the runner's own account.
+  // Berth within this process: seconds of processor time, all threads together. What to compare
+  // where other programs are busy; not to be used where several runs go on at once.
+  std::optional<double> processor = {};
+  std::optional<Bytes> height;  // Of a plan that was accepted.
+  Bytes lower_bound = 0;        // What the runner proved: no plan is lower.
+  bool out_of_budget = false;   // It was stopped by its time or node limit.
+  // Berth within this process: what its search went through.
+  std::int64_t nodes = 0;
+  SearchStats stats = {};
+  std::vector<Bytes> offsets = {};  // Of a plan that was accepted, if asked for.
+
+  // Solved or proved to have no solution.
+  [[nodiscard]] bool decided() const {
+    return verdict == Verdict::kSolved || verdict == Verdict::kInfeasible;
+  }
+};
+
+[[nodiscard]] RunResult RunOnce(const Runner& runner, const RunRequest& request);
+
+}  // namespace berth::lab
+
+#endif  // BERTH_TOOLS_LAB_BENCH_RUNNER_H_

@@ -1,0 +1,55 @@
+// berth-lab encode -- the problem as an integer program, for other solvers.
+#include "tools/berth/common.h"
+#include "tools/lab/command.h"
+
+namespace berth::lab {
+namespace {
+
+struct EncodeArguments {
+  cli::TableArguments table;
+  std::string output = "-";
+  bool minimize = false;
+};
+
+Result<cli::ExitCode> Run(const EncodeArguments& arguments) {
+  if (!cli::IsStandardOutput(arguments.output) && !cli::HasExtension(arguments.output, ".lp")) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--output: '" + arguments.output + "' does not end in .lp, the format of the file");
+  }
+  if (auto checked = cli::CheckOutput(arguments.output); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  const auto input = cli::Load(arguments.table);
+  if (!input) return tl::unexpected(input.error());
+  const auto text = cli::EncodeAsLp(input->problem, arguments.minimize);
+  if (!text) return tl::unexpected(text.error());
+  if (auto written = WriteFile(arguments.output, *text); !written) {
+    return tl::unexpected(written.error());
+  }
+  return cli::kDone;
+}
+
+}  // namespace
+
+cli::Command AddEncodeCommand(CLI::App& lab) {
+  CLI::App* app = lab.add_subcommand(
+      "encode", "Write a table as an integer program, for other solvers to read.");
+  const auto arguments = std::make_shared<EncodeArguments>();
+  cli::AddTable(*app, arguments->table);
+  app->add_option("-o,--output", arguments->output,
+                  "Write the program in the LP format: a file ending in .lp, or - for standard "
+                  "output. Default: -.")
+      ->type_name("FILE");
+  app->add_flag("--minimize", arguments->minimize,
+                "Ask for the least height, not just for a plan within the capacity; always so "
+                "without a capacity.");
+  app->footer(
+      "It is the program that --algorithm ilp solves, that of TelaMalloc. CBC, CPLEX, Gurobi,\n"
+      "HiGHS, SCIP and others read it. Exit codes: 0 done, 2 bad input or usage.\n"
+      "\nExample:\n"
+      "  berth-lab encode model.csv --capacity 1MiB -o model.lp && cbc model.lp solve solution "
+      "out");
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace berth::lab
