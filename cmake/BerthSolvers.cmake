@@ -1,4 +1,4 @@
-# The solvers that berth::solvers can hand problems to. Each is optional; what is found becomes a
+# The solvers that berth::baselines can hand problems to. Each is optional; what is found becomes a
 # library to link and a BERTH_HAS_... definition. None of them comes with a CMake package but HiGHS.
 
 # berth_find_solver(NAME HEADER LIBRARIES...) -- sets BERTH_<NAME>_FOUND, _INCLUDE_DIR, _LIBRARIES
@@ -30,7 +30,7 @@ berth_find_solver(GECODE gecode/int.hh
 berth_find_solver(Z3 z3++.h z3)
 find_package(highs CONFIG QUIET)
 
-# What was found, for people; and what a static berth::solvers needs to be linked with.
+# What was found, for people; and what a static berth::baselines needs to be linked with.
 set(BERTH_SOLVERS_FOUND)
 set(BERTH_SOLVERS_NAMES)
 set(BERTH_SOLVERS_NEED_HIGHS OFF)

@@ -3,7 +3,7 @@
 // COSMA (Li, Gupta and Malik, "Combined Scheduling, Memory Allocation and Tensor Replacement for
 // Minimizing Off-Chip Data Accesses of DNN Accelerators", 2023) is what berth/spill.h is measured
 // against, and a second opinion on small graphs. Section and equation numbers are the paper's. In
-// the library berth::solvers, as it needs an integer programming solver.
+// the library berth::baselines, as it needs an integer programming solver.
 #ifndef BERTH_COSMA_H_
 #define BERTH_COSMA_H_
 

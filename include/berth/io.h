@@ -72,7 +72,7 @@ struct Provenance {
   std::string input_hash;  // "fnv1a64:..." of the input's bytes.
   PlaceOptions options;    // Each option as it was; `threads`, which changes nothing, is not kept.
   std::optional<std::int64_t> node_limit = {};
-  std::string solver = {};  // Of berth/solvers.h, where one was asked instead of an algorithm.
+  std::string solver = {};  // Of berth/baselines.h, where one was asked instead of an algorithm.
   // Of the plan of a graph:
   ScheduleOptions schedule = {};
   bool in_place = false;     // The graph went through ReuseInPlace().

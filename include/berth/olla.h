@@ -3,7 +3,7 @@
 // OLLA (Steiner et al., "OLLA: Decreasing the Memory Usage of Neural Networks by Optimizing the
 // Lifetime and Location of Arrays", arXiv 2210.12924) is what berth/schedule.h is measured against,
 // and a second opinion on small graphs. Section and equation numbers are the paper's. In the
-// library berth::solvers, as it needs an integer programming solver.
+// library berth::baselines, as it needs an integer programming solver.
 #ifndef BERTH_OLLA_H_
 #define BERTH_OLLA_H_
 
@@ -33,7 +33,7 @@ struct OllaOptions {
 
 struct OllaAnswer {
   // `order` is the solver's, or program order where it has found none. The bound is that of the
-  // program only where its numbers are exact (see berth/solvers.h) and no control edge was added;
+  // program only where its numbers are exact (see berth/baselines.h) and no control edge was added;
   // else that of the largest tensor.
   ScheduleAnswer schedule;
   // joint: the solver's addresses for the tensors of Live(graph, schedule.order), validated.

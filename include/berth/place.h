@@ -127,10 +127,10 @@ struct NicheOptions {
   bool vectors = true;           // The widest vector instructions of the machine.
 };
 
-// Each part of TelaMalloc's policy by itself (src/place/guided/telamalloc.h explains them); the
+// Each part of TelaMalloc's policy by itself (src/baselines/telamalloc/telamalloc.h explains them); the
 // defaults are the policy as published. Sections are those of the paper. Of these only
 // heuristic_first and section_load count for kGuided, which has its own at the end
-// (src/place/guided/guided.h).
+// (src/place/learning/guided.h).
 struct GuidedOptions {
   // What is tried at a decision point.
   enum class Strategy {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "baselines/telamalloc/telamalloc.h"
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/canonical/canonical.h"
 #include "place/disjunctive/disjunctive.h"
-#include "place/guided/guided.h"
-#include "place/guided/telamalloc.h"
+#include "place/learning/guided.h"
 #include "place/niche/niche.h"
 #include "place/strategy.h"
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "berth/solvers.h"
-#include "place/encoded/cp.h"
-#include "place/encoded/csp.h"
-#include "place/encoded/encoding.h"
-#include "place/encoded/ilp.h"
-#include "place/encoded/meta_csp.h"
+#include "baselines/encoded/cp.h"
+#include "baselines/encoded/csp.h"
+#include "baselines/encoded/encoding.h"
+#include "baselines/encoded/ilp.h"
+#include "baselines/encoded/meta_csp.h"
+#include "berth/baselines.h"
 
 namespace berth::internal {
 

@@ -1,5 +1,5 @@
 // The encoding against the definition of what is live when, and its arithmetic against the obvious.
-#include "place/encoded/encoding.h"
+#include "baselines/encoded/encoding.h"
 
 #include <gtest/gtest.h>
 

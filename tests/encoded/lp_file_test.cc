@@ -1,5 +1,5 @@
 // The LP file: what it looks like, and that a solver which reads it finds the same optimum.
-#include "milp/lp_file.h"
+#include "baselines/milp/lp_file.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "berth/solvers.h"
+#include "berth/baselines.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
 #include "tests/encoded/read_lp.h"

@@ -1,12 +1,12 @@
 // The model's own arithmetic, and what each backend makes of models by themselves.
-#include "milp/model.h"
+#include "baselines/milp/model.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/random.h"
-#include "milp/solve.h"
+#include "baselines/milp/solve.h"
 
 namespace berth::internal::milp {
 namespace {

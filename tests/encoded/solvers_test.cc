@@ -1,12 +1,11 @@
 // Each solver against the truth, and against the exact search on what the oracle cannot do.
-#include "berth/solvers.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "berth/baselines.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/encoded/ask.h"

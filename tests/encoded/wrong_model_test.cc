@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "milp/solve.h"
+#include "baselines/milp/solve.h"
 #include "tests/encoded/ask.h"
 
 namespace berth::internal {

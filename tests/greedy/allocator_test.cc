@@ -1,4 +1,4 @@
-#include "place/greedy/allocator.h"
+#include "baselines/allocators/allocator.h"
 
 #include <gtest/gtest.h>
 

@@ -200,23 +200,17 @@ TEST(LayeringTest, PlacementNeedsNoOtherLibrary) {
     if (room.path == "include/berth") {
       EXPECT_EQ(room.libraries, std::vector<std::string>{"tl/expected.hpp"});
     } else if (room.path == "src/base" || room.path == "src/model" ||
-               (Holds("src/place", room.path) && room.path != "src/place/encoded")) {
+               Holds("src/place", room.path)) {
       EXPECT_TRUE(room.libraries.empty()) << room.path;
     }
   }
 }
 
-// Other solvers are a library of their own: nothing but tests may reach inside.
-TEST(LayeringTest, NothingNeedsTheSolvers) {
+// Baselines are a library of their own: only tests and the laboratory reach inside.
+TEST(LayeringTest, NothingNeedsTheBaselines) {
   for (const auto& [path, text] : ReadProject()) {
-    if (Holds("src/place/encoded", path) || Holds("src/schedule/olla", path) ||
-        Holds("src/spill/encoded", path) || Holds("src/milp", path) || Holds("tests", path)) {
-      continue;
-    }
-    for (const char* room :
-         {"\"place/encoded/", "\"schedule/olla/", "\"spill/encoded/", "\"milp/"}) {
-      EXPECT_EQ(text.find(std::string("#include ") + room), std::string::npos) << path;
-    }
+    if (Holds("src/baselines", path) || Holds("tests", path) || Holds("tools/lab", path)) continue;
+    EXPECT_EQ(text.find("#include \"baselines/"), std::string::npos) << path;
   }
 }
 

@@ -1,7 +1,7 @@
 // The constraint engine against a naive one, its explanations against themselves, and the guided
 // searches against the truth.
 
-#include "place/guided/guided.h"
+#include "place/learning/guided.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "baselines/telamalloc/policy.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "berth/place.h"
-#include "place/guided/engine.h"
-#include "place/guided/policy.h"
-#include "place/guided/telamalloc.h"
+#include "place/learning/engine.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/place/generated.h"

@@ -1,5 +1,5 @@
 // tools/berth/method.h -- what --algorithm names: an algorithm of berth/place.h, or a solver of
-// berth/solvers.h, which a build may lack.
+// berth/baselines.h, which a build may lack.
 #ifndef BERTH_TOOLS_BERTH_METHOD_H_
 #define BERTH_TOOLS_BERTH_METHOD_H_
 
@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/baselines.h"
 #include "berth/budget.h"
 #include "berth/graph.h"
 #include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "berth/solvers.h"
 
 namespace berth::cli {
 

@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "place/greedy/allocator.h"
+#include "baselines/allocators/allocator.h"
 #include "place/greedy/packer.h"
 
 namespace berth::internal {

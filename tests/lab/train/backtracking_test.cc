@@ -1,4 +1,4 @@
-#include "place/guided/backtracking.h"
+#include "baselines/telamalloc/backtracking.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/telamalloc/learned.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "berth/place.h"
-#include "place/guided/learned.h"
-#include "place/guided/telamalloc.h"
 #include "tools/lab/train/evaluate.h"
 #include "tools/lab/train/inputs.h"
 

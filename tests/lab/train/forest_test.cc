@@ -1,4 +1,4 @@
-#include "place/guided/forest.h"
+#include "baselines/telamalloc/forest.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "place/guided/backtracking.h"
+#include "baselines/telamalloc/backtracking.h"
 #include "tools/lab/train/booster.h"
 #include "tools/lab/train/model_file.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "berth/solvers.h"
+#include "berth/baselines.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "baselines/telamalloc/forest.h"
 #include "berth/result.h"
-#include "place/guided/forest.h"
 #include "tools/lab/train/examples.h"
 
 namespace berth::internal {

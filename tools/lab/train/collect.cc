@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "place/guided/telamalloc.h"
+#include "baselines/telamalloc/telamalloc.h"
 
 namespace berth::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "place/guided/telamalloc.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "place/niche/niche.h"
 #include "tools/lab/train/oracle.h"
 

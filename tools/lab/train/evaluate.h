@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "baselines/telamalloc/backtracking.h"
+#include "baselines/telamalloc/forest.h"
+#include "baselines/telamalloc/learned.h"
 #include "berth/result.h"
-#include "place/guided/backtracking.h"
-#include "place/guided/forest.h"
-#include "place/guided/learned.h"
 #include "tools/lab/train/inputs.h"
 
 namespace berth::internal {

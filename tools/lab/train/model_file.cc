@@ -52,7 +52,7 @@ std::string WriteModel(const Forest& forest, const std::vector<std::string>& pro
       "// The model of learned backtracking; made by berth-lab train fit, not by hand.\n//\n";
   for (const std::string& line : provenance) text += line.empty() ? "//\n" : "// " + line + "\n";
   text +=
-      "\n#include <array>\n#include <limits>\n\n#include \"place/guided/forest.h\"\n\n"
+      "\n#include <array>\n#include <limits>\n\n#include \"baselines/telamalloc/forest.h\"\n\n"
       "namespace berth::internal {\nnamespace {\n\n"
       "// clang-format off\n"
       "constexpr float kEnd = std::numeric_limits<float>::infinity();\n\n";

@@ -1,11 +1,11 @@
-// tools/lab/train/model_file.h -- a forest as C++: src/place/guided/model.cc.
-#ifndef BERTH_TOOLS_LAB_TRAIN_MODEL_FILE_H_
-#define BERTH_TOOLS_LAB_TRAIN_MODEL_FILE_H_
+// tools/lab/train/model_file.h -- a forest as C++: src/baselines/telamalloc/model.cc.
+#ifndef BERTH_TOOLS_TRAIN_MODEL_FILE_H_
+#define BERTH_TOOLS_TRAIN_MODEL_FILE_H_
 
 #include <string>
 #include <vector>
 
-#include "place/guided/forest.h"
+#include "baselines/telamalloc/forest.h"
 
 namespace berth::internal {
 

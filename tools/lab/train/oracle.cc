@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "place/guided/guided.h"
+#include "place/learning/guided.h"
 #include "place/niche/niche.h"
 
 namespace berth::internal {

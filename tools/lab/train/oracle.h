@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "baselines/telamalloc/backtracking.h"
 #include "model/instance.h"
-#include "place/guided/backtracking.h"
 
 namespace berth::internal {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/random.h"
+#include "baselines/telamalloc/telamalloc.h"
 #include "berth/report.h"
-#include "place/guided/telamalloc.h"
 #include "tools/lab/train/examples.h"
 
 namespace berth::internal {

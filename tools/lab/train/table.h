@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "baselines/telamalloc/backtracking.h"
 #include "berth/result.h"
-#include "place/guided/backtracking.h"
 #include "tools/lab/train/oracle.h"
 
 namespace berth::internal {

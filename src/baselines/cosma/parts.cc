@@ -1,0 +1,330 @@
+// COSMA's divide and conquer (section IV of the paper): break nodes, chosen by hand, cut a graph
+// into parts; each is solved by the integer program, and the plans are put one after the other.
+//
+// Cutting the outputs of the break nodes leaves parts that nothing else connects. A part is solved
+// with two operators more: one before it, which "makes" what earlier parts left in memory, at the
+// addresses where it lies; and one after it, which "uses" what later parts need. So at each border
+// all outputs of break nodes that are still needed are in memory, and parts fit together as they
+// are. That costs what the paper says that it costs: no operator moves from one part to another,
+// and outputs of break nodes may be kept, or brought back, without need.
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "baselines/cosma/program.h"
+#include "berth/cosma.h"
+
+namespace berth {
+
+namespace {
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+class Parts {
+ public:
+  Parts(const Graph& graph, const CosmaOptions& options) : graph_(graph), options_(options) {}
+
+  // Finds the parts, in an order in which they can run.
+  Result<void> Cut(const std::vector<OperatorIndex>& break_nodes) {
+    const std::size_t n = graph_.operators.size();
+    maker_.assign(graph_.tensors.size(), kNone);
+    users_.resize(graph_.tensors.size());
+    for (std::size_t v = 0; v < n; ++v) {
+      for (const TensorIndex t : graph_.operators[v].outputs) {
+        if (BaseOf(graph_, t) == t) maker_[t] = v;
+      }
+    }
+    for (std::size_t v = 0; v < n; ++v) {
+      const Operator& op = graph_.operators[v];
+      for (const TensorIndex t : op.mutates) {
+        if (maker_[t] == kNone || maker_[t] == v) continue;
+        return Fail(ErrorCode::kUnsupported, "COSMA's program knows no writes in place: operator " +
+                                                 internal::Quoted(op.name) + " writes tensor " +
+                                                 internal::Quoted(graph_.tensors[t].name));
+      }
+      for (const auto* list : {&op.inputs, &op.outputs}) {
+        for (const TensorIndex t : *list) {
+          const TensorIndex base = BaseOf(graph_, t);
+          if (maker_[base] != kNone && maker_[base] != v) users_[base].push_back(v);
+        }
+      }
+    }
+    std::vector<char> breaks(n, 0);
+    for (const OperatorIndex v : break_nodes) {
+      if (v >= n) {
+        return Fail(ErrorCode::kInvalidOptions, "break node " + std::to_string(v) +
+                                                    " is no operator: the graph has " +
+                                                    std::to_string(n));
+      }
+      breaks[v] = 1;
+    }
+    std::vector<std::size_t> root(n);
+    std::iota(root.begin(), root.end(), std::size_t{0});
+    const auto find = [&](std::size_t v) {
+      while (root[v] != v) v = root[v] = root[root[v]];
+      return v;
+    };
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] == kNone || breaks[maker_[t]] != 0) continue;
+      for (const std::size_t u : users_[t]) {
+        // The smallest stays the root.
+        const std::size_t a = find(u);
+        const std::size_t b = find(maker_[t]);
+        root[std::max(a, b)] = std::min(a, b);
+      }
+    }
+    // Parts by their first operators, each as soon as those before it have run.
+    std::vector<std::vector<char>> needs(n, std::vector<char>(n, 0));
+    const auto follows = [&](std::size_t u, std::size_t v) {
+      if (find(u) != find(v)) needs[find(v)][find(u)] = 1;
+    };
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] == kNone) continue;
+      for (const std::size_t u : users_[t]) follows(maker_[t], u);
+    }
+    for (std::size_t v = 0; v < n; ++v) {
+      for (const OperatorIndex u : graph_.operators[v].after) follows(u, v);
+    }
+    part_.assign(n, kNone);
+    for (;;) {
+      std::size_t next = kNone;
+      std::size_t waiting = kNone;
+      for (std::size_t v = 0; v < n && next == kNone; ++v) {
+        if (root[v] != v || part_[v] != kNone) continue;
+        waiting = v;
+        bool ready = true;
+        for (std::size_t u = 0; u < n; ++u) {
+          ready = ready && (needs[v][u] == 0 || part_[u] != kNone);
+        }
+        if (ready) next = v;
+      }
+      if (next == kNone && waiting == kNone) break;
+      if (next == kNone) {
+        return Fail(ErrorCode::kInvalidOptions,
+                    "the break nodes leave parts that need each other, that of operator " +
+                        internal::Quoted(graph_.operators[waiting].name) + " among them");
+      }
+      members_.emplace_back();
+      for (std::size_t v = 0; v < n; ++v) {
+        if (find(v) != next) continue;
+        part_[v] = members_.size() - 1;
+        members_.back().push_back(v);
+      }
+    }
+    return {};
+  }
+
+  Result<CosmaAnswer> Solve(Budget& budget) {
+    CosmaAnswer answer;
+    unit_ = 0;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] != kNone) unit_ = std::gcd(unit_, graph_.tensors[t].bytes);
+    }
+    plan_ = {};
+    residency_.assign(graph_.tensors.size(), kNone);
+    written_.assign(graph_.tensors.size(), 0);
+    for (std::size_t p = 0; p < members_.size(); ++p) {
+      const Part part = PartOf(p);
+      internal::spill::CosmaBorder border{part.pins, unit_};
+      CosmaOptions options = options_;
+      options.order.reset();
+      auto solved = internal::spill::SolveCosmaWithBorder(part.graph, options, border, budget);
+      if (!solved) return tl::unexpected<Error>(solved.error());
+      answer.variables += solved->variables;
+      answer.constraints += solved->constraints;
+      answer.nodes += solved->nodes;
+      if (!solved->plan) {
+        // What a part lacks may be there with other break nodes.
+        answer.stopped = budget.Exhausted() ? StopReason::kBudget : StopReason::kAlgorithm;
+        return answer;
+      }
+      Append(part, *solved->plan);
+    }
+    // What came in at a border and left at once.
+    std::erase_if(plan_.residencies, [](const Residency& r) { return r.start >= r.end; });
+    std::stable_sort(plan_.residencies.begin(), plan_.residencies.end(),
+                     [](const Residency& a, const Residency& b) { return a.tensor < b.tensor; });
+    CountTraffic();
+    answer.outcome = Outcome::kFeasible;
+    answer.stopped = StopReason::kAlgorithm;
+    answer.value = plan_.traffic.avoidable();
+    answer.plan = plan_;
+    return answer;
+  }
+
+ private:
+  struct Part {
+    Graph graph;
+    std::vector<std::size_t> operators;  // Of the whole, by those of the part; the border: kNone.
+    std::vector<TensorIndex> tensors;    // The same.
+    std::vector<std::pair<TensorIndex, Bytes>> pins;  // Of the part's tensors that come in.
+  };
+
+  [[nodiscard]] bool IsNeededFrom(TensorIndex t, std::size_t part) const {
+    return std::any_of(users_[t].begin(), users_[t].end(),
+                       [&](std::size_t u) { return part_[u] >= part; });
+  }
+  [[nodiscard]] bool IsResult(TensorIndex base) const {
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (graph_.tensors[t].output && BaseOf(graph_, t) == base) return true;
+    }
+    return false;
+  }
+
+  Part PartOf(std::size_t p) const {
+    Part part;
+    std::vector<std::size_t> own(graph_.tensors.size(), kNone);
+    const auto add = [&](TensorIndex t) {
+      const TensorIndex base = BaseOf(graph_, t);
+      if (maker_[base] == kNone || own[base] != kNone) return;
+      own[base] = part.tensors.size();
+      part.tensors.push_back(base);
+      Tensor tensor;
+      tensor.name = graph_.tensors[base].name;
+      tensor.bytes = graph_.tensors[base].bytes;
+      // What goes on to other parts is a result there.
+      tensor.output = IsResult(base) && !IsNeededFrom(base, p + 1);
+      part.graph.tensors.push_back(std::move(tensor));
+    };
+    Operator enter;
+    enter.name = "enter";
+    Operator leave;
+    leave.name = "leave";
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] == kNone || part_[maker_[t]] >= p || !IsNeededFrom(t, p)) continue;
+      add(t);
+      enter.outputs.push_back(own[t]);
+      part.pins.emplace_back(own[t], plan_.residencies[residency_[t]].offset);
+    }
+    part.graph.operators.push_back(std::move(enter));
+    part.operators.push_back(kNone);
+    std::vector<std::size_t> number(graph_.operators.size(), kNone);
+    for (const std::size_t v : members_[p]) {
+      const Operator& op = graph_.operators[v];
+      Operator mine;
+      mine.name = op.name;
+      mine.after.push_back(0);
+      for (const OperatorIndex u : op.after) {
+        if (number[u] != kNone) mine.after.push_back(number[u]);
+      }
+      for (const TensorIndex t : op.outputs) {
+        const TensorIndex base = BaseOf(graph_, t);
+        add(base);
+        if (own[base] == kNone) continue;
+        (maker_[base] == v ? mine.outputs : mine.inputs).push_back(own[base]);
+      }
+      // A view says who made it, beside whose bytes it has.
+      for (const TensorIndex t : op.inputs) {
+        const TensorIndex base = BaseOf(graph_, t);
+        if (own[base] != kNone) mine.inputs.push_back(own[base]);
+        for (const std::size_t u : members_[p]) {
+          const auto& outputs = graph_.operators[u].outputs;
+          if (number[u] != kNone && std::find(outputs.begin(), outputs.end(), t) != outputs.end()) {
+            mine.after.push_back(number[u]);
+          }
+        }
+      }
+      std::sort(mine.inputs.begin(), mine.inputs.end());
+      mine.inputs.erase(std::unique(mine.inputs.begin(), mine.inputs.end()), mine.inputs.end());
+      std::sort(mine.after.begin(), mine.after.end());
+      mine.after.erase(std::unique(mine.after.begin(), mine.after.end()), mine.after.end());
+      number[v] = part.graph.operators.size();
+      part.graph.operators.push_back(std::move(mine));
+      part.operators.push_back(v);
+    }
+    for (std::size_t i = 0; i < part.tensors.size(); ++i) {
+      if (IsNeededFrom(part.tensors[i], p + 1)) leave.inputs.push_back(i);
+    }
+    leave.after.resize(part.graph.operators.size());
+    std::iota(leave.after.begin(), leave.after.end(), OperatorIndex{0});
+    part.graph.operators.push_back(std::move(leave));
+    part.operators.push_back(kNone);
+    return part;
+  }
+
+  // The plan of a part after those before it. Its first step and its last are not run: what is in
+  // memory there stays from one part to the next.
+  void Append(const Part& part, const SpillPlan& solved) {
+    const auto begin = static_cast<Step>(plan_.order.size());
+    const auto last = static_cast<Step>(part.operators.size()) - 1;
+    for (const OperatorIndex v : solved.order) {
+      if (part.operators[v] != kNone) plan_.order.push_back(part.operators[v]);
+    }
+    for (const Residency& stay : solved.residencies) {
+      const TensorIndex t = part.tensors[stay.tensor];
+      const Step start = begin + std::max<Step>(stay.start - 1, 0);
+      const Step end = begin + std::min(stay.end, last) - 1;
+      Residency* residency = nullptr;
+      if (stay.start == 0) {
+        residency = &plan_.residencies[residency_[t]];
+        residency->end = std::max(residency->end, end);
+      } else if (stay.start == last) {
+        // It comes in at the border, for the next part.
+        plan_.residencies.push_back({t, begin + last - 1, begin + last - 1, stay.offset, true});
+        residency_[t] = plan_.residencies.size() - 1;
+        residency = &plan_.residencies.back();
+      } else {
+        plan_.residencies.push_back({t, start, end, stay.offset, stay.comes_in});
+        residency_[t] = plan_.residencies.size() - 1;
+        residency = &plan_.residencies.back();
+      }
+      if (stay.written_out && written_[t] == 0) {
+        residency->written_out = true;
+        written_[t] = 1;
+      }
+    }
+  }
+
+  void CountTraffic() {
+    for (const Residency& residency : plan_.residencies) {
+      const Bytes bytes = graph_.tensors[residency.tensor].bytes;
+      if (residency.comes_in) plan_.traffic.retrieved += bytes;
+      plan_.height = std::max(plan_.height, residency.offset + bytes);
+      if (residency.written_out && !IsResult(residency.tensor)) plan_.traffic.spilled += bytes;
+    }
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] != kNone && IsResult(t))
+        plan_.traffic.compulsory_out += graph_.tensors[t].bytes;
+    }
+  }
+
+  const Graph& graph_;
+  const CosmaOptions& options_;
+  Bytes unit_ = 1;
+  std::vector<std::size_t> maker_;               // Of bases; kNone for what is given.
+  std::vector<std::vector<std::size_t>> users_;  // Of bases, without their makers.
+  std::vector<std::size_t> part_;                // Of operators.
+  std::vector<std::vector<std::size_t>> members_;
+  SpillPlan plan_;
+  std::vector<std::size_t> residency_;  // The last of each tensor.
+  std::vector<char> written_;
+};
+
+}  // namespace
+
+Result<CosmaAnswer> SolveCosmaInParts(const Graph& graph, const CosmaOptions& options,
+                                      const std::vector<OperatorIndex>& break_nodes,
+                                      Budget& budget) {
+  if (options.objective != CosmaOptions::Objective::kTraffic || options.order) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "divide and conquer is for the least traffic, over all orders");
+  }
+  const auto start = Budget::Clock::now();
+  Parts parts(graph, options);
+  if (auto cut = parts.Cut(break_nodes); !cut) return tl::unexpected<Error>(cut.error());
+  auto answer = parts.Solve(budget);
+  if (answer) {
+    answer->seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  }
+  return answer;
+}
+
+}  // namespace berth

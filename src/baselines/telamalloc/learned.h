@@ -1,0 +1,48 @@
+// baselines/telamalloc/learned.h -- the rule that a model was trained to be.
+//
+// TelaMalloc 6.5: a forest gives each candidate of a major backtrack a score, which is weighted by
+// depth, as going too far back costs more than going too little; the best is taken if it is good
+// enough, and otherwise all unplaced blocks are tried where the search is.
+#ifndef BERTH_BASELINES_TELAMALLOC_LEARNED_H_
+#define BERTH_BASELINES_TELAMALLOC_LEARNED_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+#include "baselines/telamalloc/backtracking.h"
+#include "baselines/telamalloc/forest.h"
+
+namespace berth::internal {
+
+struct LearnedParameters {
+  // So many backtracks go by the published rule first: most inputs need no more (6.1).
+  std::int64_t patience = 50;
+  // A score counts for 1 at the point where the search is stuck and for this much less at the root.
+  float depth_weight = 0.2F;
+  float threshold = 0.5F;  // Below it: stay.
+  // A candidate is drawn with chances as its weighted score to this power; 0: the best is taken.
+  int draw = 1;
+  std::uint64_t seed = 1;
+};
+
+class LearnedBacktracking : public BacktrackRule {
+ public:
+  // `forest` must outlive the rule and have kNumFeatures features.
+  LearnedBacktracking(const Forest& forest, const LearnedParameters& parameters);
+
+  [[nodiscard]] std::size_t Choose(const MajorBacktrack& stuck) override;
+  [[nodiscard]] Random* Restarts() override { return &random_; }
+
+ private:
+  const Forest& forest_;
+  const LearnedParameters parameters_;
+  Random random_;
+  std::vector<float> rows_;
+  std::vector<float> scores_;
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_BASELINES_TELAMALLOC_LEARNED_H_
