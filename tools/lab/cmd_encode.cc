@@ -1,4 +1,5 @@
 // berth-lab encode -- the problem as an integer program, for other solvers.
+#include "base/try.h"
 #include "tools/berth/common.h"
 #include "tools/lab/command.h"
 
@@ -16,16 +17,10 @@ Result<cli::ExitCode> Run(const EncodeArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--output: '" + arguments.output + "' does not end in .lp, the format of the file");
   }
-  if (auto checked = cli::CheckOutput(arguments.output); !checked) {
-    return tl::unexpected(checked.error());
-  }
-  const auto input = cli::Load(arguments.table);
-  if (!input) return tl::unexpected(input.error());
-  const auto text = cli::EncodeAsLp(input->problem, arguments.minimize);
-  if (!text) return tl::unexpected(text.error());
-  if (auto written = WriteFile(arguments.output, *text); !written) {
-    return tl::unexpected(written.error());
-  }
+  BERTH_TRY(cli::CheckOutput(arguments.output));
+  const auto input = BERTH_TRY(cli::Load(arguments.table));
+  const auto text = BERTH_TRY(cli::EncodeAsLp(input.problem, arguments.minimize));
+  BERTH_TRY(WriteFile(arguments.output, text));
   return cli::kDone;
 }
 

@@ -261,7 +261,7 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(
       Lab({"suite", "other"}),
-      "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
+      "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

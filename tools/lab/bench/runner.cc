@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/try.h"
 #include "berth/budget.h"
 #include "berth/io.h"
 #include "tools/berth/command.h"
@@ -246,9 +247,8 @@ Result<Runner> PeerRunner(std::string_view specification) {
                 "--peer: '" + std::string(specification) +
                     "' is not NAME=COMMAND, such as 'other=other-tool {input} {output}'");
   }
-  auto words = SplitCommand(specification.substr(equals + 1));
-  if (!words) return tl::unexpected(words.error());
-  Runner runner{std::string(specification.substr(0, equals)), std::move(*words)};
+  auto words = BERTH_TRY(SplitCommand(specification.substr(equals + 1)));
+  Runner runner{std::string(specification.substr(0, equals)), std::move(words)};
   for (const std::string_view needed : {"{input}", "{output}"}) {
     if (!runner.Mentions(needed)) {
       return Fail(ErrorCode::kInvalidOptions, "--peer: the command of " + runner.name +

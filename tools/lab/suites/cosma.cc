@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/try.h"
 #include "berth/spill.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
@@ -120,15 +121,14 @@ Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes 
                      std::vector<Order> orders, bool fixed_order, double limit) {
   Budget budget;
   budget.SetTimeLimit(limit);
-  const auto answer =
-      cli::SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget);
-  if (!answer) return tl::unexpected(answer.error());
+  const auto answer = BERTH_TRY(
+      cli::SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget));
   Solved solved;
-  solved.lower_bound = answer->lower_bound;
-  solved.without_addresses = answer->without_addresses;
-  solved.proved = answer->outcome == Outcome::kOptimal;
-  solved.seconds = answer->seconds;
-  if (answer->best) solved.traffic = answer->best->traffic.avoidable();
+  solved.lower_bound = answer.lower_bound;
+  solved.without_addresses = answer.without_addresses;
+  solved.proved = answer.outcome == Outcome::kOptimal;
+  solved.seconds = answer.seconds;
+  if (answer.best) solved.traffic = answer.best->traffic.avoidable();
   return solved;
 }
 
@@ -173,25 +173,23 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
   Budget scheduling;
   scheduling.SetTimeLimit(std::max(limit, 1.0) * 6);
   lab.Progress(what + ", " + network.name + ", least peak");
-  const auto named = cli::FindBudgets(network.graph, counting, scheduling);
-  if (!named) return tl::unexpected(named.error());
+  const auto named = BERTH_TRY(cli::FindBudgets(network.graph, counting, scheduling));
   const Order program = ProgramOrder(network.graph);
   for (const LevelInfo& level : kLevels) {
     Case result;
     result.network = network.name;
     result.budget = std::string(level.name) + (weights ? " with weights" : "");
     result.level = level.level;
-    result.peak_proved = named->peak_proved;
-    result.capacity = level.level == Level::kLeast    ? named->least.bytes
-                      : level.level == Level::kMiddle ? named->middle()
-                                                      : named->least_peak;
+    result.peak_proved = named.peak_proved;
+    result.capacity = level.level == Level::kLeast    ? named.least.bytes
+                      : level.level == Level::kMiddle ? named.middle()
+                                                      : named.least_peak;
     lab.Progress(what + ", " + network.name + ", " + result.budget);
     for (std::size_t s = 0; s < kSchemes.size(); ++s) {
       const auto traffic =
-          ReplaceOneByOne(network.graph, kSchemes[s].least_peak ? named->order : program, counting,
-                          result.capacity, kSchemes[s].rule);
-      if (!traffic) return tl::unexpected(traffic.error());
-      result.schemes[s] = traffic->avoidable();
+          BERTH_TRY(ReplaceOneByOne(network.graph, kSchemes[s].least_peak ? named.order : program,
+                                    counting, result.capacity, kSchemes[s].rule));
+      result.schemes[s] = traffic.avoidable();
     }
     struct Task {
       Solved* solved;
@@ -199,12 +197,11 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
       bool fixed;
     };
     for (Task& task : std::vector<Task>{{&result.program, {program}, true},
-                                        {&result.least_peak, {named->order}, true},
-                                        {&result.all_orders, {program, named->order}, false}}) {
-      auto solved =
-          Solve(network, counting, result.capacity, std::move(task.orders), task.fixed, limit);
-      if (!solved) return tl::unexpected(solved.error());
-      *task.solved = *solved;
+                                        {&result.least_peak, {named.order}, true},
+                                        {&result.all_orders, {program, named.order}, false}}) {
+      auto solved = BERTH_TRY(
+          Solve(network, counting, result.capacity, std::move(task.orders), task.fixed, limit));
+      *task.solved = solved;
     }
     Judge(lab, result);
     cases.push_back(std::move(result));
@@ -351,13 +348,12 @@ Chart TrafficChart(const std::vector<Case>& cases) {
 
 Result<void> RunExperiment(Lab& lab, const std::string& key, const std::string& title, Kind kind,
                            bool with_weights, double limit, std::string_view paper) {
-  auto networks = Networks(lab, kind);
-  if (!networks) return tl::unexpected(networks.error());
+  auto networks = BERTH_TRY(Networks(lab, kind));
   std::vector<Case> cases;
-  for (const GraphInput& network : *networks) {
-    if (auto done = Measure(lab, key, network, {}, limit, cases); !done) return done;
+  for (const GraphInput& network : networks) {
+    BERTH_TRY(Measure(lab, key, network, {}, limit, cases));
     if (!with_weights) continue;
-    if (auto done = Measure(lab, key, network, {true, true}, limit, cases); !done) return done;
+    BERTH_TRY(Measure(lab, key, network, {true, true}, limit, cases));
   }
   lab.Progress("");
   lab.Say("Avoidable traffic in bytes, where anybody has any; a star: not proved the least.\n");

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/try.h"
 #include "berth/budget.h"
 #include "berth/io.h"
 #include "berth/place.h"
@@ -81,40 +82,35 @@ void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs) {
 
 Result<std::vector<SuiteInput>> ReadInputs(const std::string& family,
                                            const std::vector<std::string>& paths) {
-  const auto files = cli::FindTables(paths);
-  if (!files) return tl::unexpected(files.error());
+  const auto files = BERTH_TRY(cli::FindTables(paths));
   std::vector<SuiteInput> inputs;
-  for (const std::string& file : *files) {
-    auto loaded = cli::Load({file, {}, {}, {}});
-    if (!loaded) return tl::unexpected(loaded.error());
-    const auto collision = cli::FindCollision(loaded->problem);
-    if (!collision) return tl::unexpected(collision.error());
-    if (*collision) {
-      return Fail(ErrorCode::kInvalidProblem, file + ": " + (*collision)->sentence);
+  for (const std::string& file : files) {
+    auto loaded = BERTH_TRY(cli::Load({file, {}, {}, {}}));
+    const auto collision = BERTH_TRY(cli::FindCollision(loaded.problem));
+    if (collision) {
+      return Fail(ErrorCode::kInvalidProblem, file + ": " + collision->sentence);
     }
-    loaded->problem.capacity.reset();
+    loaded.problem.capacity.reset();
     std::string name = fs::path(file).stem().string();
     if (const auto dot = name.find('.'); dot != std::string::npos && dot > 0) name.resize(dot);
-    inputs.push_back({family, std::move(name), std::move(loaded->problem)});
+    inputs.push_back({family, std::move(name), std::move(loaded.problem)});
   }
   return inputs;
 }
 
 Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths,
                                            std::optional<int> element_bytes) {
-  const auto files = FindGraphs(paths);
-  if (!files) return tl::unexpected(files.error());
+  const auto files = BERTH_TRY(FindGraphs(paths));
   std::vector<GraphInput> inputs;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     cli::ModelArguments arguments;
     arguments.path = file;
     // Other files take no options of the importer.
     if (fs::path(file).extension() == ".onnx") arguments.onnx.element_bytes = element_bytes;
-    auto loaded = cli::LoadModel(arguments);
-    if (!loaded) return tl::unexpected(loaded.error());
+    auto loaded = BERTH_TRY(cli::LoadModel(arguments));
     GraphInput input;
     input.name = input.model = fs::path(file).stem().string();
-    const bool trains = std::any_of(loaded->graph.operators.begin(), loaded->graph.operators.end(),
+    const bool trains = std::any_of(loaded.graph.operators.begin(), loaded.graph.operators.end(),
                                     [](const Operator& op) { return op.update; });
     input.group = trains ? "training" : "inference";
     const std::size_t suffix = input.name.rfind("_b");
@@ -123,7 +119,7 @@ Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths
       input.model = input.name.substr(0, suffix);
       input.group = "batch " + batch;
     }
-    input.graph = std::move(loaded->graph);
+    input.graph = std::move(loaded.graph);
     inputs.push_back(std::move(input));
   }
   return inputs;

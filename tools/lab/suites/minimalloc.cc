@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/try.h"
 #include "tools/berth/terminal.h"
 #include "tools/lab/suites/suites.h"
 
@@ -28,16 +29,15 @@ Result<void> Figure8(Lab& lab) {
   const double limit = lab.TimeLimit(10);
   lab.Heading("Figure 8: the original suite",
               "Models at 110 % of their least memory; medians of the processor time until a plan.");
-  auto inputs = lab.Models(lab.Inputs(11, 3));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Models(lab.Inputs(11, 3)));
   const std::vector<Contender> contenders = AllContenders();
   std::vector<Bout> bouts;
-  for (const SuiteInput& input : *inputs) {
+  for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 8", input, PercentOf(input.least, 110), contenders, limit,
                                 lab.Rounds()));
   }
-  lab.Show(TimeSheet(contenders, bouts, *inputs));
-  lab.Keep("figure8", BoutSheet(contenders, bouts, *inputs));
+  lab.Show(TimeSheet(contenders, bouts, inputs));
+  lab.Keep("figure8", BoutSheet(contenders, bouts, inputs));
   Chart chart = TimeChart(contenders, bouts, limit);
   chart.title = "Time until a plan on models";
   chart.subtitle = "After Figure 8 of MiniMalloc; at 110 % of the least memory, medians, limit " +
@@ -54,9 +54,8 @@ Result<void> Figure9(Lab& lab) {
               "All models and generated networks at 105, 110 and 150 % of their least memory; the "
               "share solved within each time.");
   const std::size_t most = lab.Inputs(100, 6);
-  auto models = lab.Models(most);
-  if (!models) return tl::unexpected(models.error());
-  std::vector<SuiteInput> tables = std::move(*models);
+  auto models = BERTH_TRY(lab.Models(most));
+  std::vector<SuiteInput> tables = std::move(models);
   for (std::uint64_t seed = 1; tables.size() < most && seed <= (lab.options().quick ? 2u : 15u);
        ++seed) {
     for (const internal::Family family :
@@ -226,14 +225,13 @@ Result<void> Table2(Lab& lab) {
           ? "The published tables, capacity 1 MiB; medians of the processor time until a plan."
           : "The published tables are not here (--data): generated packings in their "
             "place, capacity 1 MiB; medians of the processor time until a plan.");
-  auto inputs = lab.Challenging(lab.Inputs(11, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Challenging(lab.Inputs(11, 2)));
   std::vector<Contender> contenders;
   for (const std::string_view key : {"ilp", "telamalloc", "canonical", "niche", "auto"}) {
     contenders.push_back(Lab::Contend(key));
   }
   std::vector<Bout> bouts;
-  for (SuiteInput& input : *inputs) {
+  for (SuiteInput& input : inputs) {
     const LoadBound bound = MaxLiveLoad(input.problem);
     input.bound = bound.lower_bound;
     bouts.push_back(
@@ -245,9 +243,9 @@ Result<void> Table2(Lab& lab) {
       }
     }
   }
-  lab.Show(TimeSheet(contenders, bouts, *inputs));
+  lab.Show(TimeSheet(contenders, bouts, inputs));
   lab.Say("The paper: MiniMalloc 0.6 to 5.4 s, the ILP and TelaMalloc none within an hour.\n");
-  lab.Keep("table2", BoutSheet(contenders, bouts, *inputs));
+  lab.Keep("table2", BoutSheet(contenders, bouts, inputs));
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/try.h"
 #include "berth/plan.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
@@ -180,10 +181,8 @@ Result<void> Figure7(Lab& lab) {
   lab.Heading("Figure 7: peak reduction by the order of operators",
               "The most bytes that are live at once, in program order and in ours; what tensors "
               "take beyond that in memory is left aside. A star: the peak is not proved least.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto all = OrderAll(lab, "figure 7", *inputs, 1);
-  if (!all) return tl::unexpected(all.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 7", inputs, 1));
   Sheet sheet({{"graph", "graph", false},
                {"", "group", false},
                {"operators", "operators"},
@@ -193,19 +192,18 @@ Result<void> Figure7(Lab& lab) {
                {"", "proved", false},
                {"reduction", "reduction"}});
   std::vector<Measured> reductions;
-  for (const Ordered& ordered : *all) {
+  for (const Ordered& ordered : all) {
     ScheduleOptions options;
     options.algorithm = ScheduleAlgorithm::kHoistedUpdates;
     Budget budget;
-    const auto hoisted = Schedule(ordered.input->graph, options, budget);
-    if (!hoisted) return tl::unexpected(hoisted.error());
+    const auto hoisted = BERTH_TRY(Schedule(ordered.input->graph, options, budget));
     const bool proved = ordered.answer.peak == ordered.answer.lower_bound;
     reductions.push_back({ordered.input, Reduction(ordered.program_peak, ordered.answer.peak)});
     sheet.AddRow({TextCell(ordered.input->name),
                   TextCell(ordered.input->group),
                   CountCell(static_cast<std::int64_t>(ordered.input->graph.operators.size())),
                   BytesCell(ordered.program_peak),
-                  BytesCell(hoisted->peak),
+                  BytesCell(hoisted.peak),
                   BytesCell(ordered.answer.peak),
                   {proved ? "" : "*", proved ? "1" : "0"},
                   PercentCell(reductions.back().value)});
@@ -236,15 +234,13 @@ struct Whole {
 
 Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
                                         const std::vector<GraphInput>& inputs) {
-  auto all = OrderAll(lab, what, inputs, 1);
-  if (!all) return tl::unexpected(all.error());
+  auto all = BERTH_TRY(OrderAll(lab, what, inputs, 1));
   std::vector<Whole> wholes;
-  for (Ordered& ordered : *all) {
+  for (Ordered& ordered : all) {
     lab.Progress(what + ", addresses of " + ordered.input->name);
     const Graph& graph = ordered.input->graph;
-    const auto placed = PlaceOrdered(lab, Live(graph, ordered.answer.order).problem);
-    if (!placed) return tl::unexpected(placed.error());
-    const Bytes arena = placed->best ? placed->best->height : 0;
+    const auto placed = BERTH_TRY(PlaceOrdered(lab, Live(graph, ordered.answer.order).problem));
+    const Bytes arena = placed.best ? placed.best->height : 0;
     wholes.push_back(
         {std::move(ordered), caching::Measure(Live(graph, ProgramOrder(graph)).problem), arena});
   }
@@ -259,10 +255,8 @@ Result<void> Figure8(Lab& lab) {
       "program order over as many runs as it takes until it holds no more, and of our plans. "
       "Against the most that is ever in use; at first: against what is in use at the moment when "
       "it takes the last of its memory, which is what the paper says that it measures.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto wholes = MeasureWhole(lab, "figure 8", *inputs);
-  if (!wholes) return tl::unexpected(wholes.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto wholes = BERTH_TRY(MeasureWhole(lab, "figure 8", inputs));
   Sheet sheet({{"graph", "graph", false},
                {"", "group", false},
                {"PyTorch holds", "reserved_bytes"},
@@ -276,7 +270,7 @@ Result<void> Figure8(Lab& lab) {
                {"our fragmentation", "planned_fragmentation"}});
   std::vector<Measured> fragmentation;
   std::vector<Measured> at_first;
-  for (const Whole& whole : *wholes) {
+  for (const Whole& whole : wholes) {
     const Ordered& ordered = whole.ordered;
     const caching::Footprint& dynamic = whole.dynamic;
     fragmentation.push_back({ordered.input, Reduction(dynamic.reserved, dynamic.most)});
@@ -312,10 +306,8 @@ Result<void> Figure13(Lab& lab) {
   lab.Heading("Figure 13: total reduction",
               "Memory that PyTorch's allocator, simulated, holds in program order, against the "
               "arena of our plan: order and addresses together.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto wholes = MeasureWhole(lab, "figure 13", *inputs);
-  if (!wholes) return tl::unexpected(wholes.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto wholes = BERTH_TRY(MeasureWhole(lab, "figure 13", inputs));
   Sheet sheet({{"graph", "graph", false},
                {"", "group", false},
                {"PyTorch holds", "reserved_bytes"},
@@ -323,7 +315,7 @@ Result<void> Figure13(Lab& lab) {
                {"our arena", "arena_bytes"},
                {"reduction", "reduction"}});
   std::vector<Measured> reductions;
-  for (const Whole& whole : *wholes) {
+  for (const Whole& whole : wholes) {
     const Ordered& ordered = whole.ordered;
     reductions.push_back({ordered.input, Reduction(whole.dynamic.reserved, whole.arena)});
     sheet.AddRow({TextCell(ordered.input->name), TextCell(ordered.input->group),
@@ -351,10 +343,8 @@ Result<void> Figure9(Lab& lab) {
   lab.Heading("Figure 9: ordering time",
               "Medians of processor time until the order is proved best, validation of the graph "
               "included. A star: not proved within the limit.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto all = OrderAll(lab, "figure 9", *inputs, lab.Rounds());
-  if (!all) return tl::unexpected(all.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 9", inputs, lab.Rounds()));
   Sheet sheet({{"graph", "graph", false},
                {"", "group", false},
                {"operators", "operators"},
@@ -365,7 +355,7 @@ Result<void> Figure9(Lab& lab) {
                {"", "proved", false}});
   std::vector<Measured> times;
   std::map<std::string, std::vector<double>> by_group;
-  for (const Ordered& ordered : *all) {
+  for (const Ordered& ordered : all) {
     const bool proved = ordered.answer.peak == ordered.answer.lower_bound;
     times.push_back({ordered.input, ordered.seconds});
     by_group[ordered.input->group].push_back(ordered.seconds);
@@ -483,8 +473,7 @@ Result<void> Figure10(Lab& lab) {
   lab.Heading("Figure 10: memory saved over time",
               "For the graphs that took longest to order, and for irregular graphs made to be "
               "hard: reduction of the peak by the best order so far.");
-  auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
   constexpr std::size_t kHardest = 4;
   const auto trace_of = [&](const GraphInput& input) -> Result<Trace> {
     lab.Progress("figure 10, " + input.name);
@@ -497,18 +486,16 @@ Result<void> Figure10(Lab& lab) {
     };
     Budget budget;
     const ProcessorLimit processor_limit(budget, lab.TimeLimit(30));
-    const auto answer = Schedule(input.graph, options, budget);
-    if (!answer) return tl::unexpected(answer.error());
+    const auto answer = BERTH_TRY(Schedule(input.graph, options, budget));
     trace.seconds = ProcessorSeconds() - start;
-    trace.moments.push_back({trace.seconds, answer->peak, answer->lower_bound});
-    cli::VerifyOrderOrDie(input.graph, answer->order, {}, answer->peak);
+    trace.moments.push_back({trace.seconds, answer.peak, answer.lower_bound});
+    cli::VerifyOrderOrDie(input.graph, answer.order, {}, answer.peak);
     return trace;
   };
   std::vector<Trace> traces;
-  for (const GraphInput& input : *inputs) {
-    auto trace = trace_of(input);
-    if (!trace) return tl::unexpected(trace.error());
-    traces.push_back(*std::move(trace));
+  for (const GraphInput& input : inputs) {
+    auto trace = BERTH_TRY(trace_of(input));
+    traces.push_back(std::move(trace));
   }
   traces = Hardest(std::move(traces), lab.options().quick ? 2 : kHardest);
   if (lab.options().tables.empty()) {
@@ -516,9 +503,9 @@ Result<void> Figure10(Lab& lab) {
       internal::GraphParameters parameters;
       parameters.operators = lab.options().quick ? 60 : 400;
       parameters.width = width;
-      auto trace = trace_of(GenerateGraphInput(internal::GraphFamily::kIrregular, parameters));
-      if (!trace) return tl::unexpected(trace.error());
-      traces.push_back(*std::move(trace));
+      auto trace =
+          BERTH_TRY(trace_of(GenerateGraphInput(internal::GraphFamily::kIrregular, parameters)));
+      traces.push_back(std::move(trace));
     }
   }
   lab.Progress("");
@@ -540,13 +527,11 @@ Result<void> Figure12(Lab& lab) {
   lab.Heading("Figure 12: fragmentation over time",
               "For those that took longest to place, in our order and in program order: how far "
               "the lowest plan so far lies above the bytes that are live.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto all = OrderAll(lab, "figure 12", *inputs, 1);
-  if (!all) return tl::unexpected(all.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 12", inputs, 1));
   std::vector<Trace> ours;
   std::vector<Trace> program;
-  for (const Ordered& ordered : *all) {
+  for (const Ordered& ordered : all) {
     const Graph& graph = ordered.input->graph;
     for (const bool own : {true, false}) {
       const std::string name = ordered.input->name + (own ? " (our order)" : " (program order)");
@@ -563,12 +548,11 @@ Result<void> Figure12(Lab& lab) {
       };
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
-      const auto placed = Place(live.problem, options, budget);
-      if (!placed) return tl::unexpected(placed.error());
+      const auto placed = BERTH_TRY(Place(live.problem, options, budget));
       trace.seconds = ProcessorSeconds() - start;
-      if (!placed->best) continue;
-      cli::VerifyOrDie(live.problem, *placed->best, /*within_capacity=*/false);
-      trace.moments.push_back({trace.seconds, placed->best->height, placed->lower_bound});
+      if (!placed.best) continue;
+      cli::VerifyOrDie(live.problem, *placed.best, /*within_capacity=*/false);
+      trace.moments.push_back({trace.seconds, placed.best->height, placed.lower_bound});
       (own ? ours : program).push_back(std::move(trace));
     }
   }
@@ -602,10 +586,8 @@ Result<void> Figure11(Lab& lab) {
               "Time until what is live under our order has addresses within its peak: nothing lost "
               "to fragmentation. The ILP is OLLA's (15), by itself and after its preplacement of "
               "the pyramid (Function 5). Medians of processor time.");
-  const auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto all = OrderAll(lab, "figure 11", *inputs, 1);
-  if (!all) return tl::unexpected(all.error());
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 11", inputs, 1));
   const std::vector<Contender> contenders = {Lab::Contend("heuristic"), Lab::Contend("ilp"),
                                              Lab::Contend("auto")};
   Contender pyramid = Lab::Contend("ilp");
@@ -614,7 +596,7 @@ Result<void> Figure11(Lab& lab) {
   pyramid.look = 6;
   std::vector<SuiteInput> tables;
   std::vector<Bout> bouts;
-  for (const Ordered& ordered : *all) {
+  for (const Ordered& ordered : all) {
     SuiteInput table;
     table.family = ordered.input->group;
     table.name = ordered.input->name;
@@ -625,9 +607,8 @@ Result<void> Figure11(Lab& lab) {
     Trial pinned_trial;
     if (pyramid.missing.empty()) {
       SuiteInput pinned = table;
-      auto preplaced = cli::Preplace(table.problem);
-      if (!preplaced) return tl::unexpected(preplaced.error());
-      pinned.problem = *std::move(preplaced);
+      auto preplaced = BERTH_TRY(cli::Preplace(table.problem));
+      pinned.problem = std::move(preplaced);
       pinned_trial =
           lab.Compare("figure 11", pinned, ordered.answer.peak, {pyramid}, limit, lab.Rounds())
               .trials.front();
@@ -699,14 +680,12 @@ Result<void> Figure14(Lab& lab) {
               "Addresses of all tensors of one run: asked for and given back one by one, of "
               "PyTorch's allocator as simulated, warm; and looked up in our plan. Saved over "
               "1,000,000 runs, less what it took to plan once.");
-  auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 2));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
   const auto is_batch = [](const GraphInput& input) { return input.group == "batch 32"; };
-  if (std::any_of(inputs->begin(), inputs->end(), is_batch)) {
-    std::erase_if(*inputs, [&](const GraphInput& input) { return !is_batch(input); });
+  if (std::any_of(inputs.begin(), inputs.end(), is_batch)) {
+    std::erase_if(inputs, [&](const GraphInput& input) { return !is_batch(input); });
   }
-  const auto all = OrderAll(lab, "figure 14", *inputs, 1);
-  if (!all) return tl::unexpected(all.error());
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 14", inputs, 1));
   Sheet sheet({{"graph", "graph", false},
                {"tensors", "tensors"},
                {"dynamic: a run", "dynamic_seconds"},
@@ -717,7 +696,7 @@ Result<void> Figure14(Lab& lab) {
                {"saved", "saved_seconds"}});
   std::vector<Measured> savings;
   const double least = lab.options().quick ? 0.002 : 0.1;
-  for (const Ordered& ordered : *all) {
+  for (const Ordered& ordered : all) {
     lab.Progress("figure 14, " + ordered.input->name);
     const Graph& graph = ordered.input->graph;
     const Liveness live = Live(graph, ordered.answer.order);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/try.h"
 #include "berth/graph.h"
 #include "berth/olla.h"
 #include "tools/berth/common.h"
@@ -35,9 +36,8 @@ OllaRun RunOlla(const Graph& graph, const OllaOptions& options, double limit) {
 Result<std::int64_t> CountVariables(const Graph& graph) {
   Budget budget;
   budget.Cancel();
-  const auto answer = cli::OrderByOlla(graph, {}, budget);
-  if (!answer) return tl::unexpected(answer.error());
-  return answer->variables;
+  const auto answer = BERTH_TRY(cli::OrderByOlla(graph, {}, budget));
+  return answer.variables;
 }
 
 constexpr int kMostOpenInARow = 3;
@@ -88,10 +88,9 @@ Result<void> IntegerProgram(Lab& lab) {
       "agree, and what does each take? Processor time, the least program first; limit " +
           cli::FormatSeconds(limit) +
           ". After three real graphs in a row that it does not close, larger ones are not tried.");
-  auto inputs = ProgramInputs(lab);
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(ProgramInputs(lab));
   std::vector<std::pair<std::int64_t, const GraphInput*>> by_size;
-  for (const GraphInput& input : *inputs) {
+  for (const GraphInput& input : inputs) {
     lab.Progress("ilp, size of " + input.name);
     const auto variables = CountVariables(input.graph);
     if (!variables) {
@@ -133,10 +132,9 @@ Result<void> IntegerProgram(Lab& lab) {
     const bool real = input->group != "generated";
     Count& count = counts[real ? "real" : "generated"];
     ++count.graphs;
-    const auto ordered = OrderAll(lab, "ilp", {*input}, lab.Rounds());
-    if (!ordered) return tl::unexpected(ordered.error());
-    const ScheduleAnswer& ours = ordered->front().answer;
-    const double seconds = std::max(ordered->front().seconds, 1e-6);
+    const auto ordered = BERTH_TRY(OrderAll(lab, "ilp", {*input}, lab.Rounds()));
+    const ScheduleAnswer& ours = ordered.front().answer;
+    const double seconds = std::max(ordered.front().seconds, 1e-6);
     own.points.push_back({static_cast<double>(variables), seconds, false, input->name});
     std::vector<Cell> row = {TextCell(input->name),
                              CountCell(static_cast<std::int64_t>(input->graph.operators.size())),

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/try.h"
 #include "berth/io.h"
 #include "tools/berth/common.h"
 #include "tools/lab/bench/machine.h"
@@ -44,8 +45,8 @@ Result<std::vector<const Experiment*>> Choose(const Suite& suite,
   return chosen;
 }
 
-// Where, when and how each experiment was run, beside what came of it. `before` is what the file
-// holds: experiments that were run on their own, one after the other, stay together.
+// Where, when and how each experiment was run. `before` is the file's old text: what it says of
+// experiments that are not run this time stays.
 std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, const std::string& date,
                            const std::vector<const Experiment*>& experiments,
                            const std::string& before) {
@@ -98,6 +99,44 @@ Result<void> FindData(const Suite& suite, SuiteOptions& options) {
   return {};
 }
 
+// Reads what the command line names: a table that is no table is said before the work, not after it.
+Result<void> CheckInputs(const Suite& suite, const std::vector<std::string>& paths) {
+  if (paths.empty()) return {};
+  if (suite.takes_tables()) {
+    BERTH_TRY(ReadInputs("models", paths));
+  } else {
+    BERTH_TRY(ReadGraphs(paths));
+  }
+  return {};
+}
+
+// Which solvers this build lacks, so that their contenders have no runs; each sentence once.
+void SayWhatIsMissing(const Lab& lab) {
+  std::string last;
+  for (const std::string_view solver : {"ilp", "cp", "csp", "meta-csp"}) {
+    const auto available = cli::CheckAvailable(*cli::MethodFromName(solver));
+    if (available || available.error().message == last) continue;
+    last = available.error().message;
+    lab.Say("Left out: " + last + ".");
+  }
+}
+
+Result<void> KeepConditions(const Suite& suite, const Lab& lab, const std::string& date,
+                            const std::vector<const Experiment*>& experiments) {
+  namespace fs = std::filesystem;
+  const SuiteOptions& options = lab.options();
+  if (options.output.empty()) return {};
+  const std::string path =
+      (fs::path(options.output) / (std::string(suite.name) + "-conditions.json")).string();
+  std::error_code ignored;
+  const auto before = fs::exists(path, ignored) ? ReadFile(path) : Result<std::string>();
+  BERTH_TRY(
+      WriteFile(path, ConditionsJson(suite, options, date, experiments, before.value_or(""))));
+  lab.Say("\n" + cli::Plural(static_cast<std::int64_t>(lab.files().size()) + 1, "file") + " in " +
+          cli::OneLine(options.output));
+  return {};
+}
+
 }  // namespace
 
 std::span<const Suite* const> Suites() {
@@ -110,24 +149,15 @@ Result<cli::ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
   const Suite* const suite = FindSuite(name);
   if (suite == nullptr) {
     std::string known;
-    for (const Suite* each : Suites())
+    for (const Suite* each : Suites()) {
       known += (known.empty() ? "" : ", ") + std::string(each->name);
+    }
     return Fail(ErrorCode::kInvalidOptions,
-                "--suite: there is no suite '" + std::string(name) + "'; there are " + known);
+                "there is no suite '" + std::string(name) + "'; there are " + known);
   }
-  if (auto found = FindData(*suite, options); !found) return tl::unexpected(found.error());
-  const auto experiments = Choose(*suite, options.only);
-  if (!experiments) return tl::unexpected(experiments.error());
-  if (!options.tables.empty()) {
-    // Said before the work, not after it.
-    const auto read = [&](const auto& inputs) -> Result<void> {
-      if (!inputs) return tl::unexpected(inputs.error());
-      return {};
-    };
-    const auto checked = suite->takes_tables() ? read(ReadInputs("models", options.tables))
-                                               : read(ReadGraphs(options.tables));
-    if (!checked) return tl::unexpected(checked.error());
-  }
+  BERTH_TRY(FindData(*suite, options));
+  const auto experiments = BERTH_TRY(Choose(*suite, options.only));
+  BERTH_TRY(CheckInputs(*suite, options.tables));
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
@@ -137,30 +167,12 @@ Result<cli::ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
   Lab lab{std::string(suite->name), options};
   lab.Say(AboutThisRun(date));
   lab.Say("After " + std::string(suite->paper) + ".");
-  std::string last;
-  for (const std::string_view solver : {"ilp", "cp", "csp", "meta-csp"}) {
-    const auto available = cli::CheckAvailable(*cli::MethodFromName(solver));
-    if (available || available.error().message == last) continue;
-    last = available.error().message;
-    lab.Say("Left out: " + last + ".");
-  }
-  for (const Experiment* experiment : *experiments) {
-    if (auto done = experiment->run(lab); !done) return tl::unexpected(done.error());
+  SayWhatIsMissing(lab);
+  for (const Experiment* experiment : experiments) {
+    BERTH_TRY(experiment->run(lab));
     if (lab.error()) return tl::unexpected(*lab.error());
   }
-  if (!options.output.empty()) {
-    const std::string path =
-        (std::filesystem::path(options.output) / (std::string(suite->name) + "-conditions.json"))
-            .string();
-    std::error_code ignored;
-    const auto before =
-        std::filesystem::exists(path, ignored) ? ReadFile(path) : Result<std::string>();
-    const auto written =
-        WriteFile(path, ConditionsJson(*suite, options, date, *experiments, before.value_or("")));
-    if (!written) return tl::unexpected(written.error());
-    lab.Say("\n" + cli::Plural(static_cast<std::int64_t>(lab.files().size()) + 1, "file") + " in " +
-            cli::OneLine(options.output));
-  }
+  BERTH_TRY(KeepConditions(*suite, lab, date, experiments));
   if (lab.faults().empty()) return cli::kDone;
   std::string text = "\n" + cli::Paint(cli::Tone::kBad, "Faults:") + "\n";
   for (const std::string& fault : lab.faults()) text += "  " + cli::OneLine(fault) + "\n";

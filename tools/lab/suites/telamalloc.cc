@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/try.h"
 #include "tools/berth/terminal.h"
 #include "tools/generate/variant.h"
 #include "tools/lab/suites/suites.h"
@@ -86,13 +87,11 @@ Result<void> Table2(Lab& lab) {
   lab.Heading("Table 2: what the baseline heuristic needs",
               "Memory in which it succeeds, relative to the least known, and its time; beside it "
               "the lowest of all of Berth's greedy algorithms. A star: the least is not proved.");
-  auto inputs = lab.Models(lab.Inputs(34, 4));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Models(lab.Inputs(34, 4)));
   if (lab.has_challenging() && lab.options().tables.empty()) {
-    auto challenging = lab.Challenging(lab.Inputs(11, 2));
-    if (!challenging) return tl::unexpected(challenging.error());
-    lab.FindLeast(*challenging);
-    std::move(challenging->begin(), challenging->end(), std::back_inserter(*inputs));
+    auto challenging = BERTH_TRY(lab.Challenging(lab.Inputs(11, 2)));
+    lab.FindLeast(challenging);
+    std::move(challenging.begin(), challenging.end(), std::back_inserter(inputs));
   }
   Sheet sheet({{"benchmark", "benchmark", false},
                {"buffers", "buffers"},
@@ -102,7 +101,7 @@ Result<void> Table2(Lab& lab) {
                {"time", "heuristic_seconds"},
                {"greedy needs", "greedy_ratio"},
                {"time", "greedy_seconds"}});
-  for (SuiteInput& input : *inputs) {
+  for (SuiteInput& input : inputs) {
     std::vector<Cell> row = {TextCell(input.name),
                              CountCell(static_cast<std::int64_t>(input.problem.buffers.size())),
                              BytesCell(input.least),
@@ -161,19 +160,18 @@ Result<void> Figure13(Lab& lab) {
               "Medians of processor time; TelaMalloc without the heuristic that is tried before "
               "it. \"no plan\": the "
               "heuristic does not succeed, or a search ended without one.");
-  auto inputs = lab.Models(lab.Inputs(11, 3));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Models(lab.Inputs(11, 3)));
   std::vector<Contender> contenders;
   for (const std::string_view key :
        {"heuristic", "ilp", "cp", "telamalloc", "canonical", "guided", "niche", "auto"}) {
     contenders.push_back(Lab::Contend(key));
   }
   std::vector<Bout> bouts;
-  for (const SuiteInput& input : *inputs) {
+  for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 13", input, PercentOf(input.least, 110), contenders, limit,
                                 lab.Rounds()));
   }
-  lab.Show(TimeSheet(contenders, bouts, *inputs));
+  lab.Show(TimeSheet(contenders, bouts, inputs));
   Sheet ratios({{"by", "algorithm", false},
                 {"solved", "solved"},
                 {"both", "solved_by_both"},
@@ -200,7 +198,7 @@ Result<void> Figure13(Lab& lab) {
   }
   lab.Say("Their time over TelaMalloc's, where both have a plan (the paper: ILP, median 4.7):\n");
   lab.Show(ratios);
-  lab.Keep("figure13", BoutSheet(contenders, bouts, *inputs));
+  lab.Keep("figure13", BoutSheet(contenders, bouts, inputs));
   lab.Keep("figure13-ratios", ratios);
   Chart chart = TimeChart(contenders, bouts, limit);
   chart.title = "Time until a plan at 110 % of the least memory";
@@ -251,9 +249,8 @@ Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
       internal::VariantParameters parameters;
       for (std::size_t i = 0; i < challenging->size(); i += 2, ++parameters.seed) {
         const SuiteInput& original = (*challenging)[i];
-        auto variant = internal::MakeVariant(original.problem, parameters);
-        if (!variant) return tl::unexpected(variant.error());
-        inputs.push_back({"variants", original.name + "-variant", std::move(*variant)});
+        auto variant = BERTH_TRY(internal::MakeVariant(original.problem, parameters));
+        inputs.push_back({"variants", original.name + "-variant", std::move(variant)});
       }
     }
     for (std::vector<SuiteInput>* more : {&*models, &*challenging}) {
@@ -389,8 +386,7 @@ Result<void> Figure14(Lab& lab) {
               "learns, beside the policy and the single strategies. At most " +
                   cli::FormatCount(cap) + " steps (and " + cli::FormatSeconds(limit) +
                   ") each. A failure is an input on which no plan was found.");
-  auto inputs = ManyInputs(lab);
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(ManyInputs(lab));
   std::vector<Contender> contenders;
   for (const Strategy& strategy : kStrategies) {
     Contender contender = Lab::Contend(strategy.contender);
@@ -399,13 +395,13 @@ Result<void> Figure14(Lab& lab) {
     contenders.push_back(std::move(contender));
   }
   std::vector<StrategyRun> runs;
-  for (std::size_t i = 0; i < inputs->size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (const int percent : kPercents) runs.push_back({i, percent, {}});
   }
   std::atomic<std::size_t> begun{0};
   ForEach(runs.size() * kStrategies.size(), lab.options().jobs, [&](std::size_t k) {
     StrategyRun& run = runs[k / kStrategies.size()];
-    const SuiteInput& input = (*inputs)[run.input];
+    const SuiteInput& input = inputs[run.input];
     lab.Progress("figure 14, run " + std::to_string(++begun) + " of " +
                  std::to_string(runs.size() * kStrategies.size()));
     const std::size_t s = k % kStrategies.size();
@@ -426,7 +422,7 @@ Result<void> Figure14(Lab& lab) {
              {"major", "major_backtracks"},
              {"time", "seconds"}});
   for (const StrategyRun& run : runs) {
-    const SuiteInput& input = (*inputs)[run.input];
+    const SuiteInput& input = inputs[run.input];
     for (std::size_t s = 0; s < kStrategies.size(); ++s) {
       const RunResult& result = run.runs[s];
       const std::string status = result.verdict == Verdict::kSolved ? "solved"
@@ -450,15 +446,14 @@ Result<void> Figure14(Lab& lab) {
   columns.push_back({"best single : TelaMalloc", "best_single_to_policy"});
   Sheet failures(columns);
   std::vector<std::string> families;
-  for (const SuiteInput& input : *inputs) {
+  for (const SuiteInput& input : inputs) {
     if (std::find(families.begin(), families.end(), input.family) == families.end()) {
       families.push_back(input.family);
     }
   }
   for (const std::string& family : families) {
-    failures.AddRow(FailureRow(family, runs, [&](const StrategyRun& run) {
-      return (*inputs)[run.input].family == family;
-    }));
+    failures.AddRow(FailureRow(
+        family, runs, [&](const StrategyRun& run) { return inputs[run.input].family == family; }));
   }
   for (const int percent : kPercents) {
     failures.AddRow(
@@ -521,12 +516,11 @@ Result<void> Figure19(Lab& lab) {
       "Figure 19: the allocation pattern",
       "Of the model at 110 % of its least memory that TelaMalloc fails most often on before "
       "it finds a plan.");
-  auto inputs = lab.Models(lab.Inputs(34, 3));
-  if (!inputs) return tl::unexpected(inputs.error());
+  auto inputs = BERTH_TRY(lab.Models(lab.Inputs(34, 3)));
   const Contender contender = Lab::Contend("telamalloc");
   const SuiteInput* hardest = nullptr;
   RunResult best;
-  for (const SuiteInput& input : *inputs) {
+  for (const SuiteInput& input : inputs) {
     lab.Progress("figure 19, " + input.name);
     RunResult run = lab.RunAlone(contender, input, PercentOf(input.least, 110), lab.TimeLimit(10),
                                  /*keep_offsets=*/true);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/try.h"
 #ifdef BERTH_WITH_XGBOOST
 #include <xgboost/c_api.h>
 #endif
@@ -209,9 +210,8 @@ Result<Trained> Train(const Examples& examples, const BoosterOptions& options) {
   }
   Trained trained;
   trained.json.assign(bytes, length);
-  auto forest = ParseForest(trained.json, "XGBoost's own model");
-  if (!forest) return tl::unexpected<Error>(forest.error());
-  trained.forest = std::move(*forest);
+  auto forest = BERTH_TRY(ParseForest(trained.json, "XGBoost's own model"));
+  trained.forest = std::move(forest);
   int major = 0;
   int minor = 0;
   int patch = 0;
