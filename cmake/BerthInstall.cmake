@@ -11,7 +11,7 @@ if(BERTH_BUILD_BERTH)
 endif()
 if(BERTH_BUILD_BASELINES)
   list(APPEND berth_libraries berth_baselines)
-  list(APPEND berth_headers baselines.h cosma.h olla.h)
+  list(APPEND berth_headers allocators.h baselines.h cosma.h olla.h)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 

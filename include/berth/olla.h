@@ -3,7 +3,7 @@
 // OLLA (Steiner et al., "OLLA: Decreasing the Memory Usage of Neural Networks by Optimizing the
 // Lifetime and Location of Arrays", arXiv 2210.12924) is what berth/schedule.h is measured against,
 // and a second opinion on small graphs. Section and equation numbers are the paper's. In the
-// library berth::baselines, as it needs an integer programming solver.
+// library berth::baselines; it needs an integer programming solver.
 #ifndef BERTH_OLLA_H_
 #define BERTH_OLLA_H_
 
@@ -33,7 +33,7 @@ struct OllaOptions {
 
 struct OllaAnswer {
   // `order` is the solver's, or program order where it has found none. The bound is that of the
-  // program only where its numbers are exact (see berth/baselines.h) and no control edge was added;
+  // program only where its numbers are exact (berth/baselines.h says when) and no control edge was added;
   // else that of the largest tensor.
   ScheduleAnswer schedule;
   // joint: the solver's addresses for the tensors of Live(graph, schedule.order), validated.
@@ -51,9 +51,10 @@ struct OllaAnswer {
 [[nodiscard]] Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options,
                                                 Budget& budget);
 
-// Function 5: pins the buffers of the pyramid, each nested in the lifetime of the one below it, at
-// increasing offsets; the others are left to a placer. `problem` must be valid.
-[[nodiscard]] Problem PreplacePyramid(Problem problem);
+// How many variables that program has, without building it: solvers take hours where there are many.
+// Needs no solver. Errors: kInvalidGraph. Cost: O(operators + tensors), after the data flow.
+[[nodiscard]] Result<std::int64_t> CountOllaVariables(const Graph& graph,
+                                                      const OllaOptions& options);
 
 }  // namespace berth
 

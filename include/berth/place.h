@@ -50,8 +50,7 @@ enum class Algorithm {
   kCanonical,    // Exact: MiniMalloc's canonical search.
   kNiche,        // Exact: fills the hollows of the skyline where conflicts are.
   kDisjunctive,  // Exact: branching on which of two buffers lies above; any shape of gaps.
-  kGuided,       // Exact: TelaMalloc's propagation, learning from conflicts.
-  kTelaMalloc,   // TelaMalloc's search policy over constraint propagation; proves little.
+  kGuided,       // Exact: constraint propagation, learning clauses from conflicts.
   kGreedy,       // The lowest plan of several greedy algorithms.
   // One greedy algorithm each.
   kContention,
@@ -66,8 +65,6 @@ enum class Algorithm {
   kBestFitStart,
   kBestFitLowest,
   kXlaBestFit,
-  kBfc,
-  kPytorchCaching,
 };
 
 // What a person needs to know to choose an algorithm.
@@ -127,42 +124,11 @@ struct NicheOptions {
   bool vectors = true;           // The widest vector instructions of the machine.
 };
 
-// Each part of TelaMalloc's policy by itself (src/baselines/telamalloc/telamalloc.h explains them); the
-// defaults are the policy as published. Sections are those of the paper. Of these only
-// heuristic_first and section_load count for kGuided, which has its own at the end
-// (src/place/learning/guided.h).
+// Each part of the guided search by itself (src/place/learning/guided.h explains them). Whatever is
+// switched off, the verdicts stay the same.
 struct GuidedOptions {
-  // What is tried at a decision point.
-  enum class Strategy {
-    kCandidates,  // The longest lived, the largest, and the largest in size x lifetime (5.1).
-    kSize,        // One block after another by one order, back to the last valid point on failure:
-    kArea,        // the strategies that Figure 14 compares with.
-    kLifetime,
-    kLowest,
-  };
-  // Where a block goes.
-  enum class Placement {
-    kLowest,         // The lowest position that the solver sees (5.2).
-    kSkyline,        // On top of what is placed, as if falling (5.1, Figure 8a).
-    kRaisedSkyline,  // The same, but not below the lowest position that the solver sees.
-  };
-  // Where major backtracks go.
-  enum class Backtracking {
-    kPublished,  // 5.4.
-    kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
-  };
-  bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
-  bool split = true;                  // Parts that separate in time are solved one by one (5.3).
-  bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
-  bool conflict_backtracking = true;  // Back to the second-to-last placement in conflict (5.4).
-  bool carry_candidates = true;       // Candidates go back with the search (5.4).
-  bool section_load = true;           // Bytes that cannot lie below a level must fit above it.
-  int most_candidates = 12;           // At one decision point (5.4).
-  int stuck_after = 100;              // Backtracks below a point until it is left; 0: never (5.4).
-  Strategy strategy = Strategy::kCandidates;
-  Placement placement = Placement::kLowest;
-  Backtracking backtracking = Backtracking::kPublished;
-  // kGuided alone. Whatever is switched off, the verdicts stay the same.
+  bool heuristic_first = true;  // TelaMalloc's baseline heuristic first, search after it fails.
+  bool section_load = true;     // Bytes that cannot lie below a level must fit above it.
   bool weights = true;          // Buffers of recent failures come first.
   bool restarts = true;         // After 150 failures, times Luby's sequence.
   bool lowest_first = true;     // Half of the runs go on where a buffer can lie lowest.
@@ -198,8 +164,8 @@ struct OptionInfo {
 // The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
 [[nodiscard]] Result<std::string> GetOption(const PlaceOptions& options, std::string_view name);
 
-// What a search went through besides its nodes. Only the guided searches count; for others all are
-// 0. The nodes of a guided search are its steps: attempts to place one block.
+// What a search went through besides its nodes. Only guided and TelaMalloc count; for others all
+// are 0. Their nodes are steps: attempts to place one block.
 struct SearchStats {
   std::int64_t failures = 0;          // Steps after which no plan could exist any more.
   std::int64_t minor_backtracks = 0;  // Undoing one placement at once.

@@ -10,7 +10,6 @@
 #ifndef BERTH_BASE_TRY_H_
 #define BERTH_BASE_TRY_H_
 
-#include <tl/expected.hpp>
 #include <utility>
 
 #include "berth/result.h"

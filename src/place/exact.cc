@@ -61,13 +61,6 @@ ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm, const Pl
     node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
     return;
   }
-  if (algorithm == Algorithm::kTelaMalloc) {
-    telamalloc_ =
-        std::make_unique<TelaMallocSearch>(instance, overlaps_, options.guided, options.seed);
-    searches_.push_back(Algorithm::kTelaMalloc);
-    node_cost_ = std::max(node_cost_, 10 * (pairs / n + 1));
-    return;
-  }
   if (algorithm != Algorithm::kDisjunctive) {
     canonical_ = std::make_unique<CanonicalSearch>(instance, overlaps_, options.canonical);
     searches_.push_back(Algorithm::kCanonical);
@@ -87,10 +80,8 @@ SearchAnswer ExactSearch::Ask(Algorithm algorithm, Bytes capacity, const std::ve
   if (algorithm == Algorithm::kDisjunctive) {
     return disjunctive_->Search(capacity, node_limit, budget);
   }
-  if (algorithm == Algorithm::kTelaMalloc || algorithm == Algorithm::kGuided) {
-    SearchAnswer answer = algorithm == Algorithm::kGuided
-                              ? guided_->Search(capacity, node_limit, budget)
-                              : telamalloc_->Search(capacity, node_limit, budget);
+  if (algorithm == Algorithm::kGuided) {
+    SearchAnswer answer = guided_->Search(capacity, node_limit, budget);
     stats_.failures += answer.stats.failures;
     stats_.minor_backtracks += answer.stats.minor_backtracks;
     stats_.major_backtracks += answer.stats.major_backtracks;

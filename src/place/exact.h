@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "baselines/telamalloc/telamalloc.h"
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
@@ -70,7 +69,6 @@ class ExactSearch {
   Overlaps overlaps_;
   std::unique_ptr<CanonicalSearch> canonical_;
   std::unique_ptr<DisjunctiveSearch> disjunctive_;
-  std::unique_ptr<TelaMallocSearch> telamalloc_;
   std::unique_ptr<GuidedSearch> guided_;
   std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
   Algorithm last_ = Algorithm::kNiche;

@@ -55,6 +55,14 @@ class Incumbent {
   [[nodiscard]] bool is_optimal() const { return height_ <= lower_bound_; }
   [[nodiscard]] Bytes height() const { return height_; }  // kNoPlan without a plan.
   [[nodiscard]] Bytes lower_bound() const { return lower_bound_; }
+  // As far as is known now.
+  [[nodiscard]] Outcome outcome() const {
+    if (has_plan() && (!problem_.capacity || height_ <= *problem_.capacity)) {
+      return is_optimal() ? Outcome::kOptimal : Outcome::kFeasible;
+    }
+    if (problem_.capacity && lower_bound_ > *problem_.capacity) return Outcome::kInfeasible;
+    return Outcome::kUnknown;
+  }
   [[nodiscard]] std::string_view finder() const { return finder_; }
   [[nodiscard]] const std::vector<Bytes>* offsets() const {
     return has_plan() ? &offsets_ : nullptr;

@@ -1,4 +1,4 @@
-// The smallest capacity, by asking the exact search about capacities between the bound and the
+// The smallest capacity, by asking an exact search about capacities between the bound and the
 // plan.
 //
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
@@ -24,13 +24,14 @@ constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
 }  // namespace
 
-bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget) {
+bool Minimize(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit,
+              Budget& budget) {
   BERTH_CHECK(incumbent.has_plan());
-  const Bytes grain = search.grain();
+  const Bytes grain = decider.grain;
   std::int64_t left = node_limit;
   // Every canonical plan is a whole number of grains high.
   incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
-  std::int64_t round = std::max(kFirstRoundNodes, search.dive_nodes());
+  std::int64_t round = std::max(kFirstRoundNodes, decider.dive_nodes);
   while (!incumbent.is_optimal()) {
     bool learned = false;
     bool gave_up = false;
@@ -47,11 +48,10 @@ bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
       const Bytes capacity =
           std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
       if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
-      const SearchAnswer answer =
-          search.Decide(capacity, incumbent.offsets(), std::min(round, left), budget);
+      const SearchAnswer answer = decider.decide(capacity, std::min(round, left));
       left -= answer.nodes;
       if (answer.verdict == SearchAnswer::Verdict::kFound) {
-        incumbent.Offer(answer.offsets, Info(search.last()).name);
+        incumbent.Offer(answer.offsets, decider.finder());
         learned = true;
       } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));

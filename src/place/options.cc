@@ -13,51 +13,6 @@ namespace {
 
 using Row = internal::OptionRow<PlaceOptions>;
 
-// A value of an enumeration by its place in a list of words.
-template <typename T, std::size_t kSize>
-bool SetWord(T& field, const std::array<std::string_view, kSize>& words, std::string_view value) {
-  for (std::size_t k = 0; k < kSize; ++k) {
-    if (words[k] != value) continue;
-    field = static_cast<T>(k);
-    return true;
-  }
-  return false;
-}
-
-// Not a word of the list: an enumeration outside of its range.
-template <typename T, std::size_t kSize>
-std::string Word(T field, const std::array<std::string_view, kSize>& words) {
-  const auto at = static_cast<std::size_t>(field);
-  return at < kSize ? std::string(words[at]) : std::to_string(at);
-}
-
-constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "area", "lifetime",
-                                                         "lowest"};
-constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
-
-constexpr std::array<std::string_view, 2> kBacktrackings = {"published", "learned"};
-
-constexpr int kMostCount = 1'000'000;
-
-// A number from kLeast to kMostCount.
-template <int GuidedOptions::*kField, int kLeast>
-Row CountRow(const OptionInfo& info) {
-  return {info,
-          [](PlaceOptions& options, std::string_view value) {
-            return internal::SetNumber(options.guided.*kField, value, kLeast, kMostCount);
-          },
-          [](const PlaceOptions& options) { return std::to_string(options.guided.*kField); }};
-}
-
-template <auto kField, const auto& kWords>
-Row WordRow(const OptionInfo& info) {
-  return {info,
-          [](PlaceOptions& options, std::string_view value) {
-            return SetWord(options.guided.*kField, kWords, value);
-          },
-          [](const PlaceOptions& options) { return Word(options.guided.*kField, kWords); }};
-}
-
 // A switch of an exact search.
 #define BERTH_SWITCH(search, field, sentence)                                             \
   Row {                                                                                   \
@@ -137,42 +92,14 @@ const std::array kRows = {
                  "Use the widest vector instructions of this machine; the plan is the same."),
     BERTH_SWITCH(guided, heuristic_first,
                  "The baseline heuristic runs first, and search only where it fails."),
-    BERTH_SWITCH(guided, split, "Parts that separate in time are solved one by one."),
-    BERTH_SWITCH(guided, phases,
-                 "Blocks of the present phase of contention come first, then other phases."),
-    BERTH_SWITCH(
-        guided, conflict_backtracking,
-        "Major backtracks go to the second-to-last placement in conflict; off: one level."),
-    BERTH_SWITCH(guided, carry_candidates,
-                 "Major backtracks take the candidates along to where they go."),
     BERTH_SWITCH(guided, section_load,
                  "In each section, bytes that cannot lie below a level must fit above it."),
-    CountRow<&GuidedOptions::most_candidates, 1>(
-        {"guided.most_candidates", "12", "1..1000000", "Candidates tried at one decision point."}),
-    CountRow<&GuidedOptions::stuck_after, 0>(
-        {"guided.stuck_after", "100", "0..1000000",
-         "Major backtracks below a point until the search leaves it; 0: it never does."}),
-    WordRow<&GuidedOptions::strategy, kStrategies>(
-        {"guided.strategy", "candidates", "candidates, size, area, lifetime or lowest",
-         "What is tried at a decision point: three candidates of each phase, or one block after "
-         "another by one order, back to the last valid point on failure."}),
-    WordRow<&GuidedOptions::placement, kPlacements>(
-        {"guided.placement", "lowest", "lowest, skyline or raised-skyline",
-         "Where a block goes: the lowest position that propagation leaves it, on top of what is "
-         "placed, or the higher of the two."}),
-    WordRow<&GuidedOptions::backtracking, kBacktrackings>(
-        {"guided.backtracking", "published", "published or learned",
-         "Where major backtracks go: to the second-to-last placement in conflict, or where a model "
-         "trained on examples says."}),
-    BERTH_SWITCH(guided, weights,
-                 "Algorithm guided: buffers that were part of recent failures come first."),
+    BERTH_SWITCH(guided, weights, "Buffers that were part of recent failures come first."),
     BERTH_SWITCH(guided, restarts,
-                 "Algorithm guided: the search starts again after 150 failures times Luby's "
+                 "The search starts again after 150 failures times Luby's "
                  "sequence."),
-    BERTH_SWITCH(guided, lowest_first,
-                 "Algorithm guided: half of the runs go on where a buffer can lie lowest."),
-    BERTH_SWITCH(guided, identical_order,
-                 "Algorithm guided: of identical buffers, the first lies lowest."),
+    BERTH_SWITCH(guided, lowest_first, "Half of the runs go on where a buffer can lie lowest."),
+    BERTH_SWITCH(guided, identical_order, "Of identical buffers, the first lies lowest."),
 };
 #undef BERTH_SWITCH
 

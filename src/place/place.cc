@@ -69,30 +69,23 @@ class Placer {
         minimize_(options.minimize || !problem.capacity),
         enough_(minimize_ ? 0 : *problem.capacity) {}
 
-  Result<void> Run() {
-    if (budget_.cancelled()) return {};
+  void Run() {
+    if (budget_.cancelled()) return;
     switch (options_.algorithm) {
       case Algorithm::kAuto:
-        RunAuto();
-        return {};
+        return RunAuto();
       case Algorithm::kCanonical:
       case Algorithm::kNiche:
       case Algorithm::kDisjunctive:
-        RunExact();
-        return {};
-      case Algorithm::kTelaMalloc:
+        return RunExact();
       case Algorithm::kGuided:
-        if (options_.guided.heuristic_first) {
-          BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
-        }
-        RunExact();
-        return {};
+        if (options_.guided.heuristic_first) OfferGreedy(Algorithm::kContention);
+        return RunExact();
       case Algorithm::kGreedy:
         RunGreedyPortfolio();
-        Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
-        return {};
+        return Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
       default:
-        return OfferGreedy(options_.algorithm);
+        OfferGreedy(options_.algorithm);
     }
   }
 
@@ -123,7 +116,7 @@ class Placer {
     std::optional<ExactSearch> search;
     if (problem_.capacity && instance_.num_buffers() <= kFewBuffers && !Done()) {
       // One look each by the cheapest and by the strongest, before all of them get their turn.
-      BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
+      OfferGreedy(Algorithm::kContention);
       if (IsLowEnough()) return;
       search.emplace(instance_, Algorithm::kAuto, options_, budget_);
       if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
@@ -150,7 +143,7 @@ class Placer {
     if (problem_.capacity) Decide(*search, kNoNodeLimit);
     if (!minimize_ || Answered()) return;
     const bool more_might_help =
-        Minimize(*search, incumbent_,
+        Minimize(Questions(*search), incumbent_,
                  unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit, budget_);
     if (more_might_help && unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
@@ -162,9 +155,17 @@ class Placer {
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
     if (minimize_ && !search.too_large() && !Done()) {
-      (void)Minimize(search, incumbent_, kNoNodeLimit, budget_);
+      (void)Minimize(Questions(search), incumbent_, kNoNodeLimit, budget_);
     }
     stats_ = search.stats();
+  }
+
+  [[nodiscard]] Decider Questions(ExactSearch& search) {
+    return {search.grain(), search.dive_nodes(),
+            [&search, this](Bytes capacity, std::int64_t node_limit) {
+              return search.Decide(capacity, incumbent_.offsets(), node_limit, budget_);
+            },
+            [&search] { return Info(search.last()).name; }};
   }
 
   // Is there a plan within the capacity?
@@ -203,11 +204,8 @@ class Placer {
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
-  Result<void> OfferGreedy(Algorithm algorithm) {
-    auto offsets = PlaceGreedy(problem_, instance_, algorithm);
-    if (!offsets) return tl::unexpected(offsets.error());
-    incumbent_.Offer(std::move(*offsets), Info(algorithm).name);
-    return {};
+  void OfferGreedy(Algorithm algorithm) {
+    incumbent_.Offer(PlaceGreedy(instance_, algorithm), Info(algorithm).name);
   }
 
   const Problem& problem_;
@@ -221,14 +219,6 @@ class Placer {
   const Bytes enough_;  // A plan of this height ends the search.
 };
 
-Outcome OutcomeOf(const Problem& problem, const Incumbent& incumbent) {
-  if (incumbent.has_plan() && (!problem.capacity || incumbent.height() <= *problem.capacity)) {
-    return incumbent.is_optimal() ? Outcome::kOptimal : Outcome::kFeasible;
-  }
-  if (problem.capacity && incumbent.lower_bound() > *problem.capacity) return Outcome::kInfeasible;
-  return Outcome::kUnknown;
-}
-
 }  // namespace
 }  // namespace internal
 
@@ -240,9 +230,9 @@ Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, B
   PlaceAnswer answer;
   if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
-    if (auto ran = placer.Run(); !ran) return tl::unexpected(ran.error());
+    placer.Run();
     const internal::Incumbent& incumbent = placer.incumbent();
-    answer.outcome = internal::OutcomeOf(problem, incumbent);
+    answer.outcome = incumbent.outcome();
     answer.lower_bound = incumbent.lower_bound();
     answer.stopped = placer.stopped();
     answer.stats = placer.stats();

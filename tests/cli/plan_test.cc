@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "berth/baselines.h"
 #include "berth/graph.h"
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
-#include "tools/berth/method.h"
 
 namespace berth::cli {
 namespace {
@@ -186,7 +186,7 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
     }
     return nullptr;
   };
-  if (!HasOlla()) {
+  if (!Info(Baseline::kIlp).available()) {
     EXPECT_EQ(of_olla(Berth({"compare", graph, "--json"})), nullptr);
     ExpectRefused(Berth({"compare", graph, "--olla-limit", "1s"}), "--olla-limit");
     return;

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/lab/lab_process.h"
-#include "tools/berth/method.h"
+#include "tools/lab/method.h"
 
 namespace berth::lab {
 namespace {
@@ -22,7 +22,7 @@ TEST_F(SolversTest, EachPlacesOrSaysWhatItNeeds) {
     SCOPED_TRACE(name);
     const std::vector<std::string> words = {"place", table, "--capacity",  "9",
                                             "-o",    plan,  "--algorithm", name};
-    if (const auto missing = cli::CheckAvailable(*cli::MethodFromName(name)); !missing) {
+    if (const auto missing = CheckAvailable(*MethodFromName(name)); !missing) {
       ExpectRefused(Lab(words), missing.error().message);
       ExpectRefused(Lab({"bench", table, "--algorithm", name}), missing.error().message);
       continue;
@@ -58,7 +58,7 @@ TEST_F(SolversTest, JoinABenchmark) {
 }
 
 TEST_F(SolversTest, RestartsCanBeSwitchedOff) {
-  if (!cli::CheckAvailable(*cli::MethodFromName("cp"))) GTEST_SKIP() << "this build has no Gecode";
+  if (!CheckAvailable(*MethodFromName("cp"))) GTEST_SKIP() << "this build has no Gecode";
   const std::string table = SmallTable();
   EXPECT_EQ(Lab({"place", table, "--algorithm", "cp", "--cp-restarts", "off"}).exit_code, 0);
   ExpectRefused(Lab({"place", table, "--algorithm", "cp", "--cp-restarts", "maybe"}),

@@ -10,49 +10,11 @@
 #include "model/instance.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
+#include "tests/place/judge.h"
 #include "tools/generate/generate.h"
 
 namespace berth::internal {
 namespace {
-
-// What is wrong with an answer, given the least height (none: no plan at all).
-std::optional<std::string> Judge(const Problem& problem, const PlaceAnswer& answer,
-                                 std::optional<Bytes> least, bool minimize, bool exact) {
-  const auto& best = answer.best;
-  if (best) {
-    Problem anything = problem;
-    anything.capacity.reset();
-    if (auto valid = ValidatePlacement(anything, *best); !valid) return valid.error().message;
-  }
-  if (!least) {
-    if (best) return "a plan where pins collide";
-    return answer.outcome == Outcome::kInfeasible ? std::nullopt
-                                                  : std::optional<std::string>("not infeasible");
-  }
-  const bool can_fit = !problem.capacity || *least <= *problem.capacity;
-  if (!(can_fit ? answer.lower_bound <= *least : true)) return "the bound exceeds the least height";
-  if (!can_fit && answer.lower_bound > *least) return "the bound exceeds the least height";
-  if (best && best->height < *least) return "lower than the least height";
-  switch (answer.outcome) {
-    case Outcome::kOptimal:
-      if (!best || best->height != *least) return "optimal, but not the least height";
-      if (answer.lower_bound != *least) return "optimal, but the bound does not say so";
-      if (!can_fit) return "optimal, but nothing fits";
-      break;
-    case Outcome::kFeasible:
-      if (!best || (problem.capacity && best->height > *problem.capacity)) return "does not fit";
-      if (exact && minimize) return "exact minimising ended without a proof";
-      break;
-    case Outcome::kInfeasible:
-      if (can_fit) return "infeasible, but the least height fits";
-      if (answer.lower_bound <= *problem.capacity) return "infeasible, but the bound is not above";
-      break;
-    case Outcome::kUnknown:
-      if (exact) return "an unlimited exact search that does not know";
-      break;
-  }
-  return std::nullopt;
-}
 
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
@@ -77,14 +39,13 @@ TEST_P(EveryAlgorithm, KeepsItsPromises) {
                      ? std::nullopt
                      : std::optional(answer.error().message);
         }
-        // The canonical search alone proves nothing where windows interlock.
         // Some of the exact searches prove nothing where windows let buffers interlock.
         const Instance instance = Compile(problem);
         const bool complete =
             exact && (GetParam() != Algorithm::kNiche || !instance.has_windows) &&
             (GetParam() != Algorithm::kCanonical || FindOverlaps(instance).stackable);
-        return Judge(problem, *answer, OracleHeight(problem), minimize || !problem.capacity,
-                     complete);
+        return JudgeAnswer(problem, *answer, OracleHeight(problem), minimize || !problem.capacity,
+                           complete);
       }));
     }
   }
@@ -115,7 +76,7 @@ TEST(Place, DecidesWhereWindowsInterlock) {
     Budget budget;
     const auto answer = Place(problem, {}, budget);
     if (!answer) return std::optional(answer.error().message);
-    return Judge(problem, *answer, OracleHeight(problem), false, true);
+    return JudgeAnswer(problem, *answer, OracleHeight(problem), false, true);
   }));
 }
 

@@ -17,11 +17,6 @@ std::string OtherValue(const OptionInfo& info) {
   if (info.name == "threads") return "3";
   if (info.name == "seed") return "18446744073709551615";
   if (info.name == "canonical.preorders") return "ZLU,C";
-  if (info.name == "guided.most_candidates") return "3";
-  if (info.name == "guided.stuck_after") return "0";
-  if (info.name == "guided.strategy") return "lowest";
-  if (info.name == "guided.placement") return "raised-skyline";
-  if (info.name == "guided.backtracking") return "learned";
   ADD_FAILURE() << "no other value known for " << info.name;
   return "";
 }
@@ -58,8 +53,6 @@ TEST(Options, SayWhatIsAllowed) {
             "option canonical.hatless is \"yes\" but must be on|off");
   for (const char* value : {"", "-1", "1e3", "18446744073709551616", "7 "}) set("seed", value);
   for (const char* value : {"", "257", "2.0", "-3"}) set("threads", value);
-  for (const char* value : {"", "0", "-1", "1000001"}) set("guided.most_candidates", value);
-  for (const char* value : {"", "lowest ", "0"}) set("guided.strategy", value);
   set("algorithm", "best");
 }
 

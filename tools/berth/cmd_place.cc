@@ -164,11 +164,8 @@ Result<void> WriteOutputs(const Summary& summary, WatchedSearch& search) {
   const auto& [input, answer, arguments, load, fits, interrupted, collision] = summary;
   const PlanOutputs& outputs = arguments.outputs;
   if (answer.best) VerifyOrDie(input.problem, *answer.best, fits);
-  Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
-                        arguments.search.node_limit};
-  if (arguments.search.method.solver) {
-    provenance.solver = std::string(MethodName(arguments.search.method));
-  }
+  const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+                              arguments.search.node_limit};
   if (!outputs.report.empty()) {
     PageOptions page{"place", Verdict(input.problem, answer.best)};
     AddRemedies(search, page, [&, &table = input, &found = answer](RemedySearch& remedies) {
@@ -206,9 +203,6 @@ Result<void> WriteOutputs(const Summary& summary, WatchedSearch& search) {
 Result<ExitCode> Run(const PlaceArguments& arguments) {
   if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
     return tl::unexpected(checked.error());
-  }
-  if (auto available = CheckAvailable(arguments.search.method); !available) {
-    return tl::unexpected(available.error());
   }
   auto input = Load(arguments.table);
   if (!input) return tl::unexpected(input.error());

@@ -405,11 +405,6 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   if (auto checked = CheckPlanOutputs(arguments.outputs); !checked) {
     return tl::unexpected(checked.error());
   }
-  if (arguments.search.method.solver) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--algorithm: berth plan places by Berth's own algorithms; write the table with "
-                "-o plan.csv and give it to berth place for others");
-  }
   const auto model = LoadModel(arguments.model);
   if (!model) return tl::unexpected(model.error());
   if (arguments.budget) return RunWithinBudget(arguments, *model);

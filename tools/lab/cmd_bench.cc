@@ -13,6 +13,7 @@
 #include "tools/lab/bench/machine.h"
 #include "tools/lab/bench/report.h"
 #include "tools/lab/command.h"
+#include "tools/lab/method.h"
 
 namespace berth::lab {
 namespace {
@@ -105,12 +106,11 @@ Result<std::vector<Runner>> MakeRunners(const BenchArguments& arguments) {
   if (error) return Fail(ErrorCode::kIo, "this program cannot be found: " + error.message());
   std::vector<Runner> runners;
   for (const std::string& name : arguments.algorithms) {
-    const auto method = cli::MethodFromName(name);
+    const auto method = MethodFromName(name);
     if (!method) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "--algorithm: " + cli::UnknownAlgorithm(name, "see berth-lab place --help"));
+      return Fail(ErrorCode::kInvalidOptions, "--algorithm: " + UnknownMethod(name));
     }
-    BERTH_TRY(cli::CheckAvailable(*method));
+    BERTH_TRY(CheckAvailable(*method));
     runners.push_back(BerthRunner(self.string(), *method, arguments.conditions.time_limit));
   }
   for (const std::string& peer : arguments.peers) runners.push_back(BERTH_TRY(PeerRunner(peer)));

@@ -19,7 +19,7 @@ Result<cli::ExitCode> Run(const EncodeArguments& arguments) {
   }
   BERTH_TRY(cli::CheckOutput(arguments.output));
   const auto input = BERTH_TRY(cli::Load(arguments.table));
-  const auto text = BERTH_TRY(cli::EncodeAsLp(input.problem, arguments.minimize));
+  const auto text = BERTH_TRY(WriteLp(input.problem, arguments.minimize));
   BERTH_TRY(WriteFile(arguments.output, text));
   return cli::kDone;
 }

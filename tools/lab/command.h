@@ -11,6 +11,7 @@ namespace berth::lab {
 
 [[nodiscard]] cli::Command AddBenchCommand(CLI::App& lab);
 [[nodiscard]] cli::Command AddEncodeCommand(CLI::App& lab);
+[[nodiscard]] cli::Command AddPlaceCommand(CLI::App& lab);
 [[nodiscard]] cli::Command AddSuiteCommand(CLI::App& lab);
 // berth-lab train, which has commands of its own.
 [[nodiscard]] std::vector<cli::Command> AddTrainCommands(CLI::App& lab);

@@ -18,7 +18,7 @@ int Main(int argc, char** argv) {
       "  berth-lab place model.csv --algorithm ilp             By an integer program.\n"
       "  berth-lab COMMAND --help                              All about one command.");
   std::vector<cli::Command> commands = {AddBenchCommand(lab), AddSuiteCommand(lab),
-                                        cli::AddPlaceCommand(lab), AddEncodeCommand(lab)};
+                                        AddPlaceCommand(lab), AddEncodeCommand(lab)};
   for (cli::Command& command : AddTrainCommands(lab)) commands.push_back(std::move(command));
   return cli::RunProgram(lab, commands, argc, argv);
 }

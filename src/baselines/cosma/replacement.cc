@@ -1,14 +1,14 @@
 // What COSMA compares with (section V-A2): operators in a given order, addresses from TensorFlow
-// Lite's linear allocator, and a rule for what leaves when there is no room.
+// Lite's linear allocator, and a rule that chooses which tensors are spilled when there is no room.
 //
-// Nothing is known of the future but when each tensor is used next. Operators run one by one; what
-// they need and is absent, and what they make, is allocated where the smallest gap that is large
-// enough begins, as TensorFlow Lite's arena does. Where there is none, tensors that the operator
-// does not need leave: by Belady's rule the one needed last, again and again until a gap is large
-// enough; by the greedy rule those in the stretch of memory that costs the least traffic to clear,
-// which is the locally best decision that the paper finds by an integer program, found here by
-// looking at all stretches. So fragmentation costs what it makes leave. If what the operator itself
-// needs lies in the way, all of it leaves and comes back side by side.
+// Of the future only the next use of each tensor is known. Operators run one by one; inputs that
+// are absent, and outputs, are allocated at the start of the smallest gap that is large enough, as
+// in TensorFlow Lite's arena. Where no gap is, tensors that the operator does not need are spilled:
+// by Belady's rule the one needed last, repeatedly until a gap is large enough; by the greedy rule
+// those in the stretch of memory that costs the least traffic to clear. That is the locally best
+// decision, which the paper finds by an integer program, and this file by trying all stretches. So
+// fragmentation shows as traffic. If tensors that the operator itself needs are in the way, all of
+// them are spilled and retrieved side by side.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,8 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
-#include "berth/spill.h"
+#include "base/try.h"
+#include "berth/cosma.h"
 #include "spill/model.h"
 
 namespace berth {
@@ -53,7 +54,7 @@ class Arena {
   struct State {
     bool resident = false;
     bool copied = false;   // Off chip, with the latest value.
-    bool brought = false;  // Given, and has come in before.
+    bool brought = false;  // An input that has been brought in before.
     Bytes offset = 0;
   };
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -181,7 +182,7 @@ class Arena {
     return last.has_value();
   }
 
-  // A stretch that begins at the bottom or where a resident ends, for at least one is best so.
+  // Some cheapest stretch begins at the bottom or where a resident ends.
   bool ClearCheapest(StorageIndex s) {
     const std::vector<StorageIndex> residents = Residents();
     std::vector<Bytes> starts = {0};
@@ -219,8 +220,8 @@ class Arena {
     return state.offset < offset + size && offset < state.offset + SizeOf(r);
   }
 
-  // Everything leaves, and what the operator needs comes back from the bottom up. Alignments can
-  // still waste what it needs; then it lies beyond the capacity, as nothing better is known.
+  // Everything is spilled, and the tensors of the operator are retrieved from the bottom up. Where
+  // alignments waste too much, they end beyond the capacity, as nothing better is known.
   void PlaceSideBySide(OpIndex v) {
     for (const StorageIndex s : Residents()) {
       const auto made = model_.made[v];
@@ -255,12 +256,8 @@ class Arena {
 
 Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Counting& counting,
                                 Bytes capacity, Replacement rule) {
-  if (auto valid = ValidateOrder(graph, order); !valid) {
-    return tl::unexpected<Error>(valid.error());
-  }
-  if (auto valid = ValidateTraffic(graph, counting); !valid) {
-    return tl::unexpected<Error>(valid.error());
-  }
+  BERTH_TRY(ValidateOrder(graph, order));
+  BERTH_TRY(ValidateTraffic(graph, counting));
   const LeastMemory least = FindLeastMemory(graph, counting);
   if (least.bytes > capacity) {
     return Fail(ErrorCode::kInvalidOptions, "operator \"" + graph.operators[least.op].name +

@@ -4,11 +4,10 @@
 // each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
 //
 //     load
-//     100 % |      ##                       Blocks that are live where the load reaches 100 % of
-//     the
-//      90 % |      ##       #               capacity are one phase for each such range of time; of
-//      80 % |     ####      ##              the rest, those where it reaches 90 % are the next
-//      70 % |  ######## #  ####             phases, and so on (Figure 9).
+//     100 % |      ##                     Blocks that are live where the load reaches 100 % of the
+//      90 % |      ##       #             capacity are one phase for each such range of time; of
+//      80 % |     ####      ##            the rest, those where it reaches 90 % are the next
+//      70 % |  ######## #  ####           phases, and so on (Figure 9).
 //           +---------------------> time
 //
 // At a decision point the candidates are the longest lived, the largest and the largest block in
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "baselines/telamalloc/options.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/learning/engine.h"
@@ -35,7 +35,7 @@ class Policy {
   static constexpr Block kNoBlock = -1;
 
   // `instance` must outlive the policy.
-  Policy(const Instance& instance, const GuidedOptions& options);
+  Policy(const Instance& instance, const TelaMallocOptions& options);
 
   // Phases depend on the capacity. All blocks are unplaced again.
   void Start(Bytes capacity);
@@ -98,7 +98,7 @@ class Policy {
   void Set(std::int32_t& where, std::int32_t value);
 
   const Instance& instance_;
-  const GuidedOptions options_;
+  const TelaMallocOptions options_;
   Bytes capacity_ = 0;
 
   std::vector<Bytes> contention_;

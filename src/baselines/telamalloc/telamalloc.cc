@@ -14,8 +14,8 @@ namespace berth::internal {
 namespace {
 
 using Block = Policy::Block;
-using Strategy = GuidedOptions::Strategy;
-using Way = GuidedOptions::Placement;
+using Strategy = TelaMallocOptions::Strategy;
+using Way = TelaMallocOptions::Placement;
 
 // Steps of the first turn of learned backtracking.
 constexpr std::int64_t kFirstTurn = 20'000;
@@ -28,7 +28,7 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 class TelaMallocSearch::Run {
  public:
-  Run(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options)
+  Run(const Instance& instance, const Overlaps& overlaps, const TelaMallocOptions& options)
       : instance_(instance),
         options_(options),
         engine_(instance, overlaps, EngineRules{options.section_load, false, 1}),
@@ -46,7 +46,7 @@ class TelaMallocSearch::Run {
   SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
                              const Forest& forest, LearnedParameters parameters);
   [[nodiscard]] bool is_learned() const {
-    return options_.backtracking == GuidedOptions::Backtracking::kLearned &&
+    return options_.backtracking == TelaMallocOptions::Backtracking::kLearned &&
            options_.strategy == Strategy::kCandidates;
   }
 
@@ -84,7 +84,7 @@ class TelaMallocSearch::Run {
   [[nodiscard]] Point& Push(std::int32_t last_phase);
 
   const Instance& instance_;
-  const GuidedOptions options_;
+  const TelaMallocOptions options_;
   Engine engine_;
   Policy policy_;
 
@@ -407,7 +407,7 @@ SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t n
 }
 
 TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
-                                   const GuidedOptions& options, std::uint64_t seed)
+                                   const TelaMallocOptions& options, std::uint64_t seed)
     : run_(std::make_unique<Run>(instance, overlaps, options)), seed_(seed) {}
 TelaMallocSearch::~TelaMallocSearch() = default;
 

@@ -24,8 +24,7 @@
 //   * Learned backtracking (6) takes over where the published rule has backtracked 50 times
 //     (learned.h). Where it finds no plan in 20,000 steps, the published search has twice as
 //     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
-//     back).
-//     A rule may ask for restarts, after 1,000 backtracks times Luby's sequence and where all
+//     back). A rule may ask for restarts, after 1,000 backtracks times Luby's sequence and where all
 //     candidates of all points are used up. In half of these runs the candidates are the 12 blocks
 //     that can lie lowest, as in the guided search (guided.h); of equals the longest lived, the
 //     largest, or the largest in both, with some noise.
@@ -41,6 +40,7 @@
 #include "baselines/telamalloc/backtracking.h"
 #include "baselines/telamalloc/forest.h"
 #include "baselines/telamalloc/learned.h"
+#include "baselines/telamalloc/options.h"
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
@@ -54,8 +54,8 @@ class TelaMallocSearch {
   // Both must outlive the search. Memory: some 40 bytes for each pair that meets, 4 for each piece
   // in each section.
   // `seed` is for learned backtracking, which draws where to go back to.
-  TelaMallocSearch(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
-                   std::uint64_t seed = 1);
+  TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
+                   const TelaMallocOptions& options, std::uint64_t seed = 1);
   ~TelaMallocSearch();
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all

@@ -29,7 +29,7 @@ TEST(Runner, CountsOnlyPlansOfTheFindersAskedFor) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   problem.capacity = 8;
-  Runner runner = BerthRunner("", *cli::MethodFromName("telamalloc"), {});
+  Runner runner = BerthRunner("", *MethodFromName("telamalloc"), {});
   runner.options.guided.heuristic_first = false;
   const RunResult found = RunOnce(runner, {problem, "", "", 1, {}, /*keep_offsets=*/true});
   EXPECT_EQ(found.verdict, Verdict::kSolved);

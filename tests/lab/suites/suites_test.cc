@@ -9,7 +9,7 @@
 #include "berth/io.h"
 #include "tests/graph/build.h"
 #include "tests/lab/lab_process.h"
-#include "tools/berth/method.h"
+#include "tools/lab/method.h"
 
 namespace berth::lab {
 namespace {
@@ -209,7 +209,7 @@ TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
       EXPECT_EQ(run[6], "solved") << run[5];
     }
   }
-  if (!cli::CheckAvailable(*cli::MethodFromName("ilp"))) return;
+  if (!CheckAvailable(*MethodFromName("ilp"))) return;
   const Row ilp = row("ilp");
   EXPECT_EQ(ilp.at(5), "closed");
   EXPECT_EQ(ilp.at(6), "10");
@@ -230,9 +230,10 @@ TEST_F(SuitesTest, OllaQuickly) {
        {"7-means", "8-means", "8-means-first", "13-means", "9-medians", "11-medians"}) {
     files.insert(std::string("olla-figure") + mean + ".csv");
   }
-  if (cli::HasOlla()) files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
+  if (Info(Baseline::kIlp).available())
+    files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
   EXPECT_EQ(Files(), files);
-  if (!cli::HasOlla()) return;
+  if (!Info(Baseline::kIlp).available()) return;
   // Whatever was closed agrees.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;
@@ -259,9 +260,8 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 }
 
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
-  ExpectRefused(
-      Lab({"suite", "other"}),
-      "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
+  ExpectRefused(Lab({"suite", "other"}),
+                "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

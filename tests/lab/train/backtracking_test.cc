@@ -8,6 +8,7 @@
 
 #include "baselines/telamalloc/learned.h"
 #include "baselines/telamalloc/telamalloc.h"
+#include "berth/baselines.h"
 #include "berth/place.h"
 #include "tools/lab/train/evaluate.h"
 #include "tools/lab/train/inputs.h"
@@ -76,8 +77,8 @@ TEST(BacktrackRule, PublishedTargetIsThePublishedSearch) {
     const Input input = MakeInput(InputSet::kTraining, index);
     const Instance instance = Compile(input.problem);
     const Overlaps overlaps = FindOverlaps(instance);
-    TelaMallocSearch search(instance, overlaps, GuidedOptions{});
-    TelaMallocSearch watched(instance, overlaps, GuidedOptions{});
+    TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
+    TelaMallocSearch watched(instance, overlaps, TelaMallocOptions{});
     Budget budget;
     const SearchAnswer without = search.Search(*input.problem.capacity, 3000, budget);
     Watching rule;
@@ -114,7 +115,7 @@ TEST(BacktrackRule, AnyRuleFindsOnlyPlans) {
     const Input input = MakeInput(InputSet::kTraining, index);
     const Instance instance = Compile(input.problem);
     const Overlaps overlaps = FindOverlaps(instance);
-    TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+    TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
     Budget budget;
     Erratic rule(static_cast<std::uint64_t>(index));
     SearchAnswer answer = search.Search(*input.problem.capacity, 2000, budget, &rule);
@@ -140,7 +141,7 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
     const Instance instance = Compile(input.problem);
     const Overlaps overlaps = FindOverlaps(instance);
     Budget budget;
-    TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+    TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
     const SearchAnswer published = search.Search(*input.problem.capacity, 8000, budget);
     if (published.verdict != SearchAnswer::Verdict::kInconclusive) continue;
     ++ended;
@@ -161,14 +162,13 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
 }
 
 PlaceAnswer Learned(const Problem& problem, std::int64_t nodes, bool learned) {
-  PlaceOptions options;
-  options.algorithm = Algorithm::kTelaMalloc;
-  options.guided.heuristic_first = false;
+  BaselineOptions options;
+  EXPECT_TRUE(SetOption(options, "telamalloc.heuristic_first", "off").has_value());
   EXPECT_TRUE(
-      SetOption(options, "guided.backtracking", learned ? "learned" : "published").has_value());
+      SetOption(options, "telamalloc.backtracking", learned ? "learned" : "published").has_value());
   Budget budget;
   budget.SetNodeLimit(nodes);
-  auto answer = Place(problem, options, budget);
+  auto answer = PlaceWithBaseline(problem, options, budget);
   EXPECT_TRUE(answer.has_value());
   return *answer;
 }

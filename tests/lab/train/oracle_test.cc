@@ -56,9 +56,10 @@ TEST(TrainingOracle, AgreesWithTryingEverythingAndWithTheIlp) {
       ++(truth ? yes : no);
 #ifdef BERTH_WITH_SOLVERS
       if (k > 0 || seed > 40) continue;
-      SolverOptions ilp;
+      BaselineOptions ilp;
+      ilp.baseline = Baseline::kIlp;
       Budget budget;
-      const auto answer = PlaceWithSolver(pinned, ilp, budget);
+      const auto answer = PlaceWithBaseline(pinned, ilp, budget);
       ASSERT_TRUE(answer.has_value()) << answer.error().message;
       EXPECT_EQ(answer->outcome == Outcome::kInfeasible, !truth);
 #endif

@@ -192,7 +192,8 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
   if (runner.node_limit) budget.SetNodeLimit(*runner.node_limit);
   const std::clock_t clock_begin = std::clock();
-  const auto answer = cli::PlaceBy(*runner.method, request.problem, options, {}, budget);
+  const auto answer =
+      PlaceBy(*runner.method, request.problem, options, runner.baseline_options, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
@@ -229,9 +230,9 @@ bool Runner::Mentions(std::string_view placeholder) const {
   });
 }
 
-Runner BerthRunner(const std::string& executable, const cli::Method& method,
+Runner BerthRunner(const std::string& executable, const Method& method,
                    std::optional<double> time_limit) {
-  const std::string name(cli::MethodName(method));
+  const std::string name(MethodName(method));
   Runner runner{"berth:" + name, {}, method};
   if (executable.empty()) return runner;
   runner.words = {executable, "place",    "{input}",  "--algorithm",

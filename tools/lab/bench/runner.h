@@ -15,7 +15,7 @@
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "tools/berth/method.h"
+#include "tools/lab/method.h"
 
 namespace berth::lab {
 
@@ -26,13 +26,14 @@ struct Runner {
   std::vector<std::string> words;
   // Berth: takes a seed, tells what it proved and ends by itself at the time limit. As a program,
   // it understands its own exit codes and the summary that --json prints.
-  std::optional<cli::Method> method = {};
+  std::optional<Method> method = {};
   // Peers that say more than a plan does: what stands around the seconds of their search, as
   // "Elapsed time {seconds}s", and what they print when they have proved that no plan fits.
   std::string seconds_text = {};
   std::string infeasible_text = {};
   // Berth within this process: what else it is asked for; the seed comes with each request.
   PlaceOptions options = {};
+  BaselineOptions baseline_options = {};  // Its settings alone.
   std::optional<std::int64_t> node_limit = {};
   // Place() ends with a greedy plan where a search has none, and that may fit: where searches are
   // compared, only plans that these algorithms found count. Empty: any.
@@ -43,7 +44,7 @@ struct Runner {
 };
 
 // Berth at `executable`, or within this process if that is empty.
-[[nodiscard]] Runner BerthRunner(const std::string& executable, const cli::Method& method,
+[[nodiscard]] Runner BerthRunner(const std::string& executable, const Method& method,
                                  std::optional<double> time_limit);
 // "NAME=COMMAND". Error: kInvalidOptions for anything else.
 [[nodiscard]] Result<Runner> PeerRunner(std::string_view specification);

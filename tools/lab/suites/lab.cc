@@ -198,21 +198,22 @@ Contender Lab::Contend(std::string_view key) {
   contender.key = std::string(key);
   contender.name = known == kKnown.end() ? contender.key : std::string(known->name);
   contender.look = known == kKnown.end() ? 0 : known->look;
-  const auto method = cli::MethodFromName(key == "heuristic" ? "contention" : key);
+  const auto method = MethodFromName(key == "heuristic" ? "contention" : key);
   if (!method) {
     contender.missing = "there is no such algorithm";
     return contender;
   }
-  if (auto available = cli::CheckAvailable(*method); !available) {
+  if (auto available = CheckAvailable(*method); !available) {
     contender.missing = kNotBuilt;
   }
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
   // Of a search, what it found itself; `auto` is all of them together.
   contender.runner.options.guided.heuristic_first = false;
-  const bool searches =
-      Info(method->algorithm).exact || method->algorithm == Algorithm::kTelaMalloc;
-  if (!method->solver && searches && key != "auto") {
+  contender.runner.baseline_options.settings["telamalloc.heuristic_first"] = "off";
+  const bool searches = method->baseline ? *method->baseline == Baseline::kTelaMalloc
+                                         : Info(method->algorithm).exact && key != "auto";
+  if (searches) {
     contender.runner.finders = {contender.key};
   }
   return contender;

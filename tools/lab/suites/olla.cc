@@ -607,8 +607,7 @@ Result<void> Figure11(Lab& lab) {
     Trial pinned_trial;
     if (pyramid.missing.empty()) {
       SuiteInput pinned = table;
-      auto preplaced = BERTH_TRY(cli::Preplace(table.problem));
-      pinned.problem = std::move(preplaced);
+      pinned.problem = PreplacePyramid(table.problem);
       pinned_trial =
           lab.Compare("figure 11", pinned, ordered.answer.peak, {pyramid}, limit, lab.Rounds())
               .trials.front();

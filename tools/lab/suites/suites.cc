@@ -67,9 +67,10 @@ std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, cons
   conditions["rounds"] = options.rounds;
   conditions["jobs"] = options.jobs;
   conditions["solvers"] = Json::object();
-  for (const cli::SolverRow& row : cli::SolverRows()) {
-    conditions["solvers"][row.name] =
-        row.engine.empty() ? Json("not in this build") : Json(row.engine);
+  for (const BaselineInfo& info : Baselines()) {
+    if (info.package.empty()) continue;
+    conditions["solvers"][std::string(info.name)] =
+        info.available() ? Json(info.engine) : Json("not in this build");
   }
   for (const Experiment* experiment : experiments) {
     json["experiments"][std::string(experiment->key)] = conditions;
@@ -114,7 +115,7 @@ Result<void> CheckInputs(const Suite& suite, const std::vector<std::string>& pat
 void SayWhatIsMissing(const Lab& lab) {
   std::string last;
   for (const std::string_view solver : {"ilp", "cp", "csp", "meta-csp"}) {
-    const auto available = cli::CheckAvailable(*cli::MethodFromName(solver));
+    const auto available = CheckAvailable(*MethodFromName(solver));
     if (available || available.error().message == last) continue;
     last = available.error().message;
     lab.Say("Left out: " + last + ".");

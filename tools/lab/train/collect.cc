@@ -98,7 +98,7 @@ std::vector<TrainingRow> CollectRows(const Problem& problem, std::int64_t index,
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
   Oracle oracle(instance, *problem.capacity, options.oracle_nodes);
-  TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+  TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
   Random seeds(options.seed);
   for (std::int64_t run = 0; run < options.runs; ++run) {
     Budget budget;

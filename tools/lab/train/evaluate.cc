@@ -44,7 +44,7 @@ SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const F
     return niche.Search(capacity, steps, budget);
   }
   const Overlaps overlaps = FindOverlaps(instance);
-  TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+  TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
   RestartingRule restarting;
   // A forest without trees gives all candidates the same score.
   const Forest none{kNumFeatures, 0, {}, {}, 5};

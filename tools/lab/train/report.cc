@@ -141,7 +141,7 @@ std::vector<TracePoint> Trace(const Problem& problem, bool learned, const Forest
                               const EvaluateOptions& options) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  TelaMallocSearch search(instance, overlaps, GuidedOptions{});
+  TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
   LearnedBacktracking model(forest, options.parameters);
   Tracing tracing(learned ? &model : nullptr);
   Budget budget;

@@ -1,6 +1,6 @@
-// tests/encoded/read_lp.h -- LP files as CBC's own reader sees them.
-#ifndef BERTH_TESTS_ENCODED_READ_LP_H_
-#define BERTH_TESTS_ENCODED_READ_LP_H_
+// tests/baselines/encoded/read_lp.h -- LP files as CBC's own reader sees them.
+#ifndef BERTH_TESTS_BASELINES_ENCODED_READ_LP_H_
+#define BERTH_TESTS_BASELINES_ENCODED_READ_LP_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ namespace berth::internal {
 
 }  // namespace berth::internal
 
-#endif  // BERTH_TESTS_ENCODED_READ_LP_H_
+#endif  // BERTH_TESTS_BASELINES_ENCODED_READ_LP_H_

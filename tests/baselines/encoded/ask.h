@@ -1,6 +1,6 @@
-// tests/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
-#ifndef BERTH_TESTS_ENCODED_ASK_H_
-#define BERTH_TESTS_ENCODED_ASK_H_
+// tests/baselines/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
+#ifndef BERTH_TESTS_BASELINES_ENCODED_ASK_H_
+#define BERTH_TESTS_BASELINES_ENCODED_ASK_H_
 
 #include <limits>
 #include <string>
@@ -16,8 +16,8 @@
 namespace berth::internal {
 
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-inline constexpr Solver kAllSolvers[] = {Solver::kIlp, Solver::kCp, Solver::kZ3, Solver::kCsp,
-                                         Solver::kMetaCsp};
+inline constexpr Baseline kAllSolvers[] = {Baseline::kIlp, Baseline::kCp, Baseline::kZ3,
+                                           Baseline::kCsp, Baseline::kMetaCsp};
 
 inline Encoding EncodeAll(const Problem& problem) {
   const Budget unlimited;
@@ -25,31 +25,31 @@ inline Encoding EncodeAll(const Problem& problem) {
 }
 
 // Is there a plan of at most `capacity` grains? `encoding` may have been tampered with.
-inline Decision Ask(Solver solver, const Problem& problem, const Encoding& encoding,
+inline Decision Ask(Baseline solver, const Problem& problem, const Encoding& encoding,
                     Grains capacity, Budget& budget) {
   for (std::size_t x = 0; x < encoding.items.size(); ++x) {
     if (encoding.HighestOffset(x, capacity) < 0) return {Decision::Verdict::kImpossible, {}};
   }
   switch (solver) {
-    case Solver::kIlp:
+    case Baseline::kIlp:
       return SolveIlp(encoding, capacity, BuildIlp(problem, encoding, capacity, std::nullopt),
                       *milp::DefaultBackend(), 1, budget)
           .value()
           .decision;
-    case Solver::kCp:
+    case Baseline::kCp:
       return DecideByGecode(encoding, capacity, {}, kNoLimit, budget);
-    case Solver::kZ3:
+    case Baseline::kZ3:
       return DecideByZ3(encoding, capacity, {}, kNoLimit, budget);
-    case Solver::kCsp:
+    case Baseline::kCsp:
       return CspSearch(problem, encoding).Decide(capacity, kNoLimit, budget);
-    case Solver::kMetaCsp:
+    case Baseline::kMetaCsp:
       break;
   }
   return MetaCspSearch(encoding).Decide(capacity, kNoLimit, budget);
 }
 
 // For the names of tests.
-inline std::string TestName(Solver solver) {
+inline std::string TestName(Baseline solver) {
   std::string name(Info(solver).name);
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
@@ -57,4 +57,4 @@ inline std::string TestName(Solver solver) {
 
 }  // namespace berth::internal
 
-#endif  // BERTH_TESTS_ENCODED_ASK_H_
+#endif  // BERTH_TESTS_BASELINES_ENCODED_ASK_H_

@@ -1,4 +1,4 @@
-#include "tests/encoded/read_lp.h"
+#include "tests/baselines/encoded/read_lp.h"
 
 #include <cmath>
 #include <limits>

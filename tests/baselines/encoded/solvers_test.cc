@@ -8,22 +8,22 @@
 #include "berth/baselines.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
-#include "tests/encoded/ask.h"
+#include "tests/baselines/encoded/ask.h"
 
 namespace berth::internal {
 namespace {
 
 using Verdict = Decision::Verdict;
 
-class SolverTest : public testing::TestWithParam<Solver> {
+class SolverTest : public testing::TestWithParam<Baseline> {
  protected:
   void SetUp() override {
     if (!Info(GetParam()).available()) GTEST_SKIP() << "this build has none";
   }
 
-  [[nodiscard]] SolverOptions Options() const {
-    SolverOptions options;
-    options.solver = GetParam();
+  [[nodiscard]] BaselineOptions Options() const {
+    BaselineOptions options;
+    options.baseline = GetParam();
     return options;
   }
 
@@ -52,7 +52,7 @@ class SolverTest : public testing::TestWithParam<Solver> {
     Problem unlimited = problem;
     unlimited.capacity.reset();
     Budget budget;
-    const auto answer = PlaceWithSolver(unlimited, Options(), budget);
+    const auto answer = PlaceWithBaseline(unlimited, Options(), budget);
     if (!answer) return answer.error().message;
     if (answer->outcome != Outcome::kOptimal) {
       return "says " + std::string(ToString(answer->outcome)) + " without a capacity";
@@ -78,8 +78,8 @@ class SolverTest : public testing::TestWithParam<Solver> {
 
   // Starting CBC or Z3 costs milliseconds each time.
   [[nodiscard]] int Count(int count) const {
-    if (GetParam() == Solver::kIlp) return count / 10;
-    return GetParam() == Solver::kZ3 ? count / 30 : count;
+    if (GetParam() == Baseline::kIlp) return count / 10;
+    return GetParam() == Baseline::kZ3 ? count / 30 : count;
   }
 };
 
@@ -117,7 +117,7 @@ TEST_P(SolverTest, AgreesWithTheExactSearch) {
   knobs.min_buffers = 7;
   knobs.max_buffers = 9;
   knobs.horizon = 10;
-  knobs.max_size = GetParam() == Solver::kCsp ? 20 : 200'000;
+  knobs.max_size = GetParam() == Baseline::kCsp ? 20 : 200'000;
   EXPECT_TRUE(ForRandomProblems(130'000, Count(60), knobs, [&](const Problem& problem) {
     PlaceOptions exact;
     exact.algorithm = Algorithm::kNiche;
@@ -135,23 +135,23 @@ TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
   problem.buffers = {{"a", 0, 3, 40}, {"b", 3, 5, 40}, {"c", 2, 4, 40}};
   problem.capacity = 100;
   Budget budget;
-  auto answer = PlaceWithSolver(problem, Options(), budget);
+  auto answer = PlaceWithBaseline(problem, Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->stopped, StopReason::kAnswered);
   EXPECT_LE(answer->best->height, 100);
   EXPECT_EQ(answer->algorithm, Info(GetParam()).name);
   EXPECT_EQ(answer->lower_bound, 80);
   problem.capacity = 79;
-  answer = PlaceWithSolver(problem, Options(), budget);
+  answer = PlaceWithBaseline(problem, Options(), budget);
   EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
   // Three stairs: the load is 4, but no plan is lower than 5.
   problem.buffers = {{"a", 0, 2, 2}, {"b", 1, 3, 1}, {"c", 1, 4, 1}, {"d", 2, 5, 2},
                      {"e", 3, 6, 1}, {"f", 4, 7, 1}, {"g", 4, 6, 1}, {"h", 0, 1, 2}};
   const auto least = OracleHeight(problem);
-  SolverOptions options = Options();
+  BaselineOptions options = Options();
   options.minimize = true;
   problem.capacity = 100;
-  answer = PlaceWithSolver(problem, options, budget);
+  answer = PlaceWithBaseline(problem, options, budget);
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   EXPECT_EQ(answer->best->height, least);
   EXPECT_EQ(answer->lower_bound, least);
@@ -163,7 +163,7 @@ TEST_P(SolverTest, PinsThatCollideFitNowhere) {
   for (const auto& capacity : {std::optional<Bytes>(), std::optional<Bytes>(100)}) {
     problem.capacity = capacity;
     Budget budget;
-    const auto answer = PlaceWithSolver(problem, Options(), budget);
+    const auto answer = PlaceWithBaseline(problem, Options(), budget);
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
     EXPECT_FALSE(answer->best.has_value());
@@ -172,7 +172,7 @@ TEST_P(SolverTest, PinsThatCollideFitNowhere) {
 
 TEST_P(SolverTest, PlacesNothing) {
   Budget budget;
-  const auto answer = PlaceWithSolver({}, Options(), budget);
+  const auto answer = PlaceWithBaseline({}, Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   EXPECT_EQ(answer->best->height, 0);
@@ -196,10 +196,10 @@ TEST_P(SolverTest, EndsAtItsNodeLimit) {
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);
-  const auto answer = PlaceWithSolver(problem, Options(), budget);
+  const auto answer = PlaceWithBaseline(problem, Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_LE(answer->nodes, 3);
-  if (GetParam() == Solver::kIlp || GetParam() == Solver::kZ3) return;  // May need no more.
+  if (GetParam() == Baseline::kIlp || GetParam() == Baseline::kZ3) return;  // May need no more.
   EXPECT_EQ(answer->outcome, Outcome::kUnknown);
   EXPECT_EQ(answer->stopped, StopReason::kBudget);
 }
@@ -207,7 +207,7 @@ TEST_P(SolverTest, EndsAtItsNodeLimit) {
 TEST_P(SolverTest, IsCancelledBeforeItsStart) {
   Budget budget;
   budget.Cancel();
-  const auto answer = PlaceWithSolver(Hard(), Options(), budget);
+  const auto answer = PlaceWithBaseline(Hard(), Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kUnknown);
   EXPECT_EQ(answer->stopped, StopReason::kBudget);
@@ -220,7 +220,7 @@ TEST_P(SolverTest, IsCancelledFromAnotherThread) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     budget.Cancel();
   });
-  const auto answer = PlaceWithSolver(Hard(), Options(), budget);
+  const auto answer = PlaceWithBaseline(Hard(), Options(), budget);
   canceller.join();
   ASSERT_TRUE(answer.has_value());
   if (answer->outcome == Outcome::kUnknown) {
@@ -236,7 +236,7 @@ TEST_P(SolverTest, RepeatsItself) {
   for (int run = 0; run < 2; ++run) {
     Budget budget;
     budget.SetNodeLimit(2000);
-    const auto answer = PlaceWithSolver(problem, Options(), budget);
+    const auto answer = PlaceWithBaseline(problem, Options(), budget);
     ASSERT_TRUE(answer.has_value());
     if (first) {
       EXPECT_EQ(first->best, answer->best);
@@ -250,12 +250,12 @@ TEST_P(SolverTest, TellsOfItsProgress) {
   Problem problem = Hard();
   problem.buffers.resize(10);
   problem.capacity.reset();
-  SolverOptions options = Options();
+  BaselineOptions options = Options();
   Progress last;
   options.progress = [&last](const Progress& progress) { last = progress; };
   Budget budget;
   budget.SetNodeLimit(2000);
-  const auto answer = PlaceWithSolver(problem, options, budget);
+  const auto answer = PlaceWithBaseline(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(last.height, answer->best->height);
   EXPECT_EQ(last.lower_bound, answer->lower_bound);
@@ -265,12 +265,12 @@ TEST_P(SolverTest, RefusesWhatIsNoProblem) {
   Problem problem;
   problem.buffers = {{"a", 3, 3, 4}};
   Budget budget;
-  const auto answer = PlaceWithSolver(problem, Options(), budget);
+  const auto answer = PlaceWithBaseline(problem, Options(), budget);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, ErrorCode::kInvalidProblem);
 }
 
-std::string Name(const testing::TestParamInfo<Solver>& info) { return TestName(info.param); }
+std::string Name(const testing::TestParamInfo<Baseline>& info) { return TestName(info.param); }
 INSTANTIATE_TEST_SUITE_P(All, SolverTest, testing::ValuesIn(kAllSolvers), Name);
 
 // Sizes of 2^58 bytes that differ by single bytes do not fit a double, nor a solver's tolerances.
@@ -279,34 +279,34 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
   Problem problem;
   problem.buffers = {{"a", 0, 2, huge + 1}, {"b", 0, 2, huge + 2}, {"c", 1, 3, huge}};
   problem.capacity = 3 * huge + 2;  // One byte short.
-  for (const Solver solver : kAllSolvers) {
+  for (const Baseline solver : kAllSolvers) {
     if (!Info(solver).available()) continue;
     SCOPED_TRACE(TestName(solver));
-    SolverOptions options;
-    options.solver = solver;
+    BaselineOptions options;
+    options.baseline = solver;
     Budget budget;
-    const auto short_by_one = PlaceWithSolver(problem, options, budget);
+    const auto short_by_one = PlaceWithBaseline(problem, options, budget);
     if (short_by_one) {
       EXPECT_EQ(short_by_one->outcome, Outcome::kInfeasible);
     }
     Problem fits = problem;
     fits.capacity = 3 * huge + 3;
     budget.SetNodeLimit(1000);
-    const auto answer = PlaceWithSolver(fits, options, budget);
-    if (solver == Solver::kIlp) {
+    const auto answer = PlaceWithBaseline(fits, options, budget);
+    if (solver == Baseline::kIlp) {
       ASSERT_FALSE(answer.has_value());
       EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
       EXPECT_NE(answer.error().message.find("2^53"), std::string::npos) << answer.error().message;
-    } else if (solver == Solver::kCp) {
+    } else if (solver == Baseline::kCp) {
       EXPECT_EQ(answer->stopped, StopReason::kSize);
       EXPECT_EQ(answer->outcome, Outcome::kUnknown);
-    } else if (solver != Solver::kCsp) {
+    } else if (solver != Baseline::kCsp) {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     }
     // What divides everything does not count.
     for (Buffer& buffer : fits.buffers) buffer.size = huge;
     fits.capacity = 3 * huge;
-    const auto divided = PlaceWithSolver(fits, options, budget);
+    const auto divided = PlaceWithBaseline(fits, options, budget);
     ASSERT_TRUE(divided.has_value()) << divided.error().message;
     EXPECT_EQ(divided->outcome, Outcome::kOptimal);
   }
@@ -314,73 +314,55 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
 
 // Where the ILP's numbers are large against tolerances, its plans count and its proofs do not.
 TEST(Solvers, DoNotTakeTheWordOfFloatingPoint) {
-  if (!Info(Solver::kIlp).available()) GTEST_SKIP();
+  if (!Info(Baseline::kIlp).available()) GTEST_SKIP();
   Problem problem;
   problem.buffers = {{"a", 0, 2, 2'000'003}, {"b", 1, 3, 3'000'000}, {"c", 2, 4, 2'000'003}};
   const Bytes least = 5'000'003;  // Of a and b.
   problem.capacity = least;
-  SolverOptions options;
+  BaselineOptions options;
+  options.baseline = Baseline::kIlp;
   Budget budget;
-  const auto answer = PlaceWithSolver(problem, options, budget);
+  const auto answer = PlaceWithBaseline(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_TRUE(answer->best && answer->best->height <= least);
   const Encoding encoding = EncodeAll(problem);
   ASSERT_EQ(encoding.grain, 1);
-  EXPECT_EQ(Ask(Solver::kIlp, problem, encoding, least - 1, budget).verdict,
+  EXPECT_EQ(Ask(Baseline::kIlp, problem, encoding, least - 1, budget).verdict,
             Verdict::kInconclusive);
-}
-
-TEST(Solvers, AreAllThereInOrder) {
-  for (std::size_t k = 0; k < Solvers().size(); ++k) {
-    const SolverInfo& info = Solvers()[k];
-    EXPECT_EQ(info.solver, static_cast<Solver>(k));
-    EXPECT_EQ(SolverFromName(info.name), info.solver);
-    EXPECT_EQ(AlgorithmFromName(info.name), std::nullopt) << info.name;
-    EXPECT_EQ(info.summary.back(), '.');
-    EXPECT_FALSE(info.source.empty());
-    EXPECT_TRUE(info.available() || !info.package.empty());
-  }
-  EXPECT_EQ(SolverFromName("niche"), std::nullopt);
-}
-
-TEST(Solvers, RefuseOptionsThatDoNotExist) {
-  SolverOptions options;
-  options.solver = static_cast<Solver>(99);
-  Budget budget;
-  const auto answer = PlaceWithSolver({}, options, budget);
-  ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, ErrorCode::kInvalidOptions);
 }
 
 TEST(Solvers, SolveTheIlpByEachBackend) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   for (const milp::BackendInfo& info : milp::Backends()) {
-    SolverOptions options;
-    options.backend = info.backend == milp::Backend::kCbc ? "cbc" : "highs";
+    BaselineOptions options;
+    options.baseline = Baseline::kIlp;
+    const std::string name = info.backend == milp::Backend::kCbc ? "cbc" : "highs";
+    ASSERT_TRUE(SetOption(options, "ilp.solver", name).has_value());
     Budget budget;
-    const auto answer = PlaceWithSolver(problem, options, budget);
-    ASSERT_EQ(answer.has_value(), info.available()) << options.backend;
+    const auto answer = PlaceWithBaseline(problem, options, budget);
+    ASSERT_EQ(answer.has_value(), info.available()) << name;
     if (answer) {
       EXPECT_EQ(answer->best->height, 8);
     } else {
       EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
     }
   }
-  SolverOptions options;
-  options.backend = "cplex";
+  BaselineOptions options;
+  options.baseline = Baseline::kIlp;
+  options.settings["ilp.solver"] = "cplex";
   Budget budget;
-  EXPECT_EQ(PlaceWithSolver(problem, options, budget).error().message,
-            "option backend is \"cplex\" but must be cbc or highs");
+  EXPECT_EQ(PlaceWithBaseline(problem, options, budget).error().message,
+            "option ilp.solver is \"cplex\" but must be any, cbc or highs");
 }
 
 TEST(Solvers, NameWhatABuildLacks) {
-  for (const Solver solver : kAllSolvers) {
+  for (const Baseline solver : kAllSolvers) {
     if (Info(solver).available()) continue;
-    SolverOptions options;
-    options.solver = solver;
+    BaselineOptions options;
+    options.baseline = solver;
     Budget budget;
-    const auto answer = PlaceWithSolver({}, options, budget);
+    const auto answer = PlaceWithBaseline({}, options, budget);
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(answer.error().message.find(Info(solver).package), std::string::npos);
@@ -388,15 +370,15 @@ TEST(Solvers, NameWhatABuildLacks) {
 }
 
 TEST(Solvers, TheConstraintProgramNeedsNoRestarts) {
-  if (!Info(Solver::kCp).available()) GTEST_SKIP();
-  SolverOptions options;
-  options.solver = Solver::kCp;
-  options.restarts = false;
+  if (!Info(Baseline::kCp).available()) GTEST_SKIP();
+  BaselineOptions options;
+  options.baseline = Baseline::kCp;
+  ASSERT_TRUE(SetOption(options, "cp.restarts", "off").has_value());
   EXPECT_TRUE(ForRandomProblems(150'000, 300, AllKnobs(), [&](Problem problem) {
     const auto least = OracleHeight(problem);
     problem.capacity.reset();
     Budget budget;
-    const auto answer = PlaceWithSolver(problem, options, budget);
+    const auto answer = PlaceWithBaseline(problem, options, budget);
     if (!least || (answer && answer->best && answer->best->height == *least &&
                    answer->outcome == Outcome::kOptimal)) {
       return std::optional<std::string>();

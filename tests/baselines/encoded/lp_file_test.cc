@@ -12,7 +12,7 @@
 #include "berth/baselines.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
-#include "tests/encoded/read_lp.h"
+#include "tests/baselines/encoded/read_lp.h"
 
 namespace berth::internal {
 namespace {

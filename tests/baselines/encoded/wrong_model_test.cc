@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "baselines/milp/solve.h"
-#include "tests/encoded/ask.h"
+#include "tests/baselines/encoded/ask.h"
 
 namespace berth::internal {
 namespace {
@@ -155,7 +155,7 @@ TEST_F(WrongModel, WithoutATopUnderTheHeightFails) {
 
 // The same for the encoding that all solvers share.
 TEST(WrongEncoding, FailsInEachSolver) {
-  for (const Solver solver : kAllSolvers) {
+  for (const Baseline solver : kAllSolvers) {
     if (!Info(solver).available()) continue;
     for (const Tight& tight : TightProblems()) {
       SCOPED_TRACE(TestName(solver) + ", " + tight.name);
@@ -170,7 +170,7 @@ TEST(WrongEncoding, FailsInEachSolver) {
         Encoding wrong = encoding;
         wrong.pairs.erase(wrong.pairs.begin() + static_cast<std::ptrdiff_t>(p));
         // The free space of sections notices, too, where the sections are not tampered with.
-        if (solver != Solver::kCsp) {
+        if (solver != Baseline::kCsp) {
           EXPECT_EQ(verdict(wrong), Verdict::kFound) << "pair " << p;
         }
         // Nor does a byte's difference show where an alignment or a window hides it.
@@ -178,7 +178,7 @@ TEST(WrongEncoding, FailsInEachSolver) {
         wrong = encoding;
         wrong.pairs[p].forbidden.front().lower += 1;
         wrong.pairs[p].forbidden.back().upper -= 1;
-        if (solver != Solver::kCsp) {
+        if (solver != Baseline::kCsp) {
           EXPECT_EQ(verdict(wrong), Verdict::kFound) << "pair " << p;
         }
       }

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "testing/differential.h"
 #include "testing/live.h"
-#include "tests/encoded/ask.h"
+#include "tests/baselines/encoded/ask.h"
 
 namespace berth::internal {
 namespace {
