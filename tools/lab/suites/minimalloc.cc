@@ -48,14 +48,10 @@ Result<void> Figure8(Lab& lab) {
 
 // --- Figure 9 --------------------------------------------------------------------------------
 
-Result<void> Figure9(Lab& lab) {
-  const double limit = lab.TimeLimit(1);
-  lab.Heading("Figure 9: the extended suite",
-              "All models and generated networks at 105, 110 and 150 % of their least memory; the "
-              "share solved within each time.");
+// All models, and generated networks to make up the number.
+Result<std::vector<SuiteInput>> ManyTables(Lab& lab) {
   const std::size_t most = lab.Inputs(100, 6);
-  auto models = BERTH_TRY(lab.Models(most));
-  std::vector<SuiteInput> tables = std::move(models);
+  std::vector<SuiteInput> tables = BERTH_TRY(lab.Models(most));
   for (std::uint64_t seed = 1; tables.size() < most && seed <= (lab.options().quick ? 2u : 15u);
        ++seed) {
     for (const internal::Family family :
@@ -66,17 +62,11 @@ Result<void> Figure9(Lab& lab) {
       tables.push_back(GenerateInput(family, parameters));
     }
   }
-  lab.FindLeast(tables);
-  const std::vector<Contender> contenders = AllContenders();
-  std::vector<Bout> bouts;
-  std::vector<SuiteInput> inputs;
-  for (const int percent : {105, 110, 150}) {
-    for (const SuiteInput& table : tables) {
-      inputs.push_back(table);
-      bouts.push_back(lab.Compare("figure 9, " + std::to_string(percent) + " %", table,
-                                  PercentOf(table.least, percent), contenders, limit, 1));
-    }
-  }
+  return tables;
+}
+
+// The share of inputs that each contender solved within each time.
+Sheet ShareSheet(const std::vector<Contender>& contenders, const std::vector<Bout>& bouts) {
   const std::array<double, 5> times = {1e-4, 1e-3, 1e-2, 1e-1, 1};
   std::vector<Sheet::Column> columns = {{"share solved within", "algorithm", false}};
   for (const double time : times) {
@@ -112,6 +102,27 @@ Result<void> Figure9(Lab& lab) {
     row.push_back(PercentCell(static_cast<double>(fastest) / static_cast<double>(bouts.size())));
     sheet.AddRow(std::move(row));
   }
+  return sheet;
+}
+
+Result<void> Figure9(Lab& lab) {
+  const double limit = lab.TimeLimit(1);
+  lab.Heading("Figure 9: the extended suite",
+              "All models and generated networks at 105, 110 and 150 % of their least memory; the "
+              "share solved within each time.");
+  std::vector<SuiteInput> tables = BERTH_TRY(ManyTables(lab));
+  lab.FindLeast(tables);
+  const std::vector<Contender> contenders = AllContenders();
+  std::vector<Bout> bouts;
+  std::vector<SuiteInput> inputs;
+  for (const int percent : {105, 110, 150}) {
+    for (const SuiteInput& table : tables) {
+      inputs.push_back(table);
+      bouts.push_back(lab.Compare("figure 9, " + std::to_string(percent) + " %", table,
+                                  PercentOf(table.least, percent), contenders, limit, 1));
+    }
+  }
+  const Sheet sheet = ShareSheet(contenders, bouts);
   lab.Show(sheet);
   lab.Keep("figure9-shares", sheet);
   lab.Keep("figure9", BoutSheet(contenders, bouts, inputs));
@@ -126,89 +137,150 @@ Result<void> Figure9(Lab& lab) {
 
 // --- Figure 10 -------------------------------------------------------------------------------
 
-Result<void> Figure10(Lab& lab) {
-  const double limit = lab.TimeLimit(1);
-  const bool quick = lab.options().quick;
-  lab.Heading(
-      "Figure 10: the synthetic suite",
-      "Packings of 20 to 60 buffers that are known to fit, with no byte to spare. An algorithm "
-      "that has solved nothing at two sizes in a row is not run at larger ones.");
-  const std::size_t instances = lab.Inputs(25, 1);
-  const std::vector<Contender> contenders = AllContenders();
-  std::vector<int> barren(contenders.size(), 0);  // Sizes in a row without a plan.
+// The packings of one size, and what came of them.
+struct SizeRun {
+  std::int64_t buffers = 0;
+  std::vector<Contender> running;  // Those that are not run have a reason in `missing`.
   std::vector<SuiteInput> inputs;
   std::vector<Bout> bouts;
+
+  [[nodiscard]] std::int64_t Solved(std::size_t contender) const {
+    return std::count_if(bouts.begin(), bouts.end(), [contender](const Bout& bout) {
+      return SecondsOf(bout.trials[contender]).has_value();
+    });
+  }
+  // Of all packings; one that was not solved counts with the limit.
+  [[nodiscard]] double MedianSeconds(std::size_t contender, double limit) const {
+    std::vector<double> seconds;
+    for (const Bout& bout : bouts) {
+      seconds.push_back(SecondsOf(bout.trials[contender]).value_or(limit));
+    }
+    return Median(seconds);
+  }
+  // Fewer than half are solved, or half: the median is not known.
+  [[nodiscard]] bool AtLimit(std::size_t contender) const {
+    return 2 * Solved(contender) <= static_cast<std::int64_t>(bouts.size());
+  }
+};
+
+SizeRun RunSize(Lab& lab, std::int64_t buffers, std::vector<Contender> running, double limit) {
+  SizeRun run{buffers, std::move(running), {}, {}};
+  const std::size_t instances = lab.Inputs(25, 1);
+  for (std::size_t instance = 0; instance < instances; ++instance) {
+    internal::GenerateParameters parameters;
+    parameters.seed = 1000 * static_cast<std::uint64_t>(buffers) + instance + 1;
+    parameters.buffers = buffers;
+    parameters.steps = 40;
+    SuiteInput input = GenerateInput(internal::Family::kPlanted, parameters);
+    input.bound = input.least;
+    run.bouts.push_back(lab.Compare("figure 10, " + std::to_string(buffers) + " buffers", input,
+                                    parameters.capacity, run.running, limit, 1));
+    run.inputs.push_back(std::move(input));
+  }
+  return run;
+}
+
+// All sizes; a contender that has solved nothing at two sizes in a row is not run at larger ones.
+std::vector<SizeRun> RunSizes(Lab& lab, const std::vector<Contender>& contenders, double limit) {
+  std::vector<SizeRun> runs;
+  std::vector<int> barren(contenders.size(), 0);  // Sizes in a row without a plan.
+  for (std::int64_t buffers = 20; buffers <= 60; buffers += lab.options().quick ? 20 : 2) {
+    std::vector<Contender> running = contenders;
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      if (running[c].missing.empty() && barren[c] >= 2) running[c].missing = "not run";
+    }
+    runs.push_back(RunSize(lab, buffers, std::move(running), limit));
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      if (!runs.back().running[c].missing.empty()) continue;
+      barren[c] = runs.back().Solved(c) == 0 ? barren[c] + 1 : 0;
+    }
+  }
+  return runs;
+}
+
+// One row for each size: how many each contender solved, and its median time.
+Sheet SizeSheet(const std::vector<Contender>& contenders, const std::vector<SizeRun>& runs,
+                double limit) {
   std::vector<Sheet::Column> columns = {{"buffers", "buffers"}, {"instances", "instances"}};
   for (const Contender& contender : contenders) {
     columns.push_back({contender.name, contender.key + "_solved"});
     columns.push_back({"median", contender.key + "_median_seconds"});
   }
   Sheet sheet(columns);
-  Chart times;
-  Chart shares;
-  for (const Contender& contender : contenders) {
-    const std::string name =
-        contender.name + (contender.missing.empty() ? "" : " (" + contender.missing + ")");
-    times.series.push_back({name, ChartSeries::Style::kLine, {}, contender.look});
-    shares.series.push_back({name, ChartSeries::Style::kLine, {}, contender.look});
-  }
-  for (std::int64_t buffers = 20; buffers <= 60; buffers += quick ? 20 : 2) {
-    const std::size_t first = bouts.size();
-    std::vector<Contender> running = contenders;
+  for (const SizeRun& run : runs) {
+    std::vector<Cell> row = {CountCell(run.buffers),
+                             CountCell(static_cast<std::int64_t>(run.bouts.size()))};
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      if (running[c].missing.empty() && barren[c] >= 2) running[c].missing = "not run";
-    }
-    for (std::size_t instance = 0; instance < instances; ++instance) {
-      internal::GenerateParameters parameters;
-      parameters.seed = 1000 * static_cast<std::uint64_t>(buffers) + instance + 1;
-      parameters.buffers = buffers;
-      parameters.steps = 40;
-      SuiteInput input = GenerateInput(internal::Family::kPlanted, parameters);
-      input.bound = input.least;
-      const Bytes capacity = parameters.capacity;
-      bouts.push_back(lab.Compare("figure 10, " + std::to_string(buffers) + " buffers", input,
-                                  capacity, running, limit, 1));
-      inputs.push_back(std::move(input));
-    }
-    std::vector<Cell> row = {CountCell(buffers), CountCell(static_cast<std::int64_t>(instances))};
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      if (!running[c].missing.empty()) {
-        row.push_back(TextCell(running[c].missing));
-        row.push_back(NoCell());
-        continue;
-      }
-      std::vector<double> seconds;
-      std::int64_t solved = 0;
-      for (std::size_t b = first; b < bouts.size(); ++b) {
-        const auto time = SecondsOf(bouts[b].trials[c]);
-        seconds.push_back(time.value_or(limit));
-        solved += time ? 1 : 0;
-      }
-      barren[c] = solved == 0 ? barren[c] + 1 : 0;
-      const double median = Median(seconds);
-      const bool at_limit = 2 * static_cast<std::size_t>(solved) <= instances;
-      const double share = static_cast<double>(solved) / static_cast<double>(instances);
-      row.push_back({CountCell(solved).text, CountCell(solved).raw});
-      row.push_back(at_limit ? Cell{"> " + cli::FormatSeconds(limit), ""} : SecondsCell(median));
-      const auto x = static_cast<double>(buffers);
-      times.series[c].points.push_back({x, at_limit ? limit : median, at_limit, {}});
-      shares.series[c].points.push_back({x, share, false, {}});
+      const std::string& missing = run.running[c].missing;
+      row.push_back(missing.empty() ? CountCell(run.Solved(c)) : TextCell(missing));
+      row.push_back(!missing.empty() ? NoCell()
+                    : run.AtLimit(c) ? Cell{"> " + cli::FormatSeconds(limit), ""}
+                                     : SecondsCell(run.MedianSeconds(c, limit)));
     }
     sheet.AddRow(std::move(row));
   }
+  return sheet;
+}
+
+// A line for each contender, a point for each size: `value` gives it.
+template <typename Value>
+Chart SizeChart(const std::vector<Contender>& contenders, const std::vector<SizeRun>& runs,
+                const Value& value) {
+  Chart chart;
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    const Contender& contender = contenders[c];
+    ChartSeries series{
+        contender.name + (contender.missing.empty() ? "" : " (" + contender.missing + ")"),
+        ChartSeries::Style::kLine,
+        {},
+        contender.look};
+    for (const SizeRun& run : runs) {
+      if (run.running[c].missing.empty()) series.points.push_back(value(run, c));
+    }
+    chart.series.push_back(std::move(series));
+  }
+  chart.x = {"buffers", ChartUnit::kNone, false, 20.0, 60.0, {}};
+  return chart;
+}
+
+Result<void> Figure10(Lab& lab) {
+  const double limit = lab.TimeLimit(1);
+  lab.Heading(
+      "Figure 10: the synthetic suite",
+      "Packings of 20 to 60 buffers that are known to fit, with no byte to spare. An algorithm "
+      "that has solved nothing at two sizes in a row is not run at larger ones.");
+  const std::vector<Contender> contenders = AllContenders();
+  const std::vector<SizeRun> runs = RunSizes(lab, contenders, limit);
+  std::vector<SuiteInput> inputs;
+  std::vector<Bout> bouts;
+  for (const SizeRun& run : runs) {
+    inputs.insert(inputs.end(), run.inputs.begin(), run.inputs.end());
+    bouts.insert(bouts.end(), run.bouts.begin(), run.bouts.end());
+  }
+  const Sheet sheet = SizeSheet(contenders, runs, limit);
   lab.Show(sheet);
   lab.Keep("figure10", sheet);
   lab.Keep("figure10-runs", BoutSheet(contenders, bouts, inputs));
-  times.title = "Median time until a plan, by the number of buffers";
-  shares.title = "Share of packings solved, by the number of buffers";
-  const std::string subtitle = "After Figure 10 of MiniMalloc; " + std::to_string(instances) +
+  const std::string subtitle = "After Figure 10 of MiniMalloc; " +
+                               std::to_string(runs.front().bouts.size()) +
                                " packings of each size, limit " + cli::FormatSeconds(limit);
+  Chart times = SizeChart(contenders, runs, [limit](const SizeRun& run, std::size_t c) {
+    const bool at_limit = run.AtLimit(c);
+    return ChartPoint{static_cast<double>(run.buffers),
+                      at_limit ? limit : run.MedianSeconds(c, limit),
+                      at_limit,
+                      {}};
+  });
+  times.title = "Median time until a plan, by the number of buffers";
   times.subtitle = subtitle;
-  shares.subtitle = subtitle;
-  times.x = {"buffers", ChartUnit::kNone, false, 20.0, 60.0, {}};
-  shares.x = times.x;
   times.y = {"median time", ChartUnit::kSeconds, true, {}, limit, {}};
   times.open_means = "no plan for half of them";
+  Chart shares = SizeChart(contenders, runs, [](const SizeRun& run, std::size_t c) {
+    const double share = static_cast<double>(run.Solved(c)) / static_cast<double>(run.bouts.size());
+    return ChartPoint{static_cast<double>(run.buffers), share, false, {}};
+  });
+  shares.title = "Share of packings solved, by the number of buffers";
+  shares.subtitle = subtitle;
   shares.y = {"solved", ChartUnit::kPercent, false, 0.0, 1.0, {}};
   lab.Keep("figure10-times", times);
   lab.Keep("figure10-solved", shares);

@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "base/try.h"
+#include "berth/allocators.h"
 #include "berth/plan.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
-#include "tools/lab/suites/caching.h"
 #include "tools/lab/suites/suites.h"
 
 namespace berth::lab {
@@ -228,7 +228,7 @@ Result<void> Figure7(Lab& lab) {
 // What a framework's allocator holds in program order, and what our plan needs.
 struct Whole {
   Ordered ordered;
-  caching::Footprint dynamic;
+  AllocatorFootprint dynamic;
   Bytes arena = 0;
 };
 
@@ -241,8 +241,10 @@ Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
     const Graph& graph = ordered.input->graph;
     const auto placed = BERTH_TRY(PlaceOrdered(lab, Live(graph, ordered.answer.order).problem));
     const Bytes arena = placed.best ? placed.best->height : 0;
-    wholes.push_back(
-        {std::move(ordered), caching::Measure(Live(graph, ProgramOrder(graph)).problem), arena});
+    wholes.push_back({std::move(ordered),
+                      MeasureFootprint(Live(graph, ProgramOrder(graph)).problem,
+                                       RuntimeAllocator::kPytorchCaching),
+                      arena});
   }
   lab.Progress("");
   return wholes;
@@ -272,7 +274,7 @@ Result<void> Figure8(Lab& lab) {
   std::vector<Measured> at_first;
   for (const Whole& whole : wholes) {
     const Ordered& ordered = whole.ordered;
-    const caching::Footprint& dynamic = whole.dynamic;
+    const AllocatorFootprint& dynamic = whole.dynamic;
     fragmentation.push_back({ordered.input, Reduction(dynamic.reserved, dynamic.most)});
     at_first.push_back({ordered.input, Reduction(dynamic.reserved, dynamic.first)});
     sheet.AddRow(
@@ -568,8 +570,7 @@ Result<void> Figure12(Lab& lab) {
   lab.Show(sheet);
   lab.Say(
       "The paper: GoogleNet and EfficientNet come below 1 % in 5 min or less, all others are "
-      "placed "
-      "without fragmentation in a median of 5.7 s.\n");
+      "placed without fragmentation in a median of 5.7 s.\n");
   lab.Keep("figure12", sheet);
   Chart chart = TraceChart(traces, "above the bound", above);
   chart.title = "Fragmentation over time";
@@ -579,6 +580,30 @@ Result<void> Figure12(Lab& lab) {
 }
 
 // --- Figure 11 -------------------------------------------------------------------------------
+
+// The median and the longest time of each contender that placed a graph, and how many it placed.
+Sheet AddressMedians(const std::vector<Contender>& shown, const std::vector<Bout>& bouts) {
+  Sheet medians({{"by", "algorithm", false},
+                 {"placed", "placed"},
+                 {"of", "graphs"},
+                 {"median of these", "median_seconds"},
+                 {"most", "most_seconds"}});
+  for (std::size_t c = 0; c < shown.size(); ++c) {
+    std::vector<double> times;
+    for (const Bout& bout : bouts) {
+      const auto seconds = SecondsOf(bout.trials[c]);
+      if (seconds && bout.trials[c].verdict() == Verdict::kSolved) times.push_back(*seconds);
+    }
+    medians.AddRow(
+        {TextCell(shown[c].missing.empty() ? shown[c].name
+                                           : shown[c].name + " (" + shown[c].missing + ")"),
+         CountCell(static_cast<std::int64_t>(times.size())),
+         CountCell(static_cast<std::int64_t>(bouts.size())),
+         times.empty() ? NoCell() : SecondsCell(Median(times)),
+         times.empty() ? NoCell() : SecondsCell(*std::max_element(times.begin(), times.end()))});
+  }
+  return medians;
+}
 
 Result<void> Figure11(Lab& lab) {
   const double limit = lab.TimeLimit(10);
@@ -620,25 +645,7 @@ Result<void> Figure11(Lab& lab) {
   std::vector<Contender> shown = contenders;
   shown.insert(shown.begin() + 2, pyramid);
   lab.Show(TimeSheet(shown, bouts, tables));
-  Sheet medians({{"by", "algorithm", false},
-                 {"placed", "placed"},
-                 {"of", "graphs"},
-                 {"median of these", "median_seconds"},
-                 {"most", "most_seconds"}});
-  for (std::size_t c = 0; c < shown.size(); ++c) {
-    std::vector<double> times;
-    for (const Bout& bout : bouts) {
-      const auto seconds = SecondsOf(bout.trials[c]);
-      if (seconds && bout.trials[c].verdict() == Verdict::kSolved) times.push_back(*seconds);
-    }
-    medians.AddRow(
-        {TextCell(shown[c].missing.empty() ? shown[c].name
-                                           : shown[c].name + " (" + shown[c].missing + ")"),
-         CountCell(static_cast<std::int64_t>(times.size())),
-         CountCell(static_cast<std::int64_t>(bouts.size())),
-         times.empty() ? NoCell() : SecondsCell(Median(times)),
-         times.empty() ? NoCell() : SecondsCell(*std::max_element(times.begin(), times.end()))});
-  }
+  const Sheet medians = AddressMedians(shown, bouts);
   lab.Show(medians);
   lab.Say("The paper, with Gurobi: all but two without fragmentation, in a median of 5.7 s.\n");
   lab.Keep("figure11", BoutSheet(shown, bouts, tables));
@@ -673,6 +680,54 @@ double SecondsOfOne(const std::function<void()>& call, int rounds, double least)
   return Median(all);
 }
 
+// Seconds of one run's requests to PyTorch's allocator, as simulated.
+double DynamicSeconds(const Problem& program, int rounds, double least) {
+  const std::vector<AllocatorEvent> events = AllocatorEvents(program);
+  AllocatorSimulation allocator(RuntimeAllocator::kPytorchCaching);
+  std::vector<AllocatorSimulation::Block*> blocks(program.buffers.size());
+  return SecondsOfOne(
+      [&] {
+        for (const AllocatorEvent& event : events) {
+          if (event.starts) {
+            blocks[event.buffer] = allocator.Allocate(program.buffers[event.buffer].size);
+          } else {
+            allocator.Free(blocks[event.buffer]);
+          }
+        }
+        Use(blocks.data());
+      },
+      rounds, least);
+}
+
+// Seconds to compute the addresses of one run from the plan.
+double PlannedSeconds(const Problem& problem, const std::vector<Bytes>& offsets, int rounds,
+                      double least) {
+  // In the order in which a run meets the tensors.
+  std::vector<std::size_t> starts(problem.buffers.size());
+  for (std::size_t b = 0; b < starts.size(); ++b) starts[b] = b;
+  std::stable_sort(starts.begin(), starts.end(), [&](std::size_t a, std::size_t b) {
+    return problem.buffers[a].start < problem.buffers[b].start;
+  });
+  std::vector<Bytes> addresses(starts.size());
+  const Bytes arena = 4096;  // Any address will do.
+  return SecondsOfOne(
+      [&] {
+        for (const std::size_t b : starts) addresses[b] = arena + offsets[b];
+        Use(addresses.data());
+      },
+      rounds, least);
+}
+
+Chart SavingsChart(const std::vector<Measured>& savings) {
+  Chart chart =
+      ModelChart(savings, {"saved over 1,000,000 runs", ChartUnit::kSeconds, false, 0.0, {}, {}},
+                 ChartSeries::Style::kBars);
+  chart.title = "Run time saved by a plan";
+  chart.subtitle =
+      "After Figure 14 of OLLA; against PyTorch's allocator, simulated, planning subtracted";
+  return chart;
+}
+
 Result<void> Figure14(Lab& lab) {
   constexpr double kIterations = 1e6;  // The paper's: ImageNet 25 times at batch 32.
   lab.Heading("Figure 14: what memory costs at run time",
@@ -700,48 +755,17 @@ Result<void> Figure14(Lab& lab) {
     const Graph& graph = ordered.input->graph;
     const Liveness live = Live(graph, ordered.answer.order);
     const double start = ProcessorSeconds();
-    const auto placed = PlaceOrdered(lab, live.problem);
+    const auto placed = BERTH_TRY(PlaceOrdered(lab, live.problem));
     const double planning = ordered.seconds + ProcessorSeconds() - start;
-    if (!placed) return tl::unexpected(placed.error());
-    if (!placed->best) continue;
-
+    if (!placed.best) continue;
     const Problem program = Live(graph, ProgramOrder(graph)).problem;
-    const std::vector<caching::Event> events = caching::Events(program);
-    caching::Allocator allocator;
-    std::vector<caching::Block*> blocks(program.buffers.size());
-    const double dynamic = SecondsOfOne(
-        [&] {
-          for (const caching::Event& event : events) {
-            if (event.starts) {
-              blocks[event.buffer] = allocator.Allocate(program.buffers[event.buffer].size);
-            } else {
-              allocator.Free(blocks[event.buffer]);
-            }
-          }
-          Use(blocks.data());
-        },
-        lab.Rounds(), least);
-
-    // As a run would: the operators in order, the tensors of each when it comes.
-    std::vector<std::size_t> starts(live.problem.buffers.size());
-    for (std::size_t b = 0; b < starts.size(); ++b) starts[b] = b;
-    std::stable_sort(starts.begin(), starts.end(), [&](std::size_t a, std::size_t b) {
-      return live.problem.buffers[a].start < live.problem.buffers[b].start;
-    });
-    std::vector<Bytes> addresses(starts.size());
-    const Bytes arena = 4096;  // Wherever the arena begins.
-    const double planned = SecondsOfOne(
-        [&] {
-          for (const std::size_t b : starts) addresses[b] = arena + placed->best->offsets[b];
-          Use(addresses.data());
-        },
-        lab.Rounds(), least);
-
-    const auto tensors = static_cast<double>(std::max<std::size_t>(starts.size(), 1));
+    const double dynamic = DynamicSeconds(program, lab.Rounds(), least);
+    const double planned = PlannedSeconds(live.problem, placed.best->offsets, lab.Rounds(), least);
+    const auto tensors = static_cast<double>(std::max<std::size_t>(live.problem.buffers.size(), 1));
     savings.push_back({ordered.input, (dynamic - planned) * kIterations - planning});
     sheet.AddRow(
         {TextCell(ordered.input->name),
-         CountCell(static_cast<std::int64_t>(starts.size())),
+         CountCell(static_cast<std::int64_t>(live.problem.buffers.size())),
          SecondsCell(dynamic),
          SecondsCell(dynamic / tensors),
          SecondsCell(planned),
@@ -758,13 +782,7 @@ Result<void> Figure14(Lab& lab) {
             " (the paper: 5 min, of PyTorch's own allocator).\n");
   }
   lab.Keep("figure14", sheet);
-  Chart chart =
-      ModelChart(savings, {"saved over 1,000,000 runs", ChartUnit::kSeconds, false, 0.0, {}, {}},
-                 ChartSeries::Style::kBars);
-  chart.title = "Run time saved by a plan";
-  chart.subtitle =
-      "After Figure 14 of OLLA; against PyTorch's allocator, simulated, planning subtracted";
-  lab.Keep("figure14", chart);
+  lab.Keep("figure14", SavingsChart(savings));
   return {};
 }
 

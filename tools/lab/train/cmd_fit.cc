@@ -37,29 +37,17 @@ std::vector<std::string> FeatureNames() {
   return names;
 }
 
-// FNV-1a: tells one table from another.
-std::string Fingerprint(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char byte : text) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-  }
-  std::array<char, 17> digits{};
-  (void)std::snprintf(digits.data(), digits.size(), "%016" PRIx64, hash);
-  return digits.data();
-}
-
 // The head of the file of the model: what it was made of, and how.
 std::vector<std::string> Provenance(std::string_view text, std::size_t rows, std::size_t choices,
                                     const internal::Trained& trained,
                                     const internal::BoosterOptions& options) {
-  return {
-      "Examples: " + std::to_string(rows) + " candidates of " + std::to_string(choices) +
-          " major backtracks on training inputs (tools/lab/train/inputs.h);",
-      "the table has " + std::to_string(text.size()) + " bytes, FNV-1a " + Fingerprint(text) + ".",
-      "Fitted by XGBoost " + trained.version + ": " + std::to_string(options.trees) +
-          " trees of depth " + std::to_string(options.depth) +
-          (options.pairwise ? ", pairwise ranking." : ", squared error."),
-      "Made again by scripts/train."};
+  return {"Examples: " + std::to_string(rows) + " candidates of " + std::to_string(choices) +
+              " major backtracks on training inputs (tools/lab/train/inputs.h);",
+          "the table has " + std::to_string(text.size()) + " bytes, " + HashOf(text) + ".",
+          "Fitted by XGBoost " + trained.version + ": " + std::to_string(options.trees) +
+              " trees of depth " + std::to_string(options.depth) +
+              (options.pairwise ? ", pairwise ranking." : ", squared error."),
+          "Made again by scripts/train."};
 }
 
 // How well the forest fits its own examples, and that it computes what XGBoost does.
