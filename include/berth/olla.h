@@ -33,8 +33,8 @@ struct OllaOptions {
 
 struct OllaAnswer {
   // `order` is the solver's, or program order where it has found none. The bound is that of the
-  // program only where its numbers are exact (berth/baselines.h says when) and no control edge was added;
-  // else that of the largest tensor.
+  // program only where its numbers are exact (berth/baselines.h says when) and no control edge was
+  // added; else that of the largest tensor.
   ScheduleAnswer schedule;
   // joint: the solver's addresses for the tensors of Live(graph, schedule.order), validated.
   std::optional<Placement> placement;

@@ -17,6 +17,7 @@
 
 #include "berth/budget.h"
 #include "berth/io.h"
+#include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/plan.h"
 #include "berth/problem.h"

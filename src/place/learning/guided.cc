@@ -16,15 +16,15 @@ using Buffer = Engine::Buffer;
 
 // Failures of the shortest run.
 constexpr std::int64_t kRunFailures = 150;
-// So many runs look at the lowest sections only, as many at all, and so on.
+// Runs alternate in groups of this size: lowest sections only, then all sections.
 constexpr std::int64_t kSameSections = 2;
 
 // Combinations known before some are forgotten, at first and for each run.
 constexpr std::int64_t kManyNogoods = 4000;
 constexpr std::int64_t kMoreNogoods = 20;
 
-// A failure adds to the activity of the buffers in what was learned, each time by one part in so
-// many more, so that old failures fade.
+// A failure adds to the activity of the buffers in the learned combination. The increment grows by
+// one part in kIncrementGrowth each time, so that old failures fade.
 constexpr std::uint64_t kFirstIncrement = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostIncrement = std::uint64_t{1} << 40;
 constexpr std::uint64_t kIncrementGrowth = 20;
@@ -32,7 +32,7 @@ constexpr std::uint64_t kIncrementGrowth = 20;
 // The order of buffers is Precedence() with a random factor of up to 1.1.
 constexpr std::int64_t kNoise = 9011;
 
-// What a section without slack, and one without activity, counts.
+// Slack and activity of a section count for at least this much.
 constexpr double kLeastSlack = 0.01;
 constexpr double kLeastActivity = 0.1;
 
@@ -185,7 +185,7 @@ void GuidedSearch::Run::Bump(Buffer b) {
   if (options_.weights) activity_[At(b)] += increment_;
 }
 
-// What is placed next, at its lowest position; -1: everything has its place.
+// The buffer to place next, at its lowest position; -1: all are placed.
 Buffer GuidedSearch::Run::Choose() {
   std::fill(floor_.begin(), floor_.end(), kNoFloor);
   std::fill(load_.begin(), load_.end(), 0);

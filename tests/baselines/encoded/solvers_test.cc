@@ -47,7 +47,7 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     return valid ? std::nullopt : std::optional(valid.error().message + at);
   }
 
-  // Likewise for the least height, through the door.
+  // The same for the least height, through PlaceWithBaseline().
   [[nodiscard]] std::optional<std::string> Minimize(const Problem& problem, Bytes least) const {
     Problem unlimited = problem;
     unlimited.capacity.reset();
@@ -192,7 +192,7 @@ Problem Hard() {
 
 TEST_P(SolverTest, EndsAtItsNodeLimit) {
   Problem problem = Hard();
-  problem.buffers.resize(16);  // To the ILP, even its first node is dear.
+  problem.buffers.resize(16);  // Even the ILP's first node is expensive.
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);
