@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -15,6 +16,8 @@ namespace berth::lab {
 namespace {
 
 using Json = nlohmann::json;
+
+using Fields = std::map<std::string, std::string>;  // By column.
 
 class SuitesTest : public cli::CommandTest {
  protected:
@@ -37,12 +40,40 @@ class SuitesTest : public cli::CommandTest {
     }
     return rows;
   }
+  // The one row of a CSV file that has all fields of `key` holds all fields of `expected`.
+  void ExpectRow(const std::string& name, const Fields& key, const Fields& expected) const {
+    SCOPED_TRACE(name);
+    const auto rows = Csv(name);
+    const auto has = [&](const std::vector<std::string>& row, const std::string& column,
+                         const std::string& value) {
+      const auto at = std::find(rows[0].begin(), rows[0].end(), column);
+      return at != rows[0].end() && row[static_cast<std::size_t>(at - rows[0].begin())] == value;
+    };
+    int found = 0;
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      if (!std::all_of(key.begin(), key.end(),
+                       [&](const auto& field) { return has(rows[r], field.first, field.second); }))
+        continue;
+      ++found;
+      for (const auto& [column, value] : expected) {
+        EXPECT_TRUE(has(rows[r], column, value))
+            << column << " is not " << value << " in " << testing::PrintToString(rows[r]);
+      }
+    }
+    EXPECT_EQ(found, 1) << testing::PrintToString(key);
+  }
   [[nodiscard]] ProcessResult Run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"suite"});
     arguments.insert(arguments.end(), {"--quick", "-o", Path("out")});
     return Lab(arguments);
   }
 };
+
+// A folder of published inputs; empty where BERTH_DATA names none.
+std::string PublishedData(const std::string& folder) {
+  const char* const data = std::getenv("BERTH_DATA");
+  return data == nullptr ? std::string() : std::string(data) + "/" + folder;
+}
 
 TEST_F(SuitesTest, TelaMallocQuickly) {
   const ProcessResult result = Run({"telamalloc"});
@@ -63,6 +94,32 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   EXPECT_EQ(table1[1][0], "non-overlapping-1K");
   EXPECT_EQ(table1[1][1], "1000");
   EXPECT_EQ(table1[3][1], "100");
+  // The least memory, proved, and what the heuristic and the best greedy algorithm need of it.
+  ExpectRow("telamalloc-table2.csv", {{"benchmark", "network-80-2"}},
+            {{"buffers", "80"},
+             {"least_bytes", "1048561"},
+             {"least_proved", "1"},
+             {"heuristic_ratio", "1.02374"},
+             {"greedy_ratio", "1"}});
+  ExpectRow("telamalloc-figure13.csv", {{"input", "network-160-4"}, {"algorithm", "auto"}},
+            {{"least_bytes", "1048560"}, {"capacity_bytes", "1153416"}, {"status", "solved"}});
+  ExpectRow("telamalloc-figure13-ratios.csv", {{"algorithm", "TelaMalloc"}},
+            {{"median_ratio_to_telamalloc", "1"}});
+  // 2,000 steps each.
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}},
+            {{"inputs", "44"},
+             {"candidates", "2"},
+             {"size", "14"},
+             {"area", "6"},
+             {"lifetime", "8"},
+             {"lowest", "3"},
+             {"guided", "0"}});
+  ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "TelaMalloc"}},
+            {{"solved", "42"}, {"failed_before_it", "1"}, {"steps", "6156"}});
+  ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "Berth guided"}},
+            {{"solved", "44"}, {"steps", "2726"}});
+  ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
+            {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
   // Nothing is lower than the least.
   for (const auto& row : Csv("telamalloc-table2.csv")) {
     if (row[0] == "benchmark") continue;
@@ -123,10 +180,44 @@ TEST_F(SuitesTest, MiniMallocQuickly) {
   for (const auto& row : figure8) algorithms.insert(row[5]);
   EXPECT_TRUE(algorithms.contains("ilp"));
   EXPECT_TRUE(algorithms.contains("csp"));
-  for (const auto& row : figure8) {
-    if (row[0] != "inference-40-1" || row[5] != "niche") continue;
-    EXPECT_EQ(row[6], "solved");
+  ExpectRow("minimalloc-figure8.csv", {{"input", "network-80-2"}, {"algorithm", "niche"}},
+            {{"least_bytes", "1048561"}, {"capacity_bytes", "1153418"}, {"status", "solved"}});
+  EXPECT_EQ(Csv("minimalloc-figure9.csv").size(),
+            1 + 6U * 3 * 7);  // Tables, capacities, algorithms.
+  ExpectRow("minimalloc-figure9-shares.csv", {{"algorithm", "Berth niche"}},
+            {{"within_limit", "1"}});
+  for (const char* buffers : {"20", "40", "60"}) {
+    ExpectRow("minimalloc-figure10.csv", {{"buffers", buffers}},
+              {{"instances", "1"}, {"canonical_solved", "1"}, {"niche_solved", "1"}});
   }
+  // Instead of the published tables, packings.
+  ExpectRow("minimalloc-table2.csv", {{"input", "planted-120-1"}, {"algorithm", "niche"}},
+            {{"buffers", "120"},
+             {"least_bytes", "1006632"},
+             {"capacity_bytes", "1048576"},
+             {"status", "solved"}});
+}
+
+// The published tables have a capacity of 1 MiB; MiniMalloc solves all, and neither the ILP nor
+// TelaMalloc solves any (Table 2 of the paper).
+TEST_F(SuitesTest, MiniMallocOnThePublishedTables) {
+  const std::string data = PublishedData("buffers");
+  if (!std::filesystem::is_directory(data + "/challenging")) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with buffers/challenging";
+  }
+  const ProcessResult result =
+      Lab({"suite", "minimalloc", "--only", "table2", "--inputs", "3", "--rounds", "1",
+           "--time-limit", "2s", "--data", data, "-o", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  for (const auto& [input, buffers] :
+       Fields{{"challenging-A", "154"}, {"challenging-B", "170"}, {"challenging-C", "203"}}) {
+    for (const char* algorithm : {"canonical", "niche", "auto"}) {
+      ExpectRow("minimalloc-table2.csv", {{"input", input}, {"algorithm", algorithm}},
+                {{"buffers", buffers}, {"capacity_bytes", "1048576"}, {"status", "solved"}});
+    }
+  }
+  ExpectRow("minimalloc-table2.csv", {{"input", "challenging-A"}, {"algorithm", "telamalloc"}},
+            {{"least_bytes", "1048576"}, {"least_proved", "1"}, {"status", "no plan"}});
 }
 
 TEST_F(SuitesTest, CosmaQuickly) {
@@ -161,6 +252,40 @@ TEST_F(SuitesTest, CosmaQuickly) {
     spilling += all > 0 ? 1 : 0;
   }
   EXPECT_GT(spilling, 0);
+  // Traffic, proved least over the program order, over the order of least peak and over all orders.
+  const Fields halfway = {{"capacity_bytes", "33568"},
+                          {"program_belady_bytes", "147584"},
+                          {"peak_greedy_bytes", "75968"},
+                          {"program_bytes", "107776"},
+                          {"program_lower_bound_bytes", "107776"},
+                          {"least_peak_bytes", "18112"},
+                          {"all_orders_bytes", "17664"},
+                          {"all_orders_lower_bound_bytes", "17664"}};
+  for (const char* figure : {"cosma-figure3.csv", "cosma-figure4.csv"}) {
+    ExpectRow(figure, {{"network", "irregular-30-8-1"}, {"budget", "MH"}}, halfway);
+  }
+  ExpectRow("cosma-training.csv", {{"network", "cell-30-8-1"}, {"budget", "MR"}},
+            {{"capacity_bytes", "55296"},
+             {"program_belady_bytes", "48384"},
+             {"program_bytes", "16384"},
+             {"all_orders_bytes", "16384"}});
+}
+
+// The least traffic of HMCOS's AmoebaNet in program order, proved.
+TEST_F(SuitesTest, CosmaOnRealGraphs) {
+  const std::string data = PublishedData("graphs");
+  const std::string model = data + "/inference/hmcos_amoebanet_cifar.onnx";
+  if (!std::filesystem::exists(model)) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with graphs/inference";
+  }
+  const ProcessResult result =
+      Lab({"suite", "cosma", model, "--only", "figure4", "--time-limit", "5s", "-o", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  ExpectRow("cosma-figure4.csv", {{"budget", "MR"}},
+            {{"capacity_bytes", "231660"},
+             {"program_belady_bytes", "4005592"},
+             {"program_bytes", "2332672"},
+             {"program_lower_bound_bytes", "2332672"}});
 }
 
 TEST_F(SuitesTest, ModelsStandForTheNetworks) {
@@ -233,8 +358,36 @@ TEST_F(SuitesTest, OllaQuickly) {
   if (Info(Baseline::kIlp).available())
     files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
   EXPECT_EQ(Files(), files);
+  ExpectRow("olla-figure7.csv", {{"graph", "cell-90-10-3"}},
+            {{"program_order_bytes", "103488"}, {"peak_bytes", "103488"}, {"proved", "1"}});
+  ExpectRow("olla-figure8.csv", {{"graph", "cell-30-10-1"}},
+            {{"reserved_bytes", "2097152"},
+             {"most_resident_bytes", "63488"},
+             {"first_resident_bytes", "8192"},
+             {"arena_bytes", "63488"}});
+  ExpectRow("olla-figure9.csv", {{"graph", "cell-90-10-3"}},
+            {{"searched_operators", "48"}, {"cuts", "1"}, {"states", "15"}});
+  ExpectRow("olla-figure10.csv", {{"graph", "irregular-60-16-1"}},
+            {{"reduction", "0.443123"}, {"proved", "1"}});
+  ExpectRow("olla-figure11.csv", {{"input", "cell-90-10-3"}, {"algorithm", "auto"}},
+            {{"least_bytes", "103488"}, {"status", "solved"}});
+  ExpectRow("olla-figure12.csv", {{"graph", "cell-90-10-3 (our order)"}},
+            {{"fragmentation", "0"}, {"proved", "1"}});
+  ExpectRow("olla-figure13.csv", {{"graph", "cell-90-10-3"}},
+            {{"arena_bytes", "103488"}, {"reduction", "0.950653"}});
+  ExpectRow("olla-figure14.csv", {{"graph", "cell-90-10-3"}}, {{"tensors", "75"}});
   if (!Info(Baseline::kIlp).available()) return;
-  // Whatever was closed agrees.
+  // Small programs are closed, and agree with the search.
+  ExpectRow("olla-ilp.csv", {{"graph", "cell-8-2-1"}},
+            {{"operators", "6"},
+             {"variables", "24"},
+             {"constraints", "40"},
+             {"status", "closed"},
+             {"olla_peak_bytes", "23104"},
+             {"peak_bytes", "23104"},
+             {"agreement", "same"}});
+  ExpectRow("olla-ilp-summary.csv", {{"graphs", "generated"}}, {{"count", "3"}, {"tried", "3"}});
+  // Every closed program agrees.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;
     EXPECT_TRUE(row[10] == "same" || row[10] == "higher by its control edges; same without")
@@ -243,10 +396,12 @@ TEST_F(SuitesTest, OllaQuickly) {
 }
 
 TEST_F(SuitesTest, OllaOnRealGraphs) {
-  const char* const data = std::getenv("BERTH_DATA");
-  if (data == nullptr) GTEST_SKIP() << "BERTH_DATA names no folder";
-  const ProcessResult result = Lab({"suite", "olla", "--only", "figure7", "-o", Path("out"),
-                                    "--data", std::string(data) + "/graphs"});
+  const std::string data = PublishedData("graphs");
+  if (!std::filesystem::is_directory(data)) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with graphs";
+  }
+  const ProcessResult result =
+      Lab({"suite", "olla", "--only", "figure7", "-o", Path("out"), "--data", data});
   ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   const auto rows = Csv("olla-figure7.csv");
   EXPECT_EQ(rows.size(), 35U);
@@ -271,8 +426,9 @@ TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
                 "holds neither training/ nor inference/");
   ExpectRefused(Lab({"suite", "olla", SmallTable(), "--only", "figure7"}),
                 "neither an ONNX model nor a graph in JSON");
-  ExpectRefused(Lab({"bench", SmallTable(), "--quick"}), "--suite");
-  ExpectRefused(Lab({"bench"}), "TABLES is required");
+  ExpectRefused(Lab({"bench", SmallTable(), "--quick"}), "unknown option '--quick'");
+  ExpectRefused(Lab({"suite"}), "NAME is missing");
+  ExpectRefused(Lab({"bench"}), "TABLES is missing");
   ExpectRefused(Lab({"suite", "telamalloc", "--json", Path("x.json")}), "--json");
 }
 
