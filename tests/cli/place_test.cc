@@ -138,7 +138,6 @@ TEST_F(PlaceTest, OutputsThatCannotBeWrittenAreNamed) {
   EXPECT_EQ(Berth({"place", table, "-o", Path("PLAN.CSV")}).exit_code, 0);
   // Said before the work: the table would be refused, too.
   ExpectRefused(Berth({"place", Path("none.csv"), "-o", Path("no/plan.csv")}), "no/plan.csv");
-  ExpectRefused(Berth({"bench", table, "--json", Path("no/r.json")}), "no/r.json");
 }
 
 TEST_F(PlaceTest, EndpointsAreWhatTheFlagSays) {
