@@ -221,7 +221,7 @@ TEST_F(BenchCommandTest, PeersMaySayMoreThanAPlan) {
   EXPECT_EQ(json.at("summary").at(1).at("decided_by_both"), 1);
   EXPECT_NE(result.standard_output.find("infeasible, 0.25 s"), std::string::npos)
       << result.standard_output;
-  ExpectRefused(Lab({"bench", SmallTable(), "--peer-seconds", "nobody={seconds}"}),
+  ExpectRefused(Lab({"bench", SmallTable(), "--peer-seconds", "other={seconds}"}),
                 "with the name of a peer");
   ExpectRefused(Lab({"bench", SmallTable(), "--peer", Peer("x", ""), "--peer-seconds", "x=s"}),
                 "does not say where {seconds} are");

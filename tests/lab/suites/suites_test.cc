@@ -131,7 +131,7 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   const Json& table1_conditions = conditions.at("experiments").at("table1");
   EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
   EXPECT_EQ(table1_conditions.at("steps"), nullptr);
-  // What was run on its own joins what is there.
+  // An experiment that is run again replaces its own conditions alone.
   ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
   const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
   EXPECT_EQ(joined.at("experiments").size(), 5U);
@@ -174,7 +174,7 @@ TEST_F(SuitesTest, MiniMallocQuickly) {
                                    "minimalloc-figure8.csv", "minimalloc-figure8.svg",
                                    "minimalloc-figure9-shares.csv", "minimalloc-figure9.csv",
                                    "minimalloc-figure9.svg", "minimalloc-table2.csv"}));
-  // Whatever the build lacks has its rows all the same.
+  // Algorithms that the build lacks have their rows too.
   const auto figure8 = Csv("minimalloc-figure8.csv");
   std::set<std::string> algorithms;
   for (const auto& row : figure8) algorithms.insert(row[5]);

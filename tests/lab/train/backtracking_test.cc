@@ -93,7 +93,7 @@ TEST(BacktrackRule, PublishedTargetIsThePublishedSearch) {
   EXPECT_GT(asked, 100);
 }
 
-// Whatever a rule answers, what the search finds is a plan.
+// The search finds a valid plan for any answers of a rule.
 class Erratic : public BacktrackRule {
  public:
   explicit Erratic(std::uint64_t seed) : random_(seed) {}

@@ -1,7 +1,7 @@
 // tools/lab/bench/benchmark.h -- Berth and its peers on the same tables, in turn.
 //
 // In each round each runner runs on a table once for each seed, runners one after the other, so
-// that whatever slows the machine down for a while slows all of them.
+// that anything that slows the machine down for a while slows all of them.
 #ifndef BERTH_TOOLS_LAB_BENCH_BENCHMARK_H_
 #define BERTH_TOOLS_LAB_BENCH_BENCHMARK_H_
 
@@ -27,7 +27,7 @@ struct BenchmarkTable {
 enum class Clock { kWall, kSearch, kProcessor };
 
 // What one runner did on one table, at least one run. After a run that decided nothing, its seed is
-// not tried again; so every seed has as many runs as it had rounds until then.
+// not tried again; until then it has one run for each round.
 struct Trial {
   std::vector<RunResult> runs;
 
@@ -69,7 +69,7 @@ struct BenchmarkOptions {
                                               const BenchmarkOptions& options,
                                               const std::string& folder);
 
-// A plan that somebody else, or the same runner with another seed, proved to be impossible. One
+// A plan that another runner, or the same one with another seed, proved to be impossible: one
 // sentence; empty where all agree.
 [[nodiscard]] std::string FindContradiction(const TableResult& result,
                                             const std::vector<Runner>& runners);

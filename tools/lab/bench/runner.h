@@ -1,4 +1,4 @@
-// tools/lab/bench/runner.h -- one program, one table, one run: what came of it and how long it took.
+// tools/lab/bench/runner.h -- one program, one table, one run: its result and its time.
 //
 // A peer is a program of its own, measured from the outside; so is Berth, unless it is to be
 // measured within this process, where searches that take less than the start of a program can be
@@ -24,14 +24,14 @@ struct Runner {
   // The command, already split. {input}, {output}, {capacity} and {time_limit} (seconds) stand for
   // what they say. Empty: Berth within this process.
   std::vector<std::string> words;
-  // Berth: takes a seed, tells what it proved and ends by itself at the time limit. As a program,
-  // it understands its own exit codes and the summary that --json prints.
+  // Berth: takes a seed, reports what it proved and ends by itself at the time limit. As a program
+  // it is judged by its exit code and by the summary that --json prints.
   std::optional<Method> method = {};
-  // Peers that say more than a plan does: what stands around the seconds of their search, as
-  // "Elapsed time {seconds}s", and what they print when they have proved that no plan fits.
+  // Peers that print more than a plan: the text around the seconds of their search, such as
+  // "Elapsed time {seconds}s", and the text they print when they have proved that no plan fits.
   std::string seconds_text = {};
   std::string infeasible_text = {};
-  // Berth within this process: what else it is asked for; the seed comes with each request.
+  // Berth within this process: its options; the seed comes with each request.
   PlaceOptions options = {};
   BaselineOptions baseline_options = {};  // Its settings alone.
   std::optional<std::int64_t> node_limit = {};
@@ -49,7 +49,7 @@ struct Runner {
 // "NAME=COMMAND". Error: kInvalidOptions for anything else.
 [[nodiscard]] Result<Runner> PeerRunner(std::string_view specification);
 
-// In order of how much there is to complain about.
+// From best to worst.
 enum class Verdict {
   kSolved,      // A plan that the verifier accepts.
   kInfeasible,  // The runner says that no plan fits.
@@ -77,12 +77,12 @@ struct RunResult {
   std::optional<double> wall;    // Seconds, the start of the program included. None: not run.
   std::optional<double> search;  // Seconds of search alone, by the runner's own account.
   // Berth within this process: seconds of processor time, all threads together. What to compare
-  // where other programs are busy; not to be used where several runs go on at once.
+  // where other programs are busy; useless where several runs go on at once.
   std::optional<double> processor = {};
   std::optional<Bytes> height;  // Of a plan that was accepted.
   Bytes lower_bound = 0;        // What the runner proved: no plan is lower.
   bool out_of_budget = false;   // It was stopped by its time or node limit.
-  // Berth within this process: what its search went through.
+  // Berth within this process: statistics of its search.
   std::int64_t nodes = 0;
   SearchStats stats = {};
   std::vector<Bytes> offsets = {};  // Of a plan that was accepted, if asked for.

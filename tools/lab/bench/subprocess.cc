@@ -1,7 +1,7 @@
 // The child leads a process group of its own, so that killing the group ends what a wrapper script
 // started too. A watchdog thread kills it at the limit while this thread waits; polling instead
 // would blur times of a few milliseconds. The wait does not reap the child (WNOWAIT): until the
-// watchdog has been told, the group's number stays taken and the kill cannot hit anybody else.
+// watchdog has been told, the group's number stays taken and the kill cannot hit another group.
 //
 // Output goes to anonymous temporary files, not pipes: however much a program prints, it is never
 // held up by this one.

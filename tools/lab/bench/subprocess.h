@@ -31,7 +31,7 @@ struct ProcessResult {
 };
 
 // Runs words[0] (looked up in PATH) with standard input closed, and waits for it. At the time limit
-// the process and all that it started are killed. So they are when this process is interrupted.
+// the process and all that it started are killed; also when this process is interrupted.
 // One at a time.
 [[nodiscard]] ProcessResult RunProcess(const std::vector<std::string>& words,
                                        std::optional<double> time_limit_seconds);

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What runs on an accelerator without Berth: an order, and a rule for what leaves.
+// An accelerator without Berth: an order, and a rule that chooses the tensor to spill.
 struct Scheme {
   std::string_view key;
   std::string_view title;
@@ -323,7 +323,7 @@ Chart TrafficChart(const std::vector<Case>& cases) {
   Chart chart;
   chart.x.label = "avoidable off-chip traffic, bytes";
   chart.x.logarithmic = true;
-  chart.note = "At the left end: none. Cases in which nobody moves anything are left out.";
+  chart.note = "At the left end: none. Cases without any traffic are left out.";
   chart.open_means = "not proved the least";
   chart.width = 1100;
   for (const Scheme& scheme : kSchemes) {
@@ -356,7 +356,7 @@ Result<void> RunExperiment(Lab& lab, const std::string& key, const std::string& 
     BERTH_TRY(Measure(lab, key, network, {true, true}, limit, cases));
   }
   lab.Progress("");
-  lab.Say("Avoidable traffic in bytes, where anybody has any; a star: not proved the least.\n");
+  lab.Say("Avoidable traffic in bytes, where there is any; a star: not proved the least.\n");
   lab.Show(TrafficSheet(cases, /*all=*/false));
   lab.Say("Time of each search:\n");
   lab.Show(SecondsSheet(cases));
@@ -376,7 +376,8 @@ Result<void> RunExperiment(Lab& lab, const std::string& key, const std::string& 
 Result<void> Figure3(Lab& lab) {
   lab.Heading("Figure 3: networks that people designed",
               "8-bit data, three budgets, without and with weights (and inputs); least-peak and "
-              "program order, TensorFlow Lite's linear allocator, and two rules for what leaves.");
+              "program order, TensorFlow Lite's linear allocator, and two rules that choose what "
+              "to spill.");
   return RunExperiment(lab, "figure3", "Off-chip traffic of networks that people designed",
                        Kind::kDesigned, /*with_weights=*/true, lab.TimeLimit(10),
                        "The paper: 84 % less on average.\n");

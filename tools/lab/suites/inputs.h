@@ -1,7 +1,7 @@
 // tools/lab/suites/inputs.h -- the tables that experiments run on.
 //
-// Published tables where there are some, tables from seeds where there are none; so that every
-// experiment runs on any machine, and says what it ran on.
+// Published tables where a data folder has them, tables generated from seeds elsewhere: every
+// experiment runs on any machine, and says which inputs it used.
 #ifndef BERTH_TOOLS_LAB_SUITES_INPUTS_H_
 #define BERTH_TOOLS_LAB_SUITES_INPUTS_H_
 
@@ -55,13 +55,13 @@ void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);
 [[nodiscard]] SuiteInput GenerateInput(internal::Family family,
                                        const internal::GenerateParameters& parameters);
 
-// Likewise a graph.
+// A graph, in the same way.
 [[nodiscard]] GraphInput GenerateGraphInput(internal::GraphFamily family,
                                             const internal::GraphParameters& parameters);
 
 // At most `count` of the inputs, evenly spread from the smallest to the largest by buffers.
 [[nodiscard]] std::vector<SuiteInput> SpreadOut(std::vector<SuiteInput> inputs, std::size_t count);
-// Likewise by operators; all of them stay as they come.
+// The same by operators; if all are wanted, their order stays.
 [[nodiscard]] std::vector<GraphInput> SpreadOut(std::vector<GraphInput> inputs, std::size_t count);
 
 // Calls `work` with 0 to count - 1, from `jobs` threads, in no particular order.

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a run came to, whoever ran.
+// How a run ended, of any contender.
 std::string_view StatusOf(const RunResult& run) {
   switch (run.verdict) {
     case Verdict::kSolved:

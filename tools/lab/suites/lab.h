@@ -1,5 +1,5 @@
-// tools/lab/suites/lab.h -- what the experiments of all papers share: who competes, how a run is
-// measured and judged, where results go.
+// tools/lab/suites/lab.h -- what the experiments of all papers share: the contenders, how a
+// run is measured and judged, and the files of results.
 #ifndef BERTH_TOOLS_LAB_SUITES_LAB_H_
 #define BERTH_TOOLS_LAB_SUITES_LAB_H_
 
@@ -24,17 +24,17 @@ namespace berth::lab {
 struct SuiteOptions {
   std::vector<std::string> tables;  // What to take as the models; files or folders.
   std::string data;    // The folder that holds what Suite::folders says; empty: there is none.
-  std::string output;  // The folder for CSV and SVG files; empty: nothing is written.
+  std::string output;  // The folder for CSV and SVG files; empty: none are written.
   std::vector<std::string> only;     // Keys of experiments; empty: all of the suite.
   bool quick = false;                // A few small inputs and short limits: does it work at all?
   std::optional<double> time_limit;  // Of each run, in seconds, in place of each experiment's own.
-  std::optional<std::int64_t> inputs;  // At most so many, in place of each experiment's own.
+  std::optional<std::int64_t> inputs;  // At most, in place of each experiment's own number.
   std::optional<std::int64_t> steps;   // Of each run of which steps are counted, at most.
   int rounds = 3;                      // Of each run that is timed.
   int jobs = 1;                        // Runs at a time where steps are counted, not seconds.
 };
 
-// One who competes.
+// An algorithm that is compared.
 struct Contender {
   std::string name;  // In tables and legends: "TelaMalloc".
   std::string key;   // In CSV files: "telamalloc".
@@ -43,7 +43,7 @@ struct Contender {
   int look = 0;              // In charts: the same in all of them.
 };
 
-// What became of all contenders on one input.
+// The runs of all contenders on one input.
 struct Bout {
   std::string input;
   Bytes capacity = 0;
@@ -82,7 +82,7 @@ class Lab {
   // Says what is being done, on a terminal.
   void Progress(const std::string& what) const;
 
-  // Measures all contenders in turn, in rounds; whoever ends without an answer runs once.
+  // Measures all contenders in turn, in rounds; a contender that gives no answer runs only once.
   [[nodiscard]] Bout Compare(const std::string& what, const SuiteInput& input, Bytes capacity,
                              const std::vector<Contender>& contenders, double time_limit,
                              int rounds);
@@ -101,14 +101,14 @@ class Lab {
 
   // Adds to faults(). Safe from several threads.
   void Note(const std::string& fault);
-  // What no experiment may hide: wrong plans, programs that failed, verdicts that contradict each
-  // other; and files that could not be written.
+  // Wrong plans, programs that failed and verdicts that contradict each other, which no experiment
+  // may hide; and files that could not be written.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
  private:
-  // Notes what a run did that it must not do.
+  // Notes wrong plans and failures of a run.
   void Judge(const SuiteInput& input, const std::string& who, const RunResult& run);
   void Write(const std::string& name, const std::string& text);
 
@@ -123,7 +123,7 @@ class Lab {
 // `percent` of a capacity, rounded up.
 [[nodiscard]] Bytes PercentOf(Bytes bytes, int percent);
 
-// The median of the seconds of processor time of whoever decided; none otherwise.
+// The median seconds of processor time of the runs; none where a run decided nothing.
 [[nodiscard]] std::optional<double> SecondsOf(const Trial& trial);
 // "1.2 ms"; "> 10 s" where time was up after that; "no plan" for a search that ended without one;
 // "not in this build". For programs a number or nothing.

@@ -137,7 +137,7 @@ Result<void> Figure9(Lab& lab) {
 
 // --- Figure 10 -------------------------------------------------------------------------------
 
-// The packings of one size, and what came of them.
+// The packings of one size, and the runs on them.
 struct SizeRun {
   std::int64_t buffers = 0;
   std::vector<Contender> running;  // Those that are not run have a reason in `missing`.

@@ -254,7 +254,7 @@ Result<void> Figure8(Lab& lab) {
   lab.Heading(
       "Figure 8: fragmentation",
       "The share of the memory held that is not in use: of PyTorch's allocator, simulated in "
-      "program order over as many runs as it takes until it holds no more, and of our plans. "
+      "program order, repeated until the allocator holds no more, and of our plans. "
       "Against the most that is ever in use; at first: against what is in use at the moment when "
       "it takes the last of its memory, which is what the paper says that it measures.");
   const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));

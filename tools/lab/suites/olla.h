@@ -18,14 +18,14 @@
 
 namespace berth::lab {
 
-// Of inputs: as many as there are.
+// No limit on the number of inputs.
 inline constexpr std::size_t kAllInputs = 1'000'000;
 
 // Of this process, so far.
 [[nodiscard]] double ProcessorSeconds();
 
-// Cancels `budget` after so many seconds of processor time of this process: on a machine that does
-// other things at once, a limit in wall-clock time would be another one each time.
+// Cancels `budget` after a number of seconds of processor time of this process: on a busy machine,
+// a limit in wall-clock time would mean a different amount of work each time.
 class ProcessorLimit {
  public:
   // `budget` must outlive this.

@@ -375,7 +375,7 @@ Chart StepsChart(const std::vector<StrategyRun>& runs, std::int64_t cap) {
   return chart;
 }
 
-// Every strategy on every input at every capacity, as many runs at a time as the lab has jobs.
+// Every strategy on every input at every capacity, several runs at a time.
 std::vector<StrategyRun> RunStrategies(Lab& lab, const std::vector<SuiteInput>& inputs,
                                        std::int64_t cap, double limit) {
   std::vector<Contender> contenders;

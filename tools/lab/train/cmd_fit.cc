@@ -70,7 +70,7 @@ Result<void> PrintFit(const internal::Trained& trained, const internal::Examples
 
 void PrintQuality(const char* rule, const internal::ChoiceQuality& quality) {
   std::printf("%s: of %" PRId64
-              " choices held out %.1f %% between best and minimum target, %.1f %% in vain or "
+              " choices held out %.1f %% between best and minimum target, %.1f %% useless or "
               "undecided, mean score %.2f\n",
               rule, quality.choices, 100 * quality.good, 100 * quality.vain, quality.score);
 }

@@ -11,11 +11,11 @@
 //
 // M, the minimum target, is the deepest candidate of which the oracle knows that it is solvable;
 // the stuck point itself where all that is placed can still be completed, and the policy only did
-// not try what it takes. Further down are candidates that are proved to be in vain and, where a
-// question reached the oracle's limit, some that nobody knows about. B, the best, is the deepest
+// not try what it takes. Further down are candidates that are proved useless and, where a question
+// reached the oracle's limit, some that are undecided. B, the best, is the deepest
 // candidate that the path to the plan has in common with where the search was stuck; it raises M
-// where it lies further down. A search that ends without a plan gives no rows: nobody knows its
-// best targets.
+// where it lies further down. A search that ends without a plan gives no rows: its best targets
+// are unknown.
 #ifndef BERTH_TOOLS_LAB_TRAIN_COLLECT_H_
 #define BERTH_TOOLS_LAB_TRAIN_COLLECT_H_
 

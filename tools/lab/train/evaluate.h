@@ -1,4 +1,4 @@
-// tools/lab/train/evaluate.h -- what learned backtracking is worth (TelaMalloc 7.3).
+// tools/lab/train/evaluate.h -- what learned backtracking gains (TelaMalloc 7.3).
 #ifndef BERTH_TOOLS_LAB_TRAIN_EVALUATE_H_
 #define BERTH_TOOLS_LAB_TRAIN_EVALUATE_H_
 

@@ -20,7 +20,7 @@ struct Examples {
 };
 
 struct ExampleOptions {
-  // A candidate that the oracle could not tell about: out, or as if it were in vain.
+  // A candidate that the oracle could not decide: left out, or counted as useless.
   bool drop_undecided = false;
   bool balanced = false;                    // Each input weighs as the square root of its rows.
   std::array<bool, kNumFeatures> hidden{};  // 0 in all rows.

@@ -1,8 +1,8 @@
-// tools/lab/train/inputs.h -- what is trained on, and what is evaluated on.
+// tools/lab/train/inputs.h -- the inputs of training and those of the evaluation.
 //
 // Both are generated, from seeds that never meet: problems of four families, each at four sizes of
 // memory, from 105 to 125 % of the most bytes that are live at one step. TelaMalloc's authors used
-// the models of their own product at different memory sizes (7.2), which nobody else has.
+// the models of their own product at different memory sizes (7.2), which are not public.
 #ifndef BERTH_TOOLS_LAB_TRAIN_INPUTS_H_
 #define BERTH_TOOLS_LAB_TRAIN_INPUTS_H_
 

@@ -30,7 +30,7 @@ class Oracle {
   };
 
   // `node_limit`: nodes for one question, of the niche search; a node of the guided search counts
-  // as ten. A hundred times as many where nothing is placed, as all other answers rest on that one.
+  // as ten. A hundred times more where nothing is placed, as all other answers rest on that one.
   Oracle(const Instance& instance, Bytes capacity, std::int64_t node_limit);
 
   // Whether a plan within the capacity has these buffers at these offsets.

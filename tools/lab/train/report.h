@@ -33,7 +33,7 @@ struct ChoiceQuality {
   std::int64_t choices = 0;
   double score = 0;  // Of what is chosen (6.4), 0 to 10.
   double good = 0;   // Share of choices between the best and the minimum target.
-  double vain = 0;   // Share that the oracle proved to be in vain, or could not tell.
+  double vain = 0;   // Share that the oracle proved useless, or could not decide.
 };
 // Of the model, which takes the highest score, of equals the deepest.
 [[nodiscard]] ChoiceQuality QualityOfModel(const Forest& forest,

@@ -21,7 +21,7 @@ struct TrainingRow {
   std::int64_t input = 0;      // Of the training set (inputs.h).
   std::int64_t run = 0;        // Of that input.
   std::int64_t backtrack = 0;  // Of that run: rows with the same three numbers are one choice.
-  Solvable solvable = Solvable::kUndecided;  // Whether going there is in vain.
+  Solvable solvable = Solvable::kUndecided;  // Whether going there can lead to a plan.
   float score = 0;                           // 6.4.
   std::array<float, kNumFeatures> features{};
 };
