@@ -50,6 +50,11 @@ struct OllaAnswer {
 [[nodiscard]] Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options,
                                                 Budget& budget);
 
+// How many variables that program has, without building it: solvers take hours where there are many.
+// Needs no solver. Errors: kInvalidGraph. Cost: O(operators + tensors), after the data flow.
+[[nodiscard]] Result<std::int64_t> CountOllaVariables(const Graph& graph,
+                                                      const OllaOptions& options);
+
 }  // namespace berth
 
 #endif  // BERTH_OLLA_H_

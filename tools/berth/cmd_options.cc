@@ -1,8 +1,9 @@
 // berth options -- docs/options.md, from the one table of options.
+#include "berth/baselines.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // A vertical bar would end the cell.
@@ -82,4 +83,4 @@ Command AddOptionsCommand(CLI::App& berth) {
           }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -21,9 +21,10 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
+#include "tools/berth/shard.h"
 #include "tools/berth/spilling.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct SweepArguments {
@@ -34,7 +35,7 @@ struct SweepArguments {
   bool fixed_order = false;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
-  std::string shard;
+  Shard shard;
   std::string output;
   std::string svg;
   std::string report;
@@ -172,23 +173,6 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-// Index and number of shards of "2/8", from 1.
-Result<std::pair<int, int>> ParseShard(const std::string& text) {
-  if (text.empty()) return std::pair{1, 1};
-  int index = 0;
-  int count = 0;
-  const char* const last = text.data() + text.size();
-  const auto [slash, first_error] = std::from_chars(text.data(), last, index);
-  if (first_error == std::errc() && slash != last && *slash == '/') {
-    const auto [end, error] = std::from_chars(slash + 1, last, count);
-    if (error == std::errc() && end == last && index >= 1 && index <= count && count <= 100'000) {
-      return std::pair{index, count};
-    }
-  }
-  return Fail(ErrorCode::kInvalidOptions,
-              "--shard: '" + OneLine(text) + "' is not such as 2/8, the second of eight");
 }
 
 // Points of two models, or of one read in two ways, must not be taken for one curve.
@@ -331,7 +315,10 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
                                          ? FormatCount(*arguments.node_limit) + " for each point"
                                          : "none");
     lines.emplace_back("seed", GetOption(PlaceOptions{}, "seed").value());
-    if (!arguments.shard.empty()) lines.emplace_back("shard", OneLine(arguments.shard));
+    if (arguments.shard.count > 1) {
+      lines.emplace_back("shard", std::to_string(arguments.shard.index) + "/" +
+                                      std::to_string(arguments.shard.count));
+    }
     lines.emplace_back("solved by this run",
                        Plural(static_cast<std::int64_t>(background.solved), "point"));
   }
@@ -507,18 +494,16 @@ Result<void> CheckRows(const std::vector<Row>& rows, const Task& task, const std
 }
 
 // The models that have points of ours. All is checked before anything is solved.
-Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, std::pair<int, int> shard,
-                                  const std::vector<Row>& rows) {
+Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, const std::vector<Row>& rows) {
   std::vector<Task> tasks;
   const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
                                                    ? static_cast<std::size_t>(arguments.points)
                                                    : arguments.budgets.size());
-  const auto is_ours = [&](std::int64_t unit) { return unit % shard.second == shard.first - 1; };
   std::int64_t first = 0;  // Of this model's points, counted through all models.
   for (const std::string& path : arguments.paths) {
     const std::int64_t begin = std::exchange(first, first + count);
     bool any = false;
-    for (std::int64_t i = 0; i < count && !any; ++i) any = is_ours(begin + i);
+    for (std::int64_t i = 0; i < count && !any; ++i) any = arguments.shard.Owns(begin + i);
     if (!any) continue;
     ModelArguments one = arguments.model;
     one.path = path;
@@ -550,7 +535,8 @@ Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, std::pair<int
       const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         return row.model == task.about.model && row.number == static_cast<int>(i);
       });
-      if (!done && is_ours(begin + static_cast<std::int64_t>(i))) task.points.push_back(i);
+      if (!done && arguments.shard.Owns(begin + static_cast<std::int64_t>(i)))
+        task.points.push_back(i);
     }
     std::stable_sort(task.points.begin(), task.points.end(), [&](std::size_t i, std::size_t j) {
       return task.capacities[i] > task.capacities[j];
@@ -612,8 +598,6 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }
-  const auto shard = ParseShard(arguments.shard);
-  if (!shard) return tl::unexpected(shard.error());
 
   // What an earlier run has done.
   std::vector<Row> rows;
@@ -629,7 +613,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       if (!rows.empty()) background.files.push_back(arguments.output);
     }
   }
-  auto tasks = TasksOf(arguments, *shard, rows);
+  auto tasks = TasksOf(arguments, rows);
   if (!tasks) return tl::unexpected(tasks.error());
   for (Task& task : *tasks) {
     if (auto solved = Solve(arguments, task, rows); !solved) {
@@ -676,9 +660,7 @@ Command AddSweepCommand(CLI::App& berth) {
               "For each point, such as 10s. Default: 50 s for all points of a model together, "
               "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "For each point.");
-  app->add_option("--shard", arguments->shard,
-                  "Do every n-th point only, from the i-th: i/n, such as 2/8.")
-      ->type_name("I/N");
+  AddShard(*app, arguments->shard, "Do only every N-th point, from the I-th on, such as 2/8.");
   app->add_option("-o,--output", arguments->output,
                   "Write the points as CSV, each as it is done. Points that the file already has "
                   "are not done again.")
@@ -699,4 +681,4 @@ Command AddSweepCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

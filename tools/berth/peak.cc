@@ -4,7 +4,7 @@
 
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // The bases that an operator reads, writes, makes or makes views of, each once.
@@ -148,4 +148,4 @@ Json PeakJson(const Peak& peak, const Graph& graph, const Order& order) {
   return json;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -9,7 +9,7 @@
 #include "berth/graph.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // A buffer that is live at the peak.
 struct PeakRow {
@@ -42,6 +42,6 @@ struct Peak {
                                    std::size_t most);
 [[nodiscard]] Json PeakJson(const Peak& peak, const Graph& graph, const Order& order);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_PEAK_H_

@@ -9,7 +9,7 @@
 #include "tools/berth/spilling.h"
 #include "tools/berth/summary.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::int64_t kPlaceNodes = 100'000;
@@ -365,4 +365,4 @@ std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
          FormatBytesExactly(answer.best->height());
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

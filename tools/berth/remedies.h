@@ -22,7 +22,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/peak.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 struct Planned;
 
@@ -114,6 +114,6 @@ void AddRemedies(WatchedSearch& search, PageOptions& page, Look look) {
 // What the page says of the verifier, which has accepted what is shown.
 [[nodiscard]] std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_REMEDIES_H_

@@ -11,7 +11,7 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kRowsAtPeak = 10;
@@ -602,4 +602,4 @@ ExitCode Conclude(const Planned& planned) {
   return code;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -12,7 +12,7 @@
 
 #include "berth/io.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // printf for short numbers.
@@ -299,4 +299,4 @@ std::string ProgressLine::Line() const {
   return line;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -564,4 +564,11 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
   return answer;
 }
 
+Result<std::int64_t> CountOllaVariables(const Graph& graph, const OllaOptions& options) {
+  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
+  if (graph.operators.empty()) return 0;
+  const internal::Dataflow dataflow(graph, options.early_updates);
+  return internal::Program(graph, dataflow, options).CountVariables();
+}
+
 }  // namespace berth
