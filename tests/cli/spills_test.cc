@@ -12,6 +12,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::OneSpill;
 using Json = nlohmann::json;
 
 class SpillsCommandTest : public CommandTest {

@@ -60,7 +60,7 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     if (answer->best->height() != least) {
       return "says that " + std::to_string(answer->best->height()) + " is least";
     }
-    const auto valid = ValidatePlacement(unlimited, *answer->best);
+    const auto valid = ValidatePlacement(unlimited, PlacementOf(*answer->best));
     return valid ? std::nullopt : std::optional(valid.error().message);
   }
 

@@ -154,7 +154,7 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
     EXPECT_NE(other.stats, answer.stats);
     RestartingRule fresh;
     const SearchAnswer again = search.Search(*input.problem.capacity, 8000, budget, &fresh);
-    EXPECT_EQ(again.stats, answer.stats);
+    EXPECT_EQ(again.placing.stats, answer.stats);
     EXPECT_EQ(again.offsets, answer.offsets);
   }
   EXPECT_EQ(ended, 7);
@@ -181,16 +181,16 @@ TEST(LearnedBacktracking, RepeatsItselfAndLeavesEasyInputsAlone) {
     const PlanAnswer once = Learned(problem, 4000, true);
     const PlanAnswer again = Learned(problem, 4000, true);
     const PlanAnswer published = Learned(problem, 4000, false);
-    EXPECT_EQ(once.stats, again.stats);
+    EXPECT_EQ(once.placing.stats, again.placing.stats);
     EXPECT_EQ(once.nodes, again.nodes);
     ASSERT_TRUE(once.best && again.best);
-    EXPECT_EQ(once.best->offsets, again.best->offsets);
-    const auto backtracks = published.stats.minor_backtracks + published.stats.major_backtracks;
+    EXPECT_EQ(*once.best, *again.best);
+    const auto backtracks = published.placing.stats.minor_backtracks + published.placing.stats.major_backtracks;
     if (backtracks < LearnedParameters().patience) {
-      EXPECT_EQ(once.stats, published.stats);
-      EXPECT_EQ(once.best->offsets, published.best->offsets);
+      EXPECT_EQ(once.placing.stats, published.placing.stats);
+      EXPECT_EQ(*once.best, *published.best);
     } else {
-      apart += once.stats == published.stats ? 0 : 1;
+      apart += once.placing.stats == published.placing.stats ? 0 : 1;
     }
   }
   EXPECT_GT(apart, 0);
