@@ -216,20 +216,6 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
   return std::optional<Order>(std::move(*order));
 }
 
-void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting,
-                      Bytes peak) {
-  const internal::OrderReport report = internal::VerifyOrder(graph, order, counting);
-  if (report.ok() && report.peak == peak) return;
-  const std::string what = report.ok() ? "its peak is " + std::to_string(report.peak) +
-                                             " bytes, not " + std::to_string(peak)
-                                       : Describe(report.faults.front(), graph);
-  std::fprintf(stderr,
-               "berth: error: internal error: the verifier rejects Berth's own order: %s; please "
-               "report this with the model\n",
-               OneLine(what).c_str());
-  std::exit(kInternalError);
-}
-
 std::string DescribeGraph(const Graph& graph) {
   std::int64_t views = 0;
   for (const Tensor& tensor : graph.tensors) views += tensor.alias_of ? 1 : 0;

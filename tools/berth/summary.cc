@@ -509,7 +509,7 @@ Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search) {
 
 Json SummaryJson(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
-  Json json = PlanHead(planned.subject, answer, planned.provenance);
+  Json json = internal::PlanHead(planned.subject, answer, planned.provenance);
   if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
   if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
   json["seconds"] = answer.seconds;

@@ -6,6 +6,7 @@
 // is held against each result: no order may beat the search over all orders, and nothing leaves
 // where the least peak of any order fits.
 
+#include "berth/plan.h"
 #include "berth/cosma.h"
 
 #include <algorithm>
@@ -175,7 +176,7 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
   Budget scheduling;
   scheduling.SetTimeLimit(std::max(limit, 1.0) * 6);
   lab.Progress(what + ", " + network.name + ", least peak");
-  const auto named = BERTH_TRY(cli::FindBudgets(network.graph, counting, scheduling));
+  const auto named = BERTH_TRY(berth::FindBudgets(network.graph, counting, scheduling));
   const Order program = ProgramOrder(network.graph);
   for (const LevelInfo& level : kLevels) {
     Case result;
