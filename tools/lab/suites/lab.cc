@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/check.h"
 #include "berth/io.h"
 #include "tools/berth/terminal.h"
 
