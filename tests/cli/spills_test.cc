@@ -203,7 +203,8 @@ TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
   ASSERT_EQ(Berth({"plan", graph, "--budget", "MR", "-o", Path("plan.json")}).exit_code, 0);
   const ProcessResult good = Berth({"check", graph, Path("plan.json"), "--execute"});
   EXPECT_EQ(good.exit_code, 0) << good.standard_output;
-  ExpectHas(good.standard_output, "The plan holds: 4 operators in an order that can run, 5 buffers in 12 B");
+  ExpectHas(good.standard_output,
+            "The plan holds: 4 operators in an order that can run, 5 buffers in 12 B");
   ExpectHas(good.standard_output, "4 B spilled, 4 B retrieved.\n");
   const Json plan = Json::parse(Read(Path("plan.json")));
   const auto check = [&](const Json& changed, const std::string& words) {
