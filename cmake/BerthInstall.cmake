@@ -25,7 +25,7 @@ if(BERTH_BUILD_BERTH)
 endif()
 if(BERTH_BUILD_BASELINES)
   list(APPEND berth_libraries berth_baselines)
-  list(APPEND berth_headers baselines.h cosma.h olla.h)
+  list(APPEND berth_headers allocators.h baselines.h cosma.h olla.h)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 
@@ -40,6 +40,8 @@ install(TARGETS ${berth_libraries} EXPORT berth
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${berth_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth)
+install(FILES ${PROJECT_SOURCE_DIR}/include/berth/internal/spending.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth/internal)
 
 if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -3,7 +3,7 @@
 // OLLA (Steiner et al., "OLLA: Decreasing the Memory Usage of Neural Networks by Optimizing the
 // Lifetime and Location of Arrays", arXiv 2210.12924) is what berth/schedule.h is measured against,
 // and a second opinion on small graphs. Section and equation numbers are the paper's. In the
-// library berth::baselines, as it needs an integer programming solver.
+// library berth::baselines; it needs an integer programming solver.
 #ifndef BERTH_OLLA_H_
 #define BERTH_OLLA_H_
 
@@ -50,9 +50,10 @@ struct OllaAnswer {
 [[nodiscard]] Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options,
                                                 Budget& budget);
 
-// Function 5: pins the buffers of the pyramid, each nested in the lifetime of the one below it, at
-// increasing offsets; the others are left to a placer. `problem` must be valid.
-[[nodiscard]] Problem PreplacePyramid(Problem problem);
+// How many variables that program has, without building it: solvers take hours where there are many.
+// Needs no solver. Errors: kInvalidGraph. Cost: O(operators + tensors), after the data flow.
+[[nodiscard]] Result<std::int64_t> CountOllaVariables(const Graph& graph,
+                                                      const OllaOptions& options);
 
 }  // namespace berth
 

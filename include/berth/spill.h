@@ -109,20 +109,6 @@ struct SpillOptions {
 [[nodiscard]] Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
                                                 Budget& budget);
 
-// Which tensor makes room, where each decision is taken by itself.
-enum class Replacement {
-  kBelady,  // The one that is needed last.
-  kGreedy,  // Those in the stretch of memory that is the cheapest to clear.
-};
-
-// The traffic of running `graph`, which must be valid, in `order`, with TensorFlow Lite's linear
-// allocator and this rule: what COSMA compares with (section V-A2). Errors: kInvalidPlan for an
-// order that is none; kInvalidOptions for a capacity that one operator does not fit, naming it;
-// that of ValidateTraffic(). Cost: O(operators x residents^2) at worst.
-[[nodiscard]] Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order,
-                                              const Counting& counting, Bytes capacity,
-                                              Replacement rule);
-
 }  // namespace berth
 
 #endif  // BERTH_SPILL_H_

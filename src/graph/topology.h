@@ -6,14 +6,13 @@
 #ifndef BERTH_GRAPH_TOPOLOGY_H_
 #define BERTH_GRAPH_TOPOLOGY_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/indexed_vector.h"
+#include "base/lists.h"
 #include "berth/graph.h"
 
 namespace berth::internal {
@@ -22,26 +21,6 @@ struct OperatorTag;
 using OpIndex = Index<OperatorTag>;  // As in Graph::operators.
 struct StorageTag;
 using StorageIndex = Index<StorageTag>;
-
-// Lists of T, one for each From, in one array.
-template <typename From, typename T>
-class Lists {
- public:
-  Lists() = default;
-  // From pairs (from, item) in any order, with or without repetitions. Cost: O(pairs log pairs).
-  Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs);
-
-  [[nodiscard]] std::span<const T> operator[](From from) const {
-    BERTH_DCHECK(from.position() + 1 < begin_.size());
-    const std::size_t begin = begin_[from.position()];
-    return {items_.data() + begin, begin_[from.position() + 1] - begin};
-  }
-  [[nodiscard]] std::size_t num_items() const { return items_.size(); }
-
- private:
-  std::vector<std::size_t> begin_ = {0};
-  std::vector<T> items_;
-};
 
 struct Storage {
   TensorIndex tensor = 0;  // The base.
@@ -70,19 +49,6 @@ struct Topology {
 
 // The peak of `order`, which must be valid. Cost: linear, with one allocation.
 [[nodiscard]] Bytes PeakOf(const Topology& topology, std::span<const OpIndex> order);
-
-// Implementation.
-
-template <typename From, typename T>
-Lists<From, T>::Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs) {
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  begin_.assign(num_from + 1, 0);
-  for (const auto& [from, item] : pairs) ++begin_[from.position() + 1];
-  for (std::size_t f = 0; f < num_from; ++f) begin_[f + 1] += begin_[f];
-  items_.reserve(pairs.size());
-  for (const auto& [from, item] : pairs) items_.push_back(item);
-}
 
 }  // namespace berth::internal
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kAuto, "auto",
-                  "Greedy algorithms and exact search, the cheap before the dear.", "Berth", true},
+                  "Greedy algorithms and exact search: cheap methods first, expensive ones last.",
+                  "Berth", true},
     AlgorithmInfo{Algorithm::kCanonical, "canonical",
                   "Exact search through the plans in order of offset, with section inference.",
                   "MiniMalloc (Moffitt, ASPLOS 2023), sections 5 to 7", true},
@@ -28,10 +29,6 @@ constexpr std::array kAlgorithms = {
                   "Exact search by heuristics over constraint propagation, learning from conflicts "
                   "with restarts.",
                   "Berth", true},
-    AlgorithmInfo{Algorithm::kTelaMalloc, "telamalloc",
-                  "Search by heuristics over constraint propagation, with conflict-directed "
-                  "backtracking; proves little.",
-                  "TelaMalloc (Maas et al., ASPLOS 2023), sections 4 and 5", false},
     AlgorithmInfo{Algorithm::kGreedy, "greedy",
                   "The lowest plan of several of the greedy algorithms that plan.", "Berth", false},
     AlgorithmInfo{Algorithm::kContention, "contention",
@@ -78,15 +75,6 @@ constexpr std::array kAlgorithms = {
                   "Largest buffer first, of equals the longest lived, each in the smallest gap "
                   "that is large enough.",
                   "XLA, GlobalDecreasingSizeBestFitHeap, spatial order", false},
-    AlgorithmInfo{
-        Algorithm::kBfc, "bfc",
-        "Simulates TensorFlow's run-time allocator: best fit with coalescing, 256-byte chunks.",
-        "TensorFlow, bfc_allocator.cc", false},
-    AlgorithmInfo{
-        Algorithm::kPytorchCaching, "pytorch-caching",
-        "Simulates PyTorch's run-time allocator: two pools of segments, 512-byte blocks.",
-        "PyTorch 1.11, CUDACachingAllocator.cpp; the baseline of OLLA (arXiv 2210.12924), Figure 8",
-        false},
 };
 
 // Info() finds an algorithm by its number.
@@ -94,7 +82,7 @@ constexpr bool InOrder() {
   for (std::size_t k = 0; k < kAlgorithms.size(); ++k) {
     if (kAlgorithms[k].algorithm != static_cast<Algorithm>(k)) return false;
   }
-  return static_cast<std::size_t>(Algorithm::kPytorchCaching) + 1 == kAlgorithms.size();
+  return static_cast<std::size_t>(Algorithm::kXlaBestFit) + 1 == kAlgorithms.size();
 }
 static_assert(InOrder());
 

@@ -1,4 +1,4 @@
-// The smallest capacity, by asking the exact search about capacities between the bound and the
+// The smallest capacity, by asking an exact search about capacities between the bound and the
 // plan.
 //
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
@@ -19,18 +19,21 @@
 namespace berth::internal {
 namespace {
 
+using Verdict = SearchAnswer::Verdict;
+
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
 }  // namespace
 
-bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget) {
+bool Minimize(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit,
+              Budget& budget) {
   BERTH_CHECK(incumbent.has_plan());
-  const Bytes grain = search.grain();
+  const Bytes grain = decider.grain;
   std::int64_t left = node_limit;
   // Every canonical plan is a whole number of grains high.
   incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
-  std::int64_t round = std::max(kFirstRoundNodes, search.dive_nodes());
+  std::int64_t round = std::max(kFirstRoundNodes, decider.dive_nodes);
   while (!incumbent.is_optimal()) {
     bool learned = false;
     bool gave_up = false;
@@ -47,18 +50,17 @@ bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit
       const Bytes capacity =
           std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
       if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
-      const SearchAnswer answer =
-          search.Decide(capacity, incumbent.offsets(), std::min(round, left), budget);
+      const SearchAnswer answer = decider.decide(capacity, std::min(round, left));
       left -= answer.nodes;
-      if (answer.verdict == SearchAnswer::Verdict::kFound) {
-        incumbent.Offer(answer.offsets, Info(search.last()).name);
+      if (answer.verdict == Verdict::kFound) {
+        incumbent.Offer(answer.offsets, decider.finder());
         learned = true;
-      } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+      } else if (answer.verdict == Verdict::kImpossible) {
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
         learned = true;
       } else {
         if (left <= 0 || budget.Exhausted()) return true;
-        gave_up |= answer.verdict == SearchAnswer::Verdict::kGaveUp;
+        gave_up |= answer.verdict == Verdict::kGaveUp;
       }
     }
     if (learned) continue;       // Ask again at the same price.

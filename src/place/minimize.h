@@ -3,17 +3,28 @@
 #define BERTH_PLACE_MINIMIZE_H_
 
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 #include "berth/budget.h"
-#include "place/exact.h"
 #include "place/incumbent.h"
+#include "place/strategy.h"
 
 namespace berth::internal {
 
+// What decides whether there is a plan of at most some height.
+struct Decider {
+  Bytes grain;  // The height of every plan that cannot be lowered is a multiple of this.
+  std::int64_t dive_nodes;  // With fewer nodes than this hardly any plan is found.
+  std::function<SearchAnswer(Bytes capacity, std::int64_t node_limit)> decide;
+  std::function<std::string_view()> finder;  // Who gave the last answer.
+};
+
 // Lowers the plan of `incumbent`, which must have one, and raises its bound, until they meet,
-// `node_limit` nodes are spent or the budget ends. A search that gives up changes neither. `search`
-// is not too large. True if more nodes might have helped.
-bool Minimize(ExactSearch& search, Incumbent& incumbent, std::int64_t node_limit, Budget& budget);
+// `node_limit` nodes are spent or the budget ends. A search that gives up changes neither. True if
+// more nodes might have helped.
+bool Minimize(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit,
+              Budget& budget);
 
 }  // namespace berth::internal
 

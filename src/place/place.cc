@@ -1,7 +1,7 @@
 // The door: chooses among the strategies and combines what they find. The only file that sees them
 // all.
 //
-// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan
+// kAuto tries cheap methods first and stops as soon as the question is answered: bounds; the plan
 // that the hints make; one greedy algorithm and a brief exact search, where a capacity is given and
 // the table is small; the greedy portfolio, and repair of its plan where that is large; exact
 // search. Small tables are decided in milliseconds; on very large ones the exact search is left
@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "model/answer.h"
 #include "model/instance.h"
+#include "place/engines.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/greedy/improve.h"
@@ -35,8 +36,8 @@ namespace {
 constexpr std::int64_t kDefaultEffort = 200'000'000;
 constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
 
-// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search:
-// some 20 milliseconds, which often settle it.
+// With a capacity and at most kFewBuffers buffers, kAuto begins with kBriefEffort elementary steps
+// of exact search: about 20 milliseconds, which often settle it.
 constexpr std::size_t kFewBuffers = 1000;
 constexpr std::int64_t kBriefEffort = 20'000'000;
 
@@ -64,36 +65,24 @@ class Placer {
   Placer(const Problem& problem, const PlaceOptions& options, Budget& budget)
       : problem_(problem),
         options_(options),
+        engines_(EngineOptionsOf(options)),
         budget_(budget),
         instance_(Compile(problem)),
         incumbent_(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget),
         minimize_(options.minimize || !problem.capacity),
         enough_(minimize_ ? 0 : *problem.capacity) {}
 
-  Result<void> Run() {
-    if (budget_.cancelled()) return {};
+  void Run() {
+    if (budget_.cancelled()) return;
     switch (options_.algorithm) {
       case Algorithm::kAuto:
-        RunAuto();
-        return {};
-      case Algorithm::kCanonical:
-      case Algorithm::kNiche:
-      case Algorithm::kDisjunctive:
-        RunExact();
-        return {};
-      case Algorithm::kTelaMalloc:
-      case Algorithm::kGuided:
-        if (options_.guided.heuristic_first) {
-          BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
-        }
-        RunExact();
-        return {};
+        return RunAuto();
       case Algorithm::kGreedy:
         RunGreedyPortfolio();
-        Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
-        return {};
+        return Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
       default:
-        return OfferGreedy(options_.algorithm);
+        if (FindEngine(options_.algorithm) == nullptr) return OfferGreedy(options_.algorithm);
+        RunExact();
     }
   }
 
@@ -124,9 +113,9 @@ class Placer {
     std::optional<ExactSearch> search;
     if (problem_.capacity && instance_.num_buffers() <= kFewBuffers && !Done()) {
       // One look each by the cheapest and by the strongest, before all of them get their turn.
-      BERTH_CHECK(OfferGreedy(Algorithm::kContention).has_value());
+      OfferGreedy(Algorithm::kContention);
       if (IsLowEnough()) return;
-      search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+      search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
       if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
       if (IsLowEnough()) return;
     }
@@ -142,7 +131,7 @@ class Placer {
       stopped_ = StopReason::kSize;
       return;
     }
-    if (!search) search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+    if (!search) search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
     if (search->too_large()) {
       stopped_ = StopReason::kSize;
       return;
@@ -151,28 +140,39 @@ class Placer {
     if (problem_.capacity) Decide(*search, kNoNodeLimit);
     if (!minimize_ || Answered()) return;
     const bool more_might_help =
-        Minimize(*search, incumbent_,
+        Minimize(Questions(*search), incumbent_,
                  unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit, budget_);
     if (more_might_help && unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
   void RunExact() {
-    ExactSearch search(instance_, options_.algorithm, options_, budget_);
+    if (options_.algorithm == Algorithm::kGuided && engines_.guided.heuristic_first) {
+      OfferGreedy(Algorithm::kContention);
+    }
+    ExactSearch search(instance_, options_.algorithm, engines_, options_.seed, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
     if (minimize_ && !search.too_large() && !Done()) {
-      (void)Minimize(search, incumbent_, kNoNodeLimit, budget_);
+      (void)Minimize(Questions(search), incumbent_, kNoNodeLimit, budget_);
     }
     stats_ = search.stats();
+  }
+
+  [[nodiscard]] Decider Questions(ExactSearch& search) {
+    return {search.grain(), search.dive_nodes(),
+            [&search, this](Bytes capacity, std::int64_t node_limit) {
+              return search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
+            },
+            [&search] { return Info(search.last()).name; }};
   }
 
   // Is there a plan within the capacity?
   void Decide(ExactSearch& search, std::int64_t node_limit) {
     if (Answered() || incumbent_.height() <= *problem_.capacity) return;
     SearchAnswer answer =
-        search.Decide(*problem_.capacity, incumbent_.offsets(), node_limit, budget_);
+        search.Decide({*problem_.capacity, node_limit, incumbent_.offsets()}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
@@ -204,15 +204,13 @@ class Placer {
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
-  Result<void> OfferGreedy(Algorithm algorithm) {
-    auto offsets = PlaceGreedy(problem_, instance_, algorithm);
-    if (!offsets) return tl::unexpected(offsets.error());
-    incumbent_.Offer(std::move(*offsets), Info(algorithm).name);
-    return {};
+  void OfferGreedy(Algorithm algorithm) {
+    incumbent_.Offer(PlaceGreedy(instance_, algorithm), Info(algorithm).name);
   }
 
   const Problem& problem_;
   const PlaceOptions& options_;
+  const EngineOptions engines_;
   Budget& budget_;
   const Instance instance_;
   Incumbent incumbent_;
@@ -221,14 +219,6 @@ class Placer {
   const bool minimize_;
   const Bytes enough_;  // A plan of this height ends the search.
 };
-
-Outcome OutcomeOf(const Problem& problem, const Incumbent& incumbent) {
-  if (incumbent.has_plan() && (!problem.capacity || incumbent.height() <= *problem.capacity)) {
-    return incumbent.is_optimal() ? Outcome::kOptimal : Outcome::kFeasible;
-  }
-  if (problem.capacity && incumbent.lower_bound() > *problem.capacity) return Outcome::kInfeasible;
-  return Outcome::kUnknown;
-}
 
 }  // namespace
 }  // namespace internal
@@ -242,9 +232,9 @@ Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Bu
   answer.capacity = problem.capacity;
   if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
-    if (auto ran = placer.Run(); !ran) return tl::unexpected(ran.error());
+    placer.Run();
     const internal::Incumbent& incumbent = placer.incumbent();
-    answer.outcome = internal::OutcomeOf(problem, incumbent);
+    answer.outcome = incumbent.outcome();
     answer.height_bound = incumbent.lower_bound();
     answer.stopped = placer.stopped();
     answer.placing.stats = placer.stats();

@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits.h"
 #include "berth/problem.h"
-#include "schedule/bits.h"
 
 namespace berth::internal::schedule {
 

@@ -56,20 +56,8 @@ constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr auto kMostBytes = static_cast<std::size_t>(
     std::min<std::uint64_t>(std::uint64_t{1} << 50, std::numeric_limits<std::size_t>::max()));
 
-template <bool& (*kField)(ScheduleOptions&)>
-Row SwitchRow(std::string_view name, std::string_view default_value, std::string_view sentence) {
-  return {{name, default_value, "on|off", sentence},
-          [](ScheduleOptions& options, std::string_view value) {
-            return internal::SetBool(kField(options), value);
-          },
-          [](const ScheduleOptions& options) {
-            ScheduleOptions copy = options;
-            return internal::OnOff(kField(copy));
-          }};
-}
-
 template <std::size_t ScheduleOptions::*kField, std::size_t kLeast, std::size_t kMost>
-Row SizeRow(const OptionInfo& info) {
+constexpr Row SizeRow(const OptionInfo& info) {
   return {info,
           [](ScheduleOptions& options, std::string_view value) {
             return internal::SetNumber(options.*kField, value, kLeast, kMost);
@@ -77,11 +65,12 @@ Row SizeRow(const OptionInfo& info) {
           [](const ScheduleOptions& options) { return std::to_string(options.*kField); }};
 }
 
-#define BERTH_EXACT(field, sentence)                                                \
-  SwitchRow<[](ScheduleOptions& options) -> bool& { return options.exact.field; }>( \
-      "exact." #field, "on", sentence)
+#define BERTH_EXACT(field, sentence)                                           \
+  internal::SwitchRow<ScheduleOptions, [](ScheduleOptions& options) -> bool& { \
+    return options.exact.field;                                                \
+  }>("exact." #field, true, sentence)
 
-const std::array kRows = {
+constexpr std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to order the operators."},
         [](ScheduleOptions& options, std::string_view value) {
           const auto algorithm = ScheduleAlgorithmFromName(value);
@@ -90,10 +79,14 @@ const std::array kRows = {
           return true;
         },
         [](const ScheduleOptions& options) { return std::string(Info(options.algorithm).name); }},
-    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
-        "counting.inputs", "off", "Count graph inputs, from the first step to their last use."),
-    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.parameters; }>(
-        "counting.parameters", "off", "Count parameters and constants, at every step."),
+    internal::SwitchRow<ScheduleOptions,
+                        [](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
+        "counting.inputs", false, "Count graph inputs, from the first step to their last use."),
+    internal::SwitchRow<ScheduleOptions,
+                        [](ScheduleOptions& options) -> bool& {
+                          return options.counting.parameters;
+                        }>("counting.parameters", false,
+                           "Count parameters and constants, at every step."),
     SizeRow<&ScheduleOptions::beam_width, 1, kMostWidth>(
         {"beam_width", "128", "1..1000000", "Number of states that algorithm beam keeps."}),
     SizeRow<&ScheduleOptions::most_bytes, kLeastBytes, kMostBytes>(
@@ -113,7 +106,8 @@ const std::array kRows = {
 };
 #undef BERTH_EXACT
 
-const internal::OptionTable kTable(kRows);
+constexpr internal::OptionTable<ScheduleOptions> kTable(kRows);
+constexpr auto kInfos = internal::InfosOf(kRows);
 
 }  // namespace
 
@@ -133,7 +127,7 @@ std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name
   return found->algorithm;
 }
 
-std::span<const OptionInfo> ScheduleOptionTable() { return kTable.infos(); }
+std::span<const OptionInfo> ScheduleOptionTable() { return kInfos; }
 
 Result<void> SetOption(ScheduleOptions& options, std::string_view name, std::string_view value) {
   return kTable.Set(options, name, value);

@@ -29,13 +29,14 @@ Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout
   Problem problem = ProblemOf(graph, PlanOf(layout));
   problem.capacity = capacity;
   Budget mine;
+  std::optional<internal::PollListener> cancelled_too;
   const std::int64_t left =
       std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
   if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
     mine.SetNodeLimit(kNodesThatMustBe);
   } else {
     mine.SetNodeLimit(left);
-    mine.SetOnPoll([&] {
+    cancelled_too.emplace(mine, [&] {
       if (budget.TimeIsUp()) mine.Cancel();
     });
   }

@@ -11,26 +11,13 @@
 #include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/indexed_vector.h"
+#include "base/lists.h"
 #include "berth/graph.h"
 #include "graph/topology.h"
 
 namespace berth::internal::spill {
-
-using Word = std::uint64_t;
-inline constexpr std::size_t kWordBits = 64;
-[[nodiscard]] inline std::size_t WordsFor(std::size_t bits) {
-  return (bits + kWordBits - 1) / kWordBits;
-}
-[[nodiscard]] inline bool TestBit(const Word* words, std::size_t bit) {
-  return (words[bit / kWordBits] >> (bit % kWordBits) & 1) != 0;
-}
-inline void SetBit(Word* words, std::size_t bit) {
-  words[bit / kWordBits] |= Word{1} << (bit % kWordBits);
-}
-inline void ClearBit(Word* words, std::size_t bit) {
-  words[bit / kWordBits] &= ~(Word{1} << (bit % kWordBits));
-}
 
 struct Stored {
   TensorIndex tensor = 0;  // The base.

@@ -18,15 +18,6 @@
 namespace berth::internal::spill {
 namespace {
 
-template <typename Visit>
-void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
-  for (std::size_t w = 0; w < num_words; ++w) {
-    for (Word rest = words[w]; rest != 0; rest &= rest - 1) {
-      visit(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-    }
-  }
-}
-
 constexpr std::size_t kTurnsPerNode = 256;
 // Stored states that a new one is compared with. In a fixed order, all states of a step meet here,
 // thousands of them, and the newest are the most similar. A missed dominance only costs work.

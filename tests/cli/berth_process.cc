@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace berth::internal {
+namespace berth::cli {
 
 CommandTest::CommandTest() {
   std::string pattern = testing::TempDir() + "berth-cli-XXXXXX";
@@ -36,26 +36,31 @@ std::string CommandTest::SmallTable() const {
   return Write("small.csv", "id,lower,upper,size\na,0,3,4\nb,3,5,4\nc,2,4,4\n");
 }
 
-ProcessResult Berth(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {BERTH_EXECUTABLE};
+ProcessResult RunOrFail(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  ProcessResult result = RunProcess(words, 120);
+  ProcessResult result = lab::RunProcess(words, 120);
   EXPECT_TRUE(result.exit_code.has_value()) << (result.timed_out ? "timed out" : "died") << "\n"
                                             << result.standard_error;
   return result;
 }
 
-ProcessResult Shell(const std::string& script) {
-  return RunProcess({"sh", "-c", "BERTH='" BERTH_EXECUTABLE "'\n" + script}, 120);
+ProcessResult Berth(const std::vector<std::string>& arguments) {
+  return RunOrFail(BERTH_EXECUTABLE, arguments);
 }
 
-void ExpectRefused(const ProcessResult& result, const std::string& words) {
+ProcessResult Shell(const std::string& script) {
+  return lab::RunProcess({"sh", "-c", "BERTH='" BERTH_EXECUTABLE "'\n" + script}, 120);
+}
+
+void ExpectRefused(const ProcessResult& result, const std::string& words,
+                   const std::string& program) {
   const std::string& text = result.standard_error;
   EXPECT_EQ(result.exit_code, 2) << text;
   EXPECT_EQ(result.standard_output, "");
-  EXPECT_EQ(text.rfind("berth: error: ", 0), 0u) << text;
+  EXPECT_EQ(text.rfind(program + ": error: ", 0), 0u) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   EXPECT_NE(text.find(words), std::string::npos) << text << "lacks: " << words;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/berth/subprocess.h"
+#include "tools/lab/bench/subprocess.h"
 
-namespace berth::internal {
+namespace berth::cli {
+
+using lab::ProcessResult;
 
 // A test with a folder of its own, which is removed at the end.
 class CommandTest : public testing::Test {
@@ -30,15 +32,19 @@ class CommandTest : public testing::Test {
   std::string folder_;
 };
 
-// Runs berth. Fails the test if it does not end within two minutes, dies of a signal, or aborts.
+// Runs a program. Fails the test if it does not end within two minutes, dies of a signal, or aborts.
+[[nodiscard]] ProcessResult RunOrFail(const std::string& program,
+                                      const std::vector<std::string>& arguments);
+// The same of berth.
 [[nodiscard]] ProcessResult Berth(const std::vector<std::string>& arguments);
 // Runs a shell script in which $BERTH is the command.
 [[nodiscard]] ProcessResult Shell(const std::string& script);
 
-// Exit code 2, nothing on standard output, and one line on standard error that starts like all
-// errors and contains `words`.
-void ExpectRefused(const ProcessResult& result, const std::string& words);
+// Exit code 2, nothing on standard output, and one line on standard error that starts as all errors
+// do and holds `words`.
+void ExpectRefused(const ProcessResult& result, const std::string& words,
+                   const std::string& program = "berth");
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TESTS_CLI_BERTH_PROCESS_H_

@@ -3,7 +3,7 @@
 
 #include "tests/cli/berth_process.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -221,4 +221,4 @@ TEST_F(GenerateCommandTest, ListsItsFamilies) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

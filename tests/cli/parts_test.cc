@@ -1,14 +1,12 @@
 // The parts of the command that can be tested without a process.
 #include <gtest/gtest.h>
 
-#include "tools/berth/benchmark.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/help.h"
-#include "tools/berth/subprocess.h"
 #include "tools/berth/terminal.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -27,52 +25,6 @@ TEST(DurationTest, RejectsInvalidDurations) {
   for (const char* text : {"", "s", "-1", "1x", "1 0", "nan", "inf", "1e400", "ten", "1s2"}) {
     EXPECT_EQ(ParseDuration(text), std::nullopt) << text;
   }
-}
-
-TEST(SplitCommandTest, QuotesAsAShellDoes) {
-  EXPECT_EQ(*SplitCommand("a b"), (Words{"a", "b"}));
-  EXPECT_EQ(*SplitCommand("  a \t b\n"), (Words{"a", "b"}));
-  EXPECT_EQ(*SplitCommand("a 'b c' \"d e\""), (Words{"a", "b c", "d e"}));
-  EXPECT_EQ(*SplitCommand("a b\\ c --x='1 2'"), (Words{"a", "b c", "--x=1 2"}));
-  EXPECT_EQ(*SplitCommand("a '' \"\""), (Words{"a", "", ""}));
-  EXPECT_EQ(*SplitCommand(R"(a "b\"c" 'd\e')"), (Words{"a", "b\"c", "d\\e"}));
-  EXPECT_EQ(*SplitCommand("a $HOME `b` $(c) ; d | e > f * ~"),
-            (Words{"a", "$HOME", "`b`", "$(c)", ";", "d", "|", "e", ">", "f", "*", "~"}));
-}
-
-TEST(SplitCommandTest, RejectsInvalidCommands) {
-  EXPECT_FALSE(SplitCommand("").has_value());
-  EXPECT_FALSE(SplitCommand("  ").has_value());
-  EXPECT_FALSE(SplitCommand("''").has_value());
-  const auto open = SplitCommand("a 'b");
-  ASSERT_FALSE(open.has_value());
-  EXPECT_NE(open.error().message.find("never closes"), std::string::npos);
-}
-
-TEST(RunProcessTest, GivesOutputAndExitCode) {
-  const ProcessResult result = RunProcess({"sh", "-c", "echo out; echo err >&2; exit 7"}, 60);
-  EXPECT_EQ(result.exit_code, 7);
-  EXPECT_EQ(result.standard_output, "out\n");
-  EXPECT_EQ(result.standard_error, "err\n");
-  EXPECT_FALSE(result.timed_out);
-  EXPECT_GT(result.seconds, 0);
-}
-
-TEST(RunProcessTest, DistinguishesExitsFromSignals) {
-  EXPECT_EQ(RunProcess({"sh", "-c", "kill -9 $$"}, 60).signal, 9);
-  EXPECT_TRUE(RunProcess({"/no/such/program"}, 60).not_started.has_value());
-  // The limit must also end the child that the shell waits for: it holds a file open that the
-  // parent reads to its end.
-  const ProcessResult slow = RunProcess({"sh", "-c", "echo begun; sleep 600; echo ended"}, 0.5);
-  EXPECT_TRUE(slow.timed_out);
-  EXPECT_EQ(slow.exit_code, std::nullopt);
-  EXPECT_EQ(slow.standard_output, "begun\n");
-}
-
-TEST(RunProcessTest, HandlesLargeOutput) {
-  const ProcessResult result = RunProcess({"sh", "-c", "yes | head -c 3000000"}, 60);
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.standard_output.size(), 3000000u);
 }
 
 TEST(NearestTest, CorrectsButDoesNotGuess) {
@@ -147,23 +99,6 @@ TEST(TextTest, AlignsColumnsByWhatIsSeen) {
             "er   12\n  x       345\n");
 }
 
-TEST(MedianTest, IsTheMiddle) {
-  EXPECT_EQ(Median({3}), 3);
-  EXPECT_EQ(Median({9, 1, 3}), 3);
-  EXPECT_EQ(Median({4, 1, 2, 9}), 3);
-}
-
-TEST(PeerRunnerTest, NeedsANameAndPlacesForItsFiles) {
-  const auto peer = PeerRunner("other=tool --in={input} 'x y' {output}");
-  ASSERT_TRUE(peer.has_value());
-  EXPECT_EQ(peer->name, "other");
-  EXPECT_EQ(peer->words, (Words{"tool", "--in={input}", "x y", "{output}"}));
-  EXPECT_FALSE(PeerRunner("tool {input} {output}").has_value());
-  EXPECT_FALSE(PeerRunner("=tool {input} {output}").has_value());
-  EXPECT_FALSE(PeerRunner("other=tool {input}").has_value());
-  EXPECT_FALSE(PeerRunner("other=tool {output}").has_value());
-}
-
 TEST(OptionsTest, DocumentationIsUpToDate) {
   const auto text = ReadFile(BERTH_SOURCE_DIR "/docs/options.md");
   ASSERT_TRUE(text.has_value()) << text.error().message;
@@ -171,4 +106,4 @@ TEST(OptionsTest, DocumentationIsUpToDate) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

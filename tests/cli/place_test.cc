@@ -3,7 +3,7 @@
 
 #include "tests/cli/berth_process.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -138,7 +138,6 @@ TEST_F(PlaceTest, OutputsThatCannotBeWrittenAreNamed) {
   EXPECT_EQ(Berth({"place", table, "-o", Path("PLAN.CSV")}).exit_code, 0);
   // Reported before the work: the table would be rejected too.
   ExpectRefused(Berth({"place", Path("none.csv"), "-o", Path("no/plan.csv")}), "no/plan.csv");
-  ExpectRefused(Berth({"bench", table, "--json", Path("no/r.json")}), "no/r.json");
 }
 
 TEST_F(PlaceTest, EndpointsFollowTheFlag) {
@@ -208,4 +207,4 @@ TEST_F(TerminalTest, ProgressShowsOnATerminalOnly) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "berth/baselines.h"
 #include "berth/graph.h"
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
-#include "tools/berth/method.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -186,7 +186,7 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
     }
     return nullptr;
   };
-  if (!HasOlla()) {
+  if (!Info(Baseline::kIlp).available()) {
     EXPECT_EQ(of_olla(Berth({"compare", graph, "--json"})), nullptr);
     ExpectRefused(Berth({"compare", graph, "--olla-limit", "1s"}), "--olla-limit");
     return;
@@ -237,4 +237,4 @@ TEST_F(PlanCommandTest, TheExamplesArePlannedWithAProof) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -5,7 +5,7 @@
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -202,4 +202,4 @@ TEST_F(DiffTest, RejectsInvalidPlans) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

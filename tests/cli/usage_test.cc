@@ -4,7 +4,7 @@
 #include "berth/place.h"
 #include "tests/cli/berth_process.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 class UsageTest : public CommandTest {};
@@ -24,7 +24,7 @@ TEST_F(UsageTest, HelpListsEachCommandAndEachCommandHasExamples) {
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_TRUE(Contains(all.standard_output, "Usage: berth COMMAND ...\n"));
   for (const std::string command :
-       {"place", "check", "explain", "diff", "info", "generate", "bench"}) {
+       {"place", "check", "explain", "diff", "info", "generate"}) {
     EXPECT_TRUE(Contains(all.standard_output, "\n  " + command + " ")) << command;
     const ProcessResult help = Berth({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);
@@ -109,16 +109,10 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
   ExpectRefused(Berth({"generate", "planted", "--buffers", "abc"}), "--buffers: 'abc' is not");
   ExpectRefused(Berth({"generate", "planted", "--capacity", "7", "--alignment", "2"}),
                 "--capacity is 7 but must be a multiple");
-  ExpectRefused(Berth({"bench", "-"}), "TABLES: -");
   ExpectRefused(Berth({"help", "plcae"}), "did you mean 'place'?");
   ExpectRefused(Berth({"generate"}), "FAMILY is missing");
   ExpectRefused(Berth({"generate", "xyzzy"}), "there is no family 'xyzzy'");
   ExpectRefused(Berth({"generate", "planted", "--slack", "200"}), "200");
-  ExpectRefused(Berth({"bench", table, "--peer", "x"}), "is not NAME=COMMAND");
-  ExpectRefused(Berth({"bench", table, "--algorithm", "xyzzy"}), "no algorithm 'xyzzy'");
-  ExpectRefused(Berth({"bench", table, "--rounds", "0"}), "--rounds");
-  std::filesystem::create_directory(Path("empty"));
-  ExpectRefused(Berth({"bench", Path("empty")}), "the folder holds no .csv table");
 }
 
 TEST_F(UsageTest, CapacityMustBeASize) {
@@ -155,4 +149,4 @@ TEST_F(UsageTest, AFullDiskIsAnError) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::cli

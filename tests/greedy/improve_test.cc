@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kWork = 200'000;
 
 std::vector<Bytes> FirstPlan(const Problem& problem, Algorithm algorithm) {
-  return *PlaceGreedy(problem, Compile(problem), algorithm);
+  return PlaceGreedy(Compile(problem), algorithm);
 }
 
 std::optional<std::string> Fault(const Problem& problem, const std::vector<Bytes>& offsets,

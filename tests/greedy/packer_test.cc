@@ -35,7 +35,7 @@ TEST(Planners, AlwaysGiveAValidPlan) {
   for (const Algorithm algorithm : Planners()) {
     SCOPED_TRACE(Info(algorithm).name);
     ForRandomProblems(1, 1000, Knobs(), [&](const Problem& problem) {
-      return Fault(problem, *PlaceGreedy(problem, Compile(problem), algorithm));
+      return Fault(problem, PlaceGreedy(Compile(problem), algorithm));
     });
   }
 }
@@ -156,7 +156,7 @@ TEST(Packer, KeepsNoStateOfThePreviousPlan) {
                             ? Rule{Order::kContention, Selection::kLowestFirst, Fit::kSkyline}
                             : Rule{Order::kSize, Selection::kInOrder, Fit::kFirst};
       (void)packer.Pack({Order::kArea, Selection::kInOrder, Fit::kBest}, false);
-      if (packer.Pack(rule, true)->offsets != *PlaceGreedy(problem, instance, algorithm)) {
+      if (packer.Pack(rule, true)->offsets != PlaceGreedy(instance, algorithm)) {
         return "a used packer differs from a new one";
       }
     }
@@ -179,10 +179,10 @@ TEST(Planners, TakeProblemsAtTheLimit) {
   problem.buffers[1].alignment = kMaxBytes / 4;
   ASSERT_TRUE(Validate(problem).has_value());
   for (const Algorithm algorithm : Planners()) {
-    EXPECT_EQ(Fault(problem, *PlaceGreedy(problem, Compile(problem), algorithm)), std::nullopt);
+    EXPECT_EQ(Fault(problem, PlaceGreedy(Compile(problem), algorithm)), std::nullopt);
   }
   for (const Algorithm algorithm : Planners()) {
-    EXPECT_TRUE(PlaceGreedy({}, Compile({}), algorithm)->empty());
+    EXPECT_TRUE(PlaceGreedy(Compile({}), algorithm).empty());
   }
 }
 

@@ -12,12 +12,11 @@ using Offsets = std::vector<Bytes>;
 
 Offsets Place(const Problem& problem, Algorithm algorithm) {
   EXPECT_TRUE(Validate(problem).has_value());
-  const auto offsets = PlaceGreedy(problem, Compile(problem), algorithm);
-  EXPECT_TRUE(offsets.has_value());
-  const Placement placement{*offsets, Height(problem, *offsets)};
+  const auto offsets = PlaceGreedy(Compile(problem), algorithm);
+  const Placement placement{offsets, Height(problem, offsets)};
   const auto valid = ValidatePlacement(problem, placement);
   EXPECT_TRUE(valid.has_value()) << valid.error().message;
-  return *offsets;
+  return offsets;
 }
 
 //   load  step 0: a = 4      contention a 6, b 6, c 8, d 8; size x lifetime^2 puts c (12) before

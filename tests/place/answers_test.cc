@@ -10,49 +10,11 @@
 #include "model/instance.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
+#include "tests/place/judge.h"
 #include "tools/generate/generate.h"
 
 namespace berth::internal {
 namespace {
-
-// What is wrong with an answer, given the least height (none: no plan exists).
-std::optional<std::string> Judge(const Problem& problem, const PlaceAnswer& answer,
-                                 std::optional<Bytes> least, bool minimize, bool exact) {
-  const auto& best = answer.best;
-  if (best) {
-    Problem anything = problem;
-    anything.capacity.reset();
-    if (auto valid = ValidatePlacement(anything, *best); !valid) return valid.error().message;
-  }
-  if (!least) {
-    if (best) return "a plan where pins collide";
-    return answer.outcome == Outcome::kInfeasible ? std::nullopt
-                                                  : std::optional<std::string>("not infeasible");
-  }
-  const bool can_fit = !problem.capacity || *least <= *problem.capacity;
-  if (!(can_fit ? answer.lower_bound <= *least : true)) return "the bound exceeds the least height";
-  if (!can_fit && answer.lower_bound > *least) return "the bound exceeds the least height";
-  if (best && best->height < *least) return "lower than the least height";
-  switch (answer.outcome) {
-    case Outcome::kOptimal:
-      if (!best || best->height != *least) return "optimal, but not the least height";
-      if (answer.lower_bound != *least) return "optimal, but the bound does not say so";
-      if (!can_fit) return "optimal, but nothing fits";
-      break;
-    case Outcome::kFeasible:
-      if (!best || (problem.capacity && best->height > *problem.capacity)) return "does not fit";
-      if (exact && minimize) return "exact minimising ended without a proof";
-      break;
-    case Outcome::kInfeasible:
-      if (can_fit) return "infeasible, but the least height fits";
-      if (answer.lower_bound <= *problem.capacity) return "infeasible, but the bound is not above";
-      break;
-    case Outcome::kUnknown:
-      if (exact) return "an unlimited exact search that does not know";
-      break;
-  }
-  return std::nullopt;
-}
 
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
@@ -77,14 +39,13 @@ TEST_P(EveryAlgorithm, KeepsItsPromises) {
                      ? std::nullopt
                      : std::optional(answer.error().message);
         }
-        // The canonical search alone proves nothing where windows interlock.
         // Some of the exact searches prove nothing where windows let buffers interlock.
         const Instance instance = Compile(problem);
         const bool complete =
             exact && (GetParam() != Algorithm::kNiche || !instance.has_windows) &&
             (GetParam() != Algorithm::kCanonical || FindOverlaps(instance).stackable);
-        return Judge(problem, *answer, OracleHeight(problem), minimize || !problem.capacity,
-                     complete);
+        return JudgeAnswer(problem, *answer, OracleHeight(problem), minimize || !problem.capacity,
+                           complete);
       }));
     }
   }
@@ -115,7 +76,7 @@ TEST(Place, DecidesWhereWindowsInterlock) {
     Budget budget;
     const auto answer = Place(problem, {}, budget);
     if (!answer) return std::optional(answer.error().message);
-    return Judge(problem, *answer, OracleHeight(problem), false, true);
+    return JudgeAnswer(problem, *answer, OracleHeight(problem), false, true);
   }));
 }
 
@@ -136,8 +97,8 @@ TEST(Place, ExactSearchesAgreeOnMediumProblems) {
       const auto answer = Place(problem, options, budget);
       if (!answer) return std::optional(answer.error().message);
       if (answer->outcome != Outcome::kOptimal) continue;
-      if (least && *least != answer->best->height) wrong = "two least heights";
-      least = answer->best->height;
+      if (least && *least != answer->best->height()) wrong = "two least heights";
+      least = answer->best->height();
     }
     return wrong;
   }));
@@ -149,7 +110,7 @@ TEST(Place, NoBuffersNeedNoBytes) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer->best.has_value());
-  EXPECT_EQ(answer->best->height, 0);
+  EXPECT_EQ(answer->best->height(), 0);
 }
 
 TEST(Place, NamesTheFirstBufferThatIsWrong) {
@@ -172,8 +133,8 @@ TEST(Place, KeepsAnEarlierPlanThatStillWorks) {
   Budget budget;
   const auto answer = Place(problem, {}, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->algorithm, "hints");
-  EXPECT_EQ(answer->best->offsets, (std::vector<Bytes>{40, 70, 5}));
+  EXPECT_EQ(answer->placing.algorithm, "hints");
+  EXPECT_EQ(PlacementOf(*answer->best).offsets, (std::vector<Bytes>{40, 70, 5}));
 }
 
 TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
@@ -185,7 +146,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
     ASSERT_TRUE(generated.has_value()) << generated.error().message;
     Problem problem = generated->problem;
     problem.capacity.reset();
-    std::optional<PlaceAnswer> first;
+    std::optional<PlanAnswer> first;
     for (const int threads : {1, 2, 5}) {
       PlaceOptions options;
       options.threads = threads;
@@ -196,7 +157,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
       if (!first) first = *answer;
       EXPECT_EQ(answer->best, first->best);
       EXPECT_EQ(answer->nodes, first->nodes);
-      EXPECT_EQ(answer->algorithm, first->algorithm);
+      EXPECT_EQ(answer->placing.algorithm, first->placing.algorithm);
     }
   }
 }
@@ -244,9 +205,9 @@ TEST(Minimize, AnEndedBudgetProvesNothing) {
     budget.SetNodeLimit(nodes);
     const auto answer = Place(problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_LE(answer->lower_bound, least);
+    EXPECT_LE(answer->height_bound, least);
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_GE(answer->best->height, least);
+    EXPECT_GE(answer->best->height(), least);
     EXPECT_NE(answer->stopped, StopReason::kEffort);
     EXPECT_LE(answer->nodes, nodes);
   }
@@ -266,19 +227,19 @@ TEST(Minimize, ProgressOnlyEverImproves) {
   options.progress = [&](const Progress& progress) {
     ++calls;
     if (height) {
-      EXPECT_LE(*progress.height, *height);
+      EXPECT_LE(*progress.best, *height);
     }
-    EXPECT_GE(progress.lower_bound, bound);
-    height = progress.height;
-    bound = progress.lower_bound;
+    EXPECT_GE(progress.bound, bound);
+    height = progress.best;
+    bound = progress.bound;
   };
   Budget budget;
   budget.SetNodeLimit(200'000);
   const auto answer = Place(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_GE(calls, 2);
-  EXPECT_EQ(height, answer->best->height);
-  EXPECT_EQ(bound, answer->lower_bound);
+  EXPECT_EQ(height, answer->best->height());
+  EXPECT_EQ(bound, answer->height_bound);
 }
 
 }  // namespace

@@ -16,12 +16,12 @@
 namespace berth::internal {
 namespace {
 
-using Search = Beam<std::int64_t>;
-using End = Search::End;
+using TestedBeam = niche::Beam<std::int64_t>;
+using End = TestedBeam::End;
 
-std::vector<Bytes> OffsetsOf(const Search& beam, const Problem& problem) {
+std::vector<Bytes> OffsetsOf(const TestedBeam& beam, const Problem& problem) {
   std::vector<Bytes> offsets(problem.buffers.size(), 0);
-  for (std::int32_t i = 0; i < beam.plan().num_items(); ++i) {
+  for (const niche::ItemIndex i : beam.plan().items()) {
     offsets[beam.plan().buffer(i).position()] = beam.plan().offset(i);
   }
   return offsets;
@@ -41,7 +41,7 @@ std::optional<std::string> Judge(const Problem& problem, Tally& tally) {
   for (const BufferIndex b : instance.buffers()) {
     if (instance.pieces_of(b).empty()) return std::nullopt;
   }
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   for (const Bytes capacity : {least->height - 1, least->height, least->height + 1}) {
     beam.Start(capacity);
     Budget budget;
@@ -88,7 +88,7 @@ struct Ended {
   std::vector<Bytes> offsets;
 };
 
-Ended RunInSlices(Search& beam, const Problem& problem, Bytes capacity, std::int64_t slice) {
+Ended RunInSlices(TestedBeam& beam, const Problem& problem, Bytes capacity, std::int64_t slice) {
   beam.Start(capacity);
   Budget budget;
   budget.SetNodeLimit(100'000);
@@ -104,12 +104,12 @@ TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
   const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   const Ended whole = RunInSlices(beam, problem, load, 1'000'000);
   ASSERT_EQ(whole.end, End::kFound);
   EXPECT_EQ(whole.nodes, 48359);
   for (const std::int64_t slice : {std::int64_t{3}, std::int64_t{1000}}) {
-    Search other(instance, 1, {}, 1);
+    TestedBeam other(instance, 1, {}, 1);
     const Ended sliced = RunInSlices(other, problem, load, slice);
     EXPECT_EQ(sliced.nodes, whole.nodes);
     EXPECT_EQ(sliced.offsets, whole.offsets);
@@ -120,7 +120,7 @@ TEST(Beam, AnotherCapacityStartsAnew) {
   const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   for (const Bytes capacity : {load + load / 20, load, load - 1}) {
     const Ended run = RunInSlices(beam, problem, capacity, 1'000'000);
     if (capacity < load) {
@@ -135,7 +135,7 @@ TEST(Beam, AnotherCapacityStartsAnew) {
 TEST(Beam, StopsWhenTheBudgetEnds) {
   const Problem problem = PlantedWithLosses(3, 200, 60);
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   beam.Start(MaxLiveLoad(problem).load);
   Budget budget;
   budget.SetNodeLimit(500);
@@ -151,7 +151,7 @@ TEST(Beam, StopsWhenTheBudgetEnds) {
 TEST(Beam, WorksWithLittleMemory) {
   const Problem problem = PlantedWithLosses(2, 200, 60);
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1, 300);
+  TestedBeam beam(instance, 1, {}, 1, 300);
   const Ended run = RunInSlices(beam, problem, MaxLiveLoad(problem).load * 11 / 10, 1'000'000);
   EXPECT_EQ(run.end, End::kFound);
 }

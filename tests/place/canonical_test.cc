@@ -22,14 +22,14 @@ using Verdict = SearchAnswer::Verdict;
 
 // The switches, indexed so that a number stands for a combination.
 constexpr std::array kSwitches = {
-    &CanonicalOptions::canonical_only,     &CanonicalOptions::section_inference,
-    &CanonicalOptions::monotonic_floor,    &CanonicalOptions::unallocated_floor,
-    &CanonicalOptions::dominance,          &CanonicalOptions::hatless,
-    &CanonicalOptions::identical_order,    &CanonicalOptions::dynamic_ordering,
-    &CanonicalOptions::static_preordering, &CanonicalOptions::dynamic_decomposition};
+    &canonical::Options::canonical_only,     &canonical::Options::section_inference,
+    &canonical::Options::monotonic_floor,    &canonical::Options::unallocated_floor,
+    &canonical::Options::dominance,          &canonical::Options::hatless,
+    &canonical::Options::identical_order,    &canonical::Options::dynamic_ordering,
+    &canonical::Options::static_preordering, &canonical::Options::dynamic_decomposition};
 
-CanonicalOptions Combination(unsigned bits) {
-  CanonicalOptions options;
+canonical::Options Combination(unsigned bits) {
+  canonical::Options options;
   for (std::size_t s = 0; s < kSwitches.size(); ++s) options.*kSwitches[s] = (bits >> s & 1) != 0;
   return options;
 }
@@ -38,18 +38,18 @@ constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
 // What is wrong with the verdicts just below the least height and at it.
 std::optional<std::string> CompareWithOracle(const Problem& problem,
-                                             const CanonicalOptions& options) {
+                                             const canonical::Options& options) {
   const auto least = OracleHeight(problem);
   // Where pins overlap, Place() handles that before any search.
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto below = search.Search(*least - 1, nullptr, kNoLimit, budget);
+  const auto below = search->Decide({*least - 1, kNoLimit}, budget);
   if (below.verdict == Verdict::kFound) return "found a plan below the least height";
   if (below.verdict != Verdict::kImpossible && overlaps.stackable) return "no proof below";
-  const auto at = search.Search(*least, nullptr, kNoLimit, budget);
+  const auto at = search->Decide({*least, kNoLimit}, budget);
   if (at.verdict == Verdict::kImpossible) return "calls the least height impossible";
   if (at.verdict != Verdict::kFound && overlaps.stackable) return "misses the least height";
   if (at.verdict == Verdict::kFound) {
@@ -65,13 +65,13 @@ TEST(Canonical, MatchesTheOracle) {
   ProblemKnobs knobs;
   knobs.horizon = 10;
   EXPECT_TRUE(ForRandomProblems(1, 4000, knobs, [](const Problem& problem) {
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
 TEST(Canonical, MatchesTheOracleWithAlignmentPinsAndGaps) {
   EXPECT_TRUE(ForRandomProblems(100'000, 4000, AllKnobs(), [](const Problem& problem) {
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
@@ -83,7 +83,7 @@ TEST(Canonical, MatchesTheOracleWithACommonAlignment) {
       buffer.alignment *= 2;
       if (buffer.offset) *buffer.offset *= 2;
     }
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
@@ -119,9 +119,9 @@ TEST(Canonical, EverySwitchFindsPlantedPlans) {
     const Overlaps overlaps = FindOverlaps(instance);
     for (std::size_t s = 0; s <= kSwitches.size(); ++s) {
       const unsigned bits = s == kSwitches.size() ? kAllOn : kAllOn & ~(1u << s);
-      CanonicalSearch search(instance, overlaps, Combination(bits));
+      const auto search = canonical::MakeSearch(instance, overlaps, Combination(bits));
       Budget budget;
-      const auto answer = search.Search(*problem.capacity, nullptr, 2'000'000, budget);
+      const auto answer = search->Decide({*problem.capacity, 2'000'000}, budget);
       ASSERT_EQ(answer.verdict, Verdict::kFound) << "seed " << seed << ", without switch " << s;
     }
   }
@@ -153,11 +153,11 @@ TEST_P(CanonicalNodes, ArePinned) {
   ASSERT_TRUE(generated.has_value());
   const Instance instance = Compile(generated->problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalOptions options;
+  canonical::Options options;
   options.preorders = GetParam().preorders;
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto answer = search.Search(*generated->problem.capacity, nullptr, 3'000'000, budget);
+  const auto answer = search->Decide({*generated->problem.capacity, 3'000'000}, budget);
   EXPECT_EQ(answer.nodes, GetParam().nodes);
 }
 
@@ -173,14 +173,14 @@ INSTANTIATE_TEST_SUITE_P(Generated, CanonicalNodes,
 // An option that is never read would leave every node count unchanged.
 TEST(Canonical, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
-    // The other rules leave hatless almost nothing to do; alone, its effect shows.
-    const bool alone = kSwitches[s] == &CanonicalOptions::hatless;
-    CanonicalOptions on;
+    // The other rules leave hatless next to nothing to do; by itself it is seen to act.
+    const bool alone = kSwitches[s] == &canonical::Options::hatless;
+    canonical::Options on;
     if (alone) {
       on = Combination(0);
       on.hatless = on.canonical_only = on.dynamic_ordering = true;
     }
-    CanonicalOptions off = on;
+    canonical::Options off = on;
     off.*kSwitches[s] = false;
     bool changes = false;
     for (std::uint64_t seed = 1; seed <= 40 && !changes; ++seed) {
@@ -188,8 +188,8 @@ TEST(Canonical, EverySwitchChangesTheSearch) {
       generate.buffers = alone ? 12 : 60;
       generate.slack_percent = static_cast<int>(seed % 4);
       generate.seed = seed;
-      // Only small sizes produce identical buffers.
-      const bool twins = kSwitches[s] == &CanonicalOptions::identical_order;
+      // Only small sizes make buffers that are identical.
+      const bool twins = kSwitches[s] == &canonical::Options::identical_order;
       if (twins) {
         generate.buffers = 40;
         generate.steps = 12;
@@ -201,11 +201,11 @@ TEST(Canonical, EverySwitchChangesTheSearch) {
       const Instance instance = Compile(generated->problem);
       const Overlaps overlaps = FindOverlaps(instance);
       Budget budget;
-      CanonicalSearch with(instance, overlaps, on);
-      CanonicalSearch without(instance, overlaps, off);
+      const auto with = canonical::MakeSearch(instance, overlaps, on);
+      const auto without = canonical::MakeSearch(instance, overlaps, off);
       const Bytes capacity = *generated->problem.capacity;
-      changes = with.Search(capacity, nullptr, 5'000, budget).nodes !=
-                without.Search(capacity, nullptr, 5'000, budget).nodes;
+      changes = with->Decide({capacity, 5'000}, budget).nodes !=
+                without->Decide({capacity, 5'000}, budget).nodes;
     }
     EXPECT_TRUE(changes) << "switch " << s;
   }
@@ -218,9 +218,9 @@ TEST(Canonical, KeepsTheKnownPlanWhereItIsLowEnough) {
   const std::vector<Bytes> known = {8, 0, 5};
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch search(instance, overlaps, {});
+  const auto search = canonical::MakeSearch(instance, overlaps, {});
   Budget budget;
-  const auto answer = search.Search(7, &known, kNoLimit, budget);
+  const auto answer = search->Decide({7, kNoLimit, &known}, budget);
   ASSERT_EQ(answer.verdict, Verdict::kFound);
   EXPECT_EQ(answer.offsets[2], 5);
   EXPECT_EQ(std::max(answer.offsets[0] + 4, answer.offsets[1] + 3), 7);
@@ -235,16 +235,16 @@ TEST(Canonical, InterlockingWindowsProveNothing) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
   EXPECT_FALSE(overlaps.stackable);
-  CanonicalSearch search(instance, overlaps, {});
+  const auto search = canonical::MakeSearch(instance, overlaps, {});
   Budget budget;
-  EXPECT_EQ(search.Search(6, nullptr, kNoLimit, budget).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(search->Decide({6, kNoLimit}, budget).verdict, Verdict::kInconclusive);
 }
 
 TEST(Canonical, PreordersAreWordsOverTheKeys) {
-  EXPECT_TRUE(ValidPreorders("WAT,TAW,TWA"));
-  EXPECT_TRUE(ValidPreorders("Z"));
+  EXPECT_TRUE(canonical::ValidPreorders("WAT,TAW,TWA"));
+  EXPECT_TRUE(canonical::ValidPreorders("Z"));
   for (const char* bad : {"", ",", "W,", ",W", "W,,A", "w", "WX", "W A", "WATZCLUW"}) {
-    EXPECT_FALSE(ValidPreorders(bad)) << bad;
+    EXPECT_FALSE(canonical::ValidPreorders(bad)) << bad;
   }
 }
 
@@ -255,11 +255,11 @@ TEST(Canonical, DeepPathsNeitherOverflowTheStackNorFillTheMemory) {
   }
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalOptions options;
+  canonical::Options options;
   options.dynamic_decomposition = false;
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto answer = search.Search(MaxLiveLoad(problem).load + 6, nullptr, 6'000, budget);
+  const auto answer = search->Decide({MaxLiveLoad(problem).load + 6, 6'000}, budget);
   EXPECT_NE(answer.verdict, Verdict::kImpossible);
 }
 

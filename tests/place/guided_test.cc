@@ -1,5 +1,5 @@
-// The constraint engine against a naive one, its explanations against its own propagation, and the
-// guided searches against the oracle.
+// The constraint engine against a naive one, its explanations against themselves, and the guided
+// search against the truth.
 
 #include "place/learning/guided.h"
 
@@ -15,21 +15,17 @@
 #include <vector>
 
 #include "base/random.h"
-#include "baselines/telamalloc/policy.h"
-#include "baselines/telamalloc/telamalloc.h"
 #include "berth/place.h"
 #include "place/learning/engine.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "tests/place/generated.h"
+#include "tests/place/judge.h"
 
 namespace berth::internal {
 namespace {
 
-constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-using Verdict = SearchAnswer::Verdict;
 using Buffer = Engine::Buffer;
-using Complaint = std::optional<std::string>;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
@@ -265,13 +261,13 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
   open.capacity.reset();
   const auto answer = Place(open, options, budget);
   if (!answer || !answer->best) return std::nullopt;  // Not for this greedy algorithm.
-  const std::vector<Bytes>& plan = answer->best->offsets;
+  const std::vector<Bytes>& plan = PlacementOf(*answer->best).offsets;
   const Compiled compiled(problem);
   const Instance& instance = compiled.instance;
-  Random random(static_cast<std::uint64_t>(answer->best->height));
+  Random random(static_cast<std::uint64_t>(answer->best->height()));
   Engine engine(instance, compiled.overlaps, {});
   engine.Watch(plan);
-  if (!engine.Start(answer->best->height)) return "fails before any placement";
+  if (!engine.Start(answer->best->height())) return "fails before any placement";
   for (int step = 0; step < 80; ++step) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
@@ -348,215 +344,57 @@ TEST(GuidedEngine, FallsOnTheSkyline) {
   EXPECT_EQ(engine.Skyline(2).on, 1);
 }
 
-// ---- Parts and phases.
+// ---- The search.
 
-TEST(GuidedPolicy, GroupsBlocksByFallingContention) {
-  // Load: 100 at [0,2), 55 at [2,4), 90 at [4,6), nothing at [6,8), 30 at [8,9).
-  Problem problem;
-  problem.buffers = {{"a", 0, 2, 60, 1, {}, {}, {}},
-                     {"b", 0, 4, 40, 1, {}, {}, {}},
-                     {"c", 2, 6, 15, 1, {}, {}, {}},
-                     {"d", 4, 6, 75, 1, {}, {}, {}},
-                     {"e", 8, 9, 30, 1, {}, {}, {}}};
-  const Instance instance = Compile(problem);
-  Policy policy(instance, {});
-  policy.Start(100);
-  EXPECT_EQ(policy.num_parts(), 2);
-  EXPECT_EQ(policy.Phases(), (std::vector<std::vector<Buffer>>{{0, 1}, {2, 3}, {4}}));
-  policy.BeginPart(0);
-  Policy::Cursor cursor;
-  // Nothing placed: the first phase by lifetime, size and area, then the next phase.
-  const auto next = [&](std::int32_t last_phase) { return policy.Next(cursor, last_phase); };
-  EXPECT_EQ(next(-1), 1);
-  EXPECT_EQ(next(-1), 0);
-  EXPECT_EQ(next(-1), 1);
-  EXPECT_EQ(next(-1), 2);
-  EXPECT_EQ(next(-1), 3);
-  EXPECT_EQ(next(-1), 3);
-  EXPECT_EQ(next(-1), Policy::kNoBlock);
-  policy.Place(2);
-  cursor = {};
-  EXPECT_EQ(next(policy.phase_of(2)), 3);  // The present phase first.
-  EXPECT_EQ(next(policy.phase_of(2)), 3);
-  EXPECT_EQ(next(policy.phase_of(2)), 3);
-  EXPECT_EQ(next(policy.phase_of(2)), 1);
-  policy.Undo();
-  EXPECT_EQ(policy.num_unplaced(), 4);
-  cursor = {};
-  EXPECT_EQ(next(-1), 1);
-
-  GuidedOptions options;
-  options.phases = false;
-  options.split = false;
-  Policy whole(instance, options);
-  whole.Start(100);
-  EXPECT_EQ(whole.num_parts(), 1);
-  EXPECT_EQ(whole.Phases().size(), 1u);
-}
-
-// The noise decides only between equals, and only until the next start.
-TEST(GuidedPolicy, LowestFirstWithNoiseStillOrdersByPosition) {
-  Problem problem;
-  for (int k = 0; k < 6; ++k) {
-    problem.buffers.push_back({"low" + std::to_string(k), 0, 4, 8 + k % 2, 1, {}, {}, {}});
-  }
-  problem.buffers.push_back({"high", 0, 4, 30, 1, {}, {}, {}});
-  const Instance instance = Compile(problem);
-  const Overlaps overlaps = FindOverlaps(instance);
-  Engine engine(instance, overlaps, {});
-  ASSERT_TRUE(engine.Start(100));
-  ASSERT_TRUE(engine.Place(0, 0));  // All others lie at 8 at least.
-  Policy policy(instance, {});
-  policy.Start(100);
-  policy.BeginPart(0);
-  policy.Place(0);
-  const auto order = [&] {
-    std::vector<Buffer> blocks;
-    Policy::LowRank after;
-    for (Buffer b = 0; (b = policy.NextLowest(engine, after)) != Policy::kNoBlock;) {
-      blocks.push_back(b);
-    }
-    return blocks;
-  };
-  const std::vector<Buffer> calm = order();
-  EXPECT_EQ(calm, (std::vector<Buffer>{6, 1, 3, 5, 2, 4}));
-  Random random(1);
-  std::set<std::vector<Buffer>> orders;
-  for (int k = 0; k < 30; ++k) {
-    policy.DisturbLowest(random);
-    std::vector<Buffer> blocks = order();
-    orders.insert(blocks);
-    std::sort(blocks.begin(), blocks.end());
-    EXPECT_EQ(blocks, (std::vector<Buffer>{1, 2, 3, 4, 5, 6}));
-  }
-  EXPECT_GT(orders.size(), 10u);
-  // A buffer that cannot lie as low still comes last.
-  ASSERT_TRUE(engine.Place(6, 8));
-  policy.Place(6);
-  const Bytes above = engine.lowest(1);
-  for (const Buffer b : order()) EXPECT_GE(engine.lowest(b), above);
-  policy.Start(100);
-  policy.BeginPart(0);
-  policy.Place(0);
-  engine.UndoTo(1);
-  EXPECT_EQ(order(), calm);
-}
-
-// ---- The searches.
-
-// Every search tells the truth, and an exact one always decides.
-template <typename Search>
-Complaint Judge(const Problem& problem, Bytes least, bool exact, Search& search) {
-  for (const Bytes capacity : {least - 1, least, least + 1, least - 1}) {
-    const std::string where =
-        " at " + std::to_string(capacity) + ", least " + std::to_string(least);
-    Budget budget;
-    SearchAnswer answer = search.Search(capacity, 3, budget);
-    if (answer.nodes > 3) return "more steps than allowed" + where;
-    if (answer.verdict == Verdict::kGaveUp) answer = search.Search(capacity, kNoLimit, budget);
-    switch (answer.verdict) {
-      case Verdict::kFound: {
-        Problem limited = problem;
-        limited.capacity = capacity;
-        const auto valid =
-            ValidatePlacement(limited, {answer.offsets, Height(problem, answer.offsets)});
-        if (!valid) return valid.error().message + where;
-        break;
-      }
-      case Verdict::kImpossible:
-        if (capacity >= least) return "calls it impossible" + where;
-        break;
-      case Verdict::kInconclusive:
-        if (exact) return "inconclusive" + where;
-        break;
-      case Verdict::kGaveUp:
-        return "gave up" + where;
-    }
-  }
-  return std::nullopt;
-}
-
-Complaint ComparesWithOracle(const Problem& problem, const GuidedOptions& options, bool exact) {
+Complaint ComparesWithOracle(const Problem& problem, const learning::Options& options) {
   const auto plan = OraclePlace(problem);
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
-  if (exact) {
-    GuidedSearch search(compiled.instance, compiled.overlaps, options, 1);
-    return Judge(problem, plan->height, true, search);
-  }
-  TelaMallocSearch search(compiled.instance, compiled.overlaps, options);
-  return Judge(problem, plan->height, false, search);
+  const auto search = learning::MakeSearch(compiled.instance, compiled.overlaps, options, 1);
+  return Judge(problem, plan->height, true,
+               [&](Bytes capacity, std::int64_t limit, Budget& budget) {
+                 return search->Decide({capacity, limit}, budget);
+               });
 }
 
 TEST(Guided, MatchesTheOracle) {
   ProblemKnobs knobs;
   knobs.horizon = 10;
-  EXPECT_TRUE(ForRandomProblems(1, 2000, knobs, [](const Problem& problem) {
-    return ComparesWithOracle(problem, {}, true);
-  }));
+  EXPECT_TRUE(ForRandomProblems(
+      1, 2000, knobs, [](const Problem& problem) { return ComparesWithOracle(problem, {}); }));
 }
 
 TEST(Guided, MatchesTheOracleWithEverything) {
   EXPECT_TRUE(ForRandomProblems(10'000, 3000, AllKnobs(), [](const Problem& problem) {
-    return ComparesWithOracle(problem, {}, true);
+    return ComparesWithOracle(problem, {});
   }));
   ProblemKnobs knobs;
   knobs.gap_chance = 0.9;
   knobs.window_chance = 1;
   knobs.max_gaps = 3;
   knobs.max_buffers = 5;
-  EXPECT_TRUE(ForRandomProblems(20'000, 1500, knobs, [](const Problem& problem) {
-    return ComparesWithOracle(problem, {}, true);
-  }));
+  EXPECT_TRUE(ForRandomProblems(
+      20'000, 1500, knobs, [](const Problem& problem) { return ComparesWithOracle(problem, {}); }));
 }
 
 TEST(Guided, MatchesTheOracleWithIdenticalBuffers) {
   EXPECT_TRUE(ForRandomProblems(30'000, 1000, TwinKnobs(), [](Problem problem) {
     AddTwins(problem);
-    return ComparesWithOracle(problem, {}, true);
+    return ComparesWithOracle(problem, {});
   }));
 }
 
 TEST(Guided, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   for (unsigned bits = 0; bits < 32; ++bits) {
-    GuidedOptions options;
+    learning::Options options;
     options.section_load = (bits & 1) != 0;
     options.weights = (bits & 2) != 0;
     options.restarts = (bits & 4) != 0;
     options.lowest_first = (bits & 8) != 0;
     options.identical_order = (bits & 16) != 0;
     ASSERT_TRUE(ForRandomProblems(40'000 + 100 * bits, 60, AllKnobs(), [&](const Problem& problem) {
-      return ComparesWithOracle(problem, options, true);
+      return ComparesWithOracle(problem, options);
     })) << bits;
-  }
-}
-
-TEST(TelaMalloc, IsNeverWrong) {
-  EXPECT_TRUE(ForRandomProblems(500'000, 3000, AllKnobs(), [](const Problem& problem) {
-    return ComparesWithOracle(problem, {}, false);
-  }));
-}
-
-TEST(TelaMalloc, EveryCombinationOfSwitchesIsNeverWrong) {
-  for (unsigned bits = 0; bits < 64; ++bits) {
-    for (int strategy = 0; strategy < 5; ++strategy) {
-      for (int placement = 0; placement < 3; ++placement) {
-        GuidedOptions options;
-        options.split = (bits & 1) != 0;
-        options.phases = (bits & 2) != 0;
-        options.conflict_backtracking = (bits & 4) != 0;
-        options.carry_candidates = (bits & 8) != 0;
-        options.section_load = (bits & 16) != 0;
-        options.most_candidates = (bits & 32) != 0 ? 12 : 2;
-        options.stuck_after = (bits & 32) != 0 ? 100 : 2;
-        options.strategy = static_cast<GuidedOptions::Strategy>(strategy);
-        options.placement = static_cast<GuidedOptions::Placement>(placement);
-        ASSERT_TRUE(ForRandomProblems(
-            600'000 + 10 * bits, 4, AllKnobs(),
-            [&](const Problem& p) { return ComparesWithOracle(p, options, false); }))
-            << bits << " " << strategy << " " << placement;
-      }
-    }
   }
 }
 
@@ -603,13 +441,6 @@ struct Pinned {
 
 TEST(Guided, TakesTheSameSteps) {
   const Pinned pinned[] = {
-      {Family::kRandom, 1, 100, Algorithm::kTelaMalloc, 5000, {1086, 1086, 63}},
-      {Family::kRandom, 2, 100, Algorithm::kTelaMalloc, 120, {0, 0, 0}},
-      {Family::kPlanted, 1, 108, Algorithm::kTelaMalloc, 174, {35, 35, 3}},
-      {Family::kPlanted, 1, 103, Algorithm::kTelaMalloc, 417, {166, 166, 18}},
-      {Family::kPlanted, 2, 104, Algorithm::kTelaMalloc, 127, {7, 7, 0}},
-      {Family::kFull, 1, 102, Algorithm::kTelaMalloc, 448, {252, 252, 85}},
-      {Family::kNetwork, 1, 100, Algorithm::kTelaMalloc, 253, {29, 29, 2}},
       {Family::kRandom, 1, 100, Algorithm::kGuided, 119, {0, 0, 0}},
       {Family::kPlanted, 1, 103, Algorithm::kGuided, 154, {10, 3, 7}},
       {Family::kPlanted, 2, 100, Algorithm::kGuided, 178, {20, 2, 18}},
@@ -621,105 +452,33 @@ TEST(Guided, TakesTheSameSteps) {
     problem.capacity = MaxLiveLoad(problem).load * pin.percent / 100;
     PlaceOptions options;
     options.algorithm = pin.algorithm;
-    options.guided.heuristic_first = false;
+    ASSERT_TRUE(SetOption(options, "guided.heuristic_first", "off").has_value());
     Budget budget;
     budget.SetNodeLimit(5000);
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_TRUE(answer->nodes == pin.nodes && answer->stats == pin.stats)
+    EXPECT_TRUE(answer->nodes == pin.nodes && answer->placing.stats == pin.stats)
         << Info(pin.algorithm).name << ", family " << static_cast<int>(pin.family) << ": "
-        << answer->nodes << ", {" << answer->stats.failures << ", "
-        << answer->stats.minor_backtracks << ", " << answer->stats.major_backtracks << "}";
+        << answer->nodes << ", {" << answer->placing.stats.failures << ", "
+        << answer->placing.stats.minor_backtracks << ", " << answer->placing.stats.major_backtracks
+        << "}";
   }
-}
-
-// Earlier use of a search makes no difference, with the same capacity or another.
-TEST(TelaMalloc, TakesTheSameStepsWhenReused) {
-  std::int64_t failures = 0;
-  for (const Family family : {Family::kRandom, Family::kPlanted, Family::kFull}) {
-    const Problem problem = Generated(family, 1, 120, 60, 100'000);
-    const Bytes load = MaxLiveLoad(problem).load;
-    const Compiled compiled(problem);
-    for (const auto way : {GuidedOptions::Placement::kLowest, GuidedOptions::Placement::kSkyline}) {
-      GuidedOptions options;
-      options.placement = way;
-      TelaMallocSearch used(compiled.instance, compiled.overlaps, options);
-      for (const Bytes percent : {100, 100, 104, 102}) {
-        SCOPED_TRACE(std::to_string(static_cast<int>(family)) + ", " + std::to_string(percent));
-        TelaMallocSearch fresh(compiled.instance, compiled.overlaps, options);
-        Budget budget;
-        const Bytes capacity = load * percent / 100;
-        const SearchAnswer expected = fresh.Search(capacity, 2000, budget);
-        const SearchAnswer answer = used.Search(capacity, 2000, budget);
-        EXPECT_EQ(answer.verdict, expected.verdict);
-        EXPECT_EQ(answer.nodes, expected.nodes);
-        EXPECT_EQ(answer.stats, expected.stats);
-        EXPECT_EQ(answer.offsets, expected.offsets);
-        failures += expected.stats.failures;
-      }
-    }
-  }
-  EXPECT_GT(failures, 1000);  // Without failures, leftover state would not show.
-}
-
-// Every part has an effect: without it, the search takes other steps.
-TEST(TelaMalloc, EveryPartCounts) {
-  const auto steps_with = [](const GuidedOptions& guided) {
-    std::string steps;
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-      Problem problem = Generated(Family::kRandom, seed, 120, 60, 100'000);
-      problem.capacity = MaxLiveLoad(problem).load;
-      PlaceOptions options;
-      options.algorithm = Algorithm::kTelaMalloc;
-      options.guided = guided;
-      Budget budget;
-      budget.SetNodeLimit(1500);
-      const auto answer = Place(problem, options, budget);
-      EXPECT_TRUE(answer.has_value());
-      steps += std::to_string(answer->nodes) + "/" + std::to_string(answer->stats.failures) + " ";
-    }
-    return steps;
-  };
-  GuidedOptions published_options;
-  published_options.heuristic_first = false;
-  const std::string published = steps_with(published_options);
-  const auto differs = [&](const char* part, auto change) {
-    GuidedOptions options = published_options;
-    change(options);
-    EXPECT_NE(steps_with(options), published) << part;
-  };
-  differs("heuristic_first", [](GuidedOptions& o) { o.heuristic_first = true; });
-  differs("phases", [](GuidedOptions& o) { o.phases = false; });
-  differs("conflict_backtracking", [](GuidedOptions& o) { o.conflict_backtracking = false; });
-  differs("carry_candidates", [](GuidedOptions& o) { o.carry_candidates = false; });
-  differs("section_load", [](GuidedOptions& o) { o.section_load = false; });
-  differs("most_candidates", [](GuidedOptions& o) { o.most_candidates = 3; });
-  differs("stuck_after", [](GuidedOptions& o) { o.stuck_after = 0; });
-  for (int k = 1; k < 5; ++k) {
-    differs("strategy",
-            [&](GuidedOptions& o) { o.strategy = static_cast<GuidedOptions::Strategy>(k); });
-  }
-  differs("skyline", [](GuidedOptions& o) { o.placement = GuidedOptions::Placement::kSkyline; });
-  differs("raised skyline",
-          [](GuidedOptions& o) { o.placement = GuidedOptions::Placement::kRaisedSkyline; });
 }
 
 TEST(Guided, EndsAtItsLimitAndWhenCancelled) {
   Problem problem = Generated(Family::kFull, 1, 40, 12, 1000);
-  for (const Algorithm algorithm : {Algorithm::kGuided, Algorithm::kTelaMalloc}) {
-    PlaceOptions options;
-    options.algorithm = algorithm;
-    Budget budget;
-    budget.SetNodeLimit(100);
-    const auto answer = Place(problem, options, budget);
-    ASSERT_TRUE(answer.has_value());
-    EXPECT_EQ(answer->nodes, 100);
-    EXPECT_EQ(answer->outcome, Outcome::kUnknown);
-    EXPECT_EQ(answer->stopped, StopReason::kBudget);
-    Budget cancelled;
-    cancelled.Cancel();
-    EXPECT_EQ(Place(problem, options, cancelled)->nodes, 0);
-  }
+  PlaceOptions options;
+  options.algorithm = Algorithm::kGuided;
+  Budget budget;
+  budget.SetNodeLimit(100);
+  const auto answer = Place(problem, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->nodes, 100);
+  EXPECT_EQ(answer->outcome, Outcome::kUnknown);
+  EXPECT_EQ(answer->stopped, StopReason::kBudget);
+  Budget cancelled;
+  cancelled.Cancel();
+  EXPECT_EQ(Place(problem, options, cancelled)->nodes, 0);
 }
 
 }  // namespace

@@ -31,16 +31,17 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 using Verdict = SearchAnswer::Verdict;
 using Complaint = std::optional<std::string>;
 
-// The switches, indexed so that a number stands for a combination.
-constexpr std::array kSwitches = {
-    &NicheOptions::lowest_first, &NicheOptions::waste_budget,   &NicheOptions::conflict_weights,
-    &NicheOptions::backjumping,  &NicheOptions::transpositions, &NicheOptions::restarts,
-    &NicheOptions::calm_runs,    &NicheOptions::beam,           &NicheOptions::identical_order,
-    &NicheOptions::widest_first, &NicheOptions::best_fit,       &NicheOptions::vectors};
+// The switches, so that a number can stand for a combination.
+constexpr std::array kSwitches = {&niche::Options::lowest_first,     &niche::Options::waste_budget,
+                                  &niche::Options::conflict_weights, &niche::Options::backjumping,
+                                  &niche::Options::transpositions,   &niche::Options::restarts,
+                                  &niche::Options::calm_runs,        &niche::Options::beam,
+                                  &niche::Options::identical_order,  &niche::Options::widest_first,
+                                  &niche::Options::best_fit,         &niche::Options::vectors};
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
-NicheOptions Combination(unsigned bits) {
-  NicheOptions options;
+niche::Options Combination(unsigned bits) {
+  niche::Options options;
   for (std::size_t s = 0; s < kSwitches.size(); ++s) options.*kSwitches[s] = (bits >> s & 1) != 0;
   return options;
 }
@@ -53,7 +54,7 @@ struct Tally {
 };
 
 struct Way {
-  NicheOptions options;
+  niche::Options options;
   std::uint64_t seed = 1;
   std::int64_t node_limit = kNoLimit;
 };
@@ -62,16 +63,16 @@ struct Way {
 Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& capacities,
                 const Way& way, Tally& tally) {
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, way.options, way.seed);
+  const auto search = niche::MakeSearch(instance, way.options, way.seed);
   for (const Bytes capacity : capacities) {
     const std::string where =
         " at " + std::to_string(capacity) + ", least " + std::to_string(least);
     Budget budget;
     // Most searches are interrupted once.
-    SearchAnswer answer = search.Search(capacity, 5, budget);
+    SearchAnswer answer = search->Decide({capacity, 5}, budget);
     if (answer.nodes > 5) return "more nodes than allowed" + where;
     if (answer.verdict == Verdict::kGaveUp) {
-      answer = search.Search(capacity, way.node_limit, budget);
+      answer = search->Decide({capacity, way.node_limit}, budget);
     }
     ++tally.searches;
     switch (answer.verdict) {
@@ -116,13 +117,13 @@ Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally
 std::optional<Bytes> LeastHeight(const Problem& problem, std::int64_t node_limit) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch canonical(instance, overlaps, {});
-  DisjunctiveSearch disjunctive(instance, overlaps);
+  const auto by_offset = canonical::MakeSearch(instance, overlaps, {});
+  const auto by_pairs = disjunctive::MakeSearch(instance, overlaps);
   for (Bytes capacity = MaxLiveLoad(problem).lower_bound;; ++capacity) {
     Budget budget;
     const SearchAnswer answer = overlaps.stackable
-                                    ? canonical.Search(capacity, nullptr, node_limit, budget)
-                                    : disjunctive.Search(capacity, node_limit / 10, budget);
+                                    ? by_offset->Decide({capacity, node_limit}, budget)
+                                    : by_pairs->Decide({capacity, node_limit / 10}, budget);
     if (answer.verdict == Verdict::kFound) return capacity;
     if (answer.verdict != Verdict::kImpossible) return std::nullopt;
   }
@@ -451,12 +452,12 @@ TEST(Niche, AnyCombinationOfSwitchesFindsPlantedPlans) {
 
 // ---- The same plan everywhere.
 
-SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const NicheOptions& options,
+SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const niche::Options& options,
                         std::int64_t node_limit = 20'000) {
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, options, 7);
+  const auto search = niche::MakeSearch(instance, options, 7);
   Budget budget;
-  return search.Search(capacity, node_limit, budget);
+  return search->Decide({capacity, node_limit}, budget);
 }
 
 // With and without vectors, in 32 and in 64 bits.
@@ -481,7 +482,7 @@ Complaint CompareKernels(const Problem& problem, Bytes capacity) {
   // The numbers themselves decide whether the table is full, so this test is left out across
   // widths.
   for (const bool transpositions : {true, false}) {
-    NicheOptions options;
+    niche::Options options;
     options.transpositions = transpositions;
     const SearchAnswer expected = SearchOnce(narrow, capacity, options, 3000);
     for (const bool vectors : {true, false}) {
@@ -563,7 +564,7 @@ INSTANTIATE_TEST_SUITE_P(
 // An option that is never read would leave every node count unchanged.
 TEST(Niche, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
-    if (kSwitches[s] == &NicheOptions::vectors) continue;
+    if (kSwitches[s] == &niche::Options::vectors) continue;
     bool changes = false;
     for (std::uint64_t seed = 1; seed <= 200 && !changes; ++seed) {
       const Problem problem = SmallFull(seed);
@@ -608,9 +609,9 @@ TEST(Niche, FollowsHints) {
     Problem problem = PlantedWithPlan(seed, plan);
     for (std::size_t b = 0; b < plan.size(); ++b) problem.buffers[b].hint = plan[b];
     const Instance instance = Compile(problem);
-    NicheSearch search(instance, {}, 1);
+    const auto search = niche::MakeSearch(instance, {}, 1);
     Budget budget;
-    const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
+    const auto answer = search->Decide({*problem.capacity, kNoLimit}, budget);
     ASSERT_EQ(answer.verdict, Verdict::kFound);
     EXPECT_EQ(answer.offsets, plan);
     EXPECT_EQ(answer.nodes, 200);
@@ -632,10 +633,10 @@ TEST(Niche, EndsAtItsNodeLimit) {
   const Instance instance = Compile(problem);
   for (const std::int64_t limit : {0, 1, 2, 999, 1000, 1001, 7777}) {
     for (const bool by_budget : {false, true}) {
-      NicheSearch search(instance, {}, 1);
+      const auto search = niche::MakeSearch(instance, {}, 1);
       Budget budget;
       if (by_budget) budget.SetNodeLimit(limit);
-      const auto answer = search.Search(*problem.capacity, by_budget ? kNoLimit : limit, budget);
+      const auto answer = search->Decide({*problem.capacity, by_budget ? kNoLimit : limit}, budget);
       EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
       EXPECT_EQ(answer.nodes, limit);
       EXPECT_EQ(budget.nodes_spent(), limit);
@@ -646,10 +647,10 @@ TEST(Niche, EndsAtItsNodeLimit) {
 TEST(Niche, CancelledBeforeTheStartVisitsNothing) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, {}, 1);
+  const auto search = niche::MakeSearch(instance, {}, 1);
   Budget budget;
   budget.Cancel();
-  const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
+  const auto answer = search->Decide({*problem.capacity, kNoLimit}, budget);
   EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
   EXPECT_EQ(answer.nodes, 0);
 }
@@ -658,12 +659,12 @@ TEST(Niche, TheTimeLimitEndsALongSearch) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
   for (const bool restarts : {false, true}) {
-    NicheOptions options;
+    niche::Options options;
     options.restarts = restarts;
-    NicheSearch search(instance, options, 1);
+    const auto search = niche::MakeSearch(instance, options, 1);
     Budget budget;
     budget.SetTimeLimit(0.02);
-    EXPECT_EQ(search.Search(*problem.capacity, kNoLimit, budget).verdict, Verdict::kGaveUp);
+    EXPECT_EQ(search->Decide({*problem.capacity, kNoLimit}, budget).verdict, Verdict::kGaveUp);
     EXPECT_TRUE(budget.Exhausted());
   }
 }
@@ -676,25 +677,25 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   parameters.steps = 60;
   const Problem problem = Generated(Family::kFull, parameters);
   const Instance instance = Compile(problem);
-  NicheSearch at_once(instance, {}, 1);
+  const auto at_once = niche::MakeSearch(instance, {}, 1);
   Budget budget;
-  const auto proof = at_once.Search(*problem.capacity, kNoLimit, budget);
+  const auto proof = at_once->Decide({*problem.capacity, kNoLimit}, budget);
   ASSERT_EQ(proof.verdict, Verdict::kImpossible);
-  NicheSearch search(instance, {}, 1);
+  const auto search = niche::MakeSearch(instance, {}, 1);
   const std::int64_t limit = proof.nodes / 4;
   std::int64_t nodes = 0;
   SearchAnswer answer;
   int calls = 0;
   while (answer.verdict == Verdict::kGaveUp && calls < 100) {
-    answer = search.Search(*problem.capacity, limit, budget);
+    answer = search->Decide({*problem.capacity, limit}, budget);
     nodes += answer.nodes;
     ++calls;
   }
   EXPECT_EQ(answer.verdict, Verdict::kImpossible);
   EXPECT_GT(calls, 1);
   EXPECT_LT(nodes, 5 * proof.nodes);
-  // A proof stays valid.
-  EXPECT_EQ(search.Search(*problem.capacity, proof.nodes, budget).verdict, Verdict::kImpossible);
+  // What is proved stays proved.
+  EXPECT_EQ(search->Decide({*problem.capacity, proof.nodes}, budget).verdict, Verdict::kImpossible);
 }
 
 // What holds for one capacity need not hold for another.
@@ -724,9 +725,9 @@ TEST(Niche, CapacitiesAreRoundedDownToTheCommonDivisor) {
 
 // ---- Size and depth.
 
-// Without restarts, the search goes as deep as there are buffers.
-NicheOptions WithoutRestarts() {
-  NicheOptions options;
+// Without restarts, so that they go as deep as there are buffers.
+niche::Options WithoutRestarts() {
+  niche::Options options;
   options.restarts = false;
   return options;
 }

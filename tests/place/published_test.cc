@@ -57,7 +57,7 @@ TEST_F(PublishedTables, MiniMallocsChallengesAreSolved) {
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_TRUE(ValidatePlacement(problem, *answer->best).has_value()) << names_[t];
+    EXPECT_TRUE(ValidatePlacement(problem, PlacementOf(*answer->best)).has_value()) << names_[t];
     nodes += answer->nodes;
   }
   EXPECT_EQ(nodes, 446'282);  // As docs/algorithms/exact.md says.
@@ -73,7 +73,7 @@ TEST_F(PublishedTables, ModelsArePlacedOptimally) {
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
     if (names_[t] == "inference_hmcos_darts_cifar.csv") {
-      EXPECT_LE(answer->best->height, 1'806'912);
+      EXPECT_LE(answer->best->height(), 1'806'912);
     } else {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal) << names_[t];
     }
@@ -89,8 +89,8 @@ TEST_F(PublishedTables, LargeTablesComeCloseToTheirLoad) {
     const auto answer = Place(tables[t].problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_LE(static_cast<double>(answer->best->height),
-              1.002 * static_cast<double>(answer->lower_bound))
+    EXPECT_LE(static_cast<double>(answer->best->height()),
+              1.002 * static_cast<double>(answer->height_bound))
         << names_[t];
   }
 }

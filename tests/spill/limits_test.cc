@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/cosma.h"
 #include "berth/place.h"
 #include "berth/spill.h"
 #include "spill/model.h"

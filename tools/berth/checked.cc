@@ -8,7 +8,7 @@
 #include "tools/berth/terminal.h"
 #include "tools/verify/verify.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 [[noreturn]] void Die(const std::string& fault) {
@@ -41,4 +41,4 @@ void VerifyOrDie(const PlanSubject& subject, const Counting& counting, const Pla
   VerifyOrDie(subject, counting, capacity, *answer.best);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

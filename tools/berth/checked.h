@@ -8,7 +8,7 @@
 #include "berth/graph.h"
 #include "berth/plan_io.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // Ends the process, with a message, unless the independent verifier agrees that `plan` is one of
 // `subject` within `capacity` (none: of any height; a capacity of the table itself does not count)
@@ -19,6 +19,6 @@ void VerifyOrDie(const PlanSubject& subject, const Counting& counting,
 // otherwise of any height.
 void VerifyOrDie(const PlanSubject& subject, const Counting& counting, const PlanAnswer& answer);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_CHECKED_H_

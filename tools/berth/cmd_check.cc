@@ -8,7 +8,7 @@
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct CheckArguments {
@@ -293,4 +293,4 @@ Command AddCheckCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

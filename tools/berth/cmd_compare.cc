@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/baselines.h"
+#include "berth/olla.h"
 #include "berth/plan.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // Of OLLA's program by itself, unless told otherwise: small graphs need less, and large ones would
@@ -86,17 +88,16 @@ struct OllaOrder {
 };
 Result<OllaOrder> FindOllaOrder(const Graph& graph, const SearchArguments& limits,
                                 bool& interrupted) {
-  Budget none;
-  none.Cancel();
-  const auto size = OrderByOlla(graph, {}, none);  // Counts its variables.
-  if (!size) return tl::unexpected(size.error());
   OllaOrder found;
-  if (size->variables > kMostVariables) {
-    found.missing = "too large: " + FormatCount(size->variables) + " variables";
+  const auto variables = CountOllaVariables(graph, {});
+  if (!variables) return tl::unexpected(variables.error());
+  if (*variables > kMostVariables) {
+    found.missing = "too large: " + FormatCount(*variables) + " variables";
     return found;
   }
   WatchedSearch search(limits);
-  const auto olla = search.Olla(graph, {});
+  const auto olla =
+      search.Within([&](Budget& budget) { return ScheduleByOlla(graph, {}, budget); });
   if (!olla) return tl::unexpected(olla.error());
   interrupted = search.interrupted();
   found.seconds = olla->plan.seconds;
@@ -140,7 +141,7 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
   std::optional<OllaOrder> olla;
   const double olla_limit = arguments.olla_limit.value_or(
       std::min(kOllaSeconds, arguments.search.time_limit.value_or(kOllaSeconds)));
-  if (olla_limit > 0 && !interrupted && HasOlla()) {
+  if (olla_limit > 0 && !interrupted && Info(Baseline::kIlp).available()) {
     SearchArguments limits = arguments.search;
     limits.time_limit = olla_limit;
     auto found = FindOllaOrder(model->graph, limits, interrupted);
@@ -187,7 +188,7 @@ Command AddCompareCommand(CLI::App& berth) {
   AddModel(*app, arguments->model);
   AddJson(*app, arguments->json);
   AddLimits(*app, arguments->search);
-  if (HasOlla()) {
+  if (Info(Baseline::kIlp).available()) {
     AddDuration(*app, "--olla-limit", arguments->olla_limit,
                 "For OLLA's integer program, where it is not too large for its solver; 0 leaves it "
                 "out. Default: 5s, or the time limit if that is less.")
@@ -203,4 +204,4 @@ Command AddCompareCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -9,7 +9,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostRows = 20;
@@ -309,4 +309,4 @@ Command AddDiffCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

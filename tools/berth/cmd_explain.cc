@@ -7,7 +7,7 @@
 #include "tools/berth/common.h"
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct ExplainArguments {
@@ -233,4 +233,4 @@ Command AddExplainCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

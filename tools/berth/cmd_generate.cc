@@ -8,15 +8,15 @@
 #include "tools/generate/graphs.h"
 #include "tools/generate/variant.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct GenerateArguments {
   std::string family;
-  GenerateParameters parameters;
-  GraphParameters graph;
+  internal::GenerateParameters parameters;
+  internal::GraphParameters graph;
   TableArguments original;  // Without a path: a family is wanted.
-  int drop_percent = VariantParameters{}.drop_percent;
+  int drop_percent = internal::VariantParameters{}.drop_percent;
   std::optional<Bytes> capacity;
   std::optional<Bytes> alignment;
   std::string output = "-";
@@ -33,19 +33,21 @@ std::string FamilyHelp(std::string_view family, std::string_view summary) {
 
 std::string FamiliesHelp() {
   std::string help;
-  for (const FamilyInfo& info : Families()) help += FamilyHelp(info.name, info.summary);
+  for (const internal::FamilyInfo& info : internal::Families())
+    help += FamilyHelp(info.name, info.summary);
   help += "Families of graphs:\n";
-  for (const GraphFamilyInfo& info : GraphFamilies()) help += FamilyHelp(info.name, info.summary);
+  for (const internal::GraphFamilyInfo& info : internal::GraphFamilies())
+    help += FamilyHelp(info.name, info.summary);
   return help;
 }
 
-Result<ExitCode> RunGraph(GraphFamily family, GenerateArguments arguments) {
+Result<ExitCode> RunGraph(internal::GraphFamily family, GenerateArguments arguments) {
   if (!arguments.plan.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--plan: the family " + arguments.family + " comes without a known plan");
   }
   arguments.graph.seed = arguments.parameters.seed;
-  const auto graph = GenerateGraph(family, arguments.graph);
+  const auto graph = internal::GenerateGraph(family, arguments.graph);
   if (!graph) return Fail(graph.error().code, "--" + graph.error().message);
   const auto written = WriteFile(arguments.output, WriteGraphJson(*graph));
   if (!written) return tl::unexpected(written.error());
@@ -56,7 +58,7 @@ Result<ExitCode> RunVariant(const GenerateArguments& arguments) {
   const auto original = Load(arguments.original);
   if (!original) return tl::unexpected(original.error());
   const auto variant =
-      MakeVariant(original->problem, {arguments.parameters.seed, arguments.drop_percent});
+      internal::MakeVariant(original->problem, {arguments.parameters.seed, arguments.drop_percent});
   if (!variant) return Fail(variant.error().code, "--" + variant.error().message);
   const auto written = WriteFile(arguments.output, WriteCsv(*variant));
   if (!written) return tl::unexpected(written.error());
@@ -78,17 +80,17 @@ Result<ExitCode> Run(GenerateArguments arguments) {
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");
   }
-  if (const auto graphs = GraphFamilyFromName(arguments.family)) {
+  if (const auto graphs = internal::GraphFamilyFromName(arguments.family)) {
     return RunGraph(*graphs, std::move(arguments));
   }
-  const auto family = FamilyFromName(arguments.family);
+  const auto family = internal::FamilyFromName(arguments.family);
   if (!family) {
     return Fail(ErrorCode::kInvalidOptions,
                 "there is no family '" + arguments.family + "'; berth generate --list names them");
   }
   if (arguments.capacity) arguments.parameters.capacity = *arguments.capacity;
   if (arguments.alignment) arguments.parameters.alignment = *arguments.alignment;
-  const auto generated = Generate(*family, arguments.parameters);
+  const auto generated = internal::Generate(*family, arguments.parameters);
   // The parameters go by the names of their flags.
   if (!generated) return Fail(generated.error().code, "--" + generated.error().message);
   if (!arguments.plan.empty()) {
@@ -110,7 +112,7 @@ Result<ExitCode> Run(GenerateArguments arguments) {
 Command AddGenerateCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("generate", "Make a table or a graph from a seed.");
   const auto arguments = std::make_shared<GenerateArguments>();
-  GenerateParameters& parameters = arguments->parameters;
+  internal::GenerateParameters& parameters = arguments->parameters;
   app->add_option("FAMILY", arguments->family, "One of the families listed below.");
   app->add_flag("--list", arguments->list, "List the families.");
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -171,4 +173,4 @@ Command AddGenerateCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

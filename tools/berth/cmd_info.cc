@@ -5,7 +5,7 @@
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct InfoArguments {
@@ -264,4 +264,4 @@ Command AddInfoCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

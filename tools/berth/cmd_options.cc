@@ -1,8 +1,9 @@
 // berth options -- docs/options.md, from the one table of options.
+#include "berth/baselines.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 // A vertical bar would end the cell.
@@ -38,6 +39,17 @@ std::string AlgorithmRows(const Algorithms& algorithms) {
   return text;
 }
 
+std::string BaselineRows() {
+  std::string text =
+      "\n| name | what it does | source | needs |\n"
+      "|---|---|---|---|\n";
+  for (const BaselineInfo& info : Baselines()) {
+    text += "| `" + Cell(info.name) + "` | " + Cell(info.summary) + " | " + Cell(info.source) +
+            " | " + (info.package.empty() ? "nothing" : Cell(info.package)) + " |\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string OptionsMarkdown() {
@@ -49,6 +61,11 @@ std::string OptionsMarkdown() {
          "\n"
          "## Placement\n" +
          OptionRows(Options()) + "\n### Algorithms\n" + AlgorithmRows(Algorithms()) +
+         "\n### Baselines\n"
+         "\n"
+         "Other people's methods, in the library `berth::baselines`. Settings are those of "
+         "`berth::BaselineOptions`.\n" +
+         BaselineRows() + OptionRows(BaselineSettings()) +
          "\n"
          "## Orders\n"
          "\n"
@@ -66,4 +83,4 @@ Command AddOptionsCommand(CLI::App& berth) {
           }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -5,7 +5,7 @@
 #include "tools/berth/remedies.h"
 #include "tools/berth/summary.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct PlaceArguments {
@@ -26,7 +26,6 @@ std::string ExplainCommand(const PlaceArguments& arguments) {
 
 Result<ExitCode> Run(const PlaceArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
-  BERTH_TRY(CheckAvailable(arguments.search.method));
   const Input input = BERTH_TRY(Load(arguments.table));
   WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
   const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
@@ -37,9 +36,6 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
                   answer,
                   {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
                   arguments.outputs};
-  if (arguments.search.method.solver) {
-    planned.provenance.method = std::string(MethodName(arguments.search.method));
-  }
   planned.interrupted = search.interrupted();
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
@@ -84,4 +80,4 @@ Command AddPlaceCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

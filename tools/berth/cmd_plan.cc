@@ -10,7 +10,7 @@
 #include "tools/berth/remedies.h"
 #include "tools/berth/summary.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct PlanArguments {
@@ -68,11 +68,6 @@ double ShareOfRemedies(const PlanArguments& arguments, const PlanOptions& option
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
-  if (arguments.search.method.solver) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--algorithm: berth plan places by Berth's own algorithms; write the table with "
-                "-o plan.csv and give it to berth place for others");
-  }
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
   WatchedSearch search(arguments.search, ShareOfRemedies(arguments, options, model.graph));
@@ -140,4 +135,4 @@ Command AddPlanCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -9,7 +9,7 @@
 #include "tools/berth/remedies.h"
 #include "tools/berth/summary.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct ScheduleArguments {
@@ -118,4 +118,4 @@ Command AddScheduleCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

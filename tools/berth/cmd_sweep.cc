@@ -19,7 +19,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/shard.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct SweepArguments {
@@ -30,7 +30,7 @@ struct SweepArguments {
   bool fixed_order = false;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
-  cli::Shard shard;
+  Shard shard;
   std::string output;
   std::string svg;
   std::string report;
@@ -356,7 +356,7 @@ Command AddSweepCommand(CLI::App& berth) {
               "For each point, such as 10s. Default: 50 s for all points of a model together, "
               "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "For each point.");
-  cli::AddShard(*app, arguments->shard, "Do only every N-th point, from the I-th on, such as 2/8.");
+  AddShard(*app, arguments->shard, "Do only every N-th point, from the I-th on, such as 2/8.");
   app->add_option("-o,--output", arguments->output,
                   "Write the points as CSV, each as it is done. Points that the file already has "
                   "are not done again.")
@@ -377,4 +377,4 @@ Command AddSweepCommand(CLI::App& berth) {
   return {app, [arguments] { return Run(*arguments); }};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -1,7 +1,7 @@
 // tools/berth/command.h -- what a subcommand is: flags, and what to do once they are read.
 //
 // Each cmd_*.cc adds one. A command that cannot do its work returns an Error, which main() prints
-// as the one line "berth: error: ..." before it exits with kBadInput; all other ends are ExitCodes.
+// as one line, "berth: error: ...", before it exits with kBadInput; all other ends are ExitCodes.
 #ifndef BERTH_TOOLS_BERTH_COMMAND_H_
 #define BERTH_TOOLS_BERTH_COMMAND_H_
 
@@ -11,7 +11,7 @@
 
 #include "berth/result.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 enum ExitCode : int {
   kDone = 0,
@@ -35,14 +35,12 @@ struct Command {
 [[nodiscard]] Command AddExplainCommand(CLI::App& berth);
 [[nodiscard]] Command AddInfoCommand(CLI::App& berth);
 [[nodiscard]] Command AddGenerateCommand(CLI::App& berth);
-[[nodiscard]] Command AddEncodeCommand(CLI::App& berth);
-[[nodiscard]] Command AddBenchCommand(CLI::App& berth);
 [[nodiscard]] Command AddSweepCommand(CLI::App& berth);
 [[nodiscard]] Command AddOptionsCommand(CLI::App& berth);
 
 // docs/options.md, made from berth::Options().
 [[nodiscard]] std::string OptionsMarkdown();
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_COMMAND_H_

@@ -22,7 +22,7 @@
 #include "tools/berth/help.h"
 #include "tools/verify/verify.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 [[noreturn]] void UsageError(const std::string& flag, const std::string& message) {
@@ -66,46 +66,27 @@ std::string GroupOf(std::string_view option_name) {
   return "Rules of the " + std::string(option_name.substr(0, dot)) + " search";
 }
 
-// Why SetOption() did not take `value`, in the words of the command line.
-std::string Refusal(const OptionInfo& info, const std::string& value) {
-  if (info.name == "algorithm") {
-    return UnknownAlgorithm(value, "--help lists them");
-  }
-  std::string text = Quoted(value) + " is not allowed; it must be ";
-  text += info.allowed;
-  return text;
-}
-
 // People need not say "on" (CompleteArguments()).
-bool IsSwitch(const OptionInfo& info) { return info.allowed == "on|off"; }
+constexpr std::string_view kSwitchValue = "[on|off]";
 
 // What --help puts behind the flag: the values, where there are few, else a word for them.
 std::string ValueName(const OptionInfo& info) {
   if (info.name == "algorithm") return "NAME";
-  if (IsSwitch(info)) return "[on|off]";
+  if (info.allowed == "on|off") return std::string(kSwitchValue);
   return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
 }
 
-void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& arguments) {
-  const std::string flag = FlagOf(info.name);
-  const auto set = [&arguments, info, flag](const std::string& value) {
-    if (info.name == "algorithm") {
-      const auto method = MethodFromName(value);
-      if (!method) UsageError(flag, Refusal(info, value));
-      arguments.method = *method;
-      arguments.options.algorithm = method->algorithm;
-    } else if (!SetOption(arguments.options, info.name, value)) {
-      UsageError(flag, Refusal(info, value));
-    }
-  };
+std::string HelpOf(const OptionInfo& info) {
   std::string sentence(info.sentence);
-  const std::string value_name = ValueName(info);
   if (info.name == "algorithm") sentence += " All are listed below.";
-  if (value_name == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
-  (sentence += " Default: ") += std::string(info.default_value) + ".";
-  app.add_option_function<std::string>(flag, set, sentence)
-      ->type_name(value_name)
-      ->group(GroupOf(info.name));
+  if (ValueName(info) == "VALUE") (sentence += " Allowed: ") += std::string(info.allowed) + ".";
+  return sentence + " Default: " + std::string(info.default_value) + ".";
+}
+
+std::vector<std::string> AlgorithmNames() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : Algorithms()) names.emplace_back(info.name);
+  return names;
 }
 
 }  // namespace
@@ -327,30 +308,30 @@ Result<Input> ParseTable(const TableArguments& arguments, std::string text) {
   return input;
 }
 
+void AddOptionFlag(CLI::App& app, const OptionInfo& info, const std::string& group,
+                   const std::function<bool(const std::string&)>& set) {
+  const std::string flag = FlagOf(info.name);
+  const auto checked = [info, flag, set](const std::string& value) {
+    if (set(value)) return;
+    if (info.name == "algorithm") {
+      UsageError(flag, UnknownAlgorithm(value, AlgorithmNames(), "--help lists them"));
+    }
+    UsageError(flag, Quoted(value) + " is not allowed; it must be " + std::string(info.allowed));
+  };
+  app.add_option_function<std::string>(flag, checked, HelpOf(info))
+      ->type_name(ValueName(info))
+      ->group(group);
+}
+
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without) {
   for (const OptionInfo& info : Options()) {
-    if (std::find(without.begin(), without.end(), info.name) == without.end()) {
-      AddPlaceOption(app, info, arguments);
-    }
+    if (std::find(without.begin(), without.end(), info.name) != without.end()) continue;
+    AddOptionFlag(app, info, GroupOf(info.name), [&arguments, info](const std::string& value) {
+      return SetOption(arguments.options, info.name, value).has_value();
+    });
   }
   AddLimits(app, arguments);
-  if (SolverRows().empty() || !without.empty()) return;
-  const auto set = [&arguments](const std::string& value) {
-    if (value != "on" && value != "off") {
-      UsageError("--cp-restarts", Quoted(value) + " is not allowed; it must be on|off");
-    }
-    arguments.method_options.cp_restarts = value == "on";
-  };
-  app.add_option_function<std::string>(
-         "--cp-restarts", set,
-         "Whether --algorithm cp starts again now and then, keeping what failed. Default: on.")
-      ->type_name("on|off")
-      ->group("Search");
-  app.add_option("--ilp-solver", arguments.method_options.ilp_solver,
-                 "What solves --algorithm ilp. Default: the first of them that this build has.")
-      ->type_name("cbc|highs")
-      ->group("Search");
 }
 
 void AddLimits(CLI::App& app, SearchArguments& arguments) {
@@ -363,8 +344,9 @@ void AddLimits(CLI::App& app, SearchArguments& arguments) {
       ->group("Search");
 }
 
-std::string UnknownAlgorithm(const std::string& name, const std::string& otherwise) {
-  const std::string nearest = Nearest(name, MethodNames());
+std::string UnknownAlgorithm(const std::string& name, const std::vector<std::string>& known,
+                             const std::string& otherwise) {
+  const std::string nearest = Nearest(name, known);
   return "there is no algorithm " + Quoted(name) + "; " +
          (nearest.empty() ? otherwise : "did you mean '" + nearest + "'?");
 }
@@ -381,9 +363,9 @@ std::vector<std::string> CompleteArguments(const CLI::App& berth,
     return arguments;
   }
   std::vector<std::string> switches;
-  for (const auto options : {Options(), ScheduleOptionTable()}) {
-    for (const OptionInfo& info : options) {
-      if (IsSwitch(info)) switches.push_back(FlagOf(info.name));
+  for (const CLI::App* command : berth.get_subcommands({})) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_type_name() == kSwitchValue) switches.push_back(option->get_name());
     }
   }
   std::vector<std::string> complete;
@@ -402,38 +384,25 @@ std::vector<std::string> CompleteArguments(const CLI::App& berth,
   return complete;
 }
 
+std::string AlgorithmHelp(std::string_view name, std::string_view text) {
+  constexpr std::size_t kIndent = 22;
+  std::string left(name);
+  left.resize(std::max(kIndent - 2, left.size() + 1), ' ');
+  return "  " + left + Wrap(text, TextWidth(), kIndent) + "\n";
+}
+
 std::string AlgorithmsHelp() {
   std::string help = "Algorithms:\n";
-  constexpr std::size_t kIndent = 22;
   for (const AlgorithmInfo& info : Algorithms()) {
-    std::string name(info.name);
-    name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
     std::string text(info.summary);
-    if (!info.source.empty()) {
-      text += " [";
-      text += info.source;
-      text += ']';
-    }
-    help += "  " + name + Wrap(text, TextWidth(), kIndent) + "\n";
-  }
-  const std::vector<SolverRow> solvers = SolverRows();
-  if (!solvers.empty()) help += "Other solvers, to compare with:\n";
-  for (const SolverRow& row : solvers) {
-    std::string name = row.name;
-    name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
-    const std::string engine =
-        row.engine.empty() ? "not in this build, needs " + row.package : row.engine;
-    help += "  " + name +
-            Wrap(row.summary + " [" + row.source + "; " + engine + "]", TextWidth(), kIndent) +
-            "\n";
+    if (!info.source.empty()) text += " [" + std::string(info.source) + "]";
+    help += AlgorithmHelp(info.name, text);
   }
   return help;
 }
 
 WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
-    : options_(arguments.options),
-      method_(arguments.method),
-      method_options_(arguments.method_options) {
+    : options_(arguments.options) {
   if (arguments.time_limit) {
     budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
     if (budget_.has_time_limit()) {
@@ -454,7 +423,7 @@ WatchedSearch::~WatchedSearch() {
 }
 
 Result<PlanAnswer> WatchedSearch::Place(const Problem& problem) {
-  auto answer = PlaceBy(method_, problem, options_, method_options_, budget_);
+  auto answer = berth::Place(problem, options_, budget_);
   progress_.Stop();
   return answer;
 }
@@ -482,10 +451,6 @@ Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) 
   auto plan = berth::Plan(graph, options, budget_);
   progress_.Stop();
   return plan;
-}
-
-Result<OllaAnswer> WatchedSearch::Olla(const Graph& graph, const OllaOptions& options) {
-  return OrderByOlla(graph, options, budget_);
 }
 
 PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {
@@ -559,4 +524,4 @@ ExitCode ExitCodeOf(Outcome outcome) {
   return kGaveUp;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

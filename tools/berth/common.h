@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,15 +17,15 @@
 
 #include "berth/budget.h"
 #include "berth/io.h"
+#include "berth/olla.h"
 #include "berth/place.h"
 #include "berth/plan.h"
 #include "berth/problem.h"
 #include "berth/schedule.h"
 #include "tools/berth/command.h"
-#include "tools/berth/method.h"
 #include "tools/berth/terminal.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 using Json = nlohmann::ordered_json;
 
@@ -119,13 +120,11 @@ struct Input {
 // Searches.
 
 struct SearchArguments {
-  PlaceOptions options;  // All but the algorithm.
-  Method method;
-  MethodOptions method_options;
+  PlaceOptions options;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
 };
-// --time-limit, --node-limit and a flag for each row of Options() but `without`.
+// --time-limit, --node-limit and a flag for each row of Options() except `without`.
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
 // --time-limit and --node-limit alone.
@@ -134,8 +133,16 @@ void AddLimits(CLI::App& app, SearchArguments& arguments);
 // "place --help".
 [[nodiscard]] std::vector<std::string> CompleteArguments(const CLI::App& berth,
                                                          std::vector<std::string> arguments);
-// "there is no algorithm 'x'; did you mean 'y'?", or `otherwise` where nothing is near.
-[[nodiscard]] std::string UnknownAlgorithm(const std::string& name, const std::string& otherwise);
+// A flag for one row of a table of options: --canonical-dominance for "canonical.dominance". `set`
+// takes its text, and gives false where that is not allowed.
+void AddOptionFlag(CLI::App& app, const OptionInfo& info, const std::string& group,
+                   const std::function<bool(const std::string&)>& set);
+// "there is no algorithm 'x'; did you mean 'y'?", or `otherwise` where no known name is near.
+[[nodiscard]] std::string UnknownAlgorithm(const std::string& name,
+                                           const std::vector<std::string>& known,
+                                           const std::string& otherwise);
+// One algorithm as --help lists it: its name, and `text` wrapped beside it.
+[[nodiscard]] std::string AlgorithmHelp(std::string_view name, std::string_view text);
 // All algorithms with their sources, for --help.
 [[nodiscard]] std::string AlgorithmsHelp();
 
@@ -154,8 +161,6 @@ class WatchedSearch {
   [[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, ScheduleOptions options);
   // Of the arguments, the placement's options count as well as the limits.
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
-  // OLLA's integer program; as OrderByOlla().
-  [[nodiscard]] Result<OllaAnswer> Olla(const Graph& graph, const OllaOptions& options);
   // For searches that have no name here: within the limits, and ended by Ctrl-C.
   template <typename Search>
   auto Within(Search search) {
@@ -170,7 +175,7 @@ class WatchedSearch {
     Budget after;
     if (budget_.has_time_limit()) after.SetTimeLimit(left);
     if (interrupted()) after.Cancel();
-    after.SetOnPoll([&] {
+    const internal::PollListener listener(after, [&] {
       if (interrupted()) after.Cancel();
     });
     return search(after);
@@ -182,8 +187,6 @@ class WatchedSearch {
   std::chrono::steady_clock::time_point deadline_;  // Where time is limited, of all there is to do.
   ProgressLine progress_;
   PlaceOptions options_;
-  const Method method_;
-  const MethodOptions method_options_;
 };
 
 // Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.
@@ -212,6 +215,6 @@ void PrintToStandardError(std::string_view text);
 // Fits, does not, or nobody knows.
 [[nodiscard]] ExitCode ExitCodeOf(Outcome outcome);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_COMMON_H_

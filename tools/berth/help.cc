@@ -5,7 +5,7 @@
 
 #include "tools/berth/terminal.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 struct Row {
@@ -43,13 +43,18 @@ std::string Flags(const CLI::Option& option) {
   return text;
 }
 
-std::string Usage(const CLI::App& app) {
+// "berth place": the command with the names of the program and of all commands above it.
+std::string PathOf(const CLI::App& app) {
   std::string path = app.get_name();
   for (const CLI::App* parent = app.get_parent(); parent != nullptr;
        parent = parent->get_parent()) {
     path = parent->get_name() + " " + path;
   }
-  std::string usage = Paint(Tone::kStrong, "Usage:") + " " + path;
+  return path;
+}
+
+std::string Usage(const CLI::App& app) {
+  std::string usage = Paint(Tone::kStrong, "Usage:") + " " + PathOf(app);
   if (!app.get_subcommands({}).empty()) return usage + " COMMAND ...\n";
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;
@@ -60,11 +65,14 @@ std::string Usage(const CLI::App& app) {
   return usage + " [OPTIONS]\n";
 }
 
-// The subcommand that was given, or berth itself.
-const CLI::App& Given(const CLI::App& berth) {
-  const auto given = berth.get_subcommands();
-  return given.empty() ? berth : *given.front();
+// The command that was given, the innermost where commands have commands, or the program itself.
+const CLI::App& Given(const CLI::App& program) {
+  const auto given = program.get_subcommands();
+  return given.empty() ? program : Given(*given.front());
 }
+
+// A program, or a command that is nothing without one of its own commands.
+bool NeedsCommand(const CLI::App& app) { return !app.get_subcommands({}).empty(); }
 
 bool IsFlag(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
@@ -74,20 +82,19 @@ std::string UnknownFlag(const CLI::App& app, std::string flag) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
-  const std::string where = app.get_parent() == nullptr ? "berth" : "berth " + app.get_name();
   const std::string nearest = Nearest(flag, known);
   return "unknown option '" + flag + "'; " +
-         (nearest.empty() ? "see " + where + " --help" : "did you mean '" + nearest + "'?");
+         (nearest.empty() ? "see " + PathOf(app) + " --help" : "did you mean '" + nearest + "'?");
 }
 
-std::string UnknownCommand(const CLI::App& berth, const std::string& word) {
+std::string UnknownCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known;
-  for (const CLI::App* app : berth.get_subcommands({})) {
-    if (!app->get_group().empty()) known.push_back(app->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) known.push_back(command->get_name());
   }
   const std::string nearest = Nearest(word, known);
   return "unknown command '" + word + "'; " +
-         (nearest.empty() ? "see berth --help" : "did you mean '" + nearest + "'?");
+         (nearest.empty() ? "see " + PathOf(app) + " --help" : "did you mean '" + nearest + "'?");
 }
 
 }  // namespace
@@ -173,26 +180,21 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
   return nearest;
 }
 
-std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error) {
-  const CLI::App& given = Given(berth);
-  const std::string where = given.get_parent() == nullptr ? "berth" : "berth " + given.get_name();
+std::string UsageMessage(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& given = Given(program);
   // An unknown word explains best what else went wrong, so it comes first.
   std::vector<std::string> unknown = given.remaining();
-  if (unknown.empty()) unknown = berth.remaining(true);
+  if (unknown.empty()) unknown = program.remaining(true);
   const auto flag = std::find_if(unknown.begin(), unknown.end(), IsFlag);
   if (flag != unknown.end()) return UnknownFlag(given, *flag);
-  if (!unknown.empty() && given.get_parent() == nullptr) {
-    return UnknownCommand(berth, unknown.front());
-  }
-  if (!unknown.empty()) {
-    return "unexpected argument '" + unknown.front() + "'; see " + where + " --help";
-  }
-  const std::string help = "; see " + where + " --help";
+  if (!unknown.empty() && NeedsCommand(given)) return UnknownCommand(given, unknown.front());
+  const std::string help = "; see " + PathOf(given) + " --help";
+  if (!unknown.empty()) return "unexpected argument '" + unknown.front() + "'" + help;
   // Errors about one option begin with its name.
   const std::string what = error.what();
   const std::string name = what.substr(0, what.find_first_of(": "));
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    if (given.get_parent() == nullptr) return "a command is missing" + help;
+    if (NeedsCommand(given)) return "a command is missing" + help;
     return name + " is missing" + help;
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
@@ -208,4 +210,4 @@ std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error) {
   return what;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace berth::internal {
+namespace berth::cli {
 
 // Usage first, one line for each flag with its text wrapped beside it, examples last.
 class HelpFormatter : public CLI::FormatterBase {
@@ -21,8 +21,8 @@ class HelpFormatter : public CLI::FormatterBase {
                                   const std::vector<std::string>& candidates);
 
 // One sentence about what is wrong with the command line.
-[[nodiscard]] std::string UsageMessage(const CLI::App& berth, const CLI::ParseError& error);
+[[nodiscard]] std::string UsageMessage(const CLI::App& program, const CLI::ParseError& error);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_HELP_H_

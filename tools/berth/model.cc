@@ -8,7 +8,7 @@
 #include "tools/berth/command.h"
 #include "tools/berth/help.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostUnplanned = 8;
@@ -296,4 +296,4 @@ std::vector<std::string> NotesOf(const Model& model) {
   return notes;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

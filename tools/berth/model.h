@@ -13,7 +13,7 @@
 #include "berth/schedule.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 struct ModelArguments {
   std::string path;
@@ -72,6 +72,6 @@ struct Model {
 // `text` on one line of at most `width` columns, its middle left out where it is longer.
 [[nodiscard]] std::string Abridged(std::string_view text, std::size_t width);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_MODEL_H_

@@ -2,7 +2,7 @@
 
 #include "tools/berth/model.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 std::string OperatorName(const Graph& graph, OperatorIndex v) {
@@ -82,4 +82,4 @@ Json PeakJson(const Peak& peak, const Graph& graph, const Order& order) {
   return json;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

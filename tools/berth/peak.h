@@ -9,13 +9,13 @@
 #include "berth/graph.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // A table of at most `most` rows under a heading.
 [[nodiscard]] std::string PeakText(const Peak& peak, const Graph& graph, const Order& order,
                                    std::size_t most);
 [[nodiscard]] Json PeakJson(const Peak& peak, const Graph& graph, const Order& order);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_PEAK_H_

@@ -1,6 +1,6 @@
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   if (!answer.best) return "";
@@ -18,4 +18,4 @@ std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
          FormatBytesExactly(answer.best->height());
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

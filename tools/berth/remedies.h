@@ -8,7 +8,7 @@
 #include "berth/page.h"
 #include "tools/berth/common.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // Of a time limit, for the remedies of a page.
 inline constexpr double kShareOfRemedies = 0.25;
@@ -26,6 +26,6 @@ void AddAdvice(WatchedSearch& search, PageOptions& page, Look look) {
 // What the page says of the verifier, which has accepted what is shown.
 [[nodiscard]] std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_REMEDIES_H_

@@ -27,8 +27,8 @@ CLI::Option* AddShard(CLI::App& app, Shard& shard, const std::string& descriptio
   const auto set = [&shard](const std::string& text) {
     const std::optional<Shard> parsed = ParseShard(text);
     if (!parsed) {
-      throw CLI::ValidationError(
-          "--shard", "'" + internal::OneLine(text) + "' is not such as 2/8, the second of eight");
+      throw CLI::ValidationError("--shard",
+                                 "'" + OneLine(text) + "' is not such as 2/8, the second of eight");
     }
     shard = *parsed;
   };

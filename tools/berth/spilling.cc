@@ -5,7 +5,7 @@
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 Result<PlanAnswer> SolveSpills(const Graph& graph, const Counting& counting, Bytes capacity,
                                std::vector<Order> orders, bool fixed_order, Budget& budget,
@@ -23,4 +23,4 @@ Result<PlanAnswer> SolveSpills(const Graph& graph, const Counting& counting, Byt
   return answer;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

@@ -7,7 +7,7 @@
 #include "berth/place.h"
 #include "berth/spill.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // The search for one capacity from `orders`, or for the first of these alone. `place` is how
 // addresses are found. The process ends if the verifier rejects the plan.
@@ -16,6 +16,6 @@ namespace berth::internal {
                                              bool fixed_order, Budget& budget,
                                              const PlaceOptions& place = {});
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_SPILLING_H_

@@ -7,11 +7,11 @@
 #include "berth/plan.h"
 #include "berth/report.h"
 #include "src/base/try.h"
-#include "src/io/plan_json.h"
+#include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/remedies.h"
 
-namespace berth::internal {
+namespace berth::cli {
 namespace {
 
 constexpr std::size_t kRowsAtPeak = 10;
@@ -514,7 +514,7 @@ Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search) {
 
 Json SummaryJson(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
-  Json json = PlanHead(planned.subject, answer, planned.provenance);
+  Json json = internal::PlanHead(planned.subject, answer, planned.provenance);
   if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
   if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
   json["seconds"] = answer.seconds;
@@ -607,4 +607,4 @@ ExitCode Conclude(const Planned& planned) {
   return code;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::cli

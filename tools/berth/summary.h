@@ -14,7 +14,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/peak.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 // A plan, or the failure to find one, with all that its command knows of it.
 struct Planned {
@@ -57,6 +57,6 @@ struct Planned {
 // Prints the summary, unless a file took standard output, and says how the command ends.
 [[nodiscard]] ExitCode Conclude(const Planned& planned);
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_SUMMARY_H_

@@ -21,7 +21,7 @@
 #include "berth/place.h"
 #include "berth/problem.h"
 
-namespace berth::internal {
+namespace berth::cli {
 
 [[nodiscard]] bool IsTerminal(std::FILE* stream);
 // Columns to wrap text at: those of the terminal, at most 100; 100 where there is no terminal.
@@ -110,6 +110,6 @@ class ProgressLine {
   std::thread thread_;  // Last: it uses all of the above.
 };
 
-}  // namespace berth::internal
+}  // namespace berth::cli
 
 #endif  // BERTH_TOOLS_BERTH_TERMINAL_H_

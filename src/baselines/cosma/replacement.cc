@@ -18,7 +18,8 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
-#include "berth/spill.h"
+#include "base/try.h"
+#include "berth/cosma.h"
 #include "spill/model.h"
 
 namespace berth {
@@ -256,12 +257,8 @@ class Arena {
 
 Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Counting& counting,
                                 Bytes capacity, Replacement rule) {
-  if (auto valid = ValidateOrder(graph, order); !valid) {
-    return tl::unexpected<Error>(valid.error());
-  }
-  if (auto valid = ValidateTraffic(graph, counting); !valid) {
-    return tl::unexpected<Error>(valid.error());
-  }
+  BERTH_TRY(ValidateOrder(graph, order));
+  BERTH_TRY(ValidateTraffic(graph, counting));
   const LeastMemory least = FindLeastMemory(graph, counting);
   if (least.bytes > capacity) {
     return Fail(ErrorCode::kInvalidOptions, "operator \"" + graph.operators[least.op].name +

@@ -564,30 +564,11 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
   return answer;
 }
 
-Problem PreplacePyramid(Problem problem) {
-  Step first = std::numeric_limits<Step>::min();
-  Step end = std::numeric_limits<Step>::max();
-  Bytes base = 0;
-  std::vector<bool> processed(problem.buffers.size(), false);
-  for (;;) {
-    std::size_t widest = problem.buffers.size();
-    for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
-      const Buffer& buffer = problem.buffers[b];
-      if (processed[b] || buffer.start < first || buffer.end > end || buffer.offset) continue;
-      if (widest == problem.buffers.size() ||
-          buffer.end - buffer.start > problem.buffers[widest].end - problem.buffers[widest].start) {
-        widest = b;
-      }
-    }
-    if (widest == problem.buffers.size()) return problem;
-    Buffer& buffer = problem.buffers[widest];
-    base = (base + buffer.alignment - 1) / buffer.alignment * buffer.alignment;
-    buffer.offset = base;
-    base += buffer.size;
-    first = buffer.start;
-    end = buffer.end;
-    processed[widest] = true;
-  }
+Result<std::int64_t> CountOllaVariables(const Graph& graph, const OllaOptions& options) {
+  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
+  if (graph.operators.empty()) return 0;
+  const internal::Dataflow dataflow(graph, options.early_updates);
+  return internal::Program(graph, dataflow, options).CountVariables();
 }
 
 }  // namespace berth

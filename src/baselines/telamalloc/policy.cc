@@ -19,7 +19,7 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Policy::Policy(const Instance& instance, const GuidedOptions& options)
+Policy::Policy(const Instance& instance, const TelaMallocOptions& options)
     : instance_(instance), options_(options) {
   const std::size_t n = instance.num_buffers();
   contention_.assign(n, 0);
@@ -55,7 +55,7 @@ Policy::Policy(const Instance& instance, const GuidedOptions& options)
   MakeParts();
 }
 
-// What the order goes by. Size times lifetime need not fit in 64 bits; it is rounded the same way
+// The key of an order. Size times lifetime need not fit in 64 bits; it is rounded the same way
 // on every machine.
 double Policy::Measure(Block b, std::size_t order) const {
   const BufferIndex at(b);
@@ -119,7 +119,7 @@ void Policy::MakePhases(std::int32_t part) {
   const std::int32_t from = part_begin_[At(part)];
   const std::int32_t to = part_begin_[At(part) + 1];
   if (from == to) return;
-  if (!options_.phases || options_.strategy != GuidedOptions::Strategy::kCandidates) {
+  if (!options_.phases || options_.strategy != TelaMallocOptions::Strategy::kCandidates) {
     for (std::int32_t k = from; k < to; ++k) {
       phase_of_[At(blocks_[At(k)])] = static_cast<std::int32_t>(phases_.size());
     }
@@ -189,7 +189,7 @@ Policy::Block Policy::First(std::int32_t phase, std::size_t order) {
 }
 
 Policy::Block Policy::Next(Cursor& cursor, std::int32_t last_phase) {
-  using Strategy = GuidedOptions::Strategy;
+  using Strategy = TelaMallocOptions::Strategy;
   if (options_.strategy != Strategy::kCandidates) {
     const std::size_t order = options_.strategy == Strategy::kLifetime ? 0
                               : options_.strategy == Strategy::kSize   ? 1

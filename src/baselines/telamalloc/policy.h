@@ -1,19 +1,19 @@
 // baselines/telamalloc/policy.h -- which block next: TelaMalloc's candidates, phases and parts.
 //
-// A part is a range of time that no buffer crosses the borders of; parts have nothing to do with
+// A part is a range of time that no buffer crosses the borders of; parts are independent of
 // each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
 //
 //     load
-//     100 % |      ##                       Blocks that are live where the load reaches 100 %
-//      90 % |      ##       #               of capacity are one phase for each such range of
-//      80 % |     ####      ##              time; of the rest, those where it reaches 90 % are
-//      70 % |  ######## #  ####             the next phases, and so on (Figure 9).
+//     100 % |      ##                     Blocks that are live where the load reaches 100 % of the
+//      90 % |      ##       #             capacity are one phase for each such range of time; of
+//      80 % |     ####      ##            the rest, those where it reaches 90 % are the next
+//      70 % |  ######## #  ####           phases, and so on (Figure 9).
 //           +---------------------> time
 //
 // At a decision point the candidates are the longest lived, the largest and the largest block in
 // size times lifetime: of the phase of the last block, then of the other phases in order. Nothing
-// is ever sorted or searched through on the way: each phase has its blocks in three orders and
-// keeps how far each is used up, with a trail to go back.
+// is sorted or searched during the search: each phase has its blocks in three orders and records
+// how far each is used up, with a trail to go back.
 #ifndef BERTH_BASELINES_TELAMALLOC_POLICY_H_
 #define BERTH_BASELINES_TELAMALLOC_POLICY_H_
 
@@ -22,9 +22,11 @@
 #include <vector>
 
 #include "base/random.h"
+#include "baselines/telamalloc/options.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/learning/engine.h"
+#include "place/learning/options.h"
 
 namespace berth::internal {
 
@@ -34,7 +36,7 @@ class Policy {
   static constexpr Block kNoBlock = -1;
 
   // `instance` must outlive the policy.
-  Policy(const Instance& instance, const GuidedOptions& options);
+  Policy(const Instance& instance, const TelaMallocOptions& options);
 
   // Phases depend on the capacity. All blocks are unplaced again.
   void Start(Bytes capacity);
@@ -97,7 +99,7 @@ class Policy {
   void Set(std::int32_t& where, std::int32_t value);
 
   const Instance& instance_;
-  const GuidedOptions options_;
+  const TelaMallocOptions options_;
   Bytes capacity_ = 0;
 
   std::vector<Bytes> contention_;

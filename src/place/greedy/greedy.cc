@@ -12,15 +12,10 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "baselines/allocators/allocator.h"
 #include "place/greedy/packer.h"
 
 namespace berth::internal {
 namespace {
-
-bool IsAllocator(Algorithm algorithm) {
-  return algorithm == Algorithm::kBfc || algorithm == Algorithm::kPytorchCaching;
-}
 
 Rule RuleOf(Algorithm algorithm) {
   switch (algorithm) {
@@ -106,13 +101,7 @@ std::vector<Member> Members(const Instance& instance, bool use_hints) {
 
 }  // namespace
 
-Result<std::vector<Bytes>> PlaceGreedy(const Problem& problem, const Instance& instance,
-                                       Algorithm algorithm) {
-  if (IsAllocator(algorithm)) {
-    auto run = RunAllocator(problem, algorithm);
-    if (!run) return tl::unexpected<Error>(std::move(run.error()));
-    return std::move(run->offsets);
-  }
+std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm) {
   return Packer(instance).Pack(RuleOf(algorithm), /*use_hints=*/true)->offsets;
 }
 

@@ -1,8 +1,8 @@
 // place/greedy/greedy.h -- placement one buffer at a time, without a second thought.
 //
 // The algorithms that compilers and runtimes use today, each as its source describes it, and the
-// fast first step of Berth's own default. packer.h explains those that plan, allocator.h those that
-// simulate a run-time allocator; docs/algorithms/greedy.md shows what they achieve.
+// fast first step of Berth's own default. packer.h explains them; docs/algorithms/greedy.md shows what
+// they achieve.
 #ifndef BERTH_PLACE_GREEDY_GREEDY_H_
 #define BERTH_PLACE_GREEDY_GREEDY_H_
 
@@ -15,12 +15,9 @@
 
 namespace berth::internal {
 
-// Runs one greedy algorithm (kContention ... kPytorchCaching) on a compiled problem.
-// Error: kUnsupported, naming the buffer, where the algorithm cannot honour a pin, an alignment or
-// gaps. Only algorithms that simulate a run-time allocator refuse anything; all others place pinned
-// buffers first and the rest around them, which always works when there is no limit to the height.
-[[nodiscard]] Result<std::vector<Bytes>> PlaceGreedy(const Problem& problem,
-                                                     const Instance& instance, Algorithm algorithm);
+// The offsets that one greedy algorithm (kContention ... kXlaBestFit) gives. Pinned buffers come
+// first and the rest around them, which always works when there is no limit to the height.
+[[nodiscard]] std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm);
 
 // The lowest plan of several of them, hints honoured where that costs nothing; of equally low ones
 // that of the first. `stop_at`: a height at which to stop looking. Ends early, but never before the

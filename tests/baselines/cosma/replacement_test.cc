@@ -1,0 +1,43 @@
+// The replacement rules that COSMA compares with.
+#include <gtest/gtest.h>
+
+#include "berth/cosma.h"
+#include "testing/random_graph.h"
+#include "testing/spill_oracle.h"
+#include "tests/graph/build.h"
+
+namespace berth::internal {
+namespace {
+
+TEST(Replacement, IsNoBetterThanTheLeastTraffic) {
+  int worse = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 5;
+    knobs.max_operators = 8;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    knobs.alignment_chance = 0;
+    const Graph graph = RandomGraph(seed, knobs);
+    const Counting counting = {seed % 2 == 0, seed % 3 == 0};
+    const Bytes capacity = FindLeastMemory(graph, counting).bytes;
+    const Order order = RandomOrder(graph, seed);
+    const auto least = OracleTraffic(graph, capacity, counting, &order);
+    for (const Replacement rule : {Replacement::kBelady, Replacement::kGreedy}) {
+      const auto traffic = ReplaceOneByOne(graph, order, counting, capacity, rule);
+      ASSERT_TRUE(traffic.has_value()) << traffic.error().message;
+      EXPECT_GE(traffic->avoidable(), *least);
+      worse += traffic->avoidable() > *least ? 1 : 0;
+    }
+  }
+  EXPECT_GT(worse, 10);
+  const Build build = OneSpill();
+  const auto too_small =
+      ReplaceOneByOne(build.graph, ProgramOrder(build.graph), {}, 11, Replacement::kBelady);
+  ASSERT_FALSE(too_small.has_value());
+  EXPECT_NE(too_small.error().message.find("\"join\" needs 12 bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth::internal

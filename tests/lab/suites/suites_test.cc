@@ -1,0 +1,436 @@
+// berth-lab suite: every experiment of every paper runs, says what it did and keeps its files.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "berth/io.h"
+#include "tests/graph/build.h"
+#include "tests/lab/lab_process.h"
+#include "tools/lab/method.h"
+
+namespace berth::lab {
+namespace {
+
+using Json = nlohmann::json;
+
+using Fields = std::map<std::string, std::string>;  // By column.
+
+class SuitesTest : public cli::CommandTest {
+ protected:
+  [[nodiscard]] std::set<std::string> Files() const {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("out"))) {
+      files.insert(entry.path().filename().string());
+    }
+    return files;
+  }
+  // The rows of a CSV file without quotes, the header first.
+  [[nodiscard]] std::vector<std::vector<std::string>> Csv(const std::string& name) const {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(Read(Path("out/" + name)));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream fields(line + ",");
+      rows.emplace_back();
+      for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+      EXPECT_EQ(rows.back().size(), rows.front().size()) << line;
+    }
+    return rows;
+  }
+  // The one row of a CSV file that has all fields of `key` holds all fields of `expected`.
+  void ExpectRow(const std::string& name, const Fields& key, const Fields& expected) const {
+    SCOPED_TRACE(name);
+    const auto rows = Csv(name);
+    const auto has = [&](const std::vector<std::string>& row, const std::string& column,
+                         const std::string& value) {
+      const auto at = std::find(rows[0].begin(), rows[0].end(), column);
+      return at != rows[0].end() && row[static_cast<std::size_t>(at - rows[0].begin())] == value;
+    };
+    int found = 0;
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      if (!std::all_of(key.begin(), key.end(),
+                       [&](const auto& field) { return has(rows[r], field.first, field.second); }))
+        continue;
+      ++found;
+      for (const auto& [column, value] : expected) {
+        EXPECT_TRUE(has(rows[r], column, value))
+            << column << " is not " << value << " in " << testing::PrintToString(rows[r]);
+      }
+    }
+    EXPECT_EQ(found, 1) << testing::PrintToString(key);
+  }
+  [[nodiscard]] ProcessResult Run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"suite"});
+    arguments.insert(arguments.end(), {"--quick", "-o", Path("out")});
+    return Lab(arguments);
+  }
+};
+
+// A folder of published inputs; empty where BERTH_DATA names none.
+std::string PublishedData(const std::string& folder) {
+  const char* const data = std::getenv("BERTH_DATA");
+  return data == nullptr ? std::string() : std::string(data) + "/" + folder;
+}
+
+TEST_F(SuitesTest, TelaMallocQuickly) {
+  const ProcessResult result = Run({"telamalloc"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_error, "");
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  EXPECT_EQ(Files(), (std::set<std::string>{
+                         "telamalloc-conditions.json", "telamalloc-figure12.svg",
+                         "telamalloc-figure13-ratios.csv", "telamalloc-figure13.csv",
+                         "telamalloc-figure13.svg", "telamalloc-figure14-failures.csv",
+                         "telamalloc-figure14-failures.svg", "telamalloc-figure14-runs.csv",
+                         "telamalloc-figure14-steps.csv", "telamalloc-figure14-steps.svg",
+                         "telamalloc-figure19.csv", "telamalloc-figure19.svg",
+                         "telamalloc-table1.csv", "telamalloc-table2.csv"}));
+  // One step per buffer, as nothing fails.
+  const auto table1 = Csv("telamalloc-table1.csv");
+  ASSERT_EQ(table1.size(), 4U);
+  EXPECT_EQ(table1[1][0], "non-overlapping-1K");
+  EXPECT_EQ(table1[1][1], "1000");
+  EXPECT_EQ(table1[3][1], "100");
+  // The least memory, proved, and what the heuristic and the best greedy algorithm need of it.
+  ExpectRow("telamalloc-table2.csv", {{"benchmark", "network-80-2"}},
+            {{"buffers", "80"},
+             {"least_bytes", "1048561"},
+             {"least_proved", "1"},
+             {"heuristic_ratio", "1.02374"},
+             {"greedy_ratio", "1"}});
+  ExpectRow("telamalloc-figure13.csv", {{"input", "network-160-4"}, {"algorithm", "auto"}},
+            {{"least_bytes", "1048560"}, {"capacity_bytes", "1153416"}, {"status", "solved"}});
+  ExpectRow("telamalloc-figure13-ratios.csv", {{"algorithm", "TelaMalloc"}},
+            {{"median_ratio_to_telamalloc", "1"}});
+  // 2,000 steps each.
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}},
+            {{"inputs", "44"},
+             {"candidates", "2"},
+             {"size", "14"},
+             {"area", "6"},
+             {"lifetime", "8"},
+             {"lowest", "3"},
+             {"guided", "0"}});
+  ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "TelaMalloc"}},
+            {{"solved", "42"}, {"failed_before_it", "1"}, {"steps", "6156"}});
+  ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "Berth guided"}},
+            {{"solved", "44"}, {"steps", "2726"}});
+  ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
+            {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
+  // Nothing is lower than the least.
+  for (const auto& row : Csv("telamalloc-table2.csv")) {
+    if (row[0] == "benchmark") continue;
+    EXPECT_GE(std::stod(row[4]), 1) << row[0];
+    EXPECT_GE(std::stod(row[6]), 1) << row[0];
+  }
+  const Json conditions = Json::parse(Read(Path("out/telamalloc-conditions.json")));
+  EXPECT_EQ(conditions.at("experiments").size(), 5U);
+  const Json& table1_conditions = conditions.at("experiments").at("table1");
+  EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
+  EXPECT_EQ(table1_conditions.at("steps"), nullptr);
+  // An experiment that is run again replaces its own conditions alone.
+  ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
+  const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
+  EXPECT_EQ(joined.at("experiments").size(), 5U);
+  EXPECT_EQ(joined.at("experiments").at("table1").at("steps"), 7);
+}
+
+// All strategies on all inputs; the sums are those of the runs.
+TEST_F(SuitesTest, CountsFailuresOfStrategies) {
+  const ProcessResult result =
+      Run({"telamalloc", "--only", "figure14", "--steps", "500", "--jobs", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto runs = Csv("telamalloc-figure14-runs.csv");
+  const auto failures = Csv("telamalloc-figure14-failures.csv");
+  const std::vector<std::string> all = failures.back();
+  ASSERT_EQ(all[0], "all");
+  ASSERT_EQ(runs.size() - 1, 6 * std::stoul(all[1]));
+  const std::vector<std::string> strategies = {"candidates", "size",   "area",
+                                               "lifetime",   "lowest", "guided"};
+  for (std::size_t s = 0; s < strategies.size(); ++s) {
+    const auto failed = std::count_if(runs.begin() + 1, runs.end(), [&](const auto& row) {
+      return row[5] == strategies[s] && row[6] != "solved";
+    });
+    EXPECT_EQ(std::to_string(failed), all[2 + s]) << strategies[s];
+    EXPECT_EQ(failures[0][2 + s], strategies[s]);
+  }
+  // The same counts with one run at a time.
+  const std::string with_two = Read(Path("out/telamalloc-figure14-failures.csv"));
+  ASSERT_EQ(Run({"telamalloc", "--only", "figure14", "--steps", "500", "--jobs", "1"}).exit_code,
+            0);
+  EXPECT_EQ(Read(Path("out/telamalloc-figure14-failures.csv")), with_two);
+}
+
+TEST_F(SuitesTest, MiniMallocQuickly) {
+  const ProcessResult result = Run({"minimalloc"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(Files(),
+            (std::set<std::string>{"minimalloc-conditions.json", "minimalloc-figure10-runs.csv",
+                                   "minimalloc-figure10-solved.svg",
+                                   "minimalloc-figure10-times.svg", "minimalloc-figure10.csv",
+                                   "minimalloc-figure8.csv", "minimalloc-figure8.svg",
+                                   "minimalloc-figure9-shares.csv", "minimalloc-figure9.csv",
+                                   "minimalloc-figure9.svg", "minimalloc-table2.csv"}));
+  // Algorithms that the build lacks have their rows too.
+  const auto figure8 = Csv("minimalloc-figure8.csv");
+  std::set<std::string> algorithms;
+  for (const auto& row : figure8) algorithms.insert(row[5]);
+  EXPECT_TRUE(algorithms.contains("ilp"));
+  EXPECT_TRUE(algorithms.contains("csp"));
+  ExpectRow("minimalloc-figure8.csv", {{"input", "network-80-2"}, {"algorithm", "niche"}},
+            {{"least_bytes", "1048561"}, {"capacity_bytes", "1153418"}, {"status", "solved"}});
+  EXPECT_EQ(Csv("minimalloc-figure9.csv").size(),
+            1 + 6U * 3 * 7);  // Tables, capacities, algorithms.
+  ExpectRow("minimalloc-figure9-shares.csv", {{"algorithm", "Berth niche"}},
+            {{"within_limit", "1"}});
+  for (const char* buffers : {"20", "40", "60"}) {
+    ExpectRow("minimalloc-figure10.csv", {{"buffers", buffers}},
+              {{"instances", "1"}, {"canonical_solved", "1"}, {"niche_solved", "1"}});
+  }
+  // Instead of the published tables, packings.
+  ExpectRow("minimalloc-table2.csv", {{"input", "planted-120-1"}, {"algorithm", "niche"}},
+            {{"buffers", "120"},
+             {"least_bytes", "1006632"},
+             {"capacity_bytes", "1048576"},
+             {"status", "solved"}});
+}
+
+// The published tables have a capacity of 1 MiB; MiniMalloc solves all, and neither the ILP nor
+// TelaMalloc solves any (Table 2 of the paper).
+TEST_F(SuitesTest, MiniMallocOnThePublishedTables) {
+  const std::string data = PublishedData("buffers");
+  if (!std::filesystem::is_directory(data + "/challenging")) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with buffers/challenging";
+  }
+  const ProcessResult result =
+      Lab({"suite", "minimalloc", "--only", "table2", "--inputs", "3", "--rounds", "1",
+           "--time-limit", "2s", "--data", data, "-o", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  for (const auto& [input, buffers] :
+       Fields{{"challenging-A", "154"}, {"challenging-B", "170"}, {"challenging-C", "203"}}) {
+    for (const char* algorithm : {"canonical", "niche", "auto"}) {
+      ExpectRow("minimalloc-table2.csv", {{"input", input}, {"algorithm", algorithm}},
+                {{"buffers", buffers}, {"capacity_bytes", "1048576"}, {"status", "solved"}});
+    }
+  }
+  ExpectRow("minimalloc-table2.csv", {{"input", "challenging-A"}, {"algorithm", "telamalloc"}},
+            {{"least_bytes", "1048576"}, {"least_proved", "1"}, {"status", "no plan"}});
+}
+
+TEST_F(SuitesTest, CosmaQuickly) {
+  const ProcessResult result = Run({"cosma", "--time-limit", "5s"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  std::set<std::string> files = {"cosma-conditions.json"};
+  for (const std::string experiment : {"figure3", "figure4", "training"}) {
+    for (const std::string end : {".csv", "-reduction.csv", ".svg"}) {
+      files.insert("cosma-" + experiment + end);
+    }
+  }
+  EXPECT_EQ(Files(), files);
+  const auto rows = Csv("cosma-figure3.csv");
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) -
+                                    rows[0].begin());
+  };
+  ASSERT_EQ(rows.size(), 1 + 2 * 6U);  // Two graphs, six budgets.
+  std::int64_t spilling = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    SCOPED_TRACE(rows[i][0] + ", " + rows[i][1]);
+    const auto bytes = [&](const std::string& name) { return std::stoll(rows[i][column(name)]); };
+    const auto all = bytes("all_orders_bytes");
+    EXPECT_LE(all, bytes("program_bytes"));
+    EXPECT_LE(all, bytes("least_peak_bytes"));
+    EXPECT_LE(all, bytes("peak_belady_bytes"));
+    EXPECT_LE(bytes("all_orders_lower_bound_bytes"), all);
+    if (rows[i][1].rfind("MP", 0) == 0) {
+      EXPECT_EQ(bytes("all_orders_without_addresses_bytes"), 0);
+    }
+    spilling += all > 0 ? 1 : 0;
+  }
+  EXPECT_GT(spilling, 0);
+  // Traffic, proved least over the program order, over the order of least peak and over all orders.
+  const Fields halfway = {{"capacity_bytes", "33568"},
+                          {"program_belady_bytes", "147584"},
+                          {"peak_greedy_bytes", "75968"},
+                          {"program_bytes", "107776"},
+                          {"program_lower_bound_bytes", "107776"},
+                          {"least_peak_bytes", "18112"},
+                          {"all_orders_bytes", "17664"},
+                          {"all_orders_lower_bound_bytes", "17664"}};
+  for (const char* figure : {"cosma-figure3.csv", "cosma-figure4.csv"}) {
+    ExpectRow(figure, {{"network", "irregular-30-8-1"}, {"budget", "MH"}}, halfway);
+  }
+  ExpectRow("cosma-training.csv", {{"network", "cell-30-8-1"}, {"budget", "MR"}},
+            {{"capacity_bytes", "55296"},
+             {"program_belady_bytes", "48384"},
+             {"program_bytes", "16384"},
+             {"all_orders_bytes", "16384"}});
+}
+
+// The least traffic of HMCOS's AmoebaNet in program order, proved.
+TEST_F(SuitesTest, CosmaOnRealGraphs) {
+  const std::string data = PublishedData("graphs");
+  const std::string model = data + "/inference/hmcos_amoebanet_cifar.onnx";
+  if (!std::filesystem::exists(model)) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with graphs/inference";
+  }
+  const ProcessResult result =
+      Lab({"suite", "cosma", model, "--only", "figure4", "--time-limit", "5s", "-o", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  ExpectRow("cosma-figure4.csv", {{"budget", "MR"}},
+            {{"capacity_bytes", "231660"},
+             {"program_belady_bytes", "4005592"},
+             {"program_bytes", "2332672"},
+             {"program_lower_bound_bytes", "2332672"}});
+}
+
+TEST_F(SuitesTest, ModelsStandForTheNetworks) {
+  const std::string model = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  const ProcessResult result = Run({"cosma", model, "--only", "figure4"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const auto rows = Csv("cosma-figure4.csv");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[1][0], "cells");
+  ExpectRefused(Lab({"suite", "cosma", "--data", Path("nowhere")}),
+                "holds neither inference/ nor training/");
+}
+
+TEST_F(SuitesTest, TablesStandForTheModels) {
+  const ProcessResult result = Run({"telamalloc", SmallTable(), "--only", "table2"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const auto table = Csv("telamalloc-table2.csv");
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[1][0], "small");
+  EXPECT_EQ(table[1][2], "8");  // Bytes.
+  EXPECT_EQ(table[1][3], "1");  // Proved.
+}
+
+// Program order needs 17 bytes, the best order 10; PyTorch's allocator needs more than either.
+TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
+  Build build = TwoBranches();
+  std::swap(build.graph.operators[1], build.graph.operators[2]);
+  const std::string graph = Write("two_b32.json", WriteGraphJson(build.graph));
+  const ProcessResult result = Run({"olla", graph});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto row = [&](const std::string& name) { return Csv("olla-" + name + ".csv").at(1); };
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(row("figure7"), (Row{"two_b32", "inference", "5", "17", "17", "10", "1", "0.411765"}));
+  // A segment of 2 MiB, in which three blocks are in use when it is allocated.
+  EXPECT_EQ(row("figure8"), (Row{"two_b32", "inference", "2097152", "17", "0.999992", "8",
+                                 "0.999996", "2", "10", "10", "0"}));
+  EXPECT_EQ(row("figure13"), (Row{"two_b32", "inference", "2097152", "17", "10", "0.999995"}));
+  EXPECT_EQ(row("figure9").at(7), "1");
+  EXPECT_EQ(row("figure10").at(1), "0.411765");
+  EXPECT_EQ(row("figure12").at(1), "0");
+  EXPECT_EQ(row("figure14").at(1), "5");
+  EXPECT_GT(std::stod(row("figure14").at(2)), std::stod(row("figure14").at(4)));
+  const auto placed = Csv("olla-figure11.csv");
+  for (const auto& run : placed) {
+    if (run[5] == "auto" || run[5] == "heuristic") {
+      EXPECT_EQ(run[6], "solved") << run[5];
+    }
+  }
+  if (!CheckAvailable(*MethodFromName("ilp"))) return;
+  const Row ilp = row("ilp");
+  EXPECT_EQ(ilp.at(5), "closed");
+  EXPECT_EQ(ilp.at(6), "10");
+  EXPECT_EQ(ilp.at(10), "same");
+}
+
+TEST_F(SuitesTest, OllaQuickly) {
+  const ProcessResult result = Run({"olla"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_error, "");
+  std::set<std::string> files = {"olla-conditions.json"};
+  for (const char* figure : {"7", "8", "9", "10", "11", "12", "13", "14"}) {
+    for (const char* extension : {".csv", ".svg"}) {
+      files.insert(std::string("olla-figure") + figure + extension);
+    }
+  }
+  for (const char* mean :
+       {"7-means", "8-means", "8-means-first", "13-means", "9-medians", "11-medians"}) {
+    files.insert(std::string("olla-figure") + mean + ".csv");
+  }
+  if (Info(Baseline::kIlp).available())
+    files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
+  EXPECT_EQ(Files(), files);
+  ExpectRow("olla-figure7.csv", {{"graph", "cell-90-10-3"}},
+            {{"program_order_bytes", "103488"}, {"peak_bytes", "103488"}, {"proved", "1"}});
+  ExpectRow("olla-figure8.csv", {{"graph", "cell-30-10-1"}},
+            {{"reserved_bytes", "2097152"},
+             {"most_resident_bytes", "63488"},
+             {"first_resident_bytes", "8192"},
+             {"arena_bytes", "63488"}});
+  ExpectRow("olla-figure9.csv", {{"graph", "cell-90-10-3"}},
+            {{"searched_operators", "48"}, {"cuts", "1"}, {"states", "15"}});
+  ExpectRow("olla-figure10.csv", {{"graph", "irregular-60-16-1"}},
+            {{"reduction", "0.443123"}, {"proved", "1"}});
+  ExpectRow("olla-figure11.csv", {{"input", "cell-90-10-3"}, {"algorithm", "auto"}},
+            {{"least_bytes", "103488"}, {"status", "solved"}});
+  ExpectRow("olla-figure12.csv", {{"graph", "cell-90-10-3 (our order)"}},
+            {{"fragmentation", "0"}, {"proved", "1"}});
+  ExpectRow("olla-figure13.csv", {{"graph", "cell-90-10-3"}},
+            {{"arena_bytes", "103488"}, {"reduction", "0.950653"}});
+  ExpectRow("olla-figure14.csv", {{"graph", "cell-90-10-3"}}, {{"tensors", "75"}});
+  if (!Info(Baseline::kIlp).available()) return;
+  // Small programs are closed, and agree with the search.
+  ExpectRow("olla-ilp.csv", {{"graph", "cell-8-2-1"}},
+            {{"operators", "6"},
+             {"variables", "24"},
+             {"constraints", "40"},
+             {"status", "closed"},
+             {"olla_peak_bytes", "23104"},
+             {"peak_bytes", "23104"},
+             {"agreement", "same"}});
+  ExpectRow("olla-ilp-summary.csv", {{"graphs", "generated"}}, {{"count", "3"}, {"tried", "3"}});
+  // Every closed program agrees.
+  for (const auto& row : Csv("olla-ilp.csv")) {
+    if (row[5] != "closed") continue;
+    EXPECT_TRUE(row[10] == "same" || row[10] == "higher by its control edges; same without")
+        << row[0];
+  }
+}
+
+TEST_F(SuitesTest, OllaOnRealGraphs) {
+  const std::string data = PublishedData("graphs");
+  if (!std::filesystem::is_directory(data)) {
+    GTEST_SKIP() << "BERTH_DATA names no folder with graphs";
+  }
+  const ProcessResult result =
+      Lab({"suite", "olla", "--only", "figure7", "-o", Path("out"), "--data", data});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const auto rows = Csv("olla-figure7.csv");
+  EXPECT_EQ(rows.size(), 35U);
+  for (const auto& row : rows) {
+    if (row[0] != "alexnet_b32") continue;
+    EXPECT_EQ(row[1], "batch 32");
+    EXPECT_EQ(row[3], "339525028");
+    EXPECT_EQ(row[4], "250167300");
+    EXPECT_EQ(row[5], "152698884");
+  }
+}
+
+TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
+  ExpectRefused(Lab({"suite", "other"}),
+                "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
+  ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
+                "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
+  ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),
+                "holds neither models/ nor challenging/");
+  ExpectRefused(Lab({"suite", "telamalloc", Path("absent.csv"), "--only", "table2"}), "absent.csv");
+  ExpectRefused(Lab({"suite", "olla", "--data", Path("nowhere")}),
+                "holds neither training/ nor inference/");
+  ExpectRefused(Lab({"suite", "olla", SmallTable(), "--only", "figure7"}),
+                "neither an ONNX model nor a graph in JSON");
+  ExpectRefused(Lab({"bench", SmallTable(), "--quick"}), "unknown option '--quick'");
+  ExpectRefused(Lab({"suite"}), "NAME is missing");
+  ExpectRefused(Lab({"bench"}), "TABLES is missing");
+  ExpectRefused(Lab({"suite", "telamalloc", "--json", Path("x.json")}), "--json");
+}
+
+}  // namespace
+}  // namespace berth::lab

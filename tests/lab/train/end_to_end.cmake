@@ -1,0 +1,47 @@
+# Collects, merges, fits, evaluates and reports at small size. Sharding, stopping and going on must
+# not change a byte; nor may fitting twice.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+
+function(train)
+  execute_process(COMMAND ${TOOL} train ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
+    ERROR_VARIABLE error)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "berth-lab train ${ARGN}: ${status}\n${output}${error}")
+  endif()
+endfunction()
+
+function(same first second)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${first} ${second} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${first} and ${second} differ")
+  endif()
+endfunction()
+
+set(small --first 16 --inputs 18 --runs 1 --steps 15000 --oracle-nodes 3000)
+train(collect ${FOLDER}/whole ${small})
+train(collect ${FOLDER}/parts ${small} --shard 2/2)
+train(collect ${FOLDER}/parts ${small} --shard 1/2)
+file(REMOVE ${FOLDER}/parts/input-000017.csv)
+train(collect ${FOLDER}/parts ${small})
+train(merge ${FOLDER}/whole --first 16 --inputs 18 -o ${FOLDER}/whole.csv)
+train(merge ${FOLDER}/parts --first 16 --inputs 18 -o ${FOLDER}/parts.csv)
+same(${FOLDER}/whole.csv ${FOLDER}/parts.csv)
+
+set(model)
+if(XGBOOST)
+  train(fit ${FOLDER}/whole.csv -o ${FOLDER}/one.cc --json ${FOLDER}/one.json --trees 10 --depth 3)
+  train(fit ${FOLDER}/parts.csv -o ${FOLDER}/two.cc --json ${FOLDER}/two.json --trees 10 --depth 3)
+  same(${FOLDER}/one.json ${FOLDER}/two.json)
+  set(model --model ${FOLDER}/one.json)
+endif()
+foreach(rule published learned random niche)
+  train(evaluate ${FOLDER}/trials --rule ${rule} --inputs 8 --steps 3000 ${model})
+endforeach()
+train(report ${FOLDER}/trials --inputs 8 -o ${FOLDER}/report --table ${FOLDER}/whole.csv
+  ${model})
+foreach(file learned.md figure15.svg figure16.svg figure17.svg)
+  if(NOT EXISTS ${FOLDER}/report/${file})
+    message(FATAL_ERROR "no ${file}")
+  endif()
+endforeach()

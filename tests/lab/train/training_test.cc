@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "berth/io.h"
+#include "tools/lab/train/collect.h"
+#include "tools/lab/train/evaluate.h"
+#include "tools/lab/train/examples.h"
+#include "tools/lab/train/inputs.h"
+#include "tools/lab/train/report.h"
+#include "tools/lab/train/table.h"
+
+namespace berth::internal {
+namespace {
+
+TEST(TargetScore, AsPublished) {
+  EXPECT_EQ(TargetScore(3, 3, 9), 10);
+  EXPECT_FLOAT_EQ(TargetScore(9, 3, 9), 10 - 5 * 6.0F / 7);
+  EXPECT_EQ(TargetScore(2, 3, 9), 0);
+  EXPECT_EQ(TargetScore(10, 3, 9), 0);
+  EXPECT_EQ(TargetScore(4, 4, 4), 10);
+}
+
+TEST(TrainingTable, ReadsBackTheSameBits) {
+  TrainingRow row;
+  row.input = 12;
+  row.run = 1;
+  row.backtrack = 7;
+  row.solvable = Solvable::kNo;
+  row.score = 10 - 5 * 1.0F / 3;
+  for (std::size_t f = 0; f < kNumFeatures; ++f) row.features[f] = static_cast<float>(f) / 7;
+  std::string text = TableHeader();
+  AppendRow(row, text);
+  const auto rows = ReadTable(text, "t.csv");
+  ASSERT_TRUE(rows.has_value()) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().input, 12);
+  EXPECT_EQ(rows->front().run, 1);
+  EXPECT_EQ(rows->front().backtrack, 7);
+  EXPECT_EQ(rows->front().solvable, Solvable::kNo);
+  EXPECT_EQ(rows->front().score, row.score);
+  EXPECT_EQ(rows->front().features, row.features);
+}
+
+TEST(TrainingTable, NamesTheLineThatIsWrong) {
+  std::string good = TableHeader();
+  AppendRow({}, good);
+  for (const std::string& bad :
+       {std::string(), std::string("a,b\n"), good + "1,2\n", good + good,
+        good.substr(0, good.size() - 1), good.substr(0, good.size() - 1) + ",1\n",
+        good.substr(0, good.size() - 2) + "nan\n",
+        good + "x" + good.substr(TableHeader().size())}) {
+    const auto rows = ReadTable(bad, "t.csv");
+    ASSERT_FALSE(rows.has_value()) << bad;
+    EXPECT_EQ(rows.error().message.rfind("t.csv:", 0), 0u) << rows.error().message;
+  }
+}
+
+TrainingRow Row(std::int64_t input, std::int64_t backtrack, Solvable solvable, float score,
+                bool blamed) {
+  TrainingRow row;
+  row.input = input;
+  row.backtrack = backtrack;
+  row.solvable = solvable;
+  row.score = score;
+  row.features[0] = score;
+  row.features[static_cast<std::size_t>(Feature::kBlamed)] = blamed ? 1 : 0;
+  return row;
+}
+
+// Two choices, of three candidates and of two.
+std::vector<TrainingRow> TwoChoices() {
+  return {Row(1, 0, Solvable::kYes, 0, false), Row(1, 0, Solvable::kYes, 8, true),
+          Row(1, 0, Solvable::kUndecided, 0, false), Row(2, 0, Solvable::kYes, 10, true),
+          Row(2, 0, Solvable::kNo, 0, true)};
+}
+
+TEST(Examples, AreTheRequestedRows) {
+  const auto rows = TwoChoices();
+  const Examples all = MakeExamples(rows, {});
+  EXPECT_EQ(all.features, kNumFeatures);
+  EXPECT_EQ(all.rows.size(), 5 * kNumFeatures);
+  EXPECT_EQ(all.labels, std::vector<float>({0, 8, 0, 10, 0}));
+  EXPECT_EQ(all.groups, std::vector<unsigned>({3, 2}));
+  EXPECT_TRUE(all.weights.empty());
+  EXPECT_EQ(all.rows[kNumFeatures], 8);
+
+  ExampleOptions options;
+  options.drop_undecided = true;
+  options.balanced = true;
+  options.hidden[0] = true;
+  const Examples some = MakeExamples(rows, options);
+  EXPECT_EQ(some.labels, std::vector<float>({0, 8, 10, 0}));
+  EXPECT_EQ(some.groups, std::vector<unsigned>({2, 2}));
+  EXPECT_EQ(some.weights, std::vector<float>(4, 1));
+  EXPECT_EQ(some.rows[kNumFeatures], 0);
+
+  options.drop_undecided = false;
+  const Examples weighed = MakeExamples(rows, options);
+  ASSERT_EQ(weighed.weights.size(), 5u);
+  EXPECT_NEAR(weighed.weights[0] * std::sqrt(3.0F), weighed.weights[4] * std::sqrt(2.0F), 1e-6);
+  EXPECT_NEAR(std::accumulate(weighed.weights.begin(), weighed.weights.end(), 0.0F), 5, 1e-5);
+}
+
+TEST(ChoiceQuality, CountsWhatIsChosen) {
+  const auto rows = TwoChoices();
+  const ChoiceQuality chance = QualityOfChance(rows);
+  EXPECT_EQ(chance.choices, 2);
+  EXPECT_NEAR(chance.score, (8.0 / 3 + 10.0 / 2) / 2, 1e-9);
+  EXPECT_NEAR(chance.good, (1.0 / 3 + 1.0 / 2) / 2, 1e-9);
+  EXPECT_NEAR(chance.vain, (1.0 / 3 + 1.0 / 2) / 2, 1e-9);
+  const ChoiceQuality deepest = QualityOfDeepest(rows);
+  EXPECT_NEAR(deepest.score, 4, 1e-9);
+  EXPECT_NEAR(deepest.good, 0.5, 1e-9);
+  EXPECT_NEAR(deepest.vain, 0.5, 1e-9);
+  // One that knows the answer: feature 0 is the label. In ties it takes the deepest.
+  const std::vector<ForestNode> nodes = {{5, 0}};
+  const std::vector<float> leaves = {0, 1};
+  const ChoiceQuality model = QualityOfModel({kNumFeatures, 1, nodes, leaves, 0}, rows);
+  EXPECT_NEAR(model.score, 9, 1e-9);
+  EXPECT_NEAR(model.good, 1, 1e-9);
+  EXPECT_NEAR(model.vain, 0, 1e-9);
+  const ChoiceQuality none = QualityOfModel({kNumFeatures, 0, {}, {}, 3}, rows);
+  EXPECT_NEAR(none.vain, 1, 1e-9);
+  EXPECT_EQ(QualityOfChance({}).choices, 0);
+}
+
+TEST(Trials, ReadBack) {
+  Trial trial;
+  trial.input = 3;
+  trial.end = Trial::End::kUsedUp;
+  trial.steps = 99;
+  trial.minor_backtracks = 5;
+  trial.major_backtracks = 2;
+  trial.seconds = 0.25;
+  std::string text = TrialHeader();
+  AppendTrial(trial, text);
+  const auto trials = ReadTrials(text, "p.csv");
+  ASSERT_TRUE(trials.has_value()) << trials.error().message;
+  ASSERT_EQ(trials->size(), 1u);
+  EXPECT_EQ(trials->front().input, 3);
+  EXPECT_EQ(trials->front().end, Trial::End::kUsedUp);
+  EXPECT_EQ(trials->front().backtracks(), 7);
+  EXPECT_EQ(trials->front().seconds, 0.25);
+  for (const std::string& bad :
+       {std::string("x\n"), text.substr(0, text.size() - 1), text + "1,found,2\n",
+        text + "1,lost,2,3,4,5\n", text + "1,found,2,3,4,5,6\n"}) {
+    EXPECT_FALSE(ReadTrials(bad, "p.csv").has_value()) << bad;
+  }
+}
+
+TEST(Inputs, TrainingAndEvaluationShareNone) {
+  std::set<std::string> training;
+  for (std::int64_t index = 0; index < 64; ++index) {
+    const Input input = MakeInput(InputSet::kTraining, index);
+    ASSERT_TRUE(Validate(input.problem).has_value());
+    EXPECT_GE(*input.problem.capacity, MaxLiveLoad(input.problem).lower_bound);
+    training.insert(WriteCsv(input.problem));
+  }
+  EXPECT_EQ(training.size(), 64u / kSizesOfOne);  // A table has no capacity.
+  for (std::int64_t index = 0; index < 64; ++index) {
+    const Input input = MakeInput(InputSet::kEvaluation, index);
+    EXPECT_EQ(training.count(WriteCsv(input.problem)), 0u) << input.name;
+    EXPECT_EQ(WriteCsv(MakeInput(InputSet::kEvaluation, index).problem), WriteCsv(input.problem));
+  }
+}
+
+TEST(Collect, RepeatsItselfAndLabelsAsDefined) {
+  CollectOptions options;
+  options.runs = 1;
+  options.steps = 15'000;
+  options.backtracks = 250;
+  options.oracle_nodes = 3000;
+  std::size_t rows_in_all = 0;
+  for (const std::int64_t index : {17, 66, 145}) {
+    SCOPED_TRACE(index);
+    const Problem problem = MakeInput(InputSet::kTraining, index).problem;
+    CollectStats stats;
+    CollectStats again_stats;
+    const auto rows = CollectRows(problem, index, options, stats);
+    const auto again = CollectRows(problem, index, options, again_stats);
+    std::string text;
+    std::string again_text;
+    for (const TrainingRow& row : rows) AppendRow(row, text);
+    for (const TrainingRow& row : again) AppendRow(row, again_text);
+    EXPECT_EQ(text, again_text);
+    rows_in_all += rows.size();
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<TrainingRow>> choices;
+    for (const TrainingRow& row : rows) choices[{row.run, row.backtrack}].push_back(row);
+    EXPECT_EQ(static_cast<std::int64_t>(choices.size()), stats.examples);
+    for (const auto& [key, choice] : choices) {
+      for (std::size_t k = 1; k < choice.size(); ++k) {
+        const auto level = static_cast<std::size_t>(Feature::kLevel);
+        EXPECT_LT(choice[k - 1].features[level], choice[k].features[level]);
+        // Downwards: solvable, then undecided, then not solvable.
+        const auto order = [](Solvable s) {
+          return s == Solvable::kYes ? 0 : s == Solvable::kUndecided ? 1 : 2;
+        };
+        EXPECT_LE(order(choice[k - 1].solvable), order(choice[k].solvable));
+      }
+      for (const TrainingRow& row : choice) {
+        EXPECT_TRUE(row.score == 0 || (row.score > 5 && row.score <= 10)) << row.score;
+        EXPECT_TRUE(row.score == 0 || row.solvable == Solvable::kYes);
+      }
+    }
+  }
+  EXPECT_GT(rows_in_all, 100u);
+}
+
+}  // namespace
+}  // namespace berth::internal

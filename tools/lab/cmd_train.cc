@@ -1,0 +1,47 @@
+// berth-lab train -- learned backtracking: examples, model, evaluation. See
+// docs/algorithms/learned.md.
+#include <filesystem>
+#include <utility>
+
+#include "base/try.h"
+#include "berth/io.h"
+#include "tools/lab/command.h"
+#include "tools/lab/train/commands.h"
+#include "tools/lab/train/table.h"
+
+namespace berth::lab {
+
+std::string RowsFile(const std::string& folder, std::int64_t index) {
+  std::string number = std::to_string(index);
+  number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
+  return (std::filesystem::path(folder) / ("input-" + number + ".csv")).string();
+}
+
+Result<void> MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
+  return {};
+}
+
+Result<internal::OwnedForest> LoadModel(const std::string& path) {
+  if (path.empty()) return internal::OwnedForest();
+  const std::string json = BERTH_TRY(ReadFile(path));
+  internal::OwnedForest forest = BERTH_TRY(internal::ParseForest(json, path));
+  if (forest.features != internal::kNumFeatures) {
+    return Fail(ErrorCode::kParse, path + ": a model of " + std::to_string(forest.features) +
+                                       " features, not " + std::to_string(internal::kNumFeatures));
+  }
+  return forest;
+}
+
+std::vector<cli::Command> AddTrainCommands(CLI::App& lab) {
+  CLI::App* const train = lab.add_subcommand(
+      "train", "Learned backtracking: collect examples, fit the model, evaluate it.");
+  train->require_subcommand(1);
+  train->footer("scripts/train takes all the steps; docs/algorithms/learned.md explains them.");
+  return {AddCollectCommand(*train), AddMergeCommand(*train), AddFitCommand(*train),
+          AddEvaluateCommand(*train), AddReportCommand(*train)};
+}
+
+}  // namespace berth::lab

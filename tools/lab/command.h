@@ -1,0 +1,21 @@
+// tools/lab/command.h -- the commands of berth-lab; each cmd_*.cc adds one, or some.
+#ifndef BERTH_TOOLS_LAB_COMMAND_H_
+#define BERTH_TOOLS_LAB_COMMAND_H_
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "tools/berth/command.h"
+
+namespace berth::lab {
+
+[[nodiscard]] cli::Command AddBenchCommand(CLI::App& lab);
+[[nodiscard]] cli::Command AddEncodeCommand(CLI::App& lab);
+[[nodiscard]] cli::Command AddPlaceCommand(CLI::App& lab);
+[[nodiscard]] cli::Command AddSuiteCommand(CLI::App& lab);
+// berth-lab train, which has commands of its own.
+[[nodiscard]] std::vector<cli::Command> AddTrainCommands(CLI::App& lab);
+
+}  // namespace berth::lab
+
+#endif  // BERTH_TOOLS_LAB_COMMAND_H_

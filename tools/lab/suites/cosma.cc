@@ -1,0 +1,422 @@
+// COSMA's experiments (Li, Gupta and Malik, 2023): off-chip traffic under three budgets, against
+// what compilers do today; on people's networks, on those that a search has made, and on what the
+// paper leaves out, training steps.
+//
+// Every plan goes through the independent checker, which runs it. What an experiment itself demands
+// is held against each result: no order may beat the search over all orders, and nothing leaves
+// where the least peak of any order fits.
+
+#include "berth/plan.h"
+#include "berth/cosma.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/try.h"
+#include "berth/spill.h"
+#include "tools/berth/common.h"
+#include "tools/berth/model.h"
+#include "tools/berth/spilling.h"
+#include "tools/berth/terminal.h"
+#include "tools/generate/graphs.h"
+#include "tools/lab/suites/inputs.h"
+#include "tools/lab/suites/suites.h"
+
+namespace berth::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An accelerator without Berth: an order, and a rule that chooses the tensor to spill.
+struct Scheme {
+  std::string_view key;
+  std::string_view title;
+  bool least_peak;  // In the order of the least peak instead of program order.
+  Replacement rule;
+};
+constexpr std::array<Scheme, 4> kSchemes = {
+    {{"program_belady", "program order, Belady", false, Replacement::kBelady},
+     {"program_greedy", "program order, greedy", false, Replacement::kGreedy},
+     {"peak_belady", "least-peak order, Belady", true, Replacement::kBelady},
+     {"peak_greedy", "least-peak order, greedy", true, Replacement::kGreedy}}};
+
+enum class Level { kLeast, kMiddle, kPeak };
+struct LevelInfo {
+  Level level;
+  std::string_view name;
+};
+constexpr std::array<LevelInfo, 3> kLevels = {
+    {{Level::kLeast, "MR"}, {Level::kMiddle, "MH"}, {Level::kPeak, "MP"}}};
+
+// The search for one order, or over all of them.
+struct Solved {
+  std::optional<Bytes> traffic;
+  Bytes lower_bound = 0;
+  Bytes without_addresses = 0;
+  bool proved = false;
+  double seconds = 0;
+};
+
+struct Case {
+  std::string network;
+  std::string budget;  // "MR", or "MR with weights".
+  Level level = Level::kLeast;
+  Bytes capacity = 0;
+  bool peak_proved = false;
+  std::array<Bytes, kSchemes.size()> schemes = {};
+  Solved program;
+  Solved least_peak;
+  Solved all_orders;
+};
+
+// Networks that a search has made, by the names that these go by.
+bool IsSearched(const std::string& name) {
+  for (const std::string_view part : {"nasnet", "darts", "amoeba", "randwire"}) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+enum class Kind { kDesigned, kSearched, kTraining };
+
+Result<std::vector<GraphInput>> Networks(const Lab& lab, Kind kind) {
+  const SuiteOptions& options = lab.options();
+  const bool training = kind == Kind::kTraining;
+  std::vector<std::string> paths = options.tables;
+  const bool given = !paths.empty();
+  if (!given && !options.data.empty()) {
+    const fs::path folder = fs::path(options.data) / (training ? "training" : "inference");
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) paths = {folder.string()};
+  }
+  std::vector<GraphInput> networks;
+  if (paths.empty()) {
+    const std::size_t count = lab.Inputs(6, kind == Kind::kDesigned ? 2 : 1);
+    for (std::uint64_t seed = 1; seed <= count; ++seed) {
+      internal::GraphParameters parameters;
+      parameters.seed = seed;
+      parameters.operators = 20 + static_cast<std::int64_t>(10 * seed);
+      parameters.width = 8;
+      networks.push_back(GenerateGraphInput(
+          training ? internal::GraphFamily::kCell : internal::GraphFamily::kIrregular, parameters));
+    }
+    return networks;
+  }
+  auto read = ReadGraphs(paths, /*element_bytes=*/1);  // As in the paper.
+  if (!read) return read;
+  for (GraphInput& input : *read) {
+    const bool wanted = given || training || IsSearched(input.name) == (kind == Kind::kSearched);
+    if (wanted && networks.size() < lab.Inputs(read->size(), 2)) {
+      networks.push_back(std::move(input));
+    }
+  }
+  return networks;
+}
+
+// From the given orders alone, or over all orders from these.
+Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes capacity,
+                     std::vector<Order> orders, bool fixed_order, double limit) {
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  const auto answer = BERTH_TRY(
+      cli::SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget));
+  Solved solved;
+  solved.lower_bound = answer.traffic_bound;
+  solved.without_addresses = answer.traffic_by_sum;
+  solved.proved = answer.outcome == Outcome::kOptimal;
+  solved.seconds = answer.seconds;
+  if (answer.best) solved.traffic = answer.best->traffic.avoidable();
+  return solved;
+}
+
+// The traffic of a plan, or of bytes that fit in sum where no plan with addresses was found.
+Bytes TrafficOf(const Solved& solved) { return solved.traffic.value_or(solved.without_addresses); }
+
+void Judge(Lab& lab, const Case& result) {
+  const std::string where = result.network + ", " + result.budget;
+  if (!result.all_orders.traffic) {
+    lab.Note(where + ": no plan with addresses was found");
+    return;
+  }
+  const Bytes all = *result.all_orders.traffic;
+  for (const Solved* one : {&result.program, &result.least_peak}) {
+    if (!one->traffic || all <= *one->traffic) continue;
+    if (one->proved || result.all_orders.proved) {
+      lab.Note(where + ": " + cli::FormatBytesExactly(all) + " of traffic, but one order needs " +
+               cli::FormatBytesExactly(*one->traffic));
+    } else {
+      // Time was up for both, and the search for one order had all of it for that order.
+      lab.Say(where + ": when time was up, " + cli::FormatBytesExactly(all) +
+              " of traffic; the search for one order alone had " +
+              cli::FormatBytesExactly(*one->traffic) + ".");
+    }
+  }
+  for (std::size_t s = 0; s < kSchemes.size(); ++s) {
+    if (all > result.schemes[s]) {
+      lab.Note(where + ": " + cli::FormatBytesExactly(all) + " of traffic, but " +
+               std::string(kSchemes[s].title) + " needs " +
+               cli::FormatBytesExactly(result.schemes[s]));
+    }
+  }
+  if (result.level == Level::kPeak && result.peak_proved &&
+      result.all_orders.without_addresses > 0) {
+    lab.Note(where + ": something leaves, though the least peak fits");
+  }
+}
+
+Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& network,
+                     const Counting& counting, double limit, std::vector<Case>& cases) {
+  const bool weights = counting.parameters;
+  Budget scheduling;
+  scheduling.SetTimeLimit(std::max(limit, 1.0) * 6);
+  lab.Progress(what + ", " + network.name + ", least peak");
+  const auto named = BERTH_TRY(berth::FindBudgets(network.graph, counting, scheduling));
+  const Order program = ProgramOrder(network.graph);
+  for (const LevelInfo& level : kLevels) {
+    Case result;
+    result.network = network.name;
+    result.budget = std::string(level.name) + (weights ? " with weights" : "");
+    result.level = level.level;
+    result.peak_proved = named.peak_proved;
+    result.capacity = level.level == Level::kLeast    ? named.least.bytes
+                      : level.level == Level::kMiddle ? named.halfway()
+                                                      : named.least_peak;
+    lab.Progress(what + ", " + network.name + ", " + result.budget);
+    for (std::size_t s = 0; s < kSchemes.size(); ++s) {
+      const auto traffic =
+          BERTH_TRY(ReplaceOneByOne(network.graph, kSchemes[s].least_peak ? named.order : program,
+                                    counting, result.capacity, kSchemes[s].rule));
+      result.schemes[s] = traffic.avoidable();
+    }
+    struct Task {
+      Solved* solved;
+      std::vector<Order> orders;
+      bool fixed;
+    };
+    for (Task& task : std::vector<Task>{{&result.program, {program}, true},
+                                        {&result.least_peak, {named.order}, true},
+                                        {&result.all_orders, {program, named.order}, false}}) {
+      auto solved = BERTH_TRY(
+          Solve(network, counting, result.capacity, std::move(task.orders), task.fixed, limit));
+      *task.solved = solved;
+    }
+    Judge(lab, result);
+    cases.push_back(std::move(result));
+  }
+  return {};
+}
+
+bool Spills(const Case& result) {
+  return TrafficOf(result.all_orders) > 0 || TrafficOf(result.program) > 0 ||
+         TrafficOf(result.least_peak) > 0 ||
+         std::any_of(result.schemes.begin(), result.schemes.end(), [](Bytes b) { return b > 0; });
+}
+
+Cell TrafficCell(const Solved& solved) {
+  if (!solved.traffic) return NoCell();
+  Cell cell = {cli::FormatCount(*solved.traffic), std::to_string(*solved.traffic)};
+  if (!solved.proved) cell.text += "*";
+  return cell;
+}
+
+// The traffic of everybody.
+Sheet TrafficSheet(const std::vector<Case>& cases, bool all) {
+  std::vector<Sheet::Column> columns = {
+      {"network", "network", false}, {"budget", "budget", false}, {"bytes", "capacity_bytes"}};
+  for (const Scheme& scheme : kSchemes) {
+    columns.push_back({std::string(scheme.title), std::string(scheme.key) + "_bytes"});
+  }
+  for (const auto& [title, key] :
+       std::array<std::pair<std::string, std::string>, 3>{{{"Berth, program order", "program"},
+                                                           {"least-peak order", "least_peak"},
+                                                           {"all orders", "all_orders"}}}) {
+    columns.push_back({title, key + "_bytes"});
+    if (all) {
+      columns.push_back({"", key + "_lower_bound_bytes"});
+      columns.push_back({"", key + "_without_addresses_bytes"});
+      columns.push_back({"", key + "_seconds"});
+    }
+  }
+  Sheet sheet(columns);
+  for (const Case& result : cases) {
+    if (!all && !Spills(result)) continue;
+    std::vector<Cell> row = {TextCell(result.network),
+                             TextCell(result.budget),
+                             {cli::FormatCount(result.capacity), std::to_string(result.capacity)}};
+    for (const Bytes traffic : result.schemes) {
+      row.push_back({cli::FormatCount(traffic), std::to_string(traffic)});
+    }
+    for (const Solved* solved : {&result.program, &result.least_peak, &result.all_orders}) {
+      row.push_back(TrafficCell(*solved));
+      if (!all) continue;
+      row.push_back(BytesCell(solved->lower_bound));
+      row.push_back(BytesCell(solved->without_addresses));
+      row.push_back(SecondsCell(solved->seconds));
+    }
+    sheet.AddRow(std::move(row));
+  }
+  return sheet;
+}
+
+// The time of each search; of several budgets in one row.
+Sheet SecondsSheet(const std::vector<Case>& cases) {
+  Sheet sheet({{"network", "network", false},
+               {"budget", "budget", false},
+               {"program order", "program_seconds"},
+               {"least-peak order", "least_peak_seconds"},
+               {"all orders", "all_orders_seconds"},
+               {"", "all_orders_proved", false}});
+  for (const Case& result : cases) {
+    sheet.AddRow(
+        {TextCell(result.network),
+         TextCell(result.budget),
+         SecondsCell(result.program.seconds),
+         SecondsCell(result.least_peak.seconds),
+         SecondsCell(result.all_orders.seconds),
+         {result.all_orders.proved ? "proved" : "limit", result.all_orders.proved ? "1" : "0"}});
+  }
+  return sheet;
+}
+
+// By how much less is moved than by each scheme: the mean over the cases in which it moves
+// anything.
+Sheet ReductionSheet(const std::vector<Case>& cases) {
+  Sheet sheet({{"instead of", "scheme", false},
+               {"cases", "cases"},
+               {"all budgets", "mean_reduction"},
+               {"MR", "mean_reduction_MR"},
+               {"MH", "mean_reduction_MH"},
+               {"MP", "mean_reduction_MP"}});
+  const auto mean = [&](std::optional<std::size_t> scheme, std::optional<Level> level) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (const Case& result : cases) {
+      if (level && result.level != *level) continue;
+      for (std::size_t s = 0; s < kSchemes.size(); ++s) {
+        if ((scheme && s != *scheme) || result.schemes[s] == 0) continue;
+        sum += 1 - static_cast<double>(TrafficOf(result.all_orders)) /
+                       static_cast<double>(result.schemes[s]);
+        ++count;
+      }
+    }
+    return std::pair{sum, count};
+  };
+  const auto add = [&](std::string_view name, std::optional<std::size_t> scheme) {
+    std::vector<Cell> row = {TextCell(name), CountCell(mean(scheme, {}).second)};
+    for (const std::optional<Level> level :
+         {std::optional<Level>(), std::optional(Level::kLeast), std::optional(Level::kMiddle),
+          std::optional(Level::kPeak)}) {
+      const auto [sum, count] = mean(scheme, level);
+      row.push_back(count == 0 ? NoCell() : PercentCell(sum / static_cast<double>(count)));
+    }
+    sheet.AddRow(std::move(row));
+  };
+  for (std::size_t s = 0; s < kSchemes.size(); ++s) add(kSchemes[s].title, s);
+  add("all four", std::nullopt);
+  return sheet;
+}
+
+Chart TrafficChart(const std::vector<Case>& cases) {
+  Chart chart;
+  chart.x.label = "avoidable off-chip traffic, bytes";
+  chart.x.logarithmic = true;
+  chart.note = "At the left end: none. Cases without any traffic are left out.";
+  chart.open_means = "not proved the least";
+  chart.width = 1100;
+  for (const Scheme& scheme : kSchemes) {
+    chart.series.push_back({std::string(scheme.title), ChartSeries::Style::kPoints, {}, {}});
+  }
+  chart.series.push_back({"Berth, all orders", ChartSeries::Style::kPoints, {}, {}});
+  for (const Case& result : cases) {
+    if (!Spills(result)) continue;
+    const auto row = static_cast<double>(chart.y.categories.size());
+    chart.y.categories.push_back(result.network + ", " + result.budget);
+    for (std::size_t s = 0; s < kSchemes.size(); ++s) {
+      chart.series[s].points.push_back({static_cast<double>(result.schemes[s]), row, false,
+                                        cli::FormatBytesExactly(result.schemes[s])});
+    }
+    const Bytes own = TrafficOf(result.all_orders);
+    chart.series.back().points.push_back(
+        {static_cast<double>(own), row, !result.all_orders.proved, cli::FormatBytesExactly(own)});
+  }
+  chart.height = 220 + 22 * static_cast<int>(chart.y.categories.size());
+  return chart;
+}
+
+Result<void> RunExperiment(Lab& lab, const std::string& key, const std::string& title, Kind kind,
+                           bool with_weights, double limit, std::string_view paper) {
+  auto networks = BERTH_TRY(Networks(lab, kind));
+  std::vector<Case> cases;
+  for (const GraphInput& network : networks) {
+    BERTH_TRY(Measure(lab, key, network, {}, limit, cases));
+    if (!with_weights) continue;
+    BERTH_TRY(Measure(lab, key, network, {true, true}, limit, cases));
+  }
+  lab.Progress("");
+  lab.Say("Avoidable traffic in bytes, where there is any; a star: not proved the least.\n");
+  lab.Show(TrafficSheet(cases, /*all=*/false));
+  lab.Say("Time of each search:\n");
+  lab.Show(SecondsSheet(cases));
+  lab.Say("By how much less than each scheme moves, where it moves anything:\n");
+  const Sheet reduction = ReductionSheet(cases);
+  lab.Show(reduction);
+  if (!paper.empty()) lab.Say(std::string(paper));
+  lab.Keep(key, TrafficSheet(cases, /*all=*/true));
+  lab.Keep(key + "-reduction", reduction);
+  Chart chart = TrafficChart(cases);
+  chart.title = title;
+  chart.subtitle = "MR: what one operator needs; MP: the least peak; MH: halfway";
+  if (!chart.y.categories.empty()) lab.Keep(key, chart);
+  return {};
+}
+
+Result<void> Figure3(Lab& lab) {
+  lab.Heading("Figure 3: networks that people designed",
+              "8-bit data, three budgets, without and with weights (and inputs); least-peak and "
+              "program order, TensorFlow Lite's linear allocator, and two rules that choose what "
+              "to spill.");
+  return RunExperiment(lab, "figure3", "Off-chip traffic of networks that people designed",
+                       Kind::kDesigned, /*with_weights=*/true, lab.TimeLimit(10),
+                       "The paper: 84 % less on average.\n");
+}
+
+Result<void> Figure4(Lab& lab) {
+  lab.Heading("Table II and Figure 4: networks that a search has made",
+              "8-bit data, activations alone, three budgets.");
+  return RunExperiment(lab, "figure4", "Off-chip traffic of networks that a search has made",
+                       Kind::kSearched, /*with_weights=*/false, lab.TimeLimit(10),
+                       "The paper: 85 % less on average; 5 to 84 s for one order, 19 to 113 s over "
+                       "all orders with break nodes chosen by hand.\n");
+}
+
+Result<void> Training(Lab& lab) {
+  lab.Heading("Training steps",
+              "Forwards, backwards and the update; 32-bit data. Not in the paper.");
+  return RunExperiment(lab, "training", "Off-chip traffic of training steps", Kind::kTraining,
+                       /*with_weights=*/false, lab.TimeLimit(10), "");
+}
+
+constexpr std::array<Experiment, 3> kExperiments = {
+    {{"figure3", "Figure 3: networks that people designed", Figure3},
+     {"figure4", "Table II and Figure 4: networks that a search has made", Figure4},
+     {"training", "Training steps", Training}}};
+
+}  // namespace
+
+const Suite& CosmaSuite() {
+  static constexpr Suite kSuite = {
+      "cosma",
+      "Y. Li, A. Gupta and S. Malik, \"Combined Scheduling, Memory Allocation and Tensor "
+      "Replacement for Minimizing Off-Chip Data Accesses of DNN Accelerators\", 2023",
+      kExperiments,
+      {"graphs", "inference", "training"}};
+  return kSuite;
+}
+
+}  // namespace berth::lab

@@ -1,0 +1,152 @@
+// berth-lab train evaluate -- searches the evaluation inputs under one rule, one line a trial.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/try.h"
+#include "berth/io.h"
+#include "tools/lab/train/commands.h"
+#include "tools/lab/train/evaluate.h"
+#include "tools/lab/train/inputs.h"
+
+namespace berth::lab {
+namespace {
+
+struct EvaluateArguments {
+  std::string folder;
+  std::int64_t inputs = kEvaluationInputs;
+  std::int64_t first = 0;
+  internal::Rule rule = internal::Rule::kPublished;
+  std::string label;  // Of the file of trials; empty: the rule's name.
+  std::string model;
+  std::int64_t more_than = -1;
+  bool training = false;
+  internal::EvaluateOptions options;
+
+  [[nodiscard]] std::string File(const std::string& name) const {
+    return (std::filesystem::path(folder) / (name + ".csv")).string();
+  }
+};
+
+Result<std::vector<internal::Trial>> LoadTrials(const std::string& path) {
+  const std::string text = BERTH_TRY(ReadFile(path));
+  return internal::ReadTrials(text, path);
+}
+
+// The inputs that the published rule needed more than `more_than` backtracks for.
+Result<std::set<std::int64_t>> HardInputs(const EvaluateArguments& arguments) {
+  std::set<std::int64_t> hard;
+  const auto trials = BERTH_TRY(LoadTrials(arguments.File("published")));
+  for (const internal::Trial& trial : trials) {
+    if (trial.backtracks() > arguments.more_than) hard.insert(trial.input);
+  }
+  return hard;
+}
+
+Result<cli::ExitCode> Evaluate(const EvaluateArguments& arguments) {
+  using internal::Rule;
+  using internal::Trial;
+  constexpr std::chrono::seconds kBetweenWrites{5};
+  const internal::OwnedForest own = BERTH_TRY(LoadModel(arguments.model));
+  const internal::Forest forest = arguments.model.empty() ? internal::ShippedForest() : own.view();
+  BERTH_TRY(MakeFolder(arguments.folder));
+  const std::string path = arguments.File(
+      arguments.label.empty() ? std::string(ToString(arguments.rule)) : arguments.label);
+  std::string text = internal::TrialHeader();
+  std::set<std::int64_t> done;
+  if (std::filesystem::exists(path)) {
+    text = BERTH_TRY(ReadFile(path));
+    const std::vector<Trial> trials = BERTH_TRY(LoadTrials(path));
+    for (const Trial& trial : trials) done.insert(trial.input);
+  }
+  std::set<std::int64_t> hard;
+  if (arguments.more_than >= 0) hard = BERTH_TRY(HardInputs(arguments));
+  auto written = std::chrono::steady_clock::now();
+  for (std::int64_t index = arguments.first; index < arguments.inputs; ++index) {
+    if (done.contains(index) || (arguments.more_than >= 0 && !hard.contains(index))) continue;
+    const internal::Input input = internal::MakeInput(
+        arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
+        index);
+    if (arguments.rule != Rule::kHeuristic) {
+      // Only inputs that the heuristic does not solve are searched.
+      const Trial easy = internal::Try(input.problem, Rule::kHeuristic, forest, arguments.options);
+      if (easy.end == Trial::End::kFound) continue;
+    }
+    Trial trial = internal::Try(input.problem, arguments.rule, forest, arguments.options);
+    trial.input = index;
+    internal::AppendTrial(trial, text);
+    if (std::chrono::steady_clock::now() - written > kBetweenWrites) {
+      written = std::chrono::steady_clock::now();
+      BERTH_TRY(WriteFile(path, text));
+    }
+  }
+  BERTH_TRY(WriteFile(path, text));
+  return cli::kDone;
+}
+
+void AddRule(CLI::App& app, internal::Rule& rule) {
+  const auto set = [&rule](const std::string& text) {
+    std::string known;
+    for (int r = 0; r <= static_cast<int>(internal::Rule::kNiche); ++r) {
+      const auto candidate = static_cast<internal::Rule>(r);
+      if (ToString(candidate) == text) {
+        rule = candidate;
+        return;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(ToString(candidate));
+    }
+    throw CLI::ValidationError("--rule", "'" + cli::OneLine(text) + "' is not one of " + known);
+  };
+  app.add_option_function<std::string>(
+         "--rule", set,
+         "How major backtracks are chosen: heuristic (no search), published, learned, random, "
+         "restarts, oracle, or niche (the niche search instead). Default: published.")
+      ->type_name("NAME");
+}
+
+void AddLearned(CLI::App& app, internal::LearnedParameters& parameters) {
+  AddNumber(app, "--patience", parameters.patience, std::int64_t{0},
+            "Backtracks by the published rule before the model is asked.");
+  AddNumber(app, "--seed", parameters.seed, std::uint64_t{0}, "Decides all random choices.");
+  app.add_option("--threshold", parameters.threshold,
+                 "Scores below this one do not move the search. Default: 0.5.")
+      ->type_name("X");
+  AddNumber(app, "--draw", parameters.draw, 0,
+            "Candidates are drawn with their score to this power; 0 takes the best.");
+  app.add_option("--depth-weight", parameters.depth_weight,
+                 "What a candidate at the root loses of its score. Default: 0.2.")
+      ->type_name("X");
+}
+
+}  // namespace
+
+cli::Command AddEvaluateCommand(CLI::App& train) {
+  CLI::App* app = train.add_subcommand("evaluate", "Search the evaluation inputs under one rule.");
+  const auto arguments = std::make_shared<EvaluateArguments>();
+  app->add_option("FOLDER", arguments->folder,
+                  "Gets one file of trials for each rule; trials that exist are kept.")
+      ->required();
+  AddNumber(*app, "--first", arguments->first, std::int64_t{0}, "The first input.");
+  AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
+  AddRule(*app, arguments->rule);
+  app->add_option("--label", arguments->label,
+                  "The name of the file of trials. Default: that of the rule.")
+      ->type_name("NAME");
+  app->add_option("--model", arguments->model,
+                  "A model as fit --json writes it. Default: the one built in.")
+      ->type_name("FILE");
+  AddNumber(*app, "--steps", arguments->options.steps, std::int64_t{0}, "Steps of one search.");
+  AddLearned(*app, arguments->options.parameters);
+  cli::AddInteger(*app, "--more-than", arguments->more_than, std::int64_t{0},
+                  std::numeric_limits<std::int64_t>::max(),
+                  "Only inputs for which the published rule needed more than N backtracks.");
+  app->add_flag("--training-set", arguments->training,
+                "Search the training inputs instead of the evaluation inputs.");
+  return {app, [arguments] { return Evaluate(*arguments); }};
+}
+
+}  // namespace berth::lab

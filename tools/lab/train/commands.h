@@ -1,0 +1,46 @@
+// tools/lab/train/commands.h -- berth-lab train: one command for each step of scripts/train.
+#ifndef BERTH_TOOLS_LAB_TRAIN_COMMANDS_H_
+#define BERTH_TOOLS_LAB_TRAIN_COMMANDS_H_
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "berth/result.h"
+#include "tools/berth/command.h"
+#include "tools/berth/common.h"
+#include "tools/berth/shard.h"
+#include "tools/lab/train/booster.h"
+
+namespace berth::lab {
+
+[[nodiscard]] cli::Command AddCollectCommand(CLI::App& train);
+[[nodiscard]] cli::Command AddMergeCommand(CLI::App& train);
+[[nodiscard]] cli::Command AddFitCommand(CLI::App& train);
+[[nodiscard]] cli::Command AddEvaluateCommand(CLI::App& train);
+[[nodiscard]] cli::Command AddReportCommand(CLI::App& train);
+
+// What the commands share.
+
+inline constexpr std::int64_t kTrainingInputs = 640;     // Of `collect` and `merge`, by default.
+inline constexpr std::int64_t kEvaluationInputs = 1200;  // Of `evaluate` and `report`, by default.
+
+// A whole number of at least `least`; --help says its default.
+template <typename Integer>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Integer& value, Integer least,
+                       const std::string& description) {
+  return cli::AddInteger(app, name, value, least, std::numeric_limits<Integer>::max(),
+                         description + " Default: " + std::to_string(value) + ".");
+}
+
+// The file of the rows of one input, in the folder of `collect`.
+[[nodiscard]] std::string RowsFile(const std::string& folder, std::int64_t index);
+// Makes the folder where it is not there. Error: kIo.
+[[nodiscard]] Result<void> MakeFolder(const std::string& path);
+// A model as XGBoost saves it; an empty forest for an empty path.
+[[nodiscard]] Result<internal::OwnedForest> LoadModel(const std::string& path);
+
+}  // namespace berth::lab
+
+#endif  // BERTH_TOOLS_LAB_TRAIN_COMMANDS_H_

@@ -1,0 +1,55 @@
+#include "tools/lab/train/inputs.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "tools/generate/generate.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::array<int, kSizesOfOne> kPercent = {105, 110, 115, 125};
+constexpr Bytes kLoad = Bytes{1} << 20;
+constexpr std::uint64_t kFirstEvaluationSeed = std::uint64_t{1} << 32;
+
+// Planted problems are the hard ones; networks as the generator makes them rarely are.
+Family FamilyOf(std::int64_t problem) {
+  constexpr std::array<Family, 8> kTurns = {Family::kPlanted, Family::kRandom,   Family::kPlanted,
+                                            Family::kNetwork, Family::kPlanted,  Family::kRandom,
+                                            Family::kPlanted, Family::kInference};
+  return kTurns[static_cast<std::size_t>(problem % 8)];
+}
+
+}  // namespace
+
+Input MakeInput(InputSet set, std::int64_t index) {
+  BERTH_CHECK(index >= 0);
+  const std::int64_t number = index / kSizesOfOne;
+  const int percent = kPercent[static_cast<std::size_t>(index % kSizesOfOne)];
+  const Family family = FamilyOf(number);
+  GenerateParameters parameters;
+  parameters.seed = static_cast<std::uint64_t>(number) +
+                    (set == InputSet::kEvaluation ? kFirstEvaluationSeed : 0);
+  Random random(parameters.seed);
+  parameters.buffers = random.Uniform(60, 400);
+  parameters.capacity = kLoad;
+  if (family == Family::kPlanted) parameters.steps = random.Uniform(20, 200);
+  if (family == Family::kRandom) parameters.steps = random.Uniform(50, 400);
+  auto generated = Generate(family, parameters);
+  BERTH_CHECK(generated.has_value());
+  Input input;
+  for (const FamilyInfo& info : Families()) {
+    if (info.family == family) input.family = info.name;
+  }
+  input.percent = percent;
+  input.name = input.family + " n=" + std::to_string(generated->problem.buffers.size()) +
+               " seed=" + std::to_string(number) + " at " + std::to_string(percent) + " %";
+  input.problem = std::move(generated->problem);
+  input.problem.capacity = MaxLiveLoad(input.problem).load * percent / 100;
+  return input;
+}
+
+}  // namespace berth::internal
