@@ -107,7 +107,7 @@ TEST(Analysis, AgreesWithCountingStepByStep) {
     const PlanAnswer answer = PlaceWell(problem);
     if (!answer.best) continue;
     const Placement placement = PlacementOf(*answer.best);
-    const PeakFacts peak = ExaminePeak(problem, &placement, curve);
+    const PeakFacts peak = FactsOfPeak(problem, &placement, curve);
     EXPECT_EQ(peak.load, PeakWithout(problem, none));
     EXPECT_EQ(peak.load, MaxLiveLoad(problem).load);
     EXPECT_EQ(peak.start, MaxLiveLoad(problem).load_step);
@@ -178,7 +178,7 @@ TEST(Analysis, PaddingIsWhatAlignmentForces) {
   Problem problem;
   problem.buffers = {{"a", 0, 4, 5}, {"b", 0, 4, 8, 16}, {"c", 0, 4, 3}};
   const Placement placement{{0, 16, 40}, 43};
-  const PeakFacts peak = ExaminePeak(problem, &placement, CurveOf(problem));
+  const PeakFacts peak = FactsOfPeak(problem, &placement, CurveOf(problem));
   EXPECT_EQ(peak.load, 16);
   EXPECT_EQ(peak.padding, 11);        // From 5 to 16: "b" cannot start lower.
   EXPECT_EQ(peak.fragmentation, 16);  // From 24 to 40: "c" could start lower.

@@ -154,7 +154,7 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
     EXPECT_NE(other.stats, answer.stats);
     RestartingRule fresh;
     const SearchAnswer again = search.Search(*input.problem.capacity, 8000, budget, &fresh);
-    EXPECT_EQ(again.placing.stats, answer.stats);
+    EXPECT_EQ(again.stats, answer.stats);
     EXPECT_EQ(again.offsets, answer.offsets);
   }
   EXPECT_EQ(ended, 7);
