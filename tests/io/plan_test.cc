@@ -245,7 +245,8 @@ TEST(OldPlanTest, PlansWithSpillsAreReadStill) {
   json["order"] = nlohmann::ordered_json::array();
   for (const Operator& op : graph.operators) json["order"].push_back(op.name);
   json["residencies"] = nlohmann::ordered_json::array();
-  for (const Residency& r : Spilled().best->residencies) {
+  const PlanAnswer answer = Spilled();
+  for (const Residency& r : answer.best->residencies) {
     const Tensor& tensor = graph.tensors[r.tensor];
     json["residencies"].push_back({{"tensor", tensor.name},
                                    {"start", r.start},
