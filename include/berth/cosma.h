@@ -3,7 +3,7 @@
 // COSMA (Li, Gupta and Malik, "Combined Scheduling, Memory Allocation and Tensor Replacement for
 // Minimizing Off-Chip Data Accesses of DNN Accelerators", 2023) is what berth/spill.h is measured
 // against, and a second opinion on small graphs. Section and equation numbers are the paper's. In
-// the library berth::baselines, as it needs an integer programming solver.
+// the library berth::baselines; it needs an integer programming solver.
 #ifndef BERTH_COSMA_H_
 #define BERTH_COSMA_H_
 
@@ -29,7 +29,7 @@ struct CosmaOptions {
   };
   Objective objective = Objective::kTraffic;
   Bytes capacity = 0;
-  // kTraffic: equations 9-11. Without, bytes only have to fit in sum.
+  // kTraffic: equations 9-11. Off: bytes only have to fit in sum.
   bool addresses = true;
   // Variables and constraints only where lifetimes can be and can meet in some order (III-F).
   bool overlap_analysis = true;
@@ -52,9 +52,9 @@ struct CosmaAnswer {
 
 // Solves COSMA's program for `graph`, which must be valid, counting activations alone.
 //
-// As published but for three things that the paper leaves open: exactly one operator runs at each
-// step; what an operator makes is one set of variables for all its outputs (equation 6 used up);
-// the write of a result is compulsory and costs nothing here. The size is O(operators x tensors^2).
+// As published, except for three things that the paper leaves open: exactly one operator runs at
+// each step; the outputs of an operator share one set of variables (equation 6 used up); the write
+// of a result is compulsory and costs nothing here. The size is O(operators x tensors^2).
 // Errors: kUnsupported for a graph that writes a counted tensor in place, which COSMA has no notion
 // of, naming the operator, and for what this build lacks; kInvalidOptions for another backend's
 // name; kInvalidPlan for an order with the wrong number of operators; those of ValidateTraffic().
@@ -63,8 +63,8 @@ struct CosmaAnswer {
 
 // Divide and conquer (section IV): the outputs of `break_nodes` are cut, each of the parts that
 // nothing else connects is solved by itself, and the plans are put one after the other. At each
-// border what is still needed of these outputs is in memory. A heuristic: it proves nothing, and
-// its outcome is kFeasible, or kUnknown where a part was not solved or has no plan. Only for
+// border the outputs that are still needed are in memory. A heuristic: it proves nothing, and its
+// outcome is kFeasible, or kUnknown where a part was not solved or has no plan. Only for
 // kTraffic, over all orders. Errors: as SolveCosma(); kInvalidOptions for a break node that is
 // none, and for parts that need each other, naming an operator.
 [[nodiscard]] Result<CosmaAnswer> SolveCosmaInParts(const Graph& graph, const CosmaOptions& options,

@@ -12,9 +12,12 @@
 //
 //   The same table with the offsets of a plan, written as a whole or not at all:
 //
-//     berth::WriteFile("placed.csv", berth::WriteCsv(table->problem, &plan.offsets));
+//     const auto csv = berth::WriteCsv(table->problem, &placement.offsets);
+//     if (const auto written = berth::WriteFile("placed.csv", csv); !written) {
+//       return Complain(written.error().message);
+//     }
 //
-//   A graph of operators, and an order that somebody else chose (berth/graph_io.h):
+//   A graph of operators, and an order chosen elsewhere (berth/graph_io.h):
 //
 //     const auto graph = berth::ReadGraphJson(*text, "net.json");
 //     const auto order = berth::ReadOrder(*other, "order.json", *graph);
@@ -24,8 +27,8 @@
 //     berth::Provenance provenance;
 //     provenance.input = "table.csv";
 //     provenance.input_hash = berth::HashOf(*text);
-//     berth::WriteFile("plan.json", berth::WritePlanJson(table->problem, answer, provenance));
-//     const auto plan = berth::ReadPlan(*json, "plan.json");
+//     const auto json = berth::WritePlanJson(table->problem, answer, provenance);
+//     const auto plan = berth::ReadPlan(json, "plan.json");
 //
 //   Sizes as people write them (berth/bytes.h):
 //

@@ -16,7 +16,7 @@
 #include "berth/plan.h"
 #include "berth/plan_io.h"
 #include "berth/problem.h"
-#include "berth/spill.h"
+#include "berth/sweep.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -41,29 +41,6 @@ struct PageOptions {
 // Cost: O(n log n).
 [[nodiscard]] std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
-
-// What a sweep found for one capacity.
-struct SweepPoint {
-  int number = 0;  // In the order in which capacities were asked for, from 0.
-  Bytes capacity = 0;
-  Outcome outcome = Outcome::kUnknown;
-  std::optional<Bytes> avoidable = {};  // Traffic of the best plan; none where there is no plan.
-  Bytes spilled = 0;                    // What of it is written, and what is read.
-  Bytes retrieved = 0;
-  Bytes traffic_bound = 0;      // Proved: no plan has less avoidable traffic.
-  Bytes traffic_by_sum = 0;     // The least avoidable traffic found where bytes need only fit in sum.
-  double seconds = 0;
-};
-
-// Off-chip traffic against capacity, for one model.
-struct SweepCurve {
-  std::string model;
-  std::string input;  // What the answers depend on besides the capacity: a hash, and options.
-  std::optional<Bytes> least = {};       // MR: what one operator needs.
-  std::optional<Bytes> least_peak = {};  // MP: from here on nothing has to leave.
-  bool fixed_order = false;              // Outcomes and bounds are about the order as written.
-  std::vector<SweepPoint> points = {};
-};
 
 // The page of a sweep: a curve for each model. `provenance` are pairs of a title and what it says,
 // such as the version and the limits. Cost: that of writing its points.

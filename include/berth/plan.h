@@ -76,6 +76,8 @@ struct PlanOptions {
   std::vector<Order> more_orders = {};  // With `spill`: orders to begin with, beside our own.
   ScheduleOptions schedule = {};        // Its `counting` says which tensors the plan has.
   PlaceOptions place = {};              // `minimize` is off by default, as in Place().
+  // With `spill`: what FindBudgets() says of this graph and counting, where it is known already.
+  std::optional<NamedBudgets> budgets = {};
 };
 
 // Plans `graph`.
@@ -93,8 +95,8 @@ struct PlanOptions {
 //
 // Every plan was validated. The answer depends on the arguments alone unless time or cancellation
 // ends a search. Errors: those of Schedule(), Place() and PlanWithSpills(); kInvalidPlan for a given
-// order that cannot run; kInvalidOptions for `spill` or a named budget without the other, or with
-// place.minimize.
+// order that cannot run; kInvalidOptions for `spill` without a capacity, a named budget without
+// `spill`, or `spill` with place.minimize.
 [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options,
                                       Budget& budget);
 

@@ -13,8 +13,8 @@
 //
 // Lifetimes are half-open: `a` ends where `b` begins, so the two may share bytes.
 //
-// A gap is a part of the lifetime in which the buffer needs none of its bytes, or, with a window,
-// only some of them. What stays live is then no longer a rectangle:
+// A gap is a part of the lifetime in which the buffer needs none of its bytes or, with a window,
+// only some of them. The live bytes then no longer form a rectangle:
 //
 //      size +--+        +--+
 //           |  |        |  |      lifetime [0,9), one gap [2,6) with window [1,3):
@@ -50,7 +50,7 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// The steps [start, end) of a lifetime in which only `window` is live; nothing where there is none.
+// The steps [start, end) of a lifetime in which only `window` is live; without one, no byte is.
 struct Gap {
   Step start = 0;
   Step end = 0;
@@ -58,16 +58,15 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-// Every field that may be left out has an initializer: {"a", 0, 3, 4096} compiles without a
-// warning.
+// Every optional field has an initializer: {"a", 0, 3, 4096} compiles without a warning.
 struct Buffer {
   std::string id;                    // Unique within a problem, any UTF-8 text, not empty.
   Step start = 0;                    // First step at which the buffer is live.
-  Step end = 0;                      // First step at which it no longer is; start < end.
+  Step end = 0;                      // First step at which it is no longer live; start < end.
   Bytes size = 0;                    // At least 1.
   Bytes alignment = 1;               // The offset is a multiple of it; at least 1, any integer.
   std::optional<Bytes> offset = {};  // Pinned: the only one allowed. Must respect the alignment.
-  std::optional<Bytes> hint = {};    // Preferred offset: tried first, kept where it costs nothing.
+  std::optional<Bytes> hint = {};    // Preferred offset: tried first, kept if it costs nothing.
   std::vector<Gap> gaps = {};        // In increasing order, disjoint, within the lifetime.
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -78,7 +77,7 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// Where each buffer goes; `offsets` is parallel to Problem::buffers.
+// The offset of each buffer; `offsets` is parallel to Problem::buffers.
 struct Placement {
   std::vector<Bytes> offsets;
   Bytes height = 0;  // The largest offset + size; 0 without buffers.
@@ -86,20 +85,20 @@ struct Placement {
 };
 
 // Checks every rule above, in the order of the buffers.
-// Error: kInvalidProblem, naming the first buffer that breaks a rule, and the value. Cost: O(n log
-// n).
+// Error: kInvalidProblem, naming the first buffer that breaks a rule, which is the error's subject,
+// and the value. Cost: O(n log n).
 [[nodiscard]] Result<void> Validate(const Problem& problem);
 
 // Checks that `placement` is a plan for `problem`, which must be valid: one offset for each buffer,
-// aligned, pins kept, no live bytes shared, the height as stated and, where there is a capacity,
-// within it. Error: kInvalidPlan, naming the first fault. Cost: O(n log n) and the neighbours in
-// time.
+// aligned, pins kept, no live bytes shared, the height as stated and, if there is a capacity, within
+// it. Error: kInvalidPlan, naming the first fault; the subject is the buffer. Cost: O(n log n) plus
+// the number of neighbours in time.
 [[nodiscard]] Result<void> ValidatePlacement(const Problem& problem, const Placement& placement);
 
 // The height of `offsets` (parallel to the buffers of `problem`): the largest offset + size.
 [[nodiscard]] Bytes Height(const Problem& problem, const std::vector<Bytes>& offsets);
 
-// A section: a maximal set of buffers that are live together, with the steps at which they are.
+// A section: a maximal set of buffers that are live together, and the steps at which they are.
 // Sections come in order of time. A buffer without gaps is in consecutive sections.
 struct Section {
   Step start = 0;  // The buffers are all live throughout [start, end).
@@ -113,9 +112,9 @@ struct Section {
 
 // A lower bound on the height of every plan.
 struct LoadBound {
-  Bytes load = 0;         // The most bytes live at one step, alignment aside.
-  Step load_step = 0;     // The first step at which they are.
-  Bytes lower_bound = 0;  // At least `load`: also counts what alignment must waste, and pins.
+  Bytes load = 0;         // The most bytes live at one step, without regard to alignment.
+  Step load_step = 0;     // The first step with that load.
+  Bytes lower_bound = 0;  // At least `load`: also counts unavoidable alignment waste, and pins.
   Step bound_step = 0;    // The first step that gives the bound.
 };
 // Cost: O(n log n) time, O(n) memory. `problem` must be valid.

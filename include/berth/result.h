@@ -2,7 +2,7 @@
 //
 // Three kinds of failure, three ways to say so:
 //   * the caller's input or options are wrong:  Result<T> holds an Error;
-//   * a search ended without a proof:           an Outcome (berth/place.h), never an Error;
+//   * a search ended without a proof:           an Outcome (berth/answer.h), never an Error;
 //   * Berth itself is broken:                   the process aborts with the broken invariant.
 #ifndef BERTH_RESULT_H_
 #define BERTH_RESULT_H_

@@ -1,4 +1,4 @@
-// graph/edges.h -- predecessors of operators and the bases that they touch, read from a graph.
+// graph/edges.h -- the edges of a graph: which operators wait for which, and the bases they touch.
 #ifndef BERTH_GRAPH_EDGES_H_
 #define BERTH_GRAPH_EDGES_H_
 
@@ -13,7 +13,7 @@ namespace berth::internal {
 
 inline constexpr OperatorIndex kNoOperator = std::numeric_limits<OperatorIndex>::max();
 
-// For each tensor its creator; kNoOperator if there is none.
+// For each tensor, the operator that makes it, or kNoOperator.
 [[nodiscard]] inline std::vector<OperatorIndex> Makers(const Graph& graph) {
   std::vector<OperatorIndex> makers(graph.tensors.size(), kNoOperator);
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
@@ -22,7 +22,7 @@ inline constexpr OperatorIndex kNoOperator = std::numeric_limits<OperatorIndex>:
   return makers;
 }
 
-// Calls visit(u) for each operator u that `v` waits for, possibly several times.
+// Calls visit(u) for each operator u that `v` waits for, perhaps more than once.
 template <typename Visit>
 void ForEachPredecessor(const Graph& graph, const std::vector<OperatorIndex>& makers,
                         OperatorIndex v, Visit visit) {
@@ -36,8 +36,8 @@ void ForEachPredecessor(const Graph& graph, const std::vector<OperatorIndex>& ma
   for (const OperatorIndex u : op.after) visit(u);
 }
 
-// The bases that `v` reads, writes in place, or makes views of, without those that it creates; in
-// increasing order.
+// The bases that `v` reads, writes in place, or makes views of, except those that it makes itself;
+// in increasing order.
 inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& makers, OperatorIndex v,
                       std::vector<TensorIndex>& bases) {
   const Operator& op = graph.operators[v];
@@ -70,7 +70,7 @@ inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& make
   return kind == TensorKind::kActivation || kind == TensorKind::kGradient;
 }
 
-// For each base, whether it or a view of it is a result of the graph; of views: false.
+// For each base, whether it or a view of it is a result of the graph; false for views.
 [[nodiscard]] inline std::vector<bool> BasesOfOutputs(const Graph& graph) {
   std::vector<bool> is_output(graph.tensors.size(), false);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {

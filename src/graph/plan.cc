@@ -52,7 +52,8 @@ void StateUse(const Graph& graph, MemoryPlan& plan) {
     count = std::max(count, static_cast<std::size_t>(residency.memory) + 1);
   }
   plan.memories.assign(count, {});
-  std::vector<std::vector<Bytes>> change(count, std::vector<Bytes>(plan.order.size() + 1, 0));
+  std::vector<std::vector<Bytes>> change(
+      count, std::vector<Bytes>(static_cast<std::size_t>(StepsOf(plan)) + 1, 0));
   for (const Residency& residency : plan.residencies) {
     const Bytes bytes = graph.tensors[residency.tensor].bytes;
     const auto memory = static_cast<std::size_t>(residency.memory);

@@ -2,6 +2,8 @@
 #ifndef BERTH_GRAPH_PLAN_H_
 #define BERTH_GRAPH_PLAN_H_
 
+#include <algorithm>
+
 #include "berth/answer.h"
 #include "berth/graph.h"
 
@@ -14,6 +16,11 @@ namespace berth::internal {
 
 // The traffic of every plan: counted inputs are loaded once, results are stored once.
 [[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
+
+// The steps that residencies can have. Without operators there is one: tensors can still be there.
+[[nodiscard]] inline Step StepsOf(const MemoryPlan& plan) {
+  return std::max<Step>(1, static_cast<Step>(plan.order.size()));
+}
 
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
 void StateUse(const Graph& graph, MemoryPlan& plan);

@@ -1,10 +1,10 @@
 // Outputs written over inputs, where that is safe in every order.
 //
-// An operator v may write its output y over its input x if every other operator that touches the
-// bytes of x must precede v anyway: then no operator reads the old bytes afterwards, and all
-// readers of y follow v. Both tensors have the same number of bytes, so the merged tensor is never
-// larger than either while that is live, and at v itself it counts once instead of twice: no order
-// has a higher peak.
+// An operator v that may write its output y over its input x does so if every other operator that
+// touches the bytes of x has to come before v anyway: then no operator needs the old bytes after v,
+// and all users of y come after v, since they read it. Both tensors have the same number of bytes,
+// so the tensor that replaces the two is never larger than either while that one is live, and at v
+// itself it counts once instead of twice: no order has a higher peak.
 
 #include <algorithm>
 #include <cstddef>
@@ -60,17 +60,17 @@ class Reuser {
     if (std::max(old.alignment, made.alignment) % std::min(old.alignment, made.alignment) != 0) {
       return false;
     }
-    // The other outputs of v must not share these bytes.
+    // No other output of v may lie in the same bytes.
     for (const TensorIndex t : graph_.operators[v].outputs) {
       if (BaseOf(graph_, t) == base) return false;
     }
     return WaitsForAllOthers(v, base);
   }
 
-  // True if every user of `base` other than `v` precedes `v` in every order.
+  // Whether `v` waits for every other user of `base`.
   [[nodiscard]] bool WaitsForAllOthers(OperatorIndex v, TensorIndex base) {
     const std::vector<OperatorIndex>& users = users_[base];
-    if (users.back() != v) return false;  // In program order; a later one cannot precede v.
+    if (users.back() != v) return false;  // A user later in program order cannot come before v.
     if (users.size() == 1) return true;
     std::size_t missing = users.size() - 1;
     const OperatorIndex low = users.front();
@@ -86,7 +86,7 @@ class Reuser {
         stack_.push_back(u);
       });
     }
-    // The marks are valid for one base only.
+    // The marks hold for one base only.
     std::fill(seen_.begin() + static_cast<std::ptrdiff_t>(low),
               seen_.begin() + static_cast<std::ptrdiff_t>(v) + 1, kNoOperator);
     return missing == 0;
@@ -112,7 +112,7 @@ class Reuser {
       const auto found = std::find(mutates.begin(), mutates.end(), gone);
       if (found == mutates.end()) continue;
       *found = base;
-      // That u writes `gone` said that it comes after v; that it writes the base does not.
+      // Writing `gone` implied that u comes after v; writing the base does not.
       std::vector<OperatorIndex>& after = graph_.operators[u].after;
       if (std::find(after.begin(), after.end(), v) == after.end()) after.push_back(v);
     }
@@ -123,7 +123,7 @@ class Reuser {
   Graph graph_;
   std::vector<OperatorIndex> makers_;
   std::vector<bool> is_output_;
-  std::vector<std::vector<OperatorIndex>> users_;  // Of each base, without its creator; increasing.
+  std::vector<std::vector<OperatorIndex>> users_;  // Of each base, without its maker; increasing.
   std::vector<std::vector<TensorIndex>> views_;    // Of each base.
   std::vector<OperatorIndex> seen_;
   std::vector<OperatorIndex> stack_;

@@ -1,9 +1,8 @@
 // graph/topology.h -- a graph compiled to flat arrays, for searches over its orders.
 //
-// The peak of an order depends on which operators precede which, and on the counted bases
-// ("storages" here) that each of them creates and uses. Names, views and uncounted tensors are
-// gone: a use of a view is a use of its base. Everything is in increasing order without
-// repetitions.
+// The peak of an order depends on which operators come before which, and on the counted bases
+// ("storages" here) that each of them makes and uses. Names, views and uncounted tensors are gone: a
+// use of a view is a use of its base. All lists are in increasing order without repetitions.
 #ifndef BERTH_GRAPH_TOPOLOGY_H_
 #define BERTH_GRAPH_TOPOLOGY_H_
 
@@ -32,16 +31,17 @@ struct Storage {
 
 struct Topology {
   std::size_t num_operators = 0;
-  // All that an operator has to wait for: who makes what it reads or writes in place, and `after`.
+  // The operators that each one waits for: makers of the tensors that it reads or writes in place,
+  // and Operator::after.
   Lists<OpIndex, OpIndex> predecessors;
   Lists<OpIndex, OpIndex> successors;
-  // One for each base that has a buffer in Live(), in the same order. Storages that are live at
-  // every step of any order are left out; `always_live` is their sum.
+  // One for each base for which Live() has a buffer, in the same order, except those that are live
+  // throughout in every order; `always_live` is the sum of these.
   IndexedVector<StorageIndex, Storage> storages;
   Bytes always_live = 0;
   Lists<OpIndex, StorageIndex> made;   // By the operator.
   Lists<OpIndex, StorageIndex> used;   // By the operator, other than made: they are live during it.
-  Lists<StorageIndex, OpIndex> users;  // The inverse of made and used.
+  Lists<StorageIndex, OpIndex> users;  // The inverse of `used`.
 };
 
 // `graph` must be valid. Cost: O(n log n) of its size.

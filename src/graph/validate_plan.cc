@@ -99,7 +99,7 @@ class Checker {
 
   // Checks the residencies by themselves.
   Result<void> CheckShape() {
-    const auto steps = static_cast<Step>(plan_.order.size());
+    const Step steps = internal::StepsOf(plan_);
     begin_.assign(graph_.tensors.size() + 1, 0);
     for (std::size_t i = 0; i < plan_.residencies.size(); ++i) {
       const Residency& residency = plan_.residencies[i];
@@ -145,8 +145,10 @@ class Checker {
     const std::vector<Access>& accesses = accesses_[t];
     const bool given = makers_[t] == kNoOperator;
     if (accesses.empty()) {
-      if (begin_[t] == begin_[t + 1] || IsPreloaded(t)) return {};
-      return InvalidTensor(t, " is resident but not used");
+      const bool once = begin_[t] + 1 == begin_[t + 1];
+      const bool kept = once && IsPreloaded(t) && !plan_.residencies[begin_[t]].written_out;
+      if (begin_[t] == begin_[t + 1] || kept) return {};
+      return InvalidTensor(t, " is resident or copied but not used");
     }
     if (given) traffic_.compulsory_in += tensor.bytes;
     if (is_output_[t]) traffic_.compulsory_out += tensor.bytes;
@@ -201,7 +203,7 @@ class Checker {
     if (next < accesses.size()) return Missing(t, accesses[next]);
     // An input that is written in place outlives the run only if it was retrieved as a copy.
     if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
-        plan_.residencies[begin_[t + 1] - 1].end != static_cast<Step>(plan_.order.size())) {
+        plan_.residencies[begin_[t + 1] - 1].end != internal::StepsOf(plan_)) {
       return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
     }
     return {};
@@ -313,7 +315,11 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
                           std::optional<Bytes> capacity, const MemoryPlan& plan) {
-  BERTH_TRY(ValidateTraffic(graph, counting));
+  // Without copies nothing moves but what a graph has at most once.
+  const auto& all = plan.residencies;
+  const bool copies = std::any_of(all.begin(), all.end(),
+                                  [](const Residency& r) { return r.comes_in || r.written_out; });
+  if (copies) BERTH_TRY(ValidateTraffic(graph, counting));
   return Checker(graph, counting, plan).Check(capacity);
 }
 

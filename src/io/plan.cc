@@ -11,6 +11,7 @@
 #include "berth/plan_io.h"
 #include "berth/schedule.h"
 #include "io/json.h"
+#include "io/plan_head.h"
 #include "io/plan_json.h"
 
 namespace berth {

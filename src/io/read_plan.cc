@@ -200,8 +200,7 @@ struct Record {
 
 // All residencies of `list`; with the old format's placements any integers, as tables may begin at
 // negative steps.
-Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& list,
-                                        bool of_graph) {
+Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& list, bool of_graph) {
   std::vector<Record> records;
   records.reserve(list.list->size());
   std::string fault;
@@ -215,8 +214,7 @@ Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& li
                                                                       {"end", &residency.end},
                                                                       {"offset", &residency.offset},
                                                                       {list.size, &record.size}}) {
-      const auto number =
-          of_graph ? NumberAt(one, key, fault) : IntegerAt(one, key, fault);
+      const auto number = of_graph ? NumberAt(one, key, fault) : IntegerAt(one, key, fault);
       if (!number) return source.FailAsWhole(list.Number(i) + ": " + fault);
       *value = *number;
     }
@@ -383,8 +381,7 @@ class GraphPlanReader {
     Order order = plan.order;
     plan = UnplacedPlan(graph_, order, counting_);
     const Problem problem = ProblemOf(graph_, plan);
-    const auto offsets =
-        BERTH_TRY(ReadOffsets(source_.text(), source_.name(), problem));
+    const auto offsets = BERTH_TRY(ReadOffsets(source_.text(), source_.name(), problem));
     for (std::size_t i = 0; i < offsets.size(); ++i) plan.residencies[i].offset = offsets[i];
     plan.addressed = true;
     plan.memories.front().height = Height(problem, offsets);
@@ -416,8 +413,7 @@ class GraphPlanReader {
                                  " where it should be an object");
     }
     Traffic& traffic = read_.plan.traffic;
-    for (const auto& [key, value] :
-         std::initializer_list<std::pair<const char*, Bytes*>>{
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Bytes*>>{
              {"spilled", &traffic.spilled},
              {"retrieved", &traffic.retrieved},
              {"compulsory_in", &traffic.compulsory_in},
@@ -463,7 +459,7 @@ class GraphPlanReader {
 
   // A plan that does not say what its peak is states none that could be wrong.
   void StatePeak() {
-    const auto steps = static_cast<Step>(read_.plan.order.size());
+    const Step steps = StepsOf(read_.plan);
     for (const Residency& r : read_.plan.residencies) {
       if (r.start >= r.end || r.end > steps) return;
     }

@@ -98,7 +98,10 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   const Counting& counting = options.schedule.counting;
   const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
   NamedBudgets named;
-  {
+  if (options.budgets) {
+    named = *options.budgets;
+    named.search.nodes = 0;  // Not spent here.
+  } else {
     Budget part(budget, 1.0 / kPartOfOrderWithSpills);  // What is left over is for the spills.
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
     named = BERTH_TRY(FindBudgets(graph, counting, part));

@@ -15,7 +15,7 @@
 
 #include "base/check.h"
 #include "berth/diff.h"
-#include "io/plan_json.h"
+#include "io/plan_head.h"
 #include "report/analysis.h"
 #include "report/resource.h"
 #include "report/text.h"

@@ -418,8 +418,9 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
             "live is 15 but must be from 1 to 14");
   EXPECT_NE(message(Family::kFull, [](P& p) { p.live = 1; }).find("only the family random"),
             std::string::npos);
-  EXPECT_NE(message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("instead of steps"),
-            std::string::npos);
+  EXPECT_NE(
+      message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("instead of steps"),
+      std::string::npos);
   EXPECT_NE(message(Family::kNetwork, [](P& p) { p.steps = 10; }).find("leave it out"),
             std::string::npos);
   EXPECT_NE(message(Family::kFull, [](P& p) { p.capacity = 1, p.slack_percent = 1; })

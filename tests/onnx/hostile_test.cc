@@ -28,9 +28,9 @@ std::string Refusal(const std::string& bytes) {
 TEST(OnnxHostile, NamesTheFault) {
   const std::string x = Value("x", kFloat, {2});
   const std::string y = Value("y", kFloat, {2});
-  EXPECT_EQ(Refusal(""), "m: an empty file is no ONNX model");
+  EXPECT_EQ(Refusal(""), "m: an empty file is not an ONNX model");
   EXPECT_EQ(Refusal("{\"operators\": []}"), "m: byte 0: damaged or cut off in the model");
-  EXPECT_EQ(Refusal(Number(1, 7)), "m: byte 0: this is no ONNX model: it has no graph");
+  EXPECT_EQ(Refusal(Number(1, 7)), "m: byte 0: this is not an ONNX model: it has no graph");
   EXPECT_EQ(Refusal(Model({{{"Relu", {"z"}, {"y"}}}, {x}, {y}})),
             "m: operator that makes \"y\" (Relu) reads \"z\", which nothing before it makes");
   EXPECT_EQ(Refusal(Model({{{"Relu", {"a"}, {"y"}}, {"Relu", {"x"}, {"a"}}}, {x}, {y}})),
@@ -60,7 +60,24 @@ TEST(OnnxHostile, NamesTheFault) {
   EXPECT_EQ(Refusal(Number(7, 3)), "m: byte 0: field 7 is of the wrong type");
 }
 
-// Truncated at any byte, and with any byte changed: read or rejected.
+TEST(OnnxHostile, PointsAtTheOperatorOfTheModelsOwnGraph) {
+  const auto subject = [](const std::string& bytes) {
+    const auto model = ReadOnnx(bytes, "m");
+    EXPECT_FALSE(model.has_value());
+    return model ? Subject() : model.error().subject;
+  };
+  const std::string x = Value("x", kFloat, {2});
+  const std::string y = Value("y", kFloat, {2});
+  EXPECT_EQ(subject(Model({{{"Relu", {"x"}, {"a"}}, {"Relu", {"z"}, {"y"}}}, {x}, {y}})),
+            Subject::OfOperator(1));
+  EXPECT_EQ(subject(Model({{{"Neg", {"x"}, {"a"}}, {"MatMul", {"a", "w"}, {"y"}}},
+                           {x, Value("w", kFloat, {4, 5})},
+                           {y}})),
+            Subject::OfOperator(1));
+  EXPECT_EQ(subject(""), Subject());
+}
+
+// Cut off at any byte, and with any byte changed: read or refused.
 TEST(OnnxHostile, DamageAnywhere) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
@@ -99,7 +116,7 @@ TEST(OnnxHostile, Depth) {
     }
   }
   const std::string groups = std::string(1000000, '\x4b') + std::string(1000000, '\x4c');
-  EXPECT_EQ(Refusal(groups), "m: byte 0: this is no ONNX model: it has no graph");
+  EXPECT_EQ(Refusal(groups), "m: byte 0: this is not an ONNX model: it has no graph");
   EXPECT_EQ(Refusal(groups + groups.substr(0, 500)),
             "m: byte 2000000: damaged or cut off in the model");
 }

@@ -170,7 +170,7 @@ TEST(DifferentialTest, TheLibraryAndTheVerifierAgreeOnEveryPlan) {
   int changed_and_valid = 0;
   int invalid = 0;
   int preloaded = 0;
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto good = Planned(seed);
     if (!good) continue;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
-// x leaves while the large operator runs; z comes in between.
+// x is spilled while the large operator runs; z is created in between.
 class PlantedFaults : public testing::Test {
  protected:
   void SetUp() override {
@@ -239,7 +239,7 @@ TEST_F(Preloaded, GivenTensorsMayBeThereFromTheStart) {
   unused.residencies.insert(unused.residencies.begin() + 2, {2, 0, 1, 16});
   unused.memories = {{18, 18}};
   EXPECT_EQ(Faults(unused), "");
-  // A new value of a weight that was there from the start need not be kept.
+  // They may come in as well.
   MemoryPlan inputs = plan;
   inputs.residencies[1].comes_in = true;
   EXPECT_EQ(Faults(inputs), "");
@@ -251,12 +251,13 @@ TEST_F(Preloaded, ButNotFromLaterOn) {
   EXPECT_EQ(
       Faults(wrong),
       "from nowhere: tensor \"w\" is in memory from step 1 but is neither retrieved nor created "
-      "there\nclobbered: operator \"B\" at step 1 does not find the latest value of "
-      "tensor \"w\"\n");
+      "there\n"
+      "clobbered: operator \"B\" at step 1 does not find the latest value of tensor \"w\"\n"
+      "clobbered: operator \"C\" at step 2 does not find the latest value of tensor \"w\"\n");
   wrong = plan;
   wrong.residencies.insert(wrong.residencies.begin() + 2, {2, 1, 2, 16});
   wrong.memories = {{18, 18}};
-  EXPECT_EQ(Faults(wrong).substr(0, 28), "from nowhere: tensor \"u\" is");
+  EXPECT_EQ(Faults(wrong).substr(0, 27), "from nowhere: tensor \"u\" is");
   wrong.residencies[2] = {2, 0, 1, 16, false, true};
   EXPECT_EQ(Faults(wrong),
             "dead spill: tensor \"u\" is spilled at step 1 but no operator needs it again\n"
@@ -291,7 +292,7 @@ TEST_F(Preloaded, WithoutAddressesTheRestIsChecked) {
   order_alone.memories[0].peak = 16;
   order_alone.residencies[2].end = 1;
   EXPECT_EQ(Faults(order_alone).substr(0, 50),
-            "absent: operator \"B\" at step 1 needs tensor \"a\", wh");
+            "absent: operator \"B\" at step 1 needs tensor \"a\", w");
 }
 
 // Far more overlaps than could be listed, and tensors that cover the pieces of many others.

@@ -3,9 +3,13 @@
 namespace berth::internal {
 
 std::optional<Method> MethodFromName(std::string_view name) {
-  if (const auto algorithm = AlgorithmFromName(name)) return Method{*algorithm};
-  if (const auto baseline = BaselineFromName(name)) return Method{Algorithm::kAuto, *baseline};
-  return std::nullopt;
+  Method method;
+  method.baseline = BaselineFromName(name);
+  if (method.baseline) return method;
+  const auto algorithm = AlgorithmFromName(name);
+  if (!algorithm) return std::nullopt;
+  method.algorithm = *algorithm;
+  return method;
 }
 
 std::string_view MethodName(const Method& method) {

@@ -7,7 +7,7 @@
 #include "berth/plan.h"
 #include "berth/report.h"
 #include "src/base/try.h"
-#include "src/io/plan_json.h"
+#include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/remedies.h"
 

@@ -60,7 +60,8 @@ class HighestUpper {
 
  private:
   // Below every side of a rectangle: those are at least -2^63.
-  static constexpr Wide kDead = Wide{std::numeric_limits<std::int64_t>::min()} * 2;
+  static constexpr Wide kDead =
+      Wide{std::numeric_limits<std::int64_t>::min()} + std::numeric_limits<std::int64_t>::min();
 
   void Descend(std::size_t node, std::size_t first, std::size_t count, std::size_t end, Wide lower,
                std::size_t most, std::vector<std::size_t>& found) const {

@@ -7,13 +7,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "src/base/wide.h"
 #include "tools/verify/verify.h"
+#include "tools/verify/wide.h"
 
 namespace berth::verify {
-
-// An offset may be any 64-bit number, so the top of a buffer may need more bits.
-using internal::Wide;
 
 [[nodiscard]] inline Bytes Clamp(Wide value) {
   return static_cast<Bytes>(std::clamp<Wide>(value, std::numeric_limits<Bytes>::min(),

@@ -4,12 +4,12 @@
 //
 // Four binaries for each tensor and step say that it is created, preserved, spilled or retrieved
 // there; an integer says where it lies, two binaries for each pair which of the two lies higher.
-// It is a baseline, and an oracle for small graphs, so it reads the graph for itself and shares no
+// It is a baseline, and an oracle for small graphs, so it reads the graph by itself and shares no
 // code with the search of src/spill.
 //
-// The overlap analysis (III-F) needs for each operator its first and last possible step: as many
-// as it has ancestors, and as many before the end as it has descendants, since exactly one operator
-// runs at each step. That is tighter than levels of the graph.
+// The overlap analysis (III-F) needs the first and last possible step of each operator. Exactly one
+// operator runs at each step, so its numbers of ancestors and descendants give these. That is
+// tighter than levels of the graph.
 
 #include "berth/cosma.h"
 
@@ -152,7 +152,7 @@ class Cosma {
   }
 
   void Build() {
-    // Who runs when: C of all that an operator makes. Equations 6 and 7, and one at each step.
+    // The step of each operator: C of all its outputs. Equations 6 and 7, and one at each step.
     runs_.resize(n_);
     std::vector<std::vector<Term>> at(n_);
     for (std::size_t v = 0; v < n_; ++v) {
@@ -286,7 +286,7 @@ class Cosma {
     AppendTerm(retrieved_[a][t], coefficient, terms);
   }
 
-  // Tensors say who comes before whom, where there is one; edges without say so by themselves.
+  // Tensors give the order of operators where there is one; edges without a tensor do so directly.
   void AddPrecedence(std::size_t v) {
     for (std::size_t u = 0; u < v; ++u) {
       if (before_[v][u] == 0) continue;
@@ -356,7 +356,7 @@ class Cosma {
     for (std::size_t a = 0; a < items_.size(); ++a) {
       offset_[a].assign(n_, VariableIndex(kNone));
       for (std::size_t t = items_[a].first; t <= items_[a].last; ++t) {
-        // A tensor that is larger than the memory is no plan's; equation 14 says so.
+        // A tensor that is larger than the memory is in no plan; equation 14 says so.
         offset_[a][t] = model_.AddVariable(Name("offset", a, t), 0,
                                            std::max<Number>(capacity_ - items_[a].size, 0));
       }

@@ -2,11 +2,11 @@
 // into parts; each is solved by the integer program, and the plans are put one after the other.
 //
 // Cutting the outputs of the break nodes leaves parts that nothing else connects. A part is solved
-// with two operators more: one before it, which "makes" what earlier parts left in memory, at the
-// addresses where it lies; and one after it, which "uses" what later parts need. So at each border
-// all outputs of break nodes that are still needed are in memory, and parts fit together as they
-// are. That costs what the paper says that it costs: no operator moves from one part to another,
-// and outputs of break nodes may be kept, or brought back, without need.
+// with two more operators: one before it, which "makes" the tensors that earlier parts left in
+// memory, at their addresses; and one after it, which "uses" those that later parts need. So at
+// each border all outputs of break nodes that are still needed are in memory, and the parts fit
+// together as they are. The cost is the one that the paper names: no operator moves to another
+// part, and outputs of break nodes may be kept, or brought back, without need.
 
 #include <algorithm>
 #include <cstddef>

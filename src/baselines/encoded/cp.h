@@ -37,7 +37,7 @@ inline constexpr Grains kMostGrainsOfGecode = (Grains{1} << 31) - 3;
                                       const CpOptions& options, std::int64_t node_limit,
                                       Budget& budget);
 
-// Likewise, for any capacity. A node is a conflict of Z3's.
+// The same for any capacity. A node is a conflict of Z3's.
 [[nodiscard]] Decision DecideByZ3(const Encoding& encoding, Grains capacity,
                                   const CpOptions& options, std::int64_t node_limit,
                                   Budget& budget);

@@ -4,7 +4,7 @@
 // 2023, sections 2.2 and 8) restricts it to fixed lifetimes: the domain of a buffer is every offset
 // below the capacity. Depth first, the largest rectangle first, each at every offset of its domain
 // in turn, from below. It was made for grids of a few dozen units a side; on larger ones it finds a
-// plan in its first descent or hardly ever, which is what it is kept to show.
+// plan in its first descent or hardly ever, which is what it is here to show.
 //
 // What prunes it: a placed buffer's bytes leave the domains of those it meets (forward checking);
 // in each section, the free runs that are long enough for any of its unplaced buffers hold them all

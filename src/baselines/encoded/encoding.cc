@@ -214,10 +214,10 @@ std::vector<std::size_t> Blame(std::size_t x, const std::vector<std::size_t>& ra
   return chain;
 }
 
-// Whether the raises that led to `x` run in a circle that climbs.
+// Whether the raises that led to `x` form a cycle of positive total.
 bool ClimbsForEver(std::size_t x, const std::vector<std::size_t>& raised_by,
                    const std::vector<Difference>& constraints) {
-  // After as many steps as there are items one is on the cycle, if there is one.
+  // After one step per item the walk is on the cycle, if there is one.
   for (std::size_t steps = 0; steps < raised_by.size(); ++steps) {
     if (raised_by[x] == kNothing) return false;
     x = static_cast<std::size_t>(constraints[raised_by[x]].from);
@@ -234,10 +234,10 @@ bool ClimbsForEver(std::size_t x, const std::vector<std::size_t>& raised_by,
 
 }  // namespace
 
-// Raises what is too low until nothing is. Rounding up is monotone, so the first fixpoint from
-// below is the least. Each raise remembers its constraint. Those met on the way back from an offset
-// imply it, so when one is too high they are to blame; and where they run in a circle whose
-// constraints add up to more than nothing, no offsets satisfy it.
+// Raises offsets that are too low until none is. Rounding up is monotone, so the first fixpoint
+// from below is the least. Each raise remembers its constraint. Those met on the way back from an
+// offset imply it, so when one is too high they are to blame; and where they form a cycle whose
+// constraints add up to more than zero, no offsets satisfy it.
 std::optional<std::vector<Grains>> LeastOffsets(const Encoding& encoding, Grains capacity,
                                                 const std::vector<Difference>& constraints,
                                                 std::vector<std::size_t>* conflict) {

@@ -1,6 +1,6 @@
 // baselines/encoded/encoding.h -- a problem as other solvers take it: pairs that must not overlap.
 //
-// Lifetimes are fixed, so all that is left of time is which buffers meet. For two that do, the
+// Lifetimes are fixed, so all that matters of time is which buffers meet. For two that do, the
 // difference of their offsets must stay out of some open intervals; between and beside these lie
 // the regions, the disjuncts of everything that follows:
 //
@@ -11,8 +11,8 @@
 // Windows can leave places in between, where each buffer lies in the other's holes; a region is
 // always one difference constraint or two.
 //
-// Everything is counted in grains, the greatest number of bytes that divides all that is given. If
-// there is a plan within some capacity there is one on that grid: round every offset down.
+// Everything is counted in grains, the greatest number of bytes that divides all numbers of bytes
+// given. If a plan exists within some capacity, one exists on that grid: round every offset down.
 //
 // This is written from the public structs alone and shares nothing with the placer's model, whose
 // searches it helps to judge.
@@ -81,7 +81,7 @@ struct Difference {
   std::int32_t to;
   Grains least;
 };
-// What region `region` of `pair` says: one or two constraints.
+// The constraints of region `region` of `pair`: one or two.
 void AppendRegion(const Encoding::Pair& pair, std::size_t region, std::vector<Difference>& out);
 
 // The least offsets, pins and alignments included, that satisfy `constraints` below `capacity`; if

@@ -29,7 +29,7 @@ class Stopper : public Gecode::Search::Stop {
     stopped_ = stopped_ || (++looks_ % 16 == 0 && budget_.TimeIsUp());
     return stopped_;
   }
-  // Cheap: asks the clock now and then.
+  // Cheap: it rarely reads the clock.
   bool TimeIsUp() {
     stopped_ = stopped_ || (++looks_ % 4096 == 0 && budget_.TimeIsUp());
     return stopped_;
@@ -45,7 +45,7 @@ class Stopper : public Gecode::Search::Stop {
 };
 
 // Two small buffers that push each other up climb to the capacity one size at a time, which can
-// take longer than anybody waits, and all of it is one node. This propagator runs whenever a
+// take far too long, and all of it is one node. This propagator runs whenever a
 // position changes, and fails when time is up; what the search then says does not count.
 class Watch : public Gecode::NaryPropagator<Gecode::Int::IntView, Gecode::Int::PC_INT_BND> {
   using Base = Gecode::NaryPropagator<Gecode::Int::IntView, Gecode::Int::PC_INT_BND>;
@@ -144,7 +144,7 @@ Decision Run(Engine& engine, const Encoding& encoding, const Stopper& stop) {
   using Verdict = Decision::Verdict;
   const std::unique_ptr<Plan> plan(engine.next());
   if (plan) return {Verdict::kFound, plan->Offsets(encoding)};
-  // The engine may call itself stopped when it was but its own restarts that ended a search.
+  // The engine may report that it was stopped when only its own restarts ended a search.
   return {stop.stopped() ? Verdict::kGaveUp : Verdict::kImpossible, {}};
 }
 

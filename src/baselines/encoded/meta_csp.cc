@@ -11,7 +11,7 @@
 namespace berth::internal {
 namespace {
 
-// How many pairs are looked at between two looks at the clock.
+// Pairs examined between two looks at the clock.
 constexpr std::size_t kLooksPerPoll = 64;
 
 }  // namespace
@@ -156,7 +156,7 @@ MetaCspSearch::Step MetaCspSearch::Choose(std::size_t pair, std::size_t region) 
 
 MetaCspSearch::Step MetaCspSearch::Propagate(Budget& budget) {
   std::size_t looks = 0;
-  for (std::size_t next = 0; next < queue_.size();) {  // It grows meanwhile.
+  for (std::size_t next = 0; next < queue_.size();) {  // It grows during the loop.
     if (++looks % kLooksPerPoll == 0 && budget.TimeIsUp()) return Step::kGaveUp;
     const std::size_t p = queue_[next++];
     queued_[p] = false;
@@ -190,7 +190,7 @@ MetaCspSearch::Room MetaCspSearch::RoomIn(const Encoding::Pair& pair, std::size_
   return room;
 }
 
-// What is settled stays so until it is undone, and then the old place in the order comes back.
+// A settled pair stays so until it is undone, which restores its place in the order.
 std::size_t MetaCspSearch::Select() {
   while (first_open_ < order_.size() && settled_[order_[first_open_]]) ++first_open_;
   return first_open_ < order_.size() ? order_[first_open_] : encoding_.pairs.size();

@@ -40,7 +40,7 @@ namespace berth::internal {
 
 class MetaCspSearch {
  public:
-  // Two matrices of all items take too much memory past so many.
+  // With more items, two matrices of all of them would take too much memory.
   static constexpr std::size_t kMostItems = 8000;
 
   // `encoding` must outlive this. Memory: 12 bytes for each two items.

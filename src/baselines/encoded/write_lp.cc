@@ -24,7 +24,7 @@ Result<std::string> WriteLp(const Problem& problem, bool minimize) {
                                              "an integer program");
   }
   minimize = minimize || !problem.capacity;
-  // Without a capacity, any plan will do to end the heights at.
+  // Without a capacity, any plan gives an upper end of the heights.
   Bytes highest = problem.capacity.value_or(kMaxBytes);
   if (minimize) {
     PlaceOptions greedy;

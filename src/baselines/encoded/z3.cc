@@ -17,7 +17,7 @@
 namespace berth::internal {
 namespace {
 
-// Interrupts Z3 when time is up. Z3 may be told before it listens, so it is told until it hears.
+// Interrupts Z3 when time is up. Z3 ignores interrupts before it starts, so they are repeated.
 class Watchdog {
  public:
   Watchdog(z3::context& context, const Budget& budget)

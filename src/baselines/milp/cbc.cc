@@ -26,7 +26,7 @@
 namespace berth::internal::milp {
 namespace {
 
-// Handlers are copied at will; all copies share this.
+// CBC copies handlers; all copies share this.
 struct Watch {
   Budget& budget;
   bool stopped = false;
@@ -106,7 +106,7 @@ void Load(const Model& model, OsiClpSolverInterface& solver) {
   }
 }
 
-// Which column a start belongs to goes by name.
+// Values of a start find their columns by name.
 std::string ColumnName(std::size_t column) { return "x" + std::to_string(column); }
 
 void SetStart(const Model& model, OsiClpSolverInterface& solver, CbcModel& cbc) {

@@ -18,7 +18,7 @@ namespace {
 
 struct Watch {
   Budget& budget;
-  std::int64_t nodes = 0;  // Of which the budget knows.
+  std::int64_t nodes = 0;  // Already counted by the budget.
   bool stopped = false;
 
   // `now` nodes have been visited; -1: not known.

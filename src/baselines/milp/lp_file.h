@@ -1,4 +1,4 @@
-// baselines/milp/lp_file.h -- a model as a file in the CPLEX LP format, for anybody's solver.
+// baselines/milp/lp_file.h -- a model as a file in the CPLEX LP format, for any solver.
 #ifndef BERTH_BASELINES_MILP_LP_FILE_H_
 #define BERTH_BASELINES_MILP_LP_FILE_H_
 

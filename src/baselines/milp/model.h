@@ -1,9 +1,9 @@
-// baselines/milp/model.h -- an integer program as data: variables, linear constraints, an objective.
+// baselines/milp/model.h -- an integer program as data: variables, constraints, an objective.
 //
 // Everything is a whole number: what Berth asks integer programs is about bytes, steps and choices.
 // So the solution that a floating-point solver returns can be rounded and then checked exactly, and
 // a model file reads back as the same model. A model is built once, may be changed before it is
-// solved, and knows nothing of solvers (baselines/milp/solve.h) or files (baselines/milp/lp_file.h).
+// solved, and knows nothing of solvers (solve.h) or files (lp_file.h).
 #ifndef BERTH_BASELINES_MILP_MODEL_H_
 #define BERTH_BASELINES_MILP_MODEL_H_
 
@@ -53,7 +53,7 @@ struct Model {
   IndexedVector<VariableIndex, Variable> variables;
   IndexedVector<ConstraintIndex, Constraint> constraints;
   std::vector<Term> objective;  // Minimised; empty: any solution will do.
-  // A value for each variable, to begin with; empty: none. What is no solution is ignored.
+  // A value for each variable, to begin with; empty: none. Ignored if it is not a solution.
   std::vector<Number> start;
 
   VariableIndex AddVariable(std::string name, Number lower, Number upper);
@@ -67,12 +67,12 @@ struct Model {
 // objective can reach exceeds 2^53, naming it. Cost: the size of the model.
 [[nodiscard]] Result<void> Validate(const Model& model);
 
-// The greatest absolute number of the model: bounds that are finite, coefficients, sides. What a
-// solver's tolerances have to be small against.
+// The greatest absolute number of the model: bounds that are finite, coefficients, sides. Solvers'
+// tolerances have to be small in comparison.
 [[nodiscard]] Number Magnitude(const Model& model);
 
-// Each constraint divided by what divides all its coefficients, its sides rounded inwards: the same
-// solutions, smaller numbers. Cost: the size of the model.
+// Each constraint divided by the greatest common divisor of its coefficients, its sides rounded
+// inwards: the same solutions, smaller numbers. Cost: the size of the model.
 void DivideConstraints(Model& model);
 
 // What is wrong with `values` (one for each variable) as a solution, in one sentence that names the

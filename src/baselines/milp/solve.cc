@@ -45,13 +45,13 @@ SolveAnswer Judge(const Model& model, const RawAnswer& raw) {
   if (raw.claim != RawAnswer::Claim::kNothing && !trusted) answer.distrusted = true;
   if (!trusted) {
     if (model.objective.empty() && answer.status == Status::kFeasible) {
-      answer.status = Status::kOptimal;  // There is nothing to be better at.
+      answer.status = Status::kOptimal;  // There is no objective to improve.
       answer.distrusted = false;
     }
     return answer;
   }
   if (raw.claim == RawAnswer::Claim::kInfeasible) {
-    // A solver that has a solution and says there is none is not to be believed in either.
+    // A solver that has a solution and says there is none contradicts itself: no claim counts.
     if (answer.values.empty()) answer.status = Status::kInfeasible;
     return answer;
   }

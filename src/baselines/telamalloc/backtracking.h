@@ -10,8 +10,8 @@
 //
 // all the decisions that the failure is blamed on, without the last of them; and for each range of
 // levels 0-4, 5-8, 9-16, 17-32, ... without any of these, the one nearest to the root. So there are
-// few to choose from however deep the search is, and it cannot lock itself up in one part of the
-// tree. The published rule is to take the deepest blamed one.
+// few to choose from however deep the search is, and it cannot get trapped in one part of the tree.
+// The published rule is to take the deepest blamed one.
 #ifndef BERTH_BASELINES_TELAMALLOC_BACKTRACKING_H_
 #define BERTH_BASELINES_TELAMALLOC_BACKTRACKING_H_
 
@@ -27,7 +27,7 @@
 
 namespace berth::internal {
 
-// A decision point that a search can go back to, and what a rule may go by (6.4).
+// A decision point that a search can go back to, with what a rule may base its choice on (6.4).
 struct BacktrackPoint {
   std::int32_t level;  // Decisions before it, from the root of its part (5.3) on.
   std::int32_t block;  // What was placed there:
@@ -78,7 +78,7 @@ class BacktrackRule {
   virtual void Placed(std::span<const PathStep> path, std::int32_t depth);
 };
 
-// What a model sees of each candidate: 6.4's, and what tells apart where the search is.
+// What a model sees of each candidate: the features of 6.4, and some of the search's state.
 enum class Feature : std::uint8_t {
   kSize,        // Of the block placed there, in parts of the capacity.
   kLifetime,    // In parts of the time of all buffers.

@@ -26,7 +26,7 @@ void Walk(const ForestNode* nodes, const float* leaves, std::size_t depth, std::
   for (std::size_t r = 0; r < kRows; ++r) scores[r] += leaves[at[r] - count];
 }
 
-// All rows from `row` on, kRows at a time, and what is left in fewer.
+// All rows from `row` on, kRows at a time, and the rest in smaller groups.
 template <std::size_t kRows>
 void WalkAll(const ForestNode* nodes, const float* leaves, const Forest& forest, const float* rows,
              std::span<float> scores, std::size_t row) {

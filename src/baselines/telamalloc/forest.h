@@ -1,15 +1,14 @@
 // baselines/telamalloc/forest.h -- regression trees as flat arrays.
 //
-// All trees are grown to the same depth, so that a walk takes the same number of steps whatever it
-// meets, each an index computed from one comparison, without a branch that could be predicted
-// wrongly:
+// All trees are grown to the same depth, so that every walk takes the same number of steps, each an
+// index computed from one comparison, without a branch that could be mispredicted:
 //
 //     node                0            left child of i: 2 i + 1, where x[feature] < threshold
 //                     1       2        right child:     2 i + 2, elsewhere
 //                   3   4   5   6
 //     leaf          0   1   2   3      node past the last row, less the number of nodes
 //
-// What a shallower leaf leaves empty goes left always and ends in that leaf. A batch of rows goes
+// Below a leaf that is shallower, all walks go left and end in that leaf. A batch of rows goes
 // through one tree after another, several rows in step: their walks do not wait for each other, and
 // a tree is read into the cache once for all of them. Sums are taken in the order of the trees in
 // single precision, as XGBoost does, so its predictions are the same to the last bit.
@@ -41,7 +40,7 @@ struct Forest {
 // after the other. Cost: trees x depth steps a row.
 void Score(const Forest& forest, std::span<const float> rows, std::span<float> scores);
 
-// What `berth` was built with (model.cc).
+// The model that the library was built with (model.cc).
 [[nodiscard]] const Forest& ShippedForest();
 
 }  // namespace berth::internal

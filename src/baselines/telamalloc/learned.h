@@ -2,7 +2,7 @@
 //
 // TelaMalloc 6.5: a forest gives each candidate of a major backtrack a score, which is weighted by
 // depth, as going too far back costs more than going too little; the best is taken if it is good
-// enough, and otherwise all unplaced blocks are tried where the search is.
+// enough, and otherwise all unplaced blocks are tried at the current decision point.
 #ifndef BERTH_BASELINES_TELAMALLOC_LEARNED_H_
 #define BERTH_BASELINES_TELAMALLOC_LEARNED_H_
 
@@ -17,7 +17,7 @@
 namespace berth::internal {
 
 struct LearnedParameters {
-  // So many backtracks go by the published rule first: most inputs need no more (6.1).
+  // Backtracks by the published rule before the model is asked: most inputs need no more (6.1).
   std::int64_t patience = 50;
   // A score counts for 1 at the point where the search is stuck and for this much less at the root.
   float depth_weight = 0.2F;

@@ -55,7 +55,7 @@ Policy::Policy(const Instance& instance, const TelaMallocOptions& options)
   MakeParts();
 }
 
-// What the order goes by. Size times lifetime need not fit in 64 bits; it is rounded the same way
+// The key of an order. Size times lifetime need not fit in 64 bits; it is rounded the same way
 // on every machine.
 double Policy::Measure(Block b, std::size_t order) const {
   const BufferIndex at(b);

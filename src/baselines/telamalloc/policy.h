@@ -1,6 +1,6 @@
 // baselines/telamalloc/policy.h -- which block next: TelaMalloc's candidates, phases and parts.
 //
-// A part is a range of time that no buffer crosses the borders of; parts have nothing to do with
+// A part is a range of time that no buffer crosses the borders of; parts are independent of
 // each other (TelaMalloc 5.3). Within a part, phases of high contention come first:
 //
 //     load
@@ -12,8 +12,8 @@
 //
 // At a decision point the candidates are the longest lived, the largest and the largest block in
 // size times lifetime: of the phase of the last block, then of the other phases in order. Nothing
-// is ever sorted or searched through on the way: each phase has its blocks in three orders and
-// keeps how far each is used up, with a trail to go back.
+// is sorted or searched during the search: each phase has its blocks in three orders and records
+// how far each is used up, with a trail to go back.
 #ifndef BERTH_BASELINES_TELAMALLOC_POLICY_H_
 #define BERTH_BASELINES_TELAMALLOC_POLICY_H_
 

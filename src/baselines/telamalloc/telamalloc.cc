@@ -88,8 +88,8 @@ class TelaMallocSearch::Run {
   Engine engine_;
   Policy policy_;
 
-  std::int32_t base_ = 0;  // The level where the present part begins.
-  // A stack; what lies above num_points_ is spare. Point k decides what is placed at level
+  std::int32_t base_ = 0;  // The level where the current part begins.
+  // A stack; entries from num_points_ on are spare. Point k decides what is placed at level
   // base_ + k + 1.
   std::vector<Point> points_;
   std::size_t num_points_ = 0;
@@ -97,7 +97,7 @@ class TelaMallocSearch::Run {
   std::vector<std::int32_t> level_of_;  // By placed block.
   BacktrackRule* rule_ = nullptr;
   std::vector<PathStep> path_;
-  bool lowest_first_ = false;  // The present run's candidates are the blocks that can lie lowest.
+  bool lowest_first_ = false;  // This run's candidates are the blocks that can lie lowest.
   std::vector<std::int32_t> candidate_levels_;
   std::vector<BacktrackPoint> candidates_;
   Bytes capacity_ = 0;
@@ -143,7 +143,7 @@ SearchAnswer TelaMallocSearch::Run::Search(Bytes capacity, std::int64_t node_lim
   return answer;
 }
 
-// From the root of the part, where the search has gone back to.
+// The search is back at the root of the part.
 void TelaMallocSearch::Run::StartAgain(Random& random) {
   num_points_ = 0;
   (void)Push(-1);
@@ -238,7 +238,7 @@ bool TelaMallocSearch::Run::TryPlacing(Block block, Point& point) {
   point.reason.clear();
   Blame(point, engine_.Placements());
   engine_.UndoTo(engine_.level() - 1);
-  // It lies so high because of what it fell on.
+  // Its height is due to the block that it fell on.
   if (rest.on >= 0 && policy_.is_placed(rest.on)) {
     const std::int32_t level = level_of_[At(rest.on)];
     Blame(point, {&level, 1});
@@ -246,7 +246,7 @@ bool TelaMallocSearch::Run::TryPlacing(Block block, Point& point) {
   return false;
 }
 
-// Adds to what the last failure at `point` is blamed on.
+// Adds to the placements that the last failure at `point` is blamed on.
 void TelaMallocSearch::Run::Blame(Point& point, std::span<const std::int32_t> levels) {
   const auto own = base_ + static_cast<std::int32_t>(&point - points_.data()) + 1;
   for (const std::int32_t level : levels) {
@@ -256,7 +256,7 @@ void TelaMallocSearch::Run::Blame(Point& point, std::span<const std::int32_t> le
   }
 }
 
-// As published: which of the points before it, which is the last one, is next.
+// As published: where to go back to from `point`, which is the last one.
 std::size_t TelaMallocSearch::Run::ConflictTarget(const Point& point) const {
   if (options_.strategy != Strategy::kCandidates || !options_.conflict_backtracking ||
       point.reason.empty()) {
@@ -282,7 +282,7 @@ void TelaMallocSearch::Run::CountBacktrack(std::size_t points) {
   }
 }
 
-// Where to, or BacktrackRule::kStay.
+// Where the rule goes back to, or BacktrackRule::kStay.
 std::size_t TelaMallocSearch::Run::AskRule(const Point& stuck, std::size_t published) {
   const auto depth = static_cast<std::int32_t>(num_points_ - 1);
   candidate_levels_.clear();
@@ -320,7 +320,7 @@ bool TelaMallocSearch::Run::GoBack() {
   if (num_points_ == 1) return false;
   Point& stuck = points_[num_points_ - 1];
   if (stuck.try_all) {
-    // Not one of all blocks fits here.
+    // No unplaced block fits here.
     ++stats_.minor_backtracks;
     LeaveTo(num_points_ - 2);
     return true;
@@ -344,7 +344,7 @@ bool TelaMallocSearch::Run::GoBack() {
   Point& point = points_[target];
   ++point.times_target;
   if (options_.strategy == Strategy::kCandidates && options_.carry_candidates) {
-    // The first of them comes first: it goes on top of the stack last.
+    // Pushed in reverse, so that the first candidate is tried first.
     for (std::size_t k = stuck.tried.size(); k > 0; --k) {
       std::erase(point.carried, stuck.tried[k - 1]);
       point.carried.push_back(stuck.tried[k - 1]);
@@ -359,7 +359,7 @@ bool TelaMallocSearch::Run::GoBack() {
   return true;
 }
 
-// Takes back all that was placed at the decision point `target` and after it.
+// Undoes all placements from the decision point `target` on.
 void TelaMallocSearch::Run::LeaveTo(std::size_t target) {
   Point& point = points_[target];
   const Point& left = points_[num_points_ - 1];
@@ -382,7 +382,7 @@ SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t n
     learned = 1 - learned;
     if (is_learned) {
       LearnedBacktracking rule(forest, parameters);
-      // Once more from the start would be once more the same.
+      // Restarting with the same seed would repeat the same search.
       ++parameters.seed;
       answer = Search(capacity, std::min(turn, node_limit - sum.nodes), budget, &rule);
     } else {

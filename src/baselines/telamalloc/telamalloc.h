@@ -1,4 +1,4 @@
-// baselines/telamalloc/telamalloc.h -- TelaMalloc: heuristics choose, a solver says what follows.
+// baselines/telamalloc/telamalloc.h -- TelaMalloc: heuristics choose, a solver propagates.
 //
 // M. Maas, U. Beaunon, A. Chauhan and B. Ilbeyi, "TelaMalloc: Efficient On-Chip Memory Allocation
 // for Production Machine Learning Accelerators", ASPLOS 2023, sections 4 and 5. A step takes a
@@ -15,22 +15,22 @@
 //
 // What the paper leaves open, and what is done here:
 //
-//   * What counts is the last failure at a decision point, not those of its other candidates. If it
+//   * Only the last failure at a decision point counts, not those of its other candidates. If it
 //     blames no placement at all, one level is undone.
 //   * A candidate is not tried twice at one decision point, and no more than 12 are.
 //   * "Stuck": backtracks of both kinds are counted at each point that a major one has gone
 //     back to, while the point stays on the path. At a major backtrack the search goes on at the
 //     one of the lowest level that has counted more than the limit, which counts from 0 again.
-//   * Learned backtracking (6) takes over where the published rule has backtracked 50 times
-//     (learned.h). Where it finds no plan in 20,000 steps, the published search has twice as
-//     many, from the start; then the learned one twice as many again, and so on (7.3 asks for a way
-//     back). A rule may ask for restarts, after 1,000 backtracks times Luby's sequence and where all
+//   * Learned backtracking (6) takes over once the published rule has backtracked 50 times
+//     (learned.h). If it finds no plan in 20,000 steps, the published search gets 40,000 steps from
+//     the start, then the learned one 80,000, and so on (7.3 asks for a way back). A rule may ask
+//     for restarts, after 1,000 backtracks times Luby's sequence and where all
 //     candidates of all points are used up. In half of these runs the candidates are the 12 blocks
 //     that can lie lowest, as in the guided search (guided.h); of equals the longest lived, the
 //     largest, or the largest in both, with some noise.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
-//   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only
-//     what fails before any placement is proved.
+//   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only a
+//     failure before any placement is a proof.
 #ifndef BERTH_BASELINES_TELAMALLOC_TELAMALLOC_H_
 #define BERTH_BASELINES_TELAMALLOC_TELAMALLOC_H_
 
@@ -61,8 +61,8 @@ class TelaMallocSearch {
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
   // candidates of all decision points are used up. Deterministic unless the budget ends by time.
-  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as the options
-  // say.
+  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as
+  // the options say.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                     BacktrackRule* rule = nullptr);
 

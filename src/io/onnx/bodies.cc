@@ -1,14 +1,16 @@
-// Bodies of If, Loop and Scan, and functions: walked as the model is (import.cc), each where it is
-// called and so with the shapes of that call. Their tensors live while the operator runs and at no
-// other time: it gets a workspace as high as a greedy plan of the body in program order, which is
-// an upper bound for whoever runs the body. Details that make it one:
-//   * results of a branch or function may be written where the operator's own output lies, which is
-//     live all the time, so those of the same size are not counted twice;
+// Bodies of If, Loop and Scan, and functions.
+//
+// They are walked as the model is (import.cc), at each call and with the shapes of that call. Their
+// tensors live only while the operator runs. It gets a workspace as high as a greedy plan of the
+// body in program order, which is enough for any runtime that plans the body as well as that. Three
+// details keep the bound true and tight:
+//   * the results of a branch or function may be written where the operator's own outputs lie,
+//     which are live all the time, so results of the same size are not counted twice;
 //   * a Loop or Scan needs its state before and after an iteration side by side, so all inputs of
-//     the body are counted for all of it;
-//   * the state of a Loop may change shape from one iteration to the next. A shape is believed if
-//     the body, given it, gives it back (then all iterations have it, by induction); dimensions
-//     that do not stay are forgotten until it holds.
+//     the body are counted for its whole duration;
+//   * the state of a Loop may change shape from one iteration to the next. A shape is assumed if
+//     the body, given it, gives it back (by induction, all iterations then have it); dimensions
+//     that change are forgotten until that holds.
 
 #include <algorithm>
 #include <cstddef>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/try.h"
 #include "io/onnx/call.h"
 #include "io/onnx/importer.h"
 
@@ -95,7 +98,7 @@ Result<void> Importer::OpenBody(const GraphMessage& message, Scope& scope,
                                 const std::vector<Info>& inputs, const std::vector<int>& causes,
                                 Region& region) {
   DeclareValues(message, scope);
-  if (auto added = AddWeights(message, scope); !added) return added;
+  BERTH_TRY(AddWeights(message, scope));
   for (std::size_t i = 0; i < message.inputs.size(); ++i) {
     const ValueMessage& input = message.inputs[i];
     if (scope.names.count(input.name) != 0 && i >= inputs.size()) continue;  // Has a default.
@@ -103,7 +106,7 @@ Result<void> Importer::OpenBody(const GraphMessage& message, Scope& scope,
       return source_.Fail("input " + Quoted(input.name) + " of a body is given by nothing");
     }
     const ValueId id = NewValue(input.name, Origin::kInput, inputs[i], causes[i]);
-    if (auto defined = Define(scope, input.name, id); !defined) return defined;
+    BERTH_TRY(Define(scope, input.name, id));
     region.inputs.push_back(id);
   }
   return {};
@@ -112,22 +115,21 @@ Result<void> Importer::OpenBody(const GraphMessage& message, Scope& scope,
 Result<void> Importer::FreeNames(std::string_view body, int depth,
                                  std::vector<std::string_view>& names) {
   if (depth > kMaxDepth) return source_.Fail("bodies are nested more than 32 deep");
-  const Result<GraphMessage> message = ParseGraph(source_, body);
-  if (!message) return tl::unexpected(message.error());
+  const GraphMessage message = BERTH_TRY(ParseGraph(source_, body));
   std::unordered_set<std::string_view> own;
-  for (const ValueMessage& input : message->inputs) own.insert(input.name);
-  for (const TensorMessage& weight : message->weights) own.insert(weight.name);
+  for (const ValueMessage& input : message.inputs) own.insert(input.name);
+  for (const TensorMessage& weight : message.weights) own.insert(weight.name);
   const auto use = [&](std::string_view name) {
     if (!name.empty() && own.count(name) == 0) names.push_back(name);
   };
-  for (const NodeMessage& node : message->nodes) {
+  for (const NodeMessage& node : message.nodes) {
     for (const std::string_view input : node.inputs) use(input);
     std::vector<std::string_view> inner;
-    if (auto found = FreeNamesOf(node, depth + 1, inner); !found) return found;
+    BERTH_TRY(FreeNamesOf(node, depth + 1, inner));
     for (const std::string_view name : inner) use(name);
     for (const std::string_view output : node.outputs) own.insert(output);
   }
-  for (const ValueMessage& output : message->outputs) use(output.name);
+  for (const ValueMessage& output : message.outputs) use(output.name);
   return {};
 }
 
@@ -135,10 +137,10 @@ Result<void> Importer::FreeNamesOf(const NodeMessage& node, int depth,
                                    std::vector<std::string_view>& names) {
   for (const Attribute& attribute : node.attributes) {
     if (attribute.type == AttributeType::kGraph) {
-      if (auto found = FreeNames(attribute.bytes, depth, names); !found) return found;
+      BERTH_TRY(FreeNames(attribute.bytes, depth, names));
     } else if (attribute.type == AttributeType::kGraphs) {
       for (const std::string_view body : attribute.list) {
-        if (auto found = FreeNames(body, depth, names); !found) return found;
+        BERTH_TRY(FreeNames(body, depth, names));
       }
     }
   }
@@ -153,8 +155,8 @@ Result<void> Importer::WalkBody(const GraphMessage& message, const Scope& outer,
   scope.opsets = outer.opsets;
   scope.depth = outer.depth + 1;
   if (scope.depth > kMaxDepth) return source_.Fail("bodies are nested more than 32 deep");
-  if (auto read = OpenBody(message, scope, inputs, causes, region); !read) return read;
-  if (auto read = Walk(message.nodes, scope, region); !read) return read;
+  BERTH_TRY(OpenBody(message, scope, inputs, causes, region));
+  BERTH_TRY(Walk(message.nodes, scope, region));
   return CloseGraph(message.outputs, scope, region);
 }
 
@@ -186,19 +188,18 @@ Result<void> Importer::CallIf(const NodeMessage& node, const std::vector<ValueId
     const std::string_view name = branch ? "then_branch" : "else_branch";
     const Attribute* body = Body(node, name);
     if (body == nullptr) return source_.Fail(Name(node) + " has no " + std::string(name));
-    Result<GraphMessage> message = ParseGraph(source_, body->bytes);
-    if (!message) return tl::unexpected(message.error());
-    if (message->outputs.size() != node.outputs.size()) {
+    GraphMessage message = BERTH_TRY(ParseGraph(source_, body->bytes));
+    if (message.outputs.size() != node.outputs.size()) {
       return source_.Fail(Name(node) + " has " + std::to_string(node.outputs.size()) +
                           " outputs, and its " + std::string(name) + " " +
-                          std::to_string(message->outputs.size()));
+                          std::to_string(message.outputs.size()));
     }
-    messages.push_back(*std::move(message));
+    messages.push_back(std::move(message));
     Region region;
     const std::size_t conflicts = conflicts_;
     if (auto walked = WalkBody(messages.back(), scope, {}, {}, region); !walked) {
-      // No run can take a branch that contradicts itself: what it needs does not matter. Which
-      // it is may depend on sizes that the condition is about.
+      // No run can take a branch that contradicts itself, so its needs do not matter. Which branch
+      // that is may depend on the very sizes that the condition tests.
       if (condition || walked.error().code != ErrorCode::kParse) return walked;
       conflicts_ = conflicts;
       failure = walked.error().message.substr(source_.name().size() + 2);
@@ -230,9 +231,7 @@ Result<Importer::IterationOutcome> Importer::Iterate(const GraphMessage& message
   IterationOutcome outcome;
   for (int round = 0;; ++round) {
     Region region;
-    if (auto walked = WalkBody(message, scope, inputs, causes, region); !walked) {
-      return tl::unexpected(walked.error());
-    }
+    BERTH_TRY(WalkBody(message, scope, inputs, causes, region));
     bool stable = true;
     const std::vector<Info> results = Results(region);
     for (std::size_t i = 0; i < states; ++i) {
@@ -250,7 +249,7 @@ Result<Importer::IterationOutcome> Importer::Iterate(const GraphMessage& message
             Cause("a state of " + Name(node) + " changes from one iteration to the next");
       }
     }
-    // A condition that the body may change is not known to hold.
+    // A condition that the body may change cannot be relied on.
     if (first_state == 2 && inputs[1].value != nullptr) {
       const Value* next = known_.values[region.outputs[0]].info.Complete();
       if (next == nullptr || next->ints != std::vector<std::int64_t>{1}) {
@@ -282,12 +281,11 @@ Result<void> Importer::CallLoop(const NodeMessage& node, const std::vector<Value
                                 std::string& reason) {
   const Attribute* body = Body(node, "body");
   if (body == nullptr) return source_.Fail(Name(node) + " has no body");
-  const Result<GraphMessage> message = ParseGraph(source_, body->bytes);
-  if (!message) return tl::unexpected(message.error());
+  const GraphMessage message = BERTH_TRY(ParseGraph(source_, body->bytes));
   const std::size_t states = arguments.size() < 2 ? 0 : arguments.size() - 2;
-  if (message->inputs.size() != states + 2 || message->outputs.size() < states + 1 ||
-      node.outputs.size() > message->outputs.size() - 1) {
-    return source_.Fail(Name(node) + ": its body does not have as many inputs and outputs");
+  if (message.inputs.size() != states + 2 || message.outputs.size() < states + 1 ||
+      node.outputs.size() > message.outputs.size() - 1) {
+    return source_.Fail(Name(node) + ": the inputs and outputs of its body do not match its own");
   }
   std::vector<Info> inputs(states + 2);
   std::vector<int> causes(states + 2, -1);
@@ -306,11 +304,10 @@ Result<void> Importer::CallLoop(const NodeMessage& node, const std::vector<Value
     inputs[i + 2].constant = false;
     causes[i + 2] = known_.values[arguments[i + 2]].cause;
   }
-  const Result<IterationOutcome> outcome =
-      Iterate(*message, scope, inputs, causes, 2, 1, states, node);
-  if (!outcome) return tl::unexpected(outcome.error());
-  AddWorkspace(step, outcome->workspace);
-  // How often it runs is known where nothing but its count can end it.
+  const IterationOutcome outcome =
+      BERTH_TRY(Iterate(message, scope, inputs, causes, 2, 1, states, node));
+  AddWorkspace(step, outcome.workspace);
+  // The number of iterations is known if only the count can end the loop.
   std::int64_t trips = kUnknownDim;
   if (inputs[1].value != nullptr && !arguments.empty() && arguments[0] != kAbsent) {
     const Value* count = known_.values[arguments[0]].info.Complete();
@@ -325,42 +322,19 @@ Result<void> Importer::CallLoop(const NodeMessage& node, const std::vector<Value
       inferred[i] = inputs[i + 2];
       continue;
     }
-    inferred[i] = outcome->results[i + 1];
+    inferred[i] = outcome.results[i + 1];
     Stack(inferred[i], 0, trips);
   }
   return {};
 }
 
-Result<void> Importer::CallScan(const NodeMessage& node, const std::vector<ValueId>& arguments,
-                                const Scope& scope, Step& step, std::vector<Info>& inferred,
-                                std::string& reason) {
-  const std::optional<std::int64_t> opset = OpsetOf(scope, "");
-  const Attribute* body = Body(node, "body");
-  if (body == nullptr) return source_.Fail(Name(node) + " has no body");
-  if (opset.value_or(1) < 9) {
-    step.has_workspace = true;
-    reason = "a Scan before operator set 9";
-    step.unplanned = Name(node) + ": " + reason;
-    return {};
-  }
-  const Result<GraphMessage> message = ParseGraph(source_, body->bytes);
-  if (!message) return tl::unexpected(message.error());
-  const Call attributes(source_, node, *opset, {});
-  const std::int64_t scanned = attributes.Int("num_scan_inputs", 0);
-  const std::size_t count = arguments.size();
-  if (scanned < 1 || static_cast<std::uint64_t>(scanned) > count ||
-      message->inputs.size() != count ||
-      message->outputs.size() < count - static_cast<std::size_t>(scanned) ||
-      node.outputs.size() > message->outputs.size()) {
-    return source_.Fail(Name(node) + ": its body does not have as many inputs and outputs");
-  }
-  const std::size_t states = count - static_cast<std::size_t>(scanned);
-  const std::vector<std::int64_t>* in_axes = attributes.Ints("scan_input_axes");
-  const std::vector<std::int64_t>* out_axes = attributes.Ints("scan_output_axes");
-  std::vector<Info> inputs(count);
-  std::vector<int> causes(count, -1);
+// The inputs of the body: the states, and slices of what is scanned. The number of slices, if known.
+Result<std::int64_t> Importer::ScanInputs(const NodeMessage& node,
+                                          const std::vector<ValueId>& arguments, std::size_t states,
+                                          const std::vector<std::int64_t>* in_axes,
+                                          std::vector<Info>& inputs, std::vector<int>& causes) {
   std::int64_t trips = kUnknownDim;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == kAbsent) continue;
     inputs[i] = known_.values[arguments[i]].info;
     inputs[i].value = nullptr;
@@ -379,16 +353,47 @@ Result<void> Importer::CallScan(const NodeMessage& node, const std::vector<Value
     if (*at >= 0) trips = *at;
     dims.erase(at);
   }
-  const Result<IterationOutcome> outcome =
-      Iterate(*message, scope, inputs, causes, 0, 0, states, node);
-  if (!outcome) return tl::unexpected(outcome.error());
-  AddWorkspace(step, outcome->workspace);
+  return trips;
+}
+
+Result<void> Importer::CallScan(const NodeMessage& node, const std::vector<ValueId>& arguments,
+                                const Scope& scope, Step& step, std::vector<Info>& inferred,
+                                std::string& reason) {
+  const std::optional<std::int64_t> opset = OpsetOf(scope, "");
+  const Attribute* body = Body(node, "body");
+  if (body == nullptr) return source_.Fail(Name(node) + " has no body");
+  if (opset.value_or(1) < 9) {
+    step.has_workspace = true;
+    reason = "a Scan before operator set 9";
+    step.unplanned = Name(node) + ": " + reason;
+    return {};
+  }
+  const GraphMessage message = BERTH_TRY(ParseGraph(source_, body->bytes));
+  const Call attributes(source_, node, *opset, {});
+  const std::int64_t scanned = attributes.Int("num_scan_inputs", 0);
+  const std::size_t count = arguments.size();
+  if (scanned < 1 || static_cast<std::uint64_t>(scanned) > count ||
+      message.inputs.size() != count ||
+      message.outputs.size() < count - static_cast<std::size_t>(scanned) ||
+      node.outputs.size() > message.outputs.size()) {
+    return source_.Fail(Name(node) + ": the inputs and outputs of its body do not match its own");
+  }
+  const std::size_t states = count - static_cast<std::size_t>(scanned);
+  const std::vector<std::int64_t>* in_axes = attributes.Ints("scan_input_axes");
+  const std::vector<std::int64_t>* out_axes = attributes.Ints("scan_output_axes");
+  std::vector<Info> inputs(count);
+  std::vector<int> causes(count, -1);
+  const std::int64_t trips =
+      BERTH_TRY(ScanInputs(node, arguments, states, in_axes, inputs, causes));
+  const IterationOutcome outcome =
+      BERTH_TRY(Iterate(message, scope, inputs, causes, 0, 0, states, node));
+  AddWorkspace(step, outcome.workspace);
   for (std::size_t i = 0; i < inferred.size(); ++i) {
     if (i < states) {
       inferred[i] = inputs[i];
       continue;
     }
-    inferred[i] = outcome->results[i];
+    inferred[i] = outcome.results[i];
     const auto rank = static_cast<std::int64_t>(inferred[i].shape.rank()) + 1;
     const std::size_t k = i - states;
     const std::int64_t axis = out_axes != nullptr && k < out_axes->size() ? (*out_axes)[k] : 0;
@@ -414,12 +419,12 @@ Result<void> Importer::CallFunction(const FunctionMessage& function, const NodeM
   Region region;
   for (std::size_t i = 0; i < function.inputs.size(); ++i) {
     const ValueId id = i < arguments.size() ? arguments[i] : kAbsent;
-    if (auto defined = Define(inner, function.inputs[i], id); !defined) return defined;
+    BERTH_TRY(Define(inner, function.inputs[i], id));
   }
-  // The attributes of the call stand where the function refers to them.
+  // References to attributes of the function are replaced by those of the call.
   std::vector<NodeMessage> nodes = function.body.nodes;
   for (NodeMessage& inside : nodes) Substitute(function, node, inside);
-  if (auto walked = Walk(nodes, inner, region); !walked) return walked;
+  BERTH_TRY(Walk(nodes, inner, region));
   for (const std::string_view output : function.outputs) {
     const ValueId* id = Lookup(inner, output);
     if (id == nullptr || *id == kAbsent) {

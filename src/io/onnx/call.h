@@ -1,10 +1,10 @@
-// io/onnx/call.h -- one operator as its rules see it: what is known of its inputs, and what they
-// make known of its outputs.
+// io/onnx/call.h -- one operator as its rule sees it: what is known of its inputs, and what that
+// makes known of its outputs.
 //
-// A rule sets the shapes that follow from the operator's definition, and leaves out what does not:
-// an unknown dimension is never guessed. Where inputs contradict the definition it fails, and the
-// model is refused: no run of it could succeed. Files come from strangers, so rules check whatever
-// they index with or multiply.
+// A rule sets the shapes that follow from the operator's definition and nothing else: an unknown
+// dimension is never guessed. If inputs contradict the definition the rule fails and the model is
+// refused, since no run of it could succeed. Files come from strangers, so rules check every number
+// that they index with or multiply.
 #ifndef BERTH_IO_ONNX_CALL_H_
 #define BERTH_IO_ONNX_CALL_H_
 
@@ -21,12 +21,12 @@
 
 namespace berth::internal::onnx {
 
-// Attributes and computed sizes that are multiplied with each other stay below this.
+// Attributes and computed sizes stay below this, so that the product of two fits in 64 bits.
 inline constexpr std::int64_t kMaxFactor = std::int64_t{1} << 31;
 
 class Call {
  public:
-  // `inputs` has a null for each optional input that is left out. All must outlive the call.
+  // `inputs` has a null for each optional input that is omitted. All must outlive the call.
   Call(OnnxSource& source, const NodeMessage& node, std::int64_t opset,
        std::vector<const Info*> inputs);
 
@@ -38,11 +38,11 @@ class Call {
   [[nodiscard]] bool Has(std::size_t i) const {
     return i < inputs_.size() && inputs_[i] != nullptr;
   }
-  // Of an input that is left out: unknown, like that of one that is not known.
+  // For an input that is omitted, an Info in which nothing is known.
   [[nodiscard]] const Info& In(std::size_t i) const;
   [[nodiscard]] const Shape& ShapeOf(std::size_t i) const { return In(i).shape; }
   [[nodiscard]] std::int32_t ElementOf(std::size_t i) const { return In(i).element; }
-  // The integers that an input holds, all of them known; or null.
+  // The integers that an input holds; null unless all of them are known.
   [[nodiscard]] const std::vector<std::int64_t>* IntsOf(std::size_t i) const;
   [[nodiscard]] const std::vector<double>* RealsOf(std::size_t i) const;
   // Of an input of one element.
@@ -53,18 +53,18 @@ class Call {
   [[nodiscard]] double Real(std::string_view name, double otherwise) const;
   [[nodiscard]] std::string_view Text(std::string_view name, std::string_view otherwise) const;
   [[nodiscard]] const std::vector<std::int64_t>* Ints(std::string_view name) const;
-  // The tensor that an attribute holds; nothing also where it is damaged, which then has failed.
+  // The tensor that an attribute holds, if any. If it is damaged the call has failed.
   [[nodiscard]] std::optional<TensorMessage> TensorOf(std::string_view name);
 
-  // Integers that newer operator sets give as input `i` and older ones as attribute `name`. In
-  // `known`, whether they are either known or surely left out.
+  // Integers that newer operator sets give as input `i` and older ones as attribute `name`. `known`
+  // becomes whether they are either known or certainly omitted.
   [[nodiscard]] const std::vector<std::int64_t>* IntsOf(std::size_t i, std::string_view name,
                                                         bool& known) const;
 
   [[nodiscard]] std::size_t num_outputs() const { return outputs_.size(); }
   [[nodiscard]] Info& Out(std::size_t i) { return outputs_[i]; }
   [[nodiscard]] const Info& Out(std::size_t i) const { return outputs_[i]; }
-  // Of an output that the node does not have, nothing happens.
+  // Without effect if the node does not have output `i`.
   void Set(std::size_t i, std::int32_t element, Shape shape);
   void SetKind(std::size_t i, TypeKind kind);
 
@@ -72,20 +72,20 @@ class Call {
   void Fail(std::string_view sentence);
   [[nodiscard]] bool failed() const { return !failure_.empty(); }
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  // Why the outputs are unknown though the inputs are not.
+  // Says why the outputs are unknown although the inputs are known.
   void Because(std::string_view reason) { reason_ = reason; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
-  // `axis` from the front, where `rank` dimensions are there; fails where there is no such axis.
+  // `axis` counted from the front of `rank` dimensions; fails if there is no such axis.
   [[nodiscard]] std::optional<std::size_t> Axis(std::int64_t axis, std::size_t rank);
-  // Whether each number lies within bounds and there are `size` of them; fails otherwise.
+  // Whether there are `size` numbers and each lies within bounds; fails otherwise.
   [[nodiscard]] bool Within(const std::vector<std::int64_t>& numbers, std::size_t size,
                             std::int64_t least, std::int64_t most, std::string_view what);
-  // a * b as a dimension, unknown where one is; fails where it is too large.
+  // a * b as a dimension, unknown if a factor is; fails if it is too large.
   [[nodiscard]] std::int64_t Times(std::int64_t a, std::int64_t b);
   // The shape that operands of these shapes are repeated to.
   [[nodiscard]] Shape Broadcast(const Shape& a, const Shape& b);
-  // A dimension that two values share. Fails where they differ.
+  // A dimension that two values share. Fails if they differ.
   [[nodiscard]] std::int64_t Same(std::int64_t a, std::int64_t b, std::string_view what);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using Positions = std::vector<std::size_t>;
 
-// An integer as its type keeps it.
+// An integer as its type stores it.
 std::int64_t Wrap(std::int64_t number, std::int32_t type) {
   switch (type) {
     case kUint8:
@@ -71,7 +71,7 @@ void Forget(Value& value, std::size_t i) {
   value.unknown[i] = true;
 }
 
-// None of them unknown, then there is no list.
+// Drops the list of unknown elements if there are none.
 void Tidy(Value& value) {
   if (std::find(value.unknown.begin(), value.unknown.end(), true) == value.unknown.end()) {
     value.unknown.clear();
@@ -114,14 +114,14 @@ Dims RepeatingStrides(const Dims& dims, const Dims& out) {
   return strides;
 }
 
-// The value of an input, its shape being known; the count of elements agrees.
+// The value of an input whose shape is known; it has the same number of elements.
 const Value* ValueOf(const Call& call, std::size_t i) {
   const Info& info = call.In(i);
   return info.value != nullptr && info.shape.Known() ? info.value.get() : nullptr;
 }
 
-// Only what agrees with the type and the shape of the output: a file may ask for the logical
-// negation of a real number.
+// Sets the value of output `i` if it agrees with the output's type and shape: a file may ask for the
+// logical negation of a real number.
 void Give(Call& call, std::size_t i, Value value) {
   const Info& out = call.Out(i);
   const std::optional<std::int64_t> count =
@@ -172,7 +172,8 @@ void Constant(Call& call) {
     const std::optional<TensorMessage> tensor = call.TensorOf("value");
     if (!tensor) return;
     Result<std::shared_ptr<const Value>> value = ReadElements(call.source(), *tensor, kMaxFolded);
-    if (!value) return call.Fail("its value has not as many elements as its dimensions say");
+    if (!value)
+      return call.Fail("its value does not have the number of elements that its dimensions say");
     call.Out(0).value = *std::move(value);
   } else if (attribute.name == "value_int") {
     Give(call, 0, Value{{attribute.number}, {}, {}});
@@ -190,7 +191,8 @@ void ConstantOfShape(Call& call) {
   Value filler{{}, {0.0}, {}};
   if (const std::optional<TensorMessage> tensor = call.TensorOf("value")) {
     Result<std::shared_ptr<const Value>> value = ReadElements(call.source(), *tensor, 1);
-    if (!value) return call.Fail("its value has not as many elements as its dimensions say");
+    if (!value)
+      return call.Fail("its value does not have the number of elements that its dimensions say");
     if (*value == nullptr || (*value)->size() != 1) return;
     filler = **value;
   }
@@ -218,7 +220,7 @@ void Cast(Call& call) {
         value.ints.push_back(number != 0 ? 1 : 0);
         continue;
       }
-      if (!(std::abs(number) < 9e15)) return;  // What does not fit is undefined.
+      if (!(std::abs(number) < 9e15)) return;  // Beyond, the result is undefined.
       const auto whole = static_cast<std::int64_t>(number);
       if (Wrap(whole, to) != whole) return;
       value.ints.push_back(whole);
@@ -449,8 +451,8 @@ void ScatterNd(Call& call) {
 
 namespace {
 
-// Element by element, over operands that are repeated to one shape. `ints` gives nothing where the
-// result is not defined.
+// Element by element, over operands that are repeated to one shape. `ints` gives nothing if the
+// result is undefined.
 template <typename Ints, typename Reals>
 void Elementwise(Call& call, const Ints& ints, const Reals& reals) {
   const Value* a = ValueOf(call, 0);
@@ -567,7 +569,6 @@ void GreaterOrEqual(Call& call) {
       call, [](auto x, auto y) -> MaybeInt { return x >= y ? 1 : 0; },
       [](double x, double y) { return x >= y ? 1.0 : 0.0; });
 }
-// Known wherever one operand decides.
 void And(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x & y; }, [](double, double) { return 0.0; });
@@ -668,7 +669,7 @@ void Where(Call& call) {
 
 namespace {
 
-// Sums and products over all elements or one axis of a list: what shape arithmetic needs.
+// Sums and products over all elements of a list: shape arithmetic needs no others.
 template <typename Ints>
 void ReduceInts(Call& call, std::int64_t start, const Ints& combine) {
   const Value* in = ValueOf(call, 0);

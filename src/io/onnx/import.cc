@@ -1,18 +1,16 @@
 // From an ONNX model to a graph.
 //
 // One walk over the operators in the order of the file. Each gets what is known of its inputs
-// (types, shapes, values of small integers), and its rule says what that makes known of its outputs
-// (rules.h, fold.h). What the file says of a value fills what the rule leaves open; where the two
-// contradict each other the rule is right, as what runs is the operator, and a note says so.
+// (types, shapes, values of small integers), and its row (rules.h, fold.h) says what that makes
+// known of its outputs. Declarations in the file fill what the rule leaves open; where the two
+// contradict each other the rule is right, as the operator is what runs, and a note says so.
 //
-// What is not known stays so, with the cause carried along: a tensor is "unplanned" because of the
-// open dimension, the data-dependent operator or the unknown operator where it began, not because
-// of the operator before it.
+// What is unknown stays unknown, with its cause carried along: a tensor is "unplanned" because of
+// the open dimension, the data-dependent operator or the unknown operator where the uncertainty
+// began, not because of the operator just before it.
 //
 // A call of a function costs a walk through it, and functions may call functions: the number of
-// operators walked is limited, as is the depth.
-//
-// What bodies and functions need is in bodies.cc.
+// operators walked is limited, as is the depth. Bodies and functions are in bodies.cc.
 
 #include <algorithm>
 #include <cstddef>
@@ -27,6 +25,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/try.h"
 #include "io/onnx/call.h"
 #include "io/onnx/fold.h"
 #include "io/onnx/importer.h"
@@ -36,7 +35,7 @@ namespace berth {
 namespace internal::onnx {
 namespace {
 
-// In bodies and functions, each time that they are walked.
+// Operators in bodies and functions, counted each time that they are walked.
 constexpr std::int64_t kMaxWalked = std::int64_t{1} << 17;
 
 // "2x3 of float32".
@@ -63,7 +62,8 @@ bool HasBodies(const NodeMessage& node) {
 }
 
 void AddInput(Step& step, ValueId id) {
-  // Few inputs are the rule; many are those of a large Concat.
+  // Most operators have few inputs. For the others, such as a large Concat, DefineOutputs() removes
+  // duplicates at once.
   if (id == kAbsent) return;
   if (step.inputs.size() < 16) {
     if (std::find(step.inputs.begin(), step.inputs.end(), id) != step.inputs.end()) return;
@@ -74,13 +74,10 @@ void AddInput(Step& step, ValueId id) {
 }  // namespace
 
 Result<OnnxModel> Importer::Import() {
-  if (auto valid = CheckOptions(); !valid) return tl::unexpected(valid.error());
-  Result<ModelMessage> model = ParseModel(source_);
-  if (!model) return tl::unexpected(model.error());
-  model_ = *std::move(model);
-  if (auto valid = IndexFunctions(); !valid) return tl::unexpected(valid.error());
-  const Result<GraphMessage> message = ParseGraph(source_, model_.graph);
-  if (!message) return tl::unexpected(message.error());
+  BERTH_TRY(CheckOptions());
+  model_ = BERTH_TRY(ParseModel(source_));
+  BERTH_TRY(IndexFunctions());
+  const GraphMessage message = BERTH_TRY(ParseGraph(source_, model_.graph));
 
   Scope scope;
   scope.opsets = &model_.opsets;
@@ -88,20 +85,16 @@ Result<OnnxModel> Importer::Import() {
     return source_.Fail("the model does not say which operator set it is written in");
   }
   Region region;
-  if (auto read = OpenGraph(*message, scope, region); !read) return tl::unexpected(read.error());
-  if (auto read = Walk(message->nodes, scope, region); !read) {
-    return tl::unexpected(read.error());
-  }
-  if (auto read = CloseGraph(message->outputs, scope, region); !read) {
-    return tl::unexpected(read.error());
-  }
-  if (auto valid = CheckDimensionsUsed(); !valid) return tl::unexpected(valid.error());
+  BERTH_TRY(OpenGraph(message, scope, region));
+  BERTH_TRY(Walk(message.nodes, scope, region));
+  BERTH_TRY(CloseGraph(message.outputs, scope, region));
+  BERTH_TRY(CheckDimensionsUsed());
 
   OnnxModel out;
   out.graph = Lower(region, known_, options_.element_bytes).graph;
-  out.graph.name = Printable(message->name);
+  out.graph.name = Printable(message.name);
   if (auto valid = Validate(out.graph); !valid) {
-    return source_.Fail(valid.error().message, valid.error().code);
+    return source_.Fail(valid.error().message, valid.error().code, valid.error().subject);
   }
   for (const auto& [name, input] : open_) out.open_dimensions.push_back(name);
   AddNotes(out);
@@ -253,20 +246,18 @@ Result<void> Importer::AddWeights(const GraphMessage& message, Scope& scope) {
     info.element = weight.element;
     info.shape = Ranked(weight.dims);
     info.constant = true;
-    Result<std::shared_ptr<const Value>> value = ReadElements(source_, weight, kMaxFolded);
-    if (!value) return tl::unexpected(value.error());
-    info.value = *std::move(value);
+    info.value = BERTH_TRY(ReadElements(source_, weight, kMaxFolded));
     std::string reason = ReasonOfType(info);
     const int cause = reason.empty() ? -1 : Cause(std::move(reason));
     const ValueId id = NewValue(weight.name, Origin::kWeight, std::move(info), cause);
-    if (auto defined = Define(scope, weight.name, id); !defined) return defined;
+    BERTH_TRY(Define(scope, weight.name, id));
   }
   return {};
 }
 
 Result<void> Importer::OpenGraph(const GraphMessage& message, Scope& scope, Region& region) {
   DeclareValues(message, scope);
-  if (auto added = AddWeights(message, scope); !added) return added;
+  BERTH_TRY(AddWeights(message, scope));
   std::size_t replaceable = 0;
   std::unordered_set<std::string_view> seen;
   for (const ValueMessage& input : message.inputs) {
@@ -280,7 +271,7 @@ Result<void> Importer::OpenGraph(const GraphMessage& message, Scope& scope, Regi
     int cause = -1;
     Info info = Declared(input, true, &cause);
     const ValueId id = NewValue(input.name, Origin::kInput, std::move(info), cause);
-    if (auto defined = Define(scope, input.name, id); !defined) return defined;
+    BERTH_TRY(Define(scope, input.name, id));
     region.inputs.push_back(id);
   }
   if (replaceable > 0) {
@@ -304,11 +295,14 @@ Result<void> Importer::CloseGraph(const std::vector<ValueMessage>& outputs, cons
 }
 
 Result<void> Importer::Walk(const std::vector<NodeMessage>& nodes, Scope& scope, Region& region) {
-  for (const NodeMessage& node : nodes) {
+  for (std::size_t v = 0; v < nodes.size(); ++v) {
     if (scope.depth > 0 && ++walked_ > kMaxWalked) {
       return source_.Fail("its functions and bodies come to more than 2^17 operators");
     }
-    if (auto walked = WalkNode(node, scope, region); !walked) return walked;
+    if (auto walked = WalkNode(nodes[v], scope, region); !walked) {
+      if (scope.depth == 0) walked.error().subject = Subject::OfOperator(v);
+      return walked;
+    }
   }
   return {};
 }
@@ -332,7 +326,7 @@ Result<void> Importer::WalkNode(const NodeMessage& node, Scope& scope, Region& r
   }
   if (HasBodies(node)) {
     std::vector<std::string_view> names;
-    if (auto found = FreeNamesOf(node, scope.depth + 1, names); !found) return found;
+    BERTH_TRY(FreeNamesOf(node, scope.depth + 1, names));
     for (const std::string_view name : names) {
       const ValueId* found = Lookup(scope, name);
       if (found == nullptr) {
@@ -344,7 +338,7 @@ Result<void> Importer::WalkNode(const NodeMessage& node, Scope& scope, Region& r
   }
 
   std::vector<Info> inferred(node.outputs.size());
-  std::string reason;  // Where an output is unknown though no input is.
+  std::string reason;  // Why an output is unknown although no input is.
   const FunctionMessage* function = FindFunction(node);
   Result<void> done;
   if (function != nullptr) {
@@ -360,7 +354,7 @@ Result<void> Importer::WalkNode(const NodeMessage& node, Scope& scope, Region& r
       step.unplanned = "what the body of " + Name(node) + " needs is not known";
     }
   }
-  if (!done) return done;
+  BERTH_TRY(done);
   return DefineOutputs(node, scope, step, std::move(inferred), reason, region);
 }
 
@@ -403,12 +397,12 @@ Result<void> Importer::DefineOutputs(const NodeMessage& node, Scope& scope, Step
     }
     all_constant = all_constant && info.constant;
     const ValueId id = NewValue(name, Origin::kMade, std::move(info), cause);
-    if (auto defined = Define(scope, name, id); !defined) return defined;
+    BERTH_TRY(Define(scope, name, id));
     step.outputs.push_back(id);
   }
   step.constant = all_constant && !step.has_workspace;
   if (!step.constant) {
-    // Planned with the rest: all of an operator's outputs or none.
+    // An operator's outputs are constant all together or not at all.
     for (const ValueId id : step.outputs) known_.values[id].info.constant = false;
   }
   region.steps.push_back(std::move(step));
@@ -460,7 +454,7 @@ Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<Valu
                         ": the model does not say which operator set of ONNX it is "
                         "written in");
   }
-  // Of a domain that the model does not import, as its exporters forget to, the first version.
+  // Some exporters forget to import a domain; its first version is then assumed.
   const std::int64_t opset = imported.value_or(1);
   const OperatorRule* rule = FindRule(node.domain, node.type);
   const bool too_new = node.domain.empty() && opset > kNewestOpset && node.type != "Constant";
@@ -486,7 +480,7 @@ Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<Valu
   reason = call.reason();
   for (std::size_t i = 0; i < inferred.size(); ++i) {
     inferred[i] = std::move(call.Out(i));
-    // What follows from shapes alone is as constant as what follows from weights.
+    // A value that follows from shapes alone is as constant as one that follows from weights.
     inferred[i].constant = constant || inferred[i].Complete() != nullptr;
   }
   step.zero_copy = rule->more.view != nullptr && call.Has(0) && rule->more.view(call);
@@ -518,9 +512,9 @@ void Importer::AddNotes(OnnxModel& out) {
                         reason + ".");
   }
   if (conflicts_ > 0) {
-    out.notes.push_back(Count(conflicts_, "shape", "in the file is", "in the file are") +
-                        " not what the operators make, which is believed: " + first_conflict_ +
-                        ".");
+    out.notes.push_back(
+        Count(conflicts_, "shape", "in the file contradicts", "in the file contradict") +
+        " the operators, which are right: " + first_conflict_ + ".");
   }
   if (model_.training_graphs > 0) {
     out.notes.emplace_back("The training part of the model is left out.");

@@ -21,13 +21,13 @@
 
 namespace berth::internal::onnx {
 
-inline constexpr std::int64_t kFoldBudget = std::int64_t{1}
-                                            << 24;  // Elements that Fold() computes at most.
+// Elements that Fold() computes at most.
+inline constexpr std::int64_t kFoldBudget = std::int64_t{1} << 24;
 inline constexpr int kMaxDepth = 32;  // Of bodies in bodies, of functions in functions.
 
 inline constexpr ValueId kAbsent = static_cast<ValueId>(-1);
 
-// A graph, a body or a function: what its names stand for. Bodies see the names around them.
+// The names of a graph, a body or a function, and their values. Bodies see the names around them.
 struct Scope {
   const Scope* outer = nullptr;
   std::unordered_map<std::string_view, ValueId> names = {};
@@ -50,10 +50,10 @@ class Importer {
   Result<void> CheckDimensionsUsed();
   std::optional<std::int64_t> SizeOf(const std::string& name);
 
-  // What the file says of a value, with the dimensions that are given. For an input, what is still
-  // open is recorded, and `cause` says which it is.
+  // A value as the file declares it, with the given dimensions filled in. For an input, dimensions
+  // that stay open are recorded, and `cause` becomes the first of them.
   Info Declared(const ValueMessage& message, bool input, int* cause);
-  // Keeps `sentence` as a cause of what is not known, once; its number.
+  // The number of `sentence` among the causes of unknown sizes; it is added if it is new.
   int Cause(std::string sentence);
 
   // ---- Values and names.
@@ -71,7 +71,7 @@ class Importer {
 
   void DeclareValues(const GraphMessage& message, Scope& scope);
   Result<void> AddWeights(const GraphMessage& message, Scope& scope);
-  // The model's own graph: its inputs are given, and dimensions of theirs may be bound.
+  // The model's own graph; dimensions of its inputs may be bound by options.
   Result<void> OpenGraph(const GraphMessage& message, Scope& scope, Region& region);
   Result<void> CloseGraph(const std::vector<ValueMessage>& outputs, const Scope& scope,
                           Region& region);
@@ -84,36 +84,38 @@ class Importer {
                              std::vector<Info> inferred, const std::string& reason, Region& region);
   void MergeDeclared(const NodeMessage& node, std::string_view name, const Scope& scope,
                      Info& info);
-  // Outputs of an operator of ONNX or onnxruntime by its rule.
+  // The outputs of an operator of ONNX or onnxruntime, by its row in rules.cc.
   Result<void> ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                          const Scope& scope, Step& step, std::vector<Info>& inferred,
                          std::string& reason);
 
   // ---- Bodies and functions (bodies.cc).
 
-  // Names that a body takes from around it, in order of appearance.
+  // The names that a body takes from its surroundings, in order of appearance.
   Result<void> FreeNames(std::string_view body, int depth, std::vector<std::string_view>& names);
   Result<void> FreeNamesOf(const NodeMessage& node, int depth,
                            std::vector<std::string_view>& names);
-  // A body, its inputs given.
+  // A body with the given inputs.
   Result<void> OpenBody(const GraphMessage& message, Scope& scope, const std::vector<Info>& inputs,
                         const std::vector<int>& causes, Region& region);
-  // Reads a body with these inputs. `region` holds it only while `message` lives.
+  // Walks a body with these inputs. `region` is valid only while `message` lives.
   Result<void> WalkBody(const GraphMessage& message, const Scope& outer,
                         const std::vector<Info>& inputs, const std::vector<int>& causes,
                         Region& region);
-  // The results of a body as the operator's: never constant, and with values only where all bodies
-  // that may run agree (see CallIf).
+  // The results of a body as results of its operator: never constant, and without values.
   std::vector<Info> Results(const Region& region) const;
 
-  // What a call makes known of its outputs, and if that is not all, why; its workspace goes to
-  // `step`.
+  // Sets what a call makes known of its outputs, the reason if that is not everything, and the
+  // workspace in `step`.
   Result<void> CallIf(const NodeMessage& node, const std::vector<ValueId>& arguments,
                       const Scope& scope, Step& step, std::vector<Info>& inferred,
                       std::string& reason);
   Result<void> CallLoop(const NodeMessage& node, const std::vector<ValueId>& arguments,
                         const Scope& scope, Step& step, std::vector<Info>& inferred,
                         std::string& reason);
+  Result<std::int64_t> ScanInputs(const NodeMessage& node, const std::vector<ValueId>& arguments,
+                                  std::size_t states, const std::vector<std::int64_t>* in_axes,
+                                  std::vector<Info>& inputs, std::vector<int>& causes);
   Result<void> CallScan(const NodeMessage& node, const std::vector<ValueId>& arguments,
                         const Scope& scope, Step& step, std::vector<Info>& inferred,
                         std::string& reason);
@@ -126,15 +128,15 @@ class Importer {
     Workspace workspace;
   };
 
-  // The body of a Loop or Scan: `inputs` of which those from `first_state` on, `states` of them,
-  // come back as results, of which `first_result` is the first. Weakens what is assumed of them
-  // until the body gives it back.
+  // Walks the body of a Loop or Scan. Its `states` inputs from `first_state` on come back as its
+  // results from `first_result` on; what is assumed of them is weakened until the body gives it
+  // back.
   Result<IterationOutcome> Iterate(const GraphMessage& message, const Scope& scope,
                                    std::vector<Info>& inputs, std::vector<int>& causes,
                                    std::size_t first_state, std::size_t first_result,
                                    std::size_t states, const NodeMessage& node);
 
-  // ---- What is said of it in the end.
+  // ---- Notes for the reader of the plan.
 
   void AddNotes(OnnxModel& out);
 
@@ -145,7 +147,7 @@ class Importer {
       functions_;
   Knowledge known_;
   std::unordered_map<std::string, int> cause_index_;
-  std::map<std::string, std::int64_t> sizes_;  // As given.
+  std::map<std::string, std::int64_t> sizes_;  // Dimensions, from the options.
   std::set<std::string> used_;
   std::map<std::string, std::string> open_;  // Open dimensions, and an input that has them.
   std::vector<std::string> notes_;

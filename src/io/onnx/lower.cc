@@ -16,7 +16,7 @@
 namespace berth::internal::onnx {
 namespace {
 
-// Names that are taken, each with how often it was asked for.
+// Names that are taken, and how often each was asked for.
 using Names = std::unordered_map<std::string, std::size_t>;
 
 // The first of `name`, `name#2`, ... that is not taken.
@@ -49,7 +49,7 @@ class Lowering {
     const auto [found, added] = tensor_of_.emplace(id, graph_.tensors.size());
     if (added) {
       graph_.tensors.push_back(MakeTensor(known_.values[id]));
-      // A body's graph has what it takes from around it as inputs.
+      // In the graph of a body, values from outside are inputs.
       Tensor& tensor = graph_.tensors.back();
       if (tensor.kind == TensorKind::kActivation && maker_.count(id) == 0) {
         tensor.kind = TensorKind::kInput;
@@ -68,7 +68,7 @@ class Lowering {
       const auto made_by = maker_.find(id);
       const KnownValue& value = known_.values[id];
       const bool constant = value.info.constant && value.origin == Origin::kMade;
-      // What computes constants need not run; where it does, it comes in this order.
+      // Operators that compute constants need not run; if they do, they keep this order.
       if (made_by != maker_.end() && (step.constant || constant)) {
         op.after.push_back(made_by->second);
       }
@@ -122,7 +122,7 @@ class Lowering {
   void MakeView(TensorIndex of, TensorIndex view) {
     const TensorIndex base = BaseOf(graph_, of);
     Tensor& tensor = graph_.tensors[view];
-    // Of equal size by definition; where only one is known, it is planned by itself.
+    // Equal in size by definition, but perhaps only one of the sizes is known.
     if (tensor.bytes != graph_.tensors[of].bytes ||
         tensor.unplanned.empty() != graph_.tensors[base].unplanned.empty()) {
       return;
@@ -153,7 +153,7 @@ class Lowering {
   Names names_, operator_names_;
 };
 
-// Of results that lie where the operator's own outputs do, nothing is counted.
+// Results that lie where the operator's own outputs do are no longer counted.
 void LeaveOutResults(const Region& region, const std::vector<Info>& outputs,
                      std::optional<int> element_bytes, Lowered& lowered) {
   Graph& graph = lowered.graph;

@@ -1,8 +1,9 @@
-// io/onnx/lower.h -- what the walk over a model found, as a graph.
+// io/onnx/lower.h -- the result of the walk over a model as a graph.
 //
-// A region is a graph, a body or a function, walked: its operators in the order of the file, with
-// names resolved to values. Lowering it makes a tensor of each value: views where operators copy
-// nothing, workspaces where they have bodies, the order of what computes constants kept.
+// A region is a graph, a body or a function after the walk: its operators in the order of the file,
+// with names resolved to values. Lowering makes a tensor of each value. Operators that copy nothing
+// make views, those with bodies get workspaces, and operators that compute constants keep their
+// order but touch no tensors.
 #ifndef BERTH_IO_ONNX_LOWER_H_
 #define BERTH_IO_ONNX_LOWER_H_
 
@@ -28,10 +29,10 @@ struct KnownValue {
   std::string_view name;
   Origin origin = Origin::kMade;
   Info info;
-  int cause = -1;  // Why its size or what it holds is not known; -1 where there is nothing to say.
+  int cause = -1;  // Why its size or contents are unknown, an index into `causes`; -1 for none.
 };
 
-// What is known of all values so far, by ValueId, and the causes of what is not.
+// What is known of all values so far, by ValueId, and the causes of unknown sizes.
 struct Knowledge {
   std::vector<KnownValue> values;
   std::vector<std::string> causes;
@@ -40,8 +41,8 @@ struct Knowledge {
 // An operator, its inputs and outputs resolved.
 struct Step {
   const NodeMessage* node = nullptr;
-  std::vector<ValueId> inputs;   // Each once; those that its bodies use among them.
-  std::vector<ValueId> outputs;  // Those it has.
+  std::vector<ValueId> inputs;   // Each once, including those that its bodies use.
+  std::vector<ValueId> outputs;  // Without those that are omitted.
   bool constant = false;
   bool zero_copy = false;
   bool may_overwrite = false;
@@ -65,14 +66,14 @@ struct Lowered {
 [[nodiscard]] Lowered Lower(const Region& region, const Knowledge& known,
                             std::optional<int> element_bytes);
 
-// What the body of an operator needs.
+// The memory that the body of an operator needs.
 struct Workspace {
   Bytes bytes = 0;
-  std::string unplanned;  // Why that is not known; empty if it is.
+  std::string unplanned;  // Why that is unknown; empty if it is known.
 };
 
-// How high a greedy plan of `region` in program order is. Of results as large as those of `outputs`
-// (null: none), which are to be had elsewhere, nothing is counted.
+// The height of a greedy plan of `region` in program order. Results of the same size as their
+// counterparts in `outputs` (null: none) are not counted, as they have bytes elsewhere.
 [[nodiscard]] Workspace PlanBody(const Region& region, const Knowledge& known,
                                  const std::vector<Info>* outputs,
                                  std::optional<int> element_bytes);

@@ -10,12 +10,12 @@
 namespace berth::internal::onnx {
 namespace {
 
-// Of memory, for the structure of a model. The largest models published have some 100,000
+// Bytes of memory for the structure of a model. The largest published models have some 100,000
 // operators and need a tenth of it.
 constexpr std::size_t kAllowance = std::size_t{1} << 30;
 
-// Bytes of the wire format that hold as many entries as there can be without being refused cost
-// more than they are long; this much for each of them is charged.
+// An entry of two bytes in the file becomes a whole struct in a growing vector; this is what each
+// costs at most.
 template <typename T>
 constexpr std::size_t kCost = sizeof(T) + sizeof(T) / 2;
 
@@ -41,7 +41,7 @@ class MessageParser {
     if (reader.failed()) FailAt(reader.rest(), "damaged or cut off in " + std::string(what));
   }
 
-  // Room for one more; where there is none, nothing is added and the parser has failed.
+  // Adds an element, or fails and returns null if that would take too much memory.
   template <typename T>
   T* Add(std::vector<T>& list, std::string_view at) {
     if (!source_.Charge(kCost<T>)) {
@@ -60,12 +60,12 @@ class MessageParser {
     if (!entry.IsVarint()) WrongType(entry);
     return entry.Signed();
   }
-  // An enumeration; what does not fit stands for none.
+  // An enumeration; a number out of range stands for none.
   std::int32_t Enumeration(const WireEntry& entry) {
     const std::int64_t number = Number(entry);
     return number < 0 || number > 1 << 16 ? -1 : static_cast<std::int32_t>(number);
   }
-  // A message that there may be one of. The format would merge several.
+  // A message of which there may be one only. The wire format would merge several.
   void Single(const WireEntry& entry, std::string_view& message) {
     if (message.data() != nullptr) return FailAt(entry.whole, "a part comes twice");
     message = Text(entry);
@@ -462,8 +462,9 @@ std::int64_t Widen(std::uint64_t bits, int width, bool is_signed) {
 OnnxSource::OnnxSource(std::string_view bytes, std::string_view name)
     : bytes_(bytes), name_(Printable(name)), allowance_(kAllowance) {}
 
-tl::unexpected<Error> OnnxSource::Fail(std::string_view sentence, ErrorCode code) const {
-  return berth::Fail(code, name_ + ": " + std::string(sentence));
+tl::unexpected<Error> OnnxSource::Fail(std::string_view sentence, ErrorCode code,
+                                       Subject subject) const {
+  return berth::Fail(code, name_ + ": " + std::string(sentence), subject);
 }
 
 tl::unexpected<Error> OnnxSource::FailAt(std::string_view at, std::string_view sentence) const {
@@ -478,11 +479,11 @@ bool OnnxSource::Charge(std::size_t bytes) {
 }
 
 Result<ModelMessage> ParseModel(OnnxSource& source) {
-  if (source.bytes().empty()) return source.Fail("an empty file is no ONNX model");
+  if (source.bytes().empty()) return source.Fail("an empty file is not an ONNX model");
   return Parsed<ModelMessage>(source, [&](MessageParser& parser, ModelMessage& model) {
     parser.Model(source.bytes(), model);
     if (!parser.failed() && model.graph.data() == nullptr) {
-      parser.FailAt(source.bytes(), "this is no ONNX model: it has no graph");
+      parser.FailAt(source.bytes(), "this is not an ONNX model: it has no graph");
     }
   });
 }
@@ -504,67 +505,85 @@ Result<TensorMessage> ParseSparseTensor(OnnxSource& source, std::string_view mes
   });
 }
 
+namespace {
+
+// Collects the elements of a tensor, one more than there should be at most.
+class ElementCollector {
+ public:
+  ElementCollector(std::int32_t type, std::size_t size)
+      : type_(type), size_(size), width_(FindElementType(type)->bits) {}
+
+  void Add(std::uint64_t bits) {
+    if (value_.size() > size_) return;  // Too many already.
+    if (!IsInteger(type_)) {
+      value_.reals.push_back(width_ == 32
+                                 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}
+                                 : std::bit_cast<double>(bits));
+    } else if (type_ == kBool) {
+      value_.ints.push_back(bits != 0 ? 1 : 0);
+    } else {
+      value_.ints.push_back(Widen(bits, width_, IsSignedInteger(type_)));
+    }
+  }
+  // Elements of fixed size, one after the other. False if `bytes` ends within one.
+  [[nodiscard]] bool AddFixed(std::string_view bytes) {
+    const std::size_t each = static_cast<std::size_t>(width_) / 8;
+    for (std::size_t i = 0; i + each <= bytes.size() && i / each <= size_; i += each) {
+      Add(LittleEndian(bytes.substr(i, each)));
+    }
+    return bytes.size() % each == 0;
+  }
+  [[nodiscard]] bool Complete() const { return value_.size() == size_; }
+  [[nodiscard]] Value Take() { return std::move(value_); }
+
+ private:
+  std::int32_t type_;
+  std::size_t size_;
+  int width_;
+  Value value_;
+};
+
+}  // namespace
+
 Result<std::shared_ptr<const Value>> ReadElements(OnnxSource& source, const TensorMessage& tensor,
                                                   std::size_t most) {
   const std::shared_ptr<const Value> nothing;
   const std::optional<std::int64_t> count = CountOf(tensor.dims);
+  const bool integer = IsInteger(tensor.element);
   if (tensor.external || tensor.message.empty() || !count ||
-      static_cast<std::uint64_t>(*count) > most ||
-      (!IsInteger(tensor.element) && !IsFloating(tensor.element))) {
+      static_cast<std::uint64_t>(*count) > most || (!integer && !IsFloating(tensor.element))) {
     return nothing;
   }
   const auto size = static_cast<std::size_t>(*count);
-  const bool integer = IsInteger(tensor.element);
-  const int width = FindElementType(tensor.element)->bits;
   if (!source.Charge(8 * size)) return nothing;
-  auto value = std::make_shared<Value>();
-  const auto add = [&](std::uint64_t bits) {
-    if (value->size() > size) return;  // Too many already.
-    if (integer) {
-      value->ints.push_back(tensor.element == kBool
-                                ? (bits != 0 ? 1 : 0)
-                                : Widen(bits, width, IsSignedInteger(tensor.element)));
-    } else {
-      value->reals.push_back(width == 32
-                                 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}
-                                 : std::bit_cast<double>(bits));
-    }
-  };
-  const auto add_fixed = [&](std::string_view bytes, std::size_t bytes_each) {
-    for (std::size_t i = 0; i + bytes_each <= bytes.size() && i / bytes_each <= size;
-         i += bytes_each) {
-      add(LittleEndian(bytes.substr(i, bytes_each)));
-    }
-    return bytes.size() % bytes_each == 0;
-  };
+  ElementCollector elements(tensor.element, size);
   WireReader reader(tensor.message);
   bool valid = true;
   bool any = false;
   while (const std::optional<WireEntry> entry = reader.Next()) {
-    const std::size_t bytes_each = static_cast<std::size_t>(width) / 8;
     any = any || (entry->field >= 4 && entry->field <= 11 && entry->field != 8);
     if (entry->field == 9 && entry->IsBytes()) {  // raw_data
-      valid = valid && add_fixed(entry->bytes, bytes_each);
+      valid = valid && elements.AddFixed(entry->bytes);
     } else if ((entry->field == 4 && tensor.element == kFloat) ||
                (entry->field == 10 && tensor.element == kDouble)) {
       if (entry->IsBytes()) {
-        valid = valid && add_fixed(entry->bytes, bytes_each);
+        valid = valid && elements.AddFixed(entry->bytes);
       } else {
-        add(entry->number);
+        elements.Add(entry->number);
       }
     } else if (integer && (entry->field == 5 || entry->field == 7 || entry->field == 11)) {
       valid = valid && ForEachVarint(*entry, [&](std::int64_t number) {
-                add(static_cast<std::uint64_t>(number));
+                elements.Add(static_cast<std::uint64_t>(number));
               });
     }
   }
   if (!any && size > 0) return nothing;  // Left out to keep the file small.
-  if (!valid || value->size() != size) {
+  if (!valid || !elements.Complete()) {
     return source.FailAt(tensor.message, "tensor " + Quoted(tensor.name) + " has " +
                                              ToString(Ranked(tensor.dims)) +
                                              " elements, but not as many values");
   }
-  return std::shared_ptr<const Value>(std::move(value));
+  return std::make_shared<const Value>(elements.Take());
 }
 
 Result<std::vector<std::string_view>> NodeEntries(OnnxSource& source, std::string_view graph) {

@@ -1,11 +1,12 @@
 // io/onnx/model.h -- the messages of an ONNX model, as views into the file.
 //
-// Only structure is taken out of the file: names, attributes, dimensions. What tensors hold stays
-// where it is; a mapped file of many gigabytes costs as much memory as the same model without
-// weights. A message may still claim a great deal (two bytes make an operator), so whatever is
-// allocated is charged to an allowance first, and a file that exceeds it is refused.
+// Only structure is taken out of the file: names, attributes, dimensions. The contents of tensors
+// stay where they are, so a mapped file of many gigabytes costs as much memory as the same model
+// without weights. A small message can still stand for a large structure (two bytes make an
+// operator), so each allocation is charged to an allowance first, and a file that exceeds it is
+// refused.
 //
-// Source: onnx.proto of ONNX 1.20 (field numbers), which older models agree with.
+// Source: onnx.proto of ONNX 1.20 (field numbers), with which older models agree.
 #ifndef BERTH_IO_ONNX_MODEL_H_
 #define BERTH_IO_ONNX_MODEL_H_
 
@@ -22,7 +23,7 @@
 
 namespace berth::internal::onnx {
 
-// The file, for messages and for what it may cost.
+// The file: its name for messages, and how much memory it may still take.
 class OnnxSource {
  public:
   OnnxSource(std::string_view bytes, std::string_view name);
@@ -32,11 +33,12 @@ class OnnxSource {
 
   // "NAME: sentence".
   [[nodiscard]] tl::unexpected<Error> Fail(std::string_view sentence,
-                                           ErrorCode code = ErrorCode::kParse) const;
+                                           ErrorCode code = ErrorCode::kParse,
+                                           Subject subject = {}) const;
   // "NAME: byte N: sentence", where `at` begins.
   [[nodiscard]] tl::unexpected<Error> FailAt(std::string_view at, std::string_view sentence) const;
 
-  // Whether `bytes` of memory more may be used.
+  // Whether another `bytes` of memory may be used; they are then charged.
   [[nodiscard]] bool Charge(std::size_t bytes);
 
  private:
@@ -45,7 +47,7 @@ class OnnxSource {
   std::size_t allowance_;
 };
 
-// A tensor in the file. Its elements, if they are there, are read by ReadElements() alone.
+// A tensor in the file. Only ReadElements() reads its elements.
 struct TensorMessage {
   std::string_view name;
   std::int32_t element = kUndefined;
@@ -82,15 +84,15 @@ struct Attribute {
   std::vector<std::int64_t> numbers;
   std::vector<float> reals;
   std::vector<std::string_view> list;  // Strings, tensors, graphs.
-  std::size_t count = 0;               // Of kInts and kFloats, though they may be too many to keep.
+  std::size_t count = 0;               // Of kInts and kFloats, also when too many to keep.
 };
-// Lists of numbers beyond this are weights: they are counted, not kept.
+// Longer lists of numbers are taken for weights: they are counted, not kept.
 inline constexpr std::size_t kMaxKeptNumbers = std::size_t{1} << 16;
 
 struct NodeMessage {
   std::string_view name;
   std::string_view type;
-  std::string_view domain;    // "" also where the file says "ai.onnx".
+  std::string_view domain;    // "" for "ai.onnx" too.
   std::string_view overload;  // Tells functions of the same name apart.
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
@@ -98,13 +100,13 @@ struct NodeMessage {
   std::string_view whole;  // Its entry in the graph, with tag and length.
 };
 
-// What the file says of a value. A dimension that has a name is told in `names`.
+// A value as the file declares it. The names of dimensions are in `names`.
 struct ValueMessage {
   std::string_view name;
   TypeKind kind = TypeKind::kUnknown;
   std::int32_t element = kUndefined;
   Shape shape;
-  std::vector<std::string_view> names;  // Parallel to the dimensions; empty where none has one.
+  std::vector<std::string_view> names;  // Parallel to the dimensions; empty if none has a name.
 };
 
 struct GraphMessage {
@@ -147,13 +149,14 @@ struct ModelMessage {
 // The dense tensor that a sparse one stands for.
 [[nodiscard]] Result<TensorMessage> ParseSparseTensor(OnnxSource& source, std::string_view message);
 
-// The elements of a tensor of a type that IsInteger() or IsFloating(), in the file itself, at most
-// `most` of them; otherwise null. Error: kParse, where they are not as many as its dimensions say.
+// The elements of a tensor in the file itself whose type IsInteger() or IsFloating(); null for
+// other tensors and for those of more than `most` elements. Error: kParse, if their number is not
+// that of the dimensions.
 [[nodiscard]] Result<std::shared_ptr<const Value>> ReadElements(OnnxSource& source,
                                                                 const TensorMessage& tensor,
                                                                 std::size_t most);
 
-// The graph's nodes, each as its entry in `graph`, in the order of the file.
+// The entries of the graph's nodes in `graph`, in the order of the file.
 [[nodiscard]] Result<std::vector<std::string_view>> NodeEntries(OnnxSource& source,
                                                                 std::string_view graph);
 

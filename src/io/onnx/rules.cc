@@ -1,9 +1,9 @@
 // What is known of each operator: one row.
 //
-// Whoever adds an operator adds a row, and a rule where none of rules_*.cc fits. Nothing else in
-// this folder names operators, except those with bodies (bodies.cc). A row without a column means
-// the careful answer: values are not computed, the output is a tensor of its own that must not lie
-// over an operand, and the result is the same in every run.
+// To add an operator, add a row, and a rule if none of those in rules_*.cc fits. Nothing else in this
+// folder names operators, except those with bodies (bodies.cc). A column that a row leaves out has the
+// careful answer: values are not computed, the output is a tensor of its own that must not lie over an
+// operand, and the result is the same in every run.
 
 #include "io/onnx/rules.h"
 
@@ -233,6 +233,14 @@ constexpr OperatorRule kOnnxRuntime[] = {
     {"SkipLayerNormalization", 1, rules::SkipLayerNormalization},
     {"SkipSimplifiedLayerNormalization", 1, rules::SkipLayerNormalization},
 };
+
+constexpr bool IsSorted(std::span<const OperatorRule> table) {
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    if (!(table[i - 1].name < table[i].name)) return false;
+  }
+  return true;
+}
+static_assert(IsSorted(kOnnx) && IsSorted(kOnnxRuntime));
 
 const OperatorRule* Find(std::span<const OperatorRule> table, std::string_view type) {
   const auto found = std::lower_bound(

@@ -60,7 +60,7 @@ void CastLike(Call& call);
 void Dropout(Call& call);
 bool DropoutPassesThrough(const Call& call);  // Outside training.
 void BatchNormalization(Call& call);
-bool MakesNoStatistics(const Call& call);  // It computes no statistics.
+bool MakesNoStatistics(const Call& call);  // As a BatchNormalization outside training.
 void LayerNormalization(Call& call);
 void SkipLayerNormalization(Call& call);
 void QuantizeLinear(Call& call);

@@ -1,3 +1,22 @@
+// Operators that compute: sums of products, windows, reductions, recurrences.
+//
+// Most follow one of three patterns, which the file is ordered by:
+//
+//   * A window (convolution, pool) moves over each spatial dimension. Along a dimension of n, with
+//     pads p and q, dilation d and stride s, a kernel of k covers e = d(k - 1) + 1 elements and
+//     takes floor((n + p + q - e) / s) + 1 positions. `auto_pad` SAME replaces the pads such that
+//     there are ceil(n / s). With `ceil_mode` the quotient is rounded up; whether a window that
+//     would then begin in the padding behind counts is where runtimes differ, so such a size stays
+//     unknown. ConvTranspose and MaxUnpool solve the same equation for n.
+//   * A product of matrices: the inner dimensions must agree, those before the last two are
+//     repeated to one shape, as element-wise operands are.
+//   * A reduction drops its axes or makes them 1. Operator sets before 13 or 18 (it differs by
+//     operator) give the axes as an attribute, later ones as an input, which must be known then.
+//
+// A dimension that an operator adds up or divides stays unknown as long as one of its parts is. What
+// contradicts a definition is an error (call.h). The tables of rules.cc name the versions; opset()
+// is asked where an older one differs.
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -17,11 +36,11 @@ struct Windows {
   Dims kernel;  // kUnknownDim where not known.
   std::vector<std::int64_t> strides;
   std::vector<std::int64_t> dilations;
-  std::vector<std::int64_t> pads;  // Of each dimension first before, then of each behind.
+  std::vector<std::int64_t> pads;  // Before each dimension, then behind each.
   std::string_view auto_pad;
 };
 
-// Reads them for `rank` dimensions. Of what is not said, strides and dilations are 1, pads 0.
+// Reads the attributes for the dimensions of `kernel`. Defaults: strides and dilations 1, pads 0.
 std::optional<Windows> ReadWindows(Call& call, Dims kernel) {
   const std::size_t rank = kernel.size();
   Windows windows;
@@ -58,7 +77,7 @@ std::optional<Windows> ReadWindows(Call& call, Dims kernel) {
   return windows;
 }
 
-// From attribute kernel_shape, or what the weights' shape says.
+// The attribute kernel_shape or, without it, the trailing dimensions of the weights.
 std::optional<Dims> Kernel(Call& call, std::size_t rank, const Shape& weights) {
   if (const std::vector<std::int64_t>* kernel = call.Ints("kernel_shape")) {
     if (!call.Within(*kernel, rank, 1, kMaxFactor, "a kernel")) return std::nullopt;
@@ -85,7 +104,7 @@ std::int64_t Positions(Call& call, const Windows& windows, std::size_t i, std::i
   }
   const std::int64_t whole = (padded - extent) / stride + 1;
   if (!round_up || (padded - extent) % stride == 0) return whole;
-  // A last window that begins in the padding behind: some runtimes count it, some do not.
+  // Some runtimes count a last window that begins in the padding behind, others do not.
   if (whole * stride >= in + begin) {
     call.Because("runtimes disagree on a window that begins in the padding");
     return kUnknownDim;
@@ -93,15 +112,14 @@ std::int64_t Positions(Call& call, const Windows& windows, std::size_t i, std::i
   return whole + 1;
 }
 
-// What every convolution says of itself.
+// The parameters that all convolutions have.
 struct Convolution {
   std::size_t rank = 0;  // Dimensions beside batch and channels.
   Windows windows;
   std::int64_t group = 1;
 };
 
-// Of an input of known rank; nothing, and the call has failed or knows why, where it does not hold
-// together.
+// For an input of known rank. Nothing, and the call has failed, if the parameters do not fit it.
 std::optional<Convolution> ReadConvolution(Call& call, const Shape& in, const Shape& weights) {
   if (in.rank() < 2 || (weights.has_rank && weights.rank() != in.rank())) {
     call.Fail("weights of " + ToString(weights) + " for " + ToString(in) + " elements");
@@ -161,7 +179,7 @@ void ConvTranspose(Call& call) {
   }
   const std::vector<std::int64_t>* sizes = call.Ints("output_shape");
   if (sizes != nullptr) {
-    // Older files have batch and channels too.
+    // Older files list batch and channels too.
     if (sizes->size() != rank + 2 && !call.Within(*sizes, rank, 0, kMaxDim, "output sizes")) return;
     if (!call.Within(*sizes, sizes->size(), 0, kMaxDim, "output sizes")) return;
   }
@@ -342,34 +360,30 @@ void Det(Call& call) {
   call.Set(0, call.ElementOf(0), std::move(out));
 }
 
-void Einsum(Call& call) {
-  std::string equation;
-  for (const char c : call.Text("equation", "")) {
-    if (c != ' ') equation += c;
-  }
-  // Three points stand for any number of dimensions, repeated to one shape. As one sign here.
-  constexpr char kRest = '.';
-  for (std::size_t at; (at = equation.find("...")) != std::string::npos;) {
-    equation.replace(at, 3, 1, kRest);
-  }
-  const std::size_t arrow = equation.find("->");
-  std::array<std::int64_t, 256> sizes;
-  sizes.fill(kUnknownDim);
-  std::array<int, 256> uses{};
-  Shape rest = Ranked({});
-  std::size_t input = 0;
-  std::string term;
-  const auto end_of_term = [&] {
-    const Shape& shape = call.ShapeOf(input++);
-    const auto points = static_cast<std::size_t>(std::count(term.begin(), term.end(), kRest));
-    const std::size_t letters = term.size() - points;
-    for (const char c : term) ++uses[static_cast<unsigned char>(c)];
+namespace {
+
+// Stands for "...", any number of dimensions, which are repeated to one shape.
+constexpr char kRest = '.';
+
+// The sizes that the operands of an Einsum give to the letters of its equation.
+class EinsumSizes {
+ public:
+  explicit EinsumSizes(Call& call) : call_(call) { sizes_.fill(kUnknownDim); }
+
+  [[nodiscard]] std::size_t num_terms() const { return num_terms_; }
+
+  // The letters of the next operand. Fails if they do not fit its shape.
+  void AddTerm(const std::string& term) {
+    const Shape& shape = call_.ShapeOf(num_terms_++);
+    const auto rests = static_cast<std::size_t>(std::count(term.begin(), term.end(), kRest));
+    const std::size_t letters = term.size() - rests;
+    for (const char c : term) ++uses_[static_cast<unsigned char>(c)];
     if (!shape.has_rank) {
-      if (points > 0) rest = {};
+      if (rests > 0) rest_ = {};
       return;
     }
-    if (points > 1 || shape.rank() < letters || (points == 0 && shape.rank() != letters)) {
-      return call.Fail("its equation does not fit " + ToString(shape) + " elements");
+    if (rests > 1 || shape.rank() < letters || (rests == 0 && shape.rank() != letters)) {
+      return call_.Fail("its equation does not fit " + ToString(shape) + " elements");
     }
     std::size_t axis = 0;
     for (const char c : term) {
@@ -377,17 +391,66 @@ void Einsum(Call& call) {
         const auto first = shape.dims.begin() + static_cast<std::ptrdiff_t>(axis);
         axis += shape.rank() - letters;
         const auto last = shape.dims.begin() + static_cast<std::ptrdiff_t>(axis);
-        rest = call.Broadcast(rest, Ranked(Dims(first, last)));
+        rest_ = call_.Broadcast(rest_, Ranked(Dims(first, last)));
         continue;
       }
       const std::int64_t dim = shape.dims[axis++];
-      std::int64_t& size = sizes[static_cast<unsigned char>(c)];
-      size = dim == 1 || size == 1 ? std::max(dim, size) : call.Same(size, dim, "dimensions");
+      std::int64_t& size = sizes_[static_cast<unsigned char>(c)];
+      size = dim == 1 || size == 1 ? std::max(dim, size) : call_.Same(size, dim, "dimensions");
     }
-  };
+  }
+
+  // The result of an equation without "->": the rest, then each letter that comes once.
+  [[nodiscard]] std::string ImpliedResult() const {
+    std::string letters;
+    if (uses_[static_cast<unsigned char>(kRest)] > 0) letters += kRest;
+    for (int c = 0; c < 256; ++c) {
+      if (c != kRest && uses_[static_cast<std::size_t>(c)] == 1) letters += static_cast<char>(c);
+    }
+    return letters;
+  }
+
+  void SetResult(const std::string& letters) {
+    if (letters.size() > kMaxRank) return call_.Fail("a bad equation");
+    Dims out;
+    for (const char c : letters) {
+      const auto letter = static_cast<unsigned char>(c);
+      if (uses_[letter] == 0) return call_.Fail("a bad equation");
+      if (c != kRest) {
+        out.push_back(sizes_[letter]);
+      } else if (rest_.has_rank) {
+        out.insert(out.end(), rest_.dims.begin(), rest_.dims.end());
+      } else {
+        return call_.Set(0, call_.ElementOf(0), {});
+      }
+    }
+    call_.Set(0, call_.ElementOf(0), Ranked(std::move(out)));
+  }
+
+ private:
+  Call& call_;
+  std::size_t num_terms_ = 0;
+  std::array<std::int64_t, 256> sizes_;
+  std::array<int, 256> uses_{};
+  Shape rest_ = Ranked({});
+};
+
+}  // namespace
+
+void Einsum(Call& call) {
+  std::string equation;
+  for (const char c : call.Text("equation", "")) {
+    if (c != ' ') equation += c;
+  }
+  for (std::size_t at; (at = equation.find("...")) != std::string::npos;) {
+    equation.replace(at, 3, 1, kRest);
+  }
+  const std::size_t arrow = equation.find("->");
+  EinsumSizes sizes(call);
+  std::string term;
   for (const char c : equation.substr(0, arrow)) {
     if (c == ',') {
-      end_of_term();
+      sizes.AddTerm(term);
       term.clear();
     } else if (c == kRest || std::isalpha(static_cast<unsigned char>(c)) != 0) {
       term += c;
@@ -395,32 +458,12 @@ void Einsum(Call& call) {
       return call.Fail("a bad equation");
     }
   }
-  end_of_term();
+  sizes.AddTerm(term);
   if (call.failed()) return;
-  if (input != call.num_inputs()) return call.Fail("its equation is of other operands");
-  std::string letters;
-  if (arrow != std::string::npos) {
-    letters = equation.substr(arrow + 2);
-  } else {
-    if (uses[static_cast<unsigned char>(kRest)] > 0) letters += kRest;
-    for (int c = 0; c < 256; ++c) {
-      if (c != kRest && uses[static_cast<std::size_t>(c)] == 1) letters += static_cast<char>(c);
-    }
+  if (sizes.num_terms() != call.num_inputs()) {
+    return call.Fail("the number of operands in its equation is not that of its inputs");
   }
-  if (letters.size() > kMaxRank) return call.Fail("a bad equation");
-  Dims out;
-  for (const char c : letters) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (uses[letter] == 0) return call.Fail("a bad equation");
-    if (c != kRest) {
-      out.push_back(sizes[letter]);
-    } else if (rest.has_rank) {
-      out.insert(out.end(), rest.dims.begin(), rest.dims.end());
-    } else {
-      return call.Set(0, call.ElementOf(0), {});
-    }
-  }
-  call.Set(0, call.ElementOf(0), Ranked(std::move(out)));
+  sizes.SetResult(arrow == std::string::npos ? sizes.ImpliedResult() : equation.substr(arrow + 2));
 }
 
 namespace {
@@ -604,7 +647,7 @@ void Loss(Call& call) {
   Shape labels = call.ShapeOf(1);
   const Shape& scores = call.ShapeOf(0);
   if (scores.rank() >= 2 && labels.rank() + 1 == scores.rank()) {
-    // The scores have a dimension more, that of the classes, behind the first.
+    // The scores have one dimension more: the classes, after the batch.
     for (std::size_t i = 0; i < labels.rank(); ++i) {
       labels.dims[i] = call.Same(labels.dims[i], scores.dims[i == 0 ? 0 : i + 1], "labels");
     }

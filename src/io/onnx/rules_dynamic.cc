@@ -1,3 +1,13 @@
+// Operators whose output has a size that only a run can tell.
+//
+// How many elements NonZero finds is not decided by any shape. Such a dimension is unknown, and the
+// reason is left with the call, so that every tensor that depends on it names the operator where the
+// uncertainty began. Ranks, types and the other dimensions are still set: a later Reshape or an output
+// of known shape may make everything known again.
+//
+// Sequences and optionals are values without a fixed size of their own. They are never planned, and
+// the tensors taken out of them have unknown shapes. (Folding knows NonZero of a small constant.)
+
 #include "io/onnx/rules.h"
 
 namespace berth::internal::onnx::rules {

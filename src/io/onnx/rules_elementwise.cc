@@ -1,3 +1,13 @@
+// Operators that treat each element by itself, and others whose output has the shape of an input.
+//
+// With one operand, the output has its shape. With several, they are repeated to one shape
+// (Call::Broadcast): aligned at the last dimension, each dimension must agree or be 1. What the
+// operator makes of the values does not matter here; its element type does, which decides the bytes:
+// comparisons give bool, casts and quantizers the type that they name, all others that of an operand.
+//
+// That a rule stands here does not say that an output may lie over an operand: Softmax has the shape
+// of its input and reads all of it first. The column `overwrite` in rules.cc says so.
+
 #include "io/onnx/rules.h"
 
 namespace berth::internal::onnx::rules {
@@ -14,14 +24,14 @@ void Predicate(Call& call) { call.Set(0, kBool, call.ShapeOf(0)); }
 
 namespace {
 
-// Before operator set 7 the second operand was repeated only where an attribute said so, along an
-// axis that another one gave; the result always has the shape of the first.
+// Before operator set 7 the second operand was repeated only if the attribute `broadcast` said so,
+// along `axis`; the result always has the shape of the first.
 Shape BinaryShape(Call& call) {
   if (call.opset() < 7 && call.node().domain.empty()) return call.ShapeOf(0);
   return call.Broadcast(call.ShapeOf(0), call.ShapeOf(1));
 }
 
-// Whether a flag among the attributes is there and not 0.
+// Whether the attribute `name` is present and not 0.
 bool IsSet(const Call& call, std::string_view name) {
   const Attribute* flag = call.Find(name);
   return flag != nullptr && flag->number != 0;
@@ -73,7 +83,7 @@ bool DropoutPassesThrough(const Call& call) {
 
 void BatchNormalization(Call& call) {
   call.Set(0, call.ElementOf(0), call.ShapeOf(0));
-  // Statistics, one for each channel.
+  // Statistics: one number for each channel.
   for (std::size_t i = 1; i < call.num_outputs(); ++i) {
     call.Set(i, call.ElementOf(1), call.ShapeOf(1));
   }
@@ -99,7 +109,7 @@ void LayerNormalization(Call& call) {
 void SkipLayerNormalization(Call& call) {
   const Shape& in = call.ShapeOf(0);
   call.Set(0, call.ElementOf(0), in);
-  call.Set(3, call.ElementOf(0), in);  // Input and skip, added up.
+  call.Set(3, call.ElementOf(0), in);  // The sum of input and skip.
   if (!in.has_rank || in.dims.empty()) return;
   Shape statistics = in;
   statistics.dims.back() = 1;

@@ -1,3 +1,15 @@
+// Operators that move elements or make them: shapes taken apart, joined, cut and padded; constants.
+//
+// Many take sizes, axes or positions from an input instead of an attribute (operator sets 5, 10, 11,
+// 13 and 18 moved most of them). Such an input decides the shape of the output by its values, so it
+// has to be a small constant or the result of shape arithmetic that fold.cc has computed. Where it is
+// not known, as much as follows without it is set: the rank, and the dimensions that are not touched.
+// Single dimensions of it may be unknown (Value::unknown), which costs only those of the output.
+//
+// Numbers come from the file: indices are checked before use, negative axes and positions are
+// counted from the end, positions beyond the ends are clamped where the definition says so, and
+// everything that is multiplied stays below kMaxFactor or goes through Call::Times().
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -13,12 +25,12 @@ std::int32_t ElementAttribute(const Call& call, std::string_view name, std::int3
   return type > 0 && type < 1000 ? static_cast<std::int32_t>(type) : otherwise;
 }
 
-// Dimensions that an input holds, those not known left open; nothing where not even their number is
-// known. Fails on negative ones.
+// The dimensions that an input holds, unknown ones as kUnknownDim; nothing if not even their number
+// is known. Fails for dimensions below `least`.
 std::optional<Dims> DimsOf(Call& call, std::size_t i, std::int64_t least = 0) {
   const Info& info = call.In(i);
   if (info.value == nullptr) {
-    // What it holds may be unknown, and how many still be known.
+    // The values are unknown, but their number may be known.
     if (info.shape.has_rank && info.shape.rank() == 1 && info.shape.dims[0] >= 0 &&
         info.shape.dims[0] <= static_cast<std::int64_t>(kMaxRank)) {
       return Dims(static_cast<std::size_t>(info.shape.dims[0]), kUnknownDim);
@@ -27,7 +39,7 @@ std::optional<Dims> DimsOf(Call& call, std::size_t i, std::int64_t least = 0) {
   }
   const Value& value = *info.value;
   if (!value.reals.empty() || value.ints.size() > kMaxRank) {
-    call.Fail("its shape is no list of up to 64 whole numbers");
+    call.Fail("its shape is not a list of up to 64 whole numbers");
     return std::nullopt;
   }
   Dims dims;
@@ -45,7 +57,7 @@ std::optional<Dims> DimsOf(Call& call, std::size_t i, std::int64_t least = 0) {
 }  // namespace
 
 void Constant(Call& call) {
-  if (call.node().attributes.size() != 1) return call.Fail("it has not one value");
+  if (call.node().attributes.size() != 1) return call.Fail("it does not have exactly one value");
   const Attribute& attribute = call.node().attributes[0];
   const auto count = static_cast<std::int64_t>(attribute.count);
   if (attribute.name == "value") {
@@ -105,71 +117,96 @@ void ShapeOperator(Call& call) {
 
 void Size(Call& call) { call.Set(0, kInt64, Ranked({})); }
 
-void Reshape(Call& call) {
-  const Shape& in = call.ShapeOf(0);
-  std::optional<Dims> dims;
+namespace {
+
+// The shape that a Reshape is asked for.
+struct ReshapeTarget {
+  Dims dims;                     // 0: kept (unless `allowzero`); -1: computed, or not known.
+  const Value* value = nullptr;  // They come from; null: from an attribute.
+
+  [[nodiscard]] bool Known(std::size_t i) const {
+    return value == nullptr || value->Int(i).has_value();
+  }
+};
+
+// Nothing if the call has failed, or the target is unknown; then the output is set.
+std::optional<ReshapeTarget> ReadReshapeTarget(Call& call) {
   if (call.opset() < 5) {
     const std::vector<std::int64_t>* attribute = call.Ints("shape");
-    if (attribute == nullptr) return call.Fail("it has no shape");
-    if (!call.Within(*attribute, attribute->size(), -1, kMaxDim, "a dimension")) return;
-    dims = *attribute;
-  } else {
-    if (call.In(1).value == nullptr) {
-      const std::optional<Dims> open = DimsOf(call, 1);
-      return call.Set(0, call.ElementOf(0), open ? Ranked(*open) : Shape{});
+    if (attribute == nullptr) {
+      call.Fail("it has no shape");
+      return std::nullopt;
     }
-    dims = DimsOf(call, 1, -1);
+    if (!call.Within(*attribute, attribute->size(), -1, kMaxDim, "a dimension")) {
+      return std::nullopt;
+    }
+    return ReshapeTarget{*attribute, nullptr};
   }
-  if (!dims) return;
+  if (call.In(1).value == nullptr) {
+    const std::optional<Dims> open = DimsOf(call, 1);
+    call.Set(0, call.ElementOf(0), open ? Ranked(*open) : Shape{});
+    return std::nullopt;
+  }
+  std::optional<Dims> dims = DimsOf(call, 1, -1);
+  if (!dims) return std::nullopt;
+  return ReshapeTarget{*std::move(dims), call.In(1).value.get()};
+}
+
+// Dimension `rest` of `out`, from the number of elements. Dimensions that are kept cancel out, known
+// or not; what the others leave is the open one.
+void FillRest(Call& call, const ReshapeTarget& target, bool zero_copies, std::size_t rest,
+              Dims& out) {
+  const Shape& in = call.ShapeOf(0);
+  std::int64_t made = 1;
+  std::int64_t given = 1;
+  std::vector<bool> kept(in.rank(), false);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i == rest) continue;
+    if (target.Known(i) && target.dims[i] == 0 && zero_copies && out[i] < 0) {
+      kept[i] = true;
+    } else {
+      made = call.Times(made, out[i]);
+    }
+  }
+  for (std::size_t i = 0; i < in.rank(); ++i) {
+    if (!kept[i]) given = given < 0 ? given : call.Times(given, in.dims[i]);
+  }
+  if (call.failed()) return;
+  if (made > 0 && given >= 0) {
+    if (given % made != 0) {
+      return call.Fail(ToString(in) + " elements cannot be reshaped to multiples of " +
+                       std::to_string(made));
+    }
+    out[rest] = given / made;
+  } else if (made == 0 && given == 0) {
+    call.Because("its shape has a 0 beside a -1");
+  }
+}
+
+}  // namespace
+
+void Reshape(Call& call) {
+  const Shape& in = call.ShapeOf(0);
+  const std::optional<ReshapeTarget> target = ReadReshapeTarget(call);
+  if (!target) return;
   const bool zero_copies = call.Int("allowzero", 0) == 0;
-  const Value* value = call.opset() < 5 ? nullptr : call.In(1).value.get();
   std::optional<std::size_t> rest;
-  Dims out(dims->size());
-  for (std::size_t i = 0; i < dims->size(); ++i) {
-    const bool known = value == nullptr || value->Int(i).has_value();
-    out[i] = (*dims)[i];
-    if (known && out[i] == -1) {
+  Dims out = target->dims;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!target->Known(i)) continue;
+    if (out[i] == -1) {
       if (rest) return call.Fail("its shape leaves two dimensions open");
       rest = i;
-    } else if (known && out[i] == 0 && zero_copies) {
-      if (!in.has_rank) {
-        out[i] = kUnknownDim;
-      } else if (i >= in.rank()) {
+    } else if (out[i] == 0 && zero_copies) {
+      if (in.has_rank && i >= in.rank()) {
         return call.Fail("its shape keeps dimension " + std::to_string(i) + " of a tensor of " +
                          ToString(in) + " elements");
-      } else {
-        out[i] = in.dims[i];
       }
+      out[i] = in.has_rank ? in.dims[i] : kUnknownDim;
     }
   }
-  // Dimensions that are kept cancel out, known or not; what the others leave is the open one.
-  if (rest && in.has_rank) {
-    std::int64_t made = 1;
-    std::int64_t given = 1;
-    std::vector<bool> kept(in.rank(), false);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const bool known = value == nullptr || value->Int(i).has_value();
-      if (i == *rest) continue;
-      if (known && (*dims)[i] == 0 && zero_copies && out[i] < 0) {
-        kept[i] = true;
-      } else {
-        made = call.Times(made, out[i]);
-      }
-    }
-    for (std::size_t i = 0; i < in.rank(); ++i) {
-      if (!kept[i]) given = given < 0 ? given : call.Times(given, in.dims[i]);
-    }
-    if (call.failed()) return;
-    if (made > 0 && given >= 0) {
-      if (given % made != 0) {
-        return call.Fail(ToString(in) + " elements cannot be reshaped to multiples of " +
-                         std::to_string(made));
-      }
-      out[*rest] = given / made;
-    } else if (made == 0 && given == 0) {
-      call.Because("its shape has a 0 beside a -1");
-    }
-  }
+  if (rest && in.has_rank) FillRest(call, *target, zero_copies, *rest, out);
+  if (call.failed()) return;
   const Shape shape = Ranked(std::move(out));
   const std::optional<std::int64_t> before = in.has_rank ? CountOf(in.dims) : std::nullopt;
   const std::optional<std::int64_t> after = CountOf(shape.dims);
@@ -305,7 +342,7 @@ void ConcatInputs(Call& call, std::size_t first, std::size_t stride, std::int64_
 
 void Concat(Call& call) { ConcatInputs(call, 0, 1, call.Int("axis", call.opset() < 4 ? 1 : 0)); }
 
-// y_scale, y_zero_point, then each tensor with its scale and zero point.
+// Inputs: y_scale, y_zero_point, then each tensor with its scale and zero point.
 void QLinearConcat(Call& call) { ConcatInputs(call, 2, 3, call.Int("axis", 0)); }
 
 void Split(Call& call) {
@@ -330,7 +367,7 @@ void Split(Call& call) {
                        std::to_string(whole));
     }
   }
-  // The last part is smaller where they cannot be equal; before operator set 18 they had to be.
+  // The last part is smaller if they cannot be equal; before operator set 18 they had to be.
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(parts, 1));
   const std::int64_t part = whole < 0 ? whole : (whole + count - 1) / count;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -350,6 +387,30 @@ void Split(Call& call) {
   }
 }
 
+namespace {
+
+// How many of `dim` elements a slice takes. Positions below 0 count from the end; beyond the ends
+// they are clamped, a negative step reaching down to -1. `step` is not 0.
+std::int64_t SliceLength(std::int64_t dim, std::int64_t start, std::int64_t end,
+                         std::int64_t step) {
+  if (dim == 0) return 0;
+  const auto from_front = [&](std::int64_t position) {
+    return position < 0 ? std::max(position, -2 * kMaxDim) + dim : position;
+  };
+  if (step > 0) {
+    start = std::clamp<std::int64_t>(from_front(start), 0, dim);
+    end = std::clamp<std::int64_t>(from_front(end), 0, dim);
+    return end <= start ? 0 : (end - start - 1) / step + 1;
+  }
+  start = std::clamp<std::int64_t>(from_front(start), 0, dim - 1);
+  end = std::clamp<std::int64_t>(from_front(end), -1, dim - 1);
+  // -step overflows for the least number, which steps out at once like any other large one.
+  const std::int64_t stride = step < -kMaxDim ? kMaxDim : -step;
+  return start <= end ? 0 : (start - end - 1) / stride + 1;
+}
+
+}  // namespace
+
 void Slice(Call& call) {
   const Shape& in = call.ShapeOf(0);
   const bool attributes = call.opset() < 10;
@@ -367,7 +428,7 @@ void Slice(Call& call) {
     std::fill(out.dims.begin(), out.dims.end(), kUnknownDim);
     return call.Set(0, call.ElementOf(0), std::move(out));
   }
-  // How many dimensions are cut, all of them unless there are axes.
+  // The number of dimensions that are cut: all of them unless there are axes.
   std::size_t count = in.rank();
   if (axes != nullptr) {
     count = axes->size();
@@ -377,7 +438,7 @@ void Slice(Call& call) {
   if (count > in.rank()) return call.Fail("it cuts more dimensions than there are");
   if ((starts != nullptr && starts->size() != count) ||
       (ends != nullptr && ends->size() != count) || (steps != nullptr && steps->size() != count)) {
-    return call.Fail("its starts, ends, axes and steps are not equally many");
+    return call.Fail("its starts, ends, axes and steps differ in number");
   }
   std::vector<bool> cut(in.rank(), false);
   for (std::size_t i = 0; i < count; ++i) {
@@ -393,21 +454,7 @@ void Slice(Call& call) {
     }
     const std::int64_t step = steps != nullptr ? (*steps)[i] : 1;
     if (step == 0) return call.Fail("a step of 0");
-    const auto from_front = [&](std::int64_t position) {
-      return position < 0 ? std::max(position, -2 * kMaxDim) + dim : position;
-    };
-    if (step > 0) {
-      const std::int64_t start = std::clamp<std::int64_t>(from_front((*starts)[i]), 0, dim);
-      const std::int64_t end = std::clamp<std::int64_t>(from_front((*ends)[i]), 0, dim);
-      dim = end <= start ? 0 : (end - start - 1) / step + 1;
-    } else {
-      if (dim == 0) continue;
-      const std::int64_t start = std::clamp<std::int64_t>(from_front((*starts)[i]), 0, dim - 1);
-      const std::int64_t end = std::clamp<std::int64_t>(from_front((*ends)[i]), -1, dim - 1);
-      // -step overflows for the least number, which steps out at once like any other large one.
-      const std::int64_t stride = step < -kMaxDim ? kMaxDim : -step;
-      dim = start <= end ? 0 : (start - end - 1) / stride + 1;
-    }
+    dim = SliceLength(dim, (*starts)[i], (*ends)[i], step);
   }
   call.Set(0, call.ElementOf(0), std::move(out));
 }
@@ -457,7 +504,8 @@ void Tile(Call& call) {
   if (call.failed()) return;
   Shape out = Ranked(Dims(in.rank(), kUnknownDim));
   if (repeats) {
-    if (repeats->size() != in.rank()) return call.Fail("as many repeats as dimensions are needed");
+    if (repeats->size() != in.rank())
+      return call.Fail("the number of repeats is not that of the dimensions");
     for (std::size_t i = 0; i < in.rank(); ++i) out.dims[i] = call.Times(in.dims[i], (*repeats)[i]);
   }
   call.Set(0, call.ElementOf(0), std::move(out));
@@ -501,7 +549,7 @@ void CenterCropPad(Call& call) {
   const std::vector<std::int64_t>* axes = call.Ints("axes");
   const std::size_t count = axes != nullptr ? axes->size() : out.rank();
   if (count > out.rank() || (sizes && sizes->size() != count)) {
-    return call.Fail("its axes and its shape are not equally many");
+    return call.Fail("its axes and its shape differ in number");
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::optional<std::size_t> axis =
@@ -567,7 +615,7 @@ void DepthToSpace(Call& call) {
   const std::int64_t square = call.Times(block, block);
   if (call.failed()) return;
   if (in.dims[1] >= 0 && in.dims[1] % square != 0) {
-    return call.Fail(std::to_string(in.dims[1]) + " channels are no multiple of " +
+    return call.Fail(std::to_string(in.dims[1]) + " channels are not a multiple of " +
                      std::to_string(square));
   }
   call.Set(0, call.ElementOf(0),
@@ -585,7 +633,7 @@ void SpaceToDepth(Call& call) {
   Dims out = {in.dims[0], call.Times(in.dims[1], call.Times(block, block)), 0, 0};
   for (std::size_t i = 2; i < 4; ++i) {
     if (in.dims[i] >= 0 && in.dims[i] % block != 0) {
-      return call.Fail("a dimension of " + std::to_string(in.dims[i]) + " is no multiple of " +
+      return call.Fail("a dimension of " + std::to_string(in.dims[i]) + " is not a multiple of " +
                        std::to_string(block));
     }
     out[i] = in.dims[i] < 0 ? kUnknownDim : in.dims[i] / block;
@@ -595,7 +643,7 @@ void SpaceToDepth(Call& call) {
 
 namespace {
 
-// Runtimes multiply in single precision, and round down.
+// As runtimes do, multiplies in single precision and rounds down.
 std::int64_t Scaled(Call& call, std::int64_t dim, double scale) {
   if (dim < 0) return kUnknownDim;
   const float size = std::floor(static_cast<float>(dim) * static_cast<float>(scale));
@@ -609,7 +657,8 @@ std::int64_t Scaled(Call& call, std::int64_t dim, double scale) {
 void Scale(Call& call, const std::vector<double>& scales, const std::vector<std::int64_t>* axes) {
   Shape out = call.ShapeOf(0);
   const std::size_t count = axes != nullptr ? axes->size() : out.rank();
-  if (scales.size() != count) return call.Fail("as many scales as dimensions are needed");
+  if (scales.size() != count)
+    return call.Fail("the number of scales is not that of the dimensions");
   for (std::size_t i = 0; i < count; ++i) {
     const std::optional<std::size_t> axis =
         call.Axis(axes != nullptr ? (*axes)[i] : static_cast<std::int64_t>(i), out.rank());
@@ -641,7 +690,7 @@ void Resize(Call& call) {
   const Shape open = Ranked(Dims(in.rank(), kUnknownDim));
   const std::size_t scales_at = call.opset() < 11 ? 1 : 2;
   const std::vector<std::int64_t>* axes = call.Ints("axes");
-  // An empty list stands for one that is left out.
+  // An empty list means the same as none.
   const auto given = [&](std::size_t i) {
     const Shape& shape = call.ShapeOf(i);
     return call.Has(i) && !(shape.has_rank && shape.rank() == 1 && shape.dims[0] == 0);

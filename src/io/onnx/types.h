@@ -1,5 +1,5 @@
-// io/onnx/types.h -- what is known of an ONNX value before any run: its type, its shape, and where
-// it is a small constant what it holds.
+// io/onnx/types.h -- what is known of an ONNX value before any run: its type, its shape and, of a
+// small constant, its elements.
 #ifndef BERTH_IO_ONNX_TYPES_H_
 #define BERTH_IO_ONNX_TYPES_H_
 
@@ -41,13 +41,13 @@ struct ElementTypeInfo {
   std::string_view name;
   int bits;  // 0: no fixed size.
 };
-// Nothing for a number that stands for no type.
+// Nothing for an unknown type.
 [[nodiscard]] std::optional<ElementTypeInfo> FindElementType(std::int32_t type);
 [[nodiscard]] bool IsInteger(std::int32_t type);   // Those that fit in 64 bits with sign, and bool.
 [[nodiscard]] bool IsFloating(std::int32_t type);  // Those that values are computed for.
 
 inline constexpr std::int64_t kUnknownDim = -1;
-// Beyond this a tensor is no tensor; sums of some dimensions and attributes then fit in 64 bits.
+// No dimension may exceed this; sums of a few dimensions and attributes then fit in 64 bits.
 inline constexpr std::int64_t kMaxDim = std::int64_t{1} << 56;
 inline constexpr std::size_t kMaxRank = 64;
 
@@ -62,16 +62,16 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 [[nodiscard]] inline Shape Ranked(Dims dims) { return {true, std::move(dims)}; }
-// The number of elements; nothing where it is unknown or exceeds 2^60.
+// The number of elements; nothing if it is unknown or exceeds 2^60.
 [[nodiscard]] std::optional<std::int64_t> CountOf(const Dims& dims);
 [[nodiscard]] std::string ToString(const Shape& shape);  // "1x3x?x224", "scalar", "?".
 
-// What a tensor holds. Of integers any element may be unknown: the shape of a tensor with one open
-// dimension is still known in the others.
+// The elements of a tensor. Single integers may be unknown: of the shape of a tensor with one open
+// dimension, the other dimensions are known.
 struct Value {
   std::vector<std::int64_t> ints = {};  // Integers and bool.
   std::vector<double> reals = {};       // float, double, float16: each rounded to its type.
-  std::vector<bool> unknown = {};       // Parallel to `ints`; empty where all are known.
+  std::vector<bool> unknown = {};       // Parallel to `ints`; empty if all are known.
 
   [[nodiscard]] std::size_t size() const { return ints.size() + reals.size(); }
   [[nodiscard]] bool Complete() const { return unknown.empty(); }
@@ -88,17 +88,17 @@ struct Info {
   TypeKind kind = TypeKind::kUnknown;
   std::int32_t element = kUndefined;
   Shape shape = {};
-  std::shared_ptr<const Value> value = {};  // Elements as many as `shape` says.
+  std::shared_ptr<const Value> value = {};  // As many elements as `shape` says.
   bool constant = false;  // The same in every run: a weight, or computed from weights alone.
 
   [[nodiscard]] bool IsTensor() const { return kind == TypeKind::kTensor; }
-  // The value, all elements of which are known.
+  // The value; null unless all its elements are known.
   [[nodiscard]] const Value* Complete() const {
     return value != nullptr && value->Complete() ? value.get() : nullptr;
   }
 };
 
-// Bytes of a tensor, those of less than a byte packed; nothing where unknown or past 2^60.
+// The bytes of a tensor, elements of less than a byte packed; nothing if unknown or above 2^60.
 // `element_bytes` replaces the size of every type.
 [[nodiscard]] std::optional<Bytes> BytesOf(const Info& info, std::optional<int> element_bytes);
 

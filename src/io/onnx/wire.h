@@ -1,9 +1,9 @@
-// io/onnx/wire.h -- the wire format of protocol buffers, read where it lies.
+// io/onnx/wire.h -- the wire format of protocol buffers, read in place.
 //
 // A message is a sequence of entries, each a tag (field number and wire type) and a value whose
-// length can be told without knowing the field. So a reader that keeps views into the file skips
-// what it does not need without touching it: gigabytes of weights cost nothing when the file is
-// mapped. Nothing here allocates or recurses.
+// length is known without knowing the field. So a reader that keeps views into the file can skip
+// fields without touching their bytes: gigabytes of weights cost nothing when the file is mapped.
+// Nothing here allocates or recurses.
 //
 // Source: protobuf.dev, "Encoding".
 #ifndef BERTH_IO_ONNX_WIRE_H_
@@ -42,13 +42,13 @@ class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
 
-  // The next entry; nothing at the end, and where the bytes are no entry: then failed() says so.
+  // The next entry; nothing at the end, or if the bytes are not an entry, and then failed().
   [[nodiscard]] std::optional<WireEntry> Next();
   [[nodiscard]] bool failed() const { return failed_; }
-  // What has not been read; where it failed, from the entry at fault on.
+  // The unread bytes; after a failure, from the faulty entry on.
   [[nodiscard]] std::string_view rest() const { return rest_; }
 
-  // A number of seven bits a byte, least first; taken off the front of `text`.
+  // Takes a number, seven bits in each byte, least first, off the front of `text`.
   [[nodiscard]] static std::optional<std::uint64_t> TakeVarint(std::string_view& text);
 
  private:
@@ -60,8 +60,8 @@ class WireReader {
   bool failed_ = false;
 };
 
-// The elements of a repeated number, which may come one an entry or many in one ("packed").
-// Calls `take` with each; false where the bytes are damaged.
+// The elements of a repeated number, one in each entry or many in one entry ("packed"). Calls `take`
+// with each; false if the bytes are damaged.
 template <typename Take>
 [[nodiscard]] bool ForEachVarint(const WireEntry& entry, const Take& take) {
   if (entry.IsVarint()) {
@@ -93,7 +93,7 @@ inline std::optional<std::uint64_t> WireReader::TakeVarint(std::string_view& tex
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 10 && i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    value |= std::uint64_t{byte & 0x7fU} << (7 * i);  // Of the tenth byte all but one bit is lost.
+    value |= std::uint64_t{byte & 0x7fU} << (7 * i);  // Of the tenth byte, only one bit counts.
     if (byte < 0x80) {
       text.remove_prefix(i + 1);
       return value;
@@ -140,8 +140,8 @@ inline bool WireReader::TakeValue(std::string_view& text, WireEntry& entry) {
   return false;
 }
 
-// Groups within groups are counted instead of followed. That their ends carry the right numbers is
-// checked for the outermost only: whatever is inside is not ours.
+// Groups within groups are counted instead of followed. Only the end of the outermost is checked for
+// the right field number.
 inline bool WireReader::SkipGroup(std::string_view& text, std::uint32_t field) {
   for (std::uint64_t depth = 1; depth > 0;) {
     WireEntry inner;

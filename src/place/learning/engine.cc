@@ -172,8 +172,6 @@ bool Engine::Start(Bytes capacity) {
   placed_at_.clear();
   strays_ = 0;
   nogoods_.clear();
-  free_nogoods_.clear();
-  num_free_ = 0;
   for (auto* lists : {&watch_low_, &watch_high_, &watch_order_}) {
     for (auto& list : *lists) list.clear();
   }
@@ -500,9 +498,7 @@ bool Engine::IsTrue(const Atom& atom) const {
   return IsTrue(atom.id);
 }
 
-void Engine::Enforce(const Atom& atom, bool negated, Cause cause, std::int32_t because) {
-  BERTH_DCHECK(negated);
-  (void)negated;
+void Engine::Forbid(const Atom& atom, Cause cause, std::int32_t because) {
   switch (atom.kind) {
     case Atom::Kind::kAtLeast:
       Lower(atom.id, atom.value - 1, cause, because);
@@ -557,7 +553,7 @@ void Engine::ApplyNogoods(const Event& event) {
       failure_ = Failure::kAtoms;
       failed_atoms_ = atoms;
     } else {
-      Enforce(atoms[0], true, Cause::kNogood, watcher.nogood);
+      Forbid(atoms[0], Cause::kNogood, watcher.nogood);
     }
   }
   watchers.resize(kept);
@@ -606,7 +602,7 @@ bool Engine::Learn() {
 
 void Engine::AddNogood(std::int32_t levels) {
   if (learned_.size() == 1) {
-    Enforce(learned_.front(), true, Cause::kPlaced, 0);
+    Forbid(learned_.front(), Cause::kPlaced, 0);
     return;
   }
   if (watch_order_.empty()) {
@@ -614,19 +610,12 @@ void Engine::AddNogood(std::int32_t levels) {
     watch_high_.resize(size_.size());
     watch_order_.resize(end_.size());
   }
-  std::int32_t index = static_cast<std::int32_t>(nogoods_.size());
-  if (free_nogoods_.empty()) {
-    nogoods_.emplace_back();
-  } else {
-    index = free_nogoods_.back();
-    free_nogoods_.pop_back();
-    --num_free_;
-  }
-  nogoods_[At(index)] = {learned_, levels};
+  const auto index = static_cast<std::int32_t>(nogoods_.size());
+  nogoods_.push_back({learned_, levels});
   for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
     WatchersOf(learned_[k]).push_back({learned_[k].value, index});
   }
-  Enforce(learned_.front(), true, Cause::kNogood, index);
+  Forbid(learned_.front(), Cause::kNogood, index);
 }
 
 void Engine::Forget() {
@@ -659,8 +648,6 @@ void Engine::Forget() {
     ++kept;
   }
   nogoods_.resize(kept);
-  free_nogoods_.clear();
-  num_free_ = 0;
 }
 
 // ---- Explanations.
@@ -680,7 +667,7 @@ void Engine::NeedFailure() {
   const auto now = static_cast<EventIndex>(trail_.size());
   BERTH_DCHECK(failure_ != Failure::kNothing);
   if (failure_ == Failure::kBounds) {
-    // The bound that crossed the other, or rather what it follows from: by itself it is impossible.
+    // The causes of the bound that crossed the other; the bound itself is impossible.
     const Event& event = trail_[At(failed_event_)];
     const Buffer b = event.id;
     Atom crossed{Atom::Kind::kAtLeast, b, high_[At(b)] + 1};

@@ -105,7 +105,7 @@ class Engine {
   // What was learned last: for weights.
   [[nodiscard]] std::span<const Atom> learned() const { return learned_; }
   // How many combinations are known.
-  [[nodiscard]] std::size_t num_nogoods() const { return nogoods_.size() - num_free_; }
+  [[nodiscard]] std::size_t num_nogoods() const { return nogoods_.size(); }
   // At level 0: forgets the half of them that is of least use.
   void Forget();
 
@@ -179,7 +179,7 @@ class Engine {
   void Raise(Buffer b, Bytes value, Cause cause, std::int32_t because);
   void Lower(Buffer b, Bytes value, Cause cause, std::int32_t because);
   void Decide(OrderedPair pair, Cause cause, std::int32_t because);
-  void Enforce(const Atom& atom, bool negated, Cause cause, std::int32_t because);
+  void Forbid(const Atom& atom, Cause cause, std::int32_t because);
   void SwapOut(OrderedPair pair);
   void Enqueue(Buffer b, std::uint8_t what);
   [[nodiscard]] bool Propagate();
@@ -256,8 +256,6 @@ class Engine {
   std::vector<Atom> failed_atoms_;
 
   std::vector<Nogood> nogoods_;
-  std::vector<std::int32_t> free_nogoods_;
-  std::size_t num_free_ = 0;
   std::vector<std::vector<Watcher>> watch_low_, watch_high_, watch_order_;
 
   // Explaining.

@@ -32,7 +32,7 @@ constexpr std::uint64_t kIncrementGrowth = 20;
 // The order of buffers is Precedence() with a random factor of up to 1.1.
 constexpr std::int64_t kNoise = 9011;
 
-// What a section without slack, and one without activity, counts.
+// Slack and activity of a section count for at least this much.
 constexpr double kLeastSlack = 0.01;
 constexpr double kLeastActivity = 0.1;
 

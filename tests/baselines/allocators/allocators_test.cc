@@ -167,7 +167,7 @@ TEST(Allocators, AlwaysGiveAValidPlan) {
 }
 
 TEST(Allocators, GoldenHeights) {
-  const auto heights = [](Baseline baseline) {
+  const auto heights_of = [](Baseline baseline) {
     std::vector<Bytes> heights;
     for (const auto& [seed, count] : {std::pair(11, 30), std::pair(12, 100), std::pair(13, 300)}) {
       BaselineOptions options;
@@ -181,8 +181,8 @@ TEST(Allocators, GoldenHeights) {
     }
     return heights;
   };
-  EXPECT_EQ(heights(Baseline::kBfc), (std::vector<Bytes>{2351, 6031, 10996}));
-  EXPECT_EQ(heights(Baseline::kPytorchCaching), (std::vector<Bytes>{4099, 7067, 14852}));
+  EXPECT_EQ(heights_of(Baseline::kBfc), (std::vector<Bytes>{2351, 6031, 10996}));
+  EXPECT_EQ(heights_of(Baseline::kPytorchCaching), (std::vector<Bytes>{4099, 7067, 14852}));
 }
 
 TEST(PytorchCaching, CountsWhatIsHeldInVain) {

@@ -1,4 +1,4 @@
-// tests/baselines/encoded/ask.h -- one question to any of the solvers, past bounds and greedy plans.
+// tests/baselines/encoded/ask.h -- one question to any solver, without bounds and greedy plans.
 #ifndef BERTH_TESTS_BASELINES_ENCODED_ASK_H_
 #define BERTH_TESTS_BASELINES_ENCODED_ASK_H_
 
@@ -42,7 +42,7 @@ inline Decision Ask(Baseline solver, const Problem& problem, const Encoding& enc
       return DecideByZ3(encoding, capacity, {}, kNoLimit, budget);
     case Baseline::kCsp:
       return CspSearch(problem, encoding).Decide(capacity, kNoLimit, budget);
-    case Baseline::kMetaCsp:
+    default:
       break;
   }
   return MetaCspSearch(encoding).Decide(capacity, kNoLimit, budget);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "berth/baselines.h"
 #include "berth/schedule.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"

@@ -6,6 +6,8 @@
 // is held against each result: no order may beat the search over all orders, and nothing leaves
 // where the least peak of any order fits.
 
+#include "berth/cosma.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -1,0 +1,114 @@
+// berth/sweep.h -- off-chip traffic as a function of memory size: one graph planned for many
+// capacities.
+//
+//   berth::Budget budget(60.0);  // Seconds, for all points together.
+//   const auto curve = berth::Sweep(graph, {}, budget);
+//   if (curve) {
+//     for (const berth::SweepPoint& p : curve->points) Print(p.capacity, p.avoidable);
+//   }
+//
+//   traffic
+//     |  o                       o  the best plan found for this capacity
+//     |  -  o                    -  proved: no plan has less traffic
+//     |     -  o
+//     |        -  o  o
+//   0 +-----------------o--o--> capacity
+//       MR                 MP
+//
+// At MR the capacity is what one operator needs by itself; less fits no plan. From MP on, the least
+// peak of any order, nothing has to be spilled (NamedBudget in berth/plan.h). A plan for a capacity
+// is also one for every larger capacity, and a bound proved for a capacity also holds for every
+// smaller one; so points improve each other. Thread-safety: all functions here may be called from
+// several threads on different arguments.
+#ifndef BERTH_SWEEP_H_
+#define BERTH_SWEEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/plan.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// What is known of one capacity. The bounds are 0 where nothing is proved, and where nothing fits.
+struct SweepPoint {
+  int number = 0;  // Position in the list of capacities, from 0.
+  Bytes capacity = 0;
+  Outcome outcome = Outcome::kUnknown;
+  std::optional<Bytes> avoidable = {};  // Traffic of the best plan; none where there is no plan.
+  Bytes spilled = 0;                    // The part of it that is written,
+  Bytes retrieved = 0;                  // and the part that is read back.
+  Bytes traffic_bound = 0;              // Proved: no plan has less avoidable traffic.
+  Bytes traffic_by_sum = 0;  // The least avoidable traffic found where bytes need only fit in sum.
+  double seconds = 0;        // Wall clock.
+};
+
+// Off-chip traffic against capacity, for one model. Points by their numbers.
+struct SweepCurve {
+  std::string model = {};
+  std::string input = {};  // What the answers depend on besides the capacity: a hash, and options.
+  std::optional<Bytes> least = {};       // MR, where known.
+  std::optional<Bytes> least_peak = {};  // MP, where known; none with a fixed order.
+  bool fixed_order = false;              // Outcomes and bounds are about one order alone.
+  std::vector<SweepPoint> points = {};
+};
+
+struct SweepOptions {
+  std::vector<Capacity> capacities = {};  // In any order. Empty: `points` of them from MP down to MR.
+  int points = 20;                        // At least 1; 1 is MP alone.
+  // The positions in that list to do, each once: for shards, or to go on with an earlier sweep.
+  // None: all.
+  std::optional<std::vector<std::size_t>> numbers = {};
+  // What every plan shall be like: what counts, the order, the placement. `capacity` and `spill` are
+  // set for each point; without `budgets` FindBudgets() runs first, in at most a quarter of the
+  // budget.
+  PlanOptions plan = {};
+  // Limits for each point by itself, beside those of the whole budget.
+  std::optional<double> seconds_each = {};
+  std::optional<std::int64_t> nodes_each = {};
+  // Called after each point, with its plan. False ends the sweep with the points done so far.
+  // May be empty.
+  std::function<bool(const SweepPoint& point, const PlanAnswer& answer)> on_point = {};
+};
+
+// The capacities that `options` asks for, in bytes, by number. Error: kInvalidOptions.
+[[nodiscard]] Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,
+                                                         const NamedBudgets& budgets);
+
+// Plans `graph` with spills for each capacity, from the largest to the smallest; each search begins
+// with the order of the plan before it. Every point has an equal share of what is left of `budget`
+// (time and nodes), so what easy points do not use goes to hard ones. The curve is tightened. It
+// has fewer points than asked for where the budget was cancelled or `on_point` returned false.
+//
+// The answer depends on the arguments alone unless time, cancellation or `on_point` ends a search.
+// Errors: those of Plan(); kInvalidOptions for `points`, `numbers` or place.minimize.
+[[nodiscard]] Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options,
+                                       Budget& budget);
+
+// Carries plans over to larger capacities and bounds to smaller ones. Cost: O(n log n).
+void Tighten(SweepCurve& curve);
+
+// What no correct sweep contains: a point whose figures contradict its outcome or each other, or a
+// capacity that fits nothing although a smaller one fits a plan. Error: kInvalidProblem.
+[[nodiscard]] Result<void> Validate(const SweepPoint& point);
+[[nodiscard]] Result<void> Validate(const SweepCurve& curve);
+
+// Adds the curves `more`, called `name` in errors, to `curves`: the shards of one sweep become a
+// whole. A point that is known already is left out. Curves stay sorted by model, points by number.
+// Error: kInvalidOptions where a model has another input or a point another capacity, and that of
+// Validate(); `curves` is then as it was.
+[[nodiscard]] Result<void> Merge(std::vector<SweepCurve>& curves,
+                                 const std::vector<SweepCurve>& more, std::string_view name);
+
+}  // namespace berth
+
+#endif  // BERTH_SWEEP_H_

@@ -1,0 +1,29 @@
+// berth/sweep_io.h -- sweeps as CSV (docs/howto/sweep.md), a row for each point.
+//
+// Columns: model, point, capacity, outcome, avoidable, spilled, retrieved, traffic_bound,
+// traffic_by_sum, seconds, input. The words of `input` are a hash of the model and the options that
+// the answers depend on; the word "program-order" says that the order was fixed.
+#ifndef BERTH_SWEEP_IO_H_
+#define BERTH_SWEEP_IO_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/result.h"
+#include "berth/sweep.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// Reads a sweep; `name` is what errors call the file. Rows with the same model and input become one
+// curve, its points by number. The columns may stand in any order; "lower_bound" and
+// "without_addresses", the former names of traffic_bound and traffic_by_sum, are read as well.
+// Errors: kParse, naming the line, also for rows that Validate() refuses.
+[[nodiscard]] Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text,
+                                                           std::string_view name);
+
+[[nodiscard]] std::string WriteSweepCsv(const std::vector<SweepCurve>& curves);
+
+}  // namespace berth
+
+#endif  // BERTH_SWEEP_IO_H_

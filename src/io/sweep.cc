@@ -1,0 +1,234 @@
+// Sweeps as CSV: a row for each point, its columns found by the names in the header.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/source.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "berth/sweep_io.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+enum class SweepColumn {
+  kModel,
+  kPoint,
+  kCapacity,
+  kOutcome,
+  kAvoidable,
+  kSpilled,
+  kRetrieved,
+  kTrafficBound,
+  kTrafficBySum,
+  kSeconds,
+  kInput,
+};
+struct SweepColumnName {
+  std::string_view name;
+  std::string_view former = {};
+};
+// By SweepColumn.
+constexpr std::array<SweepColumnName, 11> kColumns = {{{"model"},
+                                                       {"point"},
+                                                       {"capacity"},
+                                                       {"outcome"},
+                                                       {"avoidable"},
+                                                       {"spilled"},
+                                                       {"retrieved"},
+                                                       {"traffic_bound", "lower_bound"},
+                                                       {"traffic_by_sum", "without_addresses"},
+                                                       {"seconds"},
+                                                       {"input"}}};
+
+constexpr std::string_view kFixedOrder = "program-order";  // A word of `input`.
+constexpr Bytes kMostPoints = 1'000'000;
+constexpr double kMostSeconds = 1e9;
+constexpr Outcome kOutcomes[] = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
+                                 Outcome::kUnknown};
+
+bool HasWord(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || text[at - 1] == ' ';
+    const bool ends = at + word.size() == text.size() || text[at + word.size()] == ' ';
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+class SweepReader {
+ public:
+  explicit SweepReader(const Source& source) : source_(source), records_(source) {}
+
+  Result<std::vector<SweepCurve>> Read() {
+    BERTH_TRY(source_.CheckEncoding());
+    if (!BERTH_TRY(records_.Next())) return curves_;
+    BERTH_TRY(ReadHeader());
+    while (BERTH_TRY(records_.Next())) BERTH_TRY(ReadPoint());
+    for (SweepCurve& curve : curves_) {
+      std::stable_sort(curve.points.begin(), curve.points.end(),
+                       [](const SweepPoint& a, const SweepPoint& b) { return a.number < b.number; });
+    }
+    return std::move(curves_);
+  }
+
+ private:
+  Result<void> ReadHeader() {
+    width_ = records_.fields().size();
+    for (std::size_t i = 0; i < width_; ++i) {
+      const CsvField& field = records_.fields()[i];
+      const auto* const column =
+          std::find_if(kColumns.begin(), kColumns.end(), [&](const SweepColumnName& known) {
+            return field.value == known.name ||
+                   (!known.former.empty() && field.value == known.former);
+          });
+      if (column == kColumns.end()) {
+        return source_.FailAt(field.position, "the column " + Quoted(field.value) +
+                                                  " is none of a sweep; this is not a sweep's CSV");
+      }
+      auto& position = positions_[static_cast<std::size_t>(column - kColumns.begin())];
+      if (position) {
+        return source_.FailAt(field.position,
+                              "the column " + std::string(column->name) + " comes twice");
+      }
+      position = i;
+    }
+    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+      if (positions_[c]) continue;
+      return source_.FailAt(
+          records_.end(),
+          "the column " + std::string(kColumns[c].name) + " is missing; this is not a sweep's CSV");
+    }
+    return {};
+  }
+
+  Result<void> ReadPoint() {
+    if (records_.fields().size() != width_) {
+      return source_.FailAt(records_.end(), "the row has " +
+                                                std::to_string(records_.fields().size()) +
+                                                " fields, the header has " +
+                                                std::to_string(width_));
+    }
+    SweepPoint point;
+    Bytes number = 0;
+    BERTH_TRY(ReadWhole(SweepColumn::kPoint, kMostPoints, number));
+    point.number = static_cast<int>(number);
+    BERTH_TRY(ReadWhole(SweepColumn::kCapacity, kMaxBytes, point.capacity));
+    BERTH_TRY(ReadOutcome(point.outcome));
+    if (!At(SweepColumn::kAvoidable).value.empty()) {
+      BERTH_TRY(ReadWhole(SweepColumn::kAvoidable, kMaxBytes, point.avoidable.emplace()));
+    }
+    BERTH_TRY(ReadWhole(SweepColumn::kSpilled, kMaxBytes, point.spilled));
+    BERTH_TRY(ReadWhole(SweepColumn::kRetrieved, kMaxBytes, point.retrieved));
+    BERTH_TRY(ReadWhole(SweepColumn::kTrafficBound, kMaxBytes, point.traffic_bound));
+    BERTH_TRY(ReadWhole(SweepColumn::kTrafficBySum, kMaxBytes, point.traffic_by_sum));
+    BERTH_TRY(ReadSeconds(point.seconds));
+    if (auto valid = Validate(point); !valid) {
+      return source_.FailAt(At(SweepColumn::kOutcome).position, valid.error().message);
+    }
+    CurveOf(At(SweepColumn::kModel).value, At(SweepColumn::kInput).value).points.push_back(point);
+    return {};
+  }
+
+  [[nodiscard]] const CsvField& At(SweepColumn column) const {
+    return records_.fields()[*positions_[static_cast<std::size_t>(column)]];
+  }
+
+  [[nodiscard]] tl::unexpected<Error> FailIn(SweepColumn column, const std::string& expected) const {
+    const CsvField& field = At(column);
+    return source_.FailAt(field.position,
+                          std::string(kColumns[static_cast<std::size_t>(column)].name) + " " +
+                              Quoted(field.value) + " is not " + expected);
+  }
+
+  Result<void> ReadWhole(SweepColumn column, Bytes most, Bytes& value) const {
+    const std::string_view text = At(column).value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (whole && value >= 0 && value <= most) return {};
+    return FailIn(column, "a whole number from 0 to " + std::to_string(most));
+  }
+
+  Result<void> ReadOutcome(Outcome& outcome) const {
+    const std::string_view text = At(SweepColumn::kOutcome).value;
+    const auto* const found = std::find_if(std::begin(kOutcomes), std::end(kOutcomes),
+                                           [&](Outcome each) { return ToString(each) == text; });
+    if (found == std::end(kOutcomes)) {
+      return FailIn(SweepColumn::kOutcome, "one of optimal, feasible, infeasible, unknown");
+    }
+    outcome = *found;
+    return {};
+  }
+
+  Result<void> ReadSeconds(double& seconds) const {
+    const std::string_view text = At(SweepColumn::kSeconds).value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool number = error == std::errc() && end == text.data() + text.size();
+    if (number && std::isfinite(seconds) && seconds >= 0 && seconds <= kMostSeconds) return {};
+    return FailIn(SweepColumn::kSeconds, "a number of seconds");
+  }
+
+  SweepCurve& CurveOf(std::string_view model, std::string_view input) {
+    const auto is_it = [&](const SweepCurve& curve) {
+      return curve.model == model && curve.input == input;
+    };
+    // Mostly the curve of the row before.
+    if (!curves_.empty() && is_it(curves_.back())) return curves_.back();
+    const auto found = std::find_if(curves_.begin(), curves_.end(), is_it);
+    if (found != curves_.end()) return *found;
+    SweepCurve& curve = curves_.emplace_back();
+    curve.model = model;
+    curve.input = input;
+    curve.fixed_order = HasWord(input, kFixedOrder);
+    return curve;
+  }
+
+  const Source& source_;
+  CsvReader records_;
+  std::array<std::optional<std::size_t>, kColumns.size()> positions_;  // In a record.
+  std::size_t width_ = 0;
+  std::vector<SweepCurve> curves_;
+};
+
+}  // namespace
+}  // namespace internal
+
+Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::SweepReader(source).Read();
+}
+
+std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
+  std::ostringstream out;
+  std::string_view separator;
+  for (const internal::SweepColumnName& column : internal::kColumns) {
+    out << std::exchange(separator, ",") << column.name;
+  }
+  out << "\n";
+  for (const SweepCurve& curve : curves) {
+    const std::string model = internal::CsvCell(curve.model);
+    const std::string input = internal::CsvCell(curve.input);
+    for (const SweepPoint& point : curve.points) {
+      out << model << ',' << point.number << ',' << point.capacity << ','
+          << ToString(point.outcome) << ',';
+      if (point.avoidable) out << *point.avoidable;
+      out << ',' << point.spilled << ',' << point.retrieved << ',' << point.traffic_bound << ','
+          << point.traffic_by_sum << ',' << point.seconds << ',' << input << "\n";
+    }
+  }
+  return out.str();
+}
+
+}  // namespace berth
