@@ -1,5 +1,5 @@
-# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. Nothing
-# written here holds an absolute path, so the tree may be moved after it was installed.
+# `cmake --install`: libraries, public headers, CMake package, pkg-config files, documents. No
+# installed file contains an absolute path, so the tree can be moved after installation.
 include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
@@ -7,7 +7,21 @@ set(berth_libraries berth_place)
 set(berth_headers budget.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
-  list(APPEND berth_headers diff.h graph.h io.h onnx.h page.h plan.h report.h schedule.h spill.h)
+  list(APPEND berth_headers
+    bytes.h
+    diff.h
+    file.h
+    graph.h
+    graph_io.h
+    io.h
+    onnx.h
+    page.h
+    plan.h
+    plan_io.h
+    report.h
+    schedule.h
+    spill.h
+    table_io.h)
 endif()
 if(BERTH_BUILD_BASELINES)
   list(APPEND berth_libraries berth_baselines)
@@ -15,7 +29,7 @@ if(BERTH_BUILD_BASELINES)
 endif()
 list(TRANSFORM berth_headers PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
 
-# Before 1.0 any minor version may change what a program was compiled against.
+# Before 1.0 any minor version may break binary compatibility.
 set_target_properties(${berth_libraries} PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -26,6 +40,8 @@ install(TARGETS ${berth_libraries} EXPORT berth
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${berth_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth)
+install(FILES ${PROJECT_SOURCE_DIR}/include/berth/internal/spending.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth/internal)
 
 if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -43,7 +59,7 @@ install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
               ${PROJECT_BINARY_DIR}/berth-config-version.cmake
   DESTINATION ${berth_cmake_dir})
 
-# pkg-config files find their prefix from where they lie.
+# pkg-config files derive their prefix from their own location.
 file(RELATIVE_PATH berth_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH berth_pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH berth_pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})

@@ -2,7 +2,7 @@
 # library to link and a BERTH_HAS_... definition. None of them comes with a CMake package but HiGHS.
 
 # berth_find_solver(NAME HEADER LIBRARIES...) -- sets BERTH_<NAME>_FOUND, _INCLUDE_DIR, _LIBRARIES
-# (files, for this build) and _NAMES (for whoever links an installed static library).
+# (files, for this build) and _NAMES (for programs that link an installed static library).
 function(berth_find_solver name header)
   find_path(BERTH_${name}_INCLUDE_DIR ${header})
   mark_as_advanced(BERTH_${name}_INCLUDE_DIR)
@@ -49,7 +49,7 @@ if(NOT BERTH_SOLVERS_FOUND)
   set(BERTH_SOLVERS_FOUND "none, so Berth's own CSP and meta-CSP only")
 endif()
 
-# berth_link_solvers(TARGET) -- with each solver that was found.
+# berth_link_solvers(TARGET) -- links TARGET with each solver that was found.
 function(berth_link_solvers target)
   foreach(name IN ITEMS CBC GECODE Z3)
     if(BERTH_${name}_FOUND)

@@ -1,6 +1,6 @@
-# XGBoost's C API, for tools/train alone. Sets BERTH_XGBOOST_FOUND and makes the target
-# berth_xgboost. Debian's CMake package names a program that its package does not hold, so header
-# and library are looked for by themselves.
+# XGBoost's C API, for tools/train only. Sets BERTH_XGBOOST_FOUND and defines the target
+# berth_xgboost. Debian's CMake package refers to a program that the package does not contain, so
+# header and library are searched for directly.
 find_path(BERTH_XGBOOST_INCLUDE_DIR xgboost/c_api.h)
 find_library(BERTH_XGBOOST_LIBRARY xgboost)
 mark_as_advanced(BERTH_XGBOOST_INCLUDE_DIR BERTH_XGBOOST_LIBRARY)

@@ -1,4 +1,5 @@
-# cmake -D PAGE=page.html -D OUTPUT=resource.cc -P EmbedPage.cmake -- the page as C++, byte by byte.
+# cmake -D PAGE=page.html -D OUTPUT=resource.cc -P EmbedPage.cmake -- writes the page as a C++ array
+# of bytes.
 file(READ ${PAGE} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)"
@@ -6,7 +7,7 @@ string(REGEX REPLACE "(.........................................................
 file(WRITE ${OUTPUT}
 "#include \"report/resource.h\"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 namespace {
 
 constexpr unsigned char kPage[] = {
@@ -18,5 +19,5 @@ std::string_view PageResource() {
   return {reinterpret_cast<const char*>(kPage), sizeof(kPage)};
 }
 
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report
 ")

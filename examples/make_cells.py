@@ -3,11 +3,10 @@
 
 Usage: make_cells.py [OUTPUT]     (needs Python's onnx, as Debian packages it: python3-onnx)
 
-A network of the kind that architecture search finds: a stem, then cells that each combine the results
-of the two cells before them by separable convolutions, pools and skips, and join what comes of it.
-Such cells have many orders, and the one that a program happens to write them in is rarely the best.
-The cell is of our own making. Weights are inputs of the model, so that it runs with any values; all
-shapes are in the file.
+A network like those found by architecture search: a stem, then cells that combine the results of the
+two previous cells by separable convolutions, pools and skips, and concatenate the parts. Such cells
+have many orders, and program order is rarely the best. The cell was designed for Berth. Weights are
+inputs of the model, so it runs with any values; all shapes are in the file.
 """
 
 import sys
@@ -61,7 +60,7 @@ def cell(net, index, before, last, channels, reduce):
     """`before` and `last` are (value, channels, size) of the two cells before this one."""
     net.scope = f"cell{index}/"
     stride = 2 if reduce else 1
-    # The older of the two may still have the size from before a reduction.
+    # The older input may still have the size before a reduction.
     b = net.conv(net.add("Relu", "before.relu", [before[0]]), "before", before[1], channels, 1,
                  before[2] // last[2])
     a = net.conv(net.add("Relu", "last.relu", [last[0]]), "last", last[1], channels, 1)

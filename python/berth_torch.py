@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces PyTorch models to graphs that berth plans: forward passes and whole training steps.
+"""Traces PyTorch models to graphs for berth: forward passes and whole training steps.
 
 As a program:
 
@@ -13,22 +13,21 @@ As a module:
   graph = berth_torch.trace_training_step(model, (images,), lambda out: loss(out, labels))
   json.dump(graph, file)
 
-The trace runs on fake tensors, which have shapes and no data: a model needs no more memory than its
-weights (which a model built under `torch.device("meta")` does not need either). What comes out is in
-the format that docs/formats/graph.md describes.
+The trace runs on fake tensors, which have shapes but no data: a model needs no more memory than its
+weights (and none under `torch.device("meta")`). docs/formats/graph.md describes the output format.
 
-How operators share bytes is what takes care:
+Shared bytes are handled as follows:
 
-* A view is what the operator's schema says shares bytes with an operand; it is written down as a view
-  of its base, never of another view.
-* A write in place, too, is what the schema says, and besides it the running statistics that batch
-  normalization updates without saying so. Who reads those bytes before it and who after it must not
-  change with the order. The data itself says so of the value that is written; of others that look at
-  the same bytes it does not, so the operator gets `after` edges: from each write to the uses since
-  it, and from those uses to the next write, as far as no path leads there already.
+* Views are the outputs that, by the operator's schema, share bytes with an operand. Each is recorded
+  as a view of its base, never of another view.
+* In-place writes are also read from the schema, plus the running statistics that batch normalization
+  updates without declaring it. Which operators read the bytes before the write, and which after it,
+  must not depend on the order. For the written value, data edges ensure that; for other views of the
+  same bytes they do not, so the operator gets `after` edges: from each write to the uses since, and
+  from those uses to the next write, unless a path exists already.
 
-An order that keeps to data edges and `after` computes what the program does; python/test_trace.py
-holds that against PyTorch, with random orders.
+An order that respects data edges and `after` computes the same results as the program;
+python/test_trace.py checks that against PyTorch, with random orders.
 
 Needs PyTorch 1.13 or newer.
 """
@@ -54,14 +53,14 @@ except ImportError:  # Before PyTorch 2.
 aten = torch.ops.aten
 
 
-# ---- What PyTorch itself does not tell.
+# ---- Facts missing from PyTorch's schemas.
 
-# Operators that return an operand's bytes though their schema does not say so: output -> operand.
+# Operators that return an operand's bytes without declaring it: output -> operand.
 _UNSAID_VIEWS = {"aten::_unsafe_view": 0}
 
 
 def _unsaid_writes(node):
-    """Operands, by position, that `node` writes in place though its schema does not say so."""
+    """Positions of operands that `node` writes in place without declaring it."""
     if _name(node.target) == "aten::native_batch_norm" and len(node.args) > 5 and node.args[5]:
         return [3, 4]  # Running mean and variance, in training.
     return []
@@ -76,7 +75,7 @@ _meta_kernels = None
 
 
 def _add_missing_shapes():
-    """Tells shapes of operators that fake tensors of old versions would compute for real."""
+    """Adds shape functions for operators that old versions cannot run on fake tensors."""
     global _meta_kernels
     if _meta_kernels is not None:
         return
@@ -95,7 +94,7 @@ def _add_missing_shapes():
 
 @contextlib.contextmanager
 def _dropout_with_mask():
-    """Dropout as accelerators run it: one operator, which also gives the mask for the gradient."""
+    """Dropout as on accelerators: one operator, which also returns the mask for the gradient."""
     functional = torch.nn.functional
     original = functional.dropout
 
@@ -111,11 +110,11 @@ def _dropout_with_mask():
         functional.dropout = original
 
 
-# ---- From PyTorch's graph to ours.
+# ---- From PyTorch's graph to Berth's.
 
 
 class _Tensors:
-    """The tensors of a graph, as they are found."""
+    """The tensors of a graph, in the order found."""
 
     def __init__(self):
         self.all = []
@@ -131,7 +130,7 @@ class _Tensors:
         tensor = {"id": len(self.all), "name": unique, "bytes": size, "kind": kind,
                   "dtype": str(value.dtype).replace("torch.", ""), "shape": list(value.shape)}
         if base is not None:
-            # Of an expanded view, more elements than bytes.
+            # An expanded view has more elements than bytes.
             tensor["bytes"] = min(size, self.all[base]["bytes"])
             tensor["alias_of"] = base
         self.all.append(tensor)
@@ -146,7 +145,7 @@ def _is_tensor(value):
 
 
 def _arguments(node):
-    """Each operand with its place in the schema: positional by number, others by name."""
+    """Each operand with its position in the schema, or its name."""
     schema = node.target._schema
     places = {argument.name: i for i, argument in enumerate(schema.arguments)}
     found = [(i, value) for i, value in enumerate(node.args)]
@@ -226,8 +225,7 @@ def _add_operator(node, items, tensors, index, nodes):
     outputs = []
     value = node.meta.get("val")
     if node in items or isinstance(value, (tuple, list)):
-        # Old versions know of several outputs only those that somebody asks for; where the others are
-        # known, they are made too.
+        # Old versions only know the outputs that are used; others are added where they are known.
         parts = dict(enumerate(value or []))
         names = {i: item.name for i, item in items.get(node, {}).items()}
         parts.update({i: item.meta.get("val") for i, item in items.get(node, {}).items()})
@@ -249,7 +247,7 @@ def _add_operator(node, items, tensors, index, nodes):
 
 
 def _drop_dead(tensors, nodes, results):
-    """Without operators that neither a result nor a lasting write depends on."""
+    """Removes operators that neither a result nor a lasting write depends on."""
     needed = set(results) | {tensors.base(t) for t in results}
     lasting = {t["id"] for t in tensors.all if t["kind"] in ("parameter", "input")}
     live = []
@@ -264,11 +262,11 @@ def _drop_dead(tensors, nodes, results):
 
 
 def _order_writes(tensors, nodes):
-    """Adds `after` where a write in place has to be ordered and the data does not do it."""
+    """Adds `after` where an in-place write must be ordered and data edges do not ensure it."""
     made_by = {t: k for k, node in enumerate(nodes) for t in node["outputs"]}
-    before = []  # Of each operator, a set of bits: all that comes before it.
-    writer = {}  # Of each base, the last write,
-    users = {}   # and who has used it since.
+    before = []  # By operator: the operators before it, as bits.
+    writer = {}  # By base: the last write.
+    users = {}   # By base: the operators that have used it since.
     for k, node in enumerate(nodes):
         known = 0
         for t in node["inputs"]:
@@ -306,7 +304,7 @@ def _finish(name, tensors, nodes, results, parameters):
             tensors.all[t]["kind"] = "output"
         else:
             tensors.all[t]["output"] = True
-    # The last write of a parameter gives its next value; what it reads besides are gradients.
+    # The last write of a parameter is its update; the update's other inputs are gradients.
     seen = set()
     for node in reversed(nodes):
         targets = [b for b in node.get("mutates", []) if b in parameters]
@@ -334,7 +332,7 @@ def _finish(name, tensors, nodes, results, parameters):
             "tensors": kept}
 
 
-# ---- What to trace.
+# ---- Tracing.
 
 
 def _trace(step, arguments):
@@ -376,10 +374,10 @@ def trace_forward_to_fx(model, inputs):
 
 
 def trace_forward(model, inputs, name=None):
-    """The graph of `model(*inputs)` without gradients, as a dict to be written as JSON.
+    """The graph of `model(*inputs)` without gradients, as a dict to write as JSON.
 
-    `inputs` are tensors, whose values do not matter. The model is traced in the mode that it is in:
-    call `model.eval()` for inference.
+    `inputs` are tensors; their values do not matter. The model is traced in its current mode: call
+    `model.eval()` for inference.
     """
     traced, names, kinds = trace_forward_to_fx(model, inputs)
     tensors, nodes, results = _convert(traced, names, kinds)
@@ -396,14 +394,14 @@ def _momentum(parameter, gradient, state, rate):
 
 
 def _adam(parameter, gradient, state, rate):
-    # Corrections for the first steps are numbers, of which the operators' sizes do not depend.
+    # Without bias correction: it does not affect the sizes of the operators.
     first, second = state
     first.mul_(0.9).add_(gradient, alpha=0.1)
     second.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
     parameter.addcdiv_(first, second.sqrt().add_(1e-8), value=-rate)
 
 
-# The update, and how many tensors like each parameter it keeps.
+# The update function, and the number of state tensors per parameter.
 OPTIMIZERS = {"sgd": (_sgd, 0), "momentum": (_momentum, 1), "adam": (_adam, 2)}
 
 
@@ -441,8 +439,8 @@ def trace_training_step_to_fx(model, inputs, loss, targets=(), optimizer="sgd", 
 def trace_training_step(model, inputs, loss, targets=(), optimizer="sgd", rate=0.01, name=None):
     """The graph of a training step, as a dict: forward, backward, and the update of each weight.
 
-    `loss(outputs, *targets)` gives a scalar. `optimizer` is a name of OPTIMIZERS. The model is traced
-    in the mode that it is in: call `model.train()`.
+    `loss(outputs, *targets)` returns a scalar. `optimizer` is a key of OPTIMIZERS. The model is
+    traced in its current mode: call `model.train()`.
     """
     traced, names, kinds = trace_training_step_to_fx(model, inputs, loss, targets, optimizer, rate)
     tensors, nodes, results = _convert(traced, names, kinds)
@@ -451,13 +449,13 @@ def trace_training_step(model, inputs, loss, targets=(), optimizer="sgd", rate=0
     return _finish(name or type(model).__name__, tensors, nodes, results, parameters)
 
 
-# ---- The program.
+# ---- Command line.
 
 
 def _parse_input(text):
     match = re.fullmatch(r"(?:([a-z]+[0-9]*))?\[([0-9, ]*)\]", text)
     if match is None:
-        raise SystemExit(f"{text!r} is no input; write float32[1,3,224,224]")
+        raise SystemExit(f"{text!r} is not an input; write it as float32[1,3,224,224]")
     dtype = getattr(torch, match.group(1) or "float32", None)
     if not isinstance(dtype, torch.dtype):
         raise SystemExit(f"{text!r}: PyTorch has no type {match.group(1)!r}")
@@ -468,7 +466,7 @@ def _parse_input(text):
 def _first_tensor(out):
     found = _flat_tensors(out)
     if not found:
-        raise SystemExit("the model's result holds no tensor to take a loss of")
+        raise SystemExit("the model's result contains no tensor for the loss")
     return found[0]
 
 
@@ -481,7 +479,7 @@ def _mse(out, target):
 
 
 def _target(model, inputs, loss):
-    """A target that fits the result, whose shape another trace tells."""
+    """A target for the result, whose shape is found by another trace."""
     traced, _, _ = trace_forward_to_fx(model, inputs)
     output = next(n for n in traced.graph.nodes if n.op == "output")
     shape = list(_nodes_in(output.args)[0].meta["val"].shape)
@@ -492,16 +490,17 @@ def _target(model, inputs, loss):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        description="Traces a PyTorch model to a graph that berth plans.",
-        epilog="MODEL is looked up as Python does: a module, a colon, and a class or function that "
-               "gives the model when it is called without arguments.")
-    parser.add_argument("model", metavar="MODEL", help="such as torchvision.models:resnet18")
+        description="Traces a PyTorch model to a graph for berth.",
+        epilog="MODEL is a Python module, a colon, and a class or function that returns the model "
+               "when called without arguments.")
+    parser.add_argument("model", metavar="MODEL", help="for example torchvision.models:resnet18")
     parser.add_argument("--input", action="append", required=True, metavar="TYPE[SHAPE]",
-                        help="such as float32[1,3,224,224]; once for each input")
+                        help="for example float32[1,3,224,224]; repeat for each input")
     parser.add_argument("--train", choices=["cross_entropy", "mse"], metavar="LOSS",
-                        help="a whole training step with this loss: cross_entropy or mse")
+                        help="trace a training step with this loss: cross_entropy or mse")
     parser.add_argument("--optimizer", choices=sorted(OPTIMIZERS), default="sgd")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the graph; - by default")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE",
+                        help="file for the graph (default: -, standard output)")
     options = parser.parse_args(arguments)
 
     module, _, attribute = options.model.partition(":")

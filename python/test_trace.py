@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of berth_torch.py. Exit status 77 where PyTorch is not installed."""
+"""Tests of berth_torch.py. Exit status 77 if PyTorch is not installed."""
 
 import json
 import operator
@@ -23,7 +23,7 @@ F = torch.nn.functional
 
 
 class Residual(nn.Module):
-    """Convolutions, statistics that are updated in place, and writes over operands."""
+    """Convolutions, statistics updated in place, and writes over operands."""
 
     def __init__(self):
         super().__init__()
@@ -43,7 +43,7 @@ class Residual(nn.Module):
 
 
 class Tied(nn.Module):
-    """A weight that is used twice: its update has to wait for all that reads it."""
+    """A weight that is used twice: its update must wait for all of its readers."""
 
     def __init__(self):
         super().__init__()
@@ -55,7 +55,7 @@ class Tied(nn.Module):
 
 
 class WritesWhatIsRead(nn.Module):
-    """Readers of the old and of the new bytes of a buffer that is written several times."""
+    """Readers of old and new values of a buffer that is written several times."""
 
     def __init__(self):
         super().__init__()
@@ -113,7 +113,7 @@ def random_order(graph, rng, use_after=True):
     left, done, order = set(range(len(waits))), set(), []
     while left:
         ready = [k for k in sorted(left) if waits[k] <= done]
-        # Mostly what comes last in the program, to be far from its order.
+        # Prefers the last ready operator, to get far from program order.
         k = ready[-1] if rng.random() < 0.5 else rng.choice(ready)
         left.remove(k)
         done.add(k)
@@ -122,7 +122,7 @@ def random_order(graph, rng, use_after=True):
 
 
 def execute(graph, traced, values, order):
-    """What running the operators in `order` leaves: results, and all that was given."""
+    """Runs the operators in `order` and returns the results and the final inputs."""
     given = [v.clone() for v in values]
     env = {}
     by_name = {}
@@ -220,7 +220,7 @@ class TraceTest(unittest.TestCase):
         self.assertEqual([t["name"] for t in tensors if t["kind"] == "output"], ["nll_loss_forward"]
                          if any(t["name"] == "nll_loss_forward" for t in tensors)
                          else [t["name"] for t in tensors if t["kind"] == "output"])
-        # The step learns what PyTorch's own optimizer does.
+        # The step computes the same as PyTorch's own optimizer.
         model = case[1]
         results = execute(graph, traced, values, range(len(nodes)))
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

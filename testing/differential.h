@@ -1,4 +1,4 @@
-// testing/differential.h -- one statement about every problem, tried on thousands.
+// testing/differential.h -- checks one property on thousands of random problems.
 #ifndef BERTH_TESTING_DIFFERENTIAL_H_
 #define BERTH_TESTING_DIFFERENTIAL_H_
 
@@ -12,13 +12,13 @@
 
 namespace berth::internal {
 
-// What is wrong with how the code under test treats a problem; nothing where all is well.
+// What is wrong with the code under test on this problem; nothing if it is correct.
 using Check = std::function<std::optional<std::string>(const Problem&)>;
 
 // Runs `check` on RandomProblem(seed) for the seeds first_seed .. first_seed + count - 1. The first
-// one that it complains about is shrunk while it complains, and reported as a GoogleTest failure:
-// the seed, both complaints, and the small problem to paste into a regression test. Returns whether
-// all is well.
+// failing problem is shrunk while it still fails, and reported as a GoogleTest failure: the seed,
+// both messages, and the small problem to paste into a regression test. Returns true if all checks
+// pass.
 bool ForRandomProblems(std::uint64_t first_seed, int count, const ProblemKnobs& knobs,
                        const Check& check);
 

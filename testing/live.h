@@ -1,6 +1,7 @@
-// testing/live.h -- what is live when, straight from the definition in berth/problem.h.
+// testing/live.h -- what is live when, directly from the definition in berth/problem.h.
 //
-// The model has its own, faster reading of gaps and windows; what judges it must not use it.
+// src/model has its own, faster implementation of gaps and windows; the tests that judge it must
+// not use it.
 #ifndef BERTH_TESTING_LIVE_H_
 #define BERTH_TESTING_LIVE_H_
 
@@ -14,15 +15,15 @@ namespace berth::internal {
 // The bytes of `buffer`, counted from its offset, that are live at `step`. Cost: O(gaps).
 [[nodiscard]] std::optional<Window> LiveAt(const Buffer& buffer, Step step);
 
-// Steps such that what is live changes only at one of them: every start and end of lifetimes and
-// gaps, increasing.
+// The steps at which the live bytes may change: every start and end of lifetimes and gaps,
+// increasing.
 [[nodiscard]] std::vector<Step> Breakpoints(const Problem& problem);
 
-// Whether the two claim a byte at the same time. Cost: O(breakpoints x gaps).
+// True if the two claim a byte at the same time. Cost: O(breakpoints x gaps).
 [[nodiscard]] bool Share(const Buffer& a, Bytes offset_a, const Buffer& b, Bytes offset_b,
                          const std::vector<Step>& breakpoints);
 
-// The most bytes live at one step.
+// The largest number of bytes live at one step.
 [[nodiscard]] Bytes PeakLoad(const Problem& problem);
 
 }  // namespace berth::internal

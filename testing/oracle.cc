@@ -1,16 +1,16 @@
 // Every buffer in turn is tried at every offset that its pin or alignment allows, and kept where it
-// shares no live byte with those placed before. No rule ever says that an offset need not be tried:
-// rules are what the oracle is there to judge. With windows some tempting ones are wrong; of two
-// interlocking buffers, for one, each can rest on the other, and neither on the ground.
+// shares no live byte with those placed before. No offset is skipped by a rule, because the oracle
+// judges such rules. With windows some plausible rules are wrong; for example, of two interlocking
+// buffers each can rest on the other, and neither on the ground.
 //
-// Two things keep it quick, and both are exact:
+// Two exact measures keep it fast:
 //
-//   * Whatever divides every size, pin, window and alignment (but 1) is divided out first. Where a
-//   plan
-//     exists, one on that grid exists: round every offset down to the grid. Offsets that respected
-//     o_j - o_i >= d still do, as d is on the grid; so do alignments and pins, and nothing rises.
-//   * Whether two buffers share a byte depends on the difference of their offsets alone, and is
-//     looked up in a table made from the definition.
+//   * The common divisor of every size, pin, window and alignment (other than 1) is divided out
+//     first. If a plan exists, one on that grid exists: round every offset down to the grid.
+//     Offsets that satisfied o_j - o_i >= d still do, as d is on the grid; so do alignments and
+//     pins, and no offset rises.
+//   * Whether two buffers share a byte depends only on the difference of their offsets, and is read
+//     from a table made from the definition.
 //
 // The least height is found from above: any plan, then one lower than that, until there is none or
 // the height is the peak load.
@@ -54,7 +54,7 @@ Problem Divide(Problem problem, Bytes grid) {
 
 class Search {
  public:
-  // `problem` is on the grid; no plan higher than `highest` will be asked for.
+  // `problem` is on the grid; no plan higher than `highest` is requested.
   Search(const Problem& problem, Bytes highest)
       : problem_(problem), highest_(highest), offsets_(problem.buffers.size()) {
     const std::size_t count = problem.buffers.size();
@@ -115,11 +115,11 @@ class Search {
   const Problem& problem_;
   Bytes highest_;
   std::vector<std::size_t> order_;        // Pinned buffers first, then the largest.
-  std::vector<std::vector<bool>> share_;  // Of i and j, by o_j - o_i + highest_.
+  std::vector<std::vector<bool>> share_;  // Whether i and j share bytes, by o_j - o_i + highest_.
   std::vector<Bytes> offsets_;
 };
 
-// As high as any plan needs to be: all buffers on top of each other, above all pins.
+// A sufficient height: all buffers on top of each other, above all pins.
 Bytes Enough(const Problem& problem) {
   Bytes pinned = 0;
   Bytes free = 0;

@@ -1,4 +1,4 @@
-// testing/oracle.h -- the truth about tiny problems, by trying everything.
+// testing/oracle.h -- exact answers for tiny problems, by exhaustive search.
 #ifndef BERTH_TESTING_ORACLE_H_
 #define BERTH_TESTING_ORACLE_H_
 
@@ -8,12 +8,12 @@
 
 namespace berth::internal {
 
-// A plan of at most `capacity` bytes (the problem's own capacity does not matter), or nothing if
-// there is none. Meant for up to some 6 buffers and sizes up to some 10 after division by whatever
-// divides them all. `problem` must be valid.
+// A plan of at most `capacity` bytes (the problem's own capacity is ignored), or nothing if there
+// is none. For up to about 6 buffers and sizes up to about 10 after division by their common
+// divisor. `problem` must be valid.
 [[nodiscard]] std::optional<Placement> OracleFits(const Problem& problem, Bytes capacity);
 
-// A plan of the least height, or nothing if there is no plan at all: pins can collide.
+// A plan of the least height, or nothing if there is no plan at all: pins can overlap.
 [[nodiscard]] std::optional<Placement> OraclePlace(const Problem& problem);
 [[nodiscard]] std::optional<Bytes> OracleHeight(const Problem& problem);
 

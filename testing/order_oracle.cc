@@ -18,14 +18,14 @@ Set Bit(std::size_t v) { return Set{1} << v; }
 // A base that counts, as sets of operators.
 struct Base {
   Bytes bytes = 0;
-  Set maker = 0;  // Nobody: it is there from the start.
+  Set maker = 0;  // None: live from the start.
   Set users = 0;
   bool stays = false;
 };
 
-// What a graph means, spelt out anew.
+// The meaning of a graph, derived independently.
 struct Meaning {
-  std::vector<Set> before;  // Who has to run before each operator.
+  std::vector<Set> before;  // The operators that must run before each operator.
   std::vector<Base> bases;
 
   Meaning(const Graph& graph, const Counting& counting) : before(graph.operators.size(), 0) {
@@ -96,7 +96,7 @@ void TryAllOrders(const Meaning& meaning, Set done, Bytes peak, Order& order, Or
   }
 }
 
-// Of a graph without operators: what is there all the time.
+// The live bytes of a graph without operators.
 Bytes Idle(const Meaning& meaning) {
   Bytes live = 0;
   for (const Base& base : meaning.bases) live += base.stays ? base.bytes : 0;

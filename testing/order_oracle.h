@@ -1,4 +1,4 @@
-// testing/order_oracle.h -- the least peak of tiny graphs, by trying everything.
+// testing/order_oracle.h -- the least peak of tiny graphs, by exhaustive search.
 #ifndef BERTH_TESTING_ORDER_ORACLE_H_
 #define BERTH_TESTING_ORDER_ORACLE_H_
 
@@ -11,12 +11,12 @@ struct OracleOrder {
   Bytes peak = 0;
 };
 
-// An order of the least peak. What is live after some operators have run depends on which they are
-// and not on their order, so it goes through all sets that can have run. Meant for up to some 16
-// operators. `graph` must be valid; nothing is shared with the code that is tested but its structs.
+// An order of least peak. The live bytes depend on which operators have run, not on their order, so
+// it enumerates all sets of operators that can have run. For up to about 16 operators. `graph` must
+// be valid. Shares only structs with the code under test.
 [[nodiscard]] OracleOrder OracleSchedule(const Graph& graph, const Counting& counting = {});
 
-// The same by going through all orders; for up to some 7 operators.
+// The same by enumerating all orders; for up to about 7 operators.
 [[nodiscard]] OracleOrder OracleScheduleByOrders(const Graph& graph, const Counting& counting = {});
 
 }  // namespace berth::internal

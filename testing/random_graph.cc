@@ -48,7 +48,7 @@ class GraphMaker {
     const Bytes units = std::max<Bytes>(1, knobs_.max_bytes / knobs_.bytes_unit);
     if (!random_.Chance(knobs_.zero_chance)) {
       tensor.bytes = random_.Uniform(1, units) * knobs_.bytes_unit;
-      // Few large ones among many small ones make hard orders.
+      // A few large tensors among many small ones make hard orders.
       if (random_.Chance(0.5)) tensor.bytes = std::max<Bytes>(1, tensor.bytes / 4);
     }
     if (random_.Chance(knobs_.alignment_chance)) tensor.alignment = random_.Uniform(1, 4);
@@ -76,7 +76,7 @@ class GraphMaker {
       const auto inputs = random_.Uniform(v == 0 ? 0 : 1, knobs_.max_inputs);
       for (int i = 0; i < inputs; ++i) op.inputs.push_back(Pick());
       if (random_.Chance(knobs_.write_chance)) {
-        // Perhaps one that it does not read.
+        // May be a tensor that it does not read.
         op.mutates.push_back(BaseOf(graph_, Pick()));
         op.update = random_.Chance(0.3);
       }
@@ -115,7 +115,7 @@ class GraphMaker {
     graph_.operators.push_back(std::move(op));
   }
 
-  // Of something that `op` touches: what it reads, writes in place, or has just made.
+  // A view of a tensor that `op` reads, writes in place or has just created.
   void MakeView(const Operator& op, TensorIndex t) {
     std::vector<TensorIndex> touched = op.inputs;
     touched.insert(touched.end(), op.mutates.begin(), op.mutates.end());
@@ -129,7 +129,7 @@ class GraphMaker {
     tensor.bytes = std::min(tensor.bytes, graph_.tensors[base].bytes);
   }
 
-  // Fixes the order of writes in place as it is in program order.
+  // Fixes the order of in-place writes to that of program order.
   void OrderWrites() {
     std::map<TensorIndex, std::vector<OperatorIndex>>
         since;  // Users of a base since its last write.

@@ -1,4 +1,4 @@
-// testing/random_problem.h -- small problems with everything in them, from a seed.
+// testing/random_problem.h -- small problems with all features, from a seed.
 #ifndef BERTH_TESTING_RANDOM_PROBLEM_H_
 #define BERTH_TESTING_RANDOM_PROBLEM_H_
 
@@ -11,7 +11,7 @@ namespace berth::internal {
 struct ProblemKnobs {
   int min_buffers = 1;
   int max_buffers = 6;
-  Step horizon = 8;  // Lifetimes lie within so many steps; the first may be negative.
+  Step horizon = 8;  // Number of steps spanned by lifetimes; the first may be negative.
   Bytes max_size = 8;
   Bytes size_unit = 1;          // Sizes and windows are multiples of it.
   double alignment_chance = 0;  // Of each buffer; the same for the other chances.
@@ -21,25 +21,24 @@ struct ProblemKnobs {
   double window_chance = 0.6;  // Of each gap.
   double hint_chance = 0;
   double pin_chance = 0;
-  // True: pins may collide with each other, so that there is no plan at all. False: pins that would
-  // are left out.
+  // True: pins may overlap each other, so that no plan exists. False: such pins are left out.
   bool pins_may_collide = false;
-  // A capacity between the peak load less `capacity_below` and the peak load plus `capacity_above`;
-  // none where `with_capacity` is false.
+  // A capacity between the peak load minus `capacity_below` and the peak load plus
+  // `capacity_above`; none if `with_capacity` is false.
   bool with_capacity = false;
   Bytes capacity_below = 1;
   Bytes capacity_above = 4;
 };
 
-// Knobs with some of everything.
+// Knobs that enable all features.
 [[nodiscard]] ProblemKnobs AllKnobs();
 
-// Valid, and the same on every platform. Which of the features a problem has is drawn first, so
-// that some have all and many have few.
+// Valid, and the same on every platform. The features of a problem are drawn first, so that some
+// problems have all and many have few.
 [[nodiscard]] Problem RandomProblem(std::uint64_t seed, const ProblemKnobs& knobs = {});
 
-// Some of its buffers again, under other ids; at most 6 in all. TwinKnobs() makes small problems
-// for it.
+// Repeats some of its buffers under other ids, with at most 6 buffers in all. TwinKnobs() makes
+// small problems for it.
 void AddTwins(Problem& problem);
 [[nodiscard]] ProblemKnobs TwinKnobs();
 

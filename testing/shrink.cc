@@ -1,6 +1,6 @@
-// Greedy descent: each step offers simpler problems, the first that still fails is taken, and the
-// round begins anew until nothing simpler fails. Every step drops something or moves a number
-// towards its plainest value, so there is an end.
+// Greedy descent: each step proposes simpler problems and takes the first that still fails; this
+// repeats until nothing simpler fails. Every step drops something or moves a number towards its
+// simplest value, so it terminates.
 #include "testing/shrink.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ class Shrinker {
     }
   }
 
-  // Time as the positions of the breakpoints: the same problem with the plainest steps.
+  // Replaces steps by the ranks of the breakpoints: the same problem with the simplest steps.
   void RankSteps() {
     TryChange([](Problem& problem) {
       const std::vector<Step> breakpoints = Breakpoints(problem);
@@ -166,7 +166,7 @@ class Shrinker {
     }
   }
 
-  // Sizes that only fail together with the capacity must go down together.
+  // Sizes that only fail together with the capacity must decrease together with it.
   void ScaleBytes() {
     for (const Bytes divisor : {1000, 10, 2}) {
       while (TryChange([&](Problem& problem) {
@@ -199,7 +199,8 @@ class Shrinker {
     }
   }
 
-  // `number` finds the number in a problem; it moves towards `plainest` in leaps, then in steps.
+  // `number` finds the number in a problem; it moves towards `plainest` by large changes, then by
+  // ones.
   template <typename Number>
   void Lower(Number number, std::int64_t plainest) {
     const auto set = [&](std::int64_t value) {

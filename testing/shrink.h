@@ -11,10 +11,10 @@ namespace berth::internal {
 
 using FailsOn = std::function<bool(const Problem&)>;
 
-// A valid problem on which `fails` is still true and that no single step makes smaller: no buffer,
+// A valid problem on which `fails` is still true and that no single step can shrink: no buffer,
 // gap, window, pin, hint, alignment or capacity can be dropped, no lifetime shortened, no number
 // lowered. `problem` must be valid and fail. Every candidate is valid. Calls `fails` at most
-// `max_calls` times, and gives the smallest problem by then.
+// `max_calls` times and returns the smallest failing problem found.
 [[nodiscard]] Problem Shrink(const Problem& problem, const FailsOn& fails, int max_calls = 20'000);
 
 // The problem as statements to paste into a test, and as a half-open table.

@@ -21,14 +21,14 @@ struct Item {
   Bytes bytes = 0;
   bool given = false;
   bool result = false;
-  std::uint32_t users = 0;    // Operators, as bits; not the one that makes it.
-  std::uint32_t writers = 0;  // All that give it a value.
+  std::uint32_t users = 0;    // Operators, as bits; without its creator.
+  std::uint32_t writers = 0;  // All operators that give it a value.
 };
 
 struct Work {
   std::uint32_t needs = 0;  // Items that must be in memory, as bits.
   std::uint32_t makes = 0;
-  std::uint32_t writes = 0;  // Of those that it needs.
+  std::uint32_t writes = 0;  // Subset of `needs`.
   std::uint32_t after = 0;   // Operators.
 };
 
@@ -101,8 +101,8 @@ World Read(const Graph& graph, const Counting& counting) {
   return world;
 }
 
-// Which operators have run; per item: in memory; its copy off chip has the latest value; a given
-// item has been brought in before.
+// The executed operators; per item: whether it is in memory, whether its copy off chip has the
+// latest value, and whether an input has been retrieved before.
 struct State {
   std::uint32_t run = 0;
   std::uint32_t resident = 0;
@@ -188,14 +188,14 @@ std::optional<Bytes> OracleTraffic(const Graph& graph, Bytes capacity, const Cou
           next.resident &= ~bit;  // Drop.
           reach(next, at);
         } else {
-          next.copied |= bit;  // Write out; a result with its last value has to be anyway.
+          next.copied |= bit;  // Write; free for a result with its last value.
           const bool free = item.result && (item.writers & ~state.run) == 0;
           reach(next, free ? at : at + item.bytes);
         }
       } else if ((state.copied & bit) != 0 && (item.users & ~state.run) != 0 &&
                  used + item.bytes <= capacity) {
         State next = state;
-        next.resident |= bit;  // Bring in.
+        next.resident |= bit;  // Retrieve.
         const bool first = item.given && (state.brought & bit) == 0;
         if (item.given) next.brought |= bit;
         reach(next, first ? at : at + item.bytes);
@@ -221,7 +221,8 @@ std::optional<Bytes> OracleTraffic(const Graph& graph, Bytes capacity, const Cou
       next.copied &= ~(work.makes | work.writes);
       for (std::size_t i = 0; i < items; ++i) {
         if ((world.items[i].users & ~next.run) == 0) {
-          // Dead, or a result whose way out is paid. One state for all that is alike from here on.
+          // Dead, or a result whose write is paid: one state for all cases that are equal from here
+          // on.
           const std::uint32_t bit = 1U << i;
           const bool made = (world.items[i].writers & next.run) != 0 || world.items[i].given;
           if (made) {

@@ -47,9 +47,9 @@ struct Residency {
   Step start = 0;          // First step at which the bytes are in the memory.
   Step end = 0;            // First step at which they no longer are.
   Bytes offset = 0;        // 0 in a plan without addresses.
-  int memory = 0;          // Index of the memory; 0 where there is only one.
   bool comes_in = false;   // Copied in before step `start`, not made by the operator of that step.
   bool written_out = false;  // Copied out of this memory before step `end`.
+  int memory = 0;            // Index of the memory; 0 where there is only one.
   friend bool operator==(const Residency&, const Residency&) = default;
 };
 
@@ -152,12 +152,20 @@ struct PlanAnswer {
   bool spills = false;       // Tensors were allowed to leave: `traffic_bound` means something.
   bool fixed_order = false;  // Outcome and bounds are about one order alone.
   Bytes traffic_by_sum = 0;  // The least avoidable traffic found where bytes need only fit in sum.
-  LeastMemory least;         // No plan fits less than this.
+  LeastMemory least;     // No plan fits less than this (MR).
+  Bytes least_peak = 0;  // The least peak found: from this capacity on nothing has to be spilled
+                         // (MP). Proved the least if `scheduling` is.
 
   [[nodiscard]] bool fits() const {
     return outcome == Outcome::kOptimal || outcome == Outcome::kFeasible;
   }
 };
+
+// The plan of a table: buffer b at offsets[b] throughout its lifetime. `offsets` are parallel to the
+// buffers of `problem`. Cost: O(n log n).
+[[nodiscard]] MemoryPlan PlanOf(const Problem& problem, const std::vector<Bytes>& offsets);
+// The offsets of the residencies of `plan`, in their order, and its height.
+[[nodiscard]] Placement PlacementOf(const MemoryPlan& plan);
 
 }  // namespace berth
 

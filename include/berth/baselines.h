@@ -77,11 +77,11 @@ struct BaselineOptions {
 
 // Places the buffers of `problem` by the chosen method alone; every plan is validated exactly.
 //
-// With a capacity, ends as soon as a plan fits or none can. PlaceAnswer::best is then what the
+// With a capacity, ends as soon as a plan fits or none can. PlanAnswer::best is then what the
 // method itself has found; a solver has none if the budget ends before. TelaMalloc tries the
 // baseline heuristic first ("telamalloc.heuristic_first") and ends with a greedy plan where it has
-// none. Minimising begins with the plan of the greedy algorithms (PlaceAnswer::algorithm says
-// whether it stayed the best). PlaceAnswer::nodes are the method's own: steps (kTelaMalloc), of
+// none. Minimising begins with the plan of the greedy algorithms (PlanAnswer::placing says
+// whether it stayed the best). PlanAnswer::nodes are the method's own: steps (kTelaMalloc), of
 // branch and bound (kIlp), of search (kCp), conflicts (kZ3), buffers placed (kCsp), pairs decided
 // (kMetaCsp).
 //
@@ -95,8 +95,8 @@ struct BaselineOptions {
 // unless time or cancellation ends the search; the ILP's depends on the version of its solver too.
 // Errors: kInvalidProblem; kInvalidOptions; kUnsupported for what this build lacks, naming what to
 // install, and where an allocator cannot honour a pin or an alignment, naming the buffer.
-[[nodiscard]] Result<PlaceAnswer> PlaceWithBaseline(const Problem& problem,
-                                                    const BaselineOptions& options, Budget& budget);
+[[nodiscard]] Result<PlanAnswer> PlaceWithBaseline(const Problem& problem,
+                                                   const BaselineOptions& options, Budget& budget);
 
 // The ILP as text in the CPLEX LP format, which CBC, CPLEX, Gurobi, HiGHS, SCIP and others read:
 // does a plan fit the problem's capacity, or with `minimize`, or without a capacity, how low can it

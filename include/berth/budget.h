@@ -1,13 +1,21 @@
 // berth/budget.h -- how long a search may go on.
+//
+//   berth::Budget one_second(1.0);
+//
+//   berth::Budget reproducible;             // The same answer on every machine.
+//   reproducible.SetNodeLimit(100'000);
+//
+//   berth::Budget until_stopped;            // From another thread or a signal handler:
+//   until_stopped.Cancel();                 // the search ends with its best answer so far.
 #ifndef BERTH_BUDGET_H_
 #define BERTH_BUDGET_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <limits>
-#include <utility>
+
+#include "berth/internal/spending.h"
+
+#include "berth/result.h"  // Checks the version of the language.
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -21,26 +29,20 @@ namespace [[gnu::visibility("default")]] berth {
 // A default-constructed Budget never ends. A Budget is used by one call at a time; a second call
 // with the same Budget goes on where the first left off. Only Cancel() and cancelled() may be
 // called from other threads.
-class Budget {
+class Budget : public internal::Spending {
  public:
-  using Clock = std::chrono::steady_clock;
-
   Budget() = default;
+  explicit Budget(double seconds) { SetTimeLimit(seconds); }
+
   // A part of `whole`, for one of several searches that share it: ends when the whole does, or
   // after `share` (0 to 1) of the time that is left of it. Its nodes are spent of the whole, at the
-  // latest when it is destroyed. The whole must outlive it and is not to be used meanwhile but for
-  // Cancel() and cancelled().
-  Budget(Budget& whole, double share) : whole_(&whole) {
-    node_limit_ = whole.has_node_limit() ? whole.node_limit_ - whole.nodes_spent_ : node_limit_;
+  // latest when it is destroyed. The whole must outlive the part and must not be used until the
+  // part is destroyed, except for Cancel() and cancelled().
+  Budget(Budget& whole, double share) : Spending(whole) {
     if (!whole.has_time_limit()) return;
     const auto left = std::chrono::duration<double>(whole.deadline_ - Clock::now());
     SetTimeLimit(left.count() * share);
   }
-  ~Budget() {
-    if (whole_ != nullptr) whole_->nodes_spent_ += nodes_spent_;
-  }
-  Budget(const Budget&) = delete;
-  Budget& operator=(const Budget&) = delete;
 
   // Ends the search `seconds` from now. Negative counts as zero; anything past 1e9 as no limit.
   void SetTimeLimit(double seconds) {
@@ -60,62 +62,6 @@ class Budget {
   [[nodiscard]] bool cancelled() const noexcept {
     return cancelled_.load(std::memory_order_relaxed);
   }
-
-  // Called about every 256 nodes, from the searching thread; for progress. May be empty.
-  void SetOnPoll(std::function<void()> on_poll) { on_poll_ = std::move(on_poll); }
-
-  // The rest is for searches.
-
-  // Counts one node. False once any limit is reached, and from then on. Cost: a few instructions;
-  // the clock is read every kPollInterval nodes.
-  [[nodiscard]] bool SpendNode() {
-    if (exhausted_ || nodes_spent_ >= node_limit_) {
-      exhausted_ = true;
-      return false;
-    }
-    ++nodes_spent_;
-    return --until_poll_ > 0 || Poll();
-  }
-
-  // True once any limit is reached. Reads the clock.
-  [[nodiscard]] bool Exhausted() { return exhausted_ || nodes_spent_ >= node_limit_ || !Poll(); }
-
-  // True once time is up or the search was cancelled. Reads the clock; safe from any thread.
-  [[nodiscard]] bool TimeIsUp() const noexcept {
-    return cancelled() || (whole_ != nullptr && whole_->TimeIsUp()) ||
-           (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
-  }
-
-  [[nodiscard]] std::int64_t nodes_spent() const noexcept { return nodes_spent_; }
-  [[nodiscard]] std::int64_t node_limit() const noexcept { return node_limit_; }
-  [[nodiscard]] bool has_time_limit() const noexcept {
-    return deadline_ != Clock::time_point::max();
-  }
-  [[nodiscard]] bool has_node_limit() const noexcept {
-    return node_limit_ != std::numeric_limits<std::int64_t>::max();
-  }
-
- private:
-  static constexpr int kPollInterval = 256;
-
-  bool Poll() {
-    until_poll_ = kPollInterval;
-    if (on_poll_) on_poll_();
-    for (const Budget* whole = whole_; whole != nullptr; whole = whole->whole_) {
-      if (whole->on_poll_) whole->on_poll_();
-    }
-    exhausted_ = exhausted_ || TimeIsUp();
-    return !exhausted_;
-  }
-
-  Budget* whole_ = nullptr;  // That this is a part of.
-  Clock::time_point deadline_ = Clock::time_point::max();
-  std::int64_t node_limit_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t nodes_spent_ = 0;
-  int until_poll_ = 1;  // The first node polls: a search cancelled before its start visits none.
-  bool exhausted_ = false;
-  std::function<void()> on_poll_;
-  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace berth

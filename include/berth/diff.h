@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/io.h"
+#include "berth/plan_io.h"
 #include "berth/problem.h"
 
 namespace [[gnu::visibility("default")]] berth {

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/answer.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
@@ -149,6 +150,21 @@ struct Liveness {
 // it or any view of it, makes a view of it, or writes it in place, both included; to the end if it
 // or any view of it is an output. Cost: linear.
 [[nodiscard]] Liveness Live(const Graph& graph, const Order& order, const Counting& counting = {});
+
+// The buffers of a plan: one for each residency, in the same order. Ids are "tensor", or "tensor#k"
+// for the k-th of several residencies, from 1. Placing them gives the offsets. Cost: O(n log n).
+[[nodiscard]] Problem ProblemOf(const Graph& graph, const MemoryPlan& plan);
+
+// Checks that the plan computes what the graph computes and states its figures truly: the order is
+// valid; whatever an operator reads or writes is resident while it runs; what comes in has a copy
+// off chip with its latest value, and given tensors may be there from step 0 on; what is written
+// out is needed again or is a result, and every result gets out or stays to the end; with addresses,
+// nothing overlaps, all offsets are aligned and, with a capacity, within it; height, peak and
+// traffic are as stated. `graph` must be valid. `counting` says which tensors are in the plan.
+// Errors: kInvalidPlan, naming the first tensor, operator and step at fault; kInvalidGraph for
+// sizes whose traffic could exceed 2^60 bytes. Cost: O(n log n) and the overlaps in time.
+[[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
+                                        std::optional<Bytes> capacity, const MemoryPlan& plan);
 
 // `graph`, which must be valid, with outputs written over inputs wherever Operator::may_overwrite
 // allows it and it is safe in every order: the output has as many bytes as the input's base; the

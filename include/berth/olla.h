@@ -32,12 +32,11 @@ struct OllaOptions {
 };
 
 struct OllaAnswer {
-  // `order` is the solver's, or program order where it has found none. The bound is that of the
-  // program only where its numbers are exact (berth/baselines.h says when) and no control edge was
-  // added; else that of the largest tensor.
-  ScheduleAnswer schedule;
-  // joint: the solver's addresses for the tensors of Live(graph, schedule.order), validated.
-  std::optional<Placement> placement;
+  // The order is the solver's, or program order where it has found none. The bound of the peak is
+  // that of the program only where its numbers are exact (see berth/baselines.h) and no control edge
+  // was added; else that of the largest tensor. With `joint` the plan has the solver's addresses
+  // where these hold.
+  PlanAnswer plan;
   bool found = false;           // The order is the solver's.
   bool claims_optimal = false;  // The solver said so, exact or not.
   std::int64_t variables = 0;   // Of the integer program.

@@ -1,7 +1,7 @@
 // berth/onnx.h -- ONNX models as graphs, and back with their operators in another order.
 //
 // Reading a model takes its structure out of the file and leaves the weights where they are: give
-// the bytes of a mapped file (berth/io.h) and a model of many gigabytes costs no more than the same
+// the bytes of a mapped file (berth/file.h) and a model of many gigabytes costs no more than the same
 // without weights. External data is never looked for. No library of ONNX or protobuf is needed.
 #ifndef BERTH_ONNX_H_
 #define BERTH_ONNX_H_

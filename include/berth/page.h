@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "berth/graph.h"
-#include "berth/io.h"
 #include "berth/place.h"
 #include "berth/plan.h"
+#include "berth/plan_io.h"
 #include "berth/problem.h"
 #include "berth/spill.h"
 
@@ -28,32 +28,18 @@ struct Remedy {
   std::optional<Bytes> needs = {};
 };
 
-// A tensor leaves the memory and comes back: buffers are the residencies, before and after.
-struct SpillMove {
-  std::size_t from = 0;  // Indices into the buffers of the plan.
-  std::size_t to = 0;
-  Bytes written = 0;  // Copied off chip for it; 0 where a copy was still there.
-  Bytes read = 0;     // Copied back.
-};
-
 struct PageOptions {
   std::string command;       // That made the plan: "place".
   std::string verdict = {};  // Of the verifier; empty: nothing was there to verify.
   std::optional<Conflict> conflict = {};
   std::vector<Remedy> remedies = {};
   std::vector<std::string> notes = {};
-  std::vector<SpillMove> spills = {};
 };
 
-// The page of a plan, of a search that found none, or of an order without addresses (then
-// `plan.place.best` is none). The same bytes for the same arguments. Cost: O(n log n).
-[[nodiscard]] std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
-                                    const Provenance& provenance, const PageOptions& options);
-[[nodiscard]] std::string WritePage(const Graph& graph, const PlanAnswer& plan,
-                                    const Provenance& provenance, const PageOptions& options);
-// Of the plan with spills that `answer` has, within `capacity`: its residencies are the buffers,
-// and the moves between them are drawn, so `options.spills` is not looked at.
-[[nodiscard]] std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
+// The page of a plan, of a search that found none, or of an order without addresses. Residencies of
+// one tensor are joined by the moves between them. The same bytes for the same arguments.
+// Cost: O(n log n).
+[[nodiscard]] std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
 
 // What a sweep found for one capacity.
@@ -64,8 +50,8 @@ struct SweepPoint {
   std::optional<Bytes> avoidable = {};  // Traffic of the best plan; none where there is no plan.
   Bytes spilled = 0;                    // What of it is written, and what is read.
   Bytes retrieved = 0;
-  Bytes lower_bound = 0;        // Of the traffic.
-  Bytes without_addresses = 0;  // The same traffic if bytes had to fit in sum only.
+  Bytes traffic_bound = 0;      // Proved: no plan has less avoidable traffic.
+  Bytes traffic_by_sum = 0;     // The least avoidable traffic found where bytes need only fit in sum.
   double seconds = 0;
 };
 
@@ -85,11 +71,10 @@ struct SweepCurve {
     const std::vector<SweepCurve>& curves,
     const std::vector<std::pair<std::string, std::string>>& provenance);
 
-// The plan as events for Chrome's and Perfetto's viewers: a step of the schedule is a microsecond,
-// a counter for the live bytes, a slice for each operator, and for each buffer one with its size
-// and offset. `order` and `graph` may be null, `placement` too.
-[[nodiscard]] std::string WriteTrace(const Problem& problem, const Placement* placement,
-                                     const Graph* graph, const Order* order,
+// The plan as events for Chrome's and Perfetto's viewers: one step of the schedule is a microsecond;
+// a counter for the live bytes, a slice for each operator, and for each residency one with its size
+// and offset. `name` is the model's.
+[[nodiscard]] std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                                      const std::string& name);
 
 }  // namespace berth

@@ -7,8 +7,14 @@
 #ifndef BERTH_RESULT_H_
 #define BERTH_RESULT_H_
 
+#if __cplusplus < 202002L
+#error "Berth needs C++20: compile with -std=c++20 or later"
+#endif
+
+#include <cstddef>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -22,19 +28,42 @@ enum class ErrorCode {
   kIo,              // A file cannot be read or written.
 };
 
+// Which part of the caller's input an error is about, for programs that point at it; the message
+// says it in words. Where an error has to do with several parts, it is the one that the message
+// names first.
+struct Subject {
+  enum class Kind {
+    kNone,      // The input as a whole, or a part that is none of these.
+    kBuffer,    // Problem::buffers[index].
+    kTensor,    // Graph::tensors[index].
+    kOperator,  // Graph::operators[index].
+    kLine,      // Line `index` of a file, the first being 1.
+  };
+  Kind kind = Kind::kNone;
+  std::size_t index = 0;
+
+  [[nodiscard]] static Subject OfBuffer(std::size_t index) { return {Kind::kBuffer, index}; }
+  [[nodiscard]] static Subject OfTensor(std::size_t index) { return {Kind::kTensor, index}; }
+  [[nodiscard]] static Subject OfOperator(std::size_t index) { return {Kind::kOperator, index}; }
+  [[nodiscard]] static Subject OfLine(std::size_t line) { return {Kind::kLine, line}; }
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
 // Something wrong with what the caller gave us. `message` is one sentence that names the file and
 // line, or the buffer, and the value seen; it has no trailing newline.
 struct Error {
   ErrorCode code;
   std::string message;
+  Subject subject = {};
 };
 
 template <typename T>
 using Result = tl::expected<T, Error>;
 
 // Shorthand for the failing half of a Result.
-[[nodiscard]] inline tl::unexpected<Error> Fail(ErrorCode code, std::string message) {
-  return tl::unexpected<Error>(Error{code, std::move(message)});
+[[nodiscard]] inline tl::unexpected<Error> Fail(ErrorCode code, std::string message,
+                                                Subject subject = {}) {
+  return tl::unexpected<Error>(Error{code, std::move(message), subject});
 }
 
 }  // namespace berth

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/graph.h"
 #include "berth/place.h"
@@ -90,36 +91,16 @@ struct ScheduleOptions {
 // The value that `options` holds, as text. Error: kInvalidOptions for an unknown name.
 [[nodiscard]] Result<std::string> GetOption(const ScheduleOptions& options, std::string_view name);
 
-// What a search went through.
-struct ScheduleStats {
-  std::int64_t operators = 0;    // That are left to search after the reduction.
-  std::int64_t segments = 0;     // Into which they fall.
-  std::int64_t cuts = 0;         // Minimum cuts.
-  std::int64_t constraints = 0;  // Order constraints found by probing.
-  std::int64_t states = 0;       // Sets of operators kept by beams and best-first search.
-  friend bool operator==(const ScheduleStats&, const ScheduleStats&) = default;
-};
-
-struct ScheduleAnswer {
-  Outcome outcome = Outcome::kFeasible;  // kOptimal or kFeasible: an order there always is.
-  StopReason stopped = StopReason::kAnswered;
-  Order order;                 // Validated.
-  Bytes peak = 0;              // Of `order`, as Live() counts it.
-  Bytes lower_bound = 0;       // Proved: no order has a lower peak.
-  std::string_view algorithm;  // The name of what found `order`.
-  std::int64_t nodes = 0;      // Cuts and states; 0 where no search was needed.
-  double seconds = 0;          // Wall clock.
-  ScheduleStats stats;
-};
-
-// Orders the operators of `graph`.
+// Orders the operators of `graph`. The answer's `best` is a plan without addresses: the order, when
+// each tensor is live, and the peak; there always is one. PlanAnswer::peak_bound is proved;
+// PlanAnswer::scheduling says what found the order.
 //
 // kAuto ends when the least peak is proved or the budget ends; without any limit in `budget`, also
 // when a fixed amount of work has been done, some tens of seconds, so that a compiler always gets
 // an answer. The other algorithms prove the bound that needs no search: the largest step by itself.
 // The answer depends on the arguments alone unless the budget ends by time or cancellation.
 // Errors: kInvalidGraph, as Validate(); kInvalidOptions.
-[[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
+[[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
                                               Budget& budget);
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace berth::internal {
 
@@ -21,13 +22,15 @@ namespace berth::internal {
 
 // The least multiple of `alignment` (at least 1) that is no less than `value`, which may be
 // negative. For values and alignments up to kMaxBytes the result fits.
-[[nodiscard]] constexpr std::int64_t RoundUp(std::int64_t value, std::int64_t alignment) {
-  const std::int64_t rest = value % alignment;
+template <typename T>
+[[nodiscard]] constexpr T RoundUp(T value, std::type_identity_t<T> alignment) {
+  const T rest = value % alignment;
   if (rest == 0) return value;
   return value - rest + (rest > 0 ? alignment : 0);
 }
 // The greatest multiple of `alignment` (at least 1) that is no more than `value`, at least 0.
-[[nodiscard]] constexpr std::int64_t RoundDown(std::int64_t value, std::int64_t alignment) {
+template <typename T>
+[[nodiscard]] constexpr T RoundDown(T value, std::type_identity_t<T> alignment) {
   return value - value % alignment;
 }
 

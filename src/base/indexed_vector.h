@@ -28,7 +28,8 @@ class Index {
     ++value_;
     return *this;
   }
-  constexpr Index next() const { return Index(value_ + 1); }
+  [[nodiscard]] constexpr Index next() const { return Index(value_ + 1); }
+  [[nodiscard]] constexpr Index previous() const { return Index(value_ - 1); }
   friend constexpr auto operator<=>(Index, Index) = default;
 
  private:

@@ -1,7 +1,8 @@
 // base/option_table.h -- options as a table: each set from text, given back as text, and checked.
 //
 // One row for each option of a struct; --help, docs, provenance and bindings are made from it. What
-// the table accepts is valid, so a struct is valid if the table takes back what it gives.
+// the table accepts is valid, so a struct is valid if the table takes back what it gives. Tables
+// are constants: they cost no code at start, and no memory that is written.
 #ifndef BERTH_BASE_OPTION_TABLE_H_
 #define BERTH_BASE_OPTION_TABLE_H_
 
@@ -28,12 +29,8 @@ struct OptionRow {
 
 // What rows are made of. False, and the field as it was, where the value is not allowed.
 
-[[nodiscard]] inline bool SetBool(bool& field, std::string_view value) {
-  if (value != "on" && value != "off") return false;
-  field = value == "on";
-  return true;
-}
-[[nodiscard]] inline std::string OnOff(bool value) { return value ? "on" : "off"; }
+[[nodiscard]] bool SetBool(bool& field, std::string_view value);
+[[nodiscard]] std::string OnOff(bool value);
 
 template <typename T>
 [[nodiscard]] bool SetNumber(T& field, std::string_view value,
@@ -47,30 +44,54 @@ template <typename T>
   return true;
 }
 
+// A list of switches, SWITCH(field, default, sentence) for each, makes fields and rows:
+//
+//   #define BERTH_FOO_SWITCHES(SWITCH) SWITCH(bar, true, "What bar does.")
+//   struct Foo { BERTH_FOO_SWITCHES(BERTH_SWITCH_FIELD) };
+#define BERTH_SWITCH_FIELD(field, default_value, sentence) bool field = default_value;
+
+// The row of a switch: kField(options) is the field.
+template <typename Options, bool& (*kField)(Options&)>
+[[nodiscard]] constexpr OptionRow<Options> SwitchRow(std::string_view name, bool default_value,
+                                                     std::string_view sentence) {
+  return {{name, default_value ? "on" : "off", "on|off", sentence},
+          [](Options& options, std::string_view value) { return SetBool(kField(options), value); },
+          [](const Options& options) {
+            return OnOff(kField(const_cast<Options&>(options)));  // Only read.
+          }};
+}
+
 template <typename Options, std::size_t kSize>
+[[nodiscard]] constexpr std::array<OptionInfo, kSize> InfosOf(
+    const std::array<OptionRow<Options>, kSize>& rows) {
+  std::array<OptionInfo, kSize> infos;
+  for (std::size_t r = 0; r < kSize; ++r) infos[r] = rows[r].info;
+  return infos;
+}
+
+// `value` is not allowed for the option, or there is none of that `name`. Error: kInvalidOptions.
+[[nodiscard]] tl::unexpected<Error> NotAllowed(const OptionInfo& info, std::string_view value);
+[[nodiscard]] tl::unexpected<Error> UnknownOption(std::string_view name);
+
+template <typename Options>
 class OptionTable {
  public:
-  explicit OptionTable(const std::array<OptionRow<Options>, kSize>& rows) : rows_(rows) {
-    for (std::size_t r = 0; r < kSize; ++r) infos_[r] = rows[r].info;
-  }
-
-  [[nodiscard]] std::span<const OptionInfo> infos() const { return infos_; }
+  // `rows` must outlive the table.
+  constexpr explicit OptionTable(std::span<const OptionRow<Options>> rows) : rows_(rows) {}
 
   // Error: kInvalidOptions, naming the option, the value and what is allowed.
   [[nodiscard]] Result<void> Set(Options& options, std::string_view name,
                                  std::string_view value) const {
     const OptionRow<Options>* const row = Find(name);
-    if (row == nullptr) return Unknown(name);
+    if (row == nullptr) return UnknownOption(name);
     if (row->set(options, value)) return {};
-    return Fail(ErrorCode::kInvalidOptions, "option " + std::string(name) + " is \"" +
-                                                std::string(value) + "\" but must be " +
-                                                std::string(row->info.allowed));
+    return NotAllowed(row->info, value);
   }
 
   // Error: kInvalidOptions for an unknown name.
   [[nodiscard]] Result<std::string> Get(const Options& options, std::string_view name) const {
     const OptionRow<Options>* const row = Find(name);
-    if (row == nullptr) return Unknown(name);
+    if (row == nullptr) return UnknownOption(name);
     return row->get(options);
   }
 
@@ -78,24 +99,23 @@ class OptionTable {
   [[nodiscard]] Result<void> Validate(const Options& options) const {
     Options scratch;
     for (const OptionRow<Options>& row : rows_) {
-      if (auto valid = Set(scratch, row.info.name, row.get(options)); !valid) return valid;
+      if (const std::string value = row.get(options); !row.set(scratch, value)) {
+        return NotAllowed(row.info, value);
+      }
     }
     return {};
   }
 
- private:
+  // Nothing where there is none of that name.
   [[nodiscard]] const OptionRow<Options>* Find(std::string_view name) const {
     for (const OptionRow<Options>& row : rows_) {
       if (row.info.name == name) return &row;
     }
     return nullptr;
   }
-  static tl::unexpected<Error> Unknown(std::string_view name) {
-    return Fail(ErrorCode::kInvalidOptions, "there is no option \"" + std::string(name) + "\"");
-  }
 
-  std::array<OptionRow<Options>, kSize> rows_;
-  std::array<OptionInfo, kSize> infos_;
+ private:
+  std::span<const OptionRow<Options>> rows_;
 };
 
 }  // namespace berth::internal

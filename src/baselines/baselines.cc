@@ -15,6 +15,7 @@
 #include "baselines/task.h"
 #include "baselines/telamalloc/place.h"
 #include "berth/allocators.h"
+#include "model/answer.h"
 #include "model/instance.h"
 #include "place/incumbent.h"
 
@@ -68,8 +69,8 @@ StopReason WhyStopped(const Task& task, const Ending& ending) {
 }
 
 // Of a problem whose pins do not collide.
-Result<PlaceAnswer> Ask(const Problem& problem, const BaselineOptions& options,
-                        const Settings& settings, Budget& budget) {
+Result<PlanAnswer> Ask(const Problem& problem, const BaselineOptions& options,
+                       const Settings& settings, Budget& budget) {
   Incumbent incumbent(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget);
   const Task task{problem,
                   options.baseline,
@@ -81,16 +82,17 @@ Result<PlaceAnswer> Ask(const Problem& problem, const BaselineOptions& options,
                   budget};
   Ending ending;
   if (!budget.cancelled()) ending = BERTH_TRY(RunBaseline(task));
-  PlaceAnswer answer;
+  PlanAnswer answer;
   answer.outcome = incumbent.outcome();
-  answer.lower_bound = incumbent.lower_bound();
+  answer.height_bound = incumbent.lower_bound();
   answer.stopped = WhyStopped(task, ending);
-  answer.stats = ending.stats;
+  answer.placing.stats = ending.stats;
   if (incumbent.has_plan()) {
-    answer.best = Placement{*incumbent.offsets(), incumbent.height()};
-    answer.algorithm = incumbent.finder();
-    BERTH_CHECK(ValidateOffsets(problem, *answer.best).has_value());
-    BERTH_CHECK(answer.lower_bound <= answer.best->height);
+    const Placement placement{*incumbent.offsets(), incumbent.height()};
+    BERTH_CHECK(ValidateOffsets(problem, placement).has_value());
+    BERTH_CHECK(answer.height_bound <= placement.height);
+    answer.best = PlanOf(problem, placement.offsets);
+    answer.placing.algorithm = incumbent.finder();
   }
   return answer;
 }
@@ -152,22 +154,22 @@ std::optional<Baseline> BaselineFromName(std::string_view name) {
   return std::nullopt;
 }
 
-Result<PlaceAnswer> PlaceWithBaseline(const Problem& problem, const BaselineOptions& options,
-                                      Budget& budget) {
+Result<PlanAnswer> PlaceWithBaseline(const Problem& problem, const BaselineOptions& options,
+                                     Budget& budget) {
   const auto begin = Budget::Clock::now();
   const internal::Settings settings = BERTH_TRY(internal::ParseSettings(options));
   BERTH_TRY(internal::CheckBaseline(options.baseline, settings));
   BERTH_TRY(Validate(problem));
   const std::int64_t nodes_before = budget.nodes_spent();
-  PlaceAnswer answer;
+  PlanAnswer answer;
   if (internal::CollidingPins(problem)) {
     answer.outcome = Outcome::kInfeasible;
-    answer.lower_bound = MaxLiveLoad(problem).lower_bound;
+    answer.height_bound = MaxLiveLoad(problem).lower_bound;
   } else {
     answer = BERTH_TRY(internal::Ask(problem, options, settings, budget));
   }
-  answer.nodes = budget.nodes_spent() - nodes_before;
-  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  answer.capacity = problem.capacity;
+  internal::FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
   return answer;
 }
 

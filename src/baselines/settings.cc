@@ -33,14 +33,14 @@ bool SetWord(T& field, const std::array<std::string_view, kSize>& words, std::st
 }
 
 template <bool TelaMallocOptions::*kField>
-Row SwitchRow(std::string_view name, std::string_view sentence) {
+constexpr Row SwitchRow(std::string_view name, std::string_view sentence) {
   return {{name, "on", "on|off", sentence},
           [](Settings& s, std::string_view value) { return SetBool(s.telamalloc.*kField, value); },
           [](const Settings& s) { return OnOff(s.telamalloc.*kField); }};
 }
 
 template <int TelaMallocOptions::*kField, int kLeast>
-Row CountRow(const OptionInfo& info) {
+constexpr Row CountRow(const OptionInfo& info) {
   return {info,
           [](Settings& s, std::string_view value) {
             return SetNumber(s.telamalloc.*kField, value, kLeast, kMostCount);
@@ -49,7 +49,7 @@ Row CountRow(const OptionInfo& info) {
 }
 
 template <auto kField, const auto& kWords>
-Row WordRow(const OptionInfo& info) {
+constexpr Row WordRow(const OptionInfo& info) {
   return {info,
           [](Settings& s, std::string_view value) {
             return SetWord(s.telamalloc.*kField, kWords, value);
@@ -59,7 +59,7 @@ Row WordRow(const OptionInfo& info) {
           }};
 }
 
-const std::array kRows = {
+constexpr std::array kRows = {
     SwitchRow<&TelaMallocOptions::heuristic_first>(
         "telamalloc.heuristic_first",
         "The baseline heuristic runs first, and search only where it fails."),
@@ -110,7 +110,8 @@ const std::array kRows = {
         [](const Settings& s) { return s.ilp_solver; }},
 };
 
-const OptionTable kTable(kRows);
+constexpr OptionTable<Settings> kTable(kRows);
+constexpr auto kInfos = InfosOf(kRows);
 
 }  // namespace
 
@@ -124,7 +125,7 @@ Result<Settings> ParseSettings(const BaselineOptions& options) {
 
 }  // namespace internal
 
-std::span<const OptionInfo> BaselineSettings() { return internal::kTable.infos(); }
+std::span<const OptionInfo> BaselineSettings() { return internal::kInfos; }
 
 Result<void> SetOption(BaselineOptions& options, std::string_view name, std::string_view value) {
   internal::Settings scratch;

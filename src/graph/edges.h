@@ -1,4 +1,4 @@
-// graph/edges.h -- what operators wait for and which bases they touch, read off a graph.
+// graph/edges.h -- predecessors of operators and the bases that they touch, read from a graph.
 #ifndef BERTH_GRAPH_EDGES_H_
 #define BERTH_GRAPH_EDGES_H_
 
@@ -13,7 +13,7 @@ namespace berth::internal {
 
 inline constexpr OperatorIndex kNoOperator = std::numeric_limits<OperatorIndex>::max();
 
-// For each tensor the operator that makes it; kNoOperator where none does.
+// For each tensor its creator; kNoOperator if there is none.
 [[nodiscard]] inline std::vector<OperatorIndex> Makers(const Graph& graph) {
   std::vector<OperatorIndex> makers(graph.tensors.size(), kNoOperator);
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
@@ -22,7 +22,7 @@ inline constexpr OperatorIndex kNoOperator = std::numeric_limits<OperatorIndex>:
   return makers;
 }
 
-// Calls visit(u) for each operator u that `v` waits for, some perhaps several times.
+// Calls visit(u) for each operator u that `v` waits for, possibly several times.
 template <typename Visit>
 void ForEachPredecessor(const Graph& graph, const std::vector<OperatorIndex>& makers,
                         OperatorIndex v, Visit visit) {
@@ -36,8 +36,8 @@ void ForEachPredecessor(const Graph& graph, const std::vector<OperatorIndex>& ma
   for (const OperatorIndex u : op.after) visit(u);
 }
 
-// The bases that `v` reads, writes in place, or makes views of, those that it makes itself left
-// out; in increasing order.
+// The bases that `v` reads, writes in place, or makes views of, without those that it creates; in
+// increasing order.
 inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& makers, OperatorIndex v,
                       std::vector<TensorIndex>& bases) {
   const Operator& op = graph.operators[v];
@@ -50,7 +50,7 @@ inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& make
   std::erase_if(bases, [&](TensorIndex base) { return makers[base] == v; });
 }
 
-// Whether a plan has bytes for `base` under `counting`, given that it is used.
+// True if a plan has bytes for `base` under `counting`, given that it is used.
 [[nodiscard]] inline bool IsCounted(const Tensor& base, const Counting& counting) {
   if (base.alias_of || base.bytes == 0) return false;
   switch (base.kind) {

@@ -1,4 +1,4 @@
-// Orders, and what is live when the operators run in one.
+// Orders, and the live bytes when the operators run in one.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,15 +19,11 @@ namespace {
 
 using internal::kNoOperator;
 
-tl::unexpected<Error> InvalidOrder(std::string message) {
-  return Fail(ErrorCode::kInvalidPlan, std::move(message));
-}
-
 std::string Named(const Graph& graph, OperatorIndex v) {
   return "operator " + internal::Quoted(graph.operators[v].name);
 }
 
-// Where each operator stands in the order.
+// The position of each operator in the order.
 std::vector<std::size_t> PositionsOf(const Order& order) {
   std::vector<std::size_t> positions(order.size());
   for (std::size_t s = 0; s < order.size(); ++s) positions[order[s]] = s;
@@ -58,21 +54,25 @@ Graph Reordered(const Graph& graph, const Order& order) {
 
 Result<void> ValidateOrder(const Graph& graph, const Order& order) {
   const std::size_t n = graph.operators.size();
+  const auto invalid = [&graph](OperatorIndex v, const std::string& fault) {
+    return Fail(ErrorCode::kInvalidPlan, Named(graph, v) + fault, Subject::OfOperator(v));
+  };
   std::vector<std::size_t> positions(n, n);
   for (std::size_t s = 0; s < order.size(); ++s) {
     const OperatorIndex v = order[s];
     if (v >= n) {
-      return InvalidOrder("the order has the operator number " + std::to_string(v) +
-                          " but the graph has " + std::to_string(n) + " operators");
+      return Fail(ErrorCode::kInvalidPlan, "the order has the operator number " +
+                                               std::to_string(v) + " but the graph has " +
+                                               std::to_string(n) + " operators");
     }
     if (positions[v] != n) {
-      return InvalidOrder(Named(graph, v) + " comes twice in the order, at steps " +
-                          std::to_string(positions[v]) + " and " + std::to_string(s));
+      return invalid(v, " comes twice in the order, at steps " + std::to_string(positions[v]) +
+                            " and " + std::to_string(s));
     }
     positions[v] = s;
   }
   for (OperatorIndex v = 0; v < n; ++v) {
-    if (positions[v] == n) return InvalidOrder(Named(graph, v) + " is missing in the order");
+    if (positions[v] == n) return invalid(v, " is missing in the order");
   }
   const std::vector<OperatorIndex> makers = internal::Makers(graph);
   for (const OperatorIndex v : order) {
@@ -81,9 +81,9 @@ Result<void> ValidateOrder(const Graph& graph, const Order& order) {
       if (late == kNoOperator && positions[u] > positions[v]) late = u;
     });
     if (late != kNoOperator) {
-      return InvalidOrder(Named(graph, v) + " runs at step " + std::to_string(positions[v]) +
-                          ", before " + Named(graph, late) + ", which it waits for, at step " +
-                          std::to_string(positions[late]));
+      return invalid(v, " runs at step " + std::to_string(positions[v]) + ", before " +
+                            Named(graph, late) + ", which it waits for, at step " +
+                            std::to_string(positions[late]));
     }
   }
   return {};
@@ -96,9 +96,9 @@ Liveness Live(const Graph& graph, const Order& order, const Counting& counting) 
   const std::vector<bool> is_output = internal::BasesOfOutputs(graph);
   const std::size_t steps = std::max<std::size_t>(order.size(), 1);
 
-  // First and last step of each base; never is `last` 0 of a base that is used.
+  // The lifetime of each base; `end` is 0 for a base that is not used.
   std::vector<std::size_t> first(graph.tensors.size(), 0);
-  std::vector<std::size_t> end(graph.tensors.size(), 0);  // One past the last.
+  std::vector<std::size_t> end(graph.tensors.size(), 0);
   std::vector<TensorIndex> bases;
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
     for (const TensorIndex t : graph.operators[v].outputs) {
@@ -118,7 +118,7 @@ Liveness Live(const Graph& graph, const Order& order, const Counting& counting) 
     const bool throughout =
         tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
     if (is_output[t] || throughout) end[t] = steps;
-    if (end[t] == 0) continue;  // An input that nobody uses.
+    if (end[t] == 0) continue;  // An input that is not used.
     liveness.problem.buffers.push_back({tensor.name, static_cast<Step>(first[t]),
                                         static_cast<Step>(end[t]), tensor.bytes, tensor.alignment});
     liveness.tensors.push_back(t);

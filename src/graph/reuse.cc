@@ -1,10 +1,10 @@
-// Outputs written over inputs, where that is safe whatever the order.
+// Outputs written over inputs, where that is safe in every order.
 //
-// An operator v that may write its output y over its input x does so if every other operator that
-// touches the bytes of x has to come before v anyway: then nobody is left who could want to see
-// the old bytes, and all who use y come after v, since they read it. Both tensors have the same
-// number of bytes, so the one that takes the place of the two is never larger than either while
-// that is live, and at v itself it counts once instead of twice: no order has a higher peak.
+// An operator v may write its output y over its input x if every other operator that touches the
+// bytes of x must precede v anyway: then no operator reads the old bytes afterwards, and all
+// readers of y follow v. Both tensors have the same number of bytes, so the merged tensor is never
+// larger than either while that is live, and at v itself it counts once instead of twice: no order
+// has a higher peak.
 
 #include <algorithm>
 #include <cstddef>
@@ -54,23 +54,23 @@ class Reuser {
     const Tensor& old = graph_.tensors[base];
     const Tensor& made = graph_.tensors[pair.output];
     if (made.alias_of || made.bytes == 0 || made.bytes != old.bytes) return false;
-    if (graph_.tensors[pair.input].bytes != old.bytes) return false;  // Covers a part of it.
+    if (graph_.tensors[pair.input].bytes != old.bytes) return false;  // Covers only a part of it.
     if (makers_[base] == kNoOperator || makers_[base] == v || is_output_[base]) return false;
     // The larger alignment serves both only if it is a multiple of the other.
     if (std::max(old.alignment, made.alignment) % std::min(old.alignment, made.alignment) != 0) {
       return false;
     }
-    // What v makes beside it must not lie in the same bytes.
+    // The other outputs of v must not share these bytes.
     for (const TensorIndex t : graph_.operators[v].outputs) {
       if (BaseOf(graph_, t) == base) return false;
     }
     return WaitsForAllOthers(v, base);
   }
 
-  // Whether every user of `base` but `v` is one that `v` waits for.
+  // True if every user of `base` other than `v` precedes `v` in every order.
   [[nodiscard]] bool WaitsForAllOthers(OperatorIndex v, TensorIndex base) {
     const std::vector<OperatorIndex>& users = users_[base];
-    if (users.back() != v) return false;  // In program order; a later one cannot come before.
+    if (users.back() != v) return false;  // In program order; a later one cannot precede v.
     if (users.size() == 1) return true;
     std::size_t missing = users.size() - 1;
     const OperatorIndex low = users.front();
@@ -86,7 +86,7 @@ class Reuser {
         stack_.push_back(u);
       });
     }
-    // The marks are good for one base only.
+    // The marks are valid for one base only.
     std::fill(seen_.begin() + static_cast<std::ptrdiff_t>(low),
               seen_.begin() + static_cast<std::ptrdiff_t>(v) + 1, kNoOperator);
     return missing == 0;
@@ -123,7 +123,7 @@ class Reuser {
   Graph graph_;
   std::vector<OperatorIndex> makers_;
   std::vector<bool> is_output_;
-  std::vector<std::vector<OperatorIndex>> users_;  // Of each base but its maker, increasing.
+  std::vector<std::vector<OperatorIndex>> users_;  // Of each base, without its creator; increasing.
   std::vector<std::vector<TensorIndex>> views_;    // Of each base.
   std::vector<OperatorIndex> seen_;
   std::vector<OperatorIndex> stack_;

@@ -1,19 +1,19 @@
-// graph/topology.h -- a graph compiled to flat arrays, for whoever searches over its orders.
+// graph/topology.h -- a graph compiled to flat arrays, for searches over its orders.
 //
-// What decides the peak of an order is which operators come before which, and which counted bases
-// ("storages" here) each of them makes and uses. Names, views and uncounted tensors are gone: a use
-// of a view is a use of its base. Everything is in increasing order without repetitions.
+// The peak of an order depends on which operators precede which, and on the counted bases
+// ("storages" here) that each of them creates and uses. Names, views and uncounted tensors are
+// gone: a use of a view is a use of its base. Everything is in increasing order without
+// repetitions.
 #ifndef BERTH_GRAPH_TOPOLOGY_H_
 #define BERTH_GRAPH_TOPOLOGY_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/indexed_vector.h"
+#include "base/lists.h"
 #include "berth/graph.h"
 
 namespace berth::internal {
@@ -23,30 +23,10 @@ using OpIndex = Index<OperatorTag>;  // As in Graph::operators.
 struct StorageTag;
 using StorageIndex = Index<StorageTag>;
 
-// Lists of T, one for each From, in one array.
-template <typename From, typename T>
-class Lists {
- public:
-  Lists() = default;
-  // The pairs (from, item) in any order, repetitions allowed. Cost: O(pairs log pairs).
-  Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs);
-
-  [[nodiscard]] std::span<const T> operator[](From from) const {
-    BERTH_DCHECK(from.position() + 1 < begin_.size());
-    const std::size_t begin = begin_[from.position()];
-    return {items_.data() + begin, begin_[from.position() + 1] - begin};
-  }
-  [[nodiscard]] std::size_t num_items() const { return items_.size(); }
-
- private:
-  std::vector<std::size_t> begin_ = {0};
-  std::vector<T> items_;
-};
-
 struct Storage {
   TensorIndex tensor = 0;  // The base.
   Bytes size = 0;          // At least 1.
-  OpIndex creator{-1};     // -1: live from step 0, as no operator makes it.
+  OpIndex creator{-1};     // -1: live from step 0, as no operator creates it.
   bool to_end = false;     // Live to the end, used or not.
 };
 
@@ -55,13 +35,13 @@ struct Topology {
   // All that an operator has to wait for: who makes what it reads or writes in place, and `after`.
   Lists<OpIndex, OpIndex> predecessors;
   Lists<OpIndex, OpIndex> successors;
-  // One for each base that Live() has a buffer for, in the same order. Storages that are live
-  // throughout whatever the order are left out; `always_live` is their sum.
+  // One for each base that has a buffer in Live(), in the same order. Storages that are live at
+  // every step of any order are left out; `always_live` is their sum.
   IndexedVector<StorageIndex, Storage> storages;
   Bytes always_live = 0;
   Lists<OpIndex, StorageIndex> made;   // By the operator.
   Lists<OpIndex, StorageIndex> used;   // By the operator, other than made: they are live during it.
-  Lists<StorageIndex, OpIndex> users;  // The same the other way round.
+  Lists<StorageIndex, OpIndex> users;  // The inverse of made and used.
 };
 
 // `graph` must be valid. Cost: O(n log n) of its size.
@@ -69,19 +49,6 @@ struct Topology {
 
 // The peak of `order`, which must be valid. Cost: linear, with one allocation.
 [[nodiscard]] Bytes PeakOf(const Topology& topology, std::span<const OpIndex> order);
-
-// Implementation.
-
-template <typename From, typename T>
-Lists<From, T>::Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs) {
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  begin_.assign(num_from + 1, 0);
-  for (const auto& [from, item] : pairs) ++begin_[from.position() + 1];
-  for (std::size_t f = 0; f < num_from; ++f) begin_[f + 1] += begin_[f];
-  items_.reserve(pairs.size());
-  for (const auto& [from, item] : pairs) items_.push_back(item);
-}
 
 }  // namespace berth::internal
 

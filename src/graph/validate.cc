@@ -1,11 +1,12 @@
 // The rules of a graph (berth/graph.h).
 //
-// All but one are local. The one that is not: a write in place must be ordered against every other
+// All rules but one are local. The exception: a write in place must be ordered against every other
 // use of the same base. Program order can run, so it is enough to look at neighbours in it: if a
 // path leads from each write to each use after it up to and including the next write, and from each
-// use since the last write to the next one, then paths from any write to any use follow by joining
-// these. Most of them are a single edge. The others are found 64 writes at a time, by carrying one
-// word of flags along the edges, which never leaves the stretch of program order between the uses.
+// use since the last write to the next one, then joining these gives a path between any write and
+// any use. Most of them are a single edge. The others are found 64 at a time: one word of flags for
+// each operator is carried backwards along the edges, within the stretch of program order between
+// the uses.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +20,7 @@
 
 #include "base/arithmetic.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "berth/graph.h"
 #include "graph/edges.h"
 #include "graph/topology.h"
@@ -27,7 +29,7 @@ namespace berth {
 namespace internal {
 namespace {
 
-// Indices are kept in 32 bits where orders are searched.
+// Order searches keep indices in 32 bits.
 constexpr std::size_t kMaxCount = (std::size_t{1} << 31) - 1;
 
 class GraphValidator {
@@ -39,7 +41,7 @@ class GraphValidator {
                              &GraphValidator::CheckOperators, &GraphValidator::CheckMakers,
                              &GraphValidator::CheckProgramOrder, &GraphValidator::CheckViews,
                              &GraphValidator::CheckOverwrites, &GraphValidator::CheckHazards}) {
-      if (auto valid = (this->*check)(); !valid) return valid;
+      BERTH_TRY((this->*check)());
     }
     return {};
   }
@@ -52,7 +54,7 @@ class GraphValidator {
     bool writes;
     friend auto operator<=>(const Use&, const Use&) = default;
   };
-  // A path from one operator to a later one that there has to be.
+  // A path that must exist from one operator to a later one.
   struct Path {
     OperatorIndex from;
     OperatorIndex to;
@@ -60,8 +62,15 @@ class GraphValidator {
     bool from_write;  // `from` writes and `to` reads; else `to` writes.
   };
 
-  static tl::unexpected<Error> Invalid(std::string message) {
-    return Fail(ErrorCode::kInvalidGraph, std::move(message));
+  static tl::unexpected<Error> Invalid(std::string message, Subject subject = {}) {
+    return Fail(ErrorCode::kInvalidGraph, std::move(message), subject);
+  }
+  // `fault` follows the name.
+  [[nodiscard]] tl::unexpected<Error> InvalidOp(OperatorIndex v, const std::string& fault) const {
+    return Invalid(Op(v) + ": " + fault, Subject::OfOperator(v));
+  }
+  [[nodiscard]] tl::unexpected<Error> InvalidTensor(TensorIndex t, const std::string& fault) const {
+    return Invalid(Ten(t) + ": " + fault, Subject::OfTensor(t));
   }
   [[nodiscard]] std::string Op(OperatorIndex v) const {
     return "operator " + Quoted(graph_.operators[v].name);
@@ -84,53 +93,56 @@ class GraphValidator {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       const Tensor& tensor = graph_.tensors[t];
       if (tensor.name.empty()) {
-        return Invalid("tensor number " + std::to_string(t) + " has an empty name");
+        return Invalid("tensor number " + std::to_string(t) + " has an empty name",
+                       Subject::OfTensor(t));
       }
       if (!names.emplace(tensor.name, t).second) {
-        return Invalid(Ten(t) + ": two tensors have this name");
+        return InvalidTensor(t, "two tensors have this name");
       }
       if (tensor.bytes < 0 || tensor.bytes > kMaxBytes) {
-        return Invalid(Ten(t) + ": has " + std::to_string(tensor.bytes) +
-                       " bytes but must have from 0 to 2^60");
+        return InvalidTensor(
+            t, "has " + std::to_string(tensor.bytes) + " bytes but must have from 0 to 2^60");
       }
       if (tensor.alignment < 1 || tensor.alignment > kMaxBytes) {
-        return Invalid(Ten(t) + ": alignment is " + std::to_string(tensor.alignment) +
-                       " but must be from 1 to 2^60");
+        return InvalidTensor(
+            t, "alignment is " + std::to_string(tensor.alignment) + " but must be from 1 to 2^60");
       }
       if (!tensor.unplanned.empty() && tensor.bytes != 0) {
-        return Invalid(Ten(t) + ": is unplanned, so it must have 0 bytes, not " +
-                       std::to_string(tensor.bytes));
+        return InvalidTensor(
+            t, "is unplanned, so it must have 0 bytes, not " + std::to_string(tensor.bytes));
       }
       if (!tensor.alias_of) {
         const auto sum = CheckedAdd(total, tensor.bytes + (tensor.alignment - 1));
         if (!sum || *sum > kMaxBytes) {
-          return Invalid(Ten(t) + ": with its " + std::to_string(tensor.bytes) +
-                         " bytes the tensors (and alignments) add up to more than 2^60 bytes");
+          return InvalidTensor(
+              t, "with its " + std::to_string(tensor.bytes) +
+                     " bytes the tensors (and alignments) add up to more than 2^60 bytes");
         }
         total = *sum;
         continue;
       }
       const TensorIndex base = *tensor.alias_of;
       if (base >= graph_.tensors.size()) {
-        return Invalid(Ten(t) + ": is a view of tensor number " + std::to_string(base) +
-                       " but the graph has " + std::to_string(graph_.tensors.size()) + " tensors");
+        return InvalidTensor(t, "is a view of tensor number " + std::to_string(base) +
+                                    " but the graph has " + std::to_string(graph_.tensors.size()) +
+                                    " tensors");
       }
-      if (base == t) return Invalid(Ten(t) + ": is a view of itself");
+      if (base == t) return InvalidTensor(t, "is a view of itself");
       if (graph_.tensors[base].alias_of) {
-        return Invalid(Ten(t) + ": is a view of " + Ten(base) +
-                       ", which is itself a view; it must name the base");
+        return InvalidTensor(
+            t, "is a view of " + Ten(base) + ", which is itself a view; it must name the base");
       }
       if (tensor.bytes > graph_.tensors[base].bytes) {
-        return Invalid(Ten(t) + ": is a view of " + std::to_string(tensor.bytes) +
-                       " bytes, more than the " + std::to_string(graph_.tensors[base].bytes) +
-                       " of its base, " + Ten(base));
+        return InvalidTensor(
+            t, "is a view of " + std::to_string(tensor.bytes) + " bytes, more than the " +
+                   std::to_string(graph_.tensors[base].bytes) + " of its base, " + Ten(base));
       }
     }
     return {};
   }
 
-  // What is wrong with `list` if an item is not less than `size` or, where it must come `once`,
-  // comes twice; else nothing.
+  // The fault of `list` if an item is not less than `size` or, where `once` is true, comes twice;
+  // empty if there is none.
   std::string CheckList(const std::vector<std::size_t>& list, std::size_t size,
                         std::string_view what, bool tensors, bool once = true) {
     for (const std::size_t item : list) {
@@ -154,10 +166,11 @@ class GraphValidator {
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       if (op.name.empty()) {
-        return Invalid("operator number " + std::to_string(v) + " has an empty name");
+        return Invalid("operator number " + std::to_string(v) + " has an empty name",
+                       Subject::OfOperator(v));
       }
       if (!names.emplace(op.name, v).second) {
-        return Invalid(Op(v) + ": two operators have this name");
+        return InvalidOp(v, "two operators have this name");
       }
       const std::size_t tensors = graph_.tensors.size();
       for (const std::string& fault :
@@ -165,13 +178,13 @@ class GraphValidator {
             CheckList(op.outputs, tensors, "makes", true),
             CheckList(op.mutates, tensors, "writes in place", true),
             CheckList(op.after, graph_.operators.size(), "comes after", false)}) {
-        if (!fault.empty()) return Invalid(Op(v) + ": " + fault);
+        if (!fault.empty()) return InvalidOp(v, fault);
       }
       for (const TensorIndex t : op.mutates) {
         if (graph_.tensors[t].alias_of) {
-          return Invalid(Op(v) + ": writes " + Ten(t) +
-                         " in place, which is a view; it must name the base, " +
-                         Ten(*graph_.tensors[t].alias_of));
+          return InvalidOp(v, "writes " + Ten(t) +
+                                  " in place, which is a view; it must name the base, " +
+                                  Ten(*graph_.tensors[t].alias_of));
         }
       }
     }
@@ -183,21 +196,20 @@ class GraphValidator {
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       for (const TensorIndex t : graph_.operators[v].outputs) {
         if (makers_[t] != kNoOperator) {
-          return Invalid(Op(v) + ": makes " + Ten(t) + ", which " + Op(makers_[t]) +
-                         " makes already");
+          return InvalidOp(v, "makes " + Ten(t) + ", which " + Op(makers_[t]) + " makes already");
         }
         if (!IsMade(graph_.tensors[t].kind)) {
-          return Invalid(Op(v) + ": makes " + Ten(t) + ", which is of the kind " +
-                         std::string(ToString(graph_.tensors[t].kind)) +
-                         ", there before the first operator");
+          return InvalidOp(v, "makes " + Ten(t) + ", which is of the kind " +
+                                  std::string(ToString(graph_.tensors[t].kind)) +
+                                  ", there before the first operator");
         }
         makers_[t] = v;
       }
     }
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       if (makers_[t] == kNoOperator && IsMade(graph_.tensors[t].kind)) {
-        return Invalid(Ten(t) + ": no operator makes it, and it is of the kind " +
-                       std::string(ToString(graph_.tensors[t].kind)));
+        return InvalidTensor(t, "no operator makes it, and it is of the kind " +
+                                    std::string(ToString(graph_.tensors[t].kind)));
       }
     }
     return {};
@@ -207,14 +219,14 @@ class GraphValidator {
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       for (const OperatorIndex u : op.after) {
-        if (u == v) return Invalid(Op(v) + ": comes after itself");
+        if (u == v) return InvalidOp(v, "comes after itself");
       }
       for (const auto* list : {&op.inputs, &op.mutates}) {
         for (const TensorIndex t : *list) {
           const OperatorIndex maker = makers_[t];
           if (maker == v) {
-            return Invalid(Op(v) + ": " + (list == &op.inputs ? "reads " : "writes in place ") +
-                           Ten(t) + ", which it makes itself");
+            return InvalidOp(v, std::string(list == &op.inputs ? "reads " : "writes in place ") +
+                                    Ten(t) + ", which it makes itself");
           }
           if (maker != kNoOperator && maker > v) return Late(v, maker, t);
         }
@@ -226,17 +238,17 @@ class GraphValidator {
     return {};
   }
 
-  // `v` waits for `late`, which comes later in program order, because of tensor t (the number of
-  // tensors: because of `after`).
+  // `v` waits for `late`, which comes later in program order, because of tensor t or, where t is
+  // the number of tensors, because of `after`.
   Result<void> Late(OperatorIndex v, OperatorIndex late, TensorIndex t) {
     const std::string waits = t == graph_.tensors.size()
-                                  ? Op(v) + ": has to come after " + Op(late)
-                                  : Op(v) + ": needs " + Ten(t) + ", made by " + Op(late);
+                                  ? "has to come after " + Op(late)
+                                  : "needs " + Ten(t) + ", made by " + Op(late);
     const std::vector<OperatorIndex> cycle = ShortestWait(late, v);
     if (cycle.empty()) {
-      return Invalid(waits +
-                     ", which comes later; operators must stand in an order in which they "
-                     "can run");
+      return InvalidOp(v, waits +
+                              ", which comes later; operators must stand in an order in which they "
+                              "can run");
     }
     std::string chain;
     constexpr std::size_t kMostNamed = 6;
@@ -246,11 +258,11 @@ class GraphValidator {
     if (cycle.size() > kMostNamed) {
       chain += ", and so on over " + std::to_string(cycle.size()) + " operators";
     }
-    return Invalid(waits + ", which waits for it: a cycle (" + chain + ")");
+    return InvalidOp(v, waits + ", which waits for it: a cycle (" + chain + ")");
   }
 
-  // The operators on a shortest way from `from` to `to`, each waiting for the next; empty if `from`
-  // does not wait for `to`.
+  // The operators on a shortest chain from `from` to `to`, each waiting for the next; empty if
+  // `from` does not wait for `to`.
   [[nodiscard]] std::vector<OperatorIndex> ShortestWait(OperatorIndex from,
                                                         OperatorIndex to) const {
     std::vector<OperatorIndex> reached_from(graph_.operators.size(), kNoOperator);
@@ -275,12 +287,12 @@ class GraphValidator {
       if (!graph_.tensors[t].alias_of || makers_[t] != kNoOperator) continue;
       const TensorIndex base = *graph_.tensors[t].alias_of;
       if (makers_[base] == kNoOperator) continue;
-      return Invalid(Ten(t) + ": is there before the first operator, but its base, " + Ten(base) +
-                     ", is made by " + Op(makers_[base]));
+      return InvalidTensor(t, "is there before the first operator, but its base, " + Ten(base) +
+                                  ", is made by " + Op(makers_[base]));
     }
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
-      sorted_.clear();  // The bases that it touches.
+      sorted_.clear();  // The bases that the operator touches.
       for (const TensorIndex t : op.inputs) sorted_.push_back(BaseOf(graph_, t));
       sorted_.insert(sorted_.end(), op.mutates.begin(), op.mutates.end());
       sorted_.insert(sorted_.end(), op.outputs.begin(), op.outputs.end());
@@ -288,8 +300,8 @@ class GraphValidator {
       for (const TensorIndex t : op.outputs) {
         const TensorIndex base = BaseOf(graph_, t);
         if (std::binary_search(sorted_.begin(), sorted_.end(), base)) continue;
-        return Invalid(Op(v) + ": makes " + Ten(t) + ", a view of " + Ten(base) +
-                       ", but neither reads, writes nor makes that or a view of it");
+        return InvalidOp(v, "makes " + Ten(t) + ", a view of " + Ten(base) +
+                                ", but neither reads, writes nor makes that or a view of it");
       }
     }
     return {};
@@ -303,9 +315,9 @@ class GraphValidator {
       const std::set<TensorIndex> outputs(op.outputs.begin(), op.outputs.end());
       for (const Overwrite& pair : op.may_overwrite) {
         if (!inputs.contains(pair.input) || !outputs.contains(pair.output)) {
-          return Invalid(Op(v) + ": may write tensor number " + std::to_string(pair.output) +
-                         " over tensor number " + std::to_string(pair.input) +
-                         ", but these are not one of its outputs and one of its inputs");
+          return InvalidOp(v, "may write tensor number " + std::to_string(pair.output) +
+                                  " over tensor number " + std::to_string(pair.input) +
+                                  ", but these are not one of its outputs and one of its inputs");
         }
       }
     }
@@ -334,8 +346,7 @@ class GraphValidator {
     return CheckPaths(PathsNeeded(uses));
   }
 
-  // Between neighbours among the uses of each base, as explained above; without those that are an
-  // edge.
+  // The paths between neighbouring uses of each base, as explained above, that are not edges.
   [[nodiscard]] std::vector<Path> PathsNeeded(const std::vector<Use>& uses) const {
     std::vector<std::pair<OpIndex, OpIndex>> edges;
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
@@ -366,13 +377,13 @@ class GraphValidator {
     return paths;
   }
 
-  // Of the paths that there have to be, the first in program order that is missing.
+  // Fails for the first path in program order that is missing.
   Result<void> CheckPaths(std::vector<Path> paths) {
     if (paths.empty()) return {};
     std::sort(paths.begin(), paths.end(), [](const Path& x, const Path& y) {
       return std::tie(x.to, x.from, x.base) < std::tie(y.to, y.from, y.base);
     });
-    // One flag for each operator that a path has to lead to.
+    // One flag for each operator at the end of a path.
     std::vector<std::uint64_t> reaches(graph_.operators.size());
     for (std::size_t begin = 0; begin < paths.size();) {
       std::size_t end = begin;
@@ -413,10 +424,10 @@ class GraphValidator {
   [[nodiscard]] Result<void> Hazard(const Path& path) const {
     const OperatorIndex writer = path.from_write ? path.from : path.to;
     const OperatorIndex other = path.from_write ? path.to : path.from;
-    return Invalid(Op(writer) + ": writes " + Ten(path.base) + " in place, which " + Op(other) +
-                   " uses " + (path.from_write ? "later" : "earlier") +
-                   ", but no edge fixes their order; " + Op(path.to) + " must come after " +
-                   Op(path.from));
+    return InvalidOp(writer, "writes " + Ten(path.base) + " in place, which " + Op(other) +
+                                 " uses " + (path.from_write ? "later" : "earlier") +
+                                 ", but no edge fixes their order; " + Op(path.to) +
+                                 " must come after " + Op(path.from));
   }
 
   const Graph& graph_;

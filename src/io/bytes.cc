@@ -1,4 +1,6 @@
-// Sizes as people write them, and hashes of files.
+// Sizes as people write them.
+
+#include "berth/bytes.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +14,6 @@
 #include <utility>
 
 #include "base/arithmetic.h"
-#include "berth/io.h"
 
 namespace berth {
 namespace {
@@ -61,7 +62,7 @@ std::optional<Bytes> BytesOfUnit(std::string_view name) {
   return std::nullopt;
 }
 
-// Takes the digits that `text` begins with; none read as zero.
+// Takes the digits at the beginning of `text`; no digits read as zero.
 std::optional<Bytes> TakeNumber(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && IsDigit(text[length])) ++length;
@@ -91,7 +92,7 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
     std::size_t length = 0;
     while (length < text.size() && IsDigit(text[length])) ++length;
     if (length == 0) return std::nullopt;
-    // No fraction of a unit that is a whole number of bytes and has more digits than this matters.
+    // 18 digits fit in 64 bits. Longer fractions, of bytes in TiB and above, are not accepted.
     const std::string digits = WithoutTrailingZeros(std::string(text.substr(0, length)));
     if (digits.size() > 18) return std::nullopt;
     std::string_view rest = digits;
@@ -143,17 +144,6 @@ std::string FormatBytes(Bytes bytes) {
     return sign + std::to_string(rounded / scale) + fraction + " " +
            std::string(kBinaryUnits[u].name);
   }
-}
-
-std::string HashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3u;
-  }
-  std::string digits(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) digits[i] = "0123456789abcdef"[hash & 15];
-  return "fnv1a64:" + digits;
 }
 
 }  // namespace berth

@@ -1,8 +1,10 @@
 // Files as a whole.
 //
-// A regular file is replaced by renaming a finished one to it: whoever reads it meanwhile, or after
-// we were killed, finds the old text or the new. There is no fsync: a loss of power may lose a
-// plan.
+// A regular file is replaced by renaming a finished one to it, so a program that reads it at the same
+// time, or after this one was killed, finds the old text or the new. There is no fsync: a loss of
+// power may lose a plan.
+
+#include "berth/file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,13 +19,14 @@
 #include <system_error>
 #include <utility>
 
-#include "berth/io.h"
-#include "io/source.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/try.h"
 
 namespace berth {
 namespace {
 
-// `target` is a path or what stands for one; `error` is what errno said.
+// `target` is a path or "standard output"; `error` is a value of errno.
 tl::unexpected<Error> IoFailure(std::string_view target, std::string_view deed, int error) {
   return Fail(ErrorCode::kIo, internal::Printable(target) + ": cannot be " + std::string(deed) +
                                   ": " + std::generic_category().message(error));
@@ -38,7 +41,7 @@ class Descriptor {
     if (value_ >= 0) close(value_);
   }
   [[nodiscard]] int value() const { return value_; }
-  // What the operating system has put off may fail here.
+  // A write that the operating system has put off may fail here.
   [[nodiscard]] bool Close() {
     const int value = value_;
     value_ = -1;
@@ -66,7 +69,7 @@ bool WriteAll(int descriptor, Pieces pieces) {
 }
 
 Result<void> WriteToStandardOutput(Pieces pieces) {
-  // Through the stream, so that what was printed before comes before.
+  // Through the stream, so that the text follows everything printed before.
   for (const std::string_view text : pieces) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
       return IoFailure("standard output", "written", errno);
@@ -76,7 +79,7 @@ Result<void> WriteToStandardOutput(Pieces pieces) {
   return {};
 }
 
-// Links, pipes and devices: what is there stays, and gets the text.
+// Links, pipes and devices: they are kept, and the text is written into them.
 Result<void> WriteInPlace(const std::string& path, std::string_view text) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.value() < 0 || !WriteAll(file.value(), Pieces(&text, 1)) || !file.Close()) {
@@ -85,8 +88,8 @@ Result<void> WriteInPlace(const std::string& path, std::string_view text) {
   return {};
 }
 
-// Beside `path`, so that it can be renamed to it; of a length of its own, as `path` may have the
-// longest name possible.
+// In the folder of `path`, so that it can be renamed to it. The name does not contain that of `path`,
+// which may be as long as names can be.
 std::string TemporaryPath(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return path.substr(0, path.rfind('/') + 1) + ".berth-" + std::to_string(getpid()) + "-" +
@@ -125,7 +128,7 @@ Result<std::string> ReadFile(const std::string& path) {
   };
   if (file.value() < 0) return failure(errno);
 
-  // Most files say how long they are; one byte more finds the end without growing.
+  // The length of a regular file is known; with one byte more, the end is found without growing.
   struct stat status {};
   std::string text;
   if (fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode)) {
@@ -160,9 +163,7 @@ Result<FileView> FileView::Open(const std::string& path) {
       return view;
     }
   }
-  Result<std::string> text = ReadFile(path);
-  if (!text) return tl::unexpected(text.error());
-  view.read_ = *std::move(text);
+  view.read_ = BERTH_TRY(ReadFile(path));
   return view;
 }
 
@@ -176,7 +177,7 @@ FileView& FileView::operator=(FileView&& other) noexcept {
 }
 
 FileView::~FileView() {
-  // Mapped from its beginning; the page is not ours to write, munmap() takes no const pointer.
+  // The view begins where the mapping does. munmap() takes no pointer to const.
   if (mapped_.data() != nullptr) munmap(const_cast<char*>(mapped_.data()), mapped_.size());
 }
 
@@ -185,7 +186,7 @@ Result<void> WriteFile(const std::string& path, std::string_view text) {
 }
 
 Result<void> WriteFile(const std::string& path, std::span<const std::string_view> pieces) {
-  // /dev/stdout by its name: opened anew, a file behind it would be overwritten from its start.
+  // Opening /dev/stdout by its name would overwrite a file behind it from its start.
   if (path == "-" || path == "/dev/stdout") return WriteToStandardOutput(pieces);
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
@@ -194,10 +195,12 @@ Result<void> WriteFile(const std::string& path, std::span<const std::string_view
   }
   if (S_ISDIR(status.st_mode)) return IoFailure(path, "written", EISDIR);
   if (S_ISREG(status.st_mode)) return Replace(path, pieces, &status);
-  // A link may lead to the very file that the pieces are views of.
+  // The link may lead to the file that the pieces are views of.
   std::string text;
   for (const std::string_view piece : pieces) text += piece;
   return WriteInPlace(path, text);
 }
+
+std::string HashOf(std::string_view text) { return "fnv1a64:" + internal::Fnv1aDigits(text); }
 
 }  // namespace berth

@@ -13,11 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/source.h"
 #include "base/text.h"
-#include "berth/io.h"
+#include "base/try.h"
+#include "berth/graph_io.h"
 #include "io/json.h"
 #include "io/plan_json.h"
-#include "io/source.h"
 
 namespace berth {
 namespace internal {
@@ -29,25 +30,21 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "berth-graph";
 constexpr int kFormatVersion = 1;
 
-// Reads one file. Each function fails with the sentence that says what is wrong; where it is, an
-// operator or a tensor by number and name, is kept in where_.
+// Reads one file. A function that fails has put the fault into fault_; where_ and subject_ say which
+// operator or tensor it is in.
 class GraphReader {
  public:
   explicit GraphReader(const Source& source) : source_(source) {}
 
   Result<Graph> Read() {
-    auto parsed = ParseJson(source_);
-    if (!parsed) return tl::unexpected(parsed.error());
-    const Value& file = *parsed;
+    const Value file = BERTH_TRY(ParseJson(source_));
     if (!file.is_object()) {
       return source_.FailAsWhole("not a graph: " + Shown(&file) + " where an object should be");
     }
     if (!ReadHead(file) || !ReadTensors(file) || !ReadOperators(file)) {
-      return source_.FailAsWhole(where_.empty() ? fault_ : where_ + ": " + fault_);
+      return source_.FailWith({ErrorCode::kParse, where_ + fault_, subject_});
     }
-    if (auto valid = Validate(graph_); !valid) {
-      return source_.FailAsWhole(valid.error().message, valid.error().code);
-    }
+    if (auto valid = Validate(graph_); !valid) return source_.FailWith(valid.error());
     return std::move(graph_);
   }
 
@@ -84,25 +81,25 @@ class GraphReader {
     if (list == nullptr || !list->is_array()) return Mistyped("tensors", list, "a list");
     graph_.tensors.resize(list->size());
     for (std::size_t t = 0; t < list->size(); ++t) {
-      Enter("tensor", t, (*list)[t]);
+      Enter("tensor", Subject::OfTensor(t), (*list)[t]);
       if (!ReadTensor((*list)[t], t)) return false;
     }
     // Bases may come after their views.
     for (std::size_t t = 0; t < list->size(); ++t) {
       const Value* const alias = Member((*list)[t], "alias_of");
       if (alias == nullptr || alias->is_null()) continue;
-      Enter("tensor", t, (*list)[t]);
+      Enter("tensor", Subject::OfTensor(t), (*list)[t]);
       TensorIndex base = 0;
       if (!FindTensor("alias_of", *alias, base)) return false;
       Tensor& tensor = graph_.tensors[t];
       tensor.alias_of = base;
-      // Files without a version give what a view would be as a copy: one that repeats its base is
-      // larger than that, but has no more bytes.
+      // Files without a version state the bytes of a copy of the view: of a view that repeats its
+      // base, they are more than those of the base.
       if (!has_format_ && tensor.bytes > graph_.tensors[base].bytes) {
         tensor.bytes = graph_.tensors[base].bytes;
       }
     }
-    where_.clear();
+    Leave();
     return true;
   }
 
@@ -172,10 +169,10 @@ class GraphReader {
     if (list == nullptr || !list->is_array()) return Mistyped("nodes", list, "a list");
     graph_.operators.resize(list->size());
     for (std::size_t v = 0; v < list->size(); ++v) {
-      Enter("node", v, (*list)[v]);
+      Enter("node", Subject::OfOperator(v), (*list)[v]);
       if (!ReadOperator((*list)[v], graph_.operators[v])) return false;
     }
-    where_.clear();
+    Leave();
     return true;
   }
 
@@ -285,8 +282,8 @@ class GraphReader {
     return true;
   }
 
-  // A mistyped key would change what the graph means. Files without a version are not ours to
-  // judge.
+  // A mistyped key would change what the graph means. Files without a version come from elsewhere
+  // and may have keys of their own.
   bool CheckKeys(const Value& object, std::initializer_list<std::string_view> known) {
     if (!has_format_) return true;
     for (const auto& [key, value] : object.items()) {
@@ -297,20 +294,27 @@ class GraphReader {
     return true;
   }
 
-  void Enter(const char* what, std::size_t number, const Value& object) {
-    where_ = what + (" number " + std::to_string(number));
+  void Enter(const char* what, Subject subject, const Value& object) {
+    subject_ = subject;
+    where_ = what + (" number " + std::to_string(subject.index));
     const Value* const name = Member(object, "name");
     if (name != nullptr && name->is_string()) {
       where_ += ", " + Quoted(name->get_ref<const std::string&>());
     }
+    where_ += ": ";
+  }
+  void Leave() {
+    subject_ = {};
+    where_.clear();
   }
 
   const Source& source_;
   Graph graph_;
   bool has_format_ = false;
   std::unordered_map<std::int64_t, TensorIndex> tensors_;  // By their ids in the file.
-  std::string where_;
-  std::string fault_;
+  Subject subject_;
+  std::string where_;  // `tensor number 3, "conv": `, or empty.
+  std::string fault_;  // One sentence.
 };
 
 Json TensorJson(const Tensor& tensor, TensorIndex t) {
@@ -341,7 +345,7 @@ Json OperatorJson(const Operator& op) {
   return json;
 }
 
-// A list with one item a line.
+// A list with one item on each line.
 template <typename Items, typename ToJson>
 std::string Lines(const Items& items, ToJson to_json) {
   if (items.empty()) return "[]";
@@ -394,13 +398,10 @@ Result<Graph> ReadGraphJson(std::string_view text, std::string_view name) {
 Result<Order> ReadOrder(std::string_view text, std::string_view name, const Graph& graph,
                         bool validate) {
   const internal::Source source(text, name);
-  const auto parsed = internal::ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  auto order = internal::OrderFrom(source, *parsed, graph);
-  if (!order || !validate) return order;
-  if (auto valid = ValidateOrder(graph, *order); !valid) {
-    return source.FailAsWhole(valid.error().message, valid.error().code);
-  }
+  const nlohmann::json json = BERTH_TRY(internal::ParseJson(source));
+  Order order = BERTH_TRY(internal::OrderFrom(source, json, graph));
+  if (!validate) return order;
+  if (auto valid = ValidateOrder(graph, order); !valid) return source.FailWith(valid.error());
   return order;
 }
 

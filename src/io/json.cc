@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/try.h"
 
 namespace berth::internal {
 namespace {
 
-// Finds what is wrong with a text in JSON before it becomes a tree: also a key that comes twice in
-// an object, of which a tree would silently keep the last. (A parser callback could do so on the
-// way to the tree, but makes nlohmann's parser look through the whole list after each element.)
+// Finds faults in a text in JSON before it becomes a tree, including a key that comes twice in an
+// object, of which a tree would silently keep the last. (A parser callback could find them while
+// the tree is built, but makes nlohmann's parser look through the whole list after each element.)
 class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonChecker(const Source& source) : source_(source) {}
@@ -70,7 +71,7 @@ class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Result<nlohmann::json> ParseJson(const Source& source) {
-  if (auto checked = JsonChecker(source).Check(); !checked) return tl::unexpected(checked.error());
+  BERTH_TRY(JsonChecker(source).Check());
   return nlohmann::json::parse(source.text());
 }
 

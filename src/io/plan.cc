@@ -1,4 +1,4 @@
-// Writes plans (docs/formats/plan.md).
+// Writes plans (docs/formats/plan.md): one format, whatever made the plan.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "berth/io.h"
+#include "berth/plan_io.h"
+#include "berth/schedule.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 
@@ -18,134 +19,118 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json PlacementOf(const Buffer& buffer, Bytes offset) {
-  return {{"id", buffer.id},
-          {"start", buffer.start},
-          {"end", buffer.end},
-          {"size", buffer.size},
-          {"offset", offset}};
-}
-
-Json OptionsOf(const Provenance& provenance) {
+// Every option by name, but `threads`: the same plan gives the same bytes.
+Json PlaceOptionsOf(const Provenance& provenance) {
   Json options = Json::object();
   for (const OptionInfo& option : Options()) {
-    if (option.name == "threads") continue;  // The same plan gives the same bytes.
-    const auto value = GetOption(provenance.options, option.name);
+    if (option.name == "threads") continue;
+    const auto value = GetOption(provenance.options.place, option.name);
     BERTH_CHECK(value.has_value());
-    const bool other = option.name == "algorithm" && !provenance.solver.empty();
-    options[std::string(option.name)] = other ? provenance.solver : *value;
+    const bool other = option.name == "algorithm" && !provenance.method.empty();
+    options[std::string(option.name)] = other ? provenance.method : *value;
+  }
+  return options;
+}
+
+Json ScheduleOptionsOf(const Provenance& provenance) {
+  Json options = Json::object();
+  for (const OptionInfo& option : ScheduleOptionTable()) {
+    const auto value = GetOption(provenance.options.schedule, option.name);
+    BERTH_CHECK(value.has_value());
+    options[std::string(option.name)] = *value;
   }
   return options;
 }
 
 Json OrNull(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
 
-Json HeadOf(const Problem& problem, const PlaceAnswer& answer, const Provenance& provenance) {
-  return {
-      {"format", kPlanFormat},
-      {"format_version", kPlanFormatVersion},
-      {"berth_version", provenance.version},
-      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-      {"options", OptionsOf(provenance)},
-      {"node_limit", OrNull(provenance.node_limit)},
-      {"outcome", ToString(answer.outcome)},
-      {"stopped", ToString(answer.stopped)},
-      {"algorithm", answer.algorithm},
-      {"capacity", OrNull(problem.capacity)},
-      {"height", answer.best ? Json(answer.best->height) : Json()},
-      {"lower_bound", answer.lower_bound},
-      {"nodes", answer.nodes},
-  };
+Json SearchOf(const SearchReport& search) {
+  if (search.algorithm.empty() && search.nodes == 0) return nullptr;
+  return {{"outcome", ToString(search.outcome)},
+          {"stopped", ToString(search.stopped)},
+          {"algorithm", search.algorithm},
+          {"nodes", search.nodes}};
 }
 
-Json HeadOf(const Graph& graph, const PlanAnswer& plan, const Provenance& provenance) {
-  Json schedule_options = Json::object();
-  for (const OptionInfo& option : ScheduleOptionTable()) {
-    const auto value = GetOption(provenance.schedule, option.name);
-    BERTH_CHECK(value.has_value());
-    schedule_options[std::string(option.name)] = *value;
-  }
-  const Counting& counting = provenance.schedule.counting;
-  return {
-      {"format", kPlanFormat},
-      {"format_version", kPlanFormatVersion},
-      {"berth_version", provenance.version},
-      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-      {"graph", graph.name},
-      {"count", {{"inputs", counting.inputs}, {"parameters", counting.parameters}}},
-      {"in_place", provenance.in_place},
-      {"options", OptionsOf(provenance)},
-      {"schedule_options", std::move(schedule_options)},
-      {"node_limit", OrNull(provenance.node_limit)},
-      {"outcome", ToString(plan.outcome)},
-      {"stopped", ToString(plan.place.stopped)},
-      {"algorithm", plan.place.algorithm},
-      {"capacity", OrNull(plan.liveness.problem.capacity)},
-      {"height", OrNull(plan.arena())},
-      {"lower_bound", plan.lower_bound},
-      {"nodes", plan.place.nodes},
-      {"program_order_peak", plan.program_order_peak},
-      {"peak", plan.schedule.peak},
-      {"schedule_outcome", ToString(plan.schedule.outcome)},
-      {"schedule_stopped", ToString(plan.schedule.stopped)},
-      {"schedule_algorithm", plan.schedule.algorithm},
-      {"schedule_nodes", plan.schedule.nodes},
-      {"order_lower_bound", plan.place.lower_bound},
-  };
+Json TrafficOf(const Traffic& traffic) {
+  return {{"avoidable", traffic.avoidable()},
+          {"spilled", traffic.spilled},
+          {"retrieved", traffic.retrieved},
+          {"compulsory_in", traffic.compulsory_in},
+          {"compulsory_out", traffic.compulsory_out}};
 }
 
-Json HeadOf(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
-            const Provenance& provenance) {
-  const Counting& counting = provenance.schedule.counting;
-  Json least = {{"bytes", answer.least.bytes}, {"operator", nullptr}};
-  if (!graph.operators.empty()) least["operator"] = graph.operators[answer.least.op].name;
-  Json head = {
-      {"format", kSpillPlanFormat},
-      {"format_version", kPlanFormatVersion},
-      {"berth_version", provenance.version},
-      {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}},
-      {"count", {{"inputs", counting.inputs}, {"parameters", counting.parameters}}},
-      {"in_place", provenance.in_place},
-      {"fixed_order", provenance.fixed_order},
-      {"options", OptionsOf(provenance)},
-      {"node_limit", OrNull(provenance.node_limit)},
-      {"outcome", ToString(answer.outcome)},
-      {"stopped", ToString(answer.stopped)},
-      {"capacity", capacity},
-      {"height", nullptr},
-      {"lower_bound", answer.lower_bound},
-      {"without_addresses", answer.without_addresses},
-      {"least_memory", std::move(least)},
-      {"nodes", answer.nodes},
-      {"traffic", nullptr},
-  };
-  if (answer.best) {
-    const Traffic& traffic = answer.best->traffic;
-    head["height"] = answer.best->height;
-    head["traffic"] = {{"avoidable", traffic.avoidable()},
-                       {"spilled", traffic.spilled},
-                       {"retrieved", traffic.retrieved},
-                       {"compulsory_in", traffic.compulsory_in},
-                       {"compulsory_out", traffic.compulsory_out}};
+void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
+  const Counting& counting = provenance.options.schedule.counting;
+  head["graph"] = graph.name;
+  head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
+  head["in_place"] = provenance.in_place;
+}
+
+void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
+  head["fixed_order"] = answer.fixed_order;
+  head["traffic_bound"] = answer.traffic_bound;
+  head["traffic_by_sum"] = answer.traffic_by_sum;
+  const bool any = !graph.operators.empty();
+  head["least_memory"] = {{"bytes", answer.least.bytes},
+                          {"operator", any ? Json(graph.operators[answer.least.op].name) : Json()}};
+  const bool planned = answer.best && answer.best->addressed;
+  head["traffic"] = planned ? TrafficOf(answer.best->traffic) : Json();
+}
+
+}  // namespace
+
+nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
+                                const Provenance& provenance) {
+  const Graph* const graph = subject.graph();
+  const bool addressed = answer.best && answer.best->addressed;
+  Json head = {{"format", kPlanFormat},
+               {"format_version", kPlanFormatVersion},
+               {"berth_version", provenance.version},
+               {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}}};
+  if (graph != nullptr) AddGraph(*graph, provenance, head);
+  head["options"] = PlaceOptionsOf(provenance);
+  if (graph != nullptr) head["schedule_options"] = ScheduleOptionsOf(provenance);
+  head["node_limit"] = OrNull(provenance.node_limit);
+  head["outcome"] = ToString(answer.outcome);
+  head["stopped"] = ToString(answer.stopped);
+  head["capacity"] = OrNull(answer.capacity);
+  head["height"] = addressed ? Json(answer.best->height()) : Json();
+  head["height_bound"] = answer.height_bound;
+  head["peak"] = answer.best ? Json(answer.best->peak()) : Json();
+  if (graph != nullptr) {
+    head["peak_bound"] = answer.peak_bound;
+    head["program_order_peak"] = answer.program_order_peak;
+    head["placement_bound"] = answer.placement_bound;
+    head["spills"] = answer.spills;
+    if (answer.spills) AddSpills(*graph, answer, head);
+    head["scheduling"] = SearchOf(answer.scheduling);
+    head["spilling"] = SearchOf(answer.spilling);
   }
+  head["placing"] = SearchOf(answer.placing);
   return head;
 }
 
-Json ResidencyOf(const Graph& graph, const Residency& residency) {
-  const Tensor& tensor = graph.tensors[residency.tensor];
-  return {{"tensor", tensor.name},
-          {"start", residency.start},
-          {"end", residency.end},
-          {"offset", residency.offset},
-          {"bytes", tensor.bytes},
-          {"comes_in", residency.comes_in},
-          {"written_out", residency.written_out}};
-}
+namespace {
 
 Json OrderOf(const Graph& graph, const Order& order) {
   Json names = Json::array();
   for (const OperatorIndex v : order) names.push_back(graph.operators[v].name);
   return names;
+}
+
+Json ResidencyOf(const PlanSubject& subject, const Residency& residency, std::size_t memories) {
+  const Graph* const graph = subject.graph();
+  const std::size_t t = residency.tensor;
+  Json json = {{"id", graph ? graph->tensors[t].name : subject.table()->buffers[t].id},
+               {"start", residency.start},
+               {"end", residency.end},
+               {"size", graph ? graph->tensors[t].bytes : subject.table()->buffers[t].size},
+               {"offset", residency.offset}};
+  if (memories > 1) json["memory"] = residency.memory;
+  if (residency.comes_in) json["comes_in"] = true;
+  if (residency.written_out) json["written_out"] = true;
+  return json;
 }
 
 // The beginning of a plan: a field a line.
@@ -157,65 +142,36 @@ std::string Fields(const Json& fields) {
   return out;
 }
 
-// The end of a plan: a list with an item a line, as plans are compared with line-based tools.
-template <typename ToJson>
-std::string LastField(const char* key, std::size_t count, ToJson to_json) {
-  std::string out = "  " + Line(key) + ": [";
-  for (std::size_t i = 0; i < count; ++i) {
-    out += (i == 0 ? "\n    " : ",\n    ") + Line(to_json(i));
+// The end of a plan: an item a line, as plans are compared with line-based tools.
+std::string Residencies(const PlanSubject& subject, const PlanAnswer& answer) {
+  std::string out = "  \"residencies\": ";
+  if (!answer.best || !answer.best->addressed) return out + "null\n}\n";
+  const MemoryPlan& plan = *answer.best;
+  out += "[";
+  const char* separator = "\n    ";
+  for (const Residency& residency : plan.residencies) {
+    out += separator + Line(ResidencyOf(subject, residency, plan.memories.size()));
+    separator = ",\n    ";
   }
-  return out + (count == 0 ? "]\n}\n" : "\n  ]\n}\n");
-}
-
-std::string Placements(const Problem& problem, const PlaceAnswer& answer) {
-  if (!answer.best) return "  \"placements\": null\n}\n";
-  BERTH_CHECK(answer.best->offsets.size() == problem.buffers.size());
-  return LastField("placements", problem.buffers.size(), [&](std::size_t b) {
-    return PlacementOf(problem.buffers[b], answer.best->offsets[b]);
-  });
+  return out + (plan.residencies.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
 }  // namespace
 }  // namespace internal
 
-std::string WritePlanJson(const Problem& problem, const PlaceAnswer& answer,
-                          const Provenance& provenance) {
-  return internal::Fields(internal::HeadOf(problem, answer, provenance)) +
-         internal::Placements(problem, answer);
+Problem PlanSubject::Buffers(const MemoryPlan& plan, std::optional<Bytes> capacity) const {
+  Problem problem = table_ != nullptr ? *table_ : ProblemOf(*graph_, plan);
+  problem.capacity = capacity;
+  return problem;
 }
 
-std::string WritePlanJson(const Graph& graph, const PlanAnswer& plan,
+std::string WritePlanJson(const PlanSubject& subject, const PlanAnswer& answer,
                           const Provenance& provenance) {
-  internal::Json fields = internal::HeadOf(graph, plan, provenance);
-  fields["order"] = internal::OrderOf(graph, plan.schedule.order);
-  return internal::Fields(fields) + internal::Placements(plan.liveness.problem, plan.place);
-}
-
-std::string WritePlanJson(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
-                          const Provenance& provenance) {
-  internal::Json fields = internal::HeadOf(graph, answer, capacity, provenance);
-  if (!answer.best) return internal::Fields(fields) + "  \"residencies\": null\n}\n";
-  const std::vector<Residency>& residencies = answer.best->residencies;
-  fields["order"] = internal::OrderOf(graph, answer.best->order);
-  return internal::Fields(fields) +
-         internal::LastField("residencies", residencies.size(), [&](std::size_t i) {
-           return internal::ResidencyOf(graph, residencies[i]);
-         });
-}
-
-std::string WritePlanHead(const Problem& problem, const PlaceAnswer& answer,
-                          const Provenance& provenance) {
-  return internal::Line(internal::HeadOf(problem, answer, provenance));
-}
-
-std::string WritePlanHead(const Graph& graph, const PlanAnswer& plan,
-                          const Provenance& provenance) {
-  return internal::Line(internal::HeadOf(graph, plan, provenance));
-}
-
-std::string WritePlanHead(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
-                          const Provenance& provenance) {
-  return internal::Line(internal::HeadOf(graph, answer, capacity, provenance));
+  internal::Json fields = internal::PlanHead(subject, answer, provenance);
+  if (subject.graph() != nullptr && answer.best) {
+    fields["order"] = internal::OrderOf(*subject.graph(), answer.best->order);
+  }
+  return internal::Fields(fields) + internal::Residencies(subject, answer);
 }
 
 }  // namespace berth

@@ -1,20 +1,25 @@
-// io/plan_json.h -- what those who write plans and those who read them share
-// (docs/formats/plan.md).
+// io/plan_json.h -- what writing plans and reading them share (docs/formats/plan.md).
 #ifndef BERTH_IO_PLAN_JSON_H_
 #define BERTH_IO_PLAN_JSON_H_
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "berth/graph.h"
+#include "base/source.h"
+#include "berth/plan_io.h"
 #include "berth/result.h"
-#include "io/source.h"
 
 namespace berth::internal {
 
 inline constexpr std::string_view kPlanFormat = "berth-plan";
-inline constexpr std::string_view kSpillPlanFormat = "berth-spill-plan";
-inline constexpr int kPlanFormatVersion = 1;  // Of both.
+inline constexpr int kPlanFormatVersion = 2;
+// Until version 1 there was a format of its own for plans with spills.
+inline constexpr std::string_view kOldSpillPlanFormat = "berth-spill-plan";
+inline constexpr int kOldPlanFormatVersion = 1;
+
+// All of a plan's file but its order and its residencies: what pages show of it too.
+[[nodiscard]] nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
+                                              const Provenance& provenance);
 
 // The list of operators that `json` is, or has at "order", as ReadOrder() reads it; not validated.
 [[nodiscard]] Result<Order> OrderFrom(const Source& source, const nlohmann::json& json,

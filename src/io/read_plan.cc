@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/source.h"
+#include "base/try.h"
 #include "berth/io.h"
+#include "graph/plan.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 #include "io/rows.h"
-#include "io/source.h"
 
 namespace berth {
 namespace internal {
@@ -77,7 +79,7 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
     const auto more = rows.Next();
     if (!more) return tl::unexpected(more.error());
     if (!*more) return collector.Finish();
-    const Field& field = rows.FieldOf(Column::kOffset);
+    const CsvField& field = rows.FieldOf(Column::kOffset);
     const std::string_view id = rows.FieldOf(Column::kId).value;
     if (field.value.empty() || field.value == "-1") {
       return source.FailAt(field.position, "buffer " + Quoted(id) + " has no offset",
@@ -93,82 +95,83 @@ Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& p
   }
 }
 
-bool IsSpillPlan(const nlohmann::json& json) {
-  const nlohmann::json* const format = Member(json, "format");
-  return format != nullptr && *format == kSpillPlanFormat;
-}
+// Where a plan in JSON lists its residencies, and under which keys, by format and version.
+struct PlanList {
+  const nlohmann::json* list = nullptr;
+  const char* id = "id";
+  const char* size = "size";
+  bool lifetimes = true;  // Start, end and size mean what they say for a graph.
+  bool spills = false;
+  bool old = false;
 
-Result<void> CheckVersion(const Source& source, const nlohmann::json& plan) {
+  // "residency number 3".
+  [[nodiscard]] std::string Number(std::size_t i) const {
+    return (lifetimes ? "residency number " : "placement number ") + std::to_string(i + 1);
+  }
+};
+
+Result<PlanList> ListOf(const Source& source, const nlohmann::json& plan) {
+  const nlohmann::json* const format = Member(plan, "format");
+  const bool old_spills = format != nullptr && *format == kOldSpillPlanFormat;
+  if (!old_spills && (format == nullptr || *format != kPlanFormat)) {
+    return source.FailAsWhole("not a plan: \"format\" is " + Shown(format) +
+                              " where it should be \"berth-plan\"");
+  }
   const nlohmann::json* const version = Member(plan, "format_version");
-  if (version != nullptr && *version == kPlanFormatVersion) return {};
-  return source.FailAsWhole("\"format_version\" is " + Shown(version) +
-                            ", but this reader knows version 1 alone");
-}
-
-// The list at `key`: of a plan that was found.
-Result<const nlohmann::json*> ListOf(const Source& source, const nlohmann::json& plan,
-                                     const char* key) {
-  const nlohmann::json* const list = Member(plan, key);
-  if (list != nullptr && list->is_array()) return list;
-  if (list != nullptr && list->is_null()) {
+  PlanList found;
+  found.old = version != nullptr && *version == kOldPlanFormatVersion;
+  if (!found.old && (version == nullptr || *version != kPlanFormatVersion || old_spills)) {
+    return source.FailAsWhole("\"format_version\" is " + Shown(version) +
+                              ", but this reader knows versions 1 and 2");
+  }
+  if (old_spills) {
+    found.id = "tensor";
+    found.size = "bytes";
+  }
+  found.lifetimes = !found.old || old_spills;
+  const nlohmann::json* const spills = Member(plan, "spills");
+  found.spills = old_spills || (spills != nullptr && *spills == true);
+  const char* const key = found.lifetimes ? "residencies" : "placements";
+  found.list = Member(plan, key);
+  if (found.list != nullptr && found.list->is_array()) return found;
+  if (found.list != nullptr && found.list->is_null()) {
     return source.FailAsWhole("the search that wrote this found no plan", ErrorCode::kInvalidPlan);
   }
-  return source.FailAsWhole("\"" + std::string(key) + "\" is " + Shown(list) +
+  return source.FailAsWhole("\"" + std::string(key) + "\" is " + Shown(found.list) +
                             " where it should be a list");
 }
 
-// The placements of a plan in JSON, which has been parsed.
-Result<const nlohmann::json*> PlacementsOf(const Source& source, const nlohmann::json& plan) {
-  using Value = const nlohmann::json;
-  Value* const format = Member(plan, "format");
-  if (IsSpillPlan(plan)) {
-    return source.FailAsWhole("a plan with spills, which is one for a graph, not for a table");
-  }
-  if (format == nullptr || *format != kPlanFormat) {
-    return source.FailAsWhole("not a plan: \"format\" is " + Shown(format) +
-                              " where it should be \"berth-plan\" or \"berth-spill-plan\"");
-  }
-  if (auto known = CheckVersion(source, plan); !known) return tl::unexpected(known.error());
-  return ListOf(source, plan, "placements");
-}
-
-// The stays in memory of a plan with spills, likewise.
-Result<const nlohmann::json*> ResidenciesOf(const Source& source, const nlohmann::json& plan) {
-  if (auto known = CheckVersion(source, plan); !known) return tl::unexpected(known.error());
-  return ListOf(source, plan, "residencies");
+// The id of residency number `i`.
+Result<std::string> IdOf(const Source& source, const PlanList& list, std::size_t i) {
+  const nlohmann::json& residency = (*list.list)[i];
+  const nlohmann::json* const id = Member(residency, list.id);
+  if (id != nullptr && id->is_string()) return id->get<std::string>();
+  return source.FailAsWhole(list.Number(i) + " is " + Shown(&residency) +
+                            " where it should be an object with an \"" + list.id +
+                            "\" that is text");
 }
 
 Result<std::vector<Bytes>> ReadOffsetsJson(const Source& source, const Problem& problem) {
-  const auto parsed = ParseJson(source);
-  if (!parsed) return tl::unexpected(parsed.error());
-  using Value = const nlohmann::json;
-  const auto found = PlacementsOf(source, *parsed);
-  if (!found) return tl::unexpected(found.error());
-  Value* const placements = *found;
-
+  const auto parsed = BERTH_TRY(ParseJson(source));
+  const PlanList list = BERTH_TRY(ListOf(source, parsed));
+  if (list.spills) {
+    return source.FailAsWhole("a plan with spills, which is one for a graph, not for a table");
+  }
   OffsetCollector collector(source, problem);
-  for (std::size_t i = 0; i < placements->size(); ++i) {
-    Value& placement = (*placements)[i];
-    const std::string number = "placement number " + std::to_string(i + 1);
-    Value* const id = Member(placement, "id");
-    if (id == nullptr || !id->is_string()) {
-      return source.FailAsWhole(number + " is " + Shown(&placement) +
-                                " where it should be an object with an \"id\" that is text");
-    }
-    Value* const offset = Member(placement, "offset");
+  for (std::size_t i = 0; i < list.list->size(); ++i) {
+    const std::string id = BERTH_TRY(IdOf(source, list, i));
+    const nlohmann::json* const offset = Member((*list.list)[i], "offset");
     if (offset == nullptr || !IsInt64(*offset)) {
-      return source.FailAsWhole(number + ": the offset of buffer " +
-                                Quoted(id->get_ref<const std::string&>()) + " is " + Shown(offset) +
-                                " where it should be a 64-bit integer");
+      return source.FailAsWhole(list.Number(i) + ": the offset of buffer " + Quoted(id) + " is " +
+                                Shown(offset) + " where it should be a 64-bit integer");
     }
-    const auto fault =
-        collector.Add(id->get_ref<const std::string&>(), offset->get<std::int64_t>());
-    if (fault) return source.FailAsWhole(number + ": " + *fault, ErrorCode::kInvalidPlan);
+    const auto fault = collector.Add(id, offset->get<std::int64_t>());
+    if (fault) return source.FailAsWhole(list.Number(i) + ": " + *fault, ErrorCode::kInvalidPlan);
   }
   return collector.Finish();
 }
 
-// The integer at `key` of a placement or a plan; nothing, with `fault` set, where it is none.
+// The integer at `key` of a residency or a plan; nothing, with `fault` set, where it is none.
 std::optional<std::int64_t> IntegerAt(const nlohmann::json& object, const char* key,
                                       std::string& fault) {
   const nlohmann::json* const value = Member(object, key);
@@ -186,6 +189,54 @@ std::optional<std::int64_t> NumberAt(const nlohmann::json& object, const char* k
   fault = std::string("\"") + key + "\" is " + std::to_string(*number) +
           " where it should be from 0 to 2^60";
   return std::nullopt;
+}
+
+// A residency as a file states it.
+struct Record {
+  std::string id;
+  Bytes size = 0;
+  Residency residency;  // But for its tensor.
+};
+
+// All residencies of `list`; with the old format's placements any integers, as tables may begin at
+// negative steps.
+Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& list,
+                                        bool of_graph) {
+  std::vector<Record> records;
+  records.reserve(list.list->size());
+  std::string fault;
+  for (std::size_t i = 0; i < list.list->size(); ++i) {
+    const nlohmann::json& one = (*list.list)[i];
+    Record& record = records.emplace_back();
+    record.id = BERTH_TRY(IdOf(source, list, i));
+    Residency& residency = record.residency;
+    for (const auto& [key, value] :
+         std::initializer_list<std::pair<const char*, std::int64_t*>>{{"start", &residency.start},
+                                                                      {"end", &residency.end},
+                                                                      {"offset", &residency.offset},
+                                                                      {list.size, &record.size}}) {
+      const auto number =
+          of_graph ? NumberAt(one, key, fault) : IntegerAt(one, key, fault);
+      if (!number) return source.FailAsWhole(list.Number(i) + ": " + fault);
+      *value = *number;
+    }
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, bool*>>{
+             {"comes_in", &residency.comes_in}, {"written_out", &residency.written_out}}) {
+      const nlohmann::json* const flag = Member(one, key);
+      if (flag == nullptr) continue;
+      if (!flag->is_boolean()) {
+        return source.FailAsWhole(list.Number(i) + ": \"" + key + "\" is " + Shown(flag) +
+                                  " where it should be true or false");
+      }
+      *value = flag->get<bool>();
+    }
+    const nlohmann::json* const memory = Member(one, "memory");
+    if (memory != nullptr && *memory != 0) {
+      return source.FailAsWhole(list.Number(i) + ": \"memory\" is " + Shown(memory) +
+                                ", but this reader knows plans of one memory alone");
+    }
+  }
+  return records;
 }
 
 // Text at `key`, or of the object at `key` what is called `inner`; empty where there is none.
@@ -238,187 +289,195 @@ Result<void> ReadOrder(const Source& source, const nlohmann::json& json, PlanFil
   return {};
 }
 
+// The ids of records that are buffers: "x#1", "x#2" where a tensor has several residencies.
+void AddBuffers(const std::vector<Record>& records, PlanFile& plan) {
+  std::unordered_map<std::string_view, int> count;
+  for (const Record& record : records) ++count[record.id];
+  std::unordered_map<std::string_view, int> number;
+  for (const Record& record : records) {
+    std::string id = record.id;
+    if (count[record.id] > 1) {
+      id += "#" + std::to_string(++number[record.id]);
+      while (count.count(id) != 0) id += "#";
+    }
+    plan.problem.buffers.push_back(
+        {std::move(id), record.residency.start, record.residency.end, record.size});
+    plan.placement.offsets.push_back(record.residency.offset);
+  }
+}
+
 Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
                               std::string_view name) {
-  const auto placements = PlacementsOf(source, json);
-  if (!placements) return tl::unexpected(placements.error());
+  const PlanList list = BERTH_TRY(ListOf(source, json));
   PlanFile plan = PlanFrom(json, name);
+  // The first version called every bound lower_bound; of a plan with spills it was of the traffic.
+  const char* const bound = list.old && !list.spills ? "lower_bound" : "height_bound";
   std::string fault;
   for (const auto& [key, target] :
        {std::pair<const char*, std::optional<Bytes>*>{"capacity", &plan.problem.capacity},
-        {"lower_bound", &plan.lower_bound}}) {
+        {bound, &plan.height_bound}}) {
     const nlohmann::json* const value = Member(json, key);
     if (value == nullptr || value->is_null()) continue;
     *target = IntegerAt(json, key, fault);
     if (!*target) return source.FailAsWhole(fault);
   }
-  for (const nlohmann::json& placement : **placements) {
-    const std::string number =
-        "placement number " + std::to_string(plan.problem.buffers.size() + 1) + ": ";
-    const nlohmann::json* const id = Member(placement, "id");
-    if (id == nullptr || !id->is_string()) {
-      return source.FailAsWhole(number + "\"id\" is " + Shown(id) + " where it should be text");
+  const auto records = BERTH_TRY(ReadRecords(source, list, /*of_graph=*/list.spills));
+  if (list.lifetimes) {
+    AddBuffers(records, plan);
+  } else {
+    for (const Record& record : records) {
+      plan.problem.buffers.push_back(
+          {record.id, record.residency.start, record.residency.end, record.size});
+      plan.placement.offsets.push_back(record.residency.offset);
     }
-    std::int64_t values[4] = {};
-    const char* const keys[4] = {"start", "end", "size", "offset"};
-    for (std::size_t k = 0; k < 4; ++k) {
-      const auto value = IntegerAt(placement, keys[k], fault);
-      if (!value) return source.FailAsWhole(number + fault);
-      values[k] = *value;
-    }
-    plan.problem.buffers.push_back({id->get<std::string>(), values[0], values[1], values[2]});
-    plan.placement.offsets.push_back(values[3]);
   }
-  if (auto read = ReadOrder(source, json, plan); !read) return tl::unexpected(read.error());
-  if (auto checked = CheckPlanFile(source, plan); !checked) return tl::unexpected(checked.error());
+  BERTH_TRY(ReadOrder(source, json, plan));
+  BERTH_TRY(CheckPlanFile(source, plan));
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
   const nlohmann::json* const stated = Member(json, "height");
   if (stated != nullptr && *stated != plan.placement.height) {
-    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the placements reach " +
+    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the " +
+                                  (list.lifetimes ? "residencies" : "placements") + " reach " +
                                   std::to_string(plan.placement.height),
                               ErrorCode::kInvalidPlan);
   }
   return plan;
 }
 
-// A stay in memory as a file states it.
-struct Stay {
-  std::string tensor;
-  Bytes bytes = 0;
-  Residency residency;  // But for its tensor.
-};
+// Looks up what a file names in a graph.
+class GraphPlanReader {
+ public:
+  GraphPlanReader(const Source& source, const Graph& graph, const Counting& counting)
+      : source_(source), graph_(graph), counting_(counting) {}
 
-Result<std::vector<Stay>> ReadStays(const Source& source, const nlohmann::json& plan) {
-  const auto list = ResidenciesOf(source, plan);
-  if (!list) return tl::unexpected(list.error());
-  std::vector<Stay> stays;
-  stays.reserve((*list)->size());
-  std::string fault;
-  for (const nlohmann::json& one : **list) {
-    Stay& stay = stays.emplace_back();
-    const auto wrong = [&](const std::string& what) {
-      return source.FailAsWhole("residency " + std::to_string(stays.size() - 1) + ": " + what);
-    };
-    const nlohmann::json* const tensor = Member(one, "tensor");
-    if (tensor == nullptr || !tensor->is_string()) {
-      return wrong("\"tensor\" is " + Shown(tensor) + " where it should be text");
+  Result<GraphPlanFile> Read(const nlohmann::json& json) {
+    const PlanList list = BERTH_TRY(ListOf(source_, json));
+    read_.spills = list.spills;
+    read_.plan.order = BERTH_TRY(OrderFrom(source_, json, graph_));
+    for (const OperatorIndex v : read_.plan.order) {
+      if (v < graph_.operators.size() || !list.lifetimes) continue;
+      return source_.FailAsWhole("\"order\" has operator " + std::to_string(v) +
+                                     ", but the graph has " +
+                                     std::to_string(graph_.operators.size()),
+                                 ErrorCode::kInvalidPlan);
     }
-    stay.tensor = tensor->get<std::string>();
-    Residency& residency = stay.residency;
+    if (!list.lifetimes) return ReadOffsetsAlone();
+    BERTH_TRY(ReadFigures(json));
+    return ReadResidencies(list);
+  }
+
+  // A table says nothing of the order.
+  Result<GraphPlanFile> ReadTable() {
+    read_.plan.order = ProgramOrder(graph_);
+    return ReadOffsetsAlone();
+  }
+
+  // Offsets by tensor, under an order that is known.
+  Result<GraphPlanFile> ReadOffsetsAlone() {
+    MemoryPlan& plan = read_.plan;
+    if (plan.order.size() != graph_.operators.size() || !ValidateOrder(graph_, plan.order)) {
+      // What is wrong with the order is for the verifier to say; nothing is live under it.
+      plan.memories.assign(1, {});
+      return std::move(read_);
+    }
+    Order order = plan.order;
+    plan = UnplacedPlan(graph_, order, counting_);
+    const Problem problem = ProblemOf(graph_, plan);
+    const auto offsets =
+        BERTH_TRY(ReadOffsets(source_.text(), source_.name(), problem));
+    for (std::size_t i = 0; i < offsets.size(); ++i) plan.residencies[i].offset = offsets[i];
+    plan.addressed = true;
+    plan.memories.front().height = Height(problem, offsets);
+    return std::move(read_);
+  }
+
+ private:
+  // What the plan states of itself besides its lists.
+  Result<void> ReadFigures(const nlohmann::json& json) {
+    std::string fault;
+    MemoryUse& use = read_.plan.memories.emplace_back();
     for (const auto& [key, value] :
-         std::initializer_list<std::pair<const char*, std::int64_t*>>{{"start", &residency.start},
-                                                                      {"end", &residency.end},
-                                                                      {"offset", &residency.offset},
-                                                                      {"bytes", &stay.bytes}}) {
-      const auto number = NumberAt(one, key, fault);
-      if (!number) return wrong(fault);
+         {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
+      if (Member(json, key) == nullptr) continue;
+      const auto number = NumberAt(json, key, fault);
+      if (!number) return source_.FailAsWhole(fault);
       *value = *number;
     }
-    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, bool*>>{
-             {"comes_in", &residency.comes_in}, {"written_out", &residency.written_out}}) {
-      const nlohmann::json* const flag = Member(one, key);
-      if (flag == nullptr || !flag->is_boolean()) {
-        return wrong("\"" + std::string(key) + "\" is " + Shown(flag) +
-                     " where it should be true or false");
+    states_peak_ = Member(json, "peak") != nullptr;
+    const nlohmann::json* const capacity = Member(json, "capacity");
+    if (capacity != nullptr && !capacity->is_null()) {
+      read_.capacity = NumberAt(json, "capacity", fault);
+      if (!read_.capacity) return source_.FailAsWhole(fault);
+    }
+    if (!read_.spills) return {};
+    const nlohmann::json* const stated = Member(json, "traffic");
+    if (stated == nullptr || !stated->is_object()) {
+      return source_.FailAsWhole("\"traffic\" is " + Shown(stated) +
+                                 " where it should be an object");
+    }
+    Traffic& traffic = read_.plan.traffic;
+    for (const auto& [key, value] :
+         std::initializer_list<std::pair<const char*, Bytes*>>{
+             {"spilled", &traffic.spilled},
+             {"retrieved", &traffic.retrieved},
+             {"compulsory_in", &traffic.compulsory_in},
+             {"compulsory_out", &traffic.compulsory_out}}) {
+      const auto number = NumberAt(*stated, key, fault);
+      if (!number) return source_.FailAsWhole("\"traffic\": " + fault);
+      *value = *number;
+    }
+    return {};
+  }
+
+  Result<GraphPlanFile> ReadResidencies(const PlanList& list) {
+    const auto records = BERTH_TRY(ReadRecords(source_, list, /*of_graph=*/true));
+    std::unordered_map<std::string_view, TensorIndex> tensors;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      tensors.emplace(graph_.tensors[t].name, t);
+    }
+    auto& residencies = read_.plan.residencies;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Record& record = records[i];
+      const auto wrong = [&](const std::string& what) {
+        return source_.FailAsWhole(list.Number(i) + ": " + what, ErrorCode::kInvalidPlan);
+      };
+      const auto tensor = tensors.find(record.id);
+      if (tensor == tensors.end()) return wrong("the graph has no tensor " + Quoted(record.id));
+      const Bytes bytes = graph_.tensors[tensor->second].bytes;
+      if (record.size != bytes) {
+        return wrong(std::string("\"") + list.size + "\" is " + std::to_string(record.size) +
+                     ", but tensor " + Quoted(record.id) + " of the graph has " +
+                     std::to_string(bytes));
       }
-      *value = flag->get<bool>();
+      residencies.push_back(record.residency);
+      residencies.back().tensor = tensor->second;
     }
+    std::stable_sort(residencies.begin(), residencies.end(),
+                     [](const Residency& x, const Residency& y) {
+                       return std::pair(x.tensor, x.start) < std::pair(y.tensor, y.start);
+                     });
+    if (!states_peak_) StatePeak();
+    if (!read_.spills) read_.plan.traffic = CompulsoryTraffic(graph_, counting_);
+    return std::move(read_);
   }
-  return stays;
-}
 
-// A plan with spills: a buffer for each residency, named as ProblemOf() names it.
-Result<PlanFile> ReadSpillPlanJson(const Source& source, const nlohmann::json& json,
-                                   std::string_view name) {
-  const auto read = ReadStays(source, json);
-  if (!read) return tl::unexpected(read.error());
-  PlanFile plan = PlanFrom(json, name);
-  std::string fault;
-  plan.problem.capacity = NumberAt(json, "capacity", fault);
-  if (!plan.problem.capacity) return source.FailAsWhole(fault);
-  if (auto order = ReadOrder(source, json, plan); !order) return tl::unexpected(order.error());
-  std::unordered_map<std::string, int> stays;
-  for (const Stay& one : *read) ++stays[one.tensor];
-  std::unordered_map<std::string, int> stay;
-  for (const Stay& one : *read) {
-    std::string id = one.tensor;
-    if (stays[id] > 1) {
-      const int which = ++stay[id];
-      id += "#" + std::to_string(which);
-      while (stays.count(id) != 0) id += "#";
+  // A plan that does not say what its peak is states none that could be wrong.
+  void StatePeak() {
+    const auto steps = static_cast<Step>(read_.plan.order.size());
+    for (const Residency& r : read_.plan.residencies) {
+      if (r.start >= r.end || r.end > steps) return;
     }
-    plan.problem.buffers.push_back(
-        {std::move(id), one.residency.start, one.residency.end, one.bytes});
-    plan.placement.offsets.push_back(one.residency.offset);
+    MemoryPlan same = read_.plan;
+    StateUse(graph_, same);
+    read_.plan.memories.front().peak = same.peak();
   }
-  if (auto checked = CheckPlanFile(source, plan); !checked) return tl::unexpected(checked.error());
-  plan.placement.height = Height(plan.problem, plan.placement.offsets);
-  const nlohmann::json* const stated = Member(json, "height");
-  if (stated == nullptr || *stated != plan.placement.height) {
-    return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the residencies reach " +
-                                  std::to_string(plan.placement.height),
-                              ErrorCode::kInvalidPlan);
-  }
-  return plan;
-}
 
-// The same for its graph.
-Result<SpillPlanFile> SpillPlanFrom(const Source& source, const nlohmann::json& json,
-                                    const Graph& graph) {
-  const auto stays = ReadStays(source, json);
-  if (!stays) return tl::unexpected(stays.error());
-  auto order = OrderFrom(source, json, graph);
-  if (!order) return tl::unexpected(order.error());
-  SpillPlanFile read;
-  read.plan.order = *std::move(order);
-  for (const OperatorIndex v : read.plan.order) {
-    if (v < graph.operators.size()) continue;
-    return source.FailAsWhole("\"order\" has operator " + std::to_string(v) +
-                                  ", but the graph has " + std::to_string(graph.operators.size()),
-                              ErrorCode::kInvalidPlan);
-  }
-  const nlohmann::json* const stated = Member(json, "traffic");
-  if (stated == nullptr || !stated->is_object()) {
-    return source.FailAsWhole("\"traffic\" is " + Shown(stated) + " where it should be an object");
-  }
-  Traffic& traffic = read.plan.traffic;
-  std::string fault;
-  for (const auto& [object, key, value] :
-       std::initializer_list<std::tuple<const nlohmann::json*, const char*, Bytes*>>{
-           {&json, "capacity", &read.capacity},
-           {&json, "height", &read.plan.height},
-           {stated, "spilled", &traffic.spilled},
-           {stated, "retrieved", &traffic.retrieved},
-           {stated, "compulsory_in", &traffic.compulsory_in},
-           {stated, "compulsory_out", &traffic.compulsory_out}}) {
-    const auto number = NumberAt(*object, key, fault);
-    if (!number) return source.FailAsWhole((object == stated ? "\"traffic\": " : "") + fault);
-    *value = *number;
-  }
-  std::unordered_map<std::string_view, TensorIndex> tensors;
-  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) tensors.emplace(graph.tensors[t].name, t);
-  for (std::size_t i = 0; i < stays->size(); ++i) {
-    const Stay& stay = (*stays)[i];
-    const auto wrong = [&](const std::string& what) {
-      return source.FailAsWhole("residency " + std::to_string(i) + ": " + what,
-                                ErrorCode::kInvalidPlan);
-    };
-    const auto tensor = tensors.find(stay.tensor);
-    if (tensor == tensors.end()) return wrong("the graph has no tensor " + Quoted(stay.tensor));
-    const Bytes bytes = graph.tensors[tensor->second].bytes;
-    if (stay.bytes != bytes) {
-      return wrong("\"bytes\" is " + std::to_string(stay.bytes) + ", but tensor " +
-                   Quoted(stay.tensor) + " of the graph has " + std::to_string(bytes));
-    }
-    read.plan.residencies.push_back(stay.residency);
-    read.plan.residencies.back().tensor = tensor->second;
-  }
-  std::stable_sort(read.plan.residencies.begin(), read.plan.residencies.end(),
-                   [](const Residency& x, const Residency& y) {
-                     return std::pair(x.tensor, x.start) < std::pair(y.tensor, y.start);
-                   });
-  return read;
-}
+  const Source& source_;
+  const Graph& graph_;
+  const Counting& counting_;
+  GraphPlanFile read_;
+  bool states_peak_ = false;
+};
 
 Result<PlanFile> ReadPlanCsv(const Source& source, std::string_view name) {
   auto table = ReadCsv(source.text(), name);
@@ -459,20 +518,32 @@ Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view n
 Result<PlanFile> ReadPlan(std::string_view text, std::string_view name) {
   const internal::Source source(text, name);
   if (!internal::LooksLikeJson(source.text())) return internal::ReadPlanCsv(source, name);
-  const auto json = internal::ParseJson(source);
-  if (!json) return tl::unexpected(json.error());
-  return internal::IsSpillPlan(*json) ? internal::ReadSpillPlanJson(source, *json, name)
-                                      : internal::ReadPlanJson(source, *json, name);
+  return internal::ReadPlanJson(source, BERTH_TRY(internal::ParseJson(source)), name);
 }
 
-Result<std::optional<SpillPlanFile>> ReadSpillPlan(std::string_view text, std::string_view name,
-                                                   const Graph& graph) {
-  const internal::Source source(text, name);
-  if (!internal::LooksLikeJson(source.text())) return std::nullopt;
+PlanSettings ReadPlanSettings(std::string_view text) {
+  const internal::Source source(text, "");
   const auto json = internal::ParseJson(source);
-  if (!json) return tl::unexpected(json.error());
-  if (!internal::IsSpillPlan(*json)) return std::nullopt;
-  return internal::SpillPlanFrom(source, *json, graph);
+  PlanSettings settings;
+  if (!json) return settings;
+  const auto flag = [](const nlohmann::json* object, const char* key) {
+    const nlohmann::json* const value = object ? internal::Member(*object, key) : nullptr;
+    return value != nullptr && *value == true;
+  };
+  const nlohmann::json* const count = internal::Member(*json, "count");
+  settings.counting = {flag(count, "inputs"), flag(count, "parameters")};
+  settings.in_place = flag(&*json, "in_place");
+  return settings;
+}
+
+Result<GraphPlanFile> ReadPlanFor(const Graph& graph, const Counting& counting,
+                                  std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  internal::GraphPlanReader reader(source, graph, counting);
+  if (internal::LooksLikeJson(source.text())) {
+    return reader.Read(BERTH_TRY(internal::ParseJson(source)));
+  }
+  return reader.ReadTable();
 }
 
 }  // namespace berth

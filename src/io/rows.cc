@@ -5,6 +5,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/text.h"
+#include "base/try.h"
+
 namespace berth::internal {
 namespace {
 
@@ -20,7 +23,7 @@ constexpr ColumnName kColumnNames[] = {
     {"offset", Column::kOffset},
 };
 
-// A header that somebody wrote fits; whatever else was taken for one is cut.
+// A real header fits; anything else that was taken for one is cut.
 constexpr std::size_t kLongestHeader = 200;
 
 std::string LowerCase(std::string_view text) {
@@ -43,8 +46,8 @@ std::string NamesOf(Column column) {
   return names > 1 ? out + ")" : out;
 }
 
-// Why `field` of a header with `width` fields is no column: what people most often get wrong first.
-std::string WhyUnknown(const Field& field, std::size_t width) {
+// Why `field` of a header with `width` fields is not a column; the most common mistakes come first.
+std::string WhyUnknown(const CsvField& field, std::size_t width) {
   const std::string seen = Quoted(field.value);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
   if (!IsUtf8(field.value) || std::any_of(field.value.begin(), field.value.end(), is_control)) {
@@ -61,9 +64,9 @@ std::string WhyUnknown(const Field& field, std::size_t width) {
   return unknown + "known are id, lower, upper, size, alignment, hint, gaps and offset";
 }
 
-std::string Listed(const std::vector<Field>& fields) {
+std::string Listed(const std::vector<CsvField>& fields) {
   std::string out;
-  for (const Field& field : fields) {
+  for (const CsvField& field : fields) {
     if (!out.empty()) out += ", ";
     if (out.size() > kLongestHeader) return out + "...";
     out += Quoted(field.value);
@@ -74,7 +77,7 @@ std::string Listed(const std::vector<Field>& fields) {
 }  // namespace
 
 Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_column) {
-  if (auto checked = source_.CheckEncoding(); !checked) return checked;
+  BERTH_TRY(source_.CheckEncoding());
   const std::size_t first = source_.text().find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos &&
       (source_.text()[first] == '{' || source_.text()[first] == '[')) {
@@ -83,16 +86,14 @@ Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_col
                                      : "this looks like JSON; a table is in CSV, under a header "
                                        "such as id,lower,upper,size");
   }
-  const auto header = records_.Next();
-  if (!header) return tl::unexpected(header.error());
-  if (!*header) {
+  if (!BERTH_TRY(records_.Next())) {
     return source_.FailAt(
         0, "the file is empty; a table begins with a header such as id,lower,upper,size");
   }
-  const std::vector<Field>& fields = records_.fields();
+  const std::vector<CsvField>& fields = records_.fields();
   width_ = fields.size();
   for (std::size_t i = 0; i < width_; ++i) {
-    const Field& field = fields[i];
+    const CsvField& field = fields[i];
     const std::string name = LowerCase(field.value);
     const auto* const known =
         std::find_if(std::begin(kColumnNames), std::end(kColumnNames),
@@ -121,8 +122,7 @@ Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_col
 }
 
 Result<bool> Rows::Next() {
-  auto more = records_.Next();
-  if (!more || !*more) return more;
+  if (!BERTH_TRY(records_.Next())) return false;
   const std::size_t count = records_.fields().size();
   if (count == width_) return true;
   const std::size_t position = count > width_ ? records_.fields()[width_].position : records_.end();
@@ -132,7 +132,7 @@ Result<bool> Rows::Next() {
 }
 
 Result<void> Rows::ReadInteger(Column column, std::int64_t& value) const {
-  const Field& field = FieldOf(column);
+  const CsvField& field = FieldOf(column);
   const char* const last = field.value.data() + field.value.size();
   const auto [end, error] = std::from_chars(field.value.data(), last, value);
   if (error == std::errc() && end == last) return {};

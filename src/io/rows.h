@@ -1,4 +1,4 @@
-// io/rows.h -- a CSV text as rows under a header whose column names mean something.
+// io/rows.h -- a buffer table as rows, its columns found by the names in its header.
 #ifndef BERTH_IO_ROWS_H_
 #define BERTH_IO_ROWS_H_
 
@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "base/csv.h"
+#include "base/source.h"
 #include "berth/result.h"
-#include "io/records.h"
-#include "io/source.h"
 
 namespace berth::internal {
 
@@ -22,18 +22,17 @@ class Rows {
   // `source` must outlive the rows.
   explicit Rows(const Source& source) : source_(source), records_(source) {}
 
-  // Reads the header. Error: kParse, for a header that is not there, a column that comes twice (be
-  // it by another of its names), one of `needed` that is missing and, unless `any_column`, one that
-  // is unknown.
+  // Reads the header. Error: kParse, for an empty file, a column that comes twice (under one name
+  // or two), one of `needed` that is missing and, unless `any_column`, an unknown one.
   [[nodiscard]] Result<void> ReadHeader(std::initializer_list<Column> needed, bool any_column);
   [[nodiscard]] bool Has(Column column) const { return At(column).position.has_value(); }
-  // Which of its names the column goes by: "id", "buffer" or "buffer_id".
+  // The name that the header has for the column: "id", "buffer" or "buffer_id".
   [[nodiscard]] const std::string& NameOf(Column column) const { return At(column).name; }
 
-  // Goes to the next row. False where there is none. Error: kParse.
+  // Goes to the next row. False after the last one. Error: kParse.
   [[nodiscard]] Result<bool> Next();
-  // Of the current row, the column being there.
-  [[nodiscard]] const Field& FieldOf(Column column) const {
+  // Of the current row. Has(column) must be true.
+  [[nodiscard]] const CsvField& FieldOf(Column column) const {
     return records_.fields()[*At(column).position];
   }
   // Error: kParse.
@@ -52,7 +51,7 @@ class Rows {
   }
 
   const Source& source_;
-  RecordReader records_;
+  CsvReader records_;
   std::array<Place, kNumColumns> places_;
   std::size_t width_ = 0;
 };

@@ -16,6 +16,7 @@
 #ifndef BERTH_MODEL_INSTANCE_H_
 #define BERTH_MODEL_INSTANCE_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -56,7 +57,7 @@ struct Piece {
   SectionIndex last;  // Exclusive.
   Bytes lower;        // From the buffer's offset.
   Bytes upper;
-  friend bool operator==(const Piece&, const Piece&) = default;
+  friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
 inline constexpr Bytes kNone = -1;  // No pin, no hint.
@@ -123,6 +124,12 @@ struct Overlaps {
   // Every pair is either wholly above or wholly below, each time by at least one byte: what
   // searches in order of offset rely on. Always so without windows.
   bool stackable = true;
+
+  // The entries of row b: from the first to past the last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> row(BufferIndex b) const {
+    return {static_cast<std::size_t>(row_begin[b.position()]),
+            static_cast<std::size_t>(row_begin[b.position() + 1])};
+  }
 };
 [[nodiscard]] Overlaps FindOverlaps(const Instance& instance);
 // Nothing if time is up before they are all found.

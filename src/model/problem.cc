@@ -28,8 +28,8 @@ std::string Range(std::int64_t lower, std::int64_t upper) {
   return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
 }
 
-Result<void> Invalid(std::string message) {
-  return Fail(ErrorCode::kInvalidProblem, std::move(message));
+Result<void> Invalid(std::string message, Subject subject = {}) {
+  return Fail(ErrorCode::kInvalidProblem, std::move(message), subject);
 }
 
 Result<void> ValidateGaps(const Buffer& buffer) {
@@ -165,24 +165,32 @@ Result<void> Validate(const Problem& problem) {
   // than its alignment, above the highest pin.
   Bytes total = 0;
   Bytes highest_pin = 0;
-  for (const Buffer& buffer : problem.buffers) {
+  std::size_t highest_pinned = 0;
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    const auto invalid = [&](const std::string& message) {
+      return Invalid(message, Subject::OfBuffer(b));
+    };
     if (buffer.id.empty()) {
-      return Invalid("buffer number " + std::to_string(&buffer - problem.buffers.data() + 1) +
-                     " has an empty id");
+      return invalid("buffer number " + std::to_string(b + 1) + " has an empty id");
     }
-    if (!ids.insert(buffer.id).second) return Invalid(Named(buffer) + "the id comes twice");
-    if (auto valid = ValidateBuffer(buffer); !valid) return valid;
-    if (buffer.offset) highest_pin = std::max(highest_pin, *buffer.offset);
+    if (!ids.insert(buffer.id).second) return invalid(Named(buffer) + "the id comes twice");
+    if (const auto valid = ValidateBuffer(buffer); !valid) return invalid(valid.error().message);
+    if (buffer.offset && *buffer.offset > highest_pin) {
+      highest_pin = *buffer.offset;
+      highest_pinned = b;
+    }
     const auto sum = CheckedAdd(total, buffer.size + (buffer.alignment - 1));
     if (!sum || *sum > kMaxBytes) {
-      return Invalid(Named(buffer) + "with its size " + std::to_string(buffer.size) +
+      return invalid(Named(buffer) + "with its size " + std::to_string(buffer.size) +
                      " the sizes (and alignments) add up to more than 2^60 bytes");
     }
     total = *sum;
   }
   if (highest_pin + total > kMaxBytes) {
     return Invalid("the highest pinned offset " + std::to_string(highest_pin) +
-                   " and all sizes add up to more than 2^60 bytes");
+                       " and all sizes add up to more than 2^60 bytes",
+                   Subject::OfBuffer(highest_pinned));
   }
   if (problem.capacity && (*problem.capacity < 0 || *problem.capacity > kMaxBytes)) {
     return Invalid("capacity is " + std::to_string(*problem.capacity) +
@@ -231,8 +239,8 @@ std::optional<Clash> FindClash(const Problem& problem, Offset offset_of, Chosen 
   return std::nullopt;
 }
 
-tl::unexpected<Error> InvalidPlan(std::string message) {
-  return Fail(ErrorCode::kInvalidPlan, std::move(message));
+tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
+  return Fail(ErrorCode::kInvalidPlan, std::move(message), subject);
 }
 
 }  // namespace
@@ -256,7 +264,8 @@ Result<void> ValidateOffsets(const Problem& problem, const Placement& placement)
     const Buffer& buffer = problem.buffers[b];
     const Bytes offset = placement.offsets[b];
     const auto broken = [&](const std::string& rule) {
-      return InvalidPlan(Named(buffer) + "offset " + std::to_string(offset) + rule);
+      return InvalidPlan(Named(buffer) + "offset " + std::to_string(offset) + rule,
+                         Subject::OfBuffer(b));
     };
     if (offset < 0 || offset > kMaxBytes) return broken(" must be from 0 to 2^60");
     if (offset % buffer.alignment != 0) {
@@ -276,10 +285,11 @@ Result<void> ValidateOffsets(const Problem& problem, const Placement& placement)
       [](std::size_t) { return true; });
   if (!clash) return {};
   const auto& [late, early, step] = *clash;
-  return InvalidPlan(Named(problem.buffers[late.buffer]) + "bytes " +
-                     Range(late.lower, late.upper) + " meet bytes " +
-                     Range(early.lower, early.upper) + " of buffer " +
-                     Quoted(problem.buffers[early.buffer].id) + " at step " + std::to_string(step));
+  return InvalidPlan(
+      Named(problem.buffers[late.buffer]) + "bytes " + Range(late.lower, late.upper) +
+          " meet bytes " + Range(early.lower, early.upper) + " of buffer " +
+          Quoted(problem.buffers[early.buffer].id) + " at step " + std::to_string(step),
+      Subject::OfBuffer(late.buffer));
 }
 
 }  // namespace internal
@@ -291,7 +301,8 @@ Result<void> ValidatePlacement(const Problem& problem, const Placement& placemen
     const Bytes offset = placement.offsets[b];
     if (offset + buffer.size > *problem.capacity) {
       return InvalidPlan(Named(buffer) + "bytes " + Range(offset, offset + buffer.size) +
-                         " exceed the capacity " + std::to_string(*problem.capacity));
+                             " exceed the capacity " + std::to_string(*problem.capacity),
+                         Subject::OfBuffer(b));
     }
   }
   return {};

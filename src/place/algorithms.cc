@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kAuto, "auto",
-                  "Greedy algorithms and exact search, the cheap before the dear.", "Berth", true},
+                  "Greedy algorithms and exact search: cheap methods first, expensive ones last.",
+                  "Berth", true},
     AlgorithmInfo{Algorithm::kCanonical, "canonical",
                   "Exact search through the plans in order of offset, with section inference.",
                   "MiniMalloc (Moffitt, ASPLOS 2023), sections 5 to 7", true},
@@ -87,20 +88,6 @@ static_assert(InOrder());
 
 }  // namespace
 
-std::string_view ToString(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kOptimal:
-      return "optimal";
-    case Outcome::kFeasible:
-      return "feasible";
-    case Outcome::kInfeasible:
-      return "infeasible";
-    case Outcome::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::span<const AlgorithmInfo> Algorithms() { return kAlgorithms; }
 
 const AlgorithmInfo& Info(Algorithm algorithm) {
@@ -115,22 +102,6 @@ std::optional<Algorithm> AlgorithmFromName(std::string_view name) {
                    [&](const AlgorithmInfo& info) { return info.name == name; });
   if (found == kAlgorithms.end()) return std::nullopt;
   return found->algorithm;
-}
-
-std::string_view ToString(StopReason reason) {
-  switch (reason) {
-    case StopReason::kAnswered:
-      return "answered";
-    case StopReason::kBudget:
-      return "budget";
-    case StopReason::kEffort:
-      return "effort";
-    case StopReason::kSize:
-      return "size";
-    case StopReason::kAlgorithm:
-      break;
-  }
-  return "algorithm";
 }
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// place/exact.h -- is there a plan of at most so many bytes? The searches behind one question.
+// place/exact.h -- is there a plan of at most `capacity` bytes? The engines behind one question.
 #ifndef BERTH_PLACE_EXACT_H_
 #define BERTH_PLACE_EXACT_H_
 
@@ -9,36 +9,31 @@
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
-#include "place/canonical/canonical.h"
-#include "place/disjunctive/disjunctive.h"
-#include "place/learning/guided.h"
-#include "place/niche/niche.h"
+#include "place/engines.h"
 #include "place/strategy.h"
 
 namespace berth::internal {
 
-// kAuto is the niche search, which is complete unless windows let buffers interlock. Once it has
-// searched for a while the guided search takes turns with it, which takes longer for a node but
-// proves more with it; it has half of the time where the capacity leaves hardly any slack, and some
-// twentieth elsewhere. With windows all but the guided one take turns: the canonical one, complete
-// as long as of two buffers one always lies wholly above, and otherwise the disjunctive one too.
-class ExactSearch {
+// kAuto is the niche search, which is complete unless windows let buffers interlock. Without
+// windows the guided search joins it after a while, which takes longer for a node but proves more
+// with it; it has half of the time where the capacity leaves hardly any slack, and about a
+// twentieth elsewhere. With windows all engines that help there take turns: the canonical search,
+// complete as long as of two buffers one always lies wholly above, and otherwise the disjunctive
+// one too.
+class ExactSearch final : public Search {
  public:
-  // `algorithm`: kAuto, or one of the searches for that one alone. `instance` must outlive
-  // this. Time and memory: for the niche search, sections times the pieces live in each; for the
-  // others all pairs of buffers that meet. If time is up before they are all found, or they are too
-  // many to hold (too_large()), Decide() always gives up.
-  ExactSearch(const Instance& instance, Algorithm algorithm, const PlaceOptions& options,
-              const Budget& budget);
+  // `algorithm`: kAuto, or one engine for that one alone. `instance` must outlive this. Time and
+  // memory: for the niche search, sections times the pieces live in each; for the others all pairs
+  // of buffers that meet. If time is up before they are all found, or they are too many to hold
+  // (too_large()), Decide() always gives up.
+  ExactSearch(const Instance& instance, Algorithm algorithm, const EngineOptions& options,
+              std::uint64_t seed, const Budget& budget);
 
   [[nodiscard]] bool too_large() const { return too_large_; }
 
-  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call;
-  // `known` is a plan to begin with, or nullptr. kImpossible is a proof.
-  [[nodiscard]] SearchAnswer Decide(Bytes capacity, const std::vector<Bytes>* known,
-                                    std::int64_t node_limit, Budget& budget);
+  [[nodiscard]] SearchAnswer Decide(const Question& question, Budget& budget) override;
 
-  // Which of them gave the last answer.
+  // The algorithm that gave the last answer.
   [[nodiscard]] Algorithm last() const { return last_; }
 
   // Of all questions so far.
@@ -54,33 +49,27 @@ class ExactSearch {
   [[nodiscard]] std::int64_t node_cost() const { return node_cost_; }
 
  private:
-  [[nodiscard]] SearchAnswer Ask(Algorithm algorithm, Bytes capacity,
-                                 const std::vector<Bytes>* known, std::int64_t node_limit,
+  struct Turn {
+    const EngineInfo* engine = nullptr;
+    std::unique_ptr<Search> search;
+    std::int64_t nodes = 0;  // For the capacity of the last question.
+  };
+  [[nodiscard]] SearchAnswer Ask(Turn& turn, Question question, std::int64_t node_limit,
                                  Budget& budget);
+  [[nodiscard]] SearchAnswer TakeTurns(const Question& question, Budget& budget);
+  [[nodiscard]] SearchAnswer DecideWithProver(const Question& question, Budget& budget);
+  [[nodiscard]] std::int64_t DueToProver() const;
+  [[nodiscard]] bool HasProver();
 
-  [[nodiscard]] SearchAnswer DecideWithProver(Bytes capacity, std::int64_t node_limit,
-                                              Budget& budget);
-  [[nodiscard]] bool MakeProver(const Budget& budget);
-
-  const Instance& instance_;
-  const GuidedOptions guided_options_;
-  const std::uint64_t seed_;
-  std::unique_ptr<NicheSearch> niche_;
-  Overlaps overlaps_;
-  std::unique_ptr<CanonicalSearch> canonical_;
-  std::unique_ptr<DisjunctiveSearch> disjunctive_;
-  std::unique_ptr<GuidedSearch> guided_;
-  std::vector<Algorithm> searches_;  // Those that there are, in the order of their turns.
+  Subject subject_;
+  std::vector<Turn> turns_;
+  Turn prover_;  // Without an engine: none joins in.
+  Bytes asked_ = -1;
   Algorithm last_ = Algorithm::kNiche;
   SearchStats stats_;
-  // kAuto without windows: the guided search joins in, at the capacity of the last question.
-  bool may_prove_ = false;
-  Bytes asked_ = -1;
-  std::int64_t niche_nodes_ = 0;
-  std::int64_t guided_nodes_ = 0;
-  Bytes grain_ = 1;
+  Bytes grain_;
   bool too_large_ = false;
-  std::int64_t dive_nodes_ = 1;
+  std::int64_t dive_nodes_;
   std::int64_t node_cost_ = 1;
 };
 

@@ -17,8 +17,6 @@
 #include "base/check.h"
 #include "berth/place.h"
 #include "model/instance.h"
-#include "place/exact.h"
-#include "place/greedy/greedy.h"
 #include "place/options.h"
 
 namespace berth {
@@ -33,7 +31,10 @@ class Explainer {
       : problem_(problem),
         options_(options),
         budget_(budget),
-        capacity_(problem.capacity.value_or(kMaxBytes)) {}
+        capacity_(problem.capacity.value_or(kMaxBytes)) {
+    options_.algorithm = Algorithm::kAuto;
+    options_.minimize = false;
+  }
 
   Result<Conflict> Run();
 
@@ -46,7 +47,7 @@ class Explainer {
   void Describe(Conflict& conflict);
 
   const Problem& problem_;
-  const PlaceOptions& options_;
+  PlaceOptions options_;
   Budget& budget_;
   const Bytes capacity_;
 };
@@ -59,11 +60,9 @@ Problem Explainer::Part(const std::vector<std::size_t>& buffers) const {
 }
 
 Fit Explainer::Fits(const std::vector<std::size_t>& buffers) {
-  PlaceOptions options = options_;
-  options.algorithm = Algorithm::kAuto;
-  options.minimize = false;
-  options.progress = nullptr;
-  const auto answer = Place(Part(buffers), options, budget_);
+  PlaceOptions silent = options_;
+  silent.progress = nullptr;
+  const auto answer = Place(Part(buffers), silent, budget_);
   BERTH_CHECK(answer.has_value());
   switch (answer->outcome) {
     case Outcome::kOptimal:
@@ -188,9 +187,6 @@ Result<Conflict> Explainer::Run() {
     conflict.outcome = Outcome::kFeasible;
     return conflict;
   }
-  PlaceOptions options = options_;
-  options.minimize = false;
-  options.algorithm = Algorithm::kAuto;
   conflict.buffers = TallBuffer();
   const bool tall = !conflict.buffers.empty();
   if (!tall) conflict.buffers = TooManyBytes();
@@ -199,9 +195,9 @@ Result<Conflict> Explainer::Run() {
     // A plan for some other capacity, before the budget goes into making the set small.
     Problem anything = problem_;
     anything.capacity.reset();
-    const auto plan = Place(anything, options, budget_);
+    const auto plan = Place(anything, options_, budget_);
     if (!plan) return tl::unexpected(plan.error());
-    if (plan->best) conflict.works_with = plan->best->height;
+    if (plan->best) conflict.works_with = plan->best->height();
     // Without windows, alignment and pins, buffers that are live together fit if their bytes do.
     const Instance instance = Compile(Part(conflict.buffers));
     if (tall || (!instance.has_gaps && !instance.has_alignment && !instance.has_pins)) {
@@ -212,10 +208,10 @@ Result<Conflict> Explainer::Run() {
     Describe(conflict);
     return conflict;
   }
-  const auto answer = Place(problem_, options, budget_);
+  const auto answer = Place(problem_, options_, budget_);
   if (!answer) return tl::unexpected(answer.error());
   conflict.outcome = answer->outcome;
-  if (answer->best) conflict.works_with = answer->best->height;
+  if (answer->best) conflict.works_with = answer->best->height();
   if (answer->outcome != Outcome::kInfeasible) return conflict;
   for (std::size_t b = 0; b < problem_.buffers.size(); ++b) conflict.buffers.push_back(b);
   // One part of the problem that cannot be placed is enough.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ class Incumbent {
  public:
   static constexpr Bytes kNoPlan = std::numeric_limits<Bytes>::max();
 
-  // `progress` may be empty. While this lives, it hears of the budget's nodes too.
+  // `progress` may be empty. While this lives, it is told of the budget's nodes too.
   Incumbent(const Problem& problem, Bytes lower_bound,
             std::function<void(const Progress&)> progress, Budget& budget)
       : problem_(problem),
@@ -26,10 +27,7 @@ class Incumbent {
         progress_(std::move(progress)),
         budget_(budget) {
     Report();
-    if (progress_) budget_.SetOnPoll([this] { ReportNowAndThen(); });
-  }
-  ~Incumbent() {
-    if (progress_) budget_.SetOnPoll(nullptr);
+    if (progress_) listener_.emplace(budget_, [this] { ReportNowAndThen(); });
   }
   Incumbent(const Incumbent&) = delete;
   Incumbent& operator=(const Incumbent&) = delete;
@@ -90,6 +88,7 @@ class Incumbent {
   std::function<void(const Progress&)> progress_;
   Budget& budget_;
   Budget::Clock::time_point next_report_;
+  std::optional<PollListener> listener_;
 };
 
 }  // namespace berth::internal

@@ -19,6 +19,8 @@
 namespace berth::internal {
 namespace {
 
+using Verdict = SearchAnswer::Verdict;
+
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
@@ -50,15 +52,15 @@ bool Minimize(const Decider& decider, Incumbent& incumbent, std::int64_t node_li
       if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
       const SearchAnswer answer = decider.decide(capacity, std::min(round, left));
       left -= answer.nodes;
-      if (answer.verdict == SearchAnswer::Verdict::kFound) {
+      if (answer.verdict == Verdict::kFound) {
         incumbent.Offer(answer.offsets, decider.finder());
         learned = true;
-      } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+      } else if (answer.verdict == Verdict::kImpossible) {
         incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
         learned = true;
       } else {
         if (left <= 0 || budget.Exhausted()) return true;
-        gave_up |= answer.verdict == SearchAnswer::Verdict::kGaveUp;
+        gave_up |= answer.verdict == Verdict::kGaveUp;
       }
     }
     if (learned) continue;       // Ask again at the same price.

@@ -2,28 +2,23 @@
 
 #include "place/options.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
+#include "base/check.h"
 #include "base/option_table.h"
-#include "place/canonical/canonical.h"
+#include "base/try.h"
 
 namespace berth {
 namespace {
 
+using internal::EngineOptions;
 using Row = internal::OptionRow<PlaceOptions>;
+using EngineRow = internal::OptionRow<EngineOptions>;
 
-// A switch of an exact search.
-#define BERTH_SWITCH(search, field, sentence)                                             \
-  Row {                                                                                   \
-    {#search "." #field, "on", "on|off", sentence},                                       \
-        [](PlaceOptions& options, std::string_view value) {                               \
-          return internal::SetBool(options.search.field, value);                          \
-        },                                                                                \
-        [](const PlaceOptions& options) { return internal::OnOff(options.search.field); } \
-  }
-
-const std::array kRows = {
+constexpr std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to place the buffers."},
         [](PlaceOptions& options, std::string_view value) {
           const auto algorithm = AlgorithmFromName(value);
@@ -49,75 +44,69 @@ const std::array kRows = {
           return internal::SetNumber(options.seed, value);
         },
         [](const PlaceOptions& options) { return std::to_string(options.seed); }},
-    BERTH_SWITCH(canonical, canonical_only, "Only plans in order of offset, then index."),
-    BERTH_SWITCH(canonical, section_inference,
-                 "In each section, floor plus unplaced bytes must fit the capacity."),
-    BERTH_SWITCH(canonical, monotonic_floor, "No floor of a section lies below the last offset."),
-    BERTH_SWITCH(canonical, unallocated_floor,
-                 "No floor of a section lies below the lowest offset left to its "
-                 "unplaced buffers."),
-    BERTH_SWITCH(canonical, dominance, "No hole is left that an unplaced buffer would fill."),
-    BERTH_SWITCH(canonical, hatless, "A buffer with nothing left above it has no alternatives."),
-    BERTH_SWITCH(canonical, identical_order, "Of identical buffers, the first lies lowest."),
-    BERTH_SWITCH(canonical, dynamic_ordering, "The buffer that can lie lowest is tried first."),
-    BERTH_SWITCH(canonical, static_preordering, "Ties are broken by the preorders."),
-    BERTH_SWITCH(canonical, dynamic_decomposition,
-                 "Parts that separate in time are solved one by one."),
-    Row{{"canonical.preorders", "WAT,TAW,TWA", "words over W A T Z C L U, separated by commas",
+};
+
+// The switches of one search.
+#define BERTH_ROW(search, field, default_value, sentence)                  \
+  internal::SwitchRow<EngineOptions, [](EngineOptions& options) -> bool& { \
+    return options.search.field;                                           \
+  }>(#search "." #field, default_value, sentence),
+#define BERTH_CANONICAL_ROW(field, ...) BERTH_ROW(canonical, field, __VA_ARGS__)
+#define BERTH_NICHE_ROW(field, ...) BERTH_ROW(niche, field, __VA_ARGS__)
+#define BERTH_GUIDED_ROW(field, ...) BERTH_ROW(guided, field, __VA_ARGS__)
+
+constexpr std::array kEngineRows = {
+    BERTH_CANONICAL_SWITCHES(BERTH_CANONICAL_ROW) EngineRow{
+        {"canonical.preorders", "WAT,TAW,TWA", "words over W A T Z C L U, separated by commas",
          "Fixed orders tried in rotation; each word lists sort keys, largest first: W lifetime, A "
          "area, T largest section total, Z size, C sections, L start, U end."},
-        [](PlaceOptions& options, std::string_view value) {
-          if (!internal::ValidPreorders(value)) return false;
+        [](EngineOptions& options, std::string_view value) {
+          if (!internal::canonical::ValidPreorders(value)) return false;
           options.canonical.preorders = value;
           return true;
         },
-        [](const PlaceOptions& options) { return options.canonical.preorders; }},
-    BERTH_SWITCH(niche, lowest_first,
-                 "Half of the runs fill the lowest hollow of the skyline first; off: none does."),
-    BERTH_SWITCH(niche, waste_budget,
-                 "In each section, floor plus unplaced bytes must fit the capacity."),
-    BERTH_SWITCH(niche, conflict_weights, "Sections where more has failed come first."),
-    BERTH_SWITCH(niche, backjumping, "Levels that a failure does not depend on are left at once."),
-    BERTH_SWITCH(niche, transpositions, "States that have failed are remembered, with the reason."),
-    BERTH_SWITCH(niche, restarts,
-                 "The search starts again after 1000 nodes times Luby's sequence."),
-    BERTH_SWITCH(niche, calm_runs, "Every third run does not look at the conflict weights."),
-    BERTH_SWITCH(niche, beam,
-                 "Where there is slack, plans that grow side by side take turns with the runs."),
-    BERTH_SWITCH(niche, identical_order, "Of identical buffers, the first lies lowest."),
-    BERTH_SWITCH(niche, widest_first,
-                 "Candidates that are live in many sections come first; off: large ones."),
-    BERTH_SWITCH(niche, best_fit, "Candidates that leave no room beside them come earlier."),
-    BERTH_SWITCH(niche, vectors,
-                 "Use the widest vector instructions of this machine; the plan is the same."),
-    BERTH_SWITCH(guided, heuristic_first,
-                 "The baseline heuristic runs first, and search only where it fails."),
-    BERTH_SWITCH(guided, section_load,
-                 "In each section, bytes that cannot lie below a level must fit above it."),
-    BERTH_SWITCH(guided, weights, "Buffers that were part of recent failures come first."),
-    BERTH_SWITCH(guided, restarts,
-                 "The search starts again after 150 failures times Luby's "
-                 "sequence."),
-    BERTH_SWITCH(guided, lowest_first, "Half of the runs go on where a buffer can lie lowest."),
-    BERTH_SWITCH(guided, identical_order, "Of identical buffers, the first lies lowest."),
-};
-#undef BERTH_SWITCH
+        [](const EngineOptions& options) { return options.canonical.preorders; }},
+    BERTH_NICHE_SWITCHES(BERTH_NICHE_ROW) BERTH_GUIDED_SWITCHES(BERTH_GUIDED_ROW)};
+#undef BERTH_ROW
+#undef BERTH_CANONICAL_ROW
+#undef BERTH_NICHE_ROW
+#undef BERTH_GUIDED_ROW
 
-const internal::OptionTable kTable(kRows);
+constexpr internal::OptionTable<PlaceOptions> kTable(kRows);
+constexpr internal::OptionTable<EngineOptions> kEngineTable(kEngineRows);
+
+constexpr auto AllInfos() {
+  std::array<OptionInfo, kRows.size() + kEngineRows.size()> infos{};
+  for (std::size_t r = 0; r < kRows.size(); ++r) infos[r] = kRows[r].info;
+  for (std::size_t r = 0; r < kEngineRows.size(); ++r)
+    infos[kRows.size() + r] = kEngineRows[r].info;
+  return infos;
+}
+constexpr auto kInfos = AllInfos();
 
 }  // namespace
 
-std::span<const OptionInfo> Options() { return kTable.infos(); }
-
-Result<void> SetOption(PlaceOptions& options, std::string_view name, std::string_view value) {
-  return kTable.Set(options, name, value);
-}
-
-Result<std::string> GetOption(const PlaceOptions& options, std::string_view name) {
-  return kTable.Get(options, name);
-}
-
 namespace internal {
+
+class ExpertAccess {
+ public:
+  static auto& Values(auto& expert) { return expert.values_; }
+};
+
+EngineOptions EngineOptionsOf(const PlaceOptions& options) {
+  EngineOptions engines;
+  for (const auto& [name, value] : ExpertAccess::Values(options.expert)) {
+    BERTH_CHECK(kEngineTable.Set(engines, name, value).has_value());
+  }
+  return engines;
+}
+
+Result<void> SetEngineOptions(const EngineOptions& engines, PlaceOptions& options) {
+  for (const EngineRow& row : kEngineRows) {
+    BERTH_TRY(SetOption(options, row.info.name, row.get(engines)));
+  }
+  return {};
+}
 
 Result<void> ValidateOptions(const PlaceOptions& options) {
   if (static_cast<std::size_t>(options.algorithm) >= Algorithms().size()) {
@@ -129,4 +118,25 @@ Result<void> ValidateOptions(const PlaceOptions& options) {
 }
 
 }  // namespace internal
+
+std::span<const OptionInfo> Options() { return kInfos; }
+
+Result<void> SetOption(PlaceOptions& options, std::string_view name, std::string_view value) {
+  if (kTable.Find(name) != nullptr) return kTable.Set(options, name, value);
+  EngineOptions scratch;
+  BERTH_TRY(kEngineTable.Set(scratch, name, value));
+  // What is at its default is not kept: options that mean the same are equal.
+  auto& values = internal::ExpertAccess::Values(options.expert);
+  std::erase_if(values, [&](const auto& each) { return each.first == name; });
+  if (value == kEngineTable.Find(name)->info.default_value) return {};
+  std::pair<std::string, std::string> entry(name, value);
+  values.insert(std::lower_bound(values.begin(), values.end(), entry), std::move(entry));
+  return {};
+}
+
+Result<std::string> GetOption(const PlaceOptions& options, std::string_view name) {
+  if (kTable.Find(name) != nullptr) return kTable.Get(options, name);
+  return kEngineTable.Get(internal::EngineOptionsOf(options), name);
+}
+
 }  // namespace berth

@@ -1,7 +1,7 @@
 // The door: chooses among the strategies and combines what they find. The only file that sees them
 // all.
 //
-// kAuto goes from cheap to dear and stops as soon as the question is answered: bounds; the plan
+// kAuto tries cheap methods first and stops as soon as the question is answered: bounds; the plan
 // that the hints make; one greedy algorithm and a brief exact search, where a capacity is given and
 // the table is small; the greedy portfolio, and repair of its plan where that is large; exact
 // search. Small tables are decided in milliseconds; on very large ones the exact search is left
@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/answer.h"
 #include "model/instance.h"
+#include "place/engines.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/greedy/improve.h"
@@ -34,8 +36,8 @@ namespace {
 constexpr std::int64_t kDefaultEffort = 200'000'000;
 constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
 
-// With a capacity and at most so many buffers, kAuto begins with so many steps of exact search:
-// some 20 milliseconds, which often settle it.
+// With a capacity and at most kFewBuffers buffers, kAuto begins with kBriefEffort elementary steps
+// of exact search: about 20 milliseconds, which often settle it.
 constexpr std::size_t kFewBuffers = 1000;
 constexpr std::int64_t kBriefEffort = 20'000'000;
 
@@ -63,6 +65,7 @@ class Placer {
   Placer(const Problem& problem, const PlaceOptions& options, Budget& budget)
       : problem_(problem),
         options_(options),
+        engines_(EngineOptionsOf(options)),
         budget_(budget),
         instance_(Compile(problem)),
         incumbent_(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget),
@@ -74,18 +77,12 @@ class Placer {
     switch (options_.algorithm) {
       case Algorithm::kAuto:
         return RunAuto();
-      case Algorithm::kCanonical:
-      case Algorithm::kNiche:
-      case Algorithm::kDisjunctive:
-        return RunExact();
-      case Algorithm::kGuided:
-        if (options_.guided.heuristic_first) OfferGreedy(Algorithm::kContention);
-        return RunExact();
       case Algorithm::kGreedy:
         RunGreedyPortfolio();
         return Improve(budget_.has_time_limit() ? kNoEffortLimit : BriefEffort());
       default:
-        OfferGreedy(options_.algorithm);
+        if (FindEngine(options_.algorithm) == nullptr) return OfferGreedy(options_.algorithm);
+        RunExact();
     }
   }
 
@@ -118,7 +115,7 @@ class Placer {
       // One look each by the cheapest and by the strongest, before all of them get their turn.
       OfferGreedy(Algorithm::kContention);
       if (IsLowEnough()) return;
-      search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+      search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
       if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
       if (IsLowEnough()) return;
     }
@@ -134,7 +131,7 @@ class Placer {
       stopped_ = StopReason::kSize;
       return;
     }
-    if (!search) search.emplace(instance_, Algorithm::kAuto, options_, budget_);
+    if (!search) search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
     if (search->too_large()) {
       stopped_ = StopReason::kSize;
       return;
@@ -150,7 +147,10 @@ class Placer {
 
   // One of the exact searches alone; only minimising needs a plan to begin with.
   void RunExact() {
-    ExactSearch search(instance_, options_.algorithm, options_, budget_);
+    if (options_.algorithm == Algorithm::kGuided && engines_.guided.heuristic_first) {
+      OfferGreedy(Algorithm::kContention);
+    }
+    ExactSearch search(instance_, options_.algorithm, engines_, options_.seed, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
@@ -163,7 +163,7 @@ class Placer {
   [[nodiscard]] Decider Questions(ExactSearch& search) {
     return {search.grain(), search.dive_nodes(),
             [&search, this](Bytes capacity, std::int64_t node_limit) {
-              return search.Decide(capacity, incumbent_.offsets(), node_limit, budget_);
+              return search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
             },
             [&search] { return Info(search.last()).name; }};
   }
@@ -172,7 +172,7 @@ class Placer {
   void Decide(ExactSearch& search, std::int64_t node_limit) {
     if (Answered() || incumbent_.height() <= *problem_.capacity) return;
     SearchAnswer answer =
-        search.Decide(*problem_.capacity, incumbent_.offsets(), node_limit, budget_);
+        search.Decide({*problem_.capacity, node_limit, incumbent_.offsets()}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
@@ -210,6 +210,7 @@ class Placer {
 
   const Problem& problem_;
   const PlaceOptions& options_;
+  const EngineOptions engines_;
   Budget& budget_;
   const Instance instance_;
   Incumbent incumbent_;
@@ -222,32 +223,33 @@ class Placer {
 }  // namespace
 }  // namespace internal
 
-Result<PlaceAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
+Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
   const auto begin = Budget::Clock::now();
   if (auto valid = internal::ValidateOptions(options); !valid) return tl::unexpected(valid.error());
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
   const std::int64_t nodes_before = budget.nodes_spent();
-  PlaceAnswer answer;
+  PlanAnswer answer;
+  answer.capacity = problem.capacity;
   if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
     placer.Run();
     const internal::Incumbent& incumbent = placer.incumbent();
     answer.outcome = incumbent.outcome();
-    answer.lower_bound = incumbent.lower_bound();
+    answer.height_bound = incumbent.lower_bound();
     answer.stopped = placer.stopped();
-    answer.stats = placer.stats();
+    answer.placing.stats = placer.stats();
     if (incumbent.has_plan()) {
-      answer.best = Placement{*incumbent.offsets(), incumbent.height()};
-      answer.algorithm = incumbent.finder();
-      BERTH_CHECK(internal::ValidateOffsets(problem, *answer.best).has_value());
-      BERTH_CHECK(answer.lower_bound <= answer.best->height);
+      const Placement placement{*incumbent.offsets(), incumbent.height()};
+      BERTH_CHECK(internal::ValidateOffsets(problem, placement).has_value());
+      BERTH_CHECK(answer.height_bound <= placement.height);
+      answer.best = PlanOf(problem, placement.offsets);
+      answer.placing.algorithm = incumbent.finder();
     }
   } else {
     answer.outcome = Outcome::kInfeasible;
-    answer.lower_bound = MaxLiveLoad(problem).lower_bound;
+    answer.height_bound = MaxLiveLoad(problem).lower_bound;
   }
-  answer.nodes = budget.nodes_spent() - nodes_before;
-  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  internal::FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
   return answer;
 }
 

@@ -1,12 +1,12 @@
-// place/strategy.h -- what one way of placing buffers is given, and what it gives back.
+// place/strategy.h -- what an exact search is given, and what it gives back.
 //
-// Every strategy is a function from an instance to offsets; only place.cc knows them all. A
-// strategy never includes another.
+// An engine lives in a folder of its own, includes no other engine, and is one row of the table in
+// engines.cc.
 #ifndef BERTH_PLACE_STRATEGY_H_
 #define BERTH_PLACE_STRATEGY_H_
 
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <vector>
 
 #include "base/numbers.h"
@@ -16,7 +16,14 @@
 
 namespace berth::internal {
 
-// How one exact search for a plan of at most some capacity ended.
+// Is there a plan of at most `capacity` bytes?
+struct Question {
+  Bytes capacity;
+  std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();  // For this question alone.
+  const std::vector<Bytes>* known = nullptr;  // The offsets of a plan, higher perhaps.
+};
+
+// How an exact search for a plan ended.
 struct SearchAnswer {
   enum class Verdict {
     kFound,
@@ -28,6 +35,22 @@ struct SearchAnswer {
   std::vector<Bytes> offsets;  // kFound: one for each buffer.
   std::int64_t nodes = 0;
   SearchStats stats;
+};
+
+// An exact search in one instance, which must outlive it. It is asked about any number of
+// capacities in turn; asked about the same one again, it may go on with what it has learned.
+// Deterministic unless the budget ends by time or cancellation.
+class Search {
+ public:
+  Search() = default;
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+  virtual ~Search() = default;
+
+  [[nodiscard]] virtual SearchAnswer Decide(const Question& question, Budget& budget) = 0;
+
+  // Whether the capacity of the last question leaves hardly any slack, as far as the search knows.
+  [[nodiscard]] virtual bool is_full() const { return false; }
 };
 
 // How early a buffer should come that is live in `width` sections, all at least 1: a logarithm to

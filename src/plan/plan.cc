@@ -1,3 +1,6 @@
+// Plan(): the search for an order, then for offsets, or for spills where the memory is too small.
+// This file decides what runs, in which order, and with which share of the time.
+
 #include "berth/plan.h"
 
 #include <algorithm>
@@ -5,73 +8,153 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/try.h"
+#include "berth/spill.h"
+#include "graph/plan.h"
 
 namespace berth {
 namespace {
 
 // The order has more to gain than the placement, which mostly reaches the peak at once.
 constexpr double kShareOfOrder = 0.75;
+// With spills, the order of least peak is only a beginning.
+constexpr int kPartOfOrderWithSpills = 4;
 
-// The answer for an order that somebody else has chosen. The bound is what a search that is over at
-// once can prove.
-Result<ScheduleAnswer> Given(const Graph& graph, const Order& order,
-                             const ScheduleOptions& options) {
+// The answer for an order that the caller chose. Its bound is the one that needs no search.
+Result<PlanAnswer> Given(const Graph& graph, const Order& order, const ScheduleOptions& options) {
   ScheduleOptions cheap = options;
   cheap.algorithm = ScheduleAlgorithm::kProgram;
   Budget budget;
-  auto answer = Schedule(graph, cheap, budget);
-  if (!answer) return answer;
-  if (auto valid = ValidateOrder(graph, order); !valid) return tl::unexpected(valid.error());
-  answer->order = order;
-  answer->peak = Live(graph, order, options.counting).peak;
-  answer->outcome = answer->peak == answer->lower_bound ? Outcome::kOptimal : Outcome::kFeasible;
-  answer->algorithm = "given";
+  PlanAnswer answer = BERTH_TRY(Schedule(graph, cheap, budget));
+  BERTH_TRY(ValidateOrder(graph, order));
+  answer.best = internal::UnplacedPlan(graph, order, options.counting);
+  const bool least = answer.best->peak() == answer.peak_bound;
+  answer.outcome = least ? Outcome::kOptimal : Outcome::kFeasible;
+  answer.scheduling.outcome = answer.outcome;
+  answer.scheduling.algorithm = "given";
   return answer;
 }
 
 Outcome OutcomeOf(const PlanAnswer& answer) {
-  const auto arena = answer.arena();
-  const auto& capacity = answer.liveness.problem.capacity;
-  if (arena && (!capacity || *arena <= *capacity)) {
-    return *arena == answer.lower_bound ? Outcome::kOptimal : Outcome::kFeasible;
+  const auto& capacity = answer.capacity;
+  const bool placed = answer.best && answer.best->addressed;
+  if (placed && (!capacity || answer.best->height() <= *capacity)) {
+    return answer.best->height() == answer.height_bound ? Outcome::kOptimal : Outcome::kFeasible;
   }
-  return capacity && answer.lower_bound > *capacity ? Outcome::kInfeasible : Outcome::kUnknown;
+  return capacity && answer.height_bound > *capacity ? Outcome::kInfeasible : Outcome::kUnknown;
+}
+
+// Gives the residencies of `plan` their offsets.
+void Address(const MemoryPlan& placed, MemoryPlan& plan) {
+  BERTH_CHECK(placed.residencies.size() == plan.residencies.size());
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    plan.residencies[i].offset = placed.residencies[i].offset;
+  }
+  plan.addressed = true;
+  plan.memories.front().height = placed.height();
+}
+
+Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& options,
+                                     Budget& budget) {
+  const Counting& counting = options.schedule.counting;
+  PlanAnswer answer;
+  {
+    Budget part(budget, kShareOfOrder);
+    answer = BERTH_TRY(options.order ? Given(graph, *options.order, options.schedule)
+                                     : Schedule(graph, options.schedule, part));
+  }
+  MemoryPlan& plan = *answer.best;
+  BERTH_CHECK(answer.peak_bound <= plan.peak());
+  Problem problem = ProblemOf(graph, plan);
+  if (options.capacity) problem.capacity = std::get<Bytes>(*options.capacity);
+  PlanAnswer placed = BERTH_TRY(Place(problem, options.place, budget));
+  if (!placed.best && budget.cancelled()) {
+    // Cancelled while the order was searched for: the order that was found is worth a plan.
+    PlaceOptions greedy = options.place;
+    greedy.algorithm = Algorithm::kGreedy;
+    Budget unlimited;
+    placed = BERTH_TRY(Place(problem, greedy, unlimited));
+  }
+  if (placed.best) Address(*placed.best, plan);
+  answer.placing = placed.placing;
+  answer.placement_bound = placed.height_bound;
+  answer.capacity = problem.capacity;
+  // A plan of any order is at least as high as the least peak.
+  answer.height_bound = answer.peak_bound;
+  answer.nodes += placed.nodes;
+  answer.outcome = OutcomeOf(answer);
+  answer.stopped =
+      answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible
+          ? StopReason::kAnswered
+      : answer.placing.stopped != StopReason::kAnswered ? answer.placing.stopped
+                                                        : answer.scheduling.stopped;
+  const auto valid = ValidatePlan(graph, counting, std::nullopt, plan);
+  if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+  return answer;
+}
+
+Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options,
+                                      Budget& budget) {
+  const Counting& counting = options.schedule.counting;
+  const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
+  NamedBudgets named;
+  {
+    Budget part(budget, 1.0 / kPartOfOrderWithSpills);  // What is left over is for the spills.
+    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
+    named = BERTH_TRY(FindBudgets(graph, counting, part));
+  }
+  SpillOptions spill;
+  spill.capacity = named.Of(*options.capacity);
+  spill.counting = counting;
+  spill.fixed_order = fixed;
+  if (options.order) {
+    spill.orders = {*options.order};
+  } else {
+    spill.orders = {ProgramOrder(graph), named.order};
+    spill.orders.insert(spill.orders.end(), options.more_orders.begin(), options.more_orders.end());
+  }
+  spill.placer = [&](const Problem& problem, Budget& own) {
+    return Place(problem, options.place, own);
+  };
+  PlanAnswer answer = BERTH_TRY(PlanWithSpills(graph, spill, budget));
+  answer.scheduling = named.search;
+  answer.peak_bound = named.peak_bound;
+  answer.least_peak = named.least_peak;
+  answer.program_order_peak = Live(graph, ProgramOrder(graph), counting).peak;
+  answer.nodes += named.search.nodes;
+  if (!answer.best) {
+    answer.best = internal::UnplacedPlan(graph, fixed ? spill.orders.front() : named.order,
+                                         counting);
+  }
+  return answer;
+}
+
+Result<void> Check(const PlanOptions& options) {
+  const bool named = options.capacity && std::holds_alternative<NamedBudget>(*options.capacity);
+  if (options.spill && !options.capacity) {
+    return Fail(ErrorCode::kInvalidOptions, "spilling needs a capacity to spill for");
+  }
+  if (named && !options.spill) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "a capacity by name (MR, MH, MP) is for plans with spills");
+  }
+  if (options.spill && options.place.minimize) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "with spills the least traffic is looked for, not the least memory: minimize must "
+                "be off");
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& budget) {
-  const auto begin = std::chrono::steady_clock::now();
-  PlanAnswer plan;
-  {
-    Budget part(budget, kShareOfOrder);
-    auto schedule = options.order ? Given(graph, *options.order, options.schedule)
-                                  : Schedule(graph, options.schedule, part);
-    if (!schedule) return tl::unexpected(schedule.error());
-    plan.schedule = std::move(*schedule);
-  }
-  const Counting& counting = options.schedule.counting;
-  plan.program_order_peak = Live(graph, ProgramOrder(graph), counting).peak;
-  plan.liveness = Live(graph, plan.schedule.order, counting);
-  BERTH_CHECK(plan.liveness.peak == plan.schedule.peak);
-  BERTH_CHECK(plan.schedule.lower_bound <= plan.schedule.peak);
-  plan.liveness.problem.capacity = options.capacity;
-  auto place = Place(plan.liveness.problem, options.place, budget);
-  if (!place) return tl::unexpected(place.error());
-  if (!place->best && budget.cancelled()) {
-    // Cancelled while the order was searched for: the order that was found is worth a plan.
-    PlaceOptions greedy = options.place;
-    greedy.algorithm = Algorithm::kGreedy;
-    Budget unlimited;
-    place = Place(plan.liveness.problem, greedy, unlimited);
-    if (!place) return tl::unexpected(place.error());
-  }
-  plan.place = std::move(*place);
-  // A plan of any order is at least as high as the least peak.
-  plan.lower_bound = plan.schedule.lower_bound;
-  plan.outcome = OutcomeOf(plan);
-  plan.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return plan;
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Check(options));
+  PlanAnswer answer = BERTH_TRY(options.spill ? PlanWithinCapacity(graph, options, budget)
+                                              : PlanWithoutSpills(graph, options, budget));
+  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  return answer;
 }
 
 }  // namespace berth

@@ -7,7 +7,7 @@
 #include "base/arithmetic.h"
 #include "base/check.h"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 namespace {
 
 Bytes BytesOf(const Piece& piece) { return piece.window.upper - piece.window.lower; }
@@ -176,4 +176,4 @@ std::vector<Relief> FindRelief(const Problem& problem, const Curve& curve, std::
   return relief;
 }
 
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report

@@ -10,7 +10,7 @@
 
 #include "berth/problem.h"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 
 // Bytes live over time: `live[i]` from step `steps[i]` up to `steps[i + 1]`; the last is 0.
 struct Curve {
@@ -66,6 +66,6 @@ struct Relief {
 [[nodiscard]] std::vector<Relief> FindRelief(const Problem& problem, const Curve& curve,
                                              std::size_t most);
 
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report
 
 #endif  // BERTH_REPORT_ANALYSIS_H_

@@ -9,14 +9,14 @@
 //            label
 //   note
 //
-// A series is a colour, a dash pattern and a marker at once, so that it can be told from its
-// neighbours in grey, by colour-blind eyes and where lines lie on top of each other. The legend has
-// a column of its own to the right, and never covers data. Colours: M. Okabe and K. Ito, "Color
-// Universal Design" (2008), its yellow replaced by grey and its orange darkened, since both are
-// too faint for thin lines on white.
+// Each series has its own colour, dash pattern and marker, so that it can be told from its
+// neighbours in grey, by colour-blind readers and where lines overlap. The legend has a column of
+// its own to the right, and never covers data. Colours: M. Okabe and K. Ito, "Color Universal
+// Design" (2008), its yellow replaced by grey and its orange darkened, since both are too faint for
+// thin lines on white.
 //
-// Values are floating-point numbers, as measurements are; they become tenths of a pixel by one
-// rounding, after which all is whole numbers.
+// Values are floating-point numbers, as measurements are. One rounding turns them into tenths of a
+// pixel; from there on everything is an integer.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,20 +29,15 @@
 #include <utility>
 #include <vector>
 
-#include "berth/io.h"
+#include "berth/bytes.h"
 #include "berth/report.h"
+#include "report/svg_writer.h"
 #include "report/text.h"
 
 namespace berth {
+namespace internal::report {
 namespace {
 
-using internal::EscapeXml;
-using internal::Grouped;
-using internal::Tenths;
-using internal::Truncate;
-using internal::WidthOf;
-
-using Pixels = std::int64_t;  // Tenths of a pixel.
 using Style = ChartSeries::Style;
 
 struct Look {
@@ -58,31 +53,6 @@ constexpr std::array<Look, 8> kLooks = {{{"#0072b2", ""},
                                          {"#3f9fd8", "12 4"},
                                          {"#7a7f87", "3 2"}}};
 constexpr std::size_t kNumMarkers = 7;
-
-constexpr Pixels kFont = 110;
-constexpr Pixels kMargin = 240;  // Left and right of everything.
-
-struct Point {
-  Pixels x;
-  Pixels y;
-};
-
-std::string At(Point point) { return Tenths(point.x) + " " + Tenths(point.y); }
-
-std::string Attribute(std::string_view name, Pixels value) {
-  return " " + std::string(name) + "=\"" + Tenths(value) + "\"";
-}
-
-std::string Text(Point at, std::string_view classes, std::string_view text) {
-  return "<text" + Attribute("x", at.x) + Attribute("y", at.y) + " class=\"" +
-         std::string(classes) + "\">" + EscapeXml(text) + "</text>\n";
-}
-
-std::string Line(Point from, Point to, std::string_view classes) {
-  return "<path class=\"" + std::string(classes) + "\" d=\"M" + At(from) + "L" + At(to) + "\"/>\n";
-}
-
-Pixels TextWidth(std::string_view text) { return WidthOf(text) * kFont / 100; }
 
 // --- Numbers as text -------------------------------------------------------------------------
 
@@ -201,7 +171,7 @@ class Scale {
   }
 
  private:
-  // Whole decades, or where bars begin at the lower end, some room below the least.
+  // From a whole decade; for bars from the one below, so that the least value has a bar, too.
   void SpanDecades(bool bars) {
     low_ = std::pow(10.0, std::floor(std::log10(low_) + 1e-9));
     if (bars && !axis_->first) low_ /= 10;
@@ -282,18 +252,17 @@ std::size_t LookOf(const ChartSeries& series, std::size_t index) {
 }
 
 std::string Marker(std::size_t shape, Point at, bool open) {
-  const std::string classes = open ? "open" : "full";
+  const std::string_view classes = open ? "open" : "full";
   const auto path = [&](std::initializer_list<Point> corners) {
     std::string d;
     for (const Point corner : corners) {
       d += (d.empty() ? "M" : "L") + At({at.x + corner.x, at.y + corner.y});
     }
-    return "<path class=\"" + classes + "\" d=\"" + d + "z\"";
+    return Path(classes, d + "z");
   };
   switch (shape % kNumMarkers) {
     case 0:
-      return "<circle class=\"" + classes + "\"" + Attribute("cx", at.x) + Attribute("cy", at.y) +
-             " r=\"3.6\"";
+      return Circle(classes, at, 36);
     case 1:
       return path({{-32, -32}, {32, -32}, {32, 32}, {-32, 32}});
     case 2:
@@ -321,16 +290,7 @@ std::string Marker(std::size_t shape, Point at, bool open) {
   }
 }
 
-std::string WithTooltip(const std::string& element, std::string_view tag, const std::string& note) {
-  if (note.empty()) return element + "/>\n";
-  return element + "><title>" + EscapeXml(Truncate(note, 200)) + "</title></" + std::string(tag) +
-         ">\n";
-}
-
-std::string MarkerElement(std::size_t shape, Point at, const ChartPoint& point) {
-  return WithTooltip(Marker(shape, at, point.open), shape % kNumMarkers == 0 ? "circle" : "path",
-                     point.note);
-}
+std::string Tooltip(const std::string& note) { return EscapeXml(Truncate(note, 200)); }
 
 bool IsFinite(const ChartPoint& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
@@ -349,7 +309,7 @@ struct Plot {
   [[nodiscard]] bool horizontal_bars() const { return y.is_categories(); }
 };
 
-// Lines and steps; markers where the data are, or where they are dense, at some of them.
+// Lines and steps, with a marker at each point, or at some of them where they are dense.
 std::string DrawLine(const Plot& plot, std::size_t index) {
   const ChartSeries& series = plot.chart.series[index];
   const std::size_t look = LookOf(series, index);
@@ -373,31 +333,32 @@ std::string DrawLine(const Plot& plot, std::size_t index) {
     const bool apart =
         !marked || std::abs(at.x - marked->x) + std::abs(at.y - marked->y) >= least_apart;
     if (apart) {
-      markers += MarkerElement(look, at, point);
+      markers += Close(Marker(look, at, point.open), Tooltip(point.note));
       marked = at;
     }
     last = at;
   }
   if (series.style == Style::kSteps && last.x < plot.x.To()) d += "H" + Tenths(plot.x.To());
-  return "<path class=\"line\" d=\"" + d + "\"/>\n" + markers;
+  return Close(Path("line", d)) + markers;
 }
 
 std::string DrawPoints(const Plot& plot, std::size_t index) {
   std::string svg;
   const ChartSeries& series = plot.chart.series[index];
   for (const ChartPoint& point : FinitePoints(series)) {
-    svg += MarkerElement(LookOf(series, index), {plot.x(point.x), plot.y(point.y)}, point);
+    const Point at{plot.x(point.x), plot.y(point.y)};
+    svg += Close(Marker(LookOf(series, index), at, point.open), Tooltip(point.note));
   }
   return svg;
 }
 
-// A bar from `from` to `to`, both along the axis of values, and its label: beyond its end, or where
-// there is no room, at the end inside.
+// A bar from `from` to `to`, both along the axis of values. Its label stands beyond its end, or
+// inside where there is no room.
 struct Bar {
   Pixels from;
   Pixels to;
   Pixels middle;   // Along the axis of categories.
-  Pixels breadth;  // Likewise.
+  Pixels breadth;  // Along the same axis.
   bool open;
   std::string note;   // Shown when pointed at.
   std::string label;  // Empty: none.
@@ -408,21 +369,18 @@ std::string DrawBar(const Plot& plot, const Bar& bar) {
   const Pixels low = std::min(bar.from, bar.to);
   const Pixels length = std::abs(bar.to - bar.from);
   const Pixels side = bar.middle - bar.breadth / 2;
-  const std::string shape = "<rect class=\"" + std::string(bar.open ? "open" : "full") + "\"" +
-                            Attribute("x", horizontal ? low : side) +
-                            Attribute("y", horizontal ? side : low) +
-                            Attribute("width", horizontal ? length : bar.breadth) +
-                            Attribute("height", horizontal ? bar.breadth : length);
-  std::string svg = WithTooltip(shape, "rect", bar.note);
+  const Box box = horizontal ? Box{low, side, low + length, side + bar.breadth}
+                             : Box{side, low, side + bar.breadth, low + length};
+  const std::string svg = Close(Rectangle(bar.open ? "open" : "full", box), Tooltip(bar.note));
   if (bar.label.empty()) return svg;
   if (!horizontal) return svg + Text({bar.middle, bar.to - 50}, "value mid", bar.label);
   const Pixels width = TextWidth(bar.label);
   const bool inside = bar.to + 50 + width > plot.x.To() && length > width + 100;
-  const Point at{inside ? bar.to - 50 : bar.to + 50, bar.middle + 38};
+  const Point at{inside ? bar.to - 50 : bar.to + 50, bar.middle + kBaseline};
   return svg + Text(at, inside && !bar.open ? "inside end" : inside ? "end" : "value", bar.label);
 }
 
-// All bars: those of a category side by side, or each on top of the one before it.
+// All bars: those of a category side by side, or stacked.
 std::vector<std::string> DrawBars(const Plot& plot) {
   const Chart& chart = plot.chart;
   const bool horizontal = plot.horizontal_bars();
@@ -476,17 +434,13 @@ std::vector<std::string> DrawBars(const Plot& plot) {
 
 // --- All of it -------------------------------------------------------------------------------
 
-constexpr std::string_view kStyle =
-    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,"
-    "'Liberation Sans',sans-serif;fill:#333;font-size:11px}\n"
-    ".title{font-size:17px;font-weight:600;fill:#111}\n"
-    ".subtitle{font-size:12px;fill:#555}\n"
+constexpr std::string_view kNamesStyle =
     ".note{fill:#555}\n"
     ".axis{fill:#333;font-weight:600}\n"
     ".value{paint-order:stroke;stroke:#fff;stroke-width:3px}\n"
-    ".inside{fill:#fff;font-weight:600}\n"
-    ".mid{text-anchor:middle}\n"
-    ".end{text-anchor:end}\n"
+    ".inside{fill:#fff;font-weight:600}\n";
+
+constexpr std::string_view kShapesStyle =
     ".frame{fill:none;stroke:#9a9fa8;stroke-width:1}\n"
     ".grid{fill:none;stroke:#d4d8de;stroke-width:1}\n"
     ".grid.minor{stroke:#eef0f3}\n"
@@ -496,8 +450,9 @@ constexpr std::string_view kStyle =
     ".open{fill:#fff;stroke-width:1.4}\n"
     "rect.full{stroke:none}\n";
 
-std::string SeriesStyle(const std::vector<ChartSeries>& series) {
-  std::string css;
+std::string StyleOf(const std::vector<ChartSeries>& series) {
+  std::string css = std::string(kTextStyle) + ";font-size:11px}\n";
+  css.append(kTitleStyle).append(kNamesStyle).append(kAnchorStyle).append(kShapesStyle);
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Look& look = kLooks[LookOf(series[i], i) % kLooks.size()];
     const std::string name = ".s" + std::to_string(i);
@@ -506,18 +461,17 @@ std::string SeriesStyle(const std::vector<ChartSeries>& series) {
            name + " .full{fill:" + std::string(look.color) + "}\n" + name +
            " .open{stroke:" + std::string(look.color) + "}\n";
   }
-  return css;
+  return css + ".hollow .open{stroke:#555}\n";
 }
 
 // The sample of a series in the legend, 26 pixels wide.
 std::string Sample(const ChartSeries& series, std::size_t index, Point at) {
   std::string svg = "<g class=\"s" + std::to_string(index) + "\">";
   if (series.style == Style::kBars) {
-    svg += "<rect class=\"full\"" + Attribute("x", at.x + 60) + Attribute("y", at.y - 50) +
-           " width=\"14\" height=\"10\"/>";
+    svg += Rectangle("full", {at.x + 60, at.y - 50, at.x + 200, at.y + 50}) + "/>";
   } else {
     if (series.style != Style::kPoints) {
-      svg += "<path class=\"line\" d=\"M" + At(at) + "h26\"/>";
+      svg += Path("line", "M" + At(at) + "h26") + "/>";
     }
     svg += Marker(LookOf(series, index), {at.x + 130, at.y}, false) + "/>";
   }
@@ -531,12 +485,12 @@ std::string Legend(const Chart& chart, Pixels left, Pixels top) {
   Pixels y = top;
   for (std::size_t i = 0; i < chart.series.size(); ++i, y += kSpacing) {
     svg += Sample(chart.series[i], i, {left, y});
-    svg += Text({left + 330, y + 38}, "name", Truncate(chart.series[i].name, 40));
+    svg += Text({left + 330, y + kBaseline}, "name", Truncate(chart.series[i].name, 40));
   }
   if (chart.open_means.empty()) return svg;
   y += 60;
   svg += "<g class=\"hollow\">" + Marker(0, {left + 130, y}, true) + "/></g>\n";
-  return svg + Text({left + 330, y + 38}, "name", Truncate(chart.open_means, 40));
+  return svg + Text({left + 330, y + kBaseline}, "name", Truncate(chart.open_means, 40));
 }
 
 Pixels LegendWidth(const Chart& chart) {
@@ -578,22 +532,19 @@ std::string VerticalAxis(const Plot& plot) {
     for (std::size_t i = 0; i < axis.categories.size(); ++i) {
       const Pixels y = plot.y(static_cast<double>(i));
       if (i % 2 == 1) {
-        svg += "<rect class=\"stripe\"" + Attribute("x", left) +
-               Attribute("y", y - plot.y.Slot() / 2) + Attribute("width", right - left) +
-               Attribute("height", plot.y.Slot()) + "/>\n";
+        const Pixels stripe = y - plot.y.Slot() / 2;
+        svg += Close(Rectangle("stripe", {left, stripe, right, stripe + plot.y.Slot()}));
       }
-      svg += Text({left - 80, y + 38}, "end", Truncate(axis.categories[i], 48));
+      svg += Text({left - 80, y + kBaseline}, "end", Truncate(axis.categories[i], 48));
     }
   }
   for (const Tick& tick : plot.y.Ticks()) {
     const Pixels y = plot.y(tick.value);
     svg += Line({left, y}, {right, y}, tick.label.empty() ? "grid minor" : "grid");
-    if (!tick.label.empty()) svg += Text({left - 80, y + 38}, "end", tick.label);
+    if (!tick.label.empty()) svg += Text({left - 80, y + kBaseline}, "end", tick.label);
   }
   if (axis.label.empty()) return svg;
-  const Point middle{kMargin + 60, (plot.y.From() + plot.y.To()) / 2};
-  return svg + "<text class=\"axis mid\" transform=\"translate(" + At(middle) + ") rotate(-90)\">" +
-         EscapeXml(axis.label) + "</text>\n";
+  return svg + AxisName({kMargin + 60, (plot.y.From() + plot.y.To()) / 2}, axis.label);
 }
 
 std::string HorizontalAxis(const Plot& plot) {
@@ -640,86 +591,96 @@ std::string Describe(const Chart& chart) {
   return text + ".";
 }
 
-}  // namespace
-
-std::string WriteSvg(const Chart& chart) {
-  const Pixels width = Pixels{std::max(chart.width, 300)} * 10;
-  const Pixels height = Pixels{std::max(chart.height, 200)} * 10;
+// The values that each axis has to reach.
+struct Extent {
   std::vector<double> xs;
   std::vector<double> ys;
+  std::size_t num_bars = 0;  // Series of bars.
+};
+
+Extent ExtentOf(const Chart& chart) {
+  Extent extent;
   std::map<double, double> stacks;
-  std::size_t num_bars = 0;
   for (const ChartSeries& series : chart.series) {
-    num_bars += series.style == Style::kBars ? 1 : 0;
+    extent.num_bars += series.style == Style::kBars ? 1 : 0;
     for (const ChartPoint& point : FinitePoints(series)) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
+      extent.xs.push_back(point.x);
+      extent.ys.push_back(point.y);
       if (!chart.stacked || series.style != Style::kBars) continue;
       // What is stacked reaches as far as its sum.
       const bool across = !chart.y.categories.empty();
-      std::vector<double>& values = across ? xs : ys;
+      std::vector<double>& values = across ? extent.xs : extent.ys;
       values.back() = stacks[across ? point.y : point.x] += values.back();
     }
   }
-  const bool any_bars = num_bars > 0;
+  return extent;
+}
+
+// The chart between `top` and `bottom`: what text leaves.
+Plot PlotOf(const Chart& chart, Pixels width, Pixels top, Pixels bottom) {
+  const Extent extent = ExtentOf(chart);
+  const bool any_bars = extent.num_bars > 0;
+  const bool rows = !chart.y.categories.empty();
+  const Scale y(chart.y, extent.ys, any_bars && !rows, rows ? top : bottom, rows ? bottom : top);
+  const Pixels left = kMargin + (chart.y.label.empty() ? 0 : 200) + LabelWidth(chart, y) + 80;
+  const Pixels right = std::max(width - kMargin - LegendWidth(chart), left + 500);
+  const Scale x(chart.x, extent.xs, any_bars && rows, left, right);
+  return {chart, x, y, extent.num_bars};
+}
+
+std::string DrawSeries(const Plot& plot) {
+  std::vector<std::string> drawn = DrawBars(plot);
+  std::string svg;
+  for (std::size_t i = 0; i < plot.chart.series.size(); ++i) {
+    const Style style = plot.chart.series[i].style;
+    if (style == Style::kLine || style == Style::kSteps) drawn[i] = DrawLine(plot, i);
+    if (style == Style::kPoints) drawn[i] = DrawPoints(plot, i);
+    svg += "<g class=\"s" + std::to_string(i) + "\">\n" + drawn[i] + "</g>\n";
+  }
+  return svg;
+}
+
+// Lines of text from the first baseline down.
+std::string Paragraph(const std::vector<std::string>& lines, std::string_view classes,
+                      Pixels baseline, Pixels spacing) {
+  std::string svg;
+  for (const std::string& line : lines) {
+    svg += Text({kMargin, baseline}, classes, line);
+    baseline += spacing;
+  }
+  return svg;
+}
+
+}  // namespace
+}  // namespace internal::report
+
+std::string WriteSvg(const Chart& chart) {
+  using namespace internal::report;
+  const Pixels width = Pixels{std::max(chart.width, 300)} * 10;
+  const Pixels height = Pixels{std::max(chart.height, 200)} * 10;
   const std::vector<std::string> notes = WrapText(chart.note, width - 2 * kMargin);
   const std::vector<std::string> subtitles =
       WrapText(chart.subtitle, (width - 2 * kMargin) * 11 / 12);
-
+  const auto note_lines = static_cast<Pixels>(notes.size());
   const Pixels top =
       (chart.title.empty() ? 200 : 430) + static_cast<Pixels>(subtitles.size()) * 160 + 120;
-  const Pixels bottom = height - 300 - (chart.x.label.empty() ? 0 : 190) -
-                        static_cast<Pixels>(notes.size()) * 150 - (notes.empty() ? 0 : 120);
-  const bool rows = !chart.y.categories.empty();
-  const Scale y(chart.y, ys, any_bars && !rows, rows ? top : bottom, rows ? bottom : top);
-  const Pixels left = kMargin + (chart.y.label.empty() ? 0 : 200) + LabelWidth(chart, y) + 80;
-  const Pixels right = std::max(width - kMargin - LegendWidth(chart), left + 500);
-  const Scale x(chart.x, xs, any_bars && rows, left, right);
-  const Plot plot{chart, x, y, num_bars};
+  const Pixels bottom = height - 300 - (chart.x.label.empty() ? 0 : 190) - note_lines * 150 -
+                        (notes.empty() ? 0 : 120);
+  const Plot plot = PlotOf(chart, width, top, bottom);
 
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + Tenths(width) +
-                    "\" height=\"" + Tenths(height) + "\" viewBox=\"0 0 " + Tenths(width) + " " +
-                    Tenths(height) +
-                    "\" role=\"img\" aria-labelledby=\"chart-title chart-desc\">\n" +
-                    "<title id=\"chart-title\">" + EscapeXml(chart.title) + "</title>\n" +
-                    "<desc id=\"chart-desc\">" + EscapeXml(Describe(chart)) + "</desc>\n" +
-                    "<style>\n" + std::string(kStyle) + SeriesStyle(chart.series) +
-                    ".hollow .open{stroke:#555}\n</style>\n"
-                    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-  const auto most_characters = static_cast<std::size_t>((width - 2 * kMargin) / 100);
-  svg += Text({kMargin, 330}, "title", Truncate(chart.title, most_characters));
-  for (std::size_t i = 0; i < subtitles.size(); ++i) {
-    svg += Text({kMargin, 530 + static_cast<Pixels>(i) * 160}, "subtitle", subtitles[i]);
-  }
-  svg += VerticalAxis(plot);
-  svg += HorizontalAxis(plot);
-  svg += "<rect class=\"frame\"" + Attribute("x", left) + Attribute("y", top) +
-         Attribute("width", right - left) + Attribute("height", bottom - top) + "/>\n";
-  const std::vector<std::string> bars = DrawBars(plot);
-  for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    svg += "<g class=\"s" + std::to_string(i) + "\">\n";
-    switch (chart.series[i].style) {
-      case Style::kLine:
-      case Style::kSteps:
-        svg += DrawLine(plot, i);
-        break;
-      case Style::kPoints:
-        svg += DrawPoints(plot, i);
-        break;
-      case Style::kBars:
-        svg += bars[i];
-        break;
-    }
-    svg += "</g>\n";
-  }
+  std::string svg =
+      OpenSvg(width, height, "aria-labelledby=\"chart-title chart-desc\"",
+              "<title id=\"chart-title\">" + EscapeXml(chart.title) + "</title>\n" +
+                  "<desc id=\"chart-desc\">" + EscapeXml(Describe(chart)) + "</desc>\n",
+              StyleOf(chart.series));
+  svg += Title(330, chart.title, width) + Paragraph(subtitles, "subtitle", 530, 160);
+  svg += VerticalAxis(plot) + HorizontalAxis(plot);
+  svg += Close(Rectangle("frame", {plot.x.From(), top, plot.x.To(), bottom}));
+  svg += DrawSeries(plot);
   if (LegendWidth(chart) > 0) {
     svg += Legend(chart, width - kMargin - LegendWidth(chart) + 200, top + 60);
   }
-  Pixels line = height - 180 - (static_cast<Pixels>(notes.size()) - 1) * 150;
-  for (const std::string& note : notes) {
-    svg += Text({kMargin, line}, "note", note);
-    line += 150;
-  }
+  svg += Paragraph(notes, "note", height - 180 - (note_lines - 1) * 150, 150);
   return svg + "</svg>\n";
 }
 

@@ -1,14 +1,14 @@
-// Two pieces touch when an edge of one lies on an edge of the other. Edges are cut by both axes
-// alike: all upper edges and all lower edges at one byte are sorted by time and merged; then all
-// ends and all starts at one step, sorted by address. Disjoint rectangles touch O(n) times.
+// Two pieces touch when an edge of one lies on an edge of the other. Both axes are swept the same
+// way: all upper and lower edges at one byte are sorted by time and merged, then all ends and starts
+// at one step, sorted by address. Disjoint rectangles touch O(n) times.
 //
-// Buffers are then coloured smallest last (Matula and Beck, "Smallest-last ordering and clustering
-// and graph coloring algorithms", JACM 1983): whoever has the fewest neighbours is set aside, again
-// and again, and colours are given in the reverse order, so that each meets few coloured
-// neighbours. Rectangles that touch along edges make a planar graph; every part of such a graph has
-// somebody with at most five neighbours; so six colours always do. Gaps can tear a buffer into
-// several rectangles, and then there is no such promise: a buffer whose neighbours have all colours
-// takes the one that the fewest have.
+// Buffers are coloured smallest last (Matula and Beck, "Smallest-last ordering and clustering and
+// graph coloring algorithms", JACM 1983): the buffer with the fewest neighbours is removed until
+// none is left, and colours are given in reverse order of removal, so that each buffer meets few
+// coloured neighbours. Rectangles that touch along edges form a planar graph, every part of which
+// has a vertex with at most five neighbours, so six colours always suffice. Gaps can split a buffer
+// into several rectangles, and then nothing is guaranteed: a buffer whose neighbours use every
+// colour takes the one that is used least among them.
 #include "report/coloring.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include <tuple>
 #include <utility>
 
-namespace berth::internal {
+namespace berth::internal::report {
 namespace {
 
 struct Edge {
@@ -124,4 +124,4 @@ std::vector<int> ColorBuffers(const Problem& problem, const std::vector<DrawnPie
   return color_of;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::report

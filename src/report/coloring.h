@@ -7,7 +7,7 @@
 
 #include "berth/problem.h"
 
-namespace berth::internal {
+namespace berth::internal::report {
 
 // A part of a drawn buffer: steps [start, end) by bytes [lower, upper).
 struct DrawnPiece {
@@ -18,12 +18,12 @@ struct DrawnPiece {
   Bytes upper = 0;
 };
 
-// A colour in [0, colors) for each buffer. Those whose pieces touch along an edge differ, always so
-// with six colours or more and no gaps, and practically always with gaps. Which of the possible
-// colours a buffer gets depends on its id. Cost: O(n log n).
+// A colour in [0, colors) for each buffer. Buffers that touch along an edge differ: always
+// with six colours or more and no gaps, almost always with gaps. Which of the possible colours a
+// buffer gets depends on its id. Cost: O(n log n).
 [[nodiscard]] std::vector<int> ColorBuffers(const Problem& problem,
                                             const std::vector<DrawnPiece>& pieces, int colors);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::report
 
 #endif  // BERTH_REPORT_COLORING_H_

@@ -1,4 +1,4 @@
-// The data of a page, as report/src/data.ts reads them, put into the page that report/ builds.
+// The data of a page, as src/report/app/src/data.ts reads them, put into the page that it builds.
 //
 // Of what there may be a hundred thousand (buffers, tensors, operators) the page holds columns, not
 // objects: half the bytes, and what draws them wants arrays. Numbers beyond 2^53, which JavaScript
@@ -15,25 +15,25 @@
 
 #include "base/check.h"
 #include "berth/diff.h"
+#include "io/plan_json.h"
 #include "report/analysis.h"
 #include "report/resource.h"
 #include "report/text.h"
 
 namespace berth {
-namespace internal::page {
+namespace internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostRelief = 12;
 
-// Everything that is shown of one plan; what is null is not there.
-struct Subject {
-  const Problem& problem;
+// Everything that is shown of one plan; null pointers are not there.
+struct Shown {
+  const Problem& problem;  // A buffer for each residency.
   const Placement* placement = nullptr;
   const Graph* graph = nullptr;
-  const Order* order = nullptr;
-  const std::vector<TensorIndex>* tensors = nullptr;  // Parallel to the buffers.
+  const MemoryPlan* plan = nullptr;  // Of a graph, with its order.
 };
 
 template <typename Range, typename Of>
@@ -45,15 +45,17 @@ Json Column(const Range& range, Of of) {
 
 Json OrNull(const std::optional<Bytes>& bytes) { return bytes ? Json(*bytes) : Json(); }
 
-Json BuffersOf(const Subject& subject) {
-  const auto& buffers = subject.problem.buffers;
+Json BuffersOf(const Shown& shown) {
+  const auto& buffers = shown.problem.buffers;
   Json json;
   json["id"] = Column(buffers, [](const Buffer& b) { return b.id; });
   json["start"] = Column(buffers, [](const Buffer& b) { return b.start; });
   json["end"] = Column(buffers, [](const Buffer& b) { return b.end; });
   json["size"] = Column(buffers, [](const Buffer& b) { return b.size; });
-  json["offset"] = subject.placement ? Json(subject.placement->offsets) : Json();
-  json["tensor"] = subject.tensors ? Json(*subject.tensors) : Json();
+  json["offset"] = shown.placement ? Json(shown.placement->offsets) : Json();
+  json["tensor"] = shown.graph ? Column(shown.plan->residencies,
+                                        [](const Residency& residency) { return residency.tensor; })
+                               : Json();
   // What few buffers have: pairs of a buffer and its value.
   Json alignment = Json::array();
   Json pinned = Json::array();
@@ -75,9 +77,9 @@ Json BuffersOf(const Subject& subject) {
   return json;
 }
 
-Json GraphOf(const Subject& subject) {
-  if (subject.graph == nullptr) return {};
-  const Graph& graph = *subject.graph;
+Json GraphOf(const Shown& shown) {
+  if (shown.graph == nullptr) return {};
+  const Graph& graph = *shown.graph;
   const auto& tensors = graph.tensors;
   Json columns;
   columns["name"] = Column(tensors, [](const Tensor& t) { return t.name; });
@@ -91,10 +93,10 @@ Json GraphOf(const Subject& subject) {
   columns["unplanned"] = Column(tensors, [](const Tensor& t) { return t.unplanned; });
   // In the order in which they run: the step is the position.
   const auto op = [&](auto of) {
-    return Column(*subject.order, [&](OperatorIndex v) { return Json(of(graph.operators[v])); });
+    return Column(shown.plan->order, [&](OperatorIndex v) { return Json(of(graph.operators[v])); });
   };
   Json operators;
-  operators["program"] = *subject.order;
+  operators["program"] = shown.plan->order;
   operators["name"] = op([](const Operator& o) { return o.name; });
   operators["type"] = op([](const Operator& o) { return o.type; });
   operators["inputs"] = op([](const Operator& o) { return o.inputs; });
@@ -124,22 +126,22 @@ Json PeakOf(const PeakFacts& peak) {
           {"fragmentation", peak.fragmentation}};
 }
 
-Json ReliefOf(const Subject& subject, const Curve& curve) {
-  return Column(FindRelief(subject.problem, curve, kMostRelief), [](const Relief& relief) {
+Json ReliefOf(const Shown& shown, const Curve& curve) {
+  return Column(FindRelief(shown.problem, curve, kMostRelief), [](const Relief& relief) {
     return Json{
         {"buffer", relief.buffer}, {"peak", relief.peak}, {"enough", OrNull(relief.enough)}};
   });
 }
 
-Json PlanOf(const Subject& subject, Json head) {
-  const Curve curve = CurveOf(subject.problem);
+Json PlanOf(const Shown& shown, Json head) {
+  const Curve curve = CurveOf(shown.problem);
   Json json;
   json["head"] = std::move(head);
-  json["buffers"] = BuffersOf(subject);
-  json["graph"] = GraphOf(subject);
+  json["buffers"] = BuffersOf(shown);
+  json["graph"] = GraphOf(shown);
   json["curve"] = {{"steps", curve.steps}, {"live", curve.live}};
-  json["peak"] = PeakOf(ExaminePeak(subject.problem, subject.placement, curve));
-  json["relief"] = ReliefOf(subject, curve);
+  json["peak"] = PeakOf(ExaminePeak(shown.problem, shown.placement, curve));
+  json["relief"] = ReliefOf(shown, curve);
   return json;
 }
 
@@ -181,27 +183,21 @@ std::string PageWith(const Json& data, std::string_view title) {
 
 // What all pages begin with.
 Json Heading(std::string_view kind, std::string_view command) {
-  return {{"format", "berth-page"}, {"format_version", 1}, {"kind", kind}, {"command", command}};
+  return {{"format", "berth-page"}, {"format_version", 2}, {"kind", kind}, {"command", command}};
 }
 
-std::string PageOf(const Subject& subject, Json head, const Provenance& provenance,
-                   const PageOptions& options, Json traffic = {}) {
-  Json data = Heading("plan", options.command);
-  data["plans"] = Json::array({PlanOf(subject, std::move(head))});
-  data["verdict"] = options.verdict;
-  data["conflict"] = ConflictOf(options.conflict);
-  data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {
-    return Json{
-        {"title", remedy.title}, {"detail", remedy.detail}, {"needs", OrNull(remedy.needs)}};
-  });
-  data["notes"] = options.notes;
-  data["spills"] = Column(options.spills, [](const SpillMove& move) {
-    return Json{
-        {"from", move.from}, {"to", move.to}, {"written", move.written}, {"read", move.read}};
-  });
-  data["traffic"] = std::move(traffic);
-  data["diff"] = nullptr;
-  return PageWith(data, provenance.input + ": memory plan");
+// A tensor is spilled and retrieved: from one of its residencies to the next. Rows of the two
+// residencies, the bytes written and the bytes read.
+Json SpillsOf(const Graph& graph, const MemoryPlan& plan) {
+  Json spills = Json::array();
+  for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
+    const Residency& before = plan.residencies[i - 1];
+    if (plan.residencies[i].tensor != before.tensor) continue;
+    const Bytes bytes = graph.tensors[before.tensor].bytes;
+    spills.push_back(
+        {{"from", i - 1}, {"to", i}, {"written", before.written_out ? bytes : 0}, {"read", bytes}});
+  }
+  return spills;
 }
 
 Json HeadOf(const PlanFile& plan) {
@@ -212,7 +208,7 @@ Json HeadOf(const PlanFile& plan) {
           {"outcome", text(plan.outcome)},
           {"capacity", OrNull(plan.problem.capacity)},
           {"height", plan.placement.height},
-          {"lower_bound", OrNull(plan.lower_bound)},
+          {"height_bound", OrNull(plan.height_bound)},
           {"order", plan.order.empty() ? Json() : Json(plan.order)}};
 }
 
@@ -221,82 +217,47 @@ Json BoundJson(const LoadBound& bound) {
 }
 
 }  // namespace
-}  // namespace internal::page
+}  // namespace internal::report
 
-using internal::page::Json;
+using internal::report::Json;
 
-std::string WritePage(const Problem& problem, const PlaceAnswer& answer,
+std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                       const Provenance& provenance, const PageOptions& options) {
-  const internal::page::Subject subject{problem, answer.best ? &*answer.best : nullptr};
-  return internal::page::PageOf(subject, Json::parse(WritePlanHead(problem, answer, provenance)),
-                                provenance, options);
-}
-
-std::string WritePage(const Graph& graph, const PlanAnswer& plan, const Provenance& provenance,
-                      const PageOptions& options) {
-  const internal::page::Subject subject{plan.liveness.problem,
-                                        plan.place.best ? &*plan.place.best : nullptr, &graph,
-                                        &plan.schedule.order, &plan.liveness.tensors};
-  return internal::page::PageOf(subject, Json::parse(WritePlanHead(graph, plan, provenance)),
-                                provenance, options);
-}
-
-std::string WritePage(const Graph& graph, const SpillAnswer& answer, Bytes capacity,
-                      const Provenance& provenance, const PageOptions& options) {
-  BERTH_CHECK(answer.best.has_value());
-  const SpillPlan& plan = *answer.best;
-  Problem problem = ProblemOf(graph, plan);
-  problem.capacity = capacity;
-  PlaceAnswer placed;
-  placed.outcome = answer.outcome;
-  placed.stopped = answer.stopped;
-  placed.algorithm = "spills";
-  placed.nodes = answer.nodes;
-  // Of the height of these residencies; that of the traffic is beside it.
-  placed.lower_bound = MaxLiveLoad(problem).lower_bound;
-  Placement& placement = placed.best.emplace();
-  placement.height = plan.height;
-  PageOptions shown = options;
-  shown.spills.clear();
-  std::vector<TensorIndex> tensors;
-  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-    const Residency& residency = plan.residencies[i];
-    placement.offsets.push_back(residency.offset);
-    tensors.push_back(residency.tensor);
-    if (i == 0 || plan.residencies[i - 1].tensor != residency.tensor) continue;
-    const Bytes bytes = graph.tensors[residency.tensor].bytes;
-    shown.spills.push_back({i - 1, i, plan.residencies[i - 1].written_out ? bytes : 0, bytes});
-  }
-  const internal::page::Subject subject{problem, &placement, &graph, &plan.order, &tensors};
-  const Traffic& traffic = plan.traffic;
-  Json head = Json::parse(WritePlanHead(problem, placed, provenance));
-  const Counting& counting = provenance.schedule.counting;
-  head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
-  head["in_place"] = provenance.in_place;
-  head["fixed_order"] = provenance.fixed_order;
-  return internal::page::PageOf(subject, std::move(head), provenance, shown,
-                                {{"avoidable", traffic.avoidable()},
-                                 {"lower_bound", answer.lower_bound},
-                                 {"spilled", traffic.spilled},
-                                 {"retrieved", traffic.retrieved},
-                                 {"compulsory_in", traffic.compulsory_in},
-                                 {"compulsory_out", traffic.compulsory_out}});
+  using namespace internal::report;
+  const Graph* const graph = subject.graph();
+  const MemoryPlan none;
+  const MemoryPlan& plan = answer.best ? *answer.best : none;
+  const Problem problem = subject.Buffers(plan, answer.capacity);
+  const bool placed = answer.best && plan.addressed;
+  const Placement placement = placed ? PlacementOf(plan) : Placement{};
+  const Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
+  Json data = Heading("plan", options.command);
+  data["plans"] = Json::array({PlanOf(shown, internal::PlanHead(subject, answer, provenance))});
+  data["verdict"] = options.verdict;
+  data["conflict"] = ConflictOf(options.conflict);
+  data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {
+    return Json{
+        {"title", remedy.title}, {"detail", remedy.detail}, {"needs", OrNull(remedy.needs)}};
+  });
+  data["notes"] = options.notes;
+  data["spills"] = graph != nullptr ? SpillsOf(*graph, plan) : Json::array();
+  data["diff"] = nullptr;
+  return PageWith(data, provenance.input + ": memory plan");
 }
 
 std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanDiff& diff) {
-  using internal::page::Column;
-  Json data = internal::page::Heading("diff", "diff");
+  using internal::report::Column;
+  Json data = internal::report::Heading("diff", "diff");
   data["plans"] = Json::array();
   for (const PlanFile* plan : {&before, &after}) {
     data["plans"].push_back(
-        internal::page::PlanOf({plan->problem, &plan->placement}, internal::page::HeadOf(*plan)));
+        internal::report::PlanOf({plan->problem, &plan->placement, nullptr, nullptr}, internal::report::HeadOf(*plan)));
   }
   data["verdict"] = "";
   data["conflict"] = nullptr;
   data["remedies"] = Json::array();
   data["notes"] = Json::array();
   data["spills"] = Json::array();
-  data["traffic"] = nullptr;
   data["diff"] = {{"changed", Column(diff.changed,
                                      [](const BufferChange& change) {
                                        return Json{change.before, change.after,
@@ -306,17 +267,17 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
                   {"added", diff.added},
                   {"removed", diff.removed},
                   {"unchanged", diff.unchanged},
-                  {"before", internal::page::BoundJson(diff.before)},
-                  {"after", internal::page::BoundJson(diff.after)},
+                  {"before", internal::report::BoundJson(diff.before)},
+                  {"after", internal::report::BoundJson(diff.after)},
                   {"same_order", diff.same_order}};
-  return internal::page::PageWith(data, before.name + " and " + after.name + ": plans compared");
+  return internal::report::PageWith(data, before.name + " and " + after.name + ": plans compared");
 }
 
 std::string WritePage(const std::vector<SweepCurve>& curves,
                       const std::vector<std::pair<std::string, std::string>>& provenance) {
-  using internal::page::Column;
-  using internal::page::OrNull;
-  Json data = internal::page::Heading("sweep", "sweep");
+  using internal::report::Column;
+  using internal::report::OrNull;
+  Json data = internal::report::Heading("sweep", "sweep");
   data["provenance"] = Column(provenance, [](const auto& line) {
     return Json::array({line.first, line.second});
   });
@@ -334,13 +295,13 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
         {"avoidable", column([](const SweepPoint& p) { return OrNull(p.avoidable); })},
         {"spilled", column([](const SweepPoint& p) { return p.spilled; })},
         {"retrieved", column([](const SweepPoint& p) { return p.retrieved; })},
-        {"lower_bound", column([](const SweepPoint& p) { return p.lower_bound; })},
-        {"without_addresses", column([](const SweepPoint& p) { return p.without_addresses; })},
+        {"traffic_bound", column([](const SweepPoint& p) { return p.traffic_bound; })},
+        {"traffic_by_sum", column([](const SweepPoint& p) { return p.traffic_by_sum; })},
         {"seconds", column([](const SweepPoint& p) { return p.seconds; })}};
   });
   const std::string title =
       curves.size() == 1 ? curves.front().model : std::to_string(curves.size()) + " models";
-  return internal::page::PageWith(data, title + ": traffic against memory");
+  return internal::report::PageWith(data, title + ": traffic against memory");
 }
 
 }  // namespace berth

@@ -1,8 +1,11 @@
 #include "report/text.h"
 
+#include <algorithm>
 #include <vector>
 
-namespace berth::internal {
+#include "base/text.h"
+
+namespace berth::internal::report {
 namespace {
 
 constexpr char32_t kReplacement = 0xfffd;
@@ -10,55 +13,16 @@ constexpr char32_t kReplacement = 0xfffd;
 // Takes the first code point off `text`, which is not empty; kReplacement for a byte that begins no
 // well-formed UTF-8 sequence.
 char32_t TakeCodePoint(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  std::size_t length = 1;
-  char32_t code_point = lead;
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    length = 4;
-    code_point = lead & 0x07u;
-  } else if (lead >= 0xe0) {
-    length = 3;
-    code_point = lead & 0x0fu;
-  } else if (lead >= 0xc2) {
-    length = 2;
-    code_point = lead & 0x1fu;
-  } else if (lead >= 0x80) {
-    code_point = kReplacement;
+  const std::size_t length = Utf8Length(text);
+  char32_t code_point = kReplacement;
+  if (length > 0) {
+    code_point = Byte(text, 0) & (length == 1 ? 0x7fu : 0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+      code_point = (code_point << 6) | (Byte(text, i) & 0x3fu);
+    }
   }
-  bool well_formed = lead <= 0xf4 && length <= text.size();
-  for (std::size_t i = 1; i < length && well_formed; ++i) {
-    well_formed = (byte(i) & 0xc0u) == 0x80u;
-    code_point = (code_point << 6) | (byte(i) & 0x3fu);
-  }
-  const bool overlong =
-      (length == 3 && code_point < 0x800) || (length == 4 && code_point < 0x10000);
-  const bool surrogate = code_point >= 0xd800 && code_point < 0xe000;
-  if (!well_formed || overlong || surrogate || code_point > 0x10ffff) {
-    text.remove_prefix(1);
-    return kReplacement;
-  }
-  text.remove_prefix(length);
+  text.remove_prefix(std::max<std::size_t>(length, 1));
   return code_point;
-}
-
-void AppendUtf8(char32_t code_point, std::string& text) {
-  const auto append = [&](char32_t bits) { text += static_cast<char>(bits); };
-  if (code_point < 0x80) {
-    append(code_point);
-  } else if (code_point < 0x800) {
-    append(0xc0 | (code_point >> 6));
-    append(0x80 | (code_point & 0x3f));
-  } else if (code_point < 0x10000) {
-    append(0xe0 | (code_point >> 12));
-    append(0x80 | ((code_point >> 6) & 0x3f));
-    append(0x80 | (code_point & 0x3f));
-  } else {
-    append(0xf0 | (code_point >> 18));
-    append(0x80 | ((code_point >> 12) & 0x3f));
-    append(0x80 | ((code_point >> 6) & 0x3f));
-    append(0x80 | (code_point & 0x3f));
-  }
 }
 
 char32_t MakeVisible(char32_t code_point) {
@@ -77,25 +41,25 @@ char32_t MakeVisible(char32_t code_point) {
 std::string EscapeXml(std::string_view text) {
   std::string escaped;
   while (!text.empty()) {
-    const char32_t code_point = MakeVisible(TakeCodePoint(text));
-    switch (code_point) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        AppendUtf8(code_point, escaped);
+    const std::string_view before = text;
+    const char32_t code_point = TakeCodePoint(text);
+    const char32_t visible = MakeVisible(code_point);
+    if (visible == '&') {
+      escaped += "&amp;";
+    } else if (visible == '<') {
+      escaped += "&lt;";
+    } else if (visible == '>') {
+      escaped += "&gt;";
+    } else if (visible == '"') {
+      escaped += "&quot;";
+    } else if (visible == '\'') {
+      escaped += "&#39;";
+    } else if (visible == kReplacement) {
+      escaped += "\ufffd";
+    } else if (visible != code_point) {  // A control picture, U+2400 to U+243F.
+      escaped += {'\xe2', '\x90', static_cast<char>(0x80 | (visible & 0x3f))};
+    } else {
+      escaped += before.substr(0, before.size() - text.size());
     }
   }
   return escaped;
@@ -154,4 +118,4 @@ std::string Grouped(std::int64_t number) {
   return text;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::report

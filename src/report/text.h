@@ -9,7 +9,7 @@
 
 #include "berth/problem.h"
 
-namespace berth::internal {
+namespace berth::internal::report {
 
 // `text` as XML character data or as a quoted attribute. Markup is escaped; what XML forbids is
 // made visible: control characters become their pictures (U+2400 ...), broken UTF-8 becomes U+FFFD.
@@ -28,6 +28,6 @@ namespace berth::internal {
 // 1,234,567.
 [[nodiscard]] std::string Grouped(std::int64_t number);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::report
 
 #endif  // BERTH_REPORT_TEXT_H_

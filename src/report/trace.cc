@@ -7,7 +7,7 @@
 #include "report/analysis.h"
 
 namespace berth {
-namespace internal::page {
+namespace internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,11 +30,15 @@ class Events {
 };
 
 }  // namespace
-}  // namespace internal::page
+}  // namespace internal::report
 
-std::string WriteTrace(const Problem& problem, const Placement* placement, const Graph* graph,
-                       const Order* order, const std::string& name) {
-  using namespace internal::page;
+std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
+                       const std::string& name) {
+  using namespace internal::report;
+  const Graph* const graph = subject.graph();
+  const MemoryPlan none;
+  const MemoryPlan& plan = answer.best ? *answer.best : none;
+  const Problem problem = subject.Buffers(plan, std::nullopt);
   Events events;
   const auto metadata = [&](const char* what, int thread, const std::string& value) {
     events.Add({{"name", what},
@@ -44,10 +48,10 @@ std::string WriteTrace(const Problem& problem, const Placement* placement, const
                 {"args", {{"name", value}}}});
   };
   metadata("process_name", 0, name + " (a step is a microsecond)");
-  if (graph != nullptr && order != nullptr) {
+  if (graph != nullptr) {
     metadata("thread_name", kOperators, "operators");
-    for (std::size_t s = 0; s < order->size(); ++s) {
-      const Operator& op = graph->operators[(*order)[s]];
+    for (std::size_t s = 0; s < plan.order.size(); ++s) {
+      const Operator& op = graph->operators[plan.order[s]];
       events.Add({{"name", op.name},
                   {"cat", "operator"},
                   {"ph", "X"},
@@ -69,7 +73,7 @@ std::string WriteTrace(const Problem& problem, const Placement* placement, const
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const Buffer& buffer = problem.buffers[b];
     Json arguments = {{"size", buffer.size}};
-    if (placement != nullptr) arguments["offset"] = placement->offsets[b];
+    if (answer.best && plan.addressed) arguments["offset"] = plan.residencies[b].offset;
     for (const bool begins : {true, false}) {
       Json event = {{"name", buffer.id},
                     {"cat", "buffer"},

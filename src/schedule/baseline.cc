@@ -6,7 +6,8 @@
 namespace berth::internal::schedule {
 
 std::vector<Op> HoistedUpdates(const Graph& graph, const Instance& instance) {
-  // Each operator stays behind its anchor: itself, or of an update the last that it waits for.
+  // Each operator stays behind its anchor: itself or, for an update, the last operator that it
+  // waits for.
   std::vector<Op> anchor(instance.num_ops);
   std::vector<Op> order(instance.num_ops);
   for (Op v = 0; v < instance.num_ops; ++v) {

@@ -1,4 +1,4 @@
-// schedule/baseline.h -- orders that need no search: what frameworks run, and what to beat.
+// schedule/baseline.h -- orders that need no search: those of frameworks, as baselines.
 #ifndef BERTH_SCHEDULE_BASELINE_H_
 #define BERTH_SCHEDULE_BASELINE_H_
 
@@ -9,9 +9,9 @@
 
 namespace berth::internal::schedule {
 
-// Program order, but each weight update right after the last operator that it waits for: its
-// gradient is then freed at once. That is what the control edges of OLLA (section 4.3) aim at.
-// Cost: O(n log n).
+// Program order with each weight update right after the last operator that it waits for, so that
+// its gradient is freed at once. The control edges of OLLA (section 4.3) have the same aim. Cost:
+// O(n log n).
 [[nodiscard]] std::vector<Op> HoistedUpdates(const Graph& graph, const Instance& instance);
 
 }  // namespace berth::internal::schedule

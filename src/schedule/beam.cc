@@ -12,11 +12,11 @@
 namespace berth::internal::schedule {
 namespace {
 
-// In units of work.
+// Work per state, and per operator that dominance examines, in units of a few nanoseconds.
 constexpr std::int64_t kWorkOfState = 100;
 constexpr std::int64_t kWorkOfLook = 10;
 
-// How a kept state came about.
+// How a kept state was reached.
 struct Origin {
   std::uint32_t parent = 0;
   Op op = 0;
@@ -26,7 +26,7 @@ struct Node {
   Standing at;
   std::uint64_t hash = 0;
   Origin origin;
-  std::uint32_t slot = 0;  // Of the level's words.
+  std::uint32_t slot = 0;  // Index into the level's words.
 };
 
 struct Level {
@@ -42,7 +42,7 @@ bool Better(const Node& a, const Node& b, bool live_first) {
   return a.slot < b.slot;
 }
 
-// Leaves the best `width` distinct states.
+// Keeps the best `width` distinct states.
 void Trim(Level& level, std::size_t width, std::size_t stride, bool live_first) {
   std::sort(level.nodes.begin(), level.nodes.end(),
             [&](const Node& a, const Node& b) { return Better(a, b, live_first); });
@@ -50,8 +50,8 @@ void Trim(Level& level, std::size_t width, std::size_t stride, bool live_first) 
   kept.reserve(std::min(width, level.nodes.size()));
   std::vector<Word> words;
   words.reserve(std::min(width, level.nodes.size()) * stride);
-  // Equal states have equal live bytes and hashes; the one of lowest peak comes first but others
-  // may lie between, so all kept ones of the same hash are compared.
+  // Equal states have equal live bytes and hashes. The one of lowest peak comes first, but others
+  // may lie between, so all kept states of the same hash are compared.
   std::vector<std::uint64_t> hashes;
   for (Node node : level.nodes) {
     if (kept.size() >= width) break;
@@ -78,7 +78,7 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
   const std::size_t stride = walker.state_words();
   const std::size_t n = instance.num_ops;
   std::vector<Level> levels(n + 1);
-  std::vector<Origin> origins;  // Of all states that went on.
+  std::vector<Origin> origins;  // Of all kept states.
   std::vector<Word> scratch(stride);
 
   const auto add = [&](const Standing& at, Origin origin) {
@@ -124,7 +124,7 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
   Trim(levels[n], 1, stride, false);
   if (levels[n].nodes.empty()) return {};
 
-  // The way there: the operators chosen, last first; then run again with what dominance added.
+  // Trace the path back, last operator first; then run it again with what dominance added.
   std::vector<Op> chosen;
   for (Origin at_end = levels[n].nodes[0].origin; at_end.parent != kRoot;
        at_end = origins[at_end.parent]) {

@@ -1,4 +1,4 @@
-// schedule/beam.h -- good orders quickly: many partial orders side by side.
+// schedule/beam.h -- finds good orders quickly by a beam search over partial orders.
 #ifndef BERTH_SCHEDULE_BEAM_H_
 #define BERTH_SCHEDULE_BEAM_H_
 
@@ -15,13 +15,13 @@ namespace berth::internal::schedule {
 
 struct BeamLimits {
   std::size_t width = 1;
-  Bytes floor = 0;  // Steps up to this many bytes are all the same: no order needs less.
-  Bytes limit = 0;  // Orders with a higher peak are of no interest.
+  Bytes floor = 0;  // Bytes. Steps up to this many count as equal: no order has a lower peak.
+  Bytes limit = 0;  // Bytes. Orders with a higher peak are discarded.
   bool dominance = true;
-  // States of fewest live bytes go on, whatever the peak on the way as long as it is within
-  // `limit`; off: of least peak first. Neither is better in general.
+  // Keeps the states with the fewest live bytes, whatever their peak within `limit`; off: those of
+  // least peak. Neither is better in general.
   bool live_first = false;
-  // In units of some nanoseconds.
+  // In units of a few nanoseconds.
   std::int64_t most_work = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -30,10 +30,11 @@ struct BeamAnswer {
   bool out_of_work = false;
 };
 
-// Looks for an order of peak at most `limit`. One level for each number of operators done;
-// of each level the `width` states of least peak so far, then least live bytes, go on (or the other
-// way round). Spends one node of `budget` for each state that goes on. Cost: n x width x ready
-// operators, times those that dominance looks at, which many ready operators make many.
+// Searches for an order of peak at most `limit`. There is one level for each number of executed
+// operators. Each level keeps the `width` states of least peak so far, ties broken by fewest live
+// bytes (the other way round with `live_first`). Spends one node of `budget` per kept state. Cost:
+// n x width x ready operators, times the operators that dominance examines, which are many if many
+// are ready.
 [[nodiscard]] BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budget);
 
 }  // namespace berth::internal::schedule

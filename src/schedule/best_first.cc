@@ -6,7 +6,7 @@
 namespace berth::internal::schedule {
 namespace {
 
-constexpr std::size_t kFirstTable = 1024;
+constexpr std::size_t kFirstTable = 1024;  // Initial slots of the hash table.
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void BestFirst::Add(const Word* state, const Standing& at, std::uint32_t parent,
     }
     Record& known = records_[k];
     if (known.at.peak <= at.peak) return;
-    // Not yet taken: states are taken in order of their peak.
+    // Not expanded yet: states are expanded in order of their peak.
     known.at.peak = at.peak;
     known.parent = parent;
     known.op = op;

@@ -1,14 +1,14 @@
-// schedule/best_first.h -- the least peak, by expanding downsets in order of the peak on the way.
+// schedule/best_first.h -- the least peak, by expanding downsets in order of their peak so far.
 //
-// The peak of an order is the most bytes of one of its steps, so the least peak is a bottleneck
-// shortest path from the empty downset to the full one. States are taken in order of the least peak
-// known to reach them, which only grows: when a state is taken its peak is exact, and no order has
-// a peak below that of the next state to be taken. Of equal peaks the newest state comes first, of
-// its siblings the one with the fewest live bytes, so that easy instances are one dive.
+// The peak of an order is the largest of its steps, so the least peak is a bottleneck shortest path
+// from the empty downset to the full one. States are expanded in order of the least peak known to
+// reach them, which never decreases: when a state is expanded its peak is exact, and no order has a
+// peak below that of the next state. Of equal peaks the newest state comes first, and of its
+// siblings the one with the fewest live bytes, so easy instances need a single dive.
 //
 // Reading orders backwards (Reversed()) often makes the number of states 100 times smaller or
-// larger; nothing tells beforehand. So a search can be left when it has spent some states, and
-// taken up again.
+// larger, and this cannot be predicted. So a search can be interrupted after some states and
+// resumed.
 #ifndef BERTH_SCHEDULE_BEST_FIRST_H_
 #define BERTH_SCHEDULE_BEST_FIRST_H_
 
@@ -29,22 +29,22 @@ class BestFirst {
   enum class Verdict {
     kFound,       // order() has the least peak.
     kImpossible,  // No order has a peak of `limit` or less.
-    kOpen,        // States, memory or budget ended.
+    kOpen,        // States, memory or budget exhausted.
   };
 
-  // `instance` must outlive this. Steps up to `floor` count as `floor`.
+  // `instance` must outlive this. Steps up to `floor` bytes count as `floor`.
   BestFirst(const Instance& instance, Bytes floor, Bytes limit, bool dominance,
             bool valleys = true);
   BestFirst(const BestFirst&) = delete;
   BestFirst& operator=(const BestFirst&) = delete;
 
-  // Goes on until it has done `work` more, some nanoseconds each, or takes `bytes` bytes of memory,
-  // or `budget` ends: it spends one node for each state taken.
+  // Continues until it has done `work` more (in units of a few nanoseconds), uses `bytes` bytes of
+  // memory, or `budget` ends. Spends one node per expanded state.
   Verdict Run(std::int64_t work, std::size_t bytes, Budget& budget);
-  // Orders with a peak above `limit` are of no interest any more.
+  // Discards orders with a peak above `limit`.
   void LowerLimit(Bytes limit) { limit_ = std::min(limit_, limit); }
 
-  // Proved: no order that respects `limit` has a lower peak (limit + 1 when there is none).
+  // Proved: no order within `limit` has a lower peak (limit + 1 if there is none within it).
   [[nodiscard]] Bytes lower_bound() const { return lower_bound_; }
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
   [[nodiscard]] std::size_t num_states() const { return records_.size(); }
@@ -58,7 +58,7 @@ class BestFirst {
   struct Record {
     Standing at;
     std::uint32_t parent = kNone;
-    Op op = 0;  // Run after the parent; or, if `valley`, the operators valleys_[op].
+    Op op = 0;  // Run after the parent; if `valley`, the operators valleys_[op].
     bool taken = false;
     bool valley = false;
   };

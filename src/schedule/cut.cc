@@ -49,7 +49,7 @@ void Cut::Build(Op v) {
     }
   }
   for (const FlowBuffer& buffer : instance_.buffers) {
-    // In the step of v its own buffers count as created, and what it consumes is not freed yet.
+    // In the step of v, its own buffers count as created and those it consumes as not yet freed.
     bool source = buffer.from_start;
     std::size_t inside = 0;
     std::uint32_t in = kNoNode;
@@ -96,7 +96,7 @@ void Cut::Build(Op v) {
   }
 }
 
-// Distances from the source along edges with room.
+// Distances from the source along edges with residual capacity.
 bool Cut::Label() {
   level_.assign(head_.size(), kNoNode);
   queue_.clear();
@@ -133,7 +133,7 @@ void Cut::Augment(Bytes limit) {
           if (edge.room == 0) keep = k;
         }
         flow_ += room;
-        // Only terminals that must not meet are joined by edges of infinite room alone.
+        // Only terminals that must not be connected are joined by edges of infinite capacity alone.
         if (fixed_ + flow_ > limit) return;
         node = edges_[path_[keep] ^ 1].to;
         path_.resize(keep);
@@ -170,7 +170,7 @@ Bytes Cut::Solve(Op v, Bytes limit) {
 
 Bytes Cut::SolveWith(Op u, bool inside, Bytes limit) {
   if (forced_) {
-    // Take the last terminal, and the flow that it brought, back.
+    // Undo the last terminal and its flow.
     while (edges_.size() > saved_edges_) {
       const Edge& back = edges_.back();
       const Edge& edge = edges_[edges_.size() - 2];

@@ -1,17 +1,18 @@
 // schedule/cut.h -- the fewest bytes at which an operator can run, by a minimum cut.
 //
-// Whatever the order, operator v runs after some downset S that holds all that must precede v and
-// nothing that must follow it. So min over these S of step(S, v) bounds the peak of every order. f
-// being a sum of terms [some creator in S][some consumer not in S], the minimum is a minimum cut:
-// S is the source's side, and for each buffer
+// In every order, operator v runs after some downset S that contains all predecessors of v and none
+// of its successors. So the minimum over these S of step(S, v) is a lower bound on the peak of
+// every order. Since f is a sum of terms [some creator in S][some consumer not in S], the minimum
+// is a minimum cut: S is the source's side, and for each buffer
 //
 //   creator --inf--> in --bytes--> out --inf--> consumer,     v in S --inf--> its predecessors.
 //
-// Everything that precedes v is the source, v and what follows it the sink; only the operators in
-// between, and the buffers that they touch, are nodes. With few of them a cut takes microseconds.
+// Everything that precedes v is merged into the source, v and its successors into the sink; only
+// the operators in between, and the buffers that they touch, are nodes. With few of them a cut
+// takes microseconds.
 //
-// Probing asks for more: the same minimum over the S with operator u in them, or without it. The
-// flow is kept, and only augmented from the new terminal; then taken back.
+// Probing needs more: the same minimum over the S that contain operator u, or that do not. The flow
+// is kept, augmented from the new terminal, and undone afterwards.
 #ifndef BERTH_SCHEDULE_CUT_H_
 #define BERTH_SCHEDULE_CUT_H_
 
@@ -29,18 +30,19 @@ class Cut {
   Cut(const Instance& instance, const Precedence& precedence)
       : instance_(instance), precedence_(precedence), local_(instance.num_ops, kNoNode) {}
 
-  // The least step(S, v). Gives up once it is known to exceed `limit`, with a bound that does.
+  // The least step(S, v). Gives up once it is known to exceed `limit`; the bound returned exceeds
+  // it too.
   Bytes Solve(Op v, Bytes limit);
-  // The same over the S with (or without) `u`, which must be one of undecided().
+  // The same over the S with (`inside`) or without `u`, which must be in undecided().
   Bytes SolveWith(Op u, bool inside, Bytes limit);
 
   // The operators that neither precede nor follow v.
   [[nodiscard]] const std::vector<Op>& undecided() const { return undecided_; }
-  // The least S of the last minimum (or, with `largest`, the largest); only after a call that did
-  // not give up. Writes instance.words() words.
+  // The least S of the last minimum (or, with `largest`, the largest). Only valid after a call that
+  // did not give up. Writes instance.words() words.
   void Witness(Word* set, bool largest) const;
 
-  // Edges looked at so far, some nanoseconds each.
+  // Edges visited so far, a few nanoseconds each.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
@@ -57,7 +59,7 @@ class Cut {
   void Connect(std::uint32_t from, std::uint32_t to, Bytes room);
   std::uint32_t NewNode();
   void Build(Op v);
-  // Augments until no path is left or the total exceeds `limit`.
+  // Augments until no path is left or the flow exceeds `limit`.
   void Augment(Bytes limit);
   bool Label();
 

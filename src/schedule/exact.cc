@@ -16,15 +16,15 @@
 namespace berth::internal::schedule {
 namespace {
 
-constexpr std::int64_t kFirstWork = 500'000;
+constexpr std::int64_t kFirstWork = 500'000;  // Of the first turn, in units of a few nanoseconds.
 
-// The operators after which every other one has either run or must follow, in sequence; the last
-// operator is always one. Position p is such if each earlier operator has a direct successor at p
-// or before (then a path to p), and each later one a direct predecessor at p or after.
+// The pivots, in sequence: operators that every other one precedes or follows; the last operator
+// always counts. Position p is a pivot if each earlier operator has a direct successor at p or
+// before (so there is a path to p), and each later one a direct predecessor at p or after.
 std::vector<Op> Pivots(const Instance& instance) {
   const std::size_t n = instance.num_ops;
   std::vector<bool> is_pivot(n, true);
-  Op latest = 0;  // The largest least successor of the operators before.
+  Op latest = 0;  // The largest first successor of the operators before.
   for (Op v = 0; v < n; ++v) {
     if (v > 0 && latest > v) is_pivot[v] = false;
     Op first = static_cast<Op>(n);
@@ -34,7 +34,7 @@ std::vector<Op> Pivots(const Instance& instance) {
   Op earliest = static_cast<Op>(n);
   for (std::size_t v = n; v-- > 0;) {
     if (earliest < v) is_pivot[v] = false;
-    // One without predecessors depends on none that comes before.
+    // An operator without predecessors depends on no earlier one.
     Op last = 0;
     bool any = false;
     for (const Op p : instance.predecessors[v]) {
@@ -42,7 +42,7 @@ std::vector<Op> Pivots(const Instance& instance) {
       any = true;
     }
     if (!any && v > 0) {
-      // Not after any pivot.
+      // So it follows no pivot.
       for (Op u = 0; u < v; ++u) is_pivot[u] = false;
       break;
     }
@@ -55,10 +55,10 @@ std::vector<Op> Pivots(const Instance& instance) {
   return pivots;
 }
 
-// Raises `bound` by the cuts of the operators whose step in `order` exceeds it, largest first: no
-// other can have a larger cut.
+// Raises `bound` by the cuts of the operators whose step in `order` exceeds it, largest first: a
+// cut is never larger than the step.
 Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bound,
-               ScheduleStats& stats, Budget& budget) {
+               SearchStats& stats, Budget& budget) {
   std::vector<Bytes> steps;
   (void)PeakOf(instance, order, &steps);
   std::vector<Op> by_step;
@@ -76,7 +76,7 @@ Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bou
   return bound;
 }
 
-// Operators that every order runs in one go.
+// A set of operators that every order runs contiguously.
 class Segment {
  public:
   Segment(const Instance& whole, Op begin, Op end, Bytes peak, const ExactOptions& options)
@@ -97,15 +97,15 @@ class Segment {
     for (const Op v : order_) order.push_back(begin_ + v);
   }
 
-  // One turn of the search; no order of the whole has a peak below `floor`.
-  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, ScheduleStats& stats,
+  // One turn of the search. No order of the whole instance has a peak below `floor`.
+  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, SearchStats& stats,
                Budget& budget) {
     if (!started_) {
       Start(whole, floor, stats, budget);
       started_ = true;
       return;
     }
-    // Backwards only where the first questions did not end it: that takes longer than they do.
+    // Backwards only if the first questions did not settle it: it takes longer than they do.
     if (lower_ && options_.beam && options_.backwards && !looked_back_) {
       looked_back_ = true;
       const Bytes peak = peak_;
@@ -138,7 +138,7 @@ class Segment {
  private:
   [[nodiscard]] Bytes Bound(Bytes floor) const { return std::max(floor, bound_); }
 
-  void Start(const Instance& whole, Bytes floor, ScheduleStats& stats, Budget& budget) {
+  void Start(const Instance& whole, Bytes floor, SearchStats& stats, Budget& budget) {
     if (whole_ == nullptr) {
       std::vector<Op> ops(order_.size());
       std::iota(ops.begin(), ops.end(), begin_);
@@ -154,7 +154,7 @@ class Segment {
   }
 
   void RunBeam(const Instance& instance, bool reversed, Bytes floor, std::int64_t work,
-               ScheduleStats& stats, Budget& budget) {
+               SearchStats& stats, Budget& budget) {
     const std::int64_t nodes = budget.nodes_spent();
     auto order =
         Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget).order;
@@ -165,7 +165,7 @@ class Segment {
     if (lower_) lower_->AddOrder(*order);
   }
 
-  void RaiseBound(Bytes floor, ScheduleStats& stats, Budget& budget) {
+  void RaiseBound(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!options_.cut_bound || Bound(floor) >= peak_) return;
     bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
   }
@@ -186,7 +186,7 @@ class Segment {
   }
 
   void Ask(std::optional<Question>& question, std::int64_t work, std::size_t bytes, Bytes floor,
-           ScheduleStats& stats, Budget& budget) {
+           SearchStats& stats, Budget& budget) {
     const Question::Answer answer = question->Advance(work, bytes, stats, budget);
     bound_ = std::max(bound_, question->lower_bound());
     if (answer == Question::Answer::kFound) {
@@ -201,8 +201,8 @@ class Segment {
   Op end_ = 0;
   Bytes peak_;
   Bytes bound_ = 0;
-  std::vector<Op> order_;               // Counted from begin_.
-  std::vector<std::vector<Op>> known_;  // Orders found on the way.
+  std::vector<Op> order_;               // Positions relative to begin_.
+  std::vector<std::vector<Op>> known_;  // Orders found so far.
   const Instance* whole_ = nullptr;
   Instance part_;
   bool started_ = false;
@@ -210,7 +210,7 @@ class Segment {
   bool exhausted_ = false;
   std::int64_t work_ = kFirstWork;
   std::optional<Question> lower_;  // Is any lower peak possible?
-  std::optional<Question> half_;   // Is one half way down to the bound?
+  std::optional<Question> half_;   // Is a peak half-way down to the bound possible?
 };
 
 }  // namespace
@@ -218,14 +218,14 @@ class Segment {
 ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
                           std::int64_t most_work, std::size_t most_bytes,
                           const std::function<void(Bytes peak, Bytes bound)>& report,
-                          ScheduleStats& stats, Budget& budget) {
+                          SearchStats& stats, Budget& budget) {
   ExactResult result;
   const std::size_t n = instance.num_ops;
   std::vector<Op> program(n);
   std::iota(program.begin(), program.end(), Op{0});
   std::vector<Bytes> steps;
   const Bytes program_peak = PeakOf(instance, program, &steps);
-  // What is live before and after everything is so in every order.
+  // The bytes live before and after all operators are the same in every order.
   Bytes floor = std::max(LiveAtStart(instance), LiveAtStart(Reversed(instance)));
   if (n == 0) {
     result.peak = result.lower_bound = program_peak;
@@ -237,7 +237,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
       options.segments ? Pivots(instance) : std::vector<Op>{static_cast<Op>(n - 1)};
   for (const Op pivot : pivots) {
     const Op end = pivot + 1;
-    const Bytes peak = *std::max_element(steps.begin() + begin, steps.begin() + end);
+    const Bytes peak = *std::max_element(steps.data() + begin, steps.data() + end);
     if (end - begin == 1) floor = std::max(floor, peak);
     segments.push_back(std::make_unique<Segment>(instance, begin, end, peak, options));
     begin = end;

@@ -1,16 +1,15 @@
 // schedule/exact.h -- the order of least peak, with a proof or a bound.
 //
-// The order in which things are tried is that of their cost:
+// The steps, in order of their cost:
 //
-//   1. An operator that precedes or follows every other one splits the instance: what comes before
-//      it and what comes after are ordered independently, and the peak is that of the worse part.
-//      Only the part of highest peak is worked on; most parts never are.
-//   2. A beam of width 1; of the operators whose step reaches the peak of the order found, one
-//      mostly has a minimum cut of the same size (schedule/cut.h): proved.
-//   3. Otherwise questions (schedule/question.h), whether a peak one byte lower is possible, and
-//      whether one half way down to the bound is, take turns with doubling work. Each answer moves
-//      the best order or the bound; the answer to the first is the end. After the first turn, a
-//      beam of width 1 backwards.
+//   1. An operator that precedes or follows every other one splits the instance: the operators
+//   before and after it are ordered independently, and the peak is the larger of the two. Only the
+//   part with the highest peak is searched; most parts never are. 2. A beam of width 1. Among the
+//   operators whose step reaches the peak of the order found, one mostly has a minimum cut of the
+//   same size (schedule/cut.h), which proves the order optimal. 3. Otherwise two questions
+//   (schedule/question.h) alternate, with doubling work: is a peak one byte lower possible, and is
+//   one half-way down to the bound? Each answer moves the best order or the bound; the answer to
+//   the first ends the search. After the first turn, a beam of width 1 runs backwards.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 
@@ -27,15 +26,15 @@ struct ExactResult {
   std::vector<Op> order;
   Bytes peak = 0;
   Bytes lower_bound = 0;
-  bool out_of_work = false;  // Stopped by `most_work` or memory, not by the budget.
+  bool out_of_work = false;  // Ended by `most_work` or memory, not by the budget.
 };
 
-// `instance` must be numbered so that 0, 1, 2, ... is a valid order. `most_work` is in units of
-// some nanoseconds. `report`, if not empty, hears of every new peak and bound.
+// `instance` must be numbered so that 0, 1, 2, ... is a valid order. `most_work` is in units of a
+// few nanoseconds. `report`, if not empty, is called with every new peak and bound.
 [[nodiscard]] ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
                                         std::int64_t most_work, std::size_t most_bytes,
                                         const std::function<void(Bytes peak, Bytes bound)>& report,
-                                        ScheduleStats& stats, Budget& budget);
+                                        SearchStats& stats, Budget& budget);
 
 }  // namespace berth::internal::schedule
 

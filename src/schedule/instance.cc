@@ -119,7 +119,7 @@ Instance Restricted(const Instance& instance, const std::vector<Op>& ops, const 
     }
     part.to_end = freed_later;
     if (!part.from_start && part.creators.empty()) continue;  // Not yet created.
-    if (!part.to_end && part.consumers.empty()) continue;     // Gone.
+    if (!part.to_end && part.consumers.empty()) continue;     // Already freed.
     if (part.from_start && part.to_end) {
       base += part.bytes;
     } else {

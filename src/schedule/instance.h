@@ -1,4 +1,4 @@
-// schedule/instance.h -- what a schedule search works on: operators, their order constraints, and
+// schedule/instance.h -- the input of a schedule search: operators, their order constraints, and
 // the bytes that are live after any set of them.
 //
 // A buffer has a set of creators C and a set of consumers K. It is live after the operators S have
@@ -6,19 +6,19 @@
 //
 //   f(S) = base + sum of the bytes of all buffers with C * S != {} and K not within S.
 //
-// In a graph every buffer has one creator; sets come from the reduction (schedule/reduce.h), and
-// make the form symmetric: reading orders backwards swaps C with K and predecessors with
-// successors. A buffer live from the start has no need of creators, one live to the end none of
-// consumers. Operator v, run after S, touches what is live before and after it at once:
+// In a graph every buffer has one creator. Larger sets come from the reduction (schedule/reduce.h),
+// and they make the form symmetric: reading orders backwards swaps C with K and predecessors with
+// successors. A buffer live from the start needs no creators, one live to the end no consumers.
+// Operator v, run after S, needs all that is live before and after it at once:
 //
 //   step(S, v) = f(S) + bytes of the buffers with v in C and C * S == {}   (created)
 //              = f(S + v) + bytes of the buffers with v in K and K within S + v   (freed)
 //
-// A buffer with C = K = {v} is live in that step alone. Every other k in K must not run before
-// some creator has, except for buffers live from the start; so must at least one k.
+// A buffer with C = K = {v} is live in that step alone. Unless a buffer is live from the start,
+// every other k in K must run after some creator, and at least one k must exist.
 //
 // f is submodular, f(S) + f(T) >= f(S * T) + f(S + T): each summand is, being 1 on the S that meet
-// C without covering K. All of the searches rest on this.
+// C without covering K. All searches rely on this.
 #ifndef BERTH_SCHEDULE_INSTANCE_H_
 #define BERTH_SCHEDULE_INSTANCE_H_
 
@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits.h"
 #include "berth/problem.h"
-#include "schedule/bits.h"
 
 namespace berth::internal::schedule {
 
@@ -67,8 +67,8 @@ struct Instance {
   OpLists successors;
   OpLists creates;   // By operator: buffers, increasing.
   OpLists consumes;  // By operator: buffers, increasing.
-  // By operator: bytes of the buffers that it alone creates, or frees, whatever ran before; and the
-  // others.
+  // By operator: bytes of the buffers that it alone creates (frees), whatever ran before; and the
+  // other buffers.
   std::vector<Bytes> created_alone;
   std::vector<Bytes> freed_alone;
   OpLists created_shared;
@@ -82,16 +82,15 @@ struct Instance {
                                     const std::vector<std::pair<Op, Op>>& edges,
                                     std::vector<FlowBuffer> buffers);
 
-// The same orders read backwards.
+// The same instance with orders read backwards.
 [[nodiscard]] Instance Reversed(const Instance& instance);
 
-// The operators `ops` (increasing) alone, when all others that can come before any of them have
-// run and no other can come in between; `before` is the set of those that have. Operator k of the
-// answer is ops[k].
+// The operators `ops` (increasing) alone, given that all others that can precede any of them have
+// run (the set `before`) and no other runs in between. Operator k of the result is ops[k].
 [[nodiscard]] Instance Restricted(const Instance& instance, const std::vector<Op>& ops,
                                   const Word* before);
 
-// Bytes that running `op` after `done` creates, and frees.
+// Bytes of the buffers that running `op` after `done` creates, and frees.
 [[nodiscard]] inline Bytes CreatedBytes(const Instance& instance, const Word* done, Op op) {
   Bytes bytes = instance.created_alone[op];
   for (const Op b : instance.created_shared[op]) {
@@ -114,13 +113,13 @@ struct Instance {
 }
 [[nodiscard]] Bytes LiveAtStart(const Instance& instance);
 
-// The most bytes of any step of `order`, which must be an order of all operators. With `steps`, the
-// bytes of each operator's step.
+// The largest step of `order` in bytes; `order` must contain all operators. `steps`, if given, gets
+// the bytes of each operator's step.
 [[nodiscard]] Bytes PeakOf(const Instance& instance, std::span<const Op> order,
                            std::vector<Bytes>* steps = nullptr);
 [[nodiscard]] bool IsOrder(const Instance& instance, std::span<const Op> order);
 
-// An order of all operators: of those ready, the lowest index first. Empty where there is a cycle.
+// An order of all operators: of those ready, the lowest index first. Empty if there is a cycle.
 [[nodiscard]] std::vector<Op> TopologicalOrder(std::size_t num_ops, const OpLists& predecessors,
                                                const OpLists& successors);
 

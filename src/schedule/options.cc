@@ -1,10 +1,13 @@
-// The tables of algorithms and options: --help, the documentation and the bindings are made from
-// them.
+// The tables of algorithms and options. --help, the documentation and the bindings are generated
+// from them.
 
 #include "schedule/options.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/check.h"
@@ -15,28 +18,28 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kAuto, "auto",
-                          "Exact search, the cheap before the dear: minimum cuts, beams, implied "
-                          "order constraints, best-first search.",
+                          "Exact search, cheap methods first: minimum cuts, beams, implied order "
+                          "constraints, best-first search.",
                           "Berth", true},
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kProgram, "program",
-                          "The order in which the graph is written.", "", false},
+                          "The order of the operators in the graph.", "", false},
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kHoistedUpdates, "hoisted-updates",
                           "Program order with each weight update right after the last operator "
                           "that it waits for.",
                           "after OLLA (arXiv 2210.12924), section 4.3", false},
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kGreedy, "greedy",
-                          "At each step the operator that raises the peak least; of several, the "
-                          "one that leaves the fewest bytes live.",
+                          "At each step the operator that raises the peak least; in a tie, the one "
+                          "that leaves the fewest bytes live.",
                           "list scheduling", false},
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kGreedyBackwards, "greedy-backwards",
-                          "The same from the last operator to the first.", "list scheduling",
+                          "The same, from the last operator to the first.", "list scheduling",
                           false},
     ScheduleAlgorithmInfo{ScheduleAlgorithm::kBeam, "beam",
                           "Many greedy orders side by side, forwards and backwards.", "Berth",
                           false},
 };
 
-// Info() finds an algorithm by its number.
+// Info() indexes the table by the enum's value.
 constexpr bool InOrder() {
   for (std::size_t k = 0; k < kAlgorithms.size(); ++k) {
     if (kAlgorithms[k].algorithm != static_cast<ScheduleAlgorithm>(k)) return false;
@@ -49,22 +52,12 @@ using Row = internal::OptionRow<ScheduleOptions>;
 
 constexpr std::size_t kMostWidth = 1'000'000;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostBytes = std::size_t{1} << 50;
-
-template <bool& (*kField)(ScheduleOptions&)>
-Row SwitchRow(std::string_view name, std::string_view default_value, std::string_view sentence) {
-  return {{name, default_value, "on|off", sentence},
-          [](ScheduleOptions& options, std::string_view value) {
-            return internal::SetBool(kField(options), value);
-          },
-          [](const ScheduleOptions& options) {
-            ScheduleOptions copy = options;
-            return internal::OnOff(kField(copy));
-          }};
-}
+// As far as std::size_t goes where it has 32 bits.
+constexpr auto kMostBytes = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{1} << 50, std::numeric_limits<std::size_t>::max()));
 
 template <std::size_t ScheduleOptions::*kField, std::size_t kLeast, std::size_t kMost>
-Row SizeRow(const OptionInfo& info) {
+constexpr Row SizeRow(const OptionInfo& info) {
   return {info,
           [](ScheduleOptions& options, std::string_view value) {
             return internal::SetNumber(options.*kField, value, kLeast, kMost);
@@ -72,11 +65,12 @@ Row SizeRow(const OptionInfo& info) {
           [](const ScheduleOptions& options) { return std::to_string(options.*kField); }};
 }
 
-#define BERTH_EXACT(field, sentence)                                                \
-  SwitchRow<[](ScheduleOptions& options) -> bool& { return options.exact.field; }>( \
-      "exact." #field, "on", sentence)
+#define BERTH_EXACT(field, sentence)                                           \
+  internal::SwitchRow<ScheduleOptions, [](ScheduleOptions& options) -> bool& { \
+    return options.exact.field;                                                \
+  }>("exact." #field, true, sentence)
 
-const std::array kRows = {
+constexpr std::array kRows = {
     Row{{"algorithm", "auto", "a name from the list of algorithms", "How to order the operators."},
         [](ScheduleOptions& options, std::string_view value) {
           const auto algorithm = ScheduleAlgorithmFromName(value);
@@ -85,17 +79,21 @@ const std::array kRows = {
           return true;
         },
         [](const ScheduleOptions& options) { return std::string(Info(options.algorithm).name); }},
-    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
-        "counting.inputs", "off", "Graph inputs count, from the first step to their last use."),
-    SwitchRow<[](ScheduleOptions& options) -> bool& { return options.counting.parameters; }>(
-        "counting.parameters", "off", "Parameters and constants count, throughout."),
+    internal::SwitchRow<ScheduleOptions,
+                        [](ScheduleOptions& options) -> bool& { return options.counting.inputs; }>(
+        "counting.inputs", false, "Count graph inputs, from the first step to their last use."),
+    internal::SwitchRow<ScheduleOptions,
+                        [](ScheduleOptions& options) -> bool& {
+                          return options.counting.parameters;
+                        }>("counting.parameters", false,
+                           "Count parameters and constants, at every step."),
     SizeRow<&ScheduleOptions::beam_width, 1, kMostWidth>(
-        {"beam_width", "128", "1..1000000", "States side by side of algorithm beam."}),
+        {"beam_width", "128", "1..1000000", "Number of states that algorithm beam keeps."}),
     SizeRow<&ScheduleOptions::most_bytes, kLeastBytes, kMostBytes>(
         {"most_bytes", "2147483648", "1048576..1125899906842624",
-         "Memory for the states of one search, roughly, in bytes."}),
+         "Approximate memory for the states of one search, in bytes."}),
     BERTH_EXACT(reduction, "Operators with an obvious place in any order are not searched."),
-    BERTH_EXACT(segments, "Parts that every order runs one after the other are solved alone."),
+    BERTH_EXACT(segments, "Parts that every order runs one after the other are solved separately."),
     BERTH_EXACT(cut_bound, "Minimum cuts bound the step of each operator."),
     BERTH_EXACT(beam, "Beams look for good orders before and between the other searches."),
     BERTH_EXACT(probing, "Minimum cuts find the order constraints that a limit implies."),
@@ -103,12 +101,13 @@ const std::array kRows = {
     BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),
     BERTH_EXACT(dominance,
                 "An operator that frees at least what it creates, at no cost, runs at once."),
-    BERTH_EXACT(valleys, "So do several operators that together free what they create."),
-    BERTH_EXACT(backwards, "Beams and best-first search also read orders from the end."),
+    BERTH_EXACT(valleys, "Several operators that together free what they create also run at once."),
+    BERTH_EXACT(backwards, "Beams and best-first search also build orders from the end."),
 };
 #undef BERTH_EXACT
 
-const internal::OptionTable kTable(kRows);
+constexpr internal::OptionTable<ScheduleOptions> kTable(kRows);
+constexpr auto kInfos = internal::InfosOf(kRows);
 
 }  // namespace
 
@@ -128,7 +127,7 @@ std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name
   return found->algorithm;
 }
 
-std::span<const OptionInfo> ScheduleOptionTable() { return kTable.infos(); }
+std::span<const OptionInfo> ScheduleOptionTable() { return kInfos; }
 
 Result<void> SetOption(ScheduleOptions& options, std::string_view name, std::string_view value) {
   return kTable.Set(options, name, value);

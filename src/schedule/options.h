@@ -1,4 +1,4 @@
-// schedule/options.h -- the options of scheduling, checked.
+// schedule/options.h -- validates the options of scheduling.
 #ifndef BERTH_SCHEDULE_OPTIONS_H_
 #define BERTH_SCHEDULE_OPTIONS_H_
 

@@ -1,4 +1,4 @@
-// schedule/precedence.h -- order constraints that grow, with what they imply.
+// schedule/precedence.h -- a growing set of order constraints and their transitive closure.
 #ifndef BERTH_SCHEDULE_PRECEDENCE_H_
 #define BERTH_SCHEDULE_PRECEDENCE_H_
 
@@ -14,8 +14,8 @@ class Precedence {
  public:
   explicit Precedence(const Instance& instance);
 
-  // `before` runs before `after`. False if that makes a cycle; then nothing may be asked any more.
-  // Cost: the operators on both sides times n / 64.
+  // Requires `before` to run before `after`. Returns false if that makes a cycle; then this must
+  // not be used any more. Cost: the operators on both sides times n / 64.
   [[nodiscard]] bool Add(Op before, Op after);
 
   [[nodiscard]] bool Precedes(Op a, Op b) const { return ancestors_.Test(b, a); }
@@ -23,9 +23,9 @@ class Precedence {
   [[nodiscard]] const Word* After(Op v) const { return descendants_[v]; }
   [[nodiscard]] std::size_t words() const { return ancestors_.words(); }
   [[nodiscard]] std::size_t num_ops() const { return predecessors_.size(); }
-  // Edges that imply all others.
+  // Direct predecessors: no edge is implied by the others.
   [[nodiscard]] const std::vector<Op>& predecessors(Op v) const { return predecessors_[v]; }
-  // Those added, in sequence.
+  // The added constraints, in order.
   [[nodiscard]] const std::vector<std::pair<Op, Op>>& added() const { return added_; }
 
  private:
@@ -35,7 +35,7 @@ class Precedence {
   std::vector<Word> upper_, lower_;
 };
 
-// `instance` with all constraints of `precedence`, and no edge that others imply.
+// `instance` with all constraints of `precedence`, without implied edges.
 [[nodiscard]] Instance WithPrecedence(const Instance& instance, const Precedence& precedence);
 
 }  // namespace berth::internal::schedule

@@ -55,7 +55,7 @@ void Prober::AddOrder(std::span<const Op> order) {
   }
 }
 
-// Drops witnesses that newer constraints have broken. True if all is settled still.
+// Drops witnesses that newer constraints have broken. True if all operators are still settled.
 bool Prober::Refresh(Op v) {
   Witnesses& known = witnesses_[v];
   const auto& added = precedence_.added();
@@ -104,8 +104,8 @@ void Prober::Keep(Op v, const Word* set, Bytes step) {
   known.steps.push_back(step);
 }
 
-// Adds to (or takes from) set_ single operators that no witness has inside (or outside), while the
-// step of v keeps to the limit.
+// Adds to (or removes from) set_ single operators that no witness has inside (or outside), while
+// the step of v stays within the limit.
 void Prober::Stretch(Op v, Bytes step, bool grow) {
   bool changed = false;
   const auto& undecided = cut_.undecided();
@@ -127,7 +127,7 @@ void Prober::Stretch(Op v, Bytes step, bool grow) {
         }
       }
       if (!allowed) continue;
-      // step(S, v) = f(S) + created: what u changes of f, and of what v then creates.
+      // step(S, v) = f(S) + created: the change of f by u, and of the bytes that v then creates.
       Bytes next = step - CreatedBytes(instance_, set_.data(), v);
       if (grow) {
         next += CreatedBytes(instance_, set_.data(), u) - FreedBytes(instance_, set_.data(), u);

@@ -1,18 +1,18 @@
-// schedule/probe.h -- which operators must precede which, if the peak is to stay within a limit.
+// schedule/probe.h -- which operators must precede which to keep the peak within a limit.
 //
-// Take operator v and ask for the least step(S, v) over the downsets S that hold u
-// (schedule/cut.h). If that exceeds the limit, no order within the limit runs u before v, so v
-// precedes u; the same with S without u. Each new constraint takes downsets away from the other
-// cuts, which then prove more, until nothing changes, some v cannot run at all, or constraints go
-// round in a circle: then no order keeps to the limit.
+// For operator v, take the least step(S, v) over the downsets S that contain u (schedule/cut.h). If
+// it exceeds the limit, no order within the limit runs u before v, so v precedes u. The same with
+// the S that do not contain u. Each new constraint removes downsets from the other cuts, which can
+// then prove more. This ends when nothing changes (stable), or when some v cannot run at all or the
+// constraints form a cycle: then no order keeps within the limit.
 //
-// An S with step(S, v) within the limit is a witness: it settles all operators at once, those in it
+// An S with step(S, v) within the limit is a witness: it settles all operators at once, those in S
 // and those outside of it, until a new constraint breaks it or the limit falls below it. Minimum
-// cuts give witnesses, and so does every order known, wherever its own steps keep to the limit; a
-// witness grown or shrunk by single operators as far as the limit allows gives more, and is often
-// one for other operators too. So there are far fewer cuts than questions.
+// cuts give witnesses, and so does every known order, at the steps that keep within the limit. A
+// witness grown or shrunk by single operators as far as the limit allows settles more, and often
+// serves other operators too. So there are far fewer cuts than questions.
 //
-// Cost: a cut for each operator that no order is a witness for, and some small multiple of that.
+// Cost: a cut for each operator for which no order is a witness, and a small multiple of that.
 #ifndef BERTH_SCHEDULE_PROBE_H_
 #define BERTH_SCHEDULE_PROBE_H_
 
@@ -31,26 +31,27 @@ class Prober {
  public:
   enum class Verdict {
     kContradiction,  // No order has a peak within the limit.
-    kStable,         // Nothing more follows.
-    kOpen,           // The work allowed, or the budget, ended.
+    kStable,         // No further constraint follows.
+    kOpen,           // The allowed work or the budget is spent.
   };
 
-  // `instance` must outlive this; `precedence` is the start, at least the instance's own.
+  // `instance` must outlive this. `precedence` holds the initial constraints, at least those of the
+  // instance.
   Prober(const Instance& instance, Precedence precedence, Bytes limit);
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // The operators that run before v in `order` are a witness for v wherever v's step keeps to the
-  // limit.
+  // Uses the operators that run before v in `order` as a witness for every v whose step keeps
+  // within the limit.
   void AddOrder(std::span<const Op> order);
 
-  // Goes on until it has done `work` more, some nanoseconds each; spends one node of `budget` for
-  // each cut.
+  // Continues until it has done `work` more (in units of a few nanoseconds). Spends one node of
+  // `budget` per cut.
   Verdict Run(std::int64_t work, Budget& budget);
 
-  // Adds a constraint by decision. False: contradiction.
+  // Adds a constraint by decision. Returns false on a contradiction.
   [[nodiscard]] bool Add(Op before, Op after) { return precedence_.Add(before, after); }
-  // All that has been proved stays so.
+  // All proved constraints stay valid.
   void LowerLimit(Bytes limit);
 
   [[nodiscard]] const Precedence& precedence() const { return precedence_; }
@@ -61,9 +62,9 @@ class Prober {
  private:
   struct Witnesses {
     std::vector<Word> sets;
-    std::vector<Bytes> steps;  // Of v after each of the sets.
-    std::size_t seen = 0;      // Constraints of precedence_.added() held against them.
-    bool settled = false;      // Each undecided operator is in one of them and not in another.
+    std::vector<Bytes> steps;  // step(set, v), in bytes, for each of the sets.
+    std::size_t seen = 0;      // Each undecided operator is in one set and not in another.
+    bool settled = false;      // Each undecided operator is in one of the sets and not in another.
   };
 
   [[nodiscard]] bool Refresh(Op v);
@@ -77,11 +78,11 @@ class Prober {
   Bytes limit_;
   Cut cut_;
   std::vector<Witnesses> witnesses_;
-  std::size_t next_ = 0;     // The operator to look at.
-  std::size_t settled_ = 0;  // How many in a row were found settled.
+  std::size_t next_ = 0;     // The next operator to examine.
+  std::size_t settled_ = 0;  // Number of operators in a row found settled.
   std::int64_t cuts_ = 0;
   std::int64_t work_ = 0;
-  // Of the operator looked at: what some witness holds, and what some witness does not hold.
+  // For the current operator: union of its witnesses, and union of their complements.
   std::vector<Word> inside_, outside_;
   std::vector<Word> set_;
 };

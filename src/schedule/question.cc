@@ -9,10 +9,10 @@
 namespace berth::internal::schedule {
 namespace {
 
-constexpr std::size_t kMostWidth = 4096;
-constexpr std::size_t kWiden = 8;
-// Of the work of a turn, for each beam. Less finds worse orders of wide irregular graphs; no limit
-// at all takes seconds where hundreds of operators are ready.
+constexpr std::size_t kMostWidth = 4096;  // Width of a beam, in states.
+constexpr std::size_t kWiden = 8;         // Factor from one beam to the next.
+// Work limit of each beam, in multiples of the work of a turn. Less finds worse orders of wide
+// irregular graphs; with no limit a beam takes seconds if hundreds of operators are ready.
 constexpr std::int64_t kBeamShare = 32;
 
 }  // namespace
@@ -35,7 +35,7 @@ void Question::LowerLimit(Bytes limit) {
   }
 }
 
-Question::Answer Question::Probe(std::int64_t work, ScheduleStats& stats, Budget& budget) {
+Question::Answer Question::Probe(std::int64_t work, SearchStats& stats, Budget& budget) {
   const std::int64_t cuts = prober_->cuts();
   const std::size_t constraints = prober_->precedence().added().size();
   const Prober::Verdict verdict = prober_->Run(work, budget);
@@ -75,7 +75,7 @@ Question::Answer Question::Found(const std::vector<Op>& order, bool backwards) {
   return Answer::kFound;
 }
 
-Question::Answer Question::RunBeams(std::int64_t work, ScheduleStats& stats, Budget& budget) {
+Question::Answer Question::RunBeams(std::int64_t work, SearchStats& stats, Budget& budget) {
   bool out_of_work = false;
   for (const bool live_first : {false, true}) {
     for (const bool backwards : {false, true}) {
@@ -94,7 +94,7 @@ Question::Answer Question::RunBeams(std::int64_t work, ScheduleStats& stats, Bud
   return Answer::kOpen;
 }
 
-Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, ScheduleStats& stats,
+Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats,
                                         Budget& budget) {
   exhausted_ = true;
   for (const bool backwards : {false, true}) {
@@ -118,14 +118,15 @@ Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, Sc
   return Answer::kOpen;
 }
 
-Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, ScheduleStats& stats,
+Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, SearchStats& stats,
                                    Budget& budget) {
   if (!stable_) {
     const Answer answer = Probe(work, stats, budget);
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
   Rebuild();
-  // Most orders known are the best, and then little best-first search proves it; beams come after.
+  // Most known orders are optimal already, and little best-first search proves it, so beams come
+  // later.
   const bool first = std::exchange(first_turn_, false) && options_.best_first;
   if (first) {
     const Answer answer = RunBestFirst(work, bytes, stats, budget);

@@ -40,8 +40,8 @@ class Reducer {
   void Run(std::span<const Op> program) {
     for (bool changed = true; changed;) {
       changed = false;
-      // In program order, what creates nothing hands its consumption back to operators that have
-      // been looked at; so backwards one sweep is enough, and forwards for the other kind.
+      // In program order, an operator that creates nothing passes its consumption to earlier
+      // operators, so one backward sweep is enough; for the other kind, one forward sweep.
       for (std::size_t k = n_; k-- > 0;) changed |= TryRemove(program[k], ends_, starts_);
       for (std::size_t k = 0; k < n_; ++k) changed |= TryRemove(program[k], starts_, ends_);
     }
@@ -87,18 +87,18 @@ class Reducer {
   }
 
  private:
-  // One direction of time. What holds of where buffers end holds of where they start once time is
-  // turned round, so each rule is written once.
+  // One direction of time. Rules for the ends of buffers also hold for their starts with time
+  // reversed, so each rule is written once.
   struct Side {
     Side(Part what, std::vector<Op> FlowBuffer::*where, std::size_t num_ops)
         : part(what), of(where), buffers(num_ops), inward(num_ops) {}
-    Part part;                        // Of an operator that buffers only end at (only start at).
-    std::vector<Op> FlowBuffer::*of;  // A buffer's operators at this side.
+    Part part;                             // Of an operator that buffers only end (start) at.
+    std::vector<Op> FlowBuffer::*of;       // A buffer's operators at this side.
     std::vector<std::vector<Op>> buffers;  // By operator: those that end (start) at it.
-    std::vector<std::vector<Op>> inward;   // Direct predecessors (successors), among those kept.
+    std::vector<std::vector<Op>> inward;   // Kept direct predecessors (successors).
   };
 
-  // p before v, keeping only what no other edge implies.
+  // Adds p before v, keeping only edges that no other edge implies.
   void Connect(Op p, Op v) {
     auto& row = ends_.inward[v];
     for (const Op q : row) {
@@ -116,8 +116,8 @@ class Reducer {
     starts_.inward[p].push_back(v);
   }
 
-  // Of operators that a buffer lasts to (from), those that decide: no other comes always after
-  // (before) them.
+  // Keeps the decisive ones of the operators that a buffer lasts to (from): those that precede
+  // (follow) no other of them.
   void KeepOutermost(const Side& side, std::vector<Op>& ops) const {
     std::sort(ops.begin(), ops.end());
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
@@ -141,13 +141,13 @@ class Reducer {
     }
   }
 
-  // Removes v if buffers only end (start) at it: at once after its predecessors (just before its
-  // successors) it does no harm, and what ended at it ends at those.
+  // Removes v if buffers only end (start) at it: running it directly after its predecessors (before
+  // its successors) never raises the peak, and its buffers then end (start) at those.
   bool TryRemove(Op v, Side& side, const Side& other) {
     if (part_[v] != Part::kKept || !other.buffers[v].empty()) return false;
     if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
     part_[v] = side.part;
-    // They leave its list all at once: one by one would take the square of their number.
+    // All at once: one by one would take quadratic time.
     for (const Op b : std::exchange(side.buffers[v], {})) {
       std::vector<Op>& ops = buffers_[b].*(side.of);
       const std::vector<Op> old = ops;
@@ -215,7 +215,7 @@ std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
       if (!done[v]) run(v);
     }
   };
-  // Runs what `v` waits for, and v.
+  // Runs everything that `v` waits for, then v.
   std::vector<std::pair<Op, std::size_t>> stack;
   const auto demand = [&](Op target) {
     stack.emplace_back(target, 0);

@@ -1,23 +1,23 @@
-// schedule/reduce.h -- the same question with fewer operators.
+// schedule/reduce.h -- an equivalent instance with fewer operators.
 //
-// Two kinds of operators have an obvious best place in any order, and need not be searched:
+// Two kinds of operators have an obvious best position in any order and need not be searched:
 //
-//   * one that creates nothing is run as soon as all of its predecessors have: moving it there
-//     only frees bytes earlier, and its own step holds no more than was live before it. Without
-//     it, what it was the last to consume is freed when its predecessors have run: in each set of
-//     consumers, it is replaced by its direct predecessors;
-//   * one that frees nothing, read backwards, is the same: it is run as late as its successors
-//     allow, and in each set of creators they take its place.
+//   * An operator that creates nothing runs as soon as all of its predecessors have run: moving it
+//     there only frees bytes earlier, and its own step holds no more than was live before it.
+//     Without it, the buffers that it was the last to consume are freed when its predecessors have
+//     run: in each set of consumers, its direct predecessors replace it.
+//   * An operator that frees nothing is the same case read backwards: it runs as late as its
+//     successors allow, and in each set of creators its direct successors replace it.
 //
-// Order constraints through a removed operator are kept between its neighbours. Removing goes on
-// until nothing changes; of a training step about half of the operators are left, of a forward
-// pass all of whose activations are kept almost nothing.
+// Order constraints through a removed operator are kept between its neighbours. Removing continues
+// until nothing changes. Of a training step about half of the operators are left; of a forward pass
+// that keeps all of its activations, almost none.
 //
-// In a set of consumers only those matter that no other of them must follow, in a set of creators
-// those that no other must precede. Buffers that then have equal sets become one.
+// In a set of consumers, an operator that must precede another one of the set is redundant; in a
+// set of creators, one that must follow another. Buffers that then have equal sets are merged.
 //
-// Cost: O(n^2 / 64 + edges) time and bits for n operators, and the neighbours of removed operators
-// multiplied.
+// Cost: O(n^2 / 64 + edges) time and bits for n operators, and the product of the numbers of
+// neighbours of each removed operator.
 #ifndef BERTH_SCHEDULE_REDUCE_H_
 #define BERTH_SCHEDULE_REDUCE_H_
 
@@ -35,12 +35,12 @@ struct Reduction {
   std::vector<Part> part;  // By operator of the original.
 };
 
-// `program` is an order of all operators of `original`; those of the answer keep its sequence.
+// `program` is an order of all operators of `original`; the result keeps its sequence.
 [[nodiscard]] Reduction Reduce(const Instance& original, std::span<const Op> program);
-// Nothing removed: for ablation.
+// Removes nothing: for ablation.
 [[nodiscard]] Reduction NoReduction(const Instance& original);
 
-// The order of the original operators for an order of the reduced ones: no higher a peak.
+// The order of the original operators for an order of the reduced ones; its peak is not higher.
 [[nodiscard]] std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
                                      std::span<const Op> order);
 

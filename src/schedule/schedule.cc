@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/try.h"
+#include "graph/plan.h"
 #include "graph/topology.h"
 #include "schedule/baseline.h"
 #include "schedule/beam.h"
@@ -61,14 +63,14 @@ class Scheduler {
         instance_(InstanceOf(Compile(graph, options.counting))),
         order_(graph.operators.size()) {
     std::iota(order_.begin(), order_.end(), Op{0});
-    answer_.algorithm = Info(ScheduleAlgorithm::kProgram).name;
+    answer_.scheduling.algorithm = Info(ScheduleAlgorithm::kProgram).name;
   }
 
-  ScheduleAnswer Run() {
+  PlanAnswer Run() {
     if (instance_.num_ops > 0) {
-      answer_.lower_bound = EasyBound();
-      answer_.peak = PeakOf(instance_, order_);
-      Report(answer_.peak, answer_.lower_bound);
+      answer_.peak_bound = EasyBound();
+      peak_ = PeakOf(instance_, order_);
+      Report(peak_, answer_.peak_bound);
       // What grows with the square of the operators must fit the memory, some times over.
       const std::size_t rows = instance_.num_ops * instance_.words() * sizeof(Word);
       if (budget_.cancelled()) {
@@ -114,16 +116,16 @@ class Scheduler {
   void RunExact() {
     const Reduction reduction =
         options_.exact.reduction ? Reduce(instance_, order_) : NoReduction(instance_);
-    answer_.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
+    answer_.scheduling.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
     const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
     const ExactResult result = SearchExactly(
         reduction.instance, options_.exact, limited ? kNoWorkLimit : kDefaultWork,
         options_.most_bytes,
         [&](Bytes peak, Bytes bound) {
-          Report(std::min(answer_.peak, peak), std::max(answer_.lower_bound, bound));
+          Report(std::min(peak_, peak), std::max(answer_.peak_bound, bound));
         },
-        answer_.stats, budget_);
-    answer_.lower_bound = std::max(answer_.lower_bound, result.lower_bound);
+        answer_.scheduling.stats, budget_);
+    answer_.peak_bound = std::max(answer_.peak_bound, result.lower_bound);
     answer_.stopped = result.out_of_work ? StopReason::kEffort : StopReason::kBudget;
     Offer(Expand(instance_, reduction, result.order), ScheduleAlgorithm::kAuto);
   }
@@ -145,12 +147,12 @@ class Scheduler {
 
   void Take(std::vector<Op> order, ScheduleAlgorithm finder) {
     order_ = std::move(order);
-    answer_.peak = PeakOf(instance_, order_);
-    answer_.algorithm = Info(finder).name;
-    Report(answer_.peak, answer_.lower_bound);
+    peak_ = PeakOf(instance_, order_);
+    answer_.scheduling.algorithm = Info(finder).name;
+    Report(peak_, answer_.peak_bound);
   }
   void Offer(std::vector<Op> order, ScheduleAlgorithm finder) {
-    if (PeakOf(instance_, order) < answer_.peak) Take(std::move(order), finder);
+    if (PeakOf(instance_, order) < peak_) Take(std::move(order), finder);
   }
   void OfferHoisted() {
     Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
@@ -158,13 +160,13 @@ class Scheduler {
   void OfferBeam(const Instance& instance, std::size_t width, bool backwards,
                  ScheduleAlgorithm finder) {
     auto order = Beam(instance,
-                      {width, answer_.lower_bound, std::numeric_limits<Bytes>::max() / 2,
+                      {width, answer_.peak_bound, std::numeric_limits<Bytes>::max() / 2,
                        options_.exact.dominance},
                       budget_)
                      .order;
     if (!order) return;
     if (backwards) std::reverse(order->begin(), order->end());
-    if (answer_.algorithm == Info(ScheduleAlgorithm::kProgram).name &&
+    if (answer_.scheduling.algorithm == Info(ScheduleAlgorithm::kProgram).name &&
         options_.algorithm != ScheduleAlgorithm::kAuto) {
       Take(std::move(*order), finder);  // A named algorithm shows its own order.
     } else {
@@ -176,20 +178,22 @@ class Scheduler {
     if (options_.progress) options_.progress({peak, bound, budget_.nodes_spent()});
   }
 
-  // Nothing leaves unchecked.
-  ScheduleAnswer Finish() {
-    answer_.order.assign(order_.begin(), order_.end());
-    const auto valid = ValidateOrder(graph_, answer_.order);
-    BERTH_CHECK(valid.has_value());
-    const Bytes peak = Live(graph_, answer_.order, options_.counting).peak;
+  // No order is returned unchecked.
+  PlanAnswer Finish() {
+    const Order order(order_.begin(), order_.end());
+    BERTH_CHECK(ValidateOrder(graph_, order).has_value());
+    answer_.best = UnplacedPlan(graph_, order, options_.counting);
+    const Bytes peak = answer_.best->peak();
     BERTH_CHECK(instance_.num_ops == 0 || peak == PeakOf(instance_, order_));
-    BERTH_CHECK(instance_.num_ops == 0 || answer_.lower_bound <= peak);
-    answer_.peak = peak;
-    if (instance_.num_ops == 0) answer_.lower_bound = peak;
-    if (answer_.peak == answer_.lower_bound) {
+    BERTH_CHECK(instance_.num_ops == 0 || answer_.peak_bound <= peak);
+    if (instance_.num_ops == 0) answer_.peak_bound = peak;
+    answer_.outcome = Outcome::kFeasible;
+    if (peak == answer_.peak_bound) {
       answer_.outcome = Outcome::kOptimal;
       answer_.stopped = StopReason::kAnswered;
     }
+    answer_.height_bound = answer_.peak_bound;
+    answer_.program_order_peak = Live(graph_, ProgramOrder(graph_), options_.counting).peak;
     return std::move(answer_);
   }
 
@@ -198,23 +202,25 @@ class Scheduler {
   Budget& budget_;
   Instance instance_;
   std::vector<Op> order_;
-  ScheduleAnswer answer_;
+  Bytes peak_ = 0;  // Of `order_`.
+  PlanAnswer answer_;
 };
 
 }  // namespace
 }  // namespace internal::schedule
 
-Result<ScheduleAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
-                                Budget& budget) {
+Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, Budget& budget) {
   const auto start = Budget::Clock::now();
-  if (auto valid = internal::schedule::ValidateOptions(options); !valid) {
-    return tl::unexpected(std::move(valid.error()));
-  }
-  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
+  BERTH_TRY(internal::schedule::ValidateOptions(options));
+  BERTH_TRY(Validate(graph));
   const std::int64_t nodes = budget.nodes_spent();
-  ScheduleAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run();
+  PlanAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run();
   answer.nodes = budget.nodes_spent() - nodes;
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  answer.scheduling.outcome = answer.outcome;
+  answer.scheduling.stopped = answer.stopped;
+  answer.scheduling.nodes = answer.nodes;
+  answer.scheduling.seconds = answer.seconds;
   return answer;
 }
 

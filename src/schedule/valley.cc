@@ -19,7 +19,8 @@ bool ValleyFinder::IsReady(Op op) const {
   return true;
 }
 
-// The ready operators that share a buffer with, or wait for, one of `set`; done_ holds it.
+// The ready operators that share a buffer with an operator of `set`, or wait for one. done_
+// contains the set.
 void ValleyFinder::CollectNext(const Word* state, const Set& set) {
   next_.clear();
   if (set.size == 0) {
@@ -51,8 +52,8 @@ void ValleyFinder::CollectNext(const Word* state, const Set& set) {
   next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
 }
 
-// No downset between the state and the state with `set` has fewer live bytes than the latter. Goes
-// through them all; false where they are too many.
+// True if no downset between the state and the state with `set` has fewer live bytes than the
+// latter. Visits all of them; false if there are too many.
 bool ValleyFinder::IsLowest(const Word* state, const Standing& at, const Set& set) {
   std::copy(state, state + walker_.words(), done_.begin());
   // Depth first: add operators in increasing position within the set.
@@ -63,8 +64,8 @@ bool ValleyFinder::IsLowest(const Word* state, const Standing& at, const Set& se
     Op op;
   };
   std::array<Frame, kMostOps + 1> stack;
-  // Subsets are enumerated as sequences in which positions increase; the set's own sequence is a
-  // valid order, so each downset is met exactly once.
+  // Subsets are enumerated as sequences of increasing positions. The set's own sequence is a valid
+  // order, so each downset is visited exactly once.
   std::size_t depth = 0;
   stack[0] = {0, at.live, 0};
   for (;;) {

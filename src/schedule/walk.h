@@ -11,13 +11,13 @@
 
 namespace berth::internal::schedule {
 
-// What a downset needs beside its bits.
+// The values of a downset, in addition to its bits.
 struct Standing {
-  Bytes live = 0;  // f of the downset.
-  Bytes peak = 0;  // Of the way there.
+  Bytes live = 0;  // f of the downset, in bytes.
+  Bytes peak = 0;  // The highest step on the way to it, in bytes.
 };
 
-// `state` points to two sets of words() words each: the operators done, and those ready.
+// `state` points to two sets of words() words each: the executed operators and the ready ones.
 class Walker {
  public:
   // Steps up to `floor` bytes cost nothing: no order has a lower peak.
@@ -66,11 +66,11 @@ class Walker {
   }
 
   // Dominance: an operator that frees at least what it creates, and whose step does not exceed the
-  // peak so far, is run at once. Let S be the state, v the operator and f(S + v) <= f(S). Take any
+  // peak so far, runs at once. Let S be the state, v the operator and f(S + v) <= f(S). Take any
   // order from S on and move v to its front. Submodularity gives f(T + v) <= f(T) + f(S + v) - f(S)
-  // <= f(T) for every T between S and the old place of v; the same holds for the steps, so no step
-  // grows but that of v itself, which does not raise the peak. Repeated until no such operator is
-  // left; `ran`, if given, gets the operators run. Returns how many were looked at.
+  // <= f(T) for every T between S and the old position of v. The same holds for the steps, so only
+  // the step of v itself can grow, and it does not raise the peak. Repeats until no such operator
+  // is left; `ran`, if given, gets the operators run. Returns the number of operators examined.
   std::int64_t RunDominant(Word* state, Standing& at, std::vector<Op>* ran = nullptr) const {
     std::int64_t looked_at = 0;
     if (!dominance_) return looked_at;

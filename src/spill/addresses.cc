@@ -6,50 +6,53 @@
 #include <utility>
 #include <vector>
 
+#include "graph/plan.h"
+#include "base/wide.h"
+
 namespace berth::internal::spill {
 namespace {
-
-// Bytes times steps need not fit in 64 bits.
-__extension__ using Wide = __int128;
 
 struct Tried {
   std::vector<Bytes> offsets;
   Bytes height = 0;
 };
 
-// Enough for the placer's greedy algorithms, which take milliseconds.
+// Nodes of a placement that must be made even if the budget is spent: enough for the placer's
+// greedy algorithms, which take milliseconds.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 
-// One placement with a node limit of its own; time and cancellation are those of `budget`, unless
-// this is one that has to be made whatever is left of it.
+// One placement with its own node limit. Time and cancellation are those of `budget`, unless the
+// placement must be made even if the budget is spent.
 Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout, Bytes capacity,
                                         std::int64_t nodes, const Placer& placer, Budget& budget,
                                         bool must = false) {
   Problem problem = ProblemOf(graph, PlanOf(layout));
   problem.capacity = capacity;
   Budget mine;
+  std::optional<internal::PollListener> cancelled_too;
   const std::int64_t left =
       std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
   if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
     mine.SetNodeLimit(kNodesThatMustBe);
   } else {
     mine.SetNodeLimit(left);
-    mine.SetOnPoll([&] {
+    cancelled_too.emplace(mine, [&] {
       if (budget.TimeIsUp()) mine.Cancel();
     });
   }
-  Result<PlaceAnswer> answer = placer(problem, mine);
+  Result<PlanAnswer> answer = placer(problem, mine);
   if (!answer) return tl::unexpected<Error>(answer.error());
   if (!answer->best) return std::optional<Tried>();
-  return std::optional<Tried>(Tried{answer->best->offsets, answer->best->height});
+  return std::optional<Tried>(Tried{PlacementOf(*answer->best).offsets, answer->best->height()});
 }
 
-SpillPlan WithOffsets(const Layout& layout, const Tried& tried) {
-  SpillPlan plan = PlanOf(layout);
+MemoryPlan WithOffsets(const Graph& graph, const Layout& layout, const Tried& tried) {
+  MemoryPlan plan = PlanOf(layout);
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     plan.residencies[i].offset = tried.offsets[i];
   }
-  plan.height = tried.height;
+  plan.addressed = true;
+  StateUse(graph, plan);
   return plan;
 }
 
@@ -57,8 +60,8 @@ SpillPlan WithOffsets(const Layout& layout, const Tried& tried) {
 struct Choice {
   std::size_t storage = 0;
   std::size_t access = 0;
-  Bytes extra = 0;  // Of traffic, by clearing it.
-  Bytes times = 0;  // That is so many times the storage's bytes: once or twice.
+  Bytes extra = 0;  // Additional traffic in bytes.
+  Bytes times = 0;  // `extra` in multiples of the storage's bytes: 1 or 2.
   Step begin = 0;   // Steps in which its bytes become free.
   Step end = 0;
 };
@@ -83,7 +86,7 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
       choices.push_back({s, i, extra, extra / stays.size, stays.accesses[i].step + 1, next});
     }
   }
-  // Cheapest first; of equal ones, what frees most.
+  // Cheapest first; of equal ones, the one that frees most.
   const auto area = [&](const Choice& choice) {
     return Wide{layout.storages[choice.storage].size} * (choice.end - choice.begin);
   };
@@ -93,7 +96,7 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
   return choices;
 }
 
-// A layout on its way to one that can be placed.
+// A layout that is changed until it can be placed.
 class Repair {
  public:
   Repair(const Graph& graph, Layout layout, Tried tried, const AddressOptions& options,
@@ -105,8 +108,8 @@ class Repair {
         layout_(std::move(layout)),
         tried_(std::move(tried)) {}
 
-  Result<std::optional<SpillPlan>> Run() {
-    // One choice that is enough by itself, the cheapest first.
+  Result<std::optional<MemoryPlan>> Run() {
+    // A single choice that is enough by itself, cheapest first.
     const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
     for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
       if (budget_.Exhausted()) break;
@@ -127,11 +130,11 @@ class Repair {
   };
 
   [[nodiscard]] bool fits() const { return tried_.height <= options_.capacity; }
-  [[nodiscard]] std::optional<SpillPlan> Plan() const {
+  [[nodiscard]] std::optional<MemoryPlan> Plan() const {
     if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
-    return WithOffsets(layout_, tried_);
+    return WithOffsets(graph_, layout_, tried_);
   }
-  // Whether there is room once that gap is cleared; then that is the placement.
+  // Whether everything fits with that gap cleared; if so, keeps that placement.
   Result<bool> TryWithout(Gap gap, std::int64_t nodes) {
     layout_.storages[gap.storage].kept[gap.access] = 0;
     return Place(nodes);
@@ -144,10 +147,10 @@ class Repair {
     return true;
   }
 
-  // Where something sticks out of the memory, the gap beside it that frees the most for its traffic
-  // is cleared; placed again, and so on. When the budget ends, or nothing beside it can leave, each
-  // storage is in memory only while an operator uses it: what one operator uses fits side by side,
-  // but for alignments.
+  // Where a storage exceeds the memory, clears the neighbouring gap that frees most for its
+  // traffic, places again, and so on. When the budget ends, or no neighbour can be spilled, each
+  // storage is in memory only while an operator uses it: the needs of one operator fit side by
+  // side, except for alignments.
   Result<void> ClearUntilItFits() {
     while (!fits() && !budget_.Exhausted()) {
       const auto gap = NextGap();
@@ -175,8 +178,8 @@ class Repair {
   }
 
   std::optional<Gap> NextGap() const {
-    const SpillPlan plan = PlanOf(layout_);
-    // What sticks out the furthest; after it the others.
+    const MemoryPlan plan = PlanOf(layout_);
+    // The storage that exceeds the memory most, then the others.
     std::vector<std::size_t> out;
     const auto top = [&](std::size_t i) {
       return tried_.offsets[i] + graph_.tensors[plan.residencies[i].tensor].bytes;
@@ -189,7 +192,7 @@ class Repair {
     const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
     for (const std::size_t i : out) {
       const Residency& residency = plan.residencies[i];
-      // The least traffic for what becomes free: in both, the storage's bytes cancel out.
+      // The least traffic per freed byte and step: the storage's bytes cancel out.
       const Choice* best = nullptr;
       Step best_steps = 0;
       for (const Choice& choice : choices) {
@@ -206,7 +209,7 @@ class Repair {
     return std::nullopt;
   }
 
-  // What was cleared stays after all where there is room: the dearest first.
+  // Undoes clearings that turn out unnecessary, the most costly first.
   Result<void> KeepAgain() {
     std::stable_sort(cleared_.begin(), cleared_.end(), [&](const Gap& a, const Gap& b) {
       return layout_.storages[a.storage].size > layout_.storages[b.storage].size;
@@ -234,17 +237,17 @@ class Repair {
   const Placer& placer_;
   Budget& budget_;
   Layout layout_;
-  Tried tried_;  // Of `layout_`.
+  Tried tried_;  // The placement of `layout_`.
   std::vector<Gap> cleared_;
 };
 
 }  // namespace
 
-Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
+Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
                                                const AddressOptions& options, const Placer& placer,
                                                Budget& budget) {
-  using Found = std::optional<SpillPlan>;
-  // Results stay to the end where nothing else has to leave and there is room.
+  using Found = std::optional<MemoryPlan>;
+  // Results stay to the end if nothing has to be spilled and there is room.
   if (AvoidableTraffic(layout) == 0) {
     Layout staying = layout;
     for (Stays& stays : staying.storages) {
@@ -256,7 +259,7 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
           TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer, budget);
       if (!tried) return tl::unexpected<Error>(tried.error());
       if (*tried && (*tried)->height <= options.capacity) {
-        return Found(WithOffsets(staying, **tried));
+        return Found(WithOffsets(graph, staying, **tried));
       }
     }
   }
@@ -264,7 +267,7 @@ Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout
                           /*must=*/true);
   if (!first) return tl::unexpected<Error>(first.error());
   if (!*first) return Found();
-  if ((*first)->height <= options.capacity) return Found(WithOffsets(layout, **first));
+  if ((*first)->height <= options.capacity) return Found(WithOffsets(graph, layout, **first));
   return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
 }
 

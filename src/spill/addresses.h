@@ -1,10 +1,10 @@
-// spill/addresses.h -- addresses for a layout, and more traffic where there are none.
+// spill/addresses.h -- addresses for a layout, with additional spills where necessary.
 //
-// Bytes that fit in sum may not fit in one piece: the placer is asked, and if it finds no plan
-// within the capacity, something more has to leave between two of its accesses. Each such choice is
-// tried by itself, the cheapest first. If none is enough, storages leave where something sticks out
-// of the memory until all fits, and what left in vain stays after all. At worst each storage is in
-// memory only while an operator uses it, so a plan there is whatever the budget.
+// Tensors may fit by total size but not without fragmentation. If the placer finds no plan within
+// the capacity, one more tensor must be spilled between two of its accesses. Each such choice is
+// tried by itself, cheapest first. If none is enough, storages are spilled where one exceeds the
+// memory, until all fit; spills that turn out unnecessary are undone. In the worst case each
+// storage is in memory only while an operator uses it, so a plan always exists.
 #ifndef BERTH_SPILL_ADDRESSES_H_
 #define BERTH_SPILL_ADDRESSES_H_
 
@@ -21,18 +21,19 @@ namespace berth::internal::spill {
 
 struct AddressOptions {
   Bytes capacity = 0;
-  // Choices of which each is tried by itself.
+  // Choices tried by themselves.
   std::size_t max_trials = 48;
-  std::int64_t nodes_of_first = 300'000;  // Of the placer.
+  // Node limits of the first placement, of each trial and of each repair.
+  std::int64_t nodes_of_first = 300'000;
   std::int64_t nodes_of_trial = 20'000;
   std::int64_t nodes_of_repair = 2'000;
-  // Traffic from which on a plan is of no use.
+  // A plan with this much traffic (in bytes) or more is not worth having.
   Bytes limit = std::numeric_limits<Bytes>::max();
 };
 
-// The plan with offsets, all within the capacity; nothing where none was found below the limit.
-// Error: the placer's.
-[[nodiscard]] Result<std::optional<SpillPlan>> FindAddresses(const Graph& graph, Layout layout,
+// The plan with offsets, all within the capacity; nothing if none was found below the limit. Error:
+// the placer's.
+[[nodiscard]] Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
                                                              const AddressOptions& options,
                                                              const Placer& placer, Budget& budget);
 

@@ -38,7 +38,7 @@ void ForEachResidency(const Stays& stays, Step steps, Traffic& traffic, Visit vi
     if (needed && !copied) {
       residency.written_out = true;
       copied = true;
-      // The last value of a result goes out in any case.
+      // The last value of a result is written in any case.
       if (!stays.result || last + 1 < last_write) traffic.spilled += stays.size;
     }
     visit(residency);
@@ -93,9 +93,10 @@ Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule
   return layout;
 }
 
-SpillPlan PlanOf(const Layout& layout) {
-  SpillPlan plan;
+MemoryPlan PlanOf(const Layout& layout) {
+  MemoryPlan plan;
   plan.order = layout.order;
+  plan.addressed = false;
   for (const Stays& stays : layout.storages) {
     ForEachResidency(stays, layout.steps(), plan.traffic,
                      [&](const Residency& residency) { plan.residencies.push_back(residency); });

@@ -1,8 +1,8 @@
-// spill/layout.h -- a schedule as stays in memory, over the steps of the whole graph.
+// spill/layout.h -- a schedule as residencies over the steps of the whole graph.
 //
-// Each storage is accessed at some steps: made, used, written. Between two accesses it is kept or
-// not; a plan is an order and these choices. A storage that is not kept leaves right after its
-// access, since leaving early costs no more than leaving late and only makes room.
+// Each storage is accessed at some steps: created, used, written. Between two accesses it is either
+// kept or not; a plan is an order and these choices. A storage that is not kept is spilled right
+// after its access, since spilling early costs no more than spilling late and frees memory sooner.
 #ifndef BERTH_SPILL_LAYOUT_H_
 #define BERTH_SPILL_LAYOUT_H_
 
@@ -24,10 +24,10 @@ struct Access {
 struct Stays {
   TensorIndex tensor = 0;
   Bytes size = 0;
-  bool given = false;            // There from the start, off chip.
-  bool result = false;           // Has to be off chip, or in memory, at the end.
+  bool given = false;            // Off chip from the start.
+  bool result = false;           // Must be off chip, or in memory, at the end.
   std::vector<Access> accesses;  // In order of step.
-  // kept[i]: it stays from access i to the next; the last says whether a result stays to the end.
+  // kept[i]: resident from access i to the next; the last entry: whether a result stays to the end.
   std::vector<char> kept;
 };
 
@@ -39,8 +39,8 @@ struct Layout {
 
 [[nodiscard]] Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule);
 
-// The plan with its traffic; offsets are 0. Cost: linear.
-[[nodiscard]] SpillPlan PlanOf(const Layout& layout);
+// The plan with its traffic; all offsets are 0. Cost: linear.
+[[nodiscard]] MemoryPlan PlanOf(const Layout& layout);
 [[nodiscard]] Bytes AvoidableTraffic(const Layout& layout);
 
 // Bytes in memory at each step.

@@ -11,8 +11,8 @@
 namespace berth::internal::spill {
 namespace {
 
-// Fills the lists of edges and the rows of ancestors from `direct`, pairs (operator, what it waits
-// for) whose first is greater than its second.
+// Fills the lists of edges and the rows of ancestors from `direct`, pairs (operator, predecessor)
+// whose first is greater than its second.
 void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct) {
   const std::size_t n = model.num_operators;
   const std::size_t words = model.operator_words();
@@ -39,13 +39,13 @@ void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct
   model.successors = Lists<OpIndex, OpIndex>(n, std::move(after));
 }
 
-// Who makes, uses and writes what, before it is listed.
+// Which operators create, use and write which tensors, before they are listed.
 struct Accesses {
   std::vector<std::pair<OpIndex, StorageIndex>> made;
   std::vector<std::pair<OpIndex, StorageIndex>> used;
   std::vector<std::pair<OpIndex, StorageIndex>> written;
 
-  // Of a model whose operators and storages are counted.
+  // For a model whose operators and storages are counted.
   void ListIn(Model& model) && {
     std::vector<std::pair<StorageIndex, OpIndex>> users;
     users.reserve(used.size());
@@ -78,18 +78,18 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     const Tensor& tensor = graph.tensors[t];
     if (!IsCounted(tensor, counting)) continue;
     const bool made = makers[t] != kNoOperator;
-    if (!made && !is_touched[t]) continue;  // Nobody needs it in memory.
+    if (!made && !is_touched[t]) continue;  // No operator needs it in memory.
     const StorageIndex s(model.storages.size());
     storage_of[t] = s.value();
     Stored stored;
     stored.tensor = t;
     stored.size = tensor.bytes;
-    // What is given and then written in place has to go back: its new value is a result.
+    // An input that is written in place must be written back: its new value is a result.
     stored.result = is_output[t] || (!made && is_written[t]);
     model.storages.push_back(stored);
   }
 
-  // Operators that touch no storage only hand on whom they wait for.
+  // Operators that touch no storage only pass on their predecessors.
   std::vector<std::int32_t> kept(n, -1);
   for (OperatorIndex v = 0; v < n; ++v) {
     const auto counted = [&](TensorIndex t) { return storage_of[t] >= 0; };
@@ -185,8 +185,8 @@ Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity
   Model part;
   const std::size_t words = model.operator_words();
   std::vector<char> touches(model.num_operators, 0);
-  std::vector<Word> makers(words, 0);   // Operators that touch the part first, as makers or not.
-  std::vector<Word> leading(words, 0);  // All that comes before an operator of the part.
+  std::vector<Word> makers(words, 0);   // Creators of the part's storages.
+  std::vector<Word> leading(words, 0);  // All predecessors of the part's operators.
   Bytes largest = 0;
   for (const StorageIndex s : model.storages.indices()) {
     if (inside[s.position()] == 0) continue;
@@ -275,7 +275,7 @@ Order ExpandOrder(const Graph& graph, const Model& model, std::span<const OpInde
   full.reserve(graph.operators.size());
   std::vector<bool> done(graph.operators.size(), false);
   std::vector<OperatorIndex> stack;
-  // Depth first, without recursion: what an operator waits for, then the operator.
+  // Depth first, without recursion: everything that an operator waits for, then the operator.
   const auto run = [&](OperatorIndex last) {
     stack.push_back(last);
     while (!stack.empty()) {

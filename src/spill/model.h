@@ -1,9 +1,9 @@
-// spill/model.h -- a graph compiled for whoever decides what leaves the memory and when.
+// spill/model.h -- a graph compiled for the spill search.
 //
-// As graph/topology.h, and beyond it what counts for traffic: which storages have a copy off chip
-// from the start, which leave one behind in any case, and which operators make such a copy stale.
-// Operators that neither make nor use a counted storage are left out; what they ordered stays
-// ordered.
+// Like graph/topology.h, with the properties that determine traffic: which storages have a copy off
+// chip from the start, which leave one at the end in any case, and which operators make such a copy
+// stale. Operators that neither create nor use a counted storage are left out; the order that they
+// imply is kept.
 #ifndef BERTH_SPILL_MODEL_H_
 #define BERTH_SPILL_MODEL_H_
 
@@ -11,49 +11,36 @@
 #include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/indexed_vector.h"
+#include "base/lists.h"
 #include "berth/graph.h"
 #include "graph/topology.h"
 
 namespace berth::internal::spill {
 
-using Word = std::uint64_t;
-inline constexpr std::size_t kWordBits = 64;
-[[nodiscard]] inline std::size_t WordsFor(std::size_t bits) {
-  return (bits + kWordBits - 1) / kWordBits;
-}
-[[nodiscard]] inline bool TestBit(const Word* words, std::size_t bit) {
-  return (words[bit / kWordBits] >> (bit % kWordBits) & 1) != 0;
-}
-inline void SetBit(Word* words, std::size_t bit) {
-  words[bit / kWordBits] |= Word{1} << (bit % kWordBits);
-}
-inline void ClearBit(Word* words, std::size_t bit) {
-  words[bit / kWordBits] &= ~(Word{1} << (bit % kWordBits));
-}
-
 struct Stored {
   TensorIndex tensor = 0;  // The base.
   Bytes size = 0;          // At least 1.
-  OpIndex creator{-1};     // -1: brought in from off chip by its first use.
-  bool result = false;     // Written out in any case, once it has its last value.
-  // Operators that write it, its creator aside. Until all of them have run, a copy off chip is not
-  // the result.
+  OpIndex creator{-1};     // -1: retrieved from off chip at its first use.
+  bool result = false;     // Written off chip in any case, once it has its last value.
+  // Number of operators that write it, other than its creator. Until all of them have run, a copy
+  // off chip is not the result.
   std::int32_t writers = 0;
 };
 
 struct Model {
   std::size_t num_operators = 0;
-  std::vector<OperatorIndex> operators;  // Of the graph, for each operator here; increasing.
-  Lists<OpIndex, OpIndex> predecessors;  // Without those that follow from others.
+  std::vector<OperatorIndex> operators;  // In the graph, for each operator here; increasing.
+  Lists<OpIndex, OpIndex> predecessors;  // Without implied ones.
   Lists<OpIndex, OpIndex> successors;
   IndexedVector<StorageIndex, Stored> storages;
   Lists<OpIndex, StorageIndex> made;
-  Lists<OpIndex, StorageIndex> used;     // Other than made.
-  Lists<OpIndex, StorageIndex> written;  // Of those used: written in place.
+  Lists<OpIndex, StorageIndex> used;     // Without those created.
+  Lists<OpIndex, StorageIndex> written;  // Those of `used` that are written in place.
   Lists<StorageIndex, OpIndex> users;
-  IndexedVector<OpIndex, Bytes> needs;  // What each has to have in memory: made and used.
-  // Of that, what is no storage of this model: of a part of a graph, what belongs to other parts.
+  IndexedVector<OpIndex, Bytes> needs;  // Bytes each needs in memory: created and used.
+  // The part of `needs` that is in no storage of this model, but in other parts of the graph.
   IndexedVector<OpIndex, Bytes> elsewhere;
   // Row v: the operators that come before v in every order.
   std::vector<Word> ancestors;
@@ -67,23 +54,22 @@ struct Model {
 // `graph` must be valid. Cost: O(operators x (operators + edges) / 64).
 [[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting);
 
-// `model` with its operators in the order given, which must be valid, and no other.
+// `model` with its operators in exactly the given order, which must be valid.
 [[nodiscard]] Model WithOrder(const Model& model, std::span<const OpIndex> order);
 
-// The part of `model` that makes and uses the storages for which `inside` is set: these storages,
-// the operators that touch them, in every order that `model` allows; and those operators that do
-// not but run between such operators in every order and need so much that they may drive something
-// out, at most `max_others`, the neediest first. `operators` tells which of `model` they are. What
-// else those operators need is in `elsewhere`, so that a schedule of `model`, looked at in these
-// operators and storages alone, is a schedule of the part.
+// The part of `model` around the storages for which `inside` is set: these storages, the operators
+// that touch them, and at most `max_others` operators that run between those in every order and
+// need so much memory that they may force spills, the neediest first. `operators` maps the part's
+// operators to those of `model`. The memory that they need for other storages is in `elsewhere`, so
+// a schedule of `model`, restricted to these operators and storages, is a schedule of the part.
 [[nodiscard]] Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity,
                            std::size_t max_others, std::vector<OpIndex>& operators);
 
-// The order of all operators of `graph` that runs those of `model` as given: every operator left
-// out runs as late as it can.
+// The order of all operators of `graph` that runs those of `model` in the given order; every
+// operator left out runs as late as possible.
 [[nodiscard]] Order ExpandOrder(const Graph& graph, const Model& model,
                                 std::span<const OpIndex> order);
-// The other way round.
+// The inverse of ExpandOrder().
 [[nodiscard]] std::vector<OpIndex> ReduceOrder(const Model& model, const Order& order);
 
 }  // namespace berth::internal::spill

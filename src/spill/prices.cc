@@ -9,7 +9,7 @@
 namespace berth::internal::spill {
 namespace {
 
-constexpr double kMemory = 0.8;  // Of the direction of one step in the next.
+constexpr double kMemory = 0.8;  // Share of the previous direction kept in the next step.
 constexpr int kShift = 16;
 constexpr std::int64_t kScale = std::int64_t{1} << kShift;
 
@@ -66,7 +66,7 @@ void PriceBound::SetPrices(const std::vector<std::int64_t>& prices) {
         use.dirty = std::min(use.dirty, 2 * leave + after_leaving);
       }
     }
-    // Before its first use, from the start; then, absent, until the next.
+    // Before its first use, from the start; then, if absent, until the next use.
     if_absent_[0] += From(line.begin, line.given);
     for (std::size_t i = line.begin; i < line.end; ++i) {
       if_absent_[uses_[i].step + 1] -= From(i, i > line.begin || line.given);
@@ -83,8 +83,8 @@ void PriceBound::SetPrices(const std::vector<std::int64_t>& prices) {
   }
 }
 
-// Costs are whole numbers. No cost is more than 2^60 (berth/spill.h), nor is the sum of the prices
-// of all storages, so what lies below -2^62 stays below 0 whatever is added to it.
+// Costs are integers. No cost exceeds 2^60 (berth/spill.h), nor does the sum of the prices of all
+// storages, so a value below -2^62 stays negative whatever is added to it.
 Bytes PriceBound::RoundedUp(Wide scaled) {
   constexpr Wide kLeast = -(Wide{1} << 62);
   return static_cast<Bytes>(std::max(-(-scaled >> kShift), kLeast));
@@ -156,7 +156,7 @@ void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& bu
   const auto from = [&](std::size_t use, bool is_clean) {
     return CleanAfter(uses_[use], is_clean) ? clean[use] : dirty[use];
   };
-  constexpr std::int64_t kWork = 10;  // Of an access or a step, in nanoseconds or so.
+  constexpr std::int64_t kWork = 10;  // Work per access or step, about a nanosecond per unit.
   const auto work = kWork * static_cast<std::int64_t>(uses_.size() + steps_);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     effort.work -= work;
@@ -196,7 +196,7 @@ void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& bu
       }
     }
     if (value > best) {
-      // Progress too small to matter counts as none.
+      // Progress too small to matter does not count.
       if (value > best + 1e-4 * (static_cast<double>(upper) - best)) stale = 0;
       best = value;
       best_y = y;
@@ -209,7 +209,7 @@ void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& bu
       if (pace < 1e-6) break;
       continue;
     }
-    // The direction remembers those before it, which damps the zigzag of plain subgradients.
+    // The direction includes the previous ones, which damps the zigzag of plain subgradients.
     double norm = 0;
     double running = 0;
     for (std::size_t t = 0; t < steps_; ++t) {

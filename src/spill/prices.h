@@ -1,20 +1,20 @@
-// spill/prices.h -- a lower bound for one order: what memory is worth at each step.
+// spill/prices.h -- a lower bound for one order, from the price of memory at each step.
 //
-// With the order fixed, a plan says for each storage and each gap between two of its accesses
-// whether it is kept. The storages compete only for the bytes that an operator leaves to others.
-// Put a price on these bytes, for each step, and let every storage decide by itself what is
-// cheaper: to rent its bytes over the gap, or to leave and come back (and to be written, once,
-// however often it leaves). The sum of these, less what all free bytes would have cost, is no more
-// than the least traffic, whatever the prices (Lagrange), and the best prices give the bound of the
-// linear program over these choices, the write that gaps share included.
+// With the order fixed, a plan decides for each storage and each gap between two of its accesses
+// whether the storage is kept. The storages compete only for the bytes that an operator leaves
+// free. Put a price on these bytes at each step, and let every storage decide by itself what is
+// cheaper: to pay rent for its bytes over the gap, or to be spilled and retrieved (and written
+// once, however often it is spilled). The sum of these costs, minus the rent of all free bytes, is
+// at most the least traffic for any prices (Lagrangian relaxation). The best prices give the bound
+// of the linear program over these choices, including the write that gaps share.
 //
-// The prices are found by subgradient steps in doubles, which is a heuristic; then they are
-// rounded, and every bound is computed from them in whole numbers. So no rounding can spoil a
+// The prices are found by subgradient steps in floating point, which is heuristic. Then they are
+// rounded, and every bound is computed from them in integers, so rounding cannot invalidate a
 // proof.
 //
-// The bound is good for any state on the way, as each storage's own decision is: rent from here on
-// or leave now. That is what guides the search through an order, and what it prunes by: making a
-// storage leave costs its price plus what renting would have saved.
+// The bound applies to any intermediate state, and so does each storage's own decision: rent from
+// here on or be spilled now. This guides the search through an order and prunes it: spilling a
+// storage costs its traffic plus the rent it would have saved.
 #ifndef BERTH_SPILL_PRICES_H_
 #define BERTH_SPILL_PRICES_H_
 
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/wide.h"
 #include "spill/model.h"
 #include "spill/search.h"
 
@@ -29,14 +30,14 @@ namespace berth::internal::spill {
 
 class PriceBound : public Bound {
  public:
-  // `model` is a chain: its operators run in their order.
+  // `model` must be a chain: its operators run in their given order.
   PriceBound(const Model& model, Bytes capacity);
 
-  // Looks for better prices, until the budget or the effort ends; `upper` is the cost of some plan.
+  // Improves the prices until the budget or the effort ends; `upper` is the cost of some plan.
   // Cost of each iteration: O(steps + accesses).
   void Improve(Bytes upper, int iterations, Effort& effort, Budget& budget);
 
-  // Of the whole order.
+  // Lower bound for the whole order, in bytes.
   [[nodiscard]] Bytes value() const;
 
   [[nodiscard]] Bytes Remaining(const StateView& state) const override;
@@ -44,21 +45,19 @@ class PriceBound : public Bound {
                             std::vector<Bytes>& prices) const override;
 
  private:
-  __extension__ using Wide = __int128;
-  // An access of a storage, and what follows from it.
+  // An access of a storage, and its consequences.
   struct Use {
     std::size_t step = 0;
     bool writes = false;
-    bool settles = false;  // A result with its last value: has a copy for nothing.
-    // The least that the storage pays from just after this access on, at the prices: with a copy,
-    // and without.
+    bool settles = false;  // A result with its last value: has a copy for free.
+    // The least that the storage pays after this access, at the prices: with a copy, and without.
     Wide clean = 0;
     Wide dirty = 0;
   };
   struct Line {
     Bytes size = 0;
     bool given = false;
-    std::size_t begin = 0;  // Its uses.
+    std::size_t begin = 0;  // Its first use.
     std::size_t end = 0;
   };
 
@@ -67,13 +66,13 @@ class PriceBound : public Bound {
   [[nodiscard]] static bool CleanAfter(const Use& use, bool clean) {
     return use.settles || (clean && !use.writes);
   }
-  // From just before `use` on.
+  // Cost from just before `use` on.
   [[nodiscard]] Wide From(std::size_t use, bool clean) const {
     return CleanAfter(uses_[use], clean) ? uses_[use].clean : uses_[use].dirty;
   }
   [[nodiscard]] static Bytes RoundedUp(Wide scaled);
   void SetPrices(const std::vector<std::int64_t>& prices);
-  // What a resident storage pays from `step` on: at best, and if it leaves now.
+  // What a resident storage pays from `step` on: at best, and if it is spilled now.
   void Ways(const Line& line, std::size_t step, bool clean, Wide& best, Wide& leave,
             Wide& absent) const;
 
@@ -81,10 +80,10 @@ class PriceBound : public Bound {
   std::size_t steps_;
   std::vector<Line> lines_;
   std::vector<Use> uses_;
-  std::vector<Bytes> free_;  // Bytes that each step leaves to others.
-  // In 1/65536 per byte: the sum of the prices before each step; 2 at most each.
+  std::vector<Bytes> free_;  // Bytes that each step leaves free.
+  // Sum of the prices before each step, in 1/65536 per byte; each price is at most 2.
   std::vector<std::int64_t> rent_before_;
-  // For each step, what all that is live then, and absent, and all that comes later has to pay.
+  // For each step, the cost of all storages live then if absent, plus the cost of all later ones.
   std::vector<Wide> if_absent_;
 };
 

@@ -13,34 +13,25 @@
 
 #include "base/check.h"
 #include "base/numbers.h"
+#include "base/wide.h"
 
 namespace berth::internal::spill {
 namespace {
 
-__extension__ using Wide = __int128;
-
-template <typename Visit>
-void ForEachBit(const Word* words, std::size_t num_words, Visit visit) {
-  for (std::size_t w = 0; w < num_words; ++w) {
-    for (Word rest = words[w]; rest != 0; rest &= rest - 1) {
-      visit(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-    }
-  }
-}
-
 constexpr std::size_t kTurnsPerNode = 256;
-// States that a new one is held against. In one order all states of a step meet here, thousands of
-// them; the newest are the most alike. To miss that one is no better than another costs work alone.
+// Stored states that a new one is compared with. In a fixed order, all states of a step meet here,
+// thousands of them, and the newest are the most similar. A missed dominance only costs work.
 constexpr std::size_t kMostCompared = 64;
-// Storages of one size among which the Belady rule is looked for: it takes their number squared.
+// Largest number of storages of one size for which the Belady rule is applied; it takes quadratic
+// time.
 constexpr std::size_t kLargestGroup = 64;
 constexpr std::size_t kFewSlots = 1024;
-// Work, in nanoseconds or so.
+// Work in units of about a nanosecond.
 constexpr std::size_t kWorkPerTurn = 2;
 constexpr std::size_t kWorkPerState = 200;
 constexpr std::size_t kWorkPerWord = 4;
-constexpr std::size_t kWorkPerResident = 30;  // Each is looked at by the bound.
-// From so many candidates on, a beam takes those needed last instead of trying many sets.
+constexpr std::size_t kWorkPerResident = 30;  // The bound examines each.
+// With more candidates than this, a beam keeps only those needed last instead of trying many sets.
 constexpr std::size_t kManyCandidates = 24;
 
 std::size_t HashOf(const Word* words, std::size_t num_words) {
@@ -139,7 +130,7 @@ void Search::Run(OpIndex v, Open& open) const {
       ClearBit(clean, s.position());
       open.resident_bytes -= stored.size;
     } else if (stored.result && !TestBit(clean, s.position())) {
-      // Its last value is written out in any case, and may be so at once.
+      // Its last value is written in any case, so it may be written at once.
       std::int32_t writers = stored.writers;
       if (writers > 0) {
         for (const OpIndex u : model_.users[s]) {
@@ -179,12 +170,12 @@ bool Search::IsSafe(OpIndex v, const Open& open) const {
     }
     return true;
   };
-  // A copy off chip that lives on must not become stale earlier than it has to.
+  // A copy off chip that is still needed must not become stale earlier than necessary.
   for (const StorageIndex s : model_.written[v]) {
     if (TestBit(clean, s.position()) && !dies(s)) return false;
   }
-  // Match what stays with what goes, largest first. A clean buffer can leave for its size, the new
-  // one only for twice its own.
+  // Match the buffers that stay with those that are freed, largest first. A clean buffer is spilled
+  // for its size, the new one only for twice its size.
   stays_.clear();
   goes_.clear();
   for (const StorageIndex s : model_.made[v]) {
@@ -216,12 +207,13 @@ void Search::RunSafe(Open& open) const {
   }
 }
 
-// Whether x may be required to leave before y does: of equal size, x is not needed before y in any
-// order. Let one plan evict y and keep x; another evicts x and keeps y instead. Until y is needed,
-// y does for it what x does for the first; from then on the first has both, the other lacks x,
-// which is paid for. What is left is what y costs to evict after that: in the first plan it has a
-// copy. So the exchange costs nothing if y has a copy in the other too (it was clean), if y is
-// needed once only, or if x was clean and y not, when the other plan has saved the write already.
+// Whether x may be required to be spilled before y: they have equal size, and x is not needed
+// before y in any order. Let one plan evict y and keep x; another evicts x and keeps y instead.
+// Until y is needed, y takes the place of x; from then on the first plan has both, the other lacks
+// x, which it has paid for. What remains is the cost of evicting y after that: in the first plan it
+// has a copy. So the exchange costs nothing if y has a copy in the other plan too (it was clean),
+// if y is needed only once, or if x was clean and y was not, because the other plan has then saved
+// the write already.
 bool Search::LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const {
   if (model_.storages[x].size != model_.storages[y].size) return false;
   const Word* executed = open.words.data();
@@ -266,7 +258,7 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
     std::vector<std::size_t> order(candidates_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (hinted) {
-      // When the known order needs each next.
+      // The next use of each in the known order.
       std::vector<std::size_t> next(candidates_.size(), hint_.size());
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         for (const OpIndex u : model_.users[candidates_[i]]) {
@@ -277,7 +269,7 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
       std::stable_sort(order.begin(), order.end(),
                        [&](std::size_t a, std::size_t b) { return next[a] > next[b]; });
     } else {
-      // Cheapest by the byte; of these the largest.
+      // Lowest price per byte; of equal ones the largest.
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         const Bytes size_a = model_.storages[candidates_[a]].size;
         const Bytes size_b = model_.storages[candidates_[b]].size;
@@ -306,7 +298,8 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
   if (first_.size() < n) first_.resize(n);
   for (std::size_t i = 0; i < n; ++i) first_[i].clear();
   if (rules_.belady) {
-    // Within one size: who leaves before whom, ties by index; then an order that respects it.
+    // Within one size: which is spilled before which, ties by index; then an order that respects
+    // it.
     for (std::size_t begin = 0; begin < n;) {
       std::size_t end = begin + 1;
       while (end < n &&
@@ -317,8 +310,8 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
         std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
                                         candidates_.begin() + static_cast<std::ptrdiff_t>(end));
         const std::size_t m = group.size();
-        // leaves[a][b]: a leaves before b. Mutual pairs go by index, which keeps the relation
-        // without cycles: it is a part of a preorder.
+        // leaves[a][b]: a is spilled before b. Mutual pairs are ordered by index, which keeps the
+        // relation acyclic: it is part of a preorder.
         std::vector<std::vector<char>> leaves(m, std::vector<char>(m, 0));
         std::vector<std::size_t> waits(m, 0);
         for (std::size_t a = 0; a < m; ++a) {
@@ -353,7 +346,7 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
     }
   }
   if (priced) {
-    // The same prices, in the order of now.
+    // The same prices, in the current order of candidates.
     const bool known = bound_->Prices(view, candidates_, prices_);
     BERTH_CHECK(known);
   }
@@ -408,14 +401,14 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
   FindCandidates(open, v, max_sets < std::numeric_limits<std::size_t>::max());
   const std::size_t work_per_set = work_per_state + kWorkPerResident * candidates_.size();
   const Bytes floor = open.cost + Estimate(open.words.data(), open.executed);
-  Bytes price = 0;  // What the bound has grown by.
-  // Minimal sets, depth first: take candidate i or leave it.
+  Bytes price = 0;  // Growth of the bound.
+  // Minimal sets, depth first: take candidate i or skip it.
   std::size_t sets = 0;
   Bytes extra = 0;
   const std::size_t n = candidates_.size();
   std::size_t i = 0;
   for (std::size_t turn = 1;; ++turn) {
-    // Long ways between two sets count as work too.
+    // Long searches between two sets count as work too.
     if (turn % kTurnsPerNode == 0 && !Spend(budget, kTurnsPerNode * kWorkPerTurn)) return false;
     bool backtrack = false;
     if (over <= 0) {
@@ -453,7 +446,7 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
       over += size;
       price -= prices_[i];
       extra -= TestBit(clean, s.position()) ? size : 2 * size;
-      ++i;  // Leave it this time.
+      ++i;  // Skip it this time.
     }
   }
 }
@@ -502,7 +495,8 @@ void Search::Rehash(std::size_t slots) {
   }
 }
 
-// Twice as many states, but no second copy of more than half of those that there may be.
+// Reserves room for twice as many states. Past half of the allowed number it reserves room for all,
+// which avoids a second copy.
 void Search::Grow() {
   const std::size_t most = effort_.most_bytes / (sizeof(Node) + stride_ * sizeof(Word));
   std::size_t next = std::max<std::size_t>(2 * nodes_.capacity(), 1024);
@@ -550,7 +544,7 @@ std::int32_t Search::Insert(const Open& open, std::int32_t parent, OpIndex op) {
   return number;
 }
 
-// Runs the path again: the safe runs in between follow from the states.
+// Repeats the path: the safe runs in between follow from the states.
 Schedule Search::Trace(std::int32_t node) const {
   std::vector<std::int32_t> path;
   for (std::int32_t n = node; n >= 0; n = nodes_[static_cast<std::size_t>(n)].parent) {
@@ -574,8 +568,8 @@ Schedule Search::Trace(std::int32_t node) const {
   for (std::size_t i = 1; i < path.size(); ++i) {
     const Word* after = WordsOf(static_cast<std::size_t>(path[i])) + op_words_;
     const OpIndex v(nodes_[static_cast<std::size_t>(path[i])].op);
-    // What was in memory, is not used now, and is gone afterwards although something still needs
-    // it. Safe runs use only what is in memory, so they bring nothing back.
+    // Storages that were in memory, are not used now, and are gone afterwards although still
+    // needed. Safe runs only use storages in memory, so they retrieve nothing.
     Action action{v, {}};
     Word* resident = open.words.data() + op_words_;
     Word* clean = resident + storage_words_;
@@ -601,7 +595,7 @@ Schedule Search::Trace(std::int32_t node) const {
   return schedule;
 }
 
-// The best of a beam's layer, as many as it is wide. Whether others were left out.
+// Keeps the best states of a beam's layer, up to its width. True if others were discarded.
 bool Search::KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const {
   std::erase_if(layer,
                 [&](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)].dead; });
@@ -622,7 +616,8 @@ bool Search::KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& optio
   return true;
 }
 
-// Forgets what neither a state of `layers` nor `best` comes from, and numbers the rest anew.
+// Drops states that are ancestors of neither a state of `layers` nor `best`, and renumbers the
+// rest.
 void Search::Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best) {
   std::vector<std::int32_t> number(nodes_.size(), -1);
   const auto keep = [&](std::int32_t node) {
@@ -677,7 +672,7 @@ std::optional<Schedule> Search::Beam(const BeamOptions& options, Bytes limit, bo
   for (std::size_t depth = 0; depth < n; ++depth) {
     std::vector<std::int32_t>& layer = layers[depth];
     if (KeepBest(layer, now)) exact = false;
-    // From the back, so that what is left of the layer can be compacted.
+    // From the back, so that the rest of the layer can be compacted.
     std::reverse(layer.begin(), layer.end());
     while (!layer.empty()) {
       if (bytes() > full) {

@@ -1,29 +1,30 @@
-// spill/search.h -- order and residency searched together, for the least traffic.
+// spill/search.h -- searches order and residencies together, for the least traffic.
 //
-// A state is what a run has done so far: the operators executed, the storages in memory, and which
-// of those have a valid copy off chip ("clean"). All other live storages are off chip. A storage
-// pays when it leaves: its size for the retrieve that will follow, and its size once more where it
-// has to be written first. So what is absent has cost all it will ever cost, and
+// A state describes what has run so far: the executed operators, the storages in memory, and which
+// of these have a valid copy off chip ("clean"). All other live storages are off chip. A storage
+// pays when it is spilled: its size for the retrieval that will follow, and its size once more if
+// it has to be written first. So an absent storage has already paid all it will ever pay, and
 //
-//   * only an operator that does not fit makes anything leave, and then a minimal set: leaving
-//     later costs the same and keeps more, so any plan can be changed into one of this kind;
-//   * of two states with the same operators executed, one is no worse if its cost, plus what it
-//     would pay to get rid of the storages that only it holds, and to write those that only the
-//     other has written, is no more than the other's cost: it can do all that the other does.
+//   * spills happen only for an operator that does not fit, and then as a minimal set: spilling
+//     later costs the same and keeps more in memory, so any plan can be changed into one of this
+//     kind;
+//   * of two states with the same executed operators, one dominates the other if its cost, plus the
+//     cost of spilling the storages that only it holds and of writing those that only the other has
+//     written, is at most the other's cost: it can do all that the other can.
 //
-// Choices that need not be branched on, each with a switch (Rules):
+// Choices that need no branching, each with a switch (Rules):
 //
-//   * safe_runs: an operator that fits as things are, inputs in memory, runs at once if each buffer
-//     that it leaves behind can take the place of one that it frees, which has to be as large and
-//     not cheaper to evict. Whatever the rest does with the freed buffer until then, it can do with
-//     the new one at no higher cost. (That an operator frees as much as it makes is not enough:
-//     the buffer freed may have a copy off chip, and the new one has none.)
-//   * belady: of two storages of one size, both with copies, the one that is needed later in every
-//     order leaves first (the exchange argument of Belady's rule; the conditions on copies are
-//     spelled out in search.cc). Sizes that differ have no such rule.
+//   * safe_runs: an operator that fits without spills, with its inputs in memory, runs at once if
+//     each buffer that it leaves live can replace one that it frees, which must be at least as
+//     large and not cheaper to evict. Whatever the remaining schedule does with the freed buffer,
+//     it can do with the new one at no higher cost. (It is not enough that an operator frees as
+//     much as it creates: the freed buffer may have a copy off chip, and the new one has none.)
+//   * belady: of two storages of equal size, both with copies, the one that is needed later in
+//     every order is spilled first (the exchange argument of Belady's rule; search.cc states the
+//     conditions on copies). Storages of different sizes have no such rule.
 //
-// The order is fixed by giving a model whose operators are a chain: the same search is then an
-// exact evaluator of that order.
+// To fix the order, give a model whose operators are a chain: the same search then evaluates that
+// order exactly.
 #ifndef BERTH_SPILL_SEARCH_H_
 #define BERTH_SPILL_SEARCH_H_
 
@@ -42,16 +43,17 @@ namespace berth::internal::spill {
 
 inline constexpr Bytes kNoCost = std::numeric_limits<Bytes>::max();
 
-// What searches may take beside their budget: work is shared by all that have the same one, memory
-// is what each may have for its states.
+// Limits on a search besides its budget. Searches with the same Effort share its work; the memory
+// limit is for the states of each search.
 struct Effort {
-  std::int64_t work = std::numeric_limits<std::int64_t>::max();  // Left; some nanoseconds each.
+  // What is left, in units of a few nanoseconds.
+  std::int64_t work = std::numeric_limits<std::int64_t>::max();
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
   [[nodiscard]] bool spent() const { return work <= 0; }
 };
 
-// What happens at one step: these storages leave, then the operator runs (what it uses and is
-// absent comes back).
+// One step: these storages are spilled, then the operator runs (and its absent inputs are
+// retrieved).
 struct Action {
   OpIndex op;
   std::vector<StorageIndex> evicted;
@@ -74,14 +76,14 @@ struct StateView {
   std::size_t num_executed;
 };
 
-// A lower bound on the cost still to come; may be negative, and is then good for nothing but the
-// sum with prices.
+// A lower bound on the remaining cost. It may be negative; then it only counts in the sum with
+// prices.
 class Bound {
  public:
   virtual ~Bound() = default;
   [[nodiscard]] virtual Bytes Remaining(const StateView& state) const = 0;
-  // By how much the bound grows at least when one of these resident storages leaves, its cost
-  // included: for several, the sum. False: nothing is known.
+  // The least growth of the bound, cost included, when one of these resident storages is spilled;
+  // for several, their sum. False: unknown.
   [[nodiscard]] virtual bool Prices(const StateView& state,
                                     const std::vector<StorageIndex>& storages,
                                     std::vector<Bytes>& prices) const {
@@ -94,46 +96,46 @@ class Bound {
 
 struct BeamOptions {
   std::size_t width = 64;
-  int alpha_16ths = 4;        // Of the resident bytes, added to the cost to rank states.
-  std::size_t max_sets = 64;  // Of evictions tried for one operator: a beam proves nothing.
+  int alpha_16ths = 4;        // Sixteenths of the resident bytes, added to the cost to rank states.
+  std::size_t max_sets = 64;  // Sets of evictions tried per operator; a beam proves nothing.
 };
 
 struct BestFirstAnswer {
   bool complete = false;         // Nothing cheaper than the limit, or than `best`, exists.
-  bool out_of_memory = false;    // Stopped by the effort's bytes.
-  Bytes bound = 0;               // Proved: every schedule costs this or more, or `limit` or more.
+  bool out_of_memory = false;    // Ended by Effort::most_bytes.
+  Bytes bound = 0;               // Proved: every schedule costs at least this, or at least `limit`.
   std::optional<Schedule> best;  // Cheaper than the limit.
 };
 
 class Search {
  public:
-  // `capacity` is no less than any operator needs. `bound` may be null; all must outlive this.
+  // `capacity` is at least what any operator needs. `bound` may be null; all must outlive this.
   Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
          Effort& effort);
 
-  // The cheapest schedule of a beam over all orders, below `limit`; nothing where it has none.
-  // `exact` is set if no state was ever left out: then nothing is cheaper than what it returns.
-  // Spends a node of the budget for each state made. Where memory is full, what leads nowhere is
-  // forgotten, and the beam gets narrower.
+  // The cheapest schedule of a beam over all orders, below `limit`; nothing if there is none.
+  // `exact` is set if no state was ever discarded: then nothing is cheaper than the result. Spends
+  // a node of the budget per state created. When memory is full, dead ends are dropped, and the
+  // beam becomes narrower.
   [[nodiscard]] std::optional<Schedule> Beam(const BeamOptions& options, Bytes limit, bool& exact,
                                              Budget& budget);
 
-  // Cheapest first, until nothing cheaper than the best can exist or the budget or the effort ends,
-  // or more than `max_states` would be stored. With `executed`, from the state in which these
-  // operators have run and nothing is in memory; then only the bound is answered.
+  // Cheapest first, until nothing cheaper than the best can exist, the budget or the effort ends,
+  // or more than `max_states` would be stored. With `executed`, starts from the state in which
+  // these operators have run and nothing is in memory; then only the bound is returned.
   [[nodiscard]] BestFirstAnswer BestFirst(Bytes limit, std::size_t max_states, Budget& budget,
                                           const Word* executed = nullptr);
 
-  // Gives the memory of the last search back.
+  // Frees the memory of the last search.
   void Release() {
     words_ = {};
     nodes_ = {};
     slots_ = {};
   }
 
-  // What estimates the remaining cost from now on; null: nothing does.
+  // Estimates the remaining cost by `bound` from now on; null: no estimate.
   void SetBound(const Bound* bound) { bound_ = bound; }
-  // A known order, by which a beam guesses what is needed last.
+  // A known order, by which a beam guesses which storages are needed last.
   void SetHint(std::span<const OpIndex> order) {
     hint_.assign(order.size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) hint_[order[i].position()] = i;
@@ -149,7 +151,7 @@ class Search {
     std::int32_t executed = 0;
     bool dead = false;
   };
-  // One state taken out of the table, with what follows from it.
+  // A state taken from the table, with values derived from it.
   struct Open {
     std::vector<Word> words;  // Executed, resident, clean.
     Bytes cost = 0;
@@ -162,12 +164,12 @@ class Search {
     return words_.data() + node * stride_;
   }
   void Clear();
-  // Of the states stored, those that are no longer alive too.
+  // Of all stored states, including dominated ones.
   [[nodiscard]] std::size_t bytes() const {
     return nodes_.size() * (sizeof(Node) + stride_ * sizeof(Word)) +
            slots_.size() * sizeof(std::int32_t);
   }
-  // Counts a node, and so much work. False: that was the last, also for want of room.
+  // Counts a node and `work`. False if the budget, the work or the memory is used up.
   [[nodiscard]] bool Spend(Budget& budget, std::size_t work) {
     effort_.work -= static_cast<std::int64_t>(work);
     return !effort_.spent() && bytes() <= room_ && budget.SpendNode();
@@ -179,24 +181,24 @@ class Search {
   void FindReady(Open& open) const;
   [[nodiscard]] bool IsDead(StorageIndex s, const Word* executed) const;
   [[nodiscard]] bool IsReady(OpIndex v, const Word* executed) const;
-  // Runs `v`, whose needs fit once what `evict_` names has left.
+  // Runs `v`; its needs must fit once the chosen evictions are done.
   void Run(OpIndex v, Open& open) const;
   [[nodiscard]] bool IsSafe(OpIndex v, const Open& open) const;
   void RunSafe(Open& open) const;
-  // Calls visit(child, op) for each successor below `limit`; false if the budget ended in between
-  // or `max_sets` cut something off.
+  // Calls visit(child, op) for each successor below `limit`; false if the budget ended or
+  // `max_sets` left sets out.
   template <typename Visit>
   bool Expand(const Open& open, const Bytes& limit, std::size_t max_sets, Budget& budget, bool& cut,
               Visit visit);
   template <typename Visit>
   bool ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
                       Budget& budget, bool& cut, Visit visit);
-  // By price where there are prices and `by_price`: then sets may be found that are not minimal.
+  // By price if there are prices and `by_price` is set; sets found are then not always minimal.
   void FindCandidates(const Open& open, OpIndex v, bool by_price);
   void SumUp();
   [[nodiscard]] bool LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const;
   [[nodiscard]] bool Dominates(Bytes cost_a, const Word* a, Bytes cost_b, const Word* b) const;
-  // The node's number; -1 where a known state is no worse.
+  // The node's index; -1 if a known state dominates it.
   std::int32_t Insert(const Open& open, std::int32_t parent, OpIndex op);
   void Rehash(std::size_t slots);
   void Grow();
@@ -215,21 +217,21 @@ class Search {
   Rules rules_;
   const Bound* bound_;
   Effort& effort_;
-  std::size_t room_ = 0;           // In bytes; a beam makes room by itself.
-  std::vector<std::size_t> hint_;  // Position of each operator; empty: none.
+  std::size_t room_ = 0;           // In bytes; a beam frees memory by itself.
+  std::vector<std::size_t> hint_;  // Position of each operator in the hint; empty: none.
   std::size_t op_words_;
   std::size_t storage_words_;
   std::size_t stride_;
 
   std::vector<Word> words_;
   std::vector<Node> nodes_;
-  std::vector<std::int32_t> slots_;  // Of a hash of the executed operators; -1: none.
+  std::vector<std::int32_t> slots_;  // By a hash of the executed operators; -1: none.
 
   // Scratch of Expand().
   std::vector<StorageIndex> candidates_;
   std::vector<Bytes> prices_;
-  std::vector<Bytes> left_;                      // Bytes of the candidates from here on.
-  std::vector<std::vector<std::size_t>> first_;  // Of each candidate, those that leave before it.
+  std::vector<Bytes> left_;                      // Bytes of the candidates from this one on.
+  std::vector<std::vector<std::size_t>> first_;  // Of each candidate, those spilled before it.
   std::vector<char> chosen_;
   std::vector<std::size_t> picks_;
   mutable std::vector<Bytes> stays_;  // Of IsSafe().

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/wide.h"
 
 namespace berth::internal::spill {
 
 // A part, with the operators of the whole mapped to its own.
 class SegmentBound::Part : public Bound {
  public:
-  // `operators`: which of `whole` the model's are.
+  // `operators`: those of `whole` that are in the model.
   Part(Model model, std::vector<OpIndex> operators, const Model& whole, Bytes capacity,
        const Rules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
        std::size_t& bytes_asked)
@@ -34,7 +35,7 @@ class SegmentBound::Part : public Bound {
     Forget();
   }
 
-  // All that was asked.
+  // Clears the cache.
   void Forget() {
     slots_.assign(64, -1);
     keys_ = {};
@@ -60,14 +61,14 @@ class SegmentBound::Part : public Bound {
   [[nodiscard]] std::vector<std::unique_ptr<Part>>& halves() { return halves_; }
   [[nodiscard]] const std::vector<OpIndex>& operators() const { return operators_; }
 
-  // The estimate of this part's own search: in its own operators, the sum of its halves.
+  // The estimate for this part's own search, in its own operators: the sum of its halves.
   [[nodiscard]] Bytes Remaining(const StateView& state) const override {
     Bytes sum = 0;
     for (const auto& half : halves_) sum += half->From(state.executed);
     return sum;
   }
 
-  // The least cost still to come once `executed`, of the whole, have run.
+  // The least remaining cost after `executed`, a set of operators of the whole.
   [[nodiscard]] Bytes From(const Word* executed) const {
     std::uint64_t hash = 0x9e3779b97f4a7c15u;
     for (std::size_t w = first_word_; w < end_word_; ++w) {
@@ -131,7 +132,7 @@ class SegmentBound::Part : public Bound {
   SegmentOptions options_;
   Budget& budget_;
   mutable Search search_;
-  std::size_t& bytes_asked_;  // Of all parts.
+  std::size_t& bytes_asked_;  // Memory of all parts' caches.
   std::vector<Word> mask_;    // Of the operators of the whole.
   std::size_t first_word_ = 0;
   std::size_t end_word_ = 0;
@@ -139,7 +140,7 @@ class SegmentBound::Part : public Bound {
   std::vector<std::unique_ptr<Part>> halves_;
   Bytes value_ = 0;
   bool solved_ = false;
-  // What was asked, by open addressing.
+  // Cache of answers, with open addressing.
   mutable std::vector<std::int32_t> slots_;
   mutable std::vector<Word> keys_;
   mutable std::vector<Bytes> values_;
@@ -150,10 +151,11 @@ namespace {
 using Part = SegmentBound::Part;
 
 inline constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
-// Of all operators, one in so many: a storage that lives shorter has no part of its own.
+// Share of all operators: a storage that lives for less than 1 / kShortestSpan of them has no part
+// of its own.
 inline constexpr std::size_t kShortestSpan = 8;
 
-// `s` and all that is computed from it alone.
+// `s` and everything computed from it alone.
 std::vector<char> ConeOf(const Model& model, StorageIndex s) {
   std::vector<char> inside(model.storages.size(), 0);
   inside[s.position()] = 1;
@@ -177,8 +179,8 @@ struct Context {
   std::size_t& bytes_asked;
 };
 
-// The part of `whole` along positions [begin, end) of `home`, for each storage the position of the
-// operator that makes it; null where there is none. Solved, after its halves.
+// The part of `whole` along positions [begin, end) of `home`, which gives for each storage the
+// position of its creator; null if there is none. Solves it, after its halves.
 std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_t>& home,
                                 std::size_t begin, std::size_t end, const Context& context) {
   std::vector<char> inside(whole.storages.size(), 0);
@@ -208,7 +210,7 @@ std::unique_ptr<Part> PartAlong(const Model& whole, const std::vector<std::size_
   return part;
 }
 
-// The halves of the whole, which itself is for the caller to solve.
+// The halves of the whole; the caller solves the whole itself.
 std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
                                             const std::vector<std::size_t>& home,
                                             const Context& context) {
@@ -245,8 +247,8 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
   parts_ = HalvesOf(model, home, context);
   for (const auto& part : parts_) value_ += part->value();
 
-  // Storages with several users, far apart, longest and largest first.
-  __extension__ using Wide = __int128;  // Bytes times steps need not fit in 64 bits.
+  // Storages with several users that are far apart, longest and largest first.
+  // (Bytes times steps need not fit in 64 bits.)
   std::vector<std::pair<Wide, StorageIndex>> long_lived;
   for (const StorageIndex s : model.storages.indices()) {
     const auto users = model.users[s];
@@ -293,7 +295,7 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
 SegmentBound::~SegmentBound() = default;
 
 Bytes SegmentBound::Remaining(const StateView& state) const {
-  // What was asked is kept for speed alone.
+  // Cached answers only save time. They may use 1 / kShare of the memory.
   constexpr std::size_t kShare = 8;
   if (bytes_asked_ > effort_.most_bytes / kShare) {
     for (const auto& part : parts_) part->Forget();

@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/try.h"
 #include "base/text.h"
+#include "graph/plan.h"
 #include "spill/addresses.h"
 #include "spill/layout.h"
 #include "spill/model.h"
@@ -70,20 +72,26 @@ class Planner {
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
 
-  Result<SpillAnswer> Run() {
+  Result<PlanAnswer> Run() {
     const auto start = Budget::Clock::now();
-    SpillAnswer answer;
+    const std::int64_t nodes_before = budget_.nodes_spent();
+    PlanAnswer answer;
+    answer.capacity = options_.capacity;
+    answer.spills = true;
+    answer.fixed_order = options_.fixed_order;
     answer.least = FindLeastMemory(graph_, options_.counting);
     if (answer.least.bytes > options_.capacity) {
       answer.outcome = Outcome::kInfeasible;
     } else {
       FindSchedules();
-      answer.lower_bound = bound_;
-      answer.without_addresses = schedules_.front().cost;
-      if (auto done = FindPlan(answer); !done) return tl::unexpected<Error>(done.error());
+      answer.traffic_bound = bound_;
+      answer.traffic_by_sum = schedules_.front().cost;
+      BERTH_TRY(FindPlan(answer));
     }
-    answer.nodes = budget_.nodes_spent();
+    answer.height_bound = answer.least.bytes;
+    answer.nodes = budget_.nodes_spent() - nodes_before;
     answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+    answer.spilling = {answer.outcome, answer.stopped, "spills", answer.nodes, answer.seconds, {}};
     return answer;
   }
 
@@ -297,13 +305,13 @@ class Planner {
   }
 
   // Addresses within the budget; once that is cancelled, within a moment more.
-  Result<std::optional<SpillPlan>> AddressesOf(const Schedule& schedule,
+  Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
                                                const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
       return FindAddresses(graph_, LayoutOf(graph_, model_, schedule), options, options_.placer,
                            budget);
     };
-    Result<std::optional<SpillPlan>> found;
+    Result<std::optional<MemoryPlan>> found;
     if (!budget_.cancelled()) {
       found = find(budget_);
       if (!found || !budget_.cancelled()) return found;
@@ -318,9 +326,10 @@ class Planner {
     return better ? again : found;
   }
 
-  Result<void> FindPlan(SpillAnswer& answer) {
+  Result<void> FindPlan(PlanAnswer& answer) {
     if (!options_.placer) {
       answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
+      internal::StateUse(graph_, *answer.best);
     } else {
       // The cheapest schedules, until one comes with addresses at its own cost.
       constexpr std::size_t kMostSchedules = 4;
@@ -337,15 +346,11 @@ class Planner {
     if (!answer.best) {
       answer.outcome = Outcome::kUnknown;
     } else {
-      const bool proved = answer.best->traffic.avoidable() <= answer.lower_bound;
+      answer.placement_bound = MaxLiveLoad(ProblemOf(graph_, *answer.best)).lower_bound;
+      const bool proved = answer.best->traffic.avoidable() <= answer.traffic_bound;
       answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
-      if (options_.placer) {
-        const auto valid =
-            ValidateSpillPlan(graph_, options_.counting, options_.capacity, *answer.best);
-        if (!valid) {
-          internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
-        }
-      }
+      const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);
+      if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
     }
     if (answer.outcome != Outcome::kOptimal) {
       answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
@@ -374,6 +379,10 @@ class Planner {
 
 }  // namespace
 
+Placer DefaultPlacer() {
+  return [](const Problem& problem, Budget& budget) { return Place(problem, {}, budget); };
+}
+
 LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
   const Model model = internal::spill::CompileModel(graph, counting);
   LeastMemory least;
@@ -384,7 +393,7 @@ LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
   return least;
 }
 
-Result<SpillAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
+Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
                                    Budget& budget) {
   if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
   if (auto valid = ValidateTraffic(graph, options.counting); !valid) {

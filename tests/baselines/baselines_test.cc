@@ -43,7 +43,7 @@ TEST(Baselines, WithoutSolversPlaceAsWell) {
     Budget budget;
     const auto answer = PlaceWithBaseline(problem, options, budget);
     ASSERT_TRUE(answer && answer->best);
-    EXPECT_EQ(answer->best->height, 8);
+    EXPECT_EQ(answer->best->height(), 8);
   }
 }
 

@@ -1,4 +1,4 @@
-// berth bench, with peers that behave and peers that do not.
+// berth bench, with well-behaved and misbehaving peers.
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/berth_process.h"
@@ -145,7 +145,7 @@ TEST_F(BenchCommandTest, AFolderStandsForItsTables) {
   EXPECT_EQ(json.at("tables").at(1).at("table"), "small.csv");
 }
 
-TEST_F(BenchCommandTest, WithinThisProcessAllIsAsOutsideButTheStart) {
+TEST_F(BenchCommandTest, InProcessRunsGiveTheSameAnswers) {
   for (const std::string capacity : {"8", "7", "least"}) {
     std::vector<std::string> arguments = {"bench",       SmallTable(),       "--capacity", capacity,
                                           "--algorithm", "canonical,auto",   "--rounds",   "2",
@@ -190,7 +190,7 @@ TEST_F(BenchCommandTest, EverySeedHasItsRuns) {
 }
 
 TEST_F(BenchCommandTest, TheCapacityCanBeTheLoad) {
-  // 8 bytes are live at once, but 9 are needed for the alignment of c.
+  // 8 bytes are live at once, but the alignment of c requires 9.
   const std::string table =
       Write("t.100.csv", "id,lower,upper,size,alignment\na,0,3,4,1\nb,3,5,4,1\nc,2,4,4,3\n");
   EXPECT_EQ(
@@ -206,7 +206,7 @@ TEST_F(BenchCommandTest, TheCapacityCanBeTheLoad) {
   ExpectRefused(Berth({"bench", table, "--capacity", "most"}), "'most' is no size");
 }
 
-TEST_F(BenchCommandTest, PeersMaySayMoreThanAPlan) {
+TEST_F(BenchCommandTest, ReadsTimesAndProofsOfPeers) {
   const ProcessResult result =
       Berth({"bench", SmallTable(), "--capacity", "7", "--rounds", "2", "--time", "search",
              "--peer", Peer("proves", "echo 'NO WAY, took 0.250s' >&2; exit 1"), "--peer-seconds",
@@ -228,7 +228,7 @@ TEST_F(BenchCommandTest, PeersMaySayMoreThanAPlan) {
   ExpectRefused(Berth({"bench", SmallTable(), "--time", "lunar"}), "neither wall nor search");
 }
 
-TEST_F(BenchCommandTest, ContradictionsEndWithOne) {
+TEST_F(BenchCommandTest, ContradictionsExitWithCodeOne) {
   const ProcessResult result =
       Berth({"bench", SmallTable(), "--capacity", "8", "--rounds", "1", "--peer",
              Peer("denies", "echo impossible; exit 1"), "--peer-infeasible", "denies=impossible",

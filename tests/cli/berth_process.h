@@ -1,4 +1,4 @@
-// tests/cli/berth_process.h -- runs the real command the way people do.
+// tests/cli/berth_process.h -- runs the real command as a user does.
 #ifndef BERTH_TESTS_CLI_BERTH_PROCESS_H_
 #define BERTH_TESTS_CLI_BERTH_PROCESS_H_
 
@@ -11,7 +11,7 @@
 
 namespace berth::internal {
 
-// A test in a folder of its own, removed at its end.
+// A test with a folder of its own, which is removed at the end.
 class CommandTest : public testing::Test {
  protected:
   CommandTest();
@@ -23,7 +23,7 @@ class CommandTest : public testing::Test {
   [[nodiscard]] static std::string Read(const std::string& path);
   [[nodiscard]] static bool Exists(const std::string& path);
 
-  // The three buffers of the drawing in berth/problem.h: 8 bytes are needed, and enough.
+  // The three buffers of the drawing in berth/problem.h: the least height is 8 bytes.
   [[nodiscard]] std::string SmallTable() const;
 
  private:
@@ -35,8 +35,8 @@ class CommandTest : public testing::Test {
 // Runs a shell script in which $BERTH is the command.
 [[nodiscard]] ProcessResult Shell(const std::string& script);
 
-// Exit code 2, nothing on standard output, and one line on standard error that starts as all errors
-// do and holds `words`.
+// Exit code 2, nothing on standard output, and one line on standard error that starts like all
+// errors and contains `words`.
 void ExpectRefused(const ProcessResult& result, const std::string& words);
 
 }  // namespace berth::internal

@@ -39,7 +39,7 @@ TEST_F(CheckCommandTest, NamesThePairTheStepsAndTheBytes) {
   EXPECT_EQ(fault.at("bytes"), Json({3, 4}));
 }
 
-TEST_F(CheckCommandTest, AcceptsWhatHoldsAndCountsTheCapacity) {
+TEST_F(CheckCommandTest, AcceptsValidPlansAndChecksTheCapacity) {
   const std::string plan = Write("plan.csv", "id,offset\na,0\nb,0\nc,4\n");
   EXPECT_EQ(Berth({"check", SmallTable(), plan}).exit_code, 0);
   EXPECT_EQ(Berth({"check", SmallTable(), plan, "--capacity", "8"}).exit_code, 0);
@@ -67,7 +67,7 @@ TEST_F(CheckCommandTest, AnIncompletePlanIsRefused) {
   ExpectRefused(Berth({"check", table, Write("r.json", "{")}), "r.json");
 }
 
-TEST_F(ExplainCommandTest, SaysWhoWhereAndHowMuch) {
+TEST_F(ExplainCommandTest, NamesBuffersStepAndMissingBytes) {
   const ProcessResult result = Berth({"explain", SmallTable(), "--capacity", "7"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.standard_error, "");
@@ -140,13 +140,13 @@ TEST_F(ExplainCommandTest, DoesNotOfferWhatItIgnores) {
   EXPECT_NE(help.find("--threads"), std::string::npos);
 }
 
-TEST_F(ExplainCommandTest, WhatFitsNeedsNoExplanation) {
+TEST_F(ExplainCommandTest, AProblemThatFitsIsNotExplained) {
   const ProcessResult result = Berth({"explain", SmallTable(), "--capacity", "8"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.standard_output.find("Fits"), std::string::npos);
 }
 
-TEST_F(InfoCommandTest, CountsWhatIsThere) {
+TEST_F(InfoCommandTest, CountsBuffersAndSections) {
   const std::string table =
       Write("t.csv",
             "id,lower,upper,size,alignment,offset,hint,gaps\n"

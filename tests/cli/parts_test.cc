@@ -1,4 +1,4 @@
-// The parts of the command that need no process to test.
+// The parts of the command that can be tested without a process.
 #include <gtest/gtest.h>
 
 #include "tools/berth/benchmark.h"
@@ -23,7 +23,7 @@ TEST(DurationTest, ReadsUnits) {
   EXPECT_EQ(ParseDuration("0"), 0);
 }
 
-TEST(DurationTest, RefusesWhatIsNone) {
+TEST(DurationTest, RejectsInvalidDurations) {
   for (const char* text : {"", "s", "-1", "1x", "1 0", "nan", "inf", "1e400", "ten", "1s2"}) {
     EXPECT_EQ(ParseDuration(text), std::nullopt) << text;
   }
@@ -40,7 +40,7 @@ TEST(SplitCommandTest, QuotesAsAShellDoes) {
             (Words{"a", "$HOME", "`b`", "$(c)", ";", "d", "|", "e", ">", "f", "*", "~"}));
 }
 
-TEST(SplitCommandTest, RefusesWhatIsNoCommand) {
+TEST(SplitCommandTest, RejectsInvalidCommands) {
   EXPECT_FALSE(SplitCommand("").has_value());
   EXPECT_FALSE(SplitCommand("  ").has_value());
   EXPECT_FALSE(SplitCommand("''").has_value());
@@ -58,10 +58,10 @@ TEST(RunProcessTest, GivesOutputAndExitCode) {
   EXPECT_GT(result.seconds, 0);
 }
 
-TEST(RunProcessTest, TellsDeathsApart) {
+TEST(RunProcessTest, DistinguishesExitsFromSignals) {
   EXPECT_EQ(RunProcess({"sh", "-c", "kill -9 $$"}, 60).signal, 9);
   EXPECT_TRUE(RunProcess({"/no/such/program"}, 60).not_started.has_value());
-  // The shell waits for its child, which the limit must end as well: it holds a file open that the
+  // The limit must also end the child that the shell waits for: it holds a file open that the
   // parent reads to its end.
   const ProcessResult slow = RunProcess({"sh", "-c", "echo begun; sleep 600; echo ended"}, 0.5);
   EXPECT_TRUE(slow.timed_out);
@@ -69,7 +69,7 @@ TEST(RunProcessTest, TellsDeathsApart) {
   EXPECT_EQ(slow.standard_output, "begun\n");
 }
 
-TEST(RunProcessTest, IsNotHeldUpByMuchOutput) {
+TEST(RunProcessTest, HandlesLargeOutput) {
   const ProcessResult result = RunProcess({"sh", "-c", "yes | head -c 3000000"}, 60);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.standard_output.size(), 3000000u);

@@ -10,7 +10,7 @@ using Json = nlohmann::json;
 
 class PlaceTest : public CommandTest {
  protected:
-  // Fits, by construction, but with not a byte to spare: nothing that greedy algorithms find.
+  // Fits, by construction, but without a free byte: greedy algorithms do not find a plan.
   [[nodiscard]] std::string TightTable(const std::string& buffers) const {
     const std::string path = Path("tight.csv");
     EXPECT_EQ(Berth({"generate", "planted", "--buffers", buffers, "--seed", "3", "--capacity",
@@ -21,7 +21,7 @@ class PlaceTest : public CommandTest {
   }
 };
 
-TEST_F(PlaceTest, WritesAPlanThatHolds) {
+TEST_F(PlaceTest, WritesAValidPlan) {
   const std::string table = SmallTable();
   for (const std::string plan : {"plan.csv", "plan.json"}) {
     const ProcessResult result = Berth({"place", table, "--capacity", "8", "-o", Path(plan)});
@@ -63,7 +63,7 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   EXPECT_TRUE(json.at("colliding_pins").is_null());
 }
 
-TEST_F(PlaceTest, WhatDoesNotFitLeavesNoPlanAndSaysWhatWould) {
+TEST_F(PlaceTest, AnInfeasibleProblemWritesNoPlanAndNamesACapacity) {
   const ProcessResult result = Berth({"place", SmallTable(), "--capacity", "7", "-o",
                                       Path("plan.csv"), "--svg", Path("plan.svg")});
   EXPECT_EQ(result.exit_code, 1);
@@ -90,7 +90,7 @@ TEST_F(PlaceTest, WhatDoesNotFitLeavesNoPlanAndSaysWhatWould) {
   EXPECT_EQ(json.at("capacity"), 7);
 }
 
-TEST_F(PlaceTest, GivingUpIsToldFromNotFitting) {
+TEST_F(PlaceTest, ATimeOutIsNotInfeasible) {
   const ProcessResult result = Berth({"place", TightTable("200"), "--capacity", "1MiB",
                                       "--algorithm", "canonical", "--node-limit", "3", "--json"});
   EXPECT_EQ(result.exit_code, 3) << result.standard_output;
@@ -136,12 +136,12 @@ TEST_F(PlaceTest, OutputsThatCannotBeWrittenAreNamed) {
   ExpectRefused(Berth({"place", table, "-o", "-", "--svg", "-"}), "--output - and --svg -" + both);
   ExpectRefused(Berth({"generate", "planted", "--plan", "-"}), "--output - and --plan -" + both);
   EXPECT_EQ(Berth({"place", table, "-o", Path("PLAN.CSV")}).exit_code, 0);
-  // Said before the work: the table would be refused, too.
+  // Reported before the work: the table would be rejected too.
   ExpectRefused(Berth({"place", Path("none.csv"), "-o", Path("no/plan.csv")}), "no/plan.csv");
   ExpectRefused(Berth({"bench", table, "--json", Path("no/r.json")}), "no/r.json");
 }
 
-TEST_F(PlaceTest, EndpointsAreWhatTheFlagSays) {
+TEST_F(PlaceTest, EndpointsFollowTheFlag) {
   // With inclusive ends, b and c meet a's last step: all three are live at once.
   const std::string table = Write("t.csv", "id,lower,upper,size\na,0,2,4\nb,2,3,4\nc,2,3,4\n");
   const auto height = [&](const std::string& endpoints) {
@@ -155,7 +155,7 @@ TEST_F(PlaceTest, EndpointsAreWhatTheFlagSays) {
 
 TEST_F(PlaceTest, InterruptionGivesTheBestPlanSoFar) {
   const std::string table = TightTable("400");
-  // The signal may come before the search does, on a busy machine: then wait longer.
+  // On a busy machine the signal may arrive before the search starts; then wait longer.
   for (const std::string delay : {"1", "2", "4", "8", "16", "32"}) {
     const ProcessResult result =
         Shell("exec timeout --preserve-status -s INT " + delay + " \"$BERTH\" place " + table +
@@ -173,7 +173,7 @@ TEST_F(PlaceTest, InterruptionGivesTheBestPlanSoFar) {
   FAIL() << "no signal ever met a search";
 }
 
-// Runs berth on a terminal, which script(1) makes.
+// Runs berth on a terminal created by script(1).
 class TerminalTest : public PlaceTest {
  protected:
   void SetUp() override {

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 class PlanCommandTest : public CommandTest {
  protected:
-  // The graph of berth/graph.h's picture, written down in an order that needs 17 bytes; 10 will do.
+  // The graph of berth/graph.h's picture, in a program order that needs 17 bytes; 10 are enough.
   [[nodiscard]] std::string TwoBranchesFile() const {
     Build b = TwoBranches();
     std::swap(b.graph.operators[1], b.graph.operators[2]);
@@ -27,7 +27,7 @@ void ExpectHas(const std::string& text, const std::string& words) {
   EXPECT_NE(text.find(words), std::string::npos) << "no \"" << words << "\" in\n" << text;
 }
 
-TEST_F(PlanCommandTest, SaysWhatThePeakIsMadeOf) {
+TEST_F(PlanCommandTest, ListsTheTensorsAtThePeak) {
   const ProcessResult result = Berth({"plan", TwoBranchesFile()});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.standard_error, "");
@@ -196,13 +196,13 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
   EXPECT_EQ(row.at("peak"), 10);
   EXPECT_EQ(row.at("above_lower_bound"), 0);
   EXPECT_EQ(of_olla(Berth({"compare", graph, "--json", "--olla-limit", "0"})), nullptr);
-  // Too large for its solver: said, not tried.
+  // Too large for its solver: reported, not tried.
   const std::string cell = Path("cell.json");
   ASSERT_EQ(Berth({"generate", "cell", "--operators", "300", "-o", cell}).exit_code, 0);
   ExpectHas(Berth({"compare", cell}).standard_output, "\nolla: too large: ");
 }
 
-TEST_F(PlanCommandTest, RefusesWhatIsNoModel) {
+TEST_F(PlanCommandTest, RejectsInvalidModels) {
   ExpectRefused(Berth({"plan", SmallTable()}), "neither an ONNX model nor a graph in JSON");
   ExpectRefused(Berth({"plan", Path("missing.json")}), "missing.json");
   ExpectRefused(Berth({"plan", Write("g.json", "{\"nodes\": []}")}),
@@ -214,7 +214,7 @@ TEST_F(PlanCommandTest, RefusesWhatIsNoModel) {
   ExpectRefused(Berth({"check", SmallTable(), "--execute"}), "--execute runs a graph");
 }
 
-TEST_F(PlanCommandTest, ListsWhatIsNotPlanned) {
+TEST_F(PlanCommandTest, ListsUnplannedTensors) {
   Build b = Build().Made("a", 4).Made("b", 0).Op("A", {}, {"a"}).Op("B", {"a"}, {"b"});
   b.graph.tensors[1].unplanned = "its size depends on the data";
   const std::string graph = Write("g.json", WriteGraphJson(b.graph));

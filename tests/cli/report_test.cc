@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 class ReportTest : public CommandTest {
  protected:
-  // What a page holds.
+  // The data of a page.
   static Json DataOf(const std::string& html) {
     const std::string open = "<script type=\"application/json\" id=\"data\">";
     const std::size_t begin = html.find(open) + open.size();
@@ -20,7 +20,7 @@ class ReportTest : public CommandTest {
   }
 };
 
-TEST_F(ReportTest, PlaceWritesThePageBesideThePlan) {
+TEST_F(ReportTest, PlaceWritesThePageAndThePlan) {
   const ProcessResult result = Berth({"place", SmallTable(), "-o", Path("p.json"), "--report",
                                       Path("p.html"), "--trace", Path("p.trace.json")});
   EXPECT_EQ(result.exit_code, 0) << result.standard_error;
@@ -35,7 +35,7 @@ TEST_F(ReportTest, PlaceWritesThePageBesideThePlan) {
   EXPECT_FALSE(Json::parse(Read(Path("p.trace.json"))).at("traceEvents").empty());
 }
 
-TEST_F(ReportTest, WhatDoesNotFitIsShownAtTheCapacityThatWould) {
+TEST_F(ReportTest, AnInfeasibleProblemIsShownAtAWorkingCapacity) {
   for (const std::string command : {"place", "explain"}) {
     SCOPED_TRACE(command);
     const ProcessResult result =
@@ -47,7 +47,7 @@ TEST_F(ReportTest, WhatDoesNotFitIsShownAtTheCapacityThatWould) {
     EXPECT_EQ(data.at("plans").at(0).at("head").at("outcome"), "infeasible");
     EXPECT_EQ(data.at("plans").at(0).at("head").at("height"), 8);
     EXPECT_EQ(data.at("remedies").at(0).at("needs"), 8);
-    // Of the peak, 8 bytes at steps 2 and 3, one would have to be elsewhere.
+    // Of the 8 bytes at the peak, steps 2 and 3, one byte must move.
     EXPECT_EQ(data.at("remedies").at(1).at("title"), "Move 1 B off, or more");
   }
 }
@@ -63,7 +63,7 @@ TEST_F(ReportTest, RemediesAreComputed) {
   EXPECT_EQ(data.at("remedies").at(0).at("needs"), 12);
 }
 
-TEST_F(ReportTest, WhatThereWasNoTimeForIsNamed) {
+TEST_F(ReportTest, SkippedAnalysesAreNamed) {
   const std::string table =
       Write("aligned.csv", "id,lower,upper,size,alignment\na,0,2,4,1\nb,0,2,4,16\nc,0,2,4,16\n");
   ASSERT_EQ(Berth({"place", table, "--time-limit", "0s", "--report", Path("a.html")}).exit_code, 0);
@@ -74,7 +74,7 @@ TEST_F(ReportTest, WhatThereWasNoTimeForIsNamed) {
             std::string::npos);
   Build b = TwoBranches();
   const std::string graph = Write("graph.json", WriteGraphJson(b.graph));
-  // Whether anything fits is not known either.
+  // Whether any plan fits is not known either.
   ASSERT_EQ(
       Berth({"plan", graph, "--capacity", "9", "--time-limit", "0s", "--report", Path("p.html")})
           .exit_code,
@@ -101,7 +101,7 @@ TEST_F(ReportTest, PlanAndScheduleTellOfOrders) {
   EXPECT_EQ(order.at("remedies").at(0).at("title"), "No other order helps");
 }
 
-TEST_F(ReportTest, FilesThatCannotBeAreRefusedBeforeTheWork) {
+TEST_F(ReportTest, UnwritableFilesAreRejectedBeforeTheWork) {
   const std::string table = SmallTable();
   ExpectRefused(Berth({"place", table, "--report", Path("p.pdf")}), "does not end in .html");
   ExpectRefused(Berth({"explain", table, "--report", "p"}), "does not end in .html");
@@ -143,7 +143,7 @@ TEST_F(DiffTest, SaysWhatChanged) {
   EXPECT_FALSE(json.at("same").get<bool>());
 }
 
-TEST_F(DiffTest, TheSameIsTheSame) {
+TEST_F(DiffTest, EqualPlansHaveNoDifferences) {
   const ProcessResult result = Berth({"diff", old_, old_, "--max-growth", "0%"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.standard_output.find("The plans are the same."), std::string::npos);
@@ -180,7 +180,7 @@ TEST_F(DiffTest, OfTwoPlansInJson) {
   EXPECT_NE(Read(Path("d.html")).find("\"kind\":\"diff\""), std::string::npos);
 }
 
-TEST_F(DiffTest, RefusesWhatIsNoPlan) {
+TEST_F(DiffTest, RejectsInvalidPlans) {
   ExpectRefused(Berth({"diff", old_, SmallTable()}), "has no offset");
   ExpectRefused(Berth({"diff", old_, Write("x.json", "{}")}), "not a plan");
   const std::string begin = R"({"format":"berth-plan","format_version":1,)";

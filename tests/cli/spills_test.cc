@@ -27,7 +27,7 @@ class SpillsCommandTest : public CommandTest {
   }
 };
 
-// What a page holds.
+// The data of a page.
 Json DataOf(const std::string& html) {
   const std::string begin = R"(<script type="application/json" id="data">)";
   const std::size_t from = html.find(begin) + begin.size();
@@ -59,7 +59,7 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   ExpectHas(svg, "<path class=\"in\"");
   ExpectHas(svg, "<path class=\"out\"");
   ExpectHas(svg, ">written out<");
-  // What is proved of one order is not said of all.
+  // What is proved for one order is not claimed for all.
   EXPECT_EQ(plan.at("fixed_order"), false);
   const ProcessResult fixed = Berth({"plan", OneSpillFile(), "--budget", "MR", "--order", "program",
                                      "-o", Path("fixed.json"), "--report", Path("fixed.html")});
@@ -67,7 +67,7 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
             "8 B of avoidable traffic: proved the least in program order.\n");
   EXPECT_EQ(Json::parse(Read(Path("fixed.json"))).at("fixed_order"), true);
   EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("plans")[0].at("head").at("fixed_order"), true);
-  // Where everything stays there is nothing to mark.
+  // If everything stays, nothing is marked.
   const ProcessResult all = Berth({"plan", OneSpillFile(), "--budget", "MP"});
   EXPECT_EQ(all.exit_code, 0);
   ExpectHas(all.standard_output, "Fits: nothing has to leave.\n");
@@ -75,7 +75,7 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   EXPECT_EQ(Json::parse(json.standard_output).at("capacity"), 13);
 }
 
-TEST_F(SpillsCommandTest, PagesAndTracesShowWhatLeaves) {
+TEST_F(SpillsCommandTest, PagesAndTracesShowSpills) {
   const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "MR", "--report",
                                       Path("plan.html"), "--trace", Path("trace.json")});
   ASSERT_EQ(result.exit_code, 0) << result.standard_error;
@@ -91,7 +91,7 @@ TEST_F(SpillsCommandTest, PagesAndTracesShowWhatLeaves) {
   EXPECT_EQ(ids[move.at("from").get<std::size_t>()], "x#1");
   EXPECT_EQ(ids[move.at("to").get<std::size_t>()], "x#2");
   ExpectHas(Read(Path("trace.json")), "x#2");
-  // What spills would cost, where everything has to stay and does not fit.
+  // The traffic of spills, if everything must stay and does not fit.
   ASSERT_EQ(
       Berth({"plan", OneSpillFile(), "--capacity", "12", "--report", Path("no.html")}).exit_code,
       1);
@@ -143,7 +143,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   EXPECT_EQ(plan.at("head").at("lower_bound"), 12);
   EXPECT_EQ(plan.at("head").at("peak"), 14);
   EXPECT_TRUE(plan.at("buffers").at("offset").is_null());
-  // Operator "join" alone, wherever it runs.
+  // Operator "join" alone, in any order.
   const Json& conflict = page.at("conflict");
   const auto& operators = plan.at("graph").at("operators").at("name");
   EXPECT_EQ(operators[conflict.at("step").get<std::size_t>()], "join");
@@ -159,7 +159,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   EXPECT_EQ(page.at("remedies")[0].at("detail"),
             "berth plan --budget 12 fits with 8 B of traffic, written and read: proved the least.");
   EXPECT_EQ(page.at("verdict"), "");
-  // In program order, the same said of that alone; and each larger budget once.
+  // In program order, the same for that order alone; each larger budget is listed once.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "11", "--order", "program", "--report",
                    Path("fixed.html")})
                 .exit_code,
@@ -176,7 +176,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
   ASSERT_EQ(remedies.size(), 1u);
   ExpectHas(remedies[0].at("detail"), "these would do: a budget of 4 B. A longer");
-  // A plan with spills is none for a table.
+  // A plan with spills is not a plan for a table.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("plan.json")}).exit_code,
             0);
   ExpectRefused(
@@ -184,7 +184,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
       "plan.json: a plan with spills, which is one for a graph");
 }
 
-TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
+TEST_F(SpillsCommandTest, AddressSearchUsesTheOptions) {
   // Three tensors at multiples of 8 do not fit into 12 bytes, though their sum does.
   Graph aligned = OneSpill().graph;
   for (Tensor& tensor : aligned.tensors) tensor.alignment = 8;
@@ -221,24 +221,24 @@ TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
     ADD_FAILURE() << "x has no such stay";
     return json;
   };
-  Json changed = plan;  // A missing retrieve.
+  Json changed = plan;  // A missing retrieval.
   Json& all = changed["residencies"];
   all.erase(std::find(all.begin(), all.end(), stay(changed, true)));
   check(changed, "operator \"join\" at step 3 needs tensor \"x\"");
-  changed = plan;  // Never written out.
+  changed = plan;  // Never spilled.
   stay(changed, false)["written_out"] = false;
   check(changed, "no copy: ");
-  changed = plan;  // Moved onto another.
+  changed = plan;  // Moved onto another residency.
   for (Json& one : changed["residencies"]) {
     if (one["tensor"] == "z") stay(changed, true)["offset"] = one["offset"];
   }
   check(changed, "overlap: ");
-  changed = plan;  // A spill of what is dead.
+  changed = plan;  // A spill of a dead tensor.
   for (Json& one : changed["residencies"]) {
     if (one["tensor"] == "y") one["written_out"] = true;
   }
   check(changed, "dead spill: ");
-  // What is no plan at all.
+  // Files that are not plans.
   const auto refuse = [&](const Json& json, const std::string& words) {
     ExpectRefused(Berth({"check", graph, Write("changed.json", json.dump())}), words);
   };
@@ -253,11 +253,11 @@ TEST_F(SpillsCommandTest, ChecksPlansWithSpills) {
   refuse(changed, "\"capacity\"");
 }
 
-TEST_F(SpillsCommandTest, HostilePlansAreRefusedInGoodTime) {
+TEST_F(SpillsCommandTest, HostilePlansAreRejectedQuickly) {
   const std::string graph = OneSpillFile();
   ASSERT_EQ(Berth({"plan", graph, "--budget", "MR", "-o", Path("plan.json")}).exit_code, 0);
   const Json plan = Json::parse(Read(Path("plan.json")));
-  // The same stay many times: said once, not for each pair.
+  // The same residency many times: reported once, not for each pair.
   Json many = plan;
   many["residencies"] = Json::array();
   for (int i = 0; i < 20'000; ++i) many["residencies"].push_back(plan["residencies"][0]);
@@ -305,7 +305,7 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
   other = {"sweep", graph, "--budget", "MR", "--program-order", "-o", Path("other.csv")};
   ASSERT_EQ(Berth(other).exit_code, 0);
   ExpectRefused(Berth({"sweep", "--merge", Path("out.csv"), Path("other.csv")}), message);
-  // What no sweep has written.
+  // Tables that no sweep has written.
   std::string text = Read(Path("out.csv"));
   const auto refuse = [&](const std::string& part, const std::string& by,
                           const std::string& words) {
@@ -318,7 +318,7 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
   refuse("optimal,8,4,4,8", "optimal,9,4,4,8", "avoidable is not spilled + retrieved");
   refuse("optimal,8,4,4,8", "optimal,8,4,4,9", "avoidable is less than lower_bound");
   refuse("optimal,8,4,4,8", "optimal,8,4,4,7", "the outcome is optimal, but avoidable is not");
-  // Nor points of one list of capacities with those of another.
+  // Points of one list of capacities are not mixed with those of another either.
   ExpectRefused(
       Berth({"sweep", graph, "--budget", "13", "-o", Path("out.csv")}),
       "out.csv has point 0 of spill.json with 12 bytes, where it is now asked for with 13");
@@ -329,14 +329,14 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
   ASSERT_EQ(Berth({"sweep", graph, "--budget", "MR,MP", "-o", Path("two.csv")}).exit_code, 0);
   ExpectRefused(Berth({"sweep", graph, "--budget", "MR", "-o", Path("two.csv")}),
                 "two.csv has point 1 of spill.json with 14 bytes, one that is not asked for now");
-  // All models are looked at before any is solved.
+  // All models are read before any is solved.
   const Build other_build = Build().Made("a", 4).Op("make", {}, {"a"}).Op("use", {"a"}, {});
   const std::string before = Read(Path("two.csv"));
   ExpectRefused(Berth({"sweep", Write("a.json", WriteGraphJson(other_build.graph)), graph,
                        "--budget", "MR,MH", "-o", Path("two.csv")}),
                 "two.csv has point 1 of spill.json");
   EXPECT_EQ(Read(Path("two.csv")), before);
-  // One that is named twice is one.
+  // A model that is named twice counts once.
   ASSERT_EQ(Berth({"sweep", graph, graph, "--budget", "MR,MP", "-o", Path("twice.csv")}).exit_code,
             0);
   EXPECT_EQ(Lines("twice.csv").size(), 3u);
@@ -353,7 +353,7 @@ TEST_F(SpillsCommandTest, NamesWithoutAnEncodingAndCaveatsAreShown) {
   EXPECT_TRUE(Json::accept(Read(Path("plan.json"))));
 }
 
-TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
+TEST_F(SpillsCommandTest, SweepsResumeWhereTheyStopped) {
   const std::string graph = OneSpillFile();
   const ProcessResult first =
       Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv"), "--svg", Path("all.svg")});
@@ -363,7 +363,7 @@ TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
   EXPECT_EQ(rows[1].rfind("spill.json,0,14,optimal,0,0,0,0,0,", 0), 0u) << rows[1];
   EXPECT_EQ(rows[3].rfind("spill.json,2,12,optimal,8,4,4,8,8,", 0), 0u) << rows[3];
   ExpectHas(Read(Path("all.svg")), "<svg");
-  // A time that no run takes, so that it shows which points are done again.
+  // A time that no run takes, to show which points are solved again.
   const std::string input = rows[2].substr(rows[2].rfind(','));
   const std::string kept = "spill.json,1,13,optimal,8,4,4,8,8,1234.5" + input;
   Write("all.csv", rows[0] + "\n" + kept + "\n");
@@ -391,7 +391,7 @@ TEST_F(SpillsCommandTest, SweepsGoOnWhereTheyStopped) {
                 "m has a plan in 5 bytes, but is said not to fit 10");
 }
 
-TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
+TEST_F(SpillsCommandTest, SweepsListPointsInTheRequestedOrder) {
   const ProcessResult result = Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o",
                                       Path("s.csv"), "--report", Path("s.html")});
   ASSERT_EQ(result.exit_code, 0) << result.standard_error;
@@ -423,7 +423,7 @@ TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
   EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("curves")[0].at("fixed_order"), true);
   ExpectHas(Berth({"sweep", OneSpillFile(), "--budget", "MR", "--program-order"}).standard_output,
             "optimal, in program order");
-  // What points were read from a file is said.
+  // The file that points were read from is reported.
   ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o", Path("s.csv"),
                    "--report", Path("again.html")})
                 .exit_code,
@@ -440,7 +440,7 @@ TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
   ExpectRefused(Berth({"sweep", OneSpillFile(), "--report", Path("s.svg")}),
                 "does not end in .html");
   ExpectRefused(Berth({"sweep", OneSpillFile(), "--report", "-", "-o", "-"}), "standard output");
-  // A plan for less memory also counts for more, with all that is known of it.
+  // A plan for less memory is also valid for more, with all of its figures.
   const std::string input = rows[1].substr(rows[1].rfind(','));
   Write("loose.csv", rows[0] + "\nspill.json,0,20,feasible,9,5,4,0,9,1" + input +
                          "\nspill.json,1,12,feasible,8,4,4,0,7,1" + input + "\n");
@@ -448,7 +448,7 @@ TEST_F(SpillsCommandTest, SweepsListPointsAsAskedForAndShowThem) {
   EXPECT_EQ(Lines("tight.csv")[1], "spill.json,0,20,feasible,8,4,4,0,7,1" + input);
 }
 
-TEST_F(SpillsCommandTest, ShardsMakeTheWhole) {
+TEST_F(SpillsCommandTest, MergedShardsEqualOneRun) {
   const std::string graph = OneSpillFile();
   ASSERT_EQ(Berth({"sweep", graph, "--points", "3", "-o", Path("all.csv")}).exit_code, 0);
   ASSERT_EQ(

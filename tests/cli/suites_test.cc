@@ -1,4 +1,5 @@
-// berth bench --suite: every experiment of every paper runs, says what it did and keeps its files.
+// berth bench --suite: every experiment of every paper runs, reports its results and writes its
+// files.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -60,13 +61,13 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
                          "telamalloc-figure14-steps.csv", "telamalloc-figure14-steps.svg",
                          "telamalloc-figure19.csv", "telamalloc-figure19.svg",
                          "telamalloc-table1.csv", "telamalloc-table2.csv"}));
-  // A step for each block, as nothing fails.
+  // One step per buffer, as nothing fails.
   const auto table1 = Csv("telamalloc-table1.csv");
   ASSERT_EQ(table1.size(), 4U);
   EXPECT_EQ(table1[1][0], "non-overlapping-1K");
   EXPECT_EQ(table1[1][1], "1000");
   EXPECT_EQ(table1[3][1], "100");
-  // Nothing is lower than the least.
+  // No height is below the least.
   for (const auto& row : Csv("telamalloc-table2.csv")) {
     if (row[0] == "benchmark") continue;
     EXPECT_GE(std::stod(row[4]), 1) << row[0];
@@ -77,7 +78,7 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   const Json& table1_conditions = conditions.at("experiments").at("table1");
   EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
   EXPECT_EQ(table1_conditions.at("steps"), nullptr);
-  // What was run on its own joins what is there.
+  // Results of a separate run are merged with the existing ones.
   ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
   const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
   EXPECT_EQ(joined.at("experiments").size(), 5U);
@@ -120,7 +121,7 @@ TEST_F(SuitesTest, MiniMallocQuickly) {
                                    "minimalloc-figure8.csv", "minimalloc-figure8.svg",
                                    "minimalloc-figure9-shares.csv", "minimalloc-figure9.csv",
                                    "minimalloc-figure9.svg", "minimalloc-table2.csv"}));
-  // Whatever the build lacks has its rows all the same.
+  // Methods missing from the build still have their rows.
   const auto figure8 = Csv("minimalloc-figure8.csv");
   std::set<std::string> algorithms;
   for (const auto& row : figure8) algorithms.insert(row[5]);
@@ -187,7 +188,7 @@ TEST_F(SuitesTest, TablesStandForTheModels) {
   EXPECT_EQ(table[1][3], "1");  // Proved.
 }
 
-// Program order needs 17 bytes, the best 10; all of it is less than PyTorch's allocator takes.
+// Program order needs 17 bytes, the best order 10; PyTorch's allocator needs more than either.
 TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
   Build build = TwoBranches();
   std::swap(build.graph.operators[1], build.graph.operators[2]);
@@ -197,7 +198,7 @@ TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
   const auto row = [&](const std::string& name) { return Csv("olla-" + name + ".csv").at(1); };
   using Row = std::vector<std::string>;
   EXPECT_EQ(row("figure7"), (Row{"two_b32", "inference", "5", "17", "17", "10", "1", "0.411765"}));
-  // A segment of 2 MiB, in which three blocks are in use when it comes.
+  // A segment of 2 MiB, in which three blocks are in use when it is allocated.
   EXPECT_EQ(row("figure8"), (Row{"two_b32", "inference", "2097152", "17", "0.999992", "8",
                                  "0.999996", "2", "10", "10", "0"}));
   EXPECT_EQ(row("figure13"), (Row{"two_b32", "inference", "2097152", "17", "10", "0.999995"}));
@@ -236,7 +237,7 @@ TEST_F(SuitesTest, OllaQuickly) {
   if (HasOlla()) files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
   EXPECT_EQ(Files(), files);
   if (!HasOlla()) return;
-  // Whatever was closed agrees.
+  // All solved cases agree.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;
     EXPECT_TRUE(row[10] == "same" || row[10] == "higher by its control edges; same without")
@@ -261,7 +262,7 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
   }
 }
 
-TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
+TEST_F(SuitesTest, RejectsUnknownSuites) {
   ExpectRefused(
       Berth({"bench", "--suite", "other"}),
       "--suite: there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
@@ -280,8 +281,8 @@ TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(Berth({"bench", "--suite", "telamalloc", "--json", Path("x.json")}), "--json");
 }
 
-// The greedy plan that Place() ends with where a search has none is not the search's.
-TEST(Runner, CountsOnlyPlansOfTheFindersAskedFor) {
+// The greedy plan with which Place() ends when a search has none does not count as the search's.
+TEST(Runner, CountsOnlyPlansOfTheRequestedAlgorithms) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   problem.capacity = 8;
@@ -312,7 +313,7 @@ TEST(Sheet, IsTextForPeopleAndNumbersForPrograms) {
   EXPECT_NE(sheet.ToText().find("1,234"), std::string::npos);
 }
 
-// The run-time allocator that is measured does what algorithm pytorch-caching says it would.
+// The measured run-time allocator behaves like algorithm pytorch-caching.
 TEST(Caching, GivesTheAddressesOfTheSimulation) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -346,17 +347,17 @@ TEST(Caching, GivesTheAddressesOfTheSimulation) {
   }
 }
 
-TEST(Caching, CountsWhatIsHeldInVain) {
+TEST(Caching, CountsUnusedReservedBytes) {
   constexpr Bytes kMiB = Bytes{1} << 20;
   Problem problem;
-  // A block of 20 MiB for the first; the second does not fit into what is left of it.
+  // A block of 20 MiB for the first; the second does not fit into the remainder.
   problem.buffers = {{"a", 0, 2, 9 * kMiB}, {"b", 1, 2, 14 * kMiB + 1}};
   const caching::Footprint footprint = caching::Measure(problem);
   EXPECT_EQ(footprint.reserved, 36 * kMiB);
   EXPECT_EQ(footprint.first, 23 * kMiB + 1);
   EXPECT_EQ(footprint.most, 23 * kMiB + 1);
   EXPECT_EQ(footprint.runs, 2);
-  // The last segment comes late, when little is in use.
+  // The last segment is allocated late, when little is in use.
   problem.buffers = {{"a", 0, 2, 18 * kMiB}, {"b", 3, 4, 1 * kMiB}};
   const caching::Footprint late = caching::Measure(problem);
   EXPECT_EQ(late.reserved, 20 * kMiB);

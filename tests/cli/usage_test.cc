@@ -1,4 +1,4 @@
-// What the command says about itself, and to whoever mistypes.
+// Help, version, and error messages for mistyped commands.
 #include <filesystem>
 
 #include "berth/place.h"
@@ -149,7 +149,7 @@ TEST_F(UsageTest, FilesThatCannotBeReadAreNamed) {
   ExpectRefused(Berth({"check", SmallTable(), Path("nowhere.csv")}), "nowhere.csv");
 }
 
-TEST_F(UsageTest, AFullDiskIsNoSuccess) {
+TEST_F(UsageTest, AFullDiskIsAnError) {
   const ProcessResult result =
       Shell("\"$BERTH\" --help > /dev/full; \"$BERTH\" info " + SmallTable() + " > /dev/full");
   EXPECT_EQ(result.exit_code, 2);

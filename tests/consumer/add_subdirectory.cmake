@@ -1,4 +1,4 @@
-# Berth as a part of somebody else's build; with shared libraries, whose exports are looked at too.
+# Berth as part of another project's build; with shared libraries, whose exports are checked too.
 include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
 build_and_run(${CMAKE_CURRENT_LIST_DIR}/add_subdirectory ${WORK_DIR} app "8 bytes, 8 needed\n"
   -DBERTH=${SOURCE_DIR} -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Debug)

@@ -1,4 +1,4 @@
-// A consumer of everything that is installed.
+// A consumer of all installed headers and libraries.
 #include <berth/budget.h>
 #include <berth/io.h>
 #include <berth/place.h>

@@ -1,5 +1,5 @@
 # build_and_run(SOURCES BINARIES PROGRAM EXPECTED [CMAKE_ARGUMENTS...]) -- builds a consumer's
-# project from nothing and compares what its program prints.
+# project from scratch and compares its output.
 function(build_and_run sources binaries program expected)
   file(REMOVE_RECURSE ${binaries})
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${sources} -B ${binaries} -G ${GENERATOR}

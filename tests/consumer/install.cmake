@@ -1,4 +1,4 @@
-# Installs into one folder and moves it to another: an installation must not know where it lies.
+# Installs into one folder and moves it to another: an installation must be relocatable.
 file(REMOVE_RECURSE ${WORK_DIR} ${PREFIX})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${WORK_DIR}
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
@@ -15,7 +15,7 @@ foreach(path IN LISTS texts)
   endforeach()
 endforeach()
 
-# Internal headers stay at home.
+# Internal headers are not installed.
 file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
 file(GLOB public RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/berth/*.h)
 if(NOT WITH_SOLVERS)

@@ -1,4 +1,4 @@
-# No CMake in the consumer's build: the compiler and what pkg-config says.
+# A build without CMake: only the compiler and pkg-config.
 include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})

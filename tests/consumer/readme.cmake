@@ -1,4 +1,4 @@
-# The program, its CMakeLists.txt and its output, exactly as README.md prints them.
+# The program, its CMakeLists.txt and its output, exactly as printed in README.md.
 include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
 
 # read_block(LANGUAGE VARIABLE) -- the first fenced block of README.md in that language.

@@ -1,5 +1,5 @@
-// What ReadCsv() reads is valid, and comes back from WriteCsv() as it was; what it refuses, it
-// refuses with a line and a column. The first byte chooses the endpoints.
+// A table that ReadCsv() accepts is valid, and WriteCsv() and ReadCsv() restore it; a rejected one
+// gets a line and a column. The first byte chooses the endpoints.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ bool IsPlaced(std::string_view message) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto endpoints = static_cast<berth::Endpoints>(data[0] % 4);
-  // A copy of its own: reading past its end is then noticed.
+  // A copy: reading past its end is then detected.
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto table = berth::ReadCsv(text, "t", {endpoints});
   if (!table) {

@@ -1,5 +1,6 @@
-// What ReadGraphJson() reads is valid, runs in program order, and comes back from WriteGraphJson()
-// as it was; what it refuses, it refuses on one line that begins with the name of the file.
+// A graph that ReadGraphJson() accepts is valid, runs in program order, and survives
+// WriteGraphJson() and ReadGraphJson(); a rejected one gets one line that begins with the name of
+// the file.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What ReadOffsets() reads has an offset for each buffer; what it refuses, it refuses on one line.
+// A plan that ReadOffsets() accepts has an offset for each buffer; a rejected one gets one line.
 
 #include <cstddef>
 #include <cstdint>

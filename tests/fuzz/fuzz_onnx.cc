@@ -1,9 +1,9 @@
-// What ReadOnnx() reads is a valid graph whose operators can be put in another order and back; what
-// it refuses, it refuses on one line that names the file. The first byte chooses the options.
+// A model that ReadOnnx() accepts is a valid graph whose operators can be reordered and restored; a
+// rejected one gets one line that names the file. The first byte chooses the options.
 //
-// Bytes changed at random mostly give damaged lengths. So most mutations are made to the tree of
-// messages that the bytes stand for, and lengths follow: numbers and names change, entries go, come
-// twice, change places or take the content of others.
+// Random changes of bytes mostly damage lengths. So most mutations change the tree of messages that
+// the bytes represent, with correct lengths: numbers and names change; entries are removed,
+// repeated, swapped or get the contents of others.
 
 #include <algorithm>
 #include <cstddef>
@@ -82,7 +82,7 @@ Message Inside(Message message, std::uint32_t field) {
 
 struct Entry {
   std::uint32_t field = 0;
-  berth::internal::WireType type = berth::internal::WireType::kVarint;
+  berth::internal::onnx::WireType type = berth::internal::onnx::WireType::kVarint;
   std::uint64_t number = 0;
   std::string bytes;  // Of a leaf.
   bool is_message = false;
@@ -91,7 +91,7 @@ struct Entry {
 
 std::vector<Entry> Parse(std::string_view bytes, Message message, int depth) {
   std::vector<Entry> entries;
-  berth::internal::WireReader reader(bytes);
+  berth::internal::onnx::WireReader reader(bytes);
   while (const auto read = reader.Next()) {
     Entry entry{read->field, read->type, read->number, std::string(read->bytes), false, {}};
     const Message inside = Inside(message, read->field);
@@ -110,7 +110,7 @@ void Write(std::uint64_t number, std::string& out) {
 }
 
 std::string Write(const std::vector<Entry>& entries) {
-  using berth::internal::WireType;
+  using berth::internal::onnx::WireType;
   std::string out;
   for (const Entry& entry : entries) {
     if (entry.type == WireType::kGroupBegin || entry.type == WireType::kGroupEnd) continue;
@@ -169,7 +169,7 @@ void MutateTree(std::vector<Entry>& root, berth::internal::Random& random) {
     default:
       break;
   }
-  if (entry.type == berth::internal::WireType::kBytes) {
+  if (entry.type == berth::internal::onnx::WireType::kBytes) {
     if (entry.is_message) return;
     std::string buffer = entry.bytes;
     const std::size_t size = buffer.size();
@@ -215,7 +215,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   berth::OnnxOptions options;
   if ((data[0] & 1) != 0) options.element_bytes = 1;
   if ((data[0] & 2) != 0) options.dimensions = {{"n", 3}};
-  // A copy of its own: reading past its end is then noticed.
+  // A copy: reading past its end is then detected.
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto model = berth::ReadOnnx(text, "m", options);
   if (!model) {

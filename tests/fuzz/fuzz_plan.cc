@@ -1,8 +1,8 @@
-// What ReadPlan() reads, in each of its three formats, is a plan that the rest of the library can
-// take at its word: valid buffers, tops within range, the height that they have. It is the same as
-// itself, written out it reads the same, and its page holds it as data. What ReadPlan() refuses, it
-// refuses on one line that begins with the name of the file. What ReadSpillPlan() reads for a graph
-// can be judged, and written out it reads the same.
+// A plan that ReadPlan() accepts, in any of its three formats, can be trusted by the rest of the
+// library: valid buffers, tops within range, a correct height. It equals itself, survives writing
+// and reading, and its page contains it as data. A rejected plan gets one line that begins with the
+// name of the file. A plan that ReadSpillPlan() accepts for a graph can be checked, and survives
+// writing and reading.
 
 #include <algorithm>
 #include <cstddef>
@@ -50,7 +50,7 @@ void CheckSpillPlan(const std::string& text) {
   if (!read) return CheckError(read.error());
   if (!*read) return;
   const berth::SpillPlanFile& file = **read;
-  // Whether it holds or not, there is an answer.
+  // Valid or not, there is an answer.
   (void)berth::ValidateSpillPlan(graph, {}, file.capacity, file.plan);
   berth::SpillAnswer answer;
   answer.best = file.plan;
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const berth::PlanDiff diff = berth::Compare(*plan, *plan);
   Require(diff.same() && diff.same_order && diff.unchanged == buffers.size(),
           "a plan differs from itself");
-  // Pages take long: those of small plans are enough.
+  // Pages take long, so only those of small plans are made.
   if (size < 2000) {
     const std::string page = berth::WritePage(*plan, *plan, diff);
     Require(Count(page, "<script") == 2 && Count(page, "</script") == 2,

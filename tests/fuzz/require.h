@@ -1,4 +1,4 @@
-// What a fuzzer says before it stops on a broken promise.
+// Reports a broken guarantee before a fuzzer stops.
 #ifndef BERTH_TESTS_FUZZ_REQUIRE_H_
 #define BERTH_TESTS_FUZZ_REQUIRE_H_
 

@@ -25,7 +25,7 @@ GeneratedProblem MustGenerate(Family family, const GenerateParameters& parameter
   return generated ? std::move(*generated) : GeneratedProblem{};
 }
 
-// The live load from each step at which it changes.
+// The load from each step at which it changes.
 std::map<Step, Bytes> Loads(const Problem& problem) {
   std::map<Step, Bytes> changes;
   for (const Buffer& buffer : problem.buffers) {
@@ -110,8 +110,9 @@ TEST(GenerateTest, PlantedIsFullAndItsPlanHolds) {
   for (const GenerateParameters& parameters : ParameterSets(Family::kPlanted)) {
     const GeneratedProblem generated = MustGenerate(Family::kPlanted, parameters);
     ASSERT_TRUE(generated.plan);
-    const Report report = Verify(generated.problem, generated.plan->offsets);
-    EXPECT_TRUE(report.ok()) << Describe(report, generated.problem, generated.plan->offsets);
+    const auto report = verify::VerifyOffsets(generated.problem, generated.plan->offsets);
+    EXPECT_TRUE(report.ok()) << Describe(
+        report, generated.problem, verify::AsPlan(generated.problem, generated.plan->offsets));
     EXPECT_EQ(report.height, generated.plan->height);
     EXPECT_TRUE(ValidatePlacement(generated.problem, *generated.plan).has_value());
     ExpectFull(generated.problem, parameters.steps.value_or(1000), report.height);
@@ -120,7 +121,7 @@ TEST(GenerateTest, PlantedIsFullAndItsPlanHolds) {
   }
 }
 
-// Whether some straight cut through all steps or all bytes crosses no buffer.
+// True if some straight cut through all steps or all bytes crosses no buffer.
 bool HasStraightCut(const GeneratedProblem& generated, Step steps) {
   const auto& buffers = generated.problem.buffers;
   const auto crossed = [&](auto inside) {
@@ -184,7 +185,7 @@ TEST(GenerateTest, FullIsFull) {
                units * (100 - parameters.slack_percent) / 100 * parameters.alignment);
     EXPECT_FALSE(generated.plan);
   }
-  // The small, hard ones.
+  // The small, hard tables.
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     GenerateParameters parameters;
     parameters.seed = seed;
@@ -198,7 +199,7 @@ TEST(GenerateTest, FullIsFull) {
   }
 }
 
-TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
+TEST(GenerateTest, OthersReachTheirPeakExceptForRounding) {
   for (const Family family : {Family::kNetwork, Family::kInference, Family::kRandom}) {
     GenerateParameters parameters;
     parameters.buffers = 300;
@@ -211,7 +212,7 @@ TEST(GenerateTest, OthersReachTheirPeakButForRounding) {
   }
 }
 
-TEST(GenerateTest, AsManyAreLiveAsWanted) {
+TEST(GenerateTest, LiveSetsTheAverageNumberOfLiveBuffers) {
   for (const std::int64_t live : {std::int64_t{20}, std::int64_t{252}, std::int64_t{2900}}) {
     GenerateParameters parameters;
     parameters.buffers = 20'000;
@@ -237,15 +238,16 @@ TEST(VariantTest, TimeRunsBackwardsAndAFewBuffersAreGone) {
   const GeneratedProblem generated = MustGenerate(Family::kPlanted, parameters);
   const Problem& problem = generated.problem;
 
-  // With all buffers there: the same plan holds, and twice reversed is as before.
+  // With all buffers kept, the same plan is valid, and reversing twice restores the table.
   const Problem reversed = MakeVariant(problem, {1, 0}).value();
   EXPECT_NE(reversed, problem);
   EXPECT_EQ(MakeVariant(reversed, {1, 0}).value(), problem);
   EXPECT_TRUE(Validate(reversed).has_value());
-  EXPECT_EQ(Verify(reversed, generated.plan->offsets).height, generated.plan->height);
-  EXPECT_TRUE(Verify(reversed, generated.plan->offsets).ok());
+  EXPECT_EQ(verify::VerifyOffsets(reversed, generated.plan->offsets).height,
+            generated.plan->height);
+  EXPECT_TRUE(verify::VerifyOffsets(reversed, generated.plan->offsets).ok());
 
-  // Of the reversed problem some are missing: 3 % of 150, rounded up, another lot for each seed.
+  // The reversed problem lacks 3 % of 150 buffers, rounded up; each seed removes different ones.
   std::map<std::string, int> dropped;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Problem variant = MakeVariant(problem, {seed, 3}).value();
@@ -266,7 +268,7 @@ TEST(VariantTest, TimeRunsBackwardsAndAFewBuffersAreGone) {
   for (const auto& [id, times] : dropped) EXPECT_LT(times, 15) << id;
 }
 
-TEST(VariantTest, SomethingIsLeft) {
+TEST(VariantTest, KeepsAtLeastOneBuffer) {
   EXPECT_TRUE(MakeVariant({}, {}).value().buffers.empty());
   GenerateParameters parameters;
   parameters.buffers = 2;
@@ -313,8 +315,8 @@ TEST(GenerateTest, PinsDoNotCollide) {
       offsets.push_back(*buffer.offset);
     }
     EXPECT_GT(offsets.size(), 30U);
-    const Report report = Verify(pinned, offsets);
-    EXPECT_TRUE(report.ok()) << Describe(report, pinned, offsets);
+    const auto report = verify::VerifyOffsets(pinned, offsets);
+    EXPECT_TRUE(report.ok()) << Describe(report, pinned, verify::AsPlan(pinned, offsets));
   }
 }
 
@@ -374,7 +376,7 @@ TEST(GenerateTest, StaysValidAtTheLimits) {
   }
 }
 
-TEST(GenerateTest, NamesGoBothWays) {
+TEST(GenerateTest, NamesAndFamiliesMapBothWays) {
   std::set<std::string_view> names;
   for (const FamilyInfo& info : Families()) {
     EXPECT_EQ(FamilyFromName(info.name), info.family);
@@ -416,20 +418,20 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
             "live is 15 but must be from 1 to 14");
   EXPECT_NE(message(Family::kFull, [](P& p) { p.live = 1; }).find("only the family random"),
             std::string::npos);
-  EXPECT_NE(message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("place of steps"),
+  EXPECT_NE(message(Family::kRandom, [](P& p) { p.live = 1, p.steps = 9; }).find("instead of steps"),
             std::string::npos);
   EXPECT_NE(message(Family::kNetwork, [](P& p) { p.steps = 10; }).find("leave it out"),
             std::string::npos);
   EXPECT_NE(message(Family::kFull, [](P& p) { p.capacity = 1, p.slack_percent = 1; })
-                .find("leaves nothing"),
+                .find("leaves no bytes"),
             std::string::npos);
   EXPECT_NE(message(Family::kRandom, [](P& p) { p.capacity = 2, p.steps = 1; })
                 .find("too few for 100 buffers"),
             std::string::npos);
 }
 
-// The same bytes on every platform, compiler and build type: whoever changes a family changes these
-// numbers, and with them everybody's benchmarks.
+// The same bytes on every platform, compiler and build type. Changing a family changes these
+// numbers, and with them everyone's benchmarks.
 TEST(GenerateTest, StaysTheSameForEver) {
   const std::map<Family, std::string> expected = {
       {Family::kPlanted, "fnv1a64:ab8851b9dc22ba9c"},

@@ -1,4 +1,4 @@
-// Graphs from a seed: valid, as asked for, the same everywhere.
+// Graphs from a seed are valid, have the requested size, and are the same on every platform.
 
 #include "tools/generate/graphs.h"
 
@@ -23,7 +23,7 @@ std::uint64_t Digest(const Graph& graph) {
   return digest;
 }
 
-TEST(GenerateGraph, IsValidAndOfTheSizeAskedFor) {
+TEST(GenerateGraph, IsValidAndOfTheRequestedSize) {
   for (const GraphFamilyInfo& info : GraphFamilies()) {
     EXPECT_EQ(GraphFamilyFromName(info.name), info.family);
     for (const std::int64_t operators : {4, 50, 150, 1000}) {
@@ -49,7 +49,7 @@ TEST(GenerateGraph, IsTheSameEverywhere) {
   EXPECT_EQ(Digest(*GenerateGraph(GraphFamily::kCell, {})), 14181195471652853494u);
 }
 
-TEST(GenerateGraph, NamesWhatIsOutOfBounds) {
+TEST(GenerateGraph, NamesParametersOutOfBounds) {
   const auto message = [](GraphParameters parameters) {
     const auto graph = GenerateGraph(GraphFamily::kCell, parameters);
     return graph ? std::string("accepted") : graph.error().message;

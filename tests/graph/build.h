@@ -1,4 +1,4 @@
-// tests/graph/build.h -- graphs written down by names.
+// tests/graph/build.h -- builds graphs from names.
 #ifndef BERTH_TESTS_GRAPH_BUILD_H_
 #define BERTH_TESTS_GRAPH_BUILD_H_
 
@@ -10,7 +10,7 @@
 
 namespace berth::internal {
 
-// Tensors and operators are looked up by name; what is not there is past the end.
+// Tensors and operators are looked up by name; an unknown name gives the index past the end.
 class Build {
  public:
   Build& Made(const std::string& name, Bytes bytes) { return Add({name, bytes}); }
@@ -75,8 +75,8 @@ inline Build TwoBranches() {
       .Output("e");
 }
 
-// x, of 4 bytes, has to leave while z is made and come back, where there are 12 bytes; 14 are
-// enough for everything to stay.
+// x, of 4 bytes, must be spilled while z is created, and retrieved, if there are 12 bytes; with 14
+// everything can stay.
 inline Build OneSpill() {
   return Build()
       .Made("x", 4)

@@ -8,7 +8,7 @@
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -99,6 +99,10 @@ TEST(ValidateOrderTest, NamesTheOperators) {
   EXPECT_EQ(message({1, 0, 2, 3, 4}).message,
             "operator \"B\" runs at step 0, before operator \"A\", which it waits for, at step 1");
   EXPECT_EQ(message({0, 1}).code, ErrorCode::kInvalidPlan);
+  EXPECT_EQ(message({0, 1}).subject, Subject::OfOperator(2));
+  EXPECT_EQ(message({0, 1, 0, 2, 3}).subject, Subject::OfOperator(0));
+  EXPECT_EQ(message({0, 9, 1, 2, 3}).subject, Subject());
+  EXPECT_EQ(message({1, 0, 2, 3, 4}).subject, Subject::OfOperator(1));
 }
 
 TEST(ValidateOrderTest, KeepsControlEdges) {
@@ -113,19 +117,19 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
   b.Op("A", {}, {"a"}).Op("R", {"a"}, {"b"}).Op("W", {}, {}, {"a"}, {"R"});
   b.Op("C", {}, {"c"}, {}, {"A"});
   ASSERT_TRUE(Validate(b.graph));
-  EXPECT_TRUE(VerifyOrder(b.graph, {0, 3, 1, 2}).ok());
+  EXPECT_TRUE(verify::VerifyOrder(b.graph, {0, 3, 1, 2}).ok());
   const auto described = [&](const Order& order) {
     std::vector<std::string> lines;
-    for (const OrderFault& fault : VerifyOrder(b.graph, order).faults) {
-      lines.push_back(Describe(fault, b.graph));
+    for (const verify::Fault& fault : verify::VerifyOrder(b.graph, order).faults) {
+      lines.push_back(Describe(fault, b.graph, verify::AsPlan(order)));
     }
     return lines;
   };
   using Lines = std::vector<std::string>;
   EXPECT_EQ(described({0, 1, 2, 7}), (Lines{"unknown: no operator has the number 7 at step 3",
-                                            "missing: operator \"C\" does not come at all"}));
-  EXPECT_EQ(described({0, 1, 0, 2}), (Lines{"repeated: operator \"A\" comes again at step 2",
-                                            "missing: operator \"C\" does not come at all"}));
+                                            "missing: operator \"C\" is not in the order"}));
+  EXPECT_EQ(described({0, 1, 0, 2}), (Lines{"repeated: operator \"A\" appears again at step 2",
+                                            "missing: operator \"C\" is not in the order"}));
   EXPECT_EQ(described({3, 0, 1, 2}),
             (Lines{"too early: operator \"C\" at step 0 must come after operator \"A\""}));
   EXPECT_EQ(described({1, 0, 2, 3}),
@@ -133,25 +137,25 @@ TEST(VerifyOrderTest, FindsEachKindOfFault) {
                    "operator \"A\""}));
   EXPECT_EQ(described({0, 2, 1, 3}),
             (Lines{"too early: operator \"W\" at step 1 must come after operator \"R\"",
-                   "other bytes: operator \"R\" at step 2 finds tensor \"a\" as operator \"W\" has "
-                   "written it, which is not what it finds in program order"}));
+                   "other bytes: operator \"R\" at step 2 reads tensor \"a\" as written by "
+                   "operator \"W\", unlike in program order"}));
 }
 
-// Four ways to the same peak, none of which shares code with another: Live(), PeakOf(), the
-// verifier and (through the best order) the oracle.
-TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
+// Four independent ways to compute the peak: Live(), PeakOf(), the verifier and (for the best
+// order) the oracle.
+TEST(PeakTest, AllCountersAgreeOnRandomOrders) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
     const Counting counting{seed % 3 == 0, seed % 5 == 0};
     const Order order = RandomOrder(graph, seed);
     ASSERT_TRUE(ValidateOrder(graph, order));
-    const OrderReport report = VerifyOrder(graph, order, counting);
-    ASSERT_TRUE(report.ok()) << Describe(report.faults[0], graph);
+    const verify::PlanReport report = verify::VerifyOrder(graph, order, counting);
+    ASSERT_TRUE(report.ok()) << Describe(report, graph, verify::AsPlan(order));
     const Liveness liveness = Live(graph, order, counting);
     EXPECT_EQ(liveness.peak, report.peak);
     EXPECT_EQ(liveness.live, report.live);
-    EXPECT_EQ(static_cast<std::size_t>(liveness.peak_step), report.peak_step);
+    EXPECT_EQ(liveness.peak_step, report.peak_step);
     const Topology topology = Compile(graph, counting);
     EXPECT_EQ(PeakOf(topology, AsIndices(order)), report.peak);
     if (liveness.peak > 0) {
@@ -161,7 +165,7 @@ TEST(PeakTest, EverybodyAgreesOnRandomOrders) {
   }
 }
 
-TEST(PeakTest, WhatOrdersAreValidIsAgreedOn) {
+TEST(PeakTest, AllCheckersAgreeOnValidOrders) {
   int valid = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
@@ -170,7 +174,7 @@ TEST(PeakTest, WhatOrdersAreValidIsAgreedOn) {
     if (order.size() < 2) continue;
     std::swap(order[seed % (order.size() - 1)], order[seed % (order.size() - 1) + 1]);
     const bool is_valid = ValidateOrder(graph, order).has_value();
-    EXPECT_EQ(is_valid, VerifyOrder(graph, order).ok()) << seed;
+    EXPECT_EQ(is_valid, verify::VerifyOrder(graph, order).ok()) << seed;
     valid += is_valid ? 1 : 0;
   }
   EXPECT_GT(valid, 200);
@@ -199,14 +203,14 @@ TEST(OracleScheduleTest, TheTwoOraclesAgreeAndTheVerifierConfirms) {
     const Counting counting{seed % 3 == 0, seed % 5 == 0};
     const OracleOrder best = OracleSchedule(graph, counting);
     EXPECT_EQ(best.peak, OracleScheduleByOrders(graph, counting).peak);
-    const OrderReport report = VerifyOrder(graph, best.order, counting);
+    const verify::PlanReport report = verify::VerifyOrder(graph, best.order, counting);
     EXPECT_TRUE(report.ok());
     EXPECT_EQ(report.peak, best.peak);
     EXPECT_LE(best.peak, Live(graph, ProgramOrder(graph), counting).peak);
   }
 }
 
-TEST(CompileTest, HasWhatIsWaitedForAndUsed) {
+TEST(CompileTest, HasPredecessorsAndUses) {
   Build b = Build()
                 .Source("x", 2)
                 .Source("w", 32, TensorKind::kParameter)

@@ -7,7 +7,7 @@
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -33,7 +33,7 @@ TEST(ReuseInPlaceTest, WritesTheOutputOverTheInput) {
   EXPECT_EQ(ReuseInPlace(reused), reused);
 }
 
-TEST(ReuseInPlaceTest, LeavesWhatIsNotSafe) {
+TEST(ReuseInPlaceTest, LeavesUnsafeCases) {
   const auto unchanged = [](const Build& b) {
     EXPECT_TRUE(Validate(b.graph));
     return ReuseInPlace(b.graph) == b.graph;
@@ -81,7 +81,7 @@ TEST(ReuseInPlaceTest, KeepsTheOrdersAndRaisesNoPeak) {
     for (std::uint64_t i = 0; i < 3; ++i) {
       const Order order = RandomOrder(graph, 3 * seed + i);
       EXPECT_TRUE(ValidateOrder(reused, order));
-      EXPECT_TRUE(VerifyOrder(reused, order).ok());
+      EXPECT_TRUE(verify::VerifyOrder(reused, order).ok());
       EXPECT_LE(Live(reused, order).peak, Live(graph, order).peak);
       EXPECT_TRUE(ValidateOrder(graph, RandomOrder(reused, 3 * seed + i)));
     }

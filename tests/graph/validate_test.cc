@@ -12,11 +12,30 @@
 namespace berth::internal {
 namespace {
 
+// The operator or tensor that `message` names first; of two with one name, the later.
+Subject NamedFirst(const Graph& graph, const std::string& message) {
+  for (std::size_t v = graph.operators.size(); v-- > 0;) {
+    if (message.starts_with("operator \"" + graph.operators[v].name + "\"") ||
+        message.starts_with("operator number " + std::to_string(v) + " ")) {
+      return Subject::OfOperator(v);
+    }
+  }
+  for (std::size_t t = graph.tensors.size(); t-- > 0;) {
+    if (message.starts_with("tensor \"" + graph.tensors[t].name + "\"") ||
+        message.starts_with("tensor number " + std::to_string(t) + " ")) {
+      return Subject::OfTensor(t);
+    }
+  }
+  ADD_FAILURE() << message;
+  return {};
+}
+
 void ExpectInvalid(const Build& b, const std::string& message) {
   const auto valid = Validate(b.graph);
   ASSERT_FALSE(valid.has_value()) << message;
   EXPECT_EQ(valid.error().code, ErrorCode::kInvalidGraph);
   EXPECT_EQ(valid.error().message, message);
+  EXPECT_EQ(valid.error().subject, NamedFirst(b.graph, message)) << message;
 }
 
 TEST(ValidateGraphTest, AcceptsWhatIsInOrder) {
@@ -147,7 +166,7 @@ TEST(ValidateGraphTest, WritesInPlaceNeedAnOrder) {
                 "but no edge fixes their order; operator \"S\" must come after operator \"W\"");
   b.graph.operators[3].after = {2};
   EXPECT_TRUE(Validate(b.graph));
-  // A path does as well as an edge.
+  // A path is enough; it need not be an edge.
   Build path = Build().Made("a", 1).Made("r", 1).Made("s", 1).Made("t", 1);
   path.Op("A", {}, {"a"}).Op("R", {"a"}, {"r"}).Op("S", {"r"}, {"s"}).Op("T", {"s"}, {"t"});
   path.Op("W", {"t"}, {}, {"a"});
@@ -156,8 +175,8 @@ TEST(ValidateGraphTest, WritesInPlaceNeedAnOrder) {
   EXPECT_FALSE(Validate(path.graph));
 }
 
-// Every edge that makes up the order of writes is needed: without it the graph is valid only if a
-// path is left. Reachability is found by going through all paths.
+// Every edge that orders writes is needed: without it the graph is valid only if another path
+// exists. Reachability is computed by following all paths.
 TEST(ValidateGraphTest, HazardsAreFoundOnRandomGraphs) {
   int invalid = 0;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {

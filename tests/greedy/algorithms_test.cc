@@ -23,7 +23,7 @@ TEST(Algorithms, AreAllThereInOrder) {
   }
 }
 
-TEST(Algorithms, GoByTheNamesOfTheCommandLine) {
+TEST(Algorithms, HaveTheNamesOfTheCommandLine) {
   EXPECT_EQ(Info(Algorithm::kAuto).name, "auto");
   EXPECT_EQ(AlgorithmFromName("first-fit-size"), Algorithm::kFirstFitSize);
   EXPECT_EQ(AlgorithmFromName("xla-best-fit"), Algorithm::kXlaBestFit);

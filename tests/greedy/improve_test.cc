@@ -37,8 +37,8 @@ Problem InARow(std::uint64_t seed, int count, int buffers) {
   return problem;
 }
 
-// Pins, gaps, windows, alignments: valid, never higher, the same for any number of threads, and as
-// low as any plan where that is known and the first one was not.
+// Pins, gaps, windows, alignments: the plan is valid, never higher, equal for any number of
+// threads, and optimal where the optimum is known and the first plan was higher.
 TEST(Improve, KeepsTheRulesAndNeverRaisesAPlan) {
   ProblemKnobs knobs = AllKnobs();
   knobs.max_buffers = 14;
@@ -93,7 +93,7 @@ TEST(Improve, ImprovesEachPartByItselfWithAnyNumberOfThreads) {
     EXPECT_EQ(ImprovePlan(instance, bound, 8 * kWork, threads, nullptr, many), height);
     EXPECT_EQ(one, many) << threads;
   }
-  // A part that is low enough stays as it is.
+  // A part that is low enough is not changed.
   const Bytes enough = Height(problem, before) - 1;
   std::vector<Bytes> some = before;
   EXPECT_LE(ImprovePlan(instance, enough, 8 * kWork, 1, nullptr, some), enough);
@@ -106,7 +106,7 @@ TEST(Improve, ImprovesEachPartByItselfWithAnyNumberOfThreads) {
   EXPECT_GE(parts_as_before, 5);
 }
 
-// More work only ever lowers the plan, and the work is what is asked for.
+// More work only ever lowers the plan, and the work done is the work allowed.
 TEST(Improve, IsAnytime) {
   const Problem problem = GeneratedProblem(3, 400);
   const Instance instance = Compile(problem);
@@ -133,7 +133,7 @@ TEST(Improve, StopsWhenTold) {
   for (const int after : {0, 1, 3}) {
     std::atomic<int> asked{0};
     std::vector<Bytes> offsets = before;
-    // Below any plan: only `stop` ends it.
+    // Unreachable: only `stop` ends it.
     const Bytes height = ImprovePlan(
         instance, 1, std::int64_t{1} << 60, 1, [&] { return asked++ >= after; }, offsets);
     EXPECT_EQ(asked, after + 1);
@@ -144,7 +144,7 @@ TEST(Improve, StopsWhenTold) {
   }
 }
 
-TEST(Improve, TakesTheEmptyProblemAndWhatIsNeverLive) {
+TEST(Improve, TakesEmptyProblemsAndBuffersThatNeverLive) {
   std::vector<Bytes> none;
   EXPECT_EQ(ImprovePlan(Compile({}), 0, kWork, 1, nullptr, none), 0);
   Problem problem = MakeProblem({{0, 4, 8}, {0, 4, 2}});
@@ -165,7 +165,7 @@ TEST(Improve, TakesProblemsAtTheLimit) {
   EXPECT_EQ(Fault(problem, offsets, bound), std::nullopt);
 }
 
-// Heights are pinned: a change here is a change of what the search does.
+// Heights are pinned: a different height means that the search has changed.
 TEST(Improve, Golden) {
   std::vector<Bytes> heights;
   for (const std::uint64_t seed : {21u, 22u, 23u}) {

@@ -1,4 +1,4 @@
-// The packer against slow and plain versions of itself.
+// The packer against slow and simple versions of itself.
 
 #include "place/greedy/packer.h"
 
@@ -40,7 +40,7 @@ TEST(Planners, AlwaysGiveAValidPlan) {
   }
 }
 
-// One offset after another, one neighbour after another.
+// Tries one offset after another against one neighbour after another.
 std::vector<Bytes> PlaceNaively(const Instance& instance, Order order, Fit fit) {
   std::vector<BufferIndex> placed;
   IndexedVector<BufferIndex, Bytes> offset(instance.num_buffers(), 0);
@@ -65,7 +65,7 @@ std::vector<Bytes> PlaceNaively(const Instance& instance, Order order, Fit fit) 
     Bytes best_slack = kUnbounded;
     for (Bytes at = 0; best == kNone || (fit == Fit::kBest && at <= top); ++at) {
       if (at % instance.alignment[b] != 0 || !is_free(at)) continue;
-      Bytes end = at;  // The last offset of this room.
+      Bytes end = at;  // The last offset of this gap.
       while (end <= top && is_free(end + 1)) ++end;
       const Bytes slack = end > top ? kUnbounded : end - at;
       if (best == kNone || slack < best_slack) {
@@ -96,7 +96,8 @@ TEST(Packer, InOrderDoesWhatTheNaivePlacerDoes) {
   }
 }
 
-// Long tables are walked window by window of time: the same plan as in the order itself.
+// Long tables are processed one window of time after another; the plan must be that of the order
+// itself.
 TEST(Packer, WindowsOfTimeChangeNoPlan) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -121,8 +122,8 @@ TEST(Packer, WindowsOfTimeChangeNoPlan) {
   }
 }
 
-// Plateaus, the skyline with looks, first fit with looks: the same for plain problems. Claiming
-// that an instance has gaps and windows keeps the packer from the faster ways.
+// Plateaus, the skyline by heap, and first fit give the same plan for plain problems. Claiming that
+// an instance has gaps and windows keeps the packer from the faster methods.
 TEST(Packer, ThreeWaysToLowestFirstAgree) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -145,8 +146,8 @@ TEST(Packer, ThreeWaysToLowestFirstAgree) {
   }
 }
 
-// A packer is used again and again; nothing of the plan before may linger.
-TEST(Packer, ForgetsThePlanBefore) {
+// A packer is reused; no state of the previous plan may remain.
+TEST(Packer, KeepsNoStateOfThePreviousPlan) {
   ForRandomProblems(1, 300, Knobs(), [&](const Problem& problem) -> std::optional<std::string> {
     const Instance instance = Compile(problem);
     Packer packer(instance);

@@ -73,7 +73,7 @@ TEST(Portfolio, HasAPlanEvenWithoutTime) {
   }
 }
 
-// A plan found before, given as hints: it comes back, or a lower one does.
+// An earlier plan, given as hints, is returned, or a lower one.
 TEST(Portfolio, KeepsHintsThatCostNothing) {
   int kept = 0;
   int hints = 0;
@@ -106,7 +106,7 @@ TEST(Portfolio, TakesTheEmptyProblemAndBuffersThatNeverLive) {
   EXPECT_EQ(Portfolio(problem).height, 8);
 }
 
-// Where many buffers meet and plateaus do not serve, members in order do the work.
+// If many buffers overlap and plateaus do not apply, the in-order members do the work.
 TEST(Portfolio, TakesManyBuffersThatMeet) {
   Problem problem = GeneratedProblem(1, 3000);
   for (Buffer& buffer : problem.buffers) buffer.end += 3000;
@@ -115,7 +115,7 @@ TEST(Portfolio, TakesManyBuffersThatMeet) {
   EXPECT_EQ(Fault(problem, answer), std::nullopt);
 }
 
-// Heights are pinned: a change here is a change of what the algorithms do.
+// Heights are pinned: a different height means that an algorithm has changed.
 TEST(Golden, Heights) {
   const std::vector<std::pair<std::uint64_t, int>> tables = {{11, 30}, {12, 100}, {13, 300}};
   const std::map<std::string, std::vector<Bytes>> golden = {

@@ -36,7 +36,7 @@ inline Problem MakeProblem(std::initializer_list<Row> rows) {
   return problem;
 }
 
-// Plain buffers, most of them short-lived, sizes over three orders of magnitude.
+// Plain buffers, most of them short-lived, with sizes over three orders of magnitude.
 inline Problem GeneratedProblem(std::uint64_t seed, int count) {
   Random random(seed);
   Problem problem;
@@ -52,7 +52,7 @@ inline Problem GeneratedProblem(std::uint64_t seed, int count) {
   return problem;
 }
 
-// All that place by a rule: they honour whatever a problem asks for.
+// All algorithms that place by a rule; they support every feature of a problem.
 inline std::vector<Algorithm> Planners() {
   return {Algorithm::kContention,       Algorithm::kFirstFitSize,  Algorithm::kFirstFitArea,
           Algorithm::kFirstFitLifetime, Algorithm::kFirstFitStart, Algorithm::kFirstFitLowest,

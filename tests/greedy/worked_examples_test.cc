@@ -1,4 +1,4 @@
-// Plans worked out by hand from the rule of each source.
+// Plans worked out by hand from the rules of each source.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Contention, FillsRowsFromTheBottom) {
   EXPECT_EQ(Place(problem, Algorithm::kContention), (Offsets{0, 4, 0, 3}));
 }
 
-// All live at step 0 alone, or longer, so that the contention is the same for all.
+// All live only at step 0, or longer, so the contention is equal for all.
 TEST(Contention, BreaksTiesByAlignmentThenLongAreaThenLifetime) {
   Problem alignment = MakeProblem({{0, 1, 8}, {0, 1, 4}});
   alignment.buffers[1].alignment = 4;
@@ -37,7 +37,7 @@ TEST(Contention, BreaksTiesByAlignmentThenLongAreaThenLifetime) {
   EXPECT_EQ(Place(MakeProblem({{0, 1, 3}, {0, 2, 1}}), Algorithm::kContention), (Offsets{1, 0}));
   // 4 x 1 against 1 x 4: the longer lifetime.
   EXPECT_EQ(Place(MakeProblem({{0, 1, 4}, {0, 2, 1}}), Algorithm::kContention), (Offsets{1, 0}));
-  // Nothing left but the index.
+  // A tie: the index decides.
   EXPECT_EQ(Place(MakeProblem({{0, 1, 4}, {0, 1, 4}}), Algorithm::kContention), (Offsets{0, 4}));
 }
 
@@ -121,9 +121,9 @@ TEST(Fit, FirstIsLowestAndBestIsSmallest) {
   }
 }
 
-// Multiples of 4: neither the room at 6 nor that at 10 has any with 2 bytes behind it. Multiples of
-// 3: the room at 6 has 2 bytes behind 6, the one at 10 none. Multiples of 10: 10 has only 2 bytes.
-TEST(Fit, RoomBeginsAtTheAlignment) {
+// Multiples of 4: neither the gap at 6 nor that at 10 has one with 2 bytes behind it. Multiples of
+// 3: the gap at 6 has 2 bytes behind 6, the one at 10 none. Multiples of 10: 10 has only 2 bytes.
+TEST(Fit, GapsBeginAtTheAlignment) {
   Problem problem = WithRooms(2);
   problem.buffers[3].alignment = 4;
   EXPECT_EQ(Place(problem, Algorithm::kBestFitSize)[3], 0);
@@ -150,14 +150,14 @@ TEST(Windows, LetBuffersSlipBetweenLiveBytes) {
                                     Algorithm::kFirstFitLowest, Algorithm::kXlaBestFit}) {
     EXPECT_EQ(Place(problem, algorithm), (Offsets{0, 0, 6})) << Info(algorithm).name;
   }
-  // On a skyline there is no below: b and c come on top of the window.
+  // Nothing goes below the skyline: b and c are placed on top of the window.
   EXPECT_EQ(Place(problem, Algorithm::kContention), (Offsets{0, 6, 10}));
   problem.buffers[0].gaps[0].window.reset();
   EXPECT_EQ(Place(problem, Algorithm::kContention), (Offsets{0, 0, 4}));
 }
 
 TEST(Hints, AreTakenWhereTheyCostNothing) {
-  // Together 12 bytes, and no plan is lower: a may have its hint at the top.
+  // 12 bytes in total, and no plan is lower: a may have its hint at the top.
   Problem problem = MakeProblem({{0, 1, 4}, {0, 1, 4}, {0, 1, 4}});
   for (const Algorithm algorithm : Planners()) {
     problem.buffers[0].hint = 8;

@@ -1,3 +1,5 @@
+#include "base/csv.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/source.h"
 #include "berth/io.h"
 #include "tests/io/random_table.h"
 
@@ -127,6 +130,35 @@ TEST(ReadCsvTest, FaultsOfFormAndOfSubstance) {
   EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,1\na,0,1,1\n").code, ErrorCode::kInvalidProblem);
 }
 
+TEST(ReadCsvTest, ErrorsSayWhatTheyAreAbout) {
+  const auto subject = [](const std::string& rows) {
+    return Refuse("id,lower,upper,size,offset\n" + rows).subject;
+  };
+  EXPECT_EQ(subject("\na,0,1,1,\nb,0,1,x,\n"), Subject::OfLine(4));
+  EXPECT_EQ(subject("\na,0,1,1,\nb,0,1,0,\n"), Subject::OfBuffer(1));
+  EXPECT_EQ(subject("a,0,1,1,\na,0,1,1,\n"), Subject::OfBuffer(1));
+  EXPECT_EQ(subject("a,0,1,1,3\nb,0,1,1,1152921504606846976\nc,0,1,1,7\n"), Subject::OfBuffer(1));
+  EXPECT_EQ(Refuse("id,lower\n").subject, Subject::OfLine(1));
+}
+
+TEST(CsvCellTest, ReadsBackAsItWas) {
+  const std::string texts[] = {"",      "a",    "two words", " led",       "trailed ",
+                               "\ttab", "a,b",  "\"",        "say \"no\"", "two\nlines",
+                               "\r",    "\x01", "\"\"",      "\xc3\xa9"};
+  std::string table;
+  for (const std::string& text : texts) table += "x," + internal::CsvCell(text) + "\n";
+  const internal::Source source(table, "t.csv");
+  internal::CsvReader reader(source);
+  for (const std::string& text : texts) {
+    const auto more = reader.Next();
+    ASSERT_TRUE(more.has_value() && *more) << text;
+    ASSERT_EQ(reader.fields().size(), 2u) << text;
+    EXPECT_EQ(reader.fields()[1].value, text);
+  }
+  EXPECT_EQ(internal::CsvCell("two words"), "two words");
+  EXPECT_EQ(internal::CsvCell("say \"no\""), "\"say \"\"no\"\"\"");
+}
+
 TEST(ReadCsvTest, ReportsTheFirstFault) {
   EXPECT_EQ(Refuse("id,lower,upper,size\na,0,1,0\nb,x,1,1\n").message.substr(0, 9), "t.csv:2:7");
 }
@@ -137,7 +169,8 @@ TEST(ReadCsvTest, ErrorsAreOneLineWhateverTheName) {
   EXPECT_EQ(table.error().message.substr(0, 22), "a\\nb\\x1b[31m:1:1: the ");
 }
 
-// Whatever is broken in a valid table, it is read or refused with its place, and never breaks us.
+// A damaged table is either read or rejected with the position of the error; it never crashes the
+// reader.
 TEST(ReadCsvTest, SurvivesDamage) {
   internal::Random random(1);
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {

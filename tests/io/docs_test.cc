@@ -1,4 +1,4 @@
-// The examples in docs/formats/ are what they say they are.
+// The examples in docs/formats/ are correct.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace berth {
 namespace {
 
 struct Example {
-  std::string language;  // What follows the opening fence.
+  std::string language;  // The text after the opening fence.
   std::string text;
 };
 
@@ -54,7 +54,7 @@ std::vector<Problem> Tables(const std::vector<Example>& examples) {
   return problems;
 }
 
-TEST(DocsTest, TablesSayWhatTheTextSays) {
+TEST(DocsTest, TablesMatchTheText) {
   const auto problems = Tables(Examples(Document("csv.md")));
   ASSERT_EQ(problems.size(), 6u);
   EXPECT_EQ(problems[0].buffers.at(0), (Buffer{"conv1", 0, 3, 4096, 1, {}, {}, {}}));
@@ -68,14 +68,14 @@ TEST(DocsTest, TablesSayWhatTheTextSays) {
   EXPECT_EQ(problems[5].buffers.at(1), (Buffer{"the \"big\" one", 2, 5, 128, 1, {}, {}, {}}));
 }
 
-// The plan without the line of its options.
+// The plan without its line of options.
 std::string WithoutOptions(const std::string& plan) {
   const std::size_t begin = plan.find("  \"options\"");
   const std::size_t end = plan.find('\n', begin) + 1;
   return plan.substr(0, begin) + plan.substr(end);
 }
 
-TEST(DocsTest, PlanIsWhatIsWritten) {
+TEST(DocsTest, PlanMatchesTheWriter) {
   const auto examples = Examples(Document("plan.md"));
   ASSERT_EQ(examples.size(), 2u);
   Problem problem = Tables(examples).at(0);

@@ -46,7 +46,7 @@ TEST_F(FileTest, ReadsWhatItWrote) {
     ASSERT_TRUE(WriteFile(Path("f"), text).has_value());
     EXPECT_EQ(ReadFile(Path("f")), text);
   }
-  EXPECT_EQ(CountFiles(), 1u);  // Nothing temporary stays.
+  EXPECT_EQ(CountFiles(), 1u);  // No temporary file remains.
 }
 
 TEST_F(FileTest, NamesFileAndReason) {
@@ -78,7 +78,7 @@ TEST_F(FileTest, NewFilesHonourTheMask) {
   EXPECT_EQ(fs::status(Path("f")).permissions(), fs::perms(0640));
 }
 
-TEST_F(FileTest, RefusesWhatIsWriteProtected) {
+TEST_F(FileTest, RejectsWriteProtectedFiles) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everything";
   ASSERT_TRUE(WriteFile(Path("f"), "1").has_value());
   ASSERT_EQ(chmod(Path("f").c_str(), 0440), 0);
@@ -122,7 +122,7 @@ TEST_F(FileTest, SaysThatADiskIsFull) {
                 "/dev/full: cannot be written: No space left on device");
 }
 
-// Standard output goes to a file that somebody else writes to as well.
+// Standard output is redirected to a file that another process also writes to.
 TEST_F(FileTest, StandardOutputKeepsItsOrder) {
   std::fflush(stdout);
   const int saved = dup(STDOUT_FILENO);
@@ -153,7 +153,7 @@ TEST_F(FileTest, ReadsStandardInput) {
   EXPECT_EQ(text, "input");
 }
 
-// A reader sees the old or the new text, never a part.
+// A reader sees the old or the new text, never a mixture.
 TEST_F(FileTest, ViewsAFile) {
   const std::string path = Path("f");
   ASSERT_TRUE(WriteFile(path, "one two").has_value());
@@ -163,7 +163,7 @@ TEST_F(FileTest, ViewsAFile) {
   FileView moved = *std::move(view);
   EXPECT_EQ(moved.bytes(), "one two");
   ASSERT_TRUE(WriteFile(path, "").has_value());
-  EXPECT_EQ(moved.bytes(), "one two");  // What was there when it was opened.
+  EXPECT_EQ(moved.bytes(), "one two");  // The contents when it was opened.
   auto empty = FileView::Open(path);
   ASSERT_TRUE(empty.has_value());
   EXPECT_EQ(empty->bytes(), "");
@@ -176,7 +176,7 @@ TEST_F(FileTest, ViewsAFile) {
   EXPECT_FALSE(folder.has_value());
 }
 
-// Over itself, by its own name or a link's.
+// Written over itself, by its own name or through a link.
 TEST_F(FileTest, WritesPiecesOfTheFileThatIsReplaced) {
   const std::string path = Path("f");
   const std::string link = Path("link");

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-// A file around lists of nodes and tensors.
+// A file with the given lists of nodes and tensors.
 std::string File(std::string_view nodes, std::string_view tensors) {
   return R"({"format": "berth-graph", "format_version": 1, "nodes": [)" + std::string(nodes) +
          R"(], "tensors": [)" + std::string(tensors) + "]}";
@@ -30,7 +30,7 @@ void ExpectRefused(const std::string& text, ErrorCode code, const std::string& m
   EXPECT_EQ(graph.error().message, "g.json" + message) << text;
 }
 
-// One tensor, or one node beside the tensor x, with something wrong.
+// One tensor, or one node beside the tensor x, with an error.
 void ExpectBadTensor(const std::string& tensor, const std::string& message) {
   ExpectRefused(File("", tensor), ErrorCode::kParse, message);
 }
@@ -65,7 +65,7 @@ TEST(ReadGraphJsonTest, ReadsEveryField) {
   EXPECT_EQ(*graph, expected);
 }
 
-TEST(ReadGraphJsonTest, RefusesWhatIsNoGraph) {
+TEST(ReadGraphJsonTest, RejectsOtherFiles) {
   ExpectRefused("", ErrorCode::kParse, ":1:1: the JSON ends in the middle");
   ExpectRefused("{\"nodes\": [\n}", ErrorCode::kParse, ":2:1: not JSON from here on: \"}\"");
   ExpectRefused("[]", ErrorCode::kParse, ": not a graph: an array where an object should be");
@@ -114,6 +114,30 @@ TEST(ReadGraphJsonTest, RefusesBadTensors) {
   ExpectBadTensor(R"({"name": "x", "bytes": 1, "kind": "input"},
                      {"id": 0, "name": "y", "bytes": 1, "kind": "input"})",
                   ": tensor number 1, \"y\": another tensor has the id 0");
+}
+
+TEST(ReadGraphJsonTest, ErrorsSayWhatTheyAreAbout) {
+  const auto subject = [](const std::string& nodes, const std::string& tensors) {
+    const auto graph = ReadGraphJson(File(nodes, tensors), "g.json");
+    EXPECT_FALSE(graph.has_value()) << tensors;
+    return graph ? Subject() : graph.error().subject;
+  };
+  const std::string x = R"({"id": 7, "name": "x", "bytes": 1, "kind": "input"})";
+  const std::string node = R"({"name": "a", "inputs": [], "outputs": []})";
+  EXPECT_EQ(subject("", x + ", {}"), Subject::OfTensor(1));
+  EXPECT_EQ(subject(node + ", {}", x), Subject::OfOperator(1));
+  EXPECT_EQ(subject(node + ", " + node, x), Subject::OfOperator(1));
+  EXPECT_EQ(subject("", x + R"(, {"name": "x", "bytes": 1, "kind": "input"})"),
+            Subject::OfTensor(1));
+  EXPECT_EQ(subject("", x + "\n]"), Subject::OfLine(2));
+  EXPECT_EQ(ReadGraphJson("{\"nodes\": 3}", "g.json").error().subject, Subject());
+}
+
+TEST(ReadOrderTest, ErrorsSayWhichOperator) {
+  Graph graph;
+  graph.operators = {{"a", "", {}, {}}, {"b", "", {}, {}, {}, {0}}};
+  EXPECT_EQ(ReadOrder(R"(["b", "a"])", "o.json", graph).error().subject, Subject::OfOperator(1));
+  EXPECT_EQ(ReadOrder(R"(["a"])", "o.json", graph).error().subject, Subject::OfOperator(1));
 }
 
 TEST(ReadGraphJsonTest, RefusesBadNodes) {

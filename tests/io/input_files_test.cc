@@ -1,5 +1,5 @@
-// The tables in tests/bad_input/, each with the fault it is named for, and in tests/good_input/,
-// which all say the same.
+// The tables in tests/bad_input/, each with the fault in its name, and those in tests/good_input/,
+// which all have the same contents.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::set<std::filesystem::path> Tables(const std::filesystem::path& folder) {
 
 TEST(InputFilesTest, BadFilesAreRefusedWithTheExpectedSentence) {
   const std::filesystem::path folder = BERTH_SOURCE_DIR "/tests/bad_input";
-  // Each line is a message, and begins with the name of the file.
+  // Each line is a message that begins with the name of the file.
   std::map<std::string, std::string> expected;
   const std::string lines = Text(folder / "expected.txt");
   for (std::size_t begin = 0; begin < lines.size();) {

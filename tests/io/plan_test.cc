@@ -33,7 +33,7 @@ PlaceAnswer Placed(const Problem& problem, const std::vector<Bytes>& offsets) {
   return answer;
 }
 
-// A plan around a list of placements.
+// A plan with the given list of placements.
 std::string Plan(std::string_view placements) {
   return R"({"format": "berth-plan", "format_version": 1, "placements": )" +
          std::string(placements) + "}";
@@ -119,7 +119,7 @@ TEST(WritePlanJsonTest, ReplacesWhatIsNotUtf8) {
   EXPECT_NE(text.find("{\"id\":\"gr\xef\xbf\xbdn\","), std::string::npos);
 }
 
-// OneSpill() in 12 bytes: x leaves while z is made.
+// OneSpill() in 12 bytes: x is spilled while z is created.
 SpillAnswer Spilled() {
   SpillAnswer answer;
   answer.outcome = Outcome::kOptimal;
@@ -166,7 +166,7 @@ TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   EXPECT_EQ(json["least_memory"]["operator"], "join");
   EXPECT_EQ(json["traffic"]["avoidable"], 8);
   EXPECT_FALSE(json["options"].contains("threads"));
-  // A stay a line.
+  // One residency per line.
   EXPECT_NE(text.find("\n    {\"tensor\":\"x\",\"start\":3,\"end\":4,\"offset\":0,\"bytes\":4,"
                       "\"comes_in\":true,\"written_out\":false},\n"),
             std::string::npos)
@@ -183,7 +183,7 @@ TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   EXPECT_EQ(file->problem.capacity, 14);
   EXPECT_EQ(file->input_hash, provenance.input_hash);
 
-  // All but the lists, of a search that found nothing as well.
+  // Everything except the lists; also for a search that found nothing.
   auto head = nlohmann::ordered_json::parse(WritePlanHead(graph, answer, 14, provenance));
   head["order"] = json["order"];
   head["residencies"] = json["residencies"];
@@ -215,7 +215,7 @@ TEST(SpillPlanJsonTest, IsInTheOrderThatPlansHave) {
   EXPECT_EQ(refused.error().message, "p: \"order\" has operator 4, but the graph has 4");
 }
 
-TEST(SpillPlanJsonTest, PlansOfOtherKindsAreNone) {
+TEST(SpillPlanJsonTest, RejectsPlansOfOtherKinds) {
   const Graph graph = internal::OneSpill().graph;
   for (const std::string_view text : {"", "id,lower,upper,size,offset\n", "[0, 1]", "{}",
                                       R"({"format": "berth-plan", "format_version": 1})"}) {
@@ -278,7 +278,7 @@ TEST(ReadOffsetsTest, AnyOrderAndOtherColumns) {
             expected);
 }
 
-TEST(ReadOffsetsTest, NothingForNothing) {
+TEST(ReadOffsetsTest, NoBuffersGiveNoOffsets) {
   EXPECT_EQ(ReadOffsets(Plan("[]"), "p", {}), std::vector<Bytes>());
   EXPECT_EQ(ReadOffsets("id,offset\n", "p", {}), std::vector<Bytes>());
 }

@@ -68,7 +68,7 @@ std::vector<Gap> RandomGaps(Random& random, const Buffer& buffer) {
 
 Problem RandomTable(std::uint64_t seed) {
   Random random(seed);
-  // Which optional columns there are.
+  // The optional columns in use.
   const bool alignments = random.Chance(0.5);
   const bool hints = random.Chance(0.5);
   const bool gaps = random.Chance(0.5);

@@ -1,4 +1,4 @@
-// tests/io/random_table.h -- valid problems with everything a table can hold.
+// tests/io/random_table.h -- valid problems with every feature of a table.
 #ifndef BERTH_TESTS_IO_RANDOM_TABLE_H_
 #define BERTH_TESTS_IO_RANDOM_TABLE_H_
 
@@ -8,8 +8,8 @@
 
 namespace berth::internal {
 
-// Up to eight buffers: ids of whatever upsets parsers, gaps with and without windows, pins, hints,
-// alignments, values at the limits.
+// Up to eight buffers: ids with characters that upset parsers, gaps with and without windows, pins,
+// hints, alignments, values at the limits.
 [[nodiscard]] Problem RandomTable(std::uint64_t seed);
 
 }  // namespace berth::internal

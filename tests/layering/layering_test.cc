@@ -1,5 +1,4 @@
-// The house stands as ARCHITECTURE.md draws it: this reads the table of rooms from there and holds
-// every #include of the project against it.
+// Reads the table of rooms from ARCHITECTURE.md and checks every #include of the project against it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,11 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A row of the table. Paths are relative to the repository; one of a folder stands for all below.
+// A row of the table. Paths are relative to the repository; a folder stands for everything below
+// it.
 struct Room {
-  std::string path;                      // A folder, or a single file.
-  std::vector<std::string> may_include;  // Folders and files, besides its own.
-  std::vector<std::string> libraries;    // Beginnings of other libraries' headers.
+  std::string path;                      // A folder or a single file.
+  std::vector<std::string> may_include;  // Folders and files, in addition to its own.
+  std::vector<std::string> libraries;    // Prefixes of other libraries' headers.
 };
 using Files = std::map<std::string, std::string>;  // The text of each by its path.
 
@@ -63,7 +63,7 @@ std::vector<Room> ParseRooms(const std::string& markdown) {
   return rooms;
 }
 
-// The innermost room that holds `path`; none where the table has none.
+// The innermost room that contains `path`; none if the table has none.
 const Room* RoomOf(const std::vector<Room>& rooms, const std::string& path) {
   const Room* innermost = nullptr;
   for (const Room& room : rooms) {
@@ -107,7 +107,7 @@ std::vector<std::string> Violations(const std::vector<Room>& rooms, const Files&
                   std::any_of(room->may_include.begin(), room->may_include.end(),
                               [&](const std::string& entry) { return Holds(entry, ours); });
       } else {
-        // The standard library's headers are the ones without a suffix.
+        // Headers without a suffix are those of the standard library.
         allowed = name.find('.') == std::string::npos ||
                   std::any_of(room->libraries.begin(), room->libraries.end(),
                               [&](const std::string& prefix) { return name.starts_with(prefix); });
@@ -121,9 +121,9 @@ std::vector<std::string> Violations(const std::vector<Room>& rooms, const Files&
   return violations;
 }
 
-// A way through the table that comes back to where it began, as "a -> b -> a"; "" if there is none.
+// A cycle in the table, as "a -> b -> a"; "" if there is none.
 std::string FindCycle(const std::vector<Room>& rooms) {
-  std::map<const Room*, int> state;  // 1 on the way, 2 done.
+  std::map<const Room*, int> state;  // 1: on the current path, 2: done.
   std::string cycle;
   const std::function<bool(const Room&)> visit = [&](const Room& room) {
     state[&room] = 1;
@@ -163,8 +163,10 @@ Files ReadProject() {
     if (!fs::exists(kRoot / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const std::string suffix = entry.path().extension().string();
+      const std::string path = entry.path().lexically_relative(kRoot).generic_string();
       if (suffix != ".h" && suffix != ".cc" && suffix != ".c") continue;
-      files[entry.path().lexically_relative(kRoot).generic_string()] = Read(entry.path());
+      if (path.find("/node_modules/") != std::string::npos) continue;
+      files[path] = Read(entry.path());
     }
   }
   return files;
@@ -180,7 +182,7 @@ TEST(LayeringTest, EveryIncludeIsInTheTable) {
   }
 }
 
-TEST(LayeringTest, TableNamesOnlyWhatExists) {
+TEST(LayeringTest, TableNamesOnlyExistingPaths) {
   const std::vector<Room> rooms = ReadRooms();
   ASSERT_FALSE(rooms.empty());
   std::set<std::string> seen;
@@ -193,7 +195,7 @@ TEST(LayeringTest, TableNamesOnlyWhatExists) {
   }
 }
 
-TEST(LayeringTest, TableHasNoWayBack) { EXPECT_EQ(FindCycle(ReadRooms()), ""); }
+TEST(LayeringTest, TableHasNoCycle) { EXPECT_EQ(FindCycle(ReadRooms()), ""); }
 
 TEST(LayeringTest, PlacementNeedsNoOtherLibrary) {
   for (const Room& room : ReadRooms()) {
@@ -215,7 +217,7 @@ TEST(LayeringTest, NothingNeedsTheBaselines) {
   }
 }
 
-// The rest makes sure that the above can fail.
+// The rest makes sure that the checks above can fail.
 
 const char kSmallTable[] =
     "| room | may include | libraries |\n"
@@ -233,7 +235,7 @@ TEST(LayeringCheckTest, ParsesTheTable) {
   EXPECT_EQ(rooms[3].may_include, (std::vector<std::string>{"src/model", "include/berth"}));
 }
 
-TEST(LayeringCheckTest, FindsWhatIsNotAllowed) {
+TEST(LayeringCheckTest, FindsForbiddenIncludes) {
   const std::vector<Room> rooms = ParseRooms(kSmallTable);
   const Files files = {
       {"include/berth/problem.h", "#include <vector>\n#include <tl/expected.hpp>\n"},
@@ -253,7 +255,7 @@ TEST(LayeringCheckTest, FindsWhatIsNotAllowed) {
             }));
 }
 
-TEST(LayeringCheckTest, FindsAWayBack) {
+TEST(LayeringCheckTest, FindsACycle) {
   EXPECT_EQ(FindCycle({{"a", {"b"}, {}}, {"b", {"c"}, {}}, {"c", {}, {}}}), "");
   EXPECT_EQ(FindCycle({{"a", {"b"}, {}}, {"b", {"c"}, {}}, {"c", {"a/x.h"}, {}}}),
             "a -> b -> c -> a");

@@ -9,6 +9,7 @@
 #include "base/indexed_vector.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/wide.h"
 
 namespace berth::internal {
 namespace {
@@ -34,6 +35,43 @@ TEST(Arithmetic, SeesOverflow) {
 }
 
 // The numbers must never change: generated problems and plans depend on them.
+#ifdef __SIZEOF_INT128__
+// What stands in for the compiler's integers of 128 bits must calculate as they do.
+TEST(TwoWords, CalculateAsTheCompiler) {
+  Random random(1);
+  const auto draw = [&] {
+    return static_cast<std::int64_t>(random.Next()) >> random.Uniform(0, 63);
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    const std::int64_t a = draw();
+    const std::int64_t b = draw();
+    const std::int64_t c = draw();
+    const std::int64_t d = draw();
+    SCOPED_TRACE(testing::Message() << a << " " << b << " " << c << " " << d);
+    const auto same = [](TwoWords ours, Wide theirs) {
+      return static_cast<std::uint64_t>(ours) == static_cast<std::uint64_t>(theirs) &&
+             static_cast<std::int64_t>(ours >> 64) == static_cast<std::int64_t>(theirs >> 64);
+    };
+    const TwoWords ours = TwoWords(a) * b;
+    const Wide theirs = Wide{a} * b;
+    const TwoWords others = TwoWords(c) * d + b;
+    const Wide their_others = Wide{c} * d + b;
+    ASSERT_TRUE(same(ours, theirs));
+    ASSERT_TRUE(same(-ours, -theirs));
+    ASSERT_TRUE(same(others, their_others));
+    ASSERT_TRUE(same(ours - others, theirs - their_others));
+    const int bits = static_cast<int>(random.Uniform(0, 127));
+    ASSERT_TRUE(same(ours >> bits, theirs >> bits)) << bits;
+    ASSERT_TRUE(same(ours << bits, theirs << bits)) << bits;
+    ASSERT_EQ(ours < others, theirs < their_others);
+    ASSERT_EQ(ours == others, theirs == their_others);
+    ASSERT_EQ(ours == TwoWords(b) * a, true);
+    ASSERT_TRUE(their_others == 0 || same(ours / others, theirs / their_others));
+    ASSERT_TRUE(c == 0 || same(ours / c, theirs / c));
+  }
+}
+#endif
+
 TEST(Random, IsTheSameEverywhere) {
   Random random(1);
   EXPECT_EQ(random.Next(), 10451216379200822465u);

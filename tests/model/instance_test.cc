@@ -1,4 +1,4 @@
-// The compiled form of a problem says the same as the problem.
+// The compiled form of a problem is equivalent to the problem.
 
 #include "model/instance.h"
 
@@ -12,8 +12,8 @@
 namespace berth::internal {
 namespace {
 
-// Whether live bytes of the two meet when o_j - o_i is `difference`, by trying every step and byte
-// range.
+// True if live bytes of the two overlap when o_j - o_i is `difference`, by trying every step and
+// byte range.
 bool Meet(const Buffer& i, const Buffer& j, Bytes difference) {
   for (const LivePiece& x : LivePieces(i)) {
     for (const LivePiece& y : LivePieces(j)) {

@@ -27,11 +27,26 @@ Problem Two() {
   return problem;
 }
 
+// The buffer that `message` names first, if any; of two with one id, the later.
+Subject NamedFirst(const Problem& problem, const std::string& message) {
+  for (std::size_t b = problem.buffers.size(); b-- > 0;) {
+    if (message.starts_with("buffer \"" + problem.buffers[b].id + "\":") ||
+        message.starts_with("buffer number " + std::to_string(b + 1) + " ")) {
+      return Subject::OfBuffer(b);
+    }
+  }
+  return {};
+}
+
 std::string Complaint(const std::function<void(Problem&)>& spoil) {
   Problem problem = Two();
   spoil(problem);
   const auto valid = Validate(problem);
-  return valid ? "" : valid.error().message;
+  if (valid) return "";
+  if (!valid.error().message.starts_with("the highest pinned")) {
+    EXPECT_EQ(valid.error().subject, NamedFirst(problem, valid.error().message));
+  }
+  return valid.error().message;
 }
 
 TEST(Validate, NamesTheFaultTheBufferAndTheValue) {
@@ -78,6 +93,15 @@ TEST(Validate, NamesTheFaultTheBufferAndTheValue) {
   EXPECT_NE(Complaint([](Problem& p) { p.buffers[0].start = -kMaxStep - 1; }), "");
 }
 
+TEST(Validate, PointsAtTheHighestPin) {
+  Problem problem = Two();
+  problem.buffers[0].offset = 1;
+  problem.buffers[1].offset = kMaxBytes;
+  const auto valid = Validate(problem);
+  ASSERT_FALSE(valid.has_value());
+  EXPECT_EQ(valid.error().subject, Subject::OfBuffer(1)) << valid.error().message;
+}
+
 TEST(Validate, SumsCannotOverflow) {
   EXPECT_NE(Complaint([](Problem& p) {
               p.buffers[0].size = kMaxBytes;
@@ -94,7 +118,9 @@ TEST(ValidatePlacement, NamesEachKindOfFault) {
   problem.capacity = 16;
   const auto complaint = [&](const Placement& placement) {
     const auto valid = ValidatePlacement(problem, placement);
-    return valid ? "" : valid.error().message;
+    if (valid) return std::string();
+    EXPECT_EQ(valid.error().subject, NamedFirst(problem, valid.error().message));
+    return valid.error().message;
   };
   EXPECT_EQ(complaint({{0, 8}, 12}), "");
   EXPECT_EQ(complaint({{0}, 8}), "the plan has 1 offsets for 2 buffers");
@@ -143,12 +169,12 @@ TEST(Sections, AreTheMaximalSetsLiveTogether) {
   EXPECT_EQ(sections[1].load, 10);
 }
 
-TEST(MaxLiveLoad, CountsWhatAlignmentMustWaste) {
+TEST(MaxLiveLoad, CountsAlignmentPadding) {
   Problem problem;
   problem.buffers = {Make("a", 0, 2, 5), Make("b", 0, 2, 5), Make("c", 0, 2, 3)};
   EXPECT_EQ(MaxLiveLoad(problem).lower_bound, 13);
   problem.buffers[0].alignment = problem.buffers[1].alignment = 16;
-  // The two stand at 0 and 16 at best.
+  // The best offsets are 0 and 16.
   EXPECT_EQ(MaxLiveLoad(problem).load, 13);
   EXPECT_EQ(MaxLiveLoad(problem).lower_bound, 21);
 }

@@ -1,4 +1,4 @@
-// tests/onnx/build.h -- ONNX files written down, byte for byte.
+// tests/onnx/build.h -- writes ONNX files byte for byte.
 #ifndef BERTH_TESTS_ONNX_BUILD_H_
 #define BERTH_TESTS_ONNX_BUILD_H_
 
@@ -65,7 +65,7 @@ inline Attr Body(std::string_view name, std::string_view graph) {
 inline Attr Tensor(std::string_view name, std::string_view tensor) {
   return {Field(1, name) + Field(5, tensor) + Number(20, 4)};
 }
-// In a function: what the call gives as `reference`.
+// In a function: the value that the call gives for `reference`.
 inline Attr Reference(std::string_view name, std::string_view reference, std::int64_t type) {
   return {Field(1, name) + Field(21, reference) + Number(20, type)};
 }
@@ -97,7 +97,7 @@ inline std::string FloatTensor(std::string_view name, const std::vector<float>& 
   return TensorProto(name, kFloat, {static_cast<std::int64_t>(values.size())}, Field(9, raw));
 }
 
-// A dimension is a number, -1 for one without a name that is open, or a name.
+// A dimension is a number, a name, or -1 for an open one without a name.
 struct Dim {
   Dim(std::int64_t dim) : size(dim) {}             // NOLINT(google-explicit-constructor)
   Dim(const char* text) : size(-1), name(text) {}  // NOLINT(google-explicit-constructor)

@@ -27,8 +27,8 @@ except ImportError as error:
     print(f"Python's onnx is not installed: {error}")
     sys.exit(77)
 
-# Cases whose results nobody can know before the run, and what no rule covers, are open; of the 1084
-# results of ONNX 1.12 these are so many.
+# Results whose shapes cannot be known before the run, or that no rule covers, are open; of the 1084
+# results of ONNX 1.12 these are the numbers.
 MOST_OPEN = 100
 
 

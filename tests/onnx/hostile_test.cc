@@ -1,4 +1,4 @@
-// Files that are broken, or made to break us.
+// Damaged and hostile files.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -25,7 +25,7 @@ std::string Refusal(const std::string& bytes) {
   return model ? "read" : model.error().message;
 }
 
-TEST(OnnxHostile, SaysWhatIsWrong) {
+TEST(OnnxHostile, NamesTheFault) {
   const std::string x = Value("x", kFloat, {2});
   const std::string y = Value("y", kFloat, {2});
   EXPECT_EQ(Refusal(""), "m: an empty file is no ONNX model");
@@ -60,7 +60,7 @@ TEST(OnnxHostile, SaysWhatIsWrong) {
   EXPECT_EQ(Refusal(Number(7, 3)), "m: byte 0: field 7 is of the wrong type");
 }
 
-// Cut off at any byte, and with any byte changed: read or refused.
+// Truncated at any byte, and with any byte changed: read or rejected.
 TEST(OnnxHostile, DamageAnywhere) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
@@ -79,7 +79,7 @@ TEST(OnnxHostile, DamageAnywhere) {
 }
 
 TEST(OnnxHostile, Depth) {
-  // Bodies within bodies, and groups within groups of the wire format.
+  // Bodies nested in bodies, and groups nested in groups of the wire format.
   for (const int depth : {10, 31, 34, 200, 20000}) {
     std::string body = GraphProto({{{"Relu", {"x"}, {"o"}}}, {}, {Field(1, "o")}});
     for (int i = 1; i < depth && body.size() < 50000; ++i) {
@@ -104,9 +104,9 @@ TEST(OnnxHostile, Depth) {
             "m: byte 2000000: damaged or cut off in the model");
 }
 
-// Functions that call each other twice: a few hundred bytes that stand for 2^40 operators. And one
+// Functions that call each other twice: a few hundred bytes that represent 2^40 operators. And one
 // that calls itself.
-TEST(OnnxHostile, FunctionsThatExplode) {
+TEST(OnnxHostile, FunctionsOfExponentialSize) {
   const auto function = [](const std::string& name, const std::string& callee) {
     return Field(25, Field(1, name) + Field(4, "x") + Field(5, "y") +
                          Field(7, NodeProto({callee, {"x"}, {"t"}, {}, "", "d"})) +
@@ -124,7 +124,7 @@ TEST(OnnxHostile, FunctionsThatExplode) {
   EXPECT_NE(Refusal(Model(graph, 13, functions)).find("more than 2^"), std::string::npos);
 }
 
-// Sizes that do not fit into 64 bits, one way or another.
+// Sizes that do not fit into 64 bits, in several ways.
 TEST(OnnxHostile, HugeSizes) {
   const std::int64_t large = std::int64_t{1} << 40;
   const std::vector<Node> nodes = {
@@ -171,8 +171,8 @@ TEST(OnnxHostile, HugeSizes) {
   }
 }
 
-// Two bytes make an operator; a file of a few hundred megabytes of these is refused before it has
-// taken all memory. (A smaller one here: the allowance is counted, not measured.)
+// Two bytes make an operator; a file of a few hundred megabytes of these is rejected before it uses
+// all memory. (A smaller file here: the limit is counted, not measured.)
 TEST(OnnxHostile, ManyEmptyOperators) {
   std::string nodes;
   for (int i = 0; i < 50000; ++i) nodes += std::string("\x0a\x00", 2);
@@ -181,7 +181,7 @@ TEST(OnnxHostile, ManyEmptyOperators) {
   EXPECT_EQ(model->graph.operators.size(), 50000);
 }
 
-// A file of 3 GiB, of which all but a few hundred bytes are a weight (and a hole on the disk): it
+// A file of 3 GiB, all but a few hundred bytes of which are a weight (and a hole on the disk): it
 // is mapped, and neither read nor copied.
 TEST(OnnxHostile, WeightsOfGigabytesAreSkipped) {
   constexpr std::int64_t kRows = std::int64_t{3} << 20;

@@ -1,4 +1,4 @@
-// What models say, as graphs.
+// ONNX models as graphs.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ std::string Refusal(const std::string& bytes, const OnnxOptions& options = {}) {
   return model ? "read" : model.error().message;
 }
 
-// One operator, its results without shapes.
+// One operator whose results have no shapes.
 std::string One(Node node, std::vector<std::string> inputs, std::vector<std::string> weights = {},
                 std::int64_t opset = 13) {
   onnx_build::Graph graph;
@@ -130,7 +130,7 @@ TEST(OnnxImport, ViewsShareTheirBase) {
   EXPECT_EQ(m.Peak(), 96);
 }
 
-// In training, Dropout makes something of its own.
+// In training, Dropout creates a tensor of its own.
 TEST(OnnxImport, DropoutIsAViewOutsideTrainingOnly) {
   const auto alias = [](std::int64_t opset, std::vector<Attr> attributes,
                         std::vector<std::string> inputs, bool mode) {
@@ -153,7 +153,7 @@ TEST(OnnxImport, DropoutIsAViewOutsideTrainingOnly) {
 }
 
 TEST(OnnxImport, ShapeArithmeticIsComputed) {
-  // Reshape to (first dimension, rest), as exporters write it.
+  // Reshape to (first dimension, rest), as written by exporters.
   onnx_build::Graph graph{{{"Shape", {"x"}, {"s"}},
                            {"Gather", {"s", "zero"}, {"b"}},
                            {"Unsqueeze", {"b", "axes"}, {"b1"}},
@@ -173,13 +173,13 @@ TEST(OnnxImport, ShapeArithmeticIsComputed) {
   }
   EXPECT_EQ(m["to"].bytes, 16);
   EXPECT_EQ(m.Peak(), 96);
-  // What computes constants is no load, but keeps its place: it does not read the data, and comes
-  // before whoever uses it.
+  // Operators that compute constants have no load but keep their position: they do not read the
+  // data, and precede their readers.
   EXPECT_TRUE(m.graph().operators[0].inputs.empty());
   EXPECT_EQ(m.graph().operators[1].after, (std::vector<OperatorIndex>{0}));
   EXPECT_EQ(m.graph().operators[5].after, (std::vector<OperatorIndex>{3}));
 
-  // One dimension left open: its shape is still one of three numbers, two of them known.
+  // One open dimension: the shape still has three numbers, two of them known.
   const Imported open(Model(graph));
   EXPECT_EQ(open["y"].shape, "?x?");
   EXPECT_EQ(open["s"].shape, "3");
@@ -230,14 +230,14 @@ TEST(OnnxImport, WhatDependsOnDataIsNotPlanned) {
             "and the file does not give the shape");
   EXPECT_EQ(m["r"].unplanned,
             "operator that makes \"r\" (Reshape): its result depends on what its inputs hold");
-  // Of constants, the data is known.
+  // The data of constants is known.
   const Imported known(One({"NonZero", {"w"}, {"n"}}, {}, {Int64Tensor("w", {1, 0, 2})}));
   EXPECT_EQ(known["n"].shape, "1x2");
   EXPECT_EQ(known["n"].kind, TensorKind::kConstant);
 }
 
 TEST(OnnxImport, TheFileHelpsWhereNoRuleDoes) {
-  // Another domain, and an operator set newer than any: shapes come from the file.
+  // Another domain, and an operator set newer than any known one: shapes come from the file.
   const onnx_build::Graph graph{
       {{"Foo", {"x"}, {"a"}, {}, "", "my.domain"}, {"Relu", {"a"}, {"y"}}},
       {Value("x", kFloat, {2})},
@@ -282,7 +282,7 @@ TEST(OnnxImport, WeightsAreConstantAndWhatFollowsFromThem) {
   EXPECT_EQ(m.Peak(), 48);
 }
 
-// External data, or gigabytes that are claimed and not there, are not looked for.
+// External data, and claimed but missing gigabytes, are never accessed.
 TEST(OnnxImport, WeightsElsewhereAreNotLoaded) {
   const std::string external =
       Number(1, 1 << 20) + Number(1, 1 << 15) + Number(2, kFloat) + Field(8, "w") +
@@ -306,8 +306,8 @@ TEST(OnnxImport, ElementwiseResultsMayLieOverOperands) {
   const auto may = [&](std::size_t op) { return m.graph().operators[op].may_overwrite; };
   EXPECT_TRUE(may(0).empty());  // An input of the model.
   EXPECT_EQ(may(1), (std::vector<Overwrite>{{m.Index("a"), m.Index("b")}}));
-  EXPECT_TRUE(may(2).empty());  // Reads all before it writes.
-  EXPECT_TRUE(may(3).empty());  // Of another size.
+  EXPECT_TRUE(may(2).empty());  // Reads everything before it writes.
+  EXPECT_TRUE(may(3).empty());  // Has another size.
   EXPECT_EQ(may(4).size(), 2);
   const Graph reused = ReuseInPlace(m.graph());
   EXPECT_FALSE(reused.tensors[m.Index("b")].alias_of);  // "a" is still read.
@@ -355,7 +355,7 @@ std::string IfModel(const std::string& then_branch, const std::string& else_bran
 }
 
 TEST(OnnxImport, AnIfHasRoomForTheLargerBranch) {
-  // t1 and t2 of 32 bytes live together; the result lies where the operator's own does.
+  // t1 and t2 of 32 bytes are live together; the result takes the operator's own output.
   const std::string large =
       Branch("o", {{"Neg", {"a"}, {"t1"}}, {"Abs", {"t1"}, {"t2"}}, {"Add", {"t1", "t2"}, {"o"}}});
   const std::string small = Branch("p", {{"Relu", {"a"}, {"p"}}});
@@ -363,7 +363,7 @@ TEST(OnnxImport, AnIfHasRoomForTheLargerBranch) {
   EXPECT_EQ(m["y"].shape, "2x4");
   EXPECT_EQ(m["if (workspace)"].bytes, 64);
   EXPECT_EQ(m["if (workspace)"].kind, TensorKind::kActivation);
-  // What the branches take from around them is read by the operator.
+  // Outer values that the branches use are read by the operator.
   const Operator& op = m.graph().operators[1];
   EXPECT_NE(std::find(op.inputs.begin(), op.inputs.end(), m.Index("a")), op.inputs.end());
   EXPECT_EQ(m.Peak(), 32 + 32 + 64);
@@ -435,9 +435,9 @@ TEST(OnnxImport, ALoopKeepsItsStateTwice) {
   const Imported m(LoopModel(body, {5}));
   EXPECT_EQ(m["f"].shape, "2x4");
   EXPECT_EQ(m["y"].shape, "5x2x4");
-  // Count 8, condition 1 and state 32, and what the body makes: the new state and an output.
+  // Count 8, condition 1 and state 32, plus the body's tensors: the new state and an output.
   EXPECT_EQ(m["loop (workspace)"].bytes, 8 + 1 + 32 + 32 + 32);
-  // A condition from outside may end it earlier.
+  // A condition from outside may end the loop earlier.
   const Imported open(LoopModel(body, {5}, {}, "c"));
   EXPECT_EQ(open["f"].shape, "2x4");
   EXPECT_EQ(open["y"].unplanned, "operator \"loop\" (Loop): how often it runs depends on the data");
@@ -473,7 +473,7 @@ TEST(OnnxImport, ScansGoAlongAnAxis) {
 }
 
 TEST(OnnxImport, FunctionsAreWalkedWhereTheyAreCalled) {
-  // y = leaky(x) + x, the slope being given by the call.
+  // y = leaky(x) + x, with the slope given by the call.
   const std::string function =
       Field(1, "Fn") + Field(4, "in") + Field(5, "out") + Field(6, "axis") +
       Field(7, NodeProto({"Softmax", {"in"}, {"t"}, {Reference("axis", "axis", 2)}})) +
@@ -510,7 +510,7 @@ TEST(OnnxImport, NamesAreMadeUniqueAndPrintable) {
   EXPECT_EQ(m.graph().tensors[1].name, "a\\n\\xff");
 }
 
-// ---- What no rule of the library tells, or tells otherwise.
+// ---- Where the library has no rule or a different one.
 
 TEST(OnnxRules, ByHand) {
   const auto shape = [](Node node, std::vector<std::string> inputs,
@@ -552,7 +552,7 @@ TEST(OnnxRules, ByHand) {
              Value("v", kFloat, {2, 9, 16})},
             {}, 23),
       "2x7x32");
-  // A last window that begins in the padding: runtimes disagree.
+  // The last window begins in the padding: runtimes disagree.
   EXPECT_EQ(shape({"MaxPool",
                    {"x"},
                    {"y"},

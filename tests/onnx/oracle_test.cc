@@ -1,8 +1,9 @@
-// What ONNX's own library says of a model against what we say: shapes of operators with random
-// operands and attributes, whole models without their shapes, and models in another order.
+// Berth's importer against ONNX's own library: shapes of operators with random operands and
+// attributes, whole models without their shapes, and reordered models.
 
 #include <gtest/gtest.h>
 #include <onnx/checker.h>
+#include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
@@ -18,6 +19,7 @@
 #include "base/random.h"
 #include "berth/io.h"
 #include "berth/onnx.h"
+#include "io/onnx/rules.h"
 #include "io/onnx/types.h"
 #include "testing/random_graph.h"
 #include "tests/onnx/build.h"
@@ -28,8 +30,8 @@ namespace {
 
 using onnx_build::RandomOperator;
 
-std::string ShapeText(const onnx::TypeProto& type) {
-  if (type.value_case() != onnx::TypeProto::kTensorType) return "no tensor";
+std::string ShapeText(const ::onnx::TypeProto& type) {
+  if (type.value_case() != ::onnx::TypeProto::kTensorType) return "no tensor";
   const auto& tensor = type.tensor_type();
   if (!tensor.has_shape()) return "?";
   if (tensor.shape().dim_size() == 0) return "scalar";
@@ -41,21 +43,21 @@ std::string ShapeText(const onnx::TypeProto& type) {
   return text;
 }
 
-// The shapes that the library finds, by value; nothing where it refuses the model.
+// The shapes that the library infers, by value; nothing if it rejects the model.
 std::optional<std::map<std::string, std::string>> LibraryShapes(std::string_view bytes) {
-  onnx::ModelProto model;
+  ::onnx::ModelProto model;
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
   for (auto& output : *model.mutable_graph()->mutable_output()) output.clear_type();
   try {
-    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
-                                       onnx::ShapeInferenceOptions(true, 1, true));
+    ::onnx::shape_inference::InferShapes(model, ::onnx::OpSchemaRegistry::Instance(),
+                                         ::onnx::ShapeInferenceOptions(true, 1, true));
   } catch (const std::exception&) {
     return std::nullopt;
   }
   std::map<std::string, std::string> shapes;
-  const auto add = [&](const onnx::ValueInfoProto& value) {
+  const auto add = [&](const ::onnx::ValueInfoProto& value) {
     shapes[value.name()] = ShapeText(value.type());
-    const auto type = FindElementType(value.type().tensor_type().elem_type());
+    const auto type = onnx::FindElementType(value.type().tensor_type().elem_type());
     shapes[value.name() + ":type"] = type ? type->name : "";
   };
   for (const auto& value : model.graph().value_info()) add(value);
@@ -72,7 +74,7 @@ TEST(OnnxOracle, RandomOperatorsHaveTheLibrarysShapes) {
     const auto ours = ReadOnnx(random.model, "m");
     if (!library) continue;
     if (!ours) {
-      // What cannot run, though the library does not look.
+      // Cannot run, although the library does not check it.
       const std::string& message = ours.error().message;
       const bool known = message.find("comes twice") != std::string::npos ||
                          message.find("elements are reshaped to") != std::string::npos ||
@@ -93,13 +95,13 @@ TEST(OnnxOracle, RandomOperatorsHaveTheLibrarysShapes) {
     }
   }
   for (const std::string& type : onnx_build::RandomOperatorTypes()) {
-    // Of these the library of ONNX 1.12 never knows all dimensions.
+    // For these the library of ONNX 1.12 never infers all dimensions.
     if (type == "OneHot" || type == "NonZero") continue;
     EXPECT_GE(compared[type], 20) << type;
   }
 }
 
-// Real models; skipped where there are none.
+// Real models; skipped if there are none.
 class OnnxModels : public testing::Test {
  protected:
   void SetUp() override {
@@ -114,7 +116,7 @@ class OnnxModels : public testing::Test {
   std::vector<std::string> paths_;
 };
 
-// Without the shapes in the file we find the same.
+// Without the shapes in the file, the importer infers the same shapes.
 TEST_F(OnnxModels, ShapesFollowFromTheInputs) {
   for (const std::string& path : paths_) {
     SCOPED_TRACE(path);
@@ -122,7 +124,7 @@ TEST_F(OnnxModels, ShapesFollowFromTheInputs) {
     ASSERT_TRUE(file.has_value());
     const auto with = ReadOnnx(*file, "m");
     ASSERT_TRUE(with.has_value()) << with.error().message;
-    onnx::ModelProto model;
+    ::onnx::ModelProto model;
     ASSERT_TRUE(model.ParseFromString(*file));
     model.mutable_graph()->clear_value_info();
     for (auto& output : *model.mutable_graph()->mutable_output()) {
@@ -134,8 +136,8 @@ TEST_F(OnnxModels, ShapesFollowFromTheInputs) {
   }
 }
 
-// In any order that the graph allows, the model is one that the library accepts; its nodes are the
-// old ones in that order, and all else is the same.
+// In any order that the graph allows, the library accepts the model; its nodes are the original
+// ones in that order, and everything else is unchanged.
 TEST_F(OnnxModels, ReorderedModelsPassTheChecker) {
   for (const std::string& path : paths_) {
     SCOPED_TRACE(path);
@@ -151,11 +153,11 @@ TEST_F(OnnxModels, ReorderedModelsPassTheChecker) {
     std::string reordered;
     for (const std::string_view piece : *pieces) reordered += piece;
 
-    onnx::ModelProto before;
-    onnx::ModelProto after;
+    ::onnx::ModelProto before;
+    ::onnx::ModelProto after;
     ASSERT_TRUE(before.ParseFromString(*file));
     ASSERT_TRUE(after.ParseFromString(reordered));
-    EXPECT_NO_THROW(onnx::checker::check_model(after));
+    EXPECT_NO_THROW(::onnx::checker::check_model(after));
     ASSERT_EQ(before.graph().node_size(), after.graph().node_size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       ASSERT_EQ(after.graph().node(static_cast<int>(i)).SerializeAsString(),
@@ -165,6 +167,28 @@ TEST_F(OnnxModels, ReorderedModelsPassTheChecker) {
     after.mutable_graph()->clear_node();
     EXPECT_EQ(before.SerializeAsString(), after.SerializeAsString());
   }
+}
+
+// A row that follows an older version than the library knows, or a version that never was, is out
+// of date. Operators that newer versions of ONNX deprecate keep the last version that was in use.
+TEST(OnnxRules, FollowTheVersionsThatTheLibraryKnows) {
+  const int newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  int compared = 0;
+  for (const onnx::OperatorRule& rule : onnx::OnnxRules()) {
+    const std::string name(rule.name);
+    const ::onnx::OpSchema* schema = ::onnx::OpSchemaRegistry::Schema(name, newest, "");
+    if (schema != nullptr && schema->Deprecated()) {
+      schema = ::onnx::OpSchemaRegistry::Schema(name, schema->SinceVersion() - 1, "");
+    }
+    const int known = schema == nullptr ? 0 : schema->SinceVersion();
+    if (rule.version <= newest) {
+      EXPECT_EQ(rule.version, known) << name;
+      ++compared;
+    } else {
+      EXPECT_LT(known, rule.version) << name;
+    }
+  }
+  EXPECT_GT(compared, 50);
 }
 
 }  // namespace

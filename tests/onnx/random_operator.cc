@@ -29,7 +29,7 @@ class Maker {
     for (std::size_t i = 0; i < count; ++i) list.push_back(Between(lower, upper));
     return list;
   }
-  // Of a shape that is repeated to `shape`, or rarely is not.
+  // A shape that broadcasts to `shape`; rarely one that does not.
   Ints Repeating(Ints shape) {
     if (Chance(0.3)) {
       shape.erase(shape.begin(),
@@ -94,7 +94,7 @@ class Maker {
     if (Chance(0.02)) return r + 1;
     return Between(-r, r - 1);
   }
-  // Some axes, each once, of either sign.
+  // Some axes, each once, positive or negative.
   Ints Axes(std::size_t rank, bool negative = true) {
     Ints axes;
     for (std::size_t i = 0; i < rank; ++i) {

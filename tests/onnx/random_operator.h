@@ -11,11 +11,11 @@ namespace berth::internal::onnx_build {
 struct RandomOperator {
   std::string type;
   std::string model;         // The bytes of the file.
-  std::string text;          // For people.
-  bool may_be_open = false;  // We know of reasons to leave open what others do not.
+  std::string text;          // Description for messages.
+  bool may_be_open = false;  // Berth may leave dimensions open that others infer.
 };
 
-// Mostly models that can run, some that cannot.
+// Mostly models that can run, and some that cannot.
 [[nodiscard]] RandomOperator MakeRandomOperator(std::uint64_t seed);
 [[nodiscard]] std::vector<std::string> RandomOperatorTypes();
 

@@ -21,9 +21,9 @@ std::string Join(const std::vector<std::string_view>& pieces) {
 
 std::string Entry(const Node& node) { return Field(1, NodeProto(node)); }
 
-TEST(OnnxReorder, MovesEntriesAndTouchesNothingElse) {
+TEST(OnnxReorder, MovesEntriesAndChangesNothingElse) {
   const std::string a = Entry({"Relu", {"x"}, {"a"}, {}, "first"});
-  // With fields that nobody knows.
+  // With unknown fields.
   const std::string b = Field(1, NodeProto({"Neg", {"x"}, {"b"}}) + Field(777, "unknown") +
                                      Number(778, 5) + Real(779, 1.5F));
   const std::string c = Entry({"Add", {"a", "b"}, {"y"}, {}, "a longer name than the others have"});
@@ -32,7 +32,7 @@ TEST(OnnxReorder, MovesEntriesAndTouchesNothingElse) {
   const std::string rest = Field(11, Value("x", kFloat, {2})) + Field(12, Value("y", kFloat, {2})) +
                            Field(900, "of the graph, unknown");
   const auto model = [&](const std::string& n0, const std::string& n1, const std::string& n2) {
-    // Between the nodes lie other fields.
+    // Other fields lie between the nodes.
     return Number(1, 7) + Field(7, Field(2, "g") + n0 + weight + n1 + rest + n2) +
            Field(8, Opset("", 13)) + Field(901, "of the model, unknown");
   };
@@ -50,7 +50,7 @@ TEST(OnnxReorder, MovesEntriesAndTouchesNothingElse) {
   EXPECT_EQ(Join(*turned), model(c, a, b));
 }
 
-// Lengths may be written longer than they need to be; such entries are moved as they are.
+// Lengths may be encoded longer than necessary; such entries are moved unchanged.
 TEST(OnnxReorder, KeepsUnusualEncodings) {
   const std::string node = NodeProto({"Relu", {"x"}, {"a"}});
   const std::string padded = std::string("\x8a\x80\x00", 3) +
@@ -68,7 +68,7 @@ TEST(OnnxReorder, KeepsUnusualEncodings) {
   EXPECT_EQ(Join(*swapped), model(plain, padded));
 }
 
-TEST(OnnxReorder, RefusesWhatIsNoOrder) {
+TEST(OnnxReorder, RejectsInvalidOrders) {
   const std::string bytes = Model({{{"Relu", {"x"}, {"a"}}, {"Relu", {"a"}, {"y"}}},
                                    {Value("x", kFloat, {2})},
                                    {Value("y", kFloat, {2})}});

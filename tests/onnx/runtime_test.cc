@@ -1,5 +1,5 @@
-// Reordered models compute what they did, by onnxruntime. Skipped where node or its module
-// onnxruntime-node is not there.
+// Reordered models compute the same results in onnxruntime. Skipped if node or its module
+// onnxruntime-node is not installed.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What Place() promises, against the truth, for every algorithm.
+// The guarantees of Place() against the oracle, for every algorithm.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm, testing::ValuesIn(AllAlgorithms())
                            return name;
                          });
 
-// Canonical and disjunctive search take turns on these.
+// Canonical and disjunctive search alternate on these.
 TEST(Place, DecidesWhereWindowsInterlock) {
   ProblemKnobs knobs = AllKnobs();
   knobs.gap_chance = 0.8;
@@ -80,8 +80,8 @@ TEST(Place, DecidesWhereWindowsInterlock) {
   }));
 }
 
-// Larger problems, where no oracle reaches: the algorithms must not contradict each other.
-TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
+// Larger problems, beyond the oracle: the algorithms must not contradict each other.
+TEST(Place, ExactSearchesAgreeOnMediumProblems) {
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
   knobs.max_buffers = 12;
@@ -97,8 +97,8 @@ TEST(Place, ExactSearchesAgreeOnMiddlingProblems) {
       const auto answer = Place(problem, options, budget);
       if (!answer) return std::optional(answer.error().message);
       if (answer->outcome != Outcome::kOptimal) continue;
-      if (least && *least != answer->best->height) wrong = "two least heights";
-      least = answer->best->height;
+      if (least && *least != answer->best->height()) wrong = "two least heights";
+      least = answer->best->height();
     }
     return wrong;
   }));
@@ -110,7 +110,7 @@ TEST(Place, NoBuffersNeedNoBytes) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer->best.has_value());
-  EXPECT_EQ(answer->best->height, 0);
+  EXPECT_EQ(answer->best->height(), 0);
 }
 
 TEST(Place, NamesTheFirstBufferThatIsWrong) {
@@ -133,8 +133,8 @@ TEST(Place, KeepsAnEarlierPlanThatStillWorks) {
   Budget budget;
   const auto answer = Place(problem, {}, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->algorithm, "hints");
-  EXPECT_EQ(answer->best->offsets, (std::vector<Bytes>{40, 70, 5}));
+  EXPECT_EQ(answer->placing.algorithm, "hints");
+  EXPECT_EQ(PlacementOf(*answer->best).offsets, (std::vector<Bytes>{40, 70, 5}));
 }
 
 TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
@@ -146,7 +146,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
     ASSERT_TRUE(generated.has_value()) << generated.error().message;
     Problem problem = generated->problem;
     problem.capacity.reset();
-    std::optional<PlaceAnswer> first;
+    std::optional<PlanAnswer> first;
     for (const int threads : {1, 2, 5}) {
       PlaceOptions options;
       options.threads = threads;
@@ -157,7 +157,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
       if (!first) first = *answer;
       EXPECT_EQ(answer->best, first->best);
       EXPECT_EQ(answer->nodes, first->nodes);
-      EXPECT_EQ(answer->algorithm, first->algorithm);
+      EXPECT_EQ(answer->placing.algorithm, first->placing.algorithm);
     }
   }
 }
@@ -165,8 +165,7 @@ TEST(Place, TheSameAnswerOnAnyNumberOfThreads) {
 TEST(Place, SaysWhyItStopped) {
   Problem easy;
   easy.buffers = {{"a", 0, 1, 1, 1, {}, {}, {}}};
-  Problem
-      hard;  // Nothing proves that the bound cannot be reached, nor reaches it, within a few nodes.
+  Problem hard;  // Within a few nodes the bound is neither reached nor refuted.
   GenerateParameters parameters;
   parameters.buffers = 300;
   hard = Generate(Family::kFull, parameters)->problem;
@@ -206,9 +205,9 @@ TEST(Minimize, AnEndedBudgetProvesNothing) {
     budget.SetNodeLimit(nodes);
     const auto answer = Place(problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_LE(answer->lower_bound, least);
+    EXPECT_LE(answer->height_bound, least);
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_GE(answer->best->height, least);
+    EXPECT_GE(answer->best->height(), least);
     EXPECT_NE(answer->stopped, StopReason::kEffort);
     EXPECT_LE(answer->nodes, nodes);
   }
@@ -228,19 +227,19 @@ TEST(Minimize, ProgressOnlyEverImproves) {
   options.progress = [&](const Progress& progress) {
     ++calls;
     if (height) {
-      EXPECT_LE(*progress.height, *height);
+      EXPECT_LE(*progress.best, *height);
     }
-    EXPECT_GE(progress.lower_bound, bound);
-    height = progress.height;
-    bound = progress.lower_bound;
+    EXPECT_GE(progress.bound, bound);
+    height = progress.best;
+    bound = progress.bound;
   };
   Budget budget;
   budget.SetNodeLimit(200'000);
   const auto answer = Place(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_GE(calls, 2);
-  EXPECT_EQ(height, answer->best->height);
-  EXPECT_EQ(bound, answer->lower_bound);
+  EXPECT_EQ(height, answer->best->height());
+  EXPECT_EQ(bound, answer->height_bound);
 }
 
 }  // namespace

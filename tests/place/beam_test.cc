@@ -1,5 +1,5 @@
-// The beam search: what it finds is a plan, where it gives up and goes on makes no difference, and
-// it finds what it should.
+// The beam search: its results are plans, interrupting and resuming it makes no difference, and it
+// finds plans where it should.
 
 #include "place/niche/beam.h"
 
@@ -16,12 +16,12 @@
 namespace berth::internal {
 namespace {
 
-using Search = Beam<std::int64_t>;
-using End = Search::End;
+using TestedBeam = niche::Beam<std::int64_t>;
+using End = TestedBeam::End;
 
-std::vector<Bytes> OffsetsOf(const Search& beam, const Problem& problem) {
+std::vector<Bytes> OffsetsOf(const TestedBeam& beam, const Problem& problem) {
   std::vector<Bytes> offsets(problem.buffers.size(), 0);
-  for (std::int32_t i = 0; i < beam.plan().num_items(); ++i) {
+  for (const niche::ItemIndex i : beam.plan().items()) {
     offsets[beam.plan().buffer(i).position()] = beam.plan().offset(i);
   }
   return offsets;
@@ -32,16 +32,16 @@ struct Tally {
   int found = 0;
 };
 
-// Below the least height there is nothing to find; at it, mostly.
+// Below the least height no plan exists; at it, one is mostly found.
 std::optional<std::string> Judge(const Problem& problem, Tally& tally) {
   const auto least = OraclePlace(problem);
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
-  // The caller looks at what is live nowhere.
+  // The caller handles buffers that are live nowhere.
   for (const BufferIndex b : instance.buffers()) {
     if (instance.pieces_of(b).empty()) return std::nullopt;
   }
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   for (const Bytes capacity : {least->height - 1, least->height, least->height + 1}) {
     beam.Start(capacity);
     Budget budget;
@@ -75,8 +75,8 @@ TEST(Beam, FindsPlansWithGapsAlignmentAndPins) {
   EXPECT_GT(tally.found, tally.fits - tally.fits / 200);
 }
 
-// Windows can leave it nothing that is sure to be complete; what it finds is a plan all the same.
-TEST(Beam, FindsNothingWrongWithWindows) {
+// With windows, the search may be unable to complete a plan reliably; its results are still plans.
+TEST(Beam, FindsOnlyValidPlansWithWindows) {
   Tally tally;
   EXPECT_TRUE(ForRandomProblems(20'000, 1000, AllKnobs(),
                                 [&](const Problem& p) { return Judge(p, tally); }));
@@ -88,7 +88,7 @@ struct Ended {
   std::vector<Bytes> offsets;
 };
 
-Ended RunInSlices(Search& beam, const Problem& problem, Bytes capacity, std::int64_t slice) {
+Ended RunInSlices(TestedBeam& beam, const Problem& problem, Bytes capacity, std::int64_t slice) {
   beam.Start(capacity);
   Budget budget;
   budget.SetNodeLimit(100'000);
@@ -97,18 +97,19 @@ Ended RunInSlices(Search& beam, const Problem& problem, Bytes capacity, std::int
   return {end, beam.nodes(), OffsetsOf(beam, problem)};
 }
 
-// The nodes guard the guide: one that no longer tells good plans from bad takes more passes. They
-// are the same with every compiler and in every build type. Update them when a change is meant.
+// The nodes guard the estimate: one that no longer distinguishes good plans from bad takes more
+// passes. They are the same with every compiler and build type. Update them when a change is
+// intended.
 TEST(Beam, FindsTheSamePlanAtOnceInSlicesAndAgain) {
   const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   const Ended whole = RunInSlices(beam, problem, load, 1'000'000);
   ASSERT_EQ(whole.end, End::kFound);
   EXPECT_EQ(whole.nodes, 48359);
   for (const std::int64_t slice : {std::int64_t{3}, std::int64_t{1000}}) {
-    Search other(instance, 1, {}, 1);
+    TestedBeam other(instance, 1, {}, 1);
     const Ended sliced = RunInSlices(other, problem, load, slice);
     EXPECT_EQ(sliced.nodes, whole.nodes);
     EXPECT_EQ(sliced.offsets, whole.offsets);
@@ -119,7 +120,7 @@ TEST(Beam, AnotherCapacityStartsAnew) {
   const Problem problem = PlantedWithLosses(2, 100, 60);
   const Bytes load = MaxLiveLoad(problem).load;
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   for (const Bytes capacity : {load + load / 20, load, load - 1}) {
     const Ended run = RunInSlices(beam, problem, capacity, 1'000'000);
     if (capacity < load) {
@@ -134,7 +135,7 @@ TEST(Beam, AnotherCapacityStartsAnew) {
 TEST(Beam, StopsWhenTheBudgetEnds) {
   const Problem problem = PlantedWithLosses(3, 200, 60);
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1);
+  TestedBeam beam(instance, 1, {}, 1);
   beam.Start(MaxLiveLoad(problem).load);
   Budget budget;
   budget.SetNodeLimit(500);
@@ -146,11 +147,11 @@ TEST(Beam, StopsWhenTheBudgetEnds) {
   EXPECT_EQ(beam.nodes(), 500);
 }
 
-// With room for few plans, passes drop what they cannot keep and go on.
-TEST(Beam, LivesWithLittleMemory) {
+// With memory for few plans, passes drop the others and continue.
+TEST(Beam, WorksWithLittleMemory) {
   const Problem problem = PlantedWithLosses(2, 200, 60);
   const Instance instance = Compile(problem);
-  Search beam(instance, 1, {}, 1, 300);
+  TestedBeam beam(instance, 1, {}, 1, 300);
   const Ended run = RunInSlices(beam, problem, MaxLiveLoad(problem).load * 11 / 10, 1'000'000);
   EXPECT_EQ(run.end, End::kFound);
 }

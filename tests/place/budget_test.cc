@@ -14,7 +14,7 @@
 namespace berth::internal {
 namespace {
 
-// Exactly full: no search ends on it by itself in any reasonable time.
+// Exactly full: no search finishes on it in reasonable time.
 Problem Hard() {
   GenerateParameters parameters;
   parameters.buffers = 400;
@@ -53,11 +53,11 @@ TEST(Budget, NegativeLimitsAreZero) {
   EXPECT_FALSE(time.SpendNode());
 }
 
-// A search within a search within a search still lets whoever started it have a look.
+// Even a search nested in two others still calls the caller's poll function.
 TEST(Budget, PartsOfPartsPollTheWhole) {
   Budget whole;
   int polls = 0;
-  whole.SetOnPoll([&] {
+  const internal::PollListener listener(whole, [&] {
     if (++polls == 2) whole.Cancel();
   });
   Budget part(whole, 0.5);
@@ -67,6 +67,54 @@ TEST(Budget, PartsOfPartsPollTheWhole) {
   EXPECT_LT(nodes, 1000);
   EXPECT_EQ(polls, 2);
   EXPECT_TRUE(part_of_part.Exhausted());
+}
+
+// A placer that reports its progress must not keep its caller from looking, nor from being told to
+// stop: neither of two listeners replaces the other.
+TEST(Budget, ListenersAreAllCalledWhilePlaceReportsProgress) {
+  Budget budget;
+  int before = 0;
+  int polls = 0;
+  const internal::PollListener first(budget, [&] { ++before; });
+  const internal::PollListener second(budget, [&] {
+    if (++polls == 3) budget.Cancel();
+  });
+  PlaceOptions options;
+  options.algorithm = Algorithm::kCanonical;  // Has no limit of its own.
+  int reports = 0;
+  options.progress = [&](const Progress&) { ++reports; };
+  const auto answer = Place(Hard(), options, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(budget.cancelled());
+  EXPECT_EQ(polls, before);
+  EXPECT_GE(polls, 3);
+  EXPECT_GT(reports, 0);
+  // Afterwards both still listen, and the placer no longer does.
+  EXPECT_TRUE(budget.Exhausted());
+  const int reported = reports;
+  Budget part(budget, 1);
+  EXPECT_TRUE(part.Exhausted());
+  EXPECT_GT(polls, 3);
+  EXPECT_EQ(reports, reported);
+}
+
+TEST(Budget, ListenersEndInReverseOrder) {
+  Budget budget;
+  int outer = 0;
+  int inner = 0;
+  const internal::PollListener listener(budget, [&] { ++outer; });
+  {
+    const internal::PollListener within(budget, [&] { ++inner; });
+    EXPECT_FALSE(budget.Exhausted());
+  }
+  EXPECT_FALSE(budget.Exhausted());
+  EXPECT_EQ(outer, 2);
+  EXPECT_EQ(inner, 1);
+}
+
+TEST(Budget, TakesItsSecondsAtOnce) {
+  EXPECT_TRUE(Budget(0.0).Exhausted());
+  EXPECT_TRUE(Budget(60.0).has_time_limit());
 }
 
 TEST(Budget, AnEndlessTimeLimitIsNone) {
@@ -84,7 +132,7 @@ TEST(Budget, CancelledBeforeTheStartVisitsNothing) {
   EXPECT_EQ(answer->outcome, Outcome::kUnknown);
   EXPECT_FALSE(answer->best.has_value());
   EXPECT_EQ(answer->nodes, 0);
-  EXPECT_GT(answer->lower_bound, 0);
+  EXPECT_GT(answer->height_bound, 0);
 }
 
 TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
@@ -102,7 +150,7 @@ TEST(Budget, CancelledFromAnotherThreadKeepsTheBestPlan) {
   EXPECT_TRUE(answer->best.has_value());
 }
 
-TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
+TEST(Budget, TheTimeLimitEndsALongSearch) {
   Budget budget;
   budget.SetTimeLimit(0.05);
   PlaceOptions options;
@@ -115,7 +163,7 @@ TEST(Budget, TimeEndsASearchThatWouldNotEnd) {
 
 TEST(Budget, TheSameNodesGiveTheSameAnswer) {
   const Problem problem = Hard();
-  std::optional<PlaceAnswer> first;
+  std::optional<PlanAnswer> first;
   for (int run = 0; run < 2; ++run) {
     Budget budget;
     budget.SetNodeLimit(5000);
@@ -123,7 +171,7 @@ TEST(Budget, TheSameNodesGiveTheSameAnswer) {
     ASSERT_TRUE(answer.has_value());
     if (!first) first = *answer;
     EXPECT_EQ(answer->best, first->best);
-    EXPECT_EQ(answer->lower_bound, first->lower_bound);
+    EXPECT_EQ(answer->height_bound, first->height_bound);
     EXPECT_EQ(answer->nodes, first->nodes);
   }
 }

@@ -1,4 +1,4 @@
-// The canonical search against the truth, with every combination of its switches.
+// The canonical search against the oracle, with every combination of its switches.
 
 #include "place/canonical/canonical.h"
 
@@ -20,36 +20,36 @@ namespace {
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 using Verdict = SearchAnswer::Verdict;
 
-// The switches, so that a number can stand for a combination.
+// The switches, indexed so that a number stands for a combination.
 constexpr std::array kSwitches = {
-    &CanonicalOptions::canonical_only,     &CanonicalOptions::section_inference,
-    &CanonicalOptions::monotonic_floor,    &CanonicalOptions::unallocated_floor,
-    &CanonicalOptions::dominance,          &CanonicalOptions::hatless,
-    &CanonicalOptions::identical_order,    &CanonicalOptions::dynamic_ordering,
-    &CanonicalOptions::static_preordering, &CanonicalOptions::dynamic_decomposition};
+    &canonical::Options::canonical_only,     &canonical::Options::section_inference,
+    &canonical::Options::monotonic_floor,    &canonical::Options::unallocated_floor,
+    &canonical::Options::dominance,          &canonical::Options::hatless,
+    &canonical::Options::identical_order,    &canonical::Options::dynamic_ordering,
+    &canonical::Options::static_preordering, &canonical::Options::dynamic_decomposition};
 
-CanonicalOptions Combination(unsigned bits) {
-  CanonicalOptions options;
+canonical::Options Combination(unsigned bits) {
+  canonical::Options options;
   for (std::size_t s = 0; s < kSwitches.size(); ++s) options.*kSwitches[s] = (bits >> s & 1) != 0;
   return options;
 }
 
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
-// What is wrong with the verdicts just below and at the least height.
+// What is wrong with the verdicts just below the least height and at it.
 std::optional<std::string> CompareWithOracle(const Problem& problem,
-                                             const CanonicalOptions& options) {
+                                             const canonical::Options& options) {
   const auto least = OracleHeight(problem);
-  // Where pins collide, Place() sorts that out before any search.
+  // Where pins overlap, Place() handles that before any search.
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto below = search.Search(*least - 1, nullptr, kNoLimit, budget);
+  const auto below = search->Decide({*least - 1, kNoLimit}, budget);
   if (below.verdict == Verdict::kFound) return "found a plan below the least height";
   if (below.verdict != Verdict::kImpossible && overlaps.stackable) return "no proof below";
-  const auto at = search.Search(*least, nullptr, kNoLimit, budget);
+  const auto at = search->Decide({*least, kNoLimit}, budget);
   if (at.verdict == Verdict::kImpossible) return "calls the least height impossible";
   if (at.verdict != Verdict::kFound && overlaps.stackable) return "misses the least height";
   if (at.verdict == Verdict::kFound) {
@@ -65,25 +65,25 @@ TEST(Canonical, MatchesTheOracle) {
   ProblemKnobs knobs;
   knobs.horizon = 10;
   EXPECT_TRUE(ForRandomProblems(1, 4000, knobs, [](const Problem& problem) {
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
 TEST(Canonical, MatchesTheOracleWithAlignmentPinsAndGaps) {
   EXPECT_TRUE(ForRandomProblems(100'000, 4000, AllKnobs(), [](const Problem& problem) {
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
-// All offsets are then multiples of something, which the bounds of sections make use of; windows
-// need not be.
+// All offsets are then multiples of a number, which the bounds of sections use; windows need not
+// be.
 TEST(Canonical, MatchesTheOracleWithACommonAlignment) {
   EXPECT_TRUE(ForRandomProblems(200'000, 6000, AllKnobs(), [](Problem problem) {
     for (Buffer& buffer : problem.buffers) {
       buffer.alignment *= 2;
       if (buffer.offset) *buffer.offset *= 2;
     }
-    return CompareWithOracle(problem, CanonicalOptions());
+    return CompareWithOracle(problem, canonical::Options());
   }));
 }
 
@@ -94,7 +94,7 @@ TEST(Canonical, AWindowMayLieInWhatAlignmentWastes) {
   EXPECT_EQ(CompareWithOracle(problem, {}), std::nullopt);
 }
 
-// 1024 combinations; the seeds move on, so that no two see the same problems.
+// 1024 combinations; each uses other seeds, so no two get the same problems.
 TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
   for (unsigned bits = 0; bits <= kAllOn; ++bits) {
     for (const ProblemKnobs& knobs : {ProblemKnobs(), AllKnobs()}) {
@@ -106,7 +106,7 @@ TEST(Canonical, EveryCombinationOfSwitchesGivesTheSameVerdicts) {
   }
 }
 
-// Planted packings have no room to spare, so a rule that prunes too much shows.
+// Planted packings have no free space, so a rule that prunes too much is detected.
 TEST(Canonical, EverySwitchFindsPlantedPlans) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     GenerateParameters generate;
@@ -119,16 +119,16 @@ TEST(Canonical, EverySwitchFindsPlantedPlans) {
     const Overlaps overlaps = FindOverlaps(instance);
     for (std::size_t s = 0; s <= kSwitches.size(); ++s) {
       const unsigned bits = s == kSwitches.size() ? kAllOn : kAllOn & ~(1u << s);
-      CanonicalSearch search(instance, overlaps, Combination(bits));
+      const auto search = canonical::MakeSearch(instance, overlaps, Combination(bits));
       Budget budget;
-      const auto answer = search.Search(*problem.capacity, nullptr, 2'000'000, budget);
+      const auto answer = search->Decide({*problem.capacity, 2'000'000}, budget);
       ASSERT_EQ(answer.verdict, Verdict::kFound) << "seed " << seed << ", without switch " << s;
     }
   }
 }
 
-// Answers alone do not guard speed: a rule that no longer prunes shows in the nodes. Update the
-// numbers when a change of the search is meant to change them.
+// Correct answers do not guard speed: a rule that no longer prunes shows in the node counts. Update
+// the numbers when a change of the search is intended to change them.
 struct NodeCount {
   const char* preorders;
   Family family;
@@ -153,11 +153,11 @@ TEST_P(CanonicalNodes, ArePinned) {
   ASSERT_TRUE(generated.has_value());
   const Instance instance = Compile(generated->problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalOptions options;
+  canonical::Options options;
   options.preorders = GetParam().preorders;
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto answer = search.Search(*generated->problem.capacity, nullptr, 3'000'000, budget);
+  const auto answer = search->Decide({*generated->problem.capacity, 3'000'000}, budget);
   EXPECT_EQ(answer.nodes, GetParam().nodes);
 }
 
@@ -170,17 +170,17 @@ INSTANTIATE_TEST_SUITE_P(Generated, CanonicalNodes,
                                          NodeCount{"WAT", Family::kRandom, 60, 3, 703},
                                          NodeCount{"WAT", Family::kFull, 30, 2, 28414}));
 
-// An option that nothing reads would leave every node count alone.
+// An option that is never read would leave every node count unchanged.
 TEST(Canonical, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
     // The other rules leave hatless next to nothing to do; by itself it is seen to act.
-    const bool alone = kSwitches[s] == &CanonicalOptions::hatless;
-    CanonicalOptions on;
+    const bool alone = kSwitches[s] == &canonical::Options::hatless;
+    canonical::Options on;
     if (alone) {
       on = Combination(0);
       on.hatless = on.canonical_only = on.dynamic_ordering = true;
     }
-    CanonicalOptions off = on;
+    canonical::Options off = on;
     off.*kSwitches[s] = false;
     bool changes = false;
     for (std::uint64_t seed = 1; seed <= 40 && !changes; ++seed) {
@@ -189,7 +189,7 @@ TEST(Canonical, EverySwitchChangesTheSearch) {
       generate.slack_percent = static_cast<int>(seed % 4);
       generate.seed = seed;
       // Only small sizes make buffers that are identical.
-      const bool twins = kSwitches[s] == &CanonicalOptions::identical_order;
+      const bool twins = kSwitches[s] == &canonical::Options::identical_order;
       if (twins) {
         generate.buffers = 40;
         generate.steps = 12;
@@ -201,11 +201,11 @@ TEST(Canonical, EverySwitchChangesTheSearch) {
       const Instance instance = Compile(generated->problem);
       const Overlaps overlaps = FindOverlaps(instance);
       Budget budget;
-      CanonicalSearch with(instance, overlaps, on);
-      CanonicalSearch without(instance, overlaps, off);
+      const auto with = canonical::MakeSearch(instance, overlaps, on);
+      const auto without = canonical::MakeSearch(instance, overlaps, off);
       const Bytes capacity = *generated->problem.capacity;
-      changes = with.Search(capacity, nullptr, 5'000, budget).nodes !=
-                without.Search(capacity, nullptr, 5'000, budget).nodes;
+      changes = with->Decide({capacity, 5'000}, budget).nodes !=
+                without->Decide({capacity, 5'000}, budget).nodes;
     }
     EXPECT_TRUE(changes) << "switch " << s;
   }
@@ -218,16 +218,16 @@ TEST(Canonical, KeepsTheKnownPlanWhereItIsLowEnough) {
   const std::vector<Bytes> known = {8, 0, 5};
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch search(instance, overlaps, {});
+  const auto search = canonical::MakeSearch(instance, overlaps, {});
   Budget budget;
-  const auto answer = search.Search(7, &known, kNoLimit, budget);
+  const auto answer = search->Decide({7, kNoLimit, &known}, budget);
   ASSERT_EQ(answer.verdict, Verdict::kFound);
   EXPECT_EQ(answer.offsets[2], 5);
   EXPECT_EQ(std::max(answer.offsets[0] + 4, answer.offsets[1] + 3), 7);
 }
 
 TEST(Canonical, InterlockingWindowsProveNothing) {
-  // y fits only between the two windows of x: above the one, below the other.
+  // y fits only between the two windows of x: above one and below the other.
   Problem problem;
   Buffer x{"x", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}};
   Buffer y{"y", 0, 4, 2, 1, {}, {}, {}};
@@ -235,16 +235,16 @@ TEST(Canonical, InterlockingWindowsProveNothing) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
   EXPECT_FALSE(overlaps.stackable);
-  CanonicalSearch search(instance, overlaps, {});
+  const auto search = canonical::MakeSearch(instance, overlaps, {});
   Budget budget;
-  EXPECT_EQ(search.Search(6, nullptr, kNoLimit, budget).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(search->Decide({6, kNoLimit}, budget).verdict, Verdict::kInconclusive);
 }
 
 TEST(Canonical, PreordersAreWordsOverTheKeys) {
-  EXPECT_TRUE(ValidPreorders("WAT,TAW,TWA"));
-  EXPECT_TRUE(ValidPreorders("Z"));
+  EXPECT_TRUE(canonical::ValidPreorders("WAT,TAW,TWA"));
+  EXPECT_TRUE(canonical::ValidPreorders("Z"));
   for (const char* bad : {"", ",", "W,", ",W", "W,,A", "w", "WX", "W A", "WATZCLUW"}) {
-    EXPECT_FALSE(ValidPreorders(bad)) << bad;
+    EXPECT_FALSE(canonical::ValidPreorders(bad)) << bad;
   }
 }
 
@@ -255,11 +255,11 @@ TEST(Canonical, DeepPathsNeitherOverflowTheStackNorFillTheMemory) {
   }
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalOptions options;
+  canonical::Options options;
   options.dynamic_decomposition = false;
-  CanonicalSearch search(instance, overlaps, options);
+  const auto search = canonical::MakeSearch(instance, overlaps, options);
   Budget budget;
-  const auto answer = search.Search(MaxLiveLoad(problem).load + 6, nullptr, 6'000, budget);
+  const auto answer = search->Decide({MaxLiveLoad(problem).load + 6, 6'000}, budget);
   EXPECT_NE(answer.verdict, Verdict::kImpossible);
 }
 

@@ -1,4 +1,4 @@
-// The disjunctive search against the truth; it must be complete for any shape of gaps.
+// The disjunctive search against the oracle; it must be complete for gaps of any shape.
 
 #include "place/disjunctive/disjunctive.h"
 
@@ -22,12 +22,12 @@ std::optional<std::string> CompareWithOracle(const Problem& problem) {
   if (!least || problem.buffers.empty()) return std::nullopt;
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  DisjunctiveSearch search(instance, overlaps);
+  const auto search = disjunctive::MakeSearch(instance, overlaps);
   Budget budget;
-  if (search.Search(*least - 1, kNoLimit, budget).verdict != Verdict::kImpossible) {
+  if (search->Decide({*least - 1, kNoLimit}, budget).verdict != Verdict::kImpossible) {
     return "does not prove that nothing lies below the least height";
   }
-  const auto at = search.Search(*least, kNoLimit, budget);
+  const auto at = search->Decide({*least, kNoLimit}, budget);
   if (at.verdict != Verdict::kFound) return "misses the least height";
   Problem limited = problem;
   limited.capacity = *least;
@@ -58,15 +58,15 @@ TEST(Disjunctive, PutsABufferBetweenTheWindowsOfAnother) {
                      {"y", 0, 4, 2, 1, {}, {}, {}}};
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  DisjunctiveSearch search(instance, overlaps);
+  const auto search = disjunctive::MakeSearch(instance, overlaps);
   Budget budget;
-  const auto answer = search.Search(6, kNoLimit, budget);
+  const auto answer = search->Decide({6, kNoLimit}, budget);
   ASSERT_EQ(answer.verdict, Verdict::kFound);
   EXPECT_EQ(answer.offsets, (std::vector<Bytes>{0, 2}));
-  EXPECT_EQ(search.Search(5, kNoLimit, budget).verdict, Verdict::kImpossible);
+  EXPECT_EQ(search->Decide({5, kNoLimit}, budget).verdict, Verdict::kImpossible);
 }
 
-// With alignment as without, offsets do not climb to a far capacity one small step at a time.
+// With and without alignment, offsets do not climb to a far capacity in small steps.
 TEST(Disjunctive, SeesImpossibleCyclesBelowHugeCapacities) {
   const Bytes huge = Bytes{1} << 40;
   EXPECT_TRUE(ForRandomProblems(400'000, 500, AllKnobs(), [&](Problem problem) {
@@ -80,9 +80,9 @@ TEST(Disjunctive, SeesImpossibleCyclesBelowHugeCapacities) {
     }
     const Instance instance = Compile(problem);
     const Overlaps overlaps = FindOverlaps(instance);
-    DisjunctiveSearch search(instance, overlaps);
+    const auto search = disjunctive::MakeSearch(instance, overlaps);
     Budget budget;
-    const auto answer = search.Search(MaxLiveLoad(problem).lower_bound + huge, 20'000, budget);
+    const auto answer = search->Decide({MaxLiveLoad(problem).lower_bound + huge, 20'000}, budget);
     return answer.verdict == Verdict::kGaveUp ? std::optional<std::string>("gave up")
                                               : std::nullopt;
   }));
@@ -95,9 +95,9 @@ TEST(Disjunctive, EndsAtItsNodeLimit) {
   }
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  DisjunctiveSearch search(instance, overlaps);
+  const auto search = disjunctive::MakeSearch(instance, overlaps);
   Budget budget;
-  const auto answer = search.Search(MaxLiveLoad(problem).load, 5, budget);
+  const auto answer = search->Decide({MaxLiveLoad(problem).load, 5}, budget);
   EXPECT_LE(answer.nodes, 5);
 }
 

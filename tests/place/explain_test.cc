@@ -1,4 +1,4 @@
-// Conflicts are conflicts, minimal, and told in numbers that add up.
+// Conflicts are real and minimal, and their figures add up.
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(Explain, SaysWhichStepAndHowManyBytes) {
   EXPECT_EQ(conflict->works_with, 14);
 }
 
-TEST(Explain, KnowsWhatWorksHoweverShortTheBudget) {
+TEST(Explain, GivesAWorkingCapacityForAnyBudget) {
   Problem problem;
   problem.capacity = 300;
   for (int b = 0; b < 60; ++b) {

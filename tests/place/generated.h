@@ -1,4 +1,4 @@
-// tests/place/generated.h -- generated problems, for tests that want one and no errors.
+// tests/place/generated.h -- generated problems without error handling.
 #ifndef BERTH_TESTS_PLACE_GENERATED_H_
 #define BERTH_TESTS_PLACE_GENERATED_H_
 
@@ -17,7 +17,7 @@ inline Problem Generated(Family family, const GenerateParameters& parameters) {
   return generated ? generated->problem : Problem();
 }
 
-// A plan that has lost one buffer in eight: slack nearly everywhere.
+// A planted plan without one buffer in eight: slack nearly everywhere.
 inline Problem PlantedWithLosses(std::uint64_t seed, std::int64_t buffers, Step steps) {
   GenerateParameters parameters;
   parameters.seed = seed;

@@ -29,7 +29,7 @@ using Buffer = Engine::Buffer;
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-// A problem with what an engine needs.
+// A problem with the data that an engine needs.
 struct Compiled {
   explicit Compiled(const Problem& problem)
       : instance(Compile(problem)), overlaps(FindOverlaps(instance)) {}
@@ -39,7 +39,7 @@ struct Compiled {
 
 // ---- The engine.
 
-// The definition: look at all pairs and sections until nothing changes. False: fails.
+// The definition: examine all pairs and sections until nothing changes. False: fails.
 bool NaiveFixpoint(const Instance& instance, const Engine& pairs, Bytes capacity, bool section_load,
                    Engine::State& state) {
   const auto round_up = [&](std::size_t b, Bytes value) {
@@ -121,7 +121,7 @@ Engine::State OpenState(const Instance& instance, const Engine& engine, Bytes ca
   return state;
 }
 
-// Random placements, and back again, with the naive fixpoint beside them.
+// Random placements and undos, compared with the naive fixpoint.
 Complaint ComparesWithNaive(const Problem& problem, bool section_load) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -195,7 +195,7 @@ TEST(GuidedEngine, IsAtTheFixpointWithManyWindows) {
   }));
 }
 
-// What a failure blames must fail all by itself.
+// The placements blamed for a failure must fail by themselves.
 Complaint BlamesEnough(const Problem& problem) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   const Compiled compiled(problem);
@@ -213,7 +213,7 @@ Complaint BlamesEnough(const Problem& problem) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
     if (engine.is_fixed(b)) continue;
-    // Now and then where it cannot lie, as on a skyline.
+    // Sometimes at an infeasible position, as on a skyline.
     const Bytes offset = random.Chance(0.7) ? engine.lowest(b)
                          : random.Chance(0.7)
                              ? engine.highest(b)
@@ -241,7 +241,7 @@ Complaint BlamesEnough(const Problem& problem) {
   return std::nullopt;
 }
 
-TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
+TEST(GuidedEngine, BlamedPlacementsSufficeToFail) {
   ASSERT_TRUE(ForRandomProblems(100'000, 2000, AllKnobs(), BlamesEnough));
   ProblemKnobs knobs = AllKnobs();
   knobs.min_buffers = 8;
@@ -250,8 +250,8 @@ TEST(GuidedEngine, WhatItBlamesIsEnoughToFail) {
   ASSERT_TRUE(ForRandomProblems(120'000, 1000, knobs, BlamesEnough));
 }
 
-// With placements as in a known plan, nothing that follows excludes the plan; nor does anything
-// that is learned on the way.
+// If placements follow a known plan, no consequence excludes the plan, and neither does a learned
+// clause.
 Complaint KeepsThePlan(const Problem& problem, bool learn) {
   if (problem.buffers.empty() || CollidingPins(problem)) return std::nullopt;
   PlaceOptions options;
@@ -261,13 +261,13 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
   open.capacity.reset();
   const auto answer = Place(open, options, budget);
   if (!answer || !answer->best) return std::nullopt;  // Not for this greedy algorithm.
-  const std::vector<Bytes>& plan = answer->best->offsets;
+  const std::vector<Bytes>& plan = PlacementOf(*answer->best).offsets;
   const Compiled compiled(problem);
   const Instance& instance = compiled.instance;
-  Random random(static_cast<std::uint64_t>(answer->best->height));
+  Random random(static_cast<std::uint64_t>(answer->best->height()));
   Engine engine(instance, compiled.overlaps, {});
   engine.Watch(plan);
-  if (!engine.Start(answer->best->height)) return "fails before any placement";
+  if (!engine.Start(answer->best->height())) return "fails before any placement";
   for (int step = 0; step < 80; ++step) {
     const auto b = static_cast<Buffer>(
         random.Uniform(0, static_cast<std::int64_t>(instance.num_buffers()) - 1));
@@ -279,7 +279,7 @@ Complaint KeepsThePlan(const Problem& problem, bool learn) {
       }
       continue;
     }
-    // Learning takes placements at the lowest position.
+    // Learning requires placements at the lowest position.
     if (learn && as_planned && engine.lowest(b) != plan[At(b)]) continue;
     bool consistent = engine.Place(b, as_planned ? plan[At(b)] : engine.lowest(b));
     while (!consistent) {
@@ -310,8 +310,8 @@ TEST(GuidedEngine, NeverLearnsToExcludeAKnownPlan) {
       300'000, 3000, knobs, [](const Problem& problem) { return KeepsThePlan(problem, true); }));
 }
 
-// x cannot lie below y any more once y is placed too low, so it lies above.
-TEST(GuidedEngine, DecidesAnOrderThatIsTheOnlyOneLeft) {
+// x can no longer lie below y once y is placed too low, so it lies above.
+TEST(GuidedEngine, DecidesTheOnlyRemainingOrder) {
   Problem problem;
   problem.buffers = {{"x", 0, 4, 4, 1, {}, {}, {}}, {"y", 2, 6, 3, 1, {}, {}, {}}};
   const Compiled compiled(problem);
@@ -346,14 +346,14 @@ TEST(GuidedEngine, FallsOnTheSkyline) {
 
 // ---- The search.
 
-Complaint ComparesWithOracle(const Problem& problem, const GuidedOptions& options) {
+Complaint ComparesWithOracle(const Problem& problem, const learning::Options& options) {
   const auto plan = OraclePlace(problem);
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
-  GuidedSearch search(compiled.instance, compiled.overlaps, options, 1);
+  const auto search = learning::MakeSearch(compiled.instance, compiled.overlaps, options, 1);
   return Judge(problem, plan->height, true,
                [&](Bytes capacity, std::int64_t limit, Budget& budget) {
-                 return search.Search(capacity, limit, budget);
+                 return search->Decide({capacity, limit}, budget);
                });
 }
 
@@ -386,7 +386,7 @@ TEST(Guided, MatchesTheOracleWithIdenticalBuffers) {
 
 TEST(Guided, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   for (unsigned bits = 0; bits < 32; ++bits) {
-    GuidedOptions options;
+    learning::Options options;
     options.section_load = (bits & 1) != 0;
     options.weights = (bits & 2) != 0;
     options.restarts = (bits & 4) != 0;
@@ -428,8 +428,8 @@ TEST(Guided, AgreesWithTheNicheSearch) {
   }
 }
 
-// The same on every compiler and in every build type. A change here is a change of the search: it
-// must be meant.
+// The same on every compiler and in every build type. A difference means that the search has
+// changed, which must be intended.
 struct Pinned {
   Family family;
   std::uint64_t seed;
@@ -452,15 +452,16 @@ TEST(Guided, TakesTheSameSteps) {
     problem.capacity = MaxLiveLoad(problem).load * pin.percent / 100;
     PlaceOptions options;
     options.algorithm = pin.algorithm;
-    options.guided.heuristic_first = false;
+    ASSERT_TRUE(SetOption(options, "guided.heuristic_first", "off").has_value());
     Budget budget;
     budget.SetNodeLimit(5000);
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_TRUE(answer->nodes == pin.nodes && answer->stats == pin.stats)
+    EXPECT_TRUE(answer->nodes == pin.nodes && answer->placing.stats == pin.stats)
         << Info(pin.algorithm).name << ", family " << static_cast<int>(pin.family) << ": "
-        << answer->nodes << ", {" << answer->stats.failures << ", "
-        << answer->stats.minor_backtracks << ", " << answer->stats.major_backtracks << "}";
+        << answer->nodes << ", {" << answer->placing.stats.failures << ", "
+        << answer->placing.stats.minor_backtracks << ", " << answer->placing.stats.major_backtracks
+        << "}";
   }
 }
 

@@ -52,13 +52,14 @@ Complaint Judge(const Problem& problem, Bytes least, bool exact, Ask ask) {
 }
 
 // What is wrong with an answer, given the least height (none: no plan at all).
-inline Complaint JudgeAnswer(const Problem& problem, const PlaceAnswer& answer,
+inline Complaint JudgeAnswer(const Problem& problem, const PlanAnswer& answer,
                              std::optional<Bytes> least, bool minimize, bool exact) {
   const auto& best = answer.best;
   if (best) {
     Problem anything = problem;
     anything.capacity.reset();
-    if (auto valid = ValidatePlacement(anything, *best); !valid) return valid.error().message;
+    if (auto valid = ValidatePlacement(anything, PlacementOf(*best)); !valid)
+      return valid.error().message;
   }
   if (!least) {
     if (best) return "a plan where pins collide";
@@ -66,22 +67,23 @@ inline Complaint JudgeAnswer(const Problem& problem, const PlaceAnswer& answer,
                                                   : std::optional<std::string>("not infeasible");
   }
   const bool can_fit = !problem.capacity || *least <= *problem.capacity;
-  if (!(can_fit ? answer.lower_bound <= *least : true)) return "the bound exceeds the least height";
-  if (!can_fit && answer.lower_bound > *least) return "the bound exceeds the least height";
-  if (best && best->height < *least) return "lower than the least height";
+  if (!(can_fit ? answer.height_bound <= *least : true))
+    return "the bound exceeds the least height";
+  if (!can_fit && answer.height_bound > *least) return "the bound exceeds the least height";
+  if (best && best->height() < *least) return "lower than the least height";
   switch (answer.outcome) {
     case Outcome::kOptimal:
-      if (!best || best->height != *least) return "optimal, but not the least height";
-      if (answer.lower_bound != *least) return "optimal, but the bound does not say so";
+      if (!best || best->height() != *least) return "optimal, but not the least height";
+      if (answer.height_bound != *least) return "optimal, but the bound does not say so";
       if (!can_fit) return "optimal, but nothing fits";
       break;
     case Outcome::kFeasible:
-      if (!best || (problem.capacity && best->height > *problem.capacity)) return "does not fit";
+      if (!best || (problem.capacity && best->height() > *problem.capacity)) return "does not fit";
       if (exact && minimize) return "exact minimising ended without a proof";
       break;
     case Outcome::kInfeasible:
       if (can_fit) return "infeasible, but the least height fits";
-      if (answer.lower_bound <= *problem.capacity) return "infeasible, but the bound is not above";
+      if (answer.height_bound <= *problem.capacity) return "infeasible, but the bound is not above";
       break;
     case Outcome::kUnknown:
       if (exact) return "an unlimited exact search that does not know";

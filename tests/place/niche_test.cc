@@ -1,8 +1,8 @@
-// The niche search against the truth, with every combination of its switches.
+// The niche search against the oracle, with every combination of its switches.
 //
-// A rule that prunes too much shows where there is nothing to spare: just at the least height a
-// plan must be found, just below it nothing may be. On tiny problems the oracle says where that is,
-// on larger ones the other exact searches.
+// A rule that prunes too much shows in tight problems: at the least height a plan must be found,
+// just below it none may be. The oracle gives the least height of tiny problems, the other exact
+// searches that of larger ones.
 
 #include "place/niche/niche.h"
 
@@ -32,15 +32,16 @@ using Verdict = SearchAnswer::Verdict;
 using Complaint = std::optional<std::string>;
 
 // The switches, so that a number can stand for a combination.
-constexpr std::array kSwitches = {
-    &NicheOptions::lowest_first, &NicheOptions::waste_budget,   &NicheOptions::conflict_weights,
-    &NicheOptions::backjumping,  &NicheOptions::transpositions, &NicheOptions::restarts,
-    &NicheOptions::calm_runs,    &NicheOptions::beam,           &NicheOptions::identical_order,
-    &NicheOptions::widest_first, &NicheOptions::best_fit,       &NicheOptions::vectors};
+constexpr std::array kSwitches = {&niche::Options::lowest_first,     &niche::Options::waste_budget,
+                                  &niche::Options::conflict_weights, &niche::Options::backjumping,
+                                  &niche::Options::transpositions,   &niche::Options::restarts,
+                                  &niche::Options::calm_runs,        &niche::Options::beam,
+                                  &niche::Options::identical_order,  &niche::Options::widest_first,
+                                  &niche::Options::best_fit,         &niche::Options::vectors};
 constexpr unsigned kAllOn = (1u << kSwitches.size()) - 1;
 
-NicheOptions Combination(unsigned bits) {
-  NicheOptions options;
+niche::Options Combination(unsigned bits) {
+  niche::Options options;
   for (std::size_t s = 0; s < kSwitches.size(); ++s) options.*kSwitches[s] = (bits >> s & 1) != 0;
   return options;
 }
@@ -53,7 +54,7 @@ struct Tally {
 };
 
 struct Way {
-  NicheOptions options;
+  niche::Options options;
   std::uint64_t seed = 1;
   std::int64_t node_limit = kNoLimit;
 };
@@ -62,16 +63,16 @@ struct Way {
 Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& capacities,
                 const Way& way, Tally& tally) {
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, way.options, way.seed);
+  const auto search = niche::MakeSearch(instance, way.options, way.seed);
   for (const Bytes capacity : capacities) {
     const std::string where =
         " at " + std::to_string(capacity) + ", least " + std::to_string(least);
     Budget budget;
     // Most searches are interrupted once.
-    SearchAnswer answer = search.Search(capacity, 5, budget);
+    SearchAnswer answer = search->Decide({capacity, 5}, budget);
     if (answer.nodes > 5) return "more nodes than allowed" + where;
     if (answer.verdict == Verdict::kGaveUp) {
-      answer = search.Search(capacity, way.node_limit, budget);
+      answer = search->Decide({capacity, way.node_limit}, budget);
     }
     ++tally.searches;
     switch (answer.verdict) {
@@ -93,7 +94,7 @@ Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& c
         break;
       case Verdict::kGaveUp:
         if (way.node_limit == kNoLimit) return "gave up" + where;
-        // Without the waste budget, failures show only at the capacity.
+        // Without the waste budget, failures are only detected at the capacity.
         ++(way.options.waste_budget ? tally.gave_up : tally.gave_up_without_budget);
         break;
     }
@@ -103,7 +104,7 @@ Complaint Judge(const Problem& problem, Bytes least, const std::vector<Bytes>& c
 
 Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally) {
   const auto plan = OraclePlace(problem);
-  // Where pins collide, Place() sorts that out before any search.
+  // Where pins overlap, Place() handles that before any search.
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Bytes least = plan->height;
   std::vector<Bytes> capacities = {least - 1, least, least + 1, least - 1};
@@ -112,17 +113,17 @@ Complaint CompareWithOracle(const Problem& problem, const Way& way, Tally& tally
   return Judge(problem, least, capacities, way, tally);
 }
 
-// The least height by the other exact searches; nothing where that takes too long.
+// The least height by the other exact searches; nothing if that takes too long.
 std::optional<Bytes> LeastHeight(const Problem& problem, std::int64_t node_limit) {
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  CanonicalSearch canonical(instance, overlaps, {});
-  DisjunctiveSearch disjunctive(instance, overlaps);
+  const auto by_offset = canonical::MakeSearch(instance, overlaps, {});
+  const auto by_pairs = disjunctive::MakeSearch(instance, overlaps);
   for (Bytes capacity = MaxLiveLoad(problem).lower_bound;; ++capacity) {
     Budget budget;
     const SearchAnswer answer = overlaps.stackable
-                                    ? canonical.Search(capacity, nullptr, node_limit, budget)
-                                    : disjunctive.Search(capacity, node_limit / 10, budget);
+                                    ? by_offset->Decide({capacity, node_limit}, budget)
+                                    : by_pairs->Decide({capacity, node_limit / 10}, budget);
     if (answer.verdict == Verdict::kFound) return capacity;
     if (answer.verdict != Verdict::kImpossible) return std::nullopt;
   }
@@ -136,7 +137,7 @@ Complaint CompareWithOtherSearches(const Problem& problem, const Way& way, Tally
                           : Judge(problem, *least, {*least, *least - 1}, way, tally);
 }
 
-// As ForRandomProblems(), for a problem from elsewhere.
+// Like ForRandomProblems(), for problems of another source.
 bool Holds(const std::string& name, const Problem& problem, const Check& check) {
   const Complaint complaint = check(problem);
   if (!complaint) return true;
@@ -161,7 +162,7 @@ Problem SmallFull(std::uint64_t seed) {
   return Generated(Family::kFull, parameters);
 }
 
-// A plan without any hole, of sizes small enough for many ways to go wrong.
+// A plan without holes, with sizes small enough for many wrong choices.
 Problem SmallPlanted(std::uint64_t seed) {
   Random random(seed);
   GenerateParameters parameters;
@@ -172,7 +173,7 @@ Problem SmallPlanted(std::uint64_t seed) {
   return Generated(Family::kPlanted, parameters);
 }
 
-// ---- Tiny problems, where the oracle knows.
+// ---- Tiny problems, judged by the oracle.
 
 TEST(Niche, MatchesTheOracle) {
   ProblemKnobs knobs;
@@ -251,8 +252,8 @@ TEST(Niche, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   }
 }
 
-// What lies in a gap of what rests on a floor says nothing about where that floor can be wasted to.
-TEST(Niche, WhatLiesInAGapIsNoSupport) {
+// A buffer in the gap of one that rests on a floor does not limit how far that floor can be wasted.
+TEST(Niche, ABufferInAGapIsNoSupport) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 3, 1, {}, {}, {Gap{1, 2, {}}}},
                      {"b", 0, 1, 1, 4, {}, {}, {}},
@@ -267,7 +268,7 @@ TEST(Niche, WhatLiesInAGapIsNoSupport) {
   }
 }
 
-// Each of these is called impossible by a search with one particular mistake.
+// Each of these was called infeasible by a search with one particular error.
 struct Mistake {
   const char* name;
   std::vector<Buffer> buffers;
@@ -326,7 +327,7 @@ TEST(Niche, FindsPlansThatMistakesMiss) {
   }
 }
 
-// ---- Larger problems, where another search knows.
+// ---- Larger problems, judged by another search.
 
 // Runs with switches drawn at random for each problem; a few may run out of nodes.
 void CompareWithRandomSwitches(const char* name, std::uint64_t first_seed, int count,
@@ -371,7 +372,7 @@ TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithEverything) {
   });
 }
 
-// Alignment makes holes, and so floors above the ground: much to explain. Hints lead astray.
+// Alignment makes holes, so floors rise with much to explain. Hints mislead the search.
 TEST(Niche, AgreesWithTheOtherSearchesOnProblemsWithHoles) {
   CompareWithRandomSwitches("holes", 60'001, 5000, [](std::uint64_t seed) {
     ProblemKnobs knobs = AllKnobs();
@@ -403,8 +404,8 @@ TEST(Niche, AgreesWithTheCanonicalSearchOnNearlyFullProblems) {
   });
 }
 
-// Once the few buffers that hold them together are placed, the parts fail each by itself.
-TEST(Niche, AgreesWithTheCanonicalSearchOnProblemsThatFallApart) {
+// Once the few buffers that connect them are placed, the parts fail separately.
+TEST(Niche, AgreesWithTheCanonicalSearchOnSeparableProblems) {
   CompareWithRandomSwitches("parts", 40'001, 3000, [](std::uint64_t seed) {
     Random random(seed);
     ProblemKnobs knobs;
@@ -451,17 +452,17 @@ TEST(Niche, AnyCombinationOfSwitchesFindsPlantedPlans) {
 
 // ---- The same plan everywhere.
 
-SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const NicheOptions& options,
+SearchAnswer SearchOnce(const Problem& problem, Bytes capacity, const niche::Options& options,
                         std::int64_t node_limit = 20'000) {
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, options, 7);
+  const auto search = niche::MakeSearch(instance, options, 7);
   Budget budget;
-  return search.Search(capacity, node_limit, budget);
+  return search->Decide({capacity, node_limit}, budget);
 }
 
 // With and without vectors, in 32 and in 64 bits.
 Complaint CompareKernels(const Problem& problem, Bytes capacity) {
-  // A unit by itself, after everything else, keeps sizes from being divided.
+  // A single unit, after everything else, prevents sizes from being divided.
   Problem narrow = problem;
   Step end = 0;
   for (const Buffer& buffer : problem.buffers) end = std::max(end, buffer.end);
@@ -478,10 +479,10 @@ Complaint CompareKernels(const Problem& problem, Bytes capacity) {
       if (gap.window) gap.window = Window{gap.window->lower * kFactor, gap.window->upper * kFactor};
     }
   }
-  // The table is as full as it is by chance, which the numbers themselves decide: across widths
-  // it is left out.
+  // The numbers themselves decide whether the table is full, so this test is left out across
+  // widths.
   for (const bool transpositions : {true, false}) {
-    NicheOptions options;
+    niche::Options options;
     options.transpositions = transpositions;
     const SearchAnswer expected = SearchOnce(narrow, capacity, options, 3000);
     for (const bool vectors : {true, false}) {
@@ -520,9 +521,9 @@ TEST(Niche, TheSamePlanWithAndWithoutVectorsInThirtyTwoAndSixtyFourBits) {
   }
 }
 
-// Answers alone do not guard speed: a rule that no longer prunes shows in the nodes. They are the
-// same with every compiler and in every build type. Update the numbers when a change of the search
-// is meant to change them.
+// Correct answers do not guard speed: a rule that no longer prunes shows in the node counts. They
+// are the same with every compiler and build type. Update the numbers when a change of the search
+// is intended to change them.
 struct NodeCount {
   Family family;
   std::int64_t buffers;
@@ -560,10 +561,10 @@ INSTANTIATE_TEST_SUITE_P(
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 858},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 1087}));
 
-// An option that nothing reads would leave every node count alone.
+// An option that is never read would leave every node count unchanged.
 TEST(Niche, EverySwitchChangesTheSearch) {
   for (std::size_t s = 0; s < kSwitches.size(); ++s) {
-    if (kSwitches[s] == &NicheOptions::vectors) continue;
+    if (kSwitches[s] == &niche::Options::vectors) continue;
     bool changes = false;
     for (std::uint64_t seed = 1; seed <= 200 && !changes; ++seed) {
       const Problem problem = SmallFull(seed);
@@ -601,16 +602,16 @@ Problem PlantedWithPlan(std::uint64_t seed, std::vector<Bytes>& plan) {
   return generated->problem;
 }
 
-// Nothing is wasted in a planted plan: something that is hinted there rests on every floor.
+// A planted plan wastes nothing: on every floor rests a buffer with that hint.
 TEST(Niche, FollowsHints) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     std::vector<Bytes> plan;
     Problem problem = PlantedWithPlan(seed, plan);
     for (std::size_t b = 0; b < plan.size(); ++b) problem.buffers[b].hint = plan[b];
     const Instance instance = Compile(problem);
-    NicheSearch search(instance, {}, 1);
+    const auto search = niche::MakeSearch(instance, {}, 1);
     Budget budget;
-    const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
+    const auto answer = search->Decide({*problem.capacity, kNoLimit}, budget);
     ASSERT_EQ(answer.verdict, Verdict::kFound);
     EXPECT_EQ(answer.offsets, plan);
     EXPECT_EQ(answer.nodes, 200);
@@ -632,10 +633,10 @@ TEST(Niche, EndsAtItsNodeLimit) {
   const Instance instance = Compile(problem);
   for (const std::int64_t limit : {0, 1, 2, 999, 1000, 1001, 7777}) {
     for (const bool by_budget : {false, true}) {
-      NicheSearch search(instance, {}, 1);
+      const auto search = niche::MakeSearch(instance, {}, 1);
       Budget budget;
       if (by_budget) budget.SetNodeLimit(limit);
-      const auto answer = search.Search(*problem.capacity, by_budget ? kNoLimit : limit, budget);
+      const auto answer = search->Decide({*problem.capacity, by_budget ? kNoLimit : limit}, budget);
       EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
       EXPECT_EQ(answer.nodes, limit);
       EXPECT_EQ(budget.nodes_spent(), limit);
@@ -646,29 +647,29 @@ TEST(Niche, EndsAtItsNodeLimit) {
 TEST(Niche, CancelledBeforeTheStartVisitsNothing) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
-  NicheSearch search(instance, {}, 1);
+  const auto search = niche::MakeSearch(instance, {}, 1);
   Budget budget;
   budget.Cancel();
-  const auto answer = search.Search(*problem.capacity, kNoLimit, budget);
+  const auto answer = search->Decide({*problem.capacity, kNoLimit}, budget);
   EXPECT_EQ(answer.verdict, Verdict::kGaveUp);
   EXPECT_EQ(answer.nodes, 0);
 }
 
-TEST(Niche, TimeEndsASearchThatWouldNotEnd) {
+TEST(Niche, TheTimeLimitEndsALongSearch) {
   const Problem problem = Hard();
   const Instance instance = Compile(problem);
   for (const bool restarts : {false, true}) {
-    NicheOptions options;
+    niche::Options options;
     options.restarts = restarts;
-    NicheSearch search(instance, options, 1);
+    const auto search = niche::MakeSearch(instance, options, 1);
     Budget budget;
     budget.SetTimeLimit(0.02);
-    EXPECT_EQ(search.Search(*problem.capacity, kNoLimit, budget).verdict, Verdict::kGaveUp);
+    EXPECT_EQ(search->Decide({*problem.capacity, kNoLimit}, budget).verdict, Verdict::kGaveUp);
     EXPECT_TRUE(budget.Exhausted());
   }
 }
 
-// What earlier calls learned makes short calls add up to a proof.
+// Reasons learned by earlier calls let short calls add up to a proof.
 TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   GenerateParameters parameters;
   parameters.buffers = 60;
@@ -676,17 +677,17 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   parameters.steps = 60;
   const Problem problem = Generated(Family::kFull, parameters);
   const Instance instance = Compile(problem);
-  NicheSearch at_once(instance, {}, 1);
+  const auto at_once = niche::MakeSearch(instance, {}, 1);
   Budget budget;
-  const auto proof = at_once.Search(*problem.capacity, kNoLimit, budget);
+  const auto proof = at_once->Decide({*problem.capacity, kNoLimit}, budget);
   ASSERT_EQ(proof.verdict, Verdict::kImpossible);
-  NicheSearch search(instance, {}, 1);
+  const auto search = niche::MakeSearch(instance, {}, 1);
   const std::int64_t limit = proof.nodes / 4;
   std::int64_t nodes = 0;
   SearchAnswer answer;
   int calls = 0;
   while (answer.verdict == Verdict::kGaveUp && calls < 100) {
-    answer = search.Search(*problem.capacity, limit, budget);
+    answer = search->Decide({*problem.capacity, limit}, budget);
     nodes += answer.nodes;
     ++calls;
   }
@@ -694,10 +695,10 @@ TEST(Niche, AnotherCallWithTheSameCapacityGoesOn) {
   EXPECT_GT(calls, 1);
   EXPECT_LT(nodes, 5 * proof.nodes);
   // What is proved stays proved.
-  EXPECT_EQ(search.Search(*problem.capacity, proof.nodes, budget).verdict, Verdict::kImpossible);
+  EXPECT_EQ(search->Decide({*problem.capacity, proof.nodes}, budget).verdict, Verdict::kImpossible);
 }
 
-// What holds for one capacity need not for another.
+// What holds for one capacity need not hold for another.
 TEST(Niche, AnotherCapacityStartsAfresh) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Problem problem = SmallFull(seed);
@@ -725,8 +726,8 @@ TEST(Niche, CapacitiesAreRoundedDownToTheCommonDivisor) {
 // ---- Size and depth.
 
 // Without restarts, so that they go as deep as there are buffers.
-NicheOptions WithoutRestarts() {
-  NicheOptions options;
+niche::Options WithoutRestarts() {
+  niche::Options options;
   options.restarts = false;
   return options;
 }

@@ -1,4 +1,4 @@
-// Published tables, where the environment variable BERTH_DATA names a folder that holds them.
+// Published tables, if the environment variable BERTH_DATA names a folder that contains them.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 class PublishedTables : public testing::Test {
  protected:
-  // The tables in buffers/`name`, in order of their names; none where the data is absent.
+  // The tables in buffers/`name`, in order of their names; none if the data is missing.
   std::vector<Table> Read(const std::string& name) {
     std::vector<Table> tables;
     const char* const data = std::getenv("BERTH_DATA");
@@ -57,7 +57,7 @@ TEST_F(PublishedTables, MiniMallocsChallengesAreSolved) {
     const auto answer = Place(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_TRUE(ValidatePlacement(problem, *answer->best).has_value()) << names_[t];
+    EXPECT_TRUE(ValidatePlacement(problem, PlacementOf(*answer->best)).has_value()) << names_[t];
     nodes += answer->nodes;
   }
   EXPECT_EQ(nodes, 446'282);  // As docs/algorithms/exact.md says.
@@ -73,7 +73,7 @@ TEST_F(PublishedTables, ModelsArePlacedOptimally) {
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
     if (names_[t] == "inference_hmcos_darts_cifar.csv") {
-      EXPECT_LE(answer->best->height, 1'806'912);
+      EXPECT_LE(answer->best->height(), 1'806'912);
     } else {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal) << names_[t];
     }
@@ -89,8 +89,8 @@ TEST_F(PublishedTables, LargeTablesComeCloseToTheirLoad) {
     const auto answer = Place(tables[t].problem, {}, budget);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_LE(static_cast<double>(answer->best->height),
-              1.002 * static_cast<double>(answer->lower_bound))
+    EXPECT_LE(static_cast<double>(answer->best->height()),
+              1.002 * static_cast<double>(answer->height_bound))
         << names_[t];
   }
 }

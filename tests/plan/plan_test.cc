@@ -26,7 +26,7 @@ PlanAnswer Planned(const Graph& graph, const PlanOptions& options = {}) {
   return plan.value_or(PlanAnswer());
 }
 
-// Replays the plan by everything that shares no code with what made it.
+// Replays the plan with every checker that shares no code with the planner.
 void ExpectHolds(const Graph& graph, const PlanAnswer& plan, const Counting& counting = {}) {
   const OrderReport order = VerifyOrder(graph, plan.schedule.order, counting);
   ASSERT_TRUE(order.ok()) << Describe(order.faults[0], graph);
@@ -73,7 +73,7 @@ TEST(PlanTest, ACapacityDecides) {
   const PlanAnswer too_small = Planned(graph, options);
   EXPECT_EQ(too_small.outcome, Outcome::kInfeasible);
   EXPECT_EQ(too_small.lower_bound, 10);
-  // An order that does not fit proves nothing about others.
+  // That an order does not fit proves nothing about others.
   options.capacity = 12;
   options.order = Order{0, 2, 1, 3, 4};
   EXPECT_EQ(Planned(graph, options).outcome, Outcome::kUnknown);
@@ -112,7 +112,7 @@ TEST(PlanTest, ACancelledSearchStillGivesAPlan) {
   ExpectHolds(graph, *plan);
 }
 
-TEST(BudgetTest, APartEndsWithTheWholeAndSpendsOfIt) {
+TEST(BudgetTest, APartEndsWithTheWholeAndSpendsItsNodes) {
   Budget whole;
   whole.SetNodeLimit(10);
   {
@@ -135,8 +135,8 @@ TEST(BudgetTest, APartEndsWithTheWholeAndSpendsOfIt) {
   EXPECT_TRUE(late.Exhausted());
 }
 
-// With each part of the search switched off in turn, and all: the least peak is that of trying
-// everything, and the plan runs.
+// With each part of the search switched off in turn, and with all of them: the least peak equals
+// that of exhaustive search, and the plan runs.
 TEST(PlanTest, RandomGraphsNeedWhatTheOracleSays) {
   int lower = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
@@ -162,7 +162,7 @@ TEST(PlanTest, RandomGraphsNeedWhatTheOracleSays) {
   EXPECT_GT(lower, 300);
 }
 
-// Every real graph: proved, placed at its peak, and run.
+// Every real graph is proved, placed at its peak, and run.
 TEST(PlanTest, RealGraphsArePlacedAtTheirLeastPeak) {
   const char* const data = std::getenv("BERTH_DATA");
   if (data == nullptr) GTEST_SKIP() << "BERTH_DATA names no folder with graphs";

@@ -1,4 +1,5 @@
-// Charts: every kind of series and axis, golden, well formed, and nothing outside the picture.
+// Charts: every kind of series and axis, compared with golden files; well formed, and nothing
+// outside the picture.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 using Style = ChartSeries::Style;
 
-// Lines and steps over a logarithmic axis of time, with text of every nasty kind.
+// Lines and steps over a logarithmic axis of time, with every kind of hostile text.
 Chart TimesChart() {
   Chart chart;
   chart.title = "Solved <within> a time & \"more\"";
@@ -120,8 +121,8 @@ TEST(Chart, LabelsTicksWithUnits) {
   }
 }
 
-// Values that cannot be drawn are left out, or lie at the end of the axis; nothing is drawn outside
-// of the picture.
+// Values that cannot be drawn are left out or drawn at the end of the axis; nothing is drawn
+// outside the picture.
 TEST(Chart, SurvivesAnyValues) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const bool logarithmic : {false, true}) {

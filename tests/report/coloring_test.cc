@@ -6,7 +6,7 @@
 
 #include "tools/generate/generate.h"
 
-namespace berth::internal {
+namespace berth::internal::report {
 namespace {
 
 constexpr int kColors = 7;
@@ -68,4 +68,4 @@ TEST(ColoringTest, TakesTheRarestColorWhereAllAreTaken) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::report

@@ -1,4 +1,4 @@
-// The data of pages, held against the problem and the plan; and what two plans differ in.
+// The data of pages against the problem and the plan; and the differences between two plans.
 #include "berth/page.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "testing/random_graph.h"
 #include "testing/random_problem.h"
 
-namespace berth::internal::page {
+namespace berth::internal::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,7 +36,7 @@ PlaceAnswer PlaceWell(const Problem& problem) {
   return Place(problem, {}, budget).value();
 }
 
-// Bytes live at `step`, counted one buffer after the other; `without` is left out.
+// Bytes live at `step`, counted buffer by buffer, without `without`.
 Bytes LoadAt(const Problem& problem, Step step, std::size_t without) {
   Bytes load = 0;
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
@@ -129,7 +129,7 @@ TEST(Analysis, AgreesWithCountingStepByStep) {
   }
 }
 
-TEST(Analysis, EnoughIsTheLeastThatHelps) {
+TEST(Analysis, FindsTheLeastSufficientShrink) {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -146,7 +146,7 @@ TEST(Analysis, EnoughIsTheLeastThatHelps) {
       if (relief.enough) enough[relief.buffer] = *relief.enough;
     }
     for (std::size_t b = 0; b < none; ++b) {
-      // Tries every size that is left. Windows stay as they are, but for those of all bytes.
+      // Tries every remaining size. Windows are kept, except those of all bytes.
       std::optional<Bytes> least;
       for (Bytes by = 1; by < problem.buffers[b].size && !least; ++by) {
         Problem smaller = problem;
@@ -179,8 +179,8 @@ TEST(Analysis, PaddingIsWhatAlignmentForces) {
   const Placement placement{{0, 16, 40}, 43};
   const PeakFacts peak = ExaminePeak(problem, &placement, CurveOf(problem));
   EXPECT_EQ(peak.load, 16);
-  EXPECT_EQ(peak.padding, 11);        // From 5 to 16: "b" cannot begin lower.
-  EXPECT_EQ(peak.fragmentation, 16);  // From 24 to 40: "c" could.
+  EXPECT_EQ(peak.padding, 11);        // From 5 to 16: "b" cannot start lower.
+  EXPECT_EQ(peak.fragmentation, 16);  // From 24 to 40: "c" could start lower.
   ASSERT_EQ(peak.holes.size(), 2u);
   EXPECT_EQ(peak.holes[0].above, 1u);
   EXPECT_EQ(peak.holes[1].above, 2u);
@@ -195,7 +195,7 @@ TEST(Page, HoldsTheProblemAndThePlan) {
     const std::string html = WritePage(problem, answer, provenance, {"place", "accepted"});
     const Json data = Json::parse(DataOf(html));
     const Json& plan = data.at("plans").at(0);
-    // What the plan's file says, to the letter.
+    // Exactly the contents of the plan's file.
     Json file = Json::parse(WritePlanJson(problem, answer, provenance));
     file.erase("placements");
     EXPECT_EQ(plan.at("head"), file);
@@ -297,7 +297,7 @@ PlanFile FileOf(const std::vector<Buffer>& buffers, const std::vector<Bytes>& of
   return plan;
 }
 
-TEST(Diff, TellsWhatBecameOfEachBuffer) {
+TEST(Diff, ClassifiesEachBuffer) {
   const PlanFile before = FileOf({{"same", 0, 3, 4},
                                   {"moved", 0, 3, 4},
                                   {"grown", 3, 5, 4},
@@ -317,14 +317,14 @@ TEST(Diff, TellsWhatBecameOfEachBuffer) {
   EXPECT_EQ(diff.added, (std::vector<std::size_t>{0}));
   EXPECT_EQ(diff.removed, (std::vector<std::size_t>{5}));
   ASSERT_EQ(diff.changed.size(), 4u);
-  EXPECT_EQ(diff.changed[0].after, 4u);  // Grown most.
+  EXPECT_EQ(diff.changed[0].after, 4u);  // Has grown most.
   EXPECT_TRUE(diff.changed[0].resized);
   EXPECT_FALSE(diff.changed[0].moved);
   EXPECT_EQ(diff.changed[1].after, 2u);
   EXPECT_TRUE(diff.changed[1].moved);
   EXPECT_EQ(diff.changed[2].after, 5u);
   EXPECT_TRUE(diff.changed[2].retimed);
-  EXPECT_EQ(diff.changed[3].after, 3u);  // Shrunk, and moved.
+  EXPECT_EQ(diff.changed[3].after, 3u);  // Has shrunk and moved.
   EXPECT_EQ(std::vector({diff.grown, diff.shrunk, diff.moved, diff.retimed}),
             (std::vector<std::size_t>{1, 1, 2, 1}));
   EXPECT_EQ(diff.before.load, 13);
@@ -334,4 +334,4 @@ TEST(Diff, TellsWhatBecameOfEachBuffer) {
 }
 
 }  // namespace
-}  // namespace berth::internal::page
+}  // namespace berth::internal::report

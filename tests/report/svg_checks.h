@@ -1,4 +1,4 @@
-// tests/report/svg_checks.h -- what every SVG file of Berth has to hold up to.
+// tests/report/svg_checks.h -- requirements of every SVG file of Berth.
 #ifndef BERTH_TESTS_REPORT_SVG_CHECKS_H_
 #define BERTH_TESTS_REPORT_SVG_CHECKS_H_
 
@@ -6,14 +6,14 @@
 
 namespace berth::internal {
 
-// `text` is what tests/golden/NAME holds. With BERTH_UPDATE_GOLDEN=1 the file is written instead;
-// look at it before it is committed.
+// `text` must equal tests/golden/NAME. With BERTH_UPDATE_GOLDEN=1 the file is written instead;
+// inspect it before committing.
 void ExpectGolden(const std::string& name, const std::string& text);
 
-// Tags nest, attributes are quoted, and text holds no stray markup or control character.
+// Tags nest, attributes are quoted, and text contains no stray markup or control characters.
 void ExpectWellFormed(const std::string& svg);
 
-// No absolute coordinate lies outside of the picture.
+// No absolute coordinate lies outside the picture.
 void ExpectWithinPicture(const std::string& svg, int width, int height);
 
 }  // namespace berth::internal

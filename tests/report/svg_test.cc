@@ -26,7 +26,7 @@ struct Plan {
   Bytes lower_bound = 0;
 };
 
-// A buffer around another, ids of every nasty kind, a capacity to spare.
+// A buffer around another, ids with every kind of hostile text, spare capacity.
 Plan SmallPlan() {
   Plan plan;
   plan.problem.capacity = 32 << 10;
@@ -104,7 +104,7 @@ TEST(SvgTest, IsWellFormedAtEverySize) {
   }
 }
 
-TEST(SvgTest, TellsEverythingAboutABuffer) {
+TEST(SvgTest, DescribesEachBuffer) {
   const std::string svg = Draw(SmallPlan());
   EXPECT_NE(svg.find("<title>scratch\n8 KiB (8,192 bytes)\nsteps [5, 9)\nbytes [8,192, 16,384)\n"
                      "aligned to 1,024</title>"),
@@ -141,7 +141,7 @@ std::vector<double> LabelHeights(const std::string& svg) {
 
 TEST(SvgTest, LabelsOfLinesNeverOverlap) {
   Plan plan = SmallPlan();
-  // From all three on one line to all three at the bottom of a high picture.
+  // From all three labels on one line to all three at the bottom of a high picture.
   for (const Bytes capacity : {Bytes{22} << 10, Bytes{23} << 10, Bytes{30} << 10, Bytes{1} << 40}) {
     for (const Bytes bound : {Bytes{0}, Bytes{1}, Bytes{21} << 10, Bytes{22} << 10}) {
       plan.problem.capacity = capacity;
@@ -156,17 +156,17 @@ TEST(SvgTest, LabelsOfLinesNeverOverlap) {
   }
 }
 
-TEST(SvgTest, SaysWhatThePlanIsWorth) {
+TEST(SvgTest, ShowsTheDistanceToTheBound) {
   Plan plan = SmallPlan();
   EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, which is optimal<"), std::string::npos);
-  plan.lower_bound = (22 << 10) - 1;  // Never rounded down to nothing.
+  plan.lower_bound = (22 << 10) - 1;  // Never rounded down to zero.
   EXPECT_NE(Draw(plan).find("at most 0.1 % above the least possible<"), std::string::npos);
   plan.problem.capacity = 20 << 10;
   EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, 2 KiB above the capacity; at most 0.1 % above"),
             std::string::npos);
   plan.lower_bound = 22 << 10;
   EXPECT_NE(Draw(plan).find("2 KiB above the capacity; no plan is lower<"), std::string::npos);
-  plan.lower_bound = 0;  // Nothing is known.
+  plan.lower_bound = 0;  // No bound is known.
   EXPECT_NE(Draw(plan).find("6 buffers in 22 KiB, 2 KiB above the capacity<"), std::string::npos);
 }
 
@@ -179,7 +179,7 @@ TEST(SvgTest, NamesACapacityThatIsTooHighToDraw) {
   EXPECT_EQ(svg.find("class=\"level capacity\""), std::string::npos);
 }
 
-// Tens of thousands of buffers are all drawn, in a file that a viewer still opens at once.
+// Tens of thousands of buffers are all drawn, in a file that viewers still open quickly.
 TEST(SvgTest, StaysSmallWithManyBuffers) {
   const Plan plan = GeneratedPlan(30'000, 5);
   const std::string svg = Draw(plan);

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace berth::internal {
+namespace berth::internal::report {
 namespace {
 
 TEST(TextTest, EscapesMarkup) {
@@ -58,4 +58,4 @@ TEST(TextTest, GuessesWidths) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::report

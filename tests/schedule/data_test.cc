@@ -1,5 +1,5 @@
-// Whole training steps with known least peaks, where the environment variable BERTH_DATA names a
-// folder that holds them.
+// Whole training steps with known least peaks, if the environment variable BERTH_DATA names a
+// folder that contains them.
 
 #include <gtest/gtest.h>
 

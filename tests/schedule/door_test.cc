@@ -1,4 +1,4 @@
-// What Schedule() does at the edges: empty graphs, bad ones, budgets, progress, baselines.
+// Edge cases of Schedule(): empty graphs, invalid ones, budgets, progress, baselines.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace berth::internal::schedule {
 namespace {
 
-// A training step in small: an update frees a gradient that program order keeps to the end.
+// A small training step: an update frees a gradient that program order keeps to the end.
 Graph Training() {
   Graph graph;
   graph.tensors = {{"w1", 8, 1, TensorKind::kParameter},
@@ -44,14 +44,14 @@ ScheduleAnswer By(ScheduleAlgorithm algorithm, const Graph& graph) {
   return Answer(graph, options);
 }
 
-TEST(Schedule, OfNothingIsNothing) {
+TEST(Schedule, AnEmptyGraphHasAnEmptyOrder) {
   const ScheduleAnswer answer = Answer({});
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
   EXPECT_EQ(answer.peak, 0);
   EXPECT_TRUE(answer.order.empty());
 }
 
-TEST(Schedule, HoistsUpdatesAndBetter) {
+TEST(Schedule, HoistsUpdates) {
   const Graph graph = Training();
   ASSERT_TRUE(Validate(graph).has_value());
   const ScheduleAnswer program = By(ScheduleAlgorithm::kProgram, graph);
@@ -67,7 +67,7 @@ TEST(Schedule, HoistsUpdatesAndBetter) {
   EXPECT_EQ(best.peak, 16);
 }
 
-TEST(Schedule, RefusesABrokenGraph) {
+TEST(Schedule, RejectsAnInvalidGraph) {
   Graph graph = Training();
   graph.operators[1].inputs = {1, 99};
   Budget budget;
@@ -101,7 +101,7 @@ TEST(Schedule, GivesAValidOrderWhateverTheBudget) {
     EXPECT_TRUE(VerifyOrder(graph, answer->order).ok());
     EXPECT_GE(answer->peak, best.peak);
     EXPECT_LE(answer->lower_bound, best.peak);
-    EXPECT_GE(answer->lower_bound, bound);  // More nodes, no worse a bound.
+    EXPECT_GE(answer->lower_bound, bound);  // More nodes never weaken the bound.
     bound = answer->lower_bound;
     if (answer->outcome != Outcome::kOptimal) {
       EXPECT_EQ(answer->stopped, StopReason::kBudget);

@@ -1,4 +1,4 @@
-// The table of options is complete, and what it says is what it does.
+// The table of options is complete, and each option does what it says.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::string OtherValue(const OptionInfo& info) {
   return "";
 }
 
-TEST(ScheduleOptionTable, DefaultsAreWhatTheTableSays) {
+TEST(ScheduleOptionTable, DefaultsMatchTheTable) {
   for (const OptionInfo& info : ScheduleOptionTable()) {
     EXPECT_EQ(GetOption(ScheduleOptions{}, info.name), std::string(info.default_value))
         << info.name;
@@ -39,7 +39,7 @@ TEST(ScheduleOptionTable, EachCanBeSetAndChangesNothingElse) {
   }
 }
 
-TEST(ScheduleOptionTable, SaysWhatIsAllowed) {
+TEST(ScheduleOptionTable, ErrorsNameTheAllowedValues) {
   ScheduleOptions options;
   const auto set = [&](std::string_view name, std::string_view value) {
     const auto result = SetOption(options, name, value);
@@ -52,7 +52,7 @@ TEST(ScheduleOptionTable, SaysWhatIsAllowed) {
   EXPECT_EQ(set("exact.magic", "on"), "there is no option \"exact.magic\"");
 }
 
-TEST(ScheduleOptionTable, BadOptionsAreRefusedByTheDoor) {
+TEST(ScheduleOptionTable, ScheduleRejectsInvalidOptions) {
   Budget budget;
   ScheduleOptions options;
   options.beam_width = 0;

@@ -1,4 +1,4 @@
-// The least peak of random graphs, against going through all sets of operators that can have run.
+// The least peak of random graphs, against enumerating all sets of operators that can have run.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ void ExpectLeast(const Graph& graph, const ScheduleOptions& options, Bytes least
   const OrderReport report = VerifyOrder(graph, answer->order, options.counting);
   ASSERT_TRUE(report.ok()) << Describe(report.faults.front(), graph);
   EXPECT_EQ(answer->peak, report.peak);
-  // Some way to come to a proof has to be left.
+  // Some method of proof must be left.
   if (options.exact.best_first) {
     EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     EXPECT_EQ(answer->stopped, StopReason::kAnswered);
@@ -74,7 +74,7 @@ TEST(Schedule, IsTheLeastWithAnySwitches) {
     options.counting = {seed % 4 == 0, seed % 8 == 0};
     const Bytes least = OracleSchedule(graph, options.counting).peak;
     ExpectLeast(graph, options, least);
-    // One switch off, in turn; and a random choice of them.
+    // One switch off, in turn; and random combinations.
     ASSERT_TRUE(SetOption(options, switches[seed % switches.size()], "off").has_value());
     ExpectLeast(graph, options, least);
     Random random(seed);
@@ -109,7 +109,7 @@ TEST(Schedule, IsTheLeastWithAllCombinationsOfSwitches) {
   }
 }
 
-// Larger ones, dense enough that the search has to work: up to 15 operators.
+// Larger and denser graphs that need search: up to 15 operators.
 TEST(Schedule, IsTheLeastOfLargerGraphs) {
   const std::vector<std::string> switches = Switches();
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {

@@ -1,4 +1,4 @@
-// The parts of the exact search by themselves, against brute force over all downsets.
+// The parts of the exact search separately, against brute force over all downsets.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ Instance RandomInstance(std::uint64_t seed) {
   return MakeInstance(n, random.Uniform(0, 3), edges, std::move(buffers));
 }
 
-// Everything that can be asked of an instance, by going through all downsets.
+// Every property of an instance, by enumerating all downsets.
 struct Brute {
   explicit Brute(const Instance& instance)
       : n(instance.num_ops), is_downset(std::size_t{1} << n), live(std::size_t{1} << n) {
@@ -88,7 +88,7 @@ struct Brute {
     return std::any_of(buffer.consumers.begin(), buffer.consumers.end(),
                        [&](Op k) { return (s >> k & 1) == 0; });
   }
-  // The least step of v over the downsets that hold `inside` and not `outside` (-1: any).
+  // The least step of v over the downsets with `inside` and without `outside` (-1: any).
   [[nodiscard]] Bytes LeastStep(Op v, int inside, int outside) const {
     Bytes least = kNone;
     for (std::uint32_t s = 0; s < is_downset.size(); ++s) {
@@ -158,7 +158,7 @@ TEST(Reduce, KeepsTheLeastPeakAndExpandsWithoutRaisingIt) {
   EXPECT_GT(removed, 4000u);
 }
 
-TEST(Instance, BackwardsIsTheSameQuestion) {
+TEST(Instance, BackwardsIsAnEquivalentInstance) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
@@ -205,8 +205,8 @@ TEST(Cut, IsTheLeastStep) {
   }
 }
 
-// At the least peak the constraints found leave an order of that peak; below, whatever is proved
-// impossible is.
+// At the least peak, the constraints found still allow an order of that peak; below it, every
+// claimed impossibility is correct.
 TEST(Prober, LeavesAnOrderWithinTheLimit) {
   std::size_t constraints = 0;
   std::size_t contradictions = 0;
@@ -222,7 +222,7 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
     ASSERT_EQ(prober.Run(kNone / 4, budget), Prober::Verdict::kStable);
     constraints += prober.precedence().added().size();
     ASSERT_EQ(Brute(WithPrecedence(instance, prober.precedence())).LeastPeak(), least);
-    // What follows from the limit alone does not depend on the way there.
+    // The consequences of the limit alone do not depend on the sequence.
     Prober direct(instance, Precedence(instance), least);
     ASSERT_EQ(direct.Run(kNone / 4, budget), Prober::Verdict::kStable);
     for (Op v = 0; v < instance.num_ops; ++v) {
@@ -237,7 +237,7 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
   EXPECT_GT(contradictions, 450u);
 }
 
-TEST(BestFirst, FindsTheLeastPeakOrThatNoneIsWithinTheLimit) {
+TEST(BestFirst, FindsTheLeastPeakOrProvesTheLimitImpossible) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
@@ -255,7 +255,7 @@ TEST(BestFirst, FindsTheLeastPeakOrThatNoneIsWithinTheLimit) {
         ASSERT_EQ(below.Run(kNone / 4, std::size_t{1} << 30, budget),
                   BestFirst::Verdict::kImpossible);
         ASSERT_EQ(below.lower_bound(), least);
-        // In pieces, the same.
+        // The same in several calls.
         BestFirst slow(instance, floor, least + 3, dominance);
         while (slow.Run(1, std::size_t{1} << 30, budget) == BestFirst::Verdict::kOpen) {
           ASSERT_LE(slow.lower_bound(), least);

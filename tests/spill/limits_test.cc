@@ -1,5 +1,5 @@
-// Sizes as large as they may be: what is refused is refused at the door, and what is not is planned
-// as if it were small. For sanitizers to look at, too.
+// Sizes at the limits: invalid input is rejected at once, and valid input is planned as if it were
+// small. Also meant for sanitizers.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "spill/segments.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/verify_spill.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -24,8 +24,8 @@ Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
   return Place(problem, {}, budget);
 }
 
-// x is made, then `uses` operators use it; before each, what another makes takes nearly all that
-// there is, so that it has to come back each time.
+// x is created, then `uses` operators use it; before each use, another operator's output takes
+// nearly all of the memory, so x must be retrieved each time.
 Graph ComesBack(Bytes bytes, int uses) {
   Build build;
   build.Made("x", bytes).Op("make x", {}, {"x"});
@@ -63,15 +63,14 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   ASSERT_TRUE(answer->best.has_value());
   EXPECT_EQ(answer->best->traffic.spilled, kBytes);
   EXPECT_EQ(answer->best->traffic.retrieved, 7 * kBytes);
-  EXPECT_TRUE(VerifySpillPlan(fits, {}, options.capacity, *answer->best).ok());
+  EXPECT_TRUE(verify::VerifyPlan(fits, {}, options.capacity, *answer->best).ok());
 
   // 1 + 11 and 2 x 11: 34 x 2^55 do not, though all tensors together do.
   const Graph exceeds = ComesBack(kBytes, 11);
   ASSERT_TRUE(Validate(exceeds).has_value());
   const std::string expected =
-      "tensor \"large 9\": its 36028797018963968 bytes, once for each time (2) that operators "
-      "make, "
-      "use or write it, bring what may have to move to more than 2^60 bytes";
+      "tensor \"large 9\": its 36028797018963968 bytes, counted once for each of the 2 times that "
+      "operators create, use or write it, raise the possible traffic to more than 2^60 bytes";
   EXPECT_EQ(ErrorOf(exceeds, options.capacity), expected);
   const auto valid = ValidateTraffic(exceeds, {});
   ASSERT_FALSE(valid.has_value());
@@ -85,7 +84,7 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
   EXPECT_EQ(plan.error().message, expected);
 }
 
-// What is written in place comes in and goes out each time.
+// Tensors written in place are retrieved and spilled each time.
 TEST(SpillLimits, WritesInPlaceCountTwice) {
   const auto graph_of = [](Bytes bytes, int writers) {
     Build build;
@@ -109,7 +108,8 @@ TEST(SpillLimits, WritesInPlaceCountTwice) {
   ASSERT_TRUE(small_answer.has_value() && small_answer->best.has_value());
   EXPECT_EQ(small_answer->outcome, Outcome::kOptimal);
   EXPECT_EQ(small_answer->best->traffic.avoidable(), 400);
-  // 1 + 2 x 3 times 2^57 bytes are within 2^60, 1 + 2 x 4 are not; what moves is never more.
+  // 1 + 2 x 3 times 2^57 bytes are within 2^60, 1 + 2 x 4 are not; the actual traffic is never
+  // more.
   const auto valid = [&](int writers) {
     return ValidateTraffic(graph_of(Bytes{1} << 57, writers), {}).has_value();
   };
@@ -131,12 +131,12 @@ TEST(SpillLimits, ExactlyAtTheLimit) {
                     .Op("end", {"y"}, {});
   EXPECT_TRUE(ValidateTraffic(build.graph, {}).has_value());
   EXPECT_EQ(ErrorOf(build.graph, Bytes{1} << 59), "");
-  build.graph.tensors[0].alignment = 2;  // Each stay may have to begin a byte higher.
+  build.graph.tensors[0].alignment = 2;  // Each residency may have to begin a byte higher.
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
   build.graph.tensors[0].alignment = 1;
   build.graph.tensors[1].bytes += 1;
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
-  // What is not counted may be as large as it likes.
+  // Tensors that are not counted may be of any size.
   build.graph.tensors[1].bytes -= 1;
   build.Source("w", Bytes{1} << 59, TensorKind::kParameter).Op("look", {"w", "y"}, {});
   EXPECT_NE(ErrorOf(build.graph, Bytes{1} << 59).find("tensor \"y\""), std::string::npos);
@@ -152,25 +152,26 @@ TEST(SpillLimits, CapacitiesBeyondThemAreRefused) {
   EXPECT_EQ(ErrorOf(graph, -1), "the capacity is -1 bytes but must be from 0 to 2^60");
 }
 
-// What a stranger states is counted without wrapping around.
+// Sums of a plan's stated figures do not wrap around.
 TEST(SpillLimits, AVerifiersSumsStopAboveThem) {
   const Graph graph = ComesBack(Bytes{1} << 55, 20);
-  SpillPlan plan;
+  MemoryPlan plan;
+  plan.memories.emplace_back();
   plan.order = ProgramOrder(graph);
   for (Step s = 0; s < static_cast<Step>(plan.order.size()); ++s) {
     plan.residencies.push_back({0, s, s + 1, 0, true, false});
   }
-  for (int i = 0; i < 3; ++i) {  // To 2^58 bytes, of which 61 would be more than 64 bits hold.
+  for (int i = 0; i < 3; ++i) {  // Up to 2^58 bytes; 61 of these would exceed 64 bits.
     Graph larger = graph;
     larger.tensors[0].bytes = Bytes{1} << (56 + i);
-    const SpillReport report = VerifySpillPlan(larger, {}, std::nullopt, plan);
+    const verify::PlanReport report = verify::VerifyPlan(larger, {}, std::nullopt, plan);
     EXPECT_FALSE(report.ok());
     EXPECT_GT(report.traffic.retrieved, kMaxBytes);
     EXPECT_GT(report.traffic.avoidable(), 0);
   }
 }
 
-// Bytes that may have to come in and go out, in all.
+// Bytes that may have to be retrieved and spilled, in all.
 Bytes Weight(const Graph& graph) {
   Bytes weight = 0;
   for (const Operator& op : graph.operators) {
@@ -192,8 +193,8 @@ Graph Scaled(Graph graph, Bytes factor) {
   return graph;
 }
 
-// `graph` in its own order, with so many operators between any two that bytes times steps are more
-// than 64 bits hold.
+// `graph` in its own order, with enough operators between any two that bytes times steps exceed 64
+// bits.
 Graph Stretched(const Graph& graph, std::size_t idle) {
   Graph stretched = graph;
   stretched.operators.clear();
@@ -218,7 +219,7 @@ TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
   for (std::uint64_t seed = 91; seed <= 150; ++seed) {
     SCOPED_TRACE(seed);
     GraphKnobs knobs = AllGraphKnobs();
-    const bool fixed = seed % 2 == 0;  // One order is quickly searched.
+    const bool fixed = seed % 2 == 0;  // One order is searched quickly.
     knobs.min_operators = fixed ? 20 : 6;
     knobs.max_operators = fixed ? 30 : 14;
     knobs.max_outputs = 2;
@@ -240,19 +241,19 @@ TEST(SpillLimits, LargeSizesArePlannedAsSmallOnes) {
     options.capacity *= factor;
     const auto answer = PlanWithSpills(large, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    EXPECT_EQ(answer->without_addresses, factor * small_answer->without_addresses);
-    EXPECT_EQ(answer->lower_bound, factor * small_answer->lower_bound);
+    EXPECT_EQ(answer->traffic_by_sum, factor * small_answer->traffic_by_sum);
+    EXPECT_EQ(answer->traffic_bound, factor * small_answer->traffic_bound);
     EXPECT_EQ(answer->best.has_value(), small_answer->best.has_value());
-    spilling += answer->without_addresses > 0 ? 1 : 0;
+    spilling += answer->traffic_by_sum > 0 ? 1 : 0;
     if (!answer->best) continue;
-    EXPECT_TRUE(VerifySpillPlan(large, {}, options.capacity, *answer->best).ok());
-    repaired += answer->best->traffic.avoidable() > answer->without_addresses ? 1 : 0;
+    EXPECT_TRUE(verify::VerifyPlan(large, {}, options.capacity, *answer->best).ok());
+    repaired += answer->best->traffic.avoidable() > answer->traffic_by_sum ? 1 : 0;
   }
   EXPECT_GT(spilling, 15);
   EXPECT_GT(repaired, 0);
 }
 
-// Storages that are needed far apart get parts of their own, those with the most bytes times steps
+// Storages whose uses are far apart get parts of their own, those with the most bytes times steps
 // first.
 TEST(SpillLimits, PartsOfLongLivedStorages) {
   const auto bound_of = [](Bytes factor) {

@@ -49,7 +49,7 @@ TEST(Spill, WritesAndRetrievesOnce) {
   EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
 }
 
-TEST(Spill, NothingLeavesWhereThePeakFits) {
+TEST(Spill, NothingIsSpilledIfThePeakFits) {
   const Build build = OneSpill();
   SpillOptions options;
   options.capacity = 14;
@@ -72,7 +72,7 @@ TEST(Spill, BelowTheLeastMemoryTheOperatorIsNamed) {
   EXPECT_EQ(build.graph.operators[answer.least.op].name, "join");
 }
 
-// What is left of a budget, if anything, goes to addresses: there is a plan in any case.
+// Addresses are found even with no budget left, so there is always a plan.
 TEST(Spill, PlansWithoutTimeHaveAddresses) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -106,7 +106,7 @@ TEST(Spill, PlansWithoutTimeHaveAddresses) {
   }
 }
 
-// A graph in which much has to leave and nothing is proved soon.
+// A graph that needs many spills and is not proved quickly.
 Graph HardGraph(std::uint64_t seed) {
   GraphKnobs knobs;
   knobs.min_operators = 200;
@@ -117,7 +117,8 @@ Graph HardGraph(std::uint64_t seed) {
   return RandomGraph(seed, knobs);
 }
 
-// Interrupted, it still looks for addresses: otherwise all would leave that does not have to stay.
+// After an interruption it still looks for addresses; otherwise everything that need not stay would
+// be spilled.
 TEST(Spill, CancelledItStillFindsAddresses) {
   const Graph graph = HardGraph(2);
   SpillOptions options;
@@ -125,7 +126,7 @@ TEST(Spill, CancelledItStillFindsAddresses) {
   options.placer = PlaceIt;
   Budget budget;
   int polls = 0;
-  budget.SetOnPoll([&] {
+  const internal::PollListener listener(budget, [&] {
     if (++polls == 8) budget.Cancel();
   });
   const auto answer = PlanWithSpills(graph, options, budget);
@@ -134,8 +135,8 @@ TEST(Spill, CancelledItStillFindsAddresses) {
   EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
 }
 
-// Cancelled while it looks for them, likewise: the first answer of the placer comes too late.
-TEST(Spill, CancelledWhileItLooksForAddressesItGoesOn) {
+// The same if cancelled while it looks for addresses: the placer's first answer comes too late.
+TEST(Spill, CancelledDuringAddressSearchItStillFindsAddresses) {
   const Graph graph = HardGraph(2);
   SpillOptions options;
   options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
@@ -155,7 +156,7 @@ TEST(Spill, CancelledWhileItLooksForAddressesItGoesOn) {
   EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
 }
 
-TEST(Spill, SaysThatItMayStoreNoMore) {
+TEST(Spill, ReportsTheStateLimit) {
   const Graph graph = HardGraph(1);
   SpillOptions options;
   options.capacity = FindLeastMemory(graph, {}).bytes;
@@ -170,7 +171,7 @@ TEST(Spill, SaysThatItMayStoreNoMore) {
   EXPECT_EQ(answer->stopped, StopReason::kSize);
 }
 
-// Work is counted, not timed: the search ends at the same state each time.
+// Work is counted, not timed: the search always ends at the same state.
 TEST(Spill, EndsWithItsEffort) {
   const Graph graph = HardGraph(1);
   const spill::Model model = spill::CompileModel(graph, {});
@@ -189,7 +190,7 @@ TEST(Spill, EndsWithItsEffort) {
   EXPECT_GT(states_with(10'000'000), 2 * little);
 }
 
-// Where memory is full a beam forgets what leads nowhere and gets narrower, and exact search ends.
+// When memory is full, a beam drops dead ends and becomes narrower, and exact search ends.
 TEST(Spill, LittleMemoryNarrowsTheSearch) {
   const Graph graph = HardGraph(1);
   const Bytes capacity = FindLeastMemory(graph, {}).bytes;
@@ -204,7 +205,7 @@ TEST(Spill, LittleMemoryNarrowsTheSearch) {
     EXPECT_FALSE(exact);
     EXPECT_TRUE(found.has_value());
     if (!found) return Bytes{0};
-    // The traffic of its stays is the cost that it was found at.
+    // The traffic of its residencies equals its cost in the search.
     const spill::Layout layout = spill::LayoutOf(graph, model, *found);
     EXPECT_EQ(spill::AvoidableTraffic(layout), found->cost);
     const std::vector<Bytes> load = spill::LoadOf(layout);
@@ -214,7 +215,7 @@ TEST(Spill, LittleMemoryNarrowsTheSearch) {
   const Bytes widest = beam(std::size_t{1} << 30);
   EXPECT_EQ(beam(std::size_t{1} << 29), widest);
   EXPECT_NE(beam(std::size_t{1} << 18), widest);
-  EXPECT_GT(beam(1), widest);  // One path alone.
+  EXPECT_GT(beam(1), widest);  // A single path.
 
   spill::Effort effort;
   effort.most_bytes = std::size_t{1} << 18;
@@ -232,7 +233,7 @@ TEST(Spill, LittleMemoryNarrowsTheSearch) {
 }
 
 TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
-  // x leaves, comes back to be written, leaves again and comes back: two writes, two retrieves.
+  // x is spilled, retrieved to be written, spilled again and retrieved: two writes, two retrievals.
   const Build build = Build()
                           .Made("x", 4)
                           .Made("a", 10)
@@ -255,7 +256,7 @@ TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
 }
 
-TEST(Spill, WeightsComeInForTheirOperatorsOnly) {
+TEST(Spill, WeightsAreRetrievedForTheirOperatorsOnly) {
   Build build = Build()
                     .Source("w1", 6, TensorKind::kParameter)
                     .Source("w2", 6, TensorKind::kParameter)
@@ -298,7 +299,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
     knobs.min_operators = 5;
     knobs.max_outputs = 2;
     knobs.max_inputs = 2;
-    knobs.far_chance = 0.8;  // What is used late has to leave in between.
+    knobs.far_chance = 0.8;  // Tensors with late uses must be spilled in between.
     const Graph graph = RandomGraph(seed, knobs);
     SpillOptions options;
     options.counting = {random.Chance(0.4), random.Chance(0.4)};
@@ -318,7 +319,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
     EXPECT_EQ(answer.without_addresses, *expected);
     EXPECT_EQ(answer.lower_bound, *expected);
     if (!answer.best) {
-      // Alignments can waste what an operator needs.
+      // Alignments can waste memory that an operator needs.
       EXPECT_TRUE(options.placer && std::any_of(graph.tensors.begin(), graph.tensors.end(),
                                                 [](const Tensor& t) { return t.alignment > 1; }));
       EXPECT_EQ(answer.outcome, Outcome::kUnknown);

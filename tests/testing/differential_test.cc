@@ -8,7 +8,7 @@
 namespace berth::internal {
 namespace {
 
-TEST(DifferentialTest, RunsEveryCaseWhereAllIsWell) {
+TEST(DifferentialTest, RunsEveryCaseIfNoneFails) {
   int calls = 0;
   EXPECT_TRUE(ForRandomProblems(1, 50, {}, [&](const Problem&) -> std::optional<std::string> {
     ++calls;

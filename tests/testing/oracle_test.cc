@@ -83,7 +83,7 @@ TEST(OracleTest, UsesGaps) {
   EXPECT_EQ(OracleHeight(problem), 6);  // b above the window: 2 + 4.
 }
 
-// Two buffers whose windows lie in each other's holes: they interlock like two combs, and the only
+// Two buffers whose windows lie in each other's gaps: they interlock like two combs, and the only
 // plan of height 4 has both at offset 0.
 TEST(OracleTest, Interlocks) {
   Problem problem;
@@ -94,7 +94,8 @@ TEST(OracleTest, Interlocks) {
   const auto placement = OracleFits(problem, 4);
   ASSERT_TRUE(placement);
   EXPECT_EQ(placement->offsets, (std::vector<Bytes>{0, 0}));
-  // Slightly wider windows no longer mesh: b must go above, where it meets a in one place only.
+  // Slightly wider windows no longer interlock: b must go above, where it overlaps a in only one
+  // place.
   problem.buffers[0].gaps[0].window = Window{0, 3};
   EXPECT_EQ(OracleHeight(problem), 8);
 }
@@ -108,13 +109,13 @@ TEST(OracleTest, SlipsBetweenLiveWindows) {
   ASSERT_TRUE(placement);
   EXPECT_EQ(placement->height, 10);
   EXPECT_EQ(placement->offsets, (std::vector<Bytes>{0, 3}));
-  problem.buffers[1].alignment = 4;  // Too low at 0, too high at 4: only the jaw can move.
+  problem.buffers[1].alignment = 4;  // Too low at 0, too high at 4: only the outer buffer can move.
   EXPECT_EQ(OracleHeight(problem), 11);
-  problem.buffers[0].alignment = 4;  // Every difference is a multiple of 4, and none of them fits.
+  problem.buffers[0].alignment = 4;  // Every difference is a multiple of 4, and none is valid.
   EXPECT_EQ(OracleHeight(problem), 14);
 }
 
-TEST(OracleTest, DividesOutWhatDividesAll) {
+TEST(OracleTest, DividesByTheCommonDivisor) {
   Problem problem;
   problem.buffers = {MakeBuffer("a", 0, 2, Bytes{3} << 40), MakeBuffer("b", 1, 3, Bytes{5} << 40)};
   problem.buffers[1].alignment = Bytes{2} << 40;
@@ -122,8 +123,8 @@ TEST(OracleTest, DividesOutWhatDividesAll) {
   EXPECT_FALSE(OracleFits(problem, (Bytes{8} << 40) - 1));
 }
 
-// A second oracle that shares nothing with the first: it fills in a grid of steps and bytes, cell
-// by cell, and counts up through all offsets like an odometer.
+// A second, independent oracle: it fills a grid of steps and bytes, cell by cell, and enumerates
+// all offsets like an odometer.
 std::optional<Bytes> HeightByOdometer(const Problem& problem, Bytes highest) {
   const std::size_t count = problem.buffers.size();
   std::vector<Bytes> offsets(count, 0);
@@ -155,7 +156,7 @@ std::optional<Bytes> HeightByOdometer(const Problem& problem, Bytes highest) {
   }
 }
 
-TEST(OracleTest, AgreesWithTheOdometer) {
+TEST(OracleTest, AgreesWithASecondOracle) {
   for (const bool pins_may_collide : {false, true}) {
     ProblemKnobs knobs = AllKnobs();
     knobs.max_buffers = 3;

@@ -68,7 +68,7 @@ TEST(ShrinkTest, KeepsTheFeaturesThatMatter) {
   EXPECT_GT(found, 20);
 }
 
-// Sizes and the capacity can only go down together.
+// Sizes and the capacity can only decrease together.
 TEST(ShrinkTest, LowersSizesAlongWithTheCapacity) {
   Problem problem;
   problem.capacity = 900'000;
@@ -98,7 +98,7 @@ TEST(ShrinkTest, AsksOnlyAboutValidProblemsAndNotTooOften) {
   EXPECT_TRUE(Validate(small).has_value());
 }
 
-// The statements are compiled here and printed by the function: what is printed compiles, and is
+// The statements are compiled here and printed by the function, so the printed code compiles and is
 // the problem.
 #define BERTH_BOTH(...) \
   __VA_ARGS__;          \

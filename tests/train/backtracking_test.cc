@@ -23,7 +23,7 @@ Levels WithTops(std::int32_t depth, Levels levels) {
   return levels;
 }
 
-TEST(Candidates, TopsOfRangesWithoutOne) {
+TEST(Candidates, AreTheTopsOfRangesWithoutOne) {
   EXPECT_EQ(WithTops(1, {}), Levels({0}));
   EXPECT_EQ(WithTops(5, {}), Levels({0}));
   EXPECT_EQ(WithTops(6, {}), Levels({0, 5}));
@@ -34,7 +34,7 @@ TEST(Candidates, TopsOfRangesWithoutOne) {
   EXPECT_EQ(WithTops(70, {32, 64}), Levels({0, 5, 9, 32, 64, 65}));
 }
 
-// Follows a rule and looks at what it is shown.
+// Follows a rule and records what it is given.
 class Watching : public BacktrackRule {
  public:
   std::size_t Choose(const MajorBacktrack& stuck) override {
@@ -93,7 +93,7 @@ TEST(BacktrackRule, PublishedTargetIsThePublishedSearch) {
   EXPECT_GT(asked, 100);
 }
 
-// Whatever a rule answers, what the search finds is a plan.
+// Whatever a rule answers, every plan found is valid.
 class Erratic : public BacktrackRule {
  public:
   explicit Erratic(std::uint64_t seed) : random_(seed) {}
@@ -120,7 +120,7 @@ TEST(BacktrackRule, AnyRuleFindsOnlyPlans) {
     Erratic rule(static_cast<std::uint64_t>(index));
     SearchAnswer answer = search.Search(*input.problem.capacity, 2000, budget, &rule);
     EXPECT_NE(answer.verdict, SearchAnswer::Verdict::kImpossible);
-    EXPECT_NE(answer.verdict, SearchAnswer::Verdict::kInconclusive);  // It starts again.
+    EXPECT_NE(answer.verdict, SearchAnswer::Verdict::kInconclusive);  // It restarts.
     EXPECT_LE(answer.nodes, 2000);
     if (answer.verdict != SearchAnswer::Verdict::kFound) continue;
     ++found;
@@ -131,7 +131,7 @@ TEST(BacktrackRule, AnyRuleFindsOnlyPlans) {
   EXPECT_GT(found, 15);
 }
 
-// Where the published search ends without a plan, one that starts again goes on, and finds some.
+// Where the published search ends without a plan, a search with restarts continues and finds some.
 TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
   int ended = 0;
   int found = 0;
@@ -149,7 +149,7 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
     const SearchAnswer answer = search.Search(*input.problem.capacity, 8000, budget, &rule);
     EXPECT_GT(answer.nodes, published.nodes);
     if (answer.verdict == SearchAnswer::Verdict::kFound) ++found;
-    // The rule draws on: other runs than before.
+    // Another random state: the runs differ from before.
     const SearchAnswer other = search.Search(*input.problem.capacity, 8000, budget, &rule);
     EXPECT_NE(other.stats, answer.stats);
     RestartingRule fresh;
@@ -161,7 +161,7 @@ TEST(BacktrackRule, RestartsFindPlansWhereTheSearchWouldEnd) {
   EXPECT_GT(found, 2);
 }
 
-PlaceAnswer Learned(const Problem& problem, std::int64_t nodes, bool learned) {
+PlanAnswer Learned(const Problem& problem, std::int64_t nodes, bool learned) {
   BaselineOptions options;
   EXPECT_TRUE(SetOption(options, "telamalloc.heuristic_first", "off").has_value());
   EXPECT_TRUE(
@@ -178,9 +178,9 @@ TEST(LearnedBacktracking, RepeatsItselfAndLeavesEasyInputsAlone) {
   for (const std::int64_t index : {0, 1, 2, 4, 8, 9, 10, 17, 33}) {
     SCOPED_TRACE(index);
     const Problem problem = MakeInput(InputSet::kTraining, index).problem;
-    const PlaceAnswer once = Learned(problem, 4000, true);
-    const PlaceAnswer again = Learned(problem, 4000, true);
-    const PlaceAnswer published = Learned(problem, 4000, false);
+    const PlanAnswer once = Learned(problem, 4000, true);
+    const PlanAnswer again = Learned(problem, 4000, true);
+    const PlanAnswer published = Learned(problem, 4000, false);
     EXPECT_EQ(once.stats, again.stats);
     EXPECT_EQ(once.nodes, again.nodes);
     ASSERT_TRUE(once.best && again.best);
@@ -196,7 +196,7 @@ TEST(LearnedBacktracking, RepeatsItselfAndLeavesEasyInputsAlone) {
   EXPECT_GT(apart, 0);
 }
 
-// A model that knows better than the published rule where to go, and one that finds nothing good.
+// A model that chooses better than the published rule, and one that gives only low scores.
 TEST(LearnedBacktracking, WeighsByDepthAndStaysBelowTheThreshold) {
   std::vector<BacktrackPoint> points(3);
   points[0].level = 0;
@@ -223,7 +223,7 @@ TEST(LearnedBacktracking, WeighsByDepthAndStaysBelowTheThreshold) {
   LearnedBacktracking strict(upper, parameters);
   EXPECT_EQ(strict.Choose(stuck), BacktrackRule::kStay);
   MajorBacktrack early = stuck;
-  early.backtracks = 10;  // Before its time.
+  early.backtracks = 10;  // Too few backtracks.
   EXPECT_EQ(strict.Choose(early), stuck.published);
 }
 

@@ -15,7 +15,7 @@
 namespace berth::internal {
 namespace {
 
-// One row by the textbook.
+// Evaluates one row in the textbook way.
 float ScoreOne(const Forest& forest, const float* row) {
   float score = forest.base;
   const std::size_t leaves = std::size_t{1} << forest.depth;
@@ -34,7 +34,7 @@ std::vector<float> RandomRows(std::size_t count, std::size_t features, std::uint
   Random random(seed);
   std::vector<float> rows(count * features);
   for (float& number : rows) {
-    // Whole numbers as counts are, and fractions as shares are.
+    // Whole numbers, like counts, and fractions, like shares.
     number = random.Chance(0.5) ? static_cast<float>(random.Uniform(0, 40))
                                 : static_cast<float>(random.Real());
   }
@@ -80,7 +80,7 @@ class Training : public testing::Test {
   void SetUp() override {
     if (!HasXgboost()) GTEST_SKIP() << "this build lacks XGBoost";
   }
-  // Something a forest can learn.
+  // Data that a forest can learn.
   static std::vector<float> Labels(const std::vector<float>& rows, std::size_t features) {
     std::vector<float> labels;
     for (std::size_t r = 0; r * features < rows.size(); ++r) {
@@ -107,7 +107,7 @@ TEST_F(Training, AgreesWithXgboostOn20000Rows) {
       ASSERT_NEAR(ours[r], (*theirs)[r], 1e-5) << r;
     }
   }
-  // And it has learned.
+  // The forest has learned it.
   std::vector<float> ours(20'000);
   Score(trained->forest.view(), fresh, ours);
   const auto truth = Labels(fresh, kNumFeatures);
@@ -135,7 +135,7 @@ TEST_F(Training, SameDataSameBytes) {
     weights[7] = 100;
     const auto weighed = Train({5, rows, labels, weights, groups}, options);
     ASSERT_TRUE(weighed.has_value());
-    EXPECT_EQ(weighed->json == one->json, pairwise);  // Which has no weights.
+    EXPECT_EQ(weighed->json == one->json, pairwise);  // The pairwise objective has no weights.
   }
 }
 
@@ -167,13 +167,13 @@ TEST(Booster, ReadsATreeOfOneLeaf) {
   EXPECT_EQ(scores, std::vector<float>({2.0F, 2.0F}));
 }
 
-TEST(Booster, RefusesWhatIsNoModel) {
+TEST(Booster, RejectsInvalidModels) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("{}"), std::string(R"({"learner": 3})"),
-        OneTree("[0,-1,-1]", "[2,-1,-1]", "[1,0,0]"),   // Its own child.
-        OneTree("[1,-1,-1]", "[3,-1,-1]", "[1,0,0]"),   // A child that there is not.
+        OneTree("[0,-1,-1]", "[2,-1,-1]", "[1,0,0]"),   // A node as its own child.
+        OneTree("[1,-1,-1]", "[3,-1,-1]", "[1,0,0]"),   // A child that does not exist.
         OneTree("[1,-1,-1]", "[-1,-1,-1]", "[1,0,0]"),  // One child.
-        OneTree("[1,-1,-1]", "[2,-1,-1]", "[2,0,0]"),   // A feature that there is not.
+        OneTree("[1,-1,-1]", "[2,-1,-1]", "[2,0,0]"),   // A feature that does not exist.
         OneTree("[1,-1,-1]", "[2,-1,-1]", "[1,0]")}) {
     const auto forest = ParseForest(text, "some.json");
     ASSERT_FALSE(forest.has_value()) << text;

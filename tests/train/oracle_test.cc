@@ -70,7 +70,7 @@ TEST(TrainingOracle, AgreesWithTryingEverythingAndWithTheIlp) {
   EXPECT_GT(no, 50);
 }
 
-// Three blocks of 4 in 12 bytes: with b at 5, one byte above a, c has no place any more.
+// Three buffers of 4 bytes in 12 bytes: with b at 5, one byte above a, c no longer fits.
 TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
   Problem problem;
   problem.capacity = 12;
@@ -86,7 +86,7 @@ TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
   EXPECT_EQ(target.verdict, Solvable::kYes);
   EXPECT_EQ(target.point, 1u);
   EXPECT_EQ(target.unsolvable, 2u);
-  // Too few nodes for some questions: what is found out holds, and nothing else is said.
+  // Too few nodes for some questions: answers are still correct, and the other questions stay open.
   int unsure = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -116,14 +116,14 @@ TEST(TrainingOracle, FindsTheDeepestSolvablePoint) {
     unsure += said.verdict != truth.verdict || said.point != truth.point ? 1 : 0;
   }
   EXPECT_GT(unsure, 0);
-  // Where it is, all can still be placed.
+  // If it is solvable, all can still be placed.
   const std::vector<PathStep> good = {{0, 0}, {1, 4}, {2, 8}};
   stuck.path = good;
   target = oracle.DeepestSolvable(stuck);
   EXPECT_EQ(target.verdict, Solvable::kYes);
   EXPECT_EQ(target.point, points.size());
   EXPECT_EQ(target.unsolvable, points.size() + 1);
-  // No candidate lies above what went wrong.
+  // No candidate lies above the failed placement.
   const std::vector<PathStep> bad = {{0, 1}, {1, 5}, {2, 9}};
   stuck.path = bad;
   stuck.points = std::span(points).subspan(1);

@@ -80,7 +80,7 @@ std::vector<TrainingRow> TwoChoices() {
           Row(2, 0, Solvable::kNo, 0, true)};
 }
 
-TEST(Examples, AreTheRowsThatAreAskedFor) {
+TEST(Examples, AreTheRequestedRows) {
   const auto rows = TwoChoices();
   const Examples all = MakeExamples(rows, {});
   EXPECT_EQ(all.features, kNumFeatures);
@@ -118,7 +118,7 @@ TEST(ChoiceQuality, CountsWhatIsChosen) {
   EXPECT_NEAR(deepest.score, 4, 1e-9);
   EXPECT_NEAR(deepest.good, 0.5, 1e-9);
   EXPECT_NEAR(deepest.vain, 0.5, 1e-9);
-  // One that knows: feature 0 is the label. Of equals it takes the deepest.
+  // One that knows the answer: feature 0 is the label. In ties it takes the deepest.
   const std::vector<ForestNode> nodes = {{5, 0}};
   const std::vector<float> leaves = {0, 1};
   const ChoiceQuality model = QualityOfModel({kNumFeatures, 1, nodes, leaves, 0}, rows);
@@ -197,7 +197,7 @@ TEST(Collect, RepeatsItselfAndLabelsAsDefined) {
       for (std::size_t k = 1; k < choice.size(); ++k) {
         const auto level = static_cast<std::size_t>(Feature::kLevel);
         EXPECT_LT(choice[k - 1].features[level], choice[k].features[level]);
-        // Downwards: solvable, then nobody knows, then not.
+        // From top to bottom: solvable, then undecided, then unsolvable.
         const auto order = [](Solvable s) {
           return s == Solvable::kYes ? 0 : s == Solvable::kUndecided ? 1 : 2;
         };

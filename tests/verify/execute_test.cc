@@ -10,10 +10,11 @@
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
 #include "tools/verify/verify.h"
-#include "tools/verify/verify_order.h"
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
+
+using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
 std::vector<std::string> Described(const ExecutionReport& report, const Graph& graph) {
   std::vector<std::string> lines;
@@ -68,15 +69,15 @@ TEST(ExecuteTest, WritesInPlaceOnTheWrongSide) {
   b.Op("A", {}, {"a"}).Op("R", {"a"}, {"r"}).Op("W", {}, {}, {"a"}, {"R"});
   EXPECT_TRUE(Execute(b.graph, {0, 1, 2}, {{1, 0}, {2, 4}}).ok());
   EXPECT_EQ(Described(Execute(b.graph, {0, 2, 1}, {{1, 0}, {2, 4}}), b.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" as they were "
-                   "written by operator \"W\", not by operator \"A\""}));
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" with the value "
+                   "of operator \"W\" instead of the value of operator \"A\""}));
   // Outside of the arena too.
   Build update = Build().Source("w", 4, TensorKind::kParameter).Made("r", 4);
   update.Op("R", {"w"}, {"r"}).Op("W", {}, {}, {"w"}, {"R"});
   EXPECT_TRUE(Execute(update.graph, {0, 1}, {{1, 0}}).ok());
   EXPECT_EQ(Described(Execute(update.graph, {1, 0}, {{1, 0}}), update.graph),
-            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" as they were "
-                   "written by operator \"W\", not by nobody yet"}));
+            (Lines{"clobbered: operator \"R\" finds bytes [0, 4) of tensor \"w\" with the value "
+                   "of operator \"W\" instead of the initial value"}));
   EXPECT_EQ(Described(Execute(b.graph, {1, 0, 2}, {{1, 0}, {2, 4}}), b.graph).front(),
             "clobbered: operator \"R\" finds bytes [0, 4) of tensor \"a\" never written");
 }
@@ -121,7 +122,8 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
     Budget budget;
     PlaceOptions options;
     options.algorithm = Algorithm::kFirstFitStart;
-    std::vector<Bytes> offsets = Place(liveness.problem, options, budget).value().best->offsets;
+    std::vector<Bytes> offsets =
+        PlacementOf(*Place(liveness.problem, options, budget)->best).offsets;
     Random random(seed);
     const std::uint64_t moved = offsets.empty() ? 0 : seed % 3;
     for (std::uint64_t i = 0; i < moved; ++i) {
@@ -135,14 +137,15 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnRandomPlans) {
     for (std::size_t b = 0; b < offsets.size(); ++b) {
       placed.push_back({liveness.tensors[b], offsets[b]});
     }
-    const Report verified = Verify(liveness.problem, offsets);
+    const PlanReport verified = VerifyOffsets(liveness.problem, offsets);
     for (const Bytes max_arena : {Bytes{1} << 20, Bytes{5}}) {
       ExecutionOptions execution;
       execution.max_arena = max_arena;
       const ExecutionReport report = Execute(graph, order, placed, execution);
       EXPECT_EQ(report.ok(), verified.ok())
-          << (verified.ok() ? Describe(report.clobbers[0], graph)
-                            : Describe(verified, liveness.problem, offsets));
+          << (verified.ok()
+                  ? Describe(report.clobbers[0], graph)
+                  : Describe(verified, liveness.problem, AsPlan(liveness.problem, offsets)));
     }
     ++(verified.ok() ? good : bad);
   }
@@ -175,4 +178,4 @@ TEST(ExecuteTest, AgreesWithTheVerifierOnOrders) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::verify

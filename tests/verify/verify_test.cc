@@ -11,13 +11,16 @@
 #include <vector>
 
 #include "base/random.h"
+#include "berth/answer.h"
 #include "testing/differential.h"
 #include "testing/live.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
+
+using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 
 constexpr Bytes kLargest = std::numeric_limits<Bytes>::max();
 constexpr Bytes kSmallest = std::numeric_limits<Bytes>::min();
@@ -34,17 +37,30 @@ Buffer MakeBuffer(const std::string& id, Step start, Step end, Bytes size) {
 Fault MakeFault(FaultKind kind, std::size_t buffer) {
   Fault fault;
   fault.kind = kind;
-  fault.buffer = buffer;
+  fault.residency = buffer;
   return fault;
 }
 
 Fault MakeOverlap(std::size_t buffer, std::size_t other, Step start, Step end, Bytes lower,
                   Bytes upper) {
-  return {FaultKind::kOverlap, buffer, other, start, end, lower, upper};
+  Fault fault = MakeFault(FaultKind::kOverlap, buffer);
+  fault.other = other;
+  fault.start = start;
+  fault.end = end;
+  fault.lower = lower;
+  fault.upper = upper;
+  return fault;
+}
+
+Fault MakeBeyond(std::size_t buffer, Bytes capacity, Bytes top) {
+  Fault fault = MakeFault(FaultKind::kBeyondCapacity, buffer);
+  fault.lower = capacity;
+  fault.upper = top;
+  return fault;
 }
 
 std::string Lines(const Problem& problem, const std::vector<Bytes>& offsets) {
-  return Describe(Verify(problem, offsets), problem, offsets);
+  return Describe(VerifyOffsets(problem, offsets), problem, AsPlan(problem, offsets));
 }
 
 TEST(VerifyTest, AcceptsAGoodPlan) {
@@ -52,14 +68,14 @@ TEST(VerifyTest, AcceptsAGoodPlan) {
   problem.capacity = 8;
   problem.buffers = {MakeBuffer("a", 0, 3, 4), MakeBuffer("b", 3, 5, 4), MakeBuffer("c", 2, 4, 4)};
   const std::vector<Bytes> offsets = {0, 0, 4};  // Both meet c at an edge, and each other in time.
-  const Report report = Verify(problem, offsets);
+  const PlanReport report = VerifyOffsets(problem, offsets);
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.height, 8);
-  EXPECT_EQ(Describe(report, problem, offsets), "no faults; height 8 bytes\n");
+  EXPECT_EQ(Describe(report, problem, AsPlan(problem, offsets)), "no faults; height 8 bytes\n");
 }
 
 TEST(VerifyTest, AcceptsNoBuffers) {
-  const Report report = Verify({}, {});
+  const PlanReport report = VerifyOffsets({}, {});
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.height, 0);
 }
@@ -68,7 +84,7 @@ TEST(VerifyTest, NamesAnOverlapWithItsBytesAndSteps) {
   Problem problem;
   problem.buffers = {MakeBuffer("a", 0, 7, 256), MakeBuffer("b", 3, 9, 200)};
   const std::vector<Bytes> offsets = {0, 128};
-  EXPECT_EQ(Verify(problem, offsets).faults, std::vector{MakeOverlap(0, 1, 3, 7, 128, 256)});
+  EXPECT_EQ(VerifyOffsets(problem, offsets).faults, std::vector{MakeOverlap(0, 1, 3, 7, 128, 256)});
   EXPECT_EQ(Lines(problem, offsets),
             "overlap: \"a\" and \"b\" share bytes [128, 256) at steps [3, 7)\n");
 }
@@ -77,7 +93,7 @@ TEST(VerifyTest, NamesContainmentAndIdenticalBuffers) {
   Problem problem;
   problem.buffers = {MakeBuffer("outer", 0, 10, 100), MakeBuffer("inner", 4, 5, 10),
                      MakeBuffer("twin", 4, 5, 10)};
-  const Report report = Verify(problem, {0, 50, 50});
+  const PlanReport report = VerifyOffsets(problem, {0, 50, 50});
   EXPECT_EQ(report.faults,
             (std::vector{MakeOverlap(0, 1, 4, 5, 50, 60), MakeOverlap(0, 2, 4, 5, 50, 60),
                          MakeOverlap(1, 2, 4, 5, 50, 60)}));
@@ -91,10 +107,9 @@ TEST(VerifyTest, NamesTheFaultsOfSingleBuffers) {
   problem.buffers[1].alignment = 64;
   problem.buffers[2].offset = 32;
   const std::vector<Bytes> offsets = {-3, 130, 40, 250};
-  EXPECT_EQ(
-      Verify(problem, offsets).faults,
-      (std::vector{MakeFault(FaultKind::kNegative, 0), MakeFault(FaultKind::kMisaligned, 1),
-                   MakeFault(FaultKind::kPinBroken, 2), MakeFault(FaultKind::kBeyondCapacity, 3)}));
+  EXPECT_EQ(VerifyOffsets(problem, offsets).faults,
+            (std::vector{MakeFault(FaultKind::kNegative, 0), MakeFault(FaultKind::kMisaligned, 1),
+                         MakeFault(FaultKind::kPinBroken, 2), MakeBeyond(3, 256, 258)}));
   EXPECT_EQ(Lines(problem, offsets),
             "negative: \"a\" lies at offset -3\n"
             "misaligned: \"b\" lies at offset 130, not a multiple of 64\n"
@@ -106,8 +121,8 @@ TEST(VerifyTest, AcceptsABufferThatEndsAtTheCapacity) {
   Problem problem;
   problem.capacity = 8;
   problem.buffers = {MakeBuffer("a", 0, 1, 8)};
-  EXPECT_TRUE(Verify(problem, {0}).ok());
-  EXPECT_FALSE(Verify(problem, {1}).ok());
+  EXPECT_TRUE(VerifyOffsets(problem, {0}).ok());
+  EXPECT_FALSE(VerifyOffsets(problem, {1}).ok());
 }
 
 TEST(VerifyTest, NamesTheWrongNumberOfOffsets) {
@@ -115,7 +130,7 @@ TEST(VerifyTest, NamesTheWrongNumberOfOffsets) {
   problem.buffers = {MakeBuffer("a", 0, 1, 8), MakeBuffer("b", 0, 1, 8)};
   for (const std::vector<Bytes>& offsets :
        {std::vector<Bytes>{}, std::vector<Bytes>{0}, std::vector<Bytes>{0, 8, 16}}) {
-    EXPECT_FALSE(Verify(problem, offsets).ok());
+    EXPECT_FALSE(VerifyOffsets(problem, offsets).ok());
     EXPECT_EQ(Lines(problem, offsets),
               "wrong count: 2 buffers, but " + std::to_string(offsets.size()) + " offsets\n");
   }
@@ -125,15 +140,15 @@ TEST(VerifyTest, ReadsGapsAndWindowsExactly) {
   Problem problem;
   problem.buffers = {MakeBuffer("frame", 0, 9, 8), MakeBuffer("guest", 2, 6, 3)};
   problem.buffers[0].gaps = {Gap{2, 6, Window{0, 4}}};
-  EXPECT_TRUE(Verify(problem, {0, 4}).ok());
-  EXPECT_EQ(Verify(problem, {0, 3}).faults, std::vector{MakeOverlap(0, 1, 2, 6, 3, 4)});
+  EXPECT_TRUE(VerifyOffsets(problem, {0, 4}).ok());
+  EXPECT_EQ(VerifyOffsets(problem, {0, 3}).faults, std::vector{MakeOverlap(0, 1, 2, 6, 3, 4)});
   problem.buffers[1].end = 7;  // A step longer than the gap.
-  EXPECT_EQ(Verify(problem, {0, 4}).faults, std::vector{MakeOverlap(0, 1, 6, 7, 4, 7)});
+  EXPECT_EQ(VerifyOffsets(problem, {0, 4}).faults, std::vector{MakeOverlap(0, 1, 6, 7, 4, 7)});
   problem.buffers[1].start = 1;
-  EXPECT_EQ(Verify(problem, {0, 4}).faults,
+  EXPECT_EQ(VerifyOffsets(problem, {0, 4}).faults,
             (std::vector{MakeOverlap(0, 1, 1, 2, 4, 7), MakeOverlap(0, 1, 6, 7, 4, 7)}));
   problem.buffers[0].gaps = {Gap{0, 9, std::nullopt}};
-  EXPECT_TRUE(Verify(problem, {0, 4}).ok());
+  EXPECT_TRUE(VerifyOffsets(problem, {0, 4}).ok());
 }
 
 TEST(VerifyTest, CountsAllFaultsAndListsSome) {
@@ -144,10 +159,10 @@ TEST(VerifyTest, CountsAllFaultsAndListsSome) {
     problem.buffers.push_back(MakeBuffer("b" + std::to_string(i), i, 3 * kCount, 8));
   }
   const std::vector<Bytes> offsets(problem.buffers.size(), 0);
-  const Report report = Verify(problem, offsets, 10);
+  const PlanReport report = VerifyOffsets(problem, offsets, 10);
   EXPECT_EQ(report.faults.size(), 10U);
   EXPECT_EQ(report.more, kCount * (kCount - 1) / 2 - 10);
-  const std::string text = Describe(report, problem, offsets);
+  const std::string text = Describe(report, problem, AsPlan(problem, offsets));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);
   EXPECT_NE(text.find("and 4999949990 more faults\n"), std::string::npos) << text;
 }
@@ -155,7 +170,7 @@ TEST(VerifyTest, CountsAllFaultsAndListsSome) {
 TEST(VerifyTest, MaxFaultsOfZeroStillFails) {
   Problem problem;
   problem.buffers = {MakeBuffer("a", 0, 1, 8), MakeBuffer("b", 0, 1, 8)};
-  const Report report = Verify(problem, {0, 0}, 0);
+  const PlanReport report = VerifyOffsets(problem, {0, 0}, 0);
   EXPECT_TRUE(report.faults.empty());
   EXPECT_EQ(report.more, 1);
   EXPECT_FALSE(report.ok());
@@ -166,15 +181,15 @@ TEST(VerifyTest, SurvivesHostileOffsets) {
   problem.capacity = kMaxBytes;
   problem.buffers = {MakeBuffer("a", 0, 2, kMaxBytes / 4), MakeBuffer("b", 1, 3, kMaxBytes / 4),
                      MakeBuffer("c", 1, 3, 1)};
-  const Report high = Verify(problem, {kLargest, kLargest - 1, 0});
+  const PlanReport high = VerifyOffsets(problem, {kLargest, kLargest - 1, 0});
   EXPECT_EQ(high.height, kLargest);
-  EXPECT_EQ(high.faults, (std::vector{MakeFault(FaultKind::kBeyondCapacity, 0),
-                                      MakeFault(FaultKind::kBeyondCapacity, 1),
-                                      MakeOverlap(0, 1, 1, 2, kLargest, kLargest)}));
-  const Report low = Verify(problem, {kSmallest, kSmallest + kMaxBytes / 4, 0});
+  EXPECT_EQ(high.faults,
+            (std::vector{MakeBeyond(0, kMaxBytes, kLargest), MakeBeyond(1, kMaxBytes, kLargest),
+                         MakeOverlap(0, 1, 1, 2, kLargest, kLargest)}));
+  const PlanReport low = VerifyOffsets(problem, {kSmallest, kSmallest + kMaxBytes / 4, 0});
   EXPECT_EQ(low.faults,
             (std::vector{MakeFault(FaultKind::kNegative, 0), MakeFault(FaultKind::kNegative, 1)}));
-  EXPECT_TRUE(Verify(problem, {kLargest, kSmallest, 0}).faults.size() == 2U);
+  EXPECT_TRUE(VerifyOffsets(problem, {kLargest, kSmallest, 0}).faults.size() == 2U);
 }
 
 TEST(VerifyTest, KeepsHostileIdsOnOneLine) {
@@ -182,6 +197,51 @@ TEST(VerifyTest, KeepsHostileIdsOnOneLine) {
   problem.buffers = {MakeBuffer("a\n\"b\"\x1b[2J", 0, 1, 8), MakeBuffer("\\", 0, 1, 8)};
   EXPECT_EQ(Lines(problem, {0, 4}),
             "overlap: \"a\\n\\\"b\\\"\\x1b[2J\" and \"\\\\\" share bytes [4, 8) at steps [0, 1)\n");
+}
+
+TEST(VerifyTest, HoldsAPlanToItsTable) {
+  Problem problem;
+  problem.capacity = 12;
+  problem.buffers = {MakeBuffer("a", 0, 3, 4), MakeBuffer("b", 2, 5, 8)};
+  problem.buffers[0].gaps = {Gap{2, 3, Window{0, 2}}};
+  const MemoryPlan plan = PlanOf(problem, {8, 0});
+  const PlanReport good = VerifyPlan(problem, plan);
+  EXPECT_TRUE(good.ok()) << Describe(good, problem, plan);
+  EXPECT_EQ(good.height, 12);
+  EXPECT_EQ(good.peak, 10);
+  EXPECT_EQ(good.peak_step, 2);
+  const auto lines = [&](const auto& change) {
+    MemoryPlan wrong = plan;
+    change(wrong);
+    return Describe(VerifyPlan(problem, wrong), problem, wrong);
+  };
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.memories[0].height = 11; }),
+            "wrong height: the plan states 11 bytes, but its residencies reach 12\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.memories[0].peak = 12; }),
+            "wrong peak: the plan states 12 bytes, but has 10\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.traffic.spilled = 4; }),
+            "wrong traffic: the plan states 4 bytes spilled, but has 0\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.residencies[1].end = 4; }),
+            "bad residency: number 1, of buffer \"b\", does not have the lifetime of its buffer\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.residencies[1].tensor = 7; }),
+            "bad residency: number 1, of buffer number 7, is not that of its buffer\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.residencies[0].comes_in = true; }),
+            "bad residency: number 0, of buffer \"a\", is copied, but a table has no spills\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.residencies[0].memory = 1; }),
+            "bad residency: number 0, of buffer \"a\", is in another memory, but there is one "
+            "only\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.order = {3}; }),
+            "unknown: no operator has the number 3 at step 0\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.memories.clear(); }),
+            "wrong count: 0 memories, but this verifier knows plans of one\n");
+  EXPECT_EQ(lines([](MemoryPlan& p) { p.residencies.pop_back(); }),
+            "wrong count: 2 buffers, but 1 offsets\n");
+  // Without addresses, offsets mean nothing.
+  EXPECT_EQ(lines([](MemoryPlan& p) {
+              p.addressed = false;
+              p.residencies[0].offset = -1;
+            }),
+            "no faults; height 0 bytes\n");
 }
 
 // All overlaps by the definition: step by step, pair by pair, joined over steps where both buffers
@@ -221,7 +281,7 @@ std::vector<Fault> OverlapsByDefinition(const Problem& problem, const std::vecto
 
 std::vector<Fault> Sorted(std::vector<Fault> faults) {
   std::sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) {
-    return std::tie(a.buffer, a.other, a.start) < std::tie(b.buffer, b.other, b.start);
+    return std::tie(a.residency, a.other, a.start) < std::tie(b.residency, b.other, b.start);
   });
   return faults;
 }
@@ -239,7 +299,7 @@ TEST(VerifyTest, FindsExactlyTheOverlapsOfTheDefinition) {
       offsets.push_back(random.Uniform(-2, 24));
     }
     std::vector<Fault> found;
-    for (const Fault& fault : Verify(problem, offsets, 10'000).faults) {
+    for (const Fault& fault : VerifyOffsets(problem, offsets, 10'000).faults) {
       if (fault.kind == FaultKind::kOverlap) found.push_back(fault);
     }
     seen += static_cast<std::int64_t>(found.size());
@@ -256,7 +316,7 @@ TEST(VerifyTest, AgreesWithTheModelOnGoodAndBrokenPlans) {
   int good = 0;
   int broken = 0;
   const auto agree = [&](const Problem& problem, const std::vector<Bytes>& offsets) {
-    const Report report = Verify(problem, offsets);
+    const PlanReport report = VerifyOffsets(problem, offsets);
     const bool valid = ValidatePlacement(problem, {offsets, report.height}).has_value();
     ++(valid ? good : broken);
     return valid == report.ok();
@@ -297,7 +357,7 @@ TEST(VerifyTest, IncludesNothingOfWhatItChecks) {
     for (std::string line; std::getline(file, line);) {
       if (!line.starts_with("#include \"")) continue;
       EXPECT_TRUE(line == "#include \"berth/problem.h\"" || line == "#include \"berth/graph.h\"" ||
-                  line == "#include \"berth/spill.h\"" ||
+                  line == "#include \"berth/answer.h\"" ||
                   line.starts_with("#include \"tools/verify/"))
           << entry.path() << ": " << line;
     }
@@ -306,4 +366,4 @@ TEST(VerifyTest, IncludesNothingOfWhatItChecks) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::verify

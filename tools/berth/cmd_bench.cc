@@ -322,8 +322,7 @@ Command AddBenchCommand(CLI::App& berth) {
   }
   app->footer(
       "Exit codes: 0 done, 1 a program failed, gave a wrong plan or contradicts another, 2 bad "
-      "input "
-      "or usage.\n"
+      "input or usage.\n"
       "\nExamples:\n"
       "  berth bench tables/ --algorithm canonical,auto --time-limit 10s --json result.json\n"
       "  berth bench variants/ --capacity load --in-process --seeds 100 --rounds 1 --summary\n"

@@ -1,12 +1,12 @@
-// berth check -- does anybody's plan hold? The independent verifier's word on it.
+// berth check -- does a plan hold, whoever made it? The independent verifier decides.
+#include <algorithm>
+
+#include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
-#include "tools/berth/spilling.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
-#include "tools/verify/verify_order.h"
-#include "tools/verify/verify_spill.h"
 
 namespace berth::internal {
 namespace {
@@ -19,141 +19,112 @@ struct CheckArguments {
   bool json = false;
 };
 
-// The offsets to check: those of the plan, or where none is given the table's own.
-Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const Input& input) {
-  if (arguments.plan.empty()) {
-    for (const Buffer& buffer : input.problem.buffers) {
-      if (!buffer.offset) {
-        return Fail(ErrorCode::kParse, arguments.table.path + ": buffer \"" + buffer.id +
-                                           "\" has no offset; give the plan as a second file");
-      }
-    }
-    return ReadOffsets(input.text, input.name, input.problem);
-  }
-  const auto text = ReadFile(arguments.plan);
-  if (!text) return tl::unexpected(text.error());
-  return ReadOffsets(*text, arguments.plan == "-" ? "<stdin>" : arguments.plan, input.problem);
-}
+// What is checked, and what was found.
+struct Checked {
+  // One of the two.
+  const Problem* table = nullptr;
+  const Graph* graph = nullptr;
+  std::optional<Bytes> capacity;
+  MemoryPlan plan;
+  verify::PlanReport report;
+  std::optional<verify::ExecutionReport> execution;
 
-std::string_view NameOf(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kWrongCount:
-      return "wrong-count";
-    case FaultKind::kNegative:
-      return "negative";
-    case FaultKind::kMisaligned:
-      return "misaligned";
-    case FaultKind::kPinBroken:
-      return "pin-broken";
-    case FaultKind::kBeyondCapacity:
-      return "beyond-capacity";
-    case FaultKind::kOverlap:
-      return "overlap";
+  [[nodiscard]] bool ok() const { return report.ok() && (!execution || execution->ok()); }
+  [[nodiscard]] bool spills() const {
+    const auto& all = plan.residencies;
+    return std::any_of(all.begin(), all.end(),
+                       [](const Residency& r) { return r.comes_in || r.written_out; });
   }
-  return {};
-}
+  [[nodiscard]] std::string Describe(const verify::Fault& fault) const {
+    return graph ? verify::Describe(fault, *graph, plan) : verify::Describe(fault, *table, plan);
+  }
+  // Of the buffer or tensor that a residency is of.
+  [[nodiscard]] const std::string& NameOf(const Residency& residency) const {
+    return graph ? graph->tensors[residency.tensor].name : table->buffers[residency.tensor].id;
+  }
+};
 
-Json FaultJson(const Fault& fault, const Problem& problem, const std::vector<Bytes>& offsets) {
+Json FaultJson(const verify::Fault& fault, const Checked& checked) {
+  using verify::FaultKind;
+  using verify::kNone;
   Json json;
-  json["kind"] = NameOf(fault.kind);
-  if (fault.kind != FaultKind::kWrongCount) {
-    json["buffer"] = problem.buffers[fault.buffer].id;
-    json["offset"] = offsets[fault.buffer];
+  json["kind"] = verify::ToString(fault.kind);
+  const auto add_residency = [&](std::size_t i, const std::string& prefix, const char* name) {
+    if (i == kNone) return;
+    const Residency& residency = checked.plan.residencies[i];
+    json[name] = checked.NameOf(residency);
+    if (checked.graph != nullptr) json[prefix + "residency"] = i;
+    if (checked.plan.addressed) json[prefix + "offset"] = residency.offset;
+  };
+  add_residency(fault.residency, "", "buffer");
+  add_residency(fault.other, "other_", "other");
+  if (fault.tensor != kNone) json["tensor"] = checked.graph->tensors[fault.tensor].name;
+  const auto add_operator = [&](OperatorIndex v, const char* name) {
+    if (v == kNone) return;
+    const bool known = checked.graph != nullptr && v < checked.graph->operators.size();
+    json[name] = known ? Json(checked.graph->operators[v].name) : Json(v);
+  };
+  add_operator(fault.op, "operator");
+  add_operator(fault.other_op, "other_operator");
+  switch (fault.kind) {
+    case FaultKind::kOverlap:
+      json["steps"] = {fault.start, fault.end};
+      json["bytes"] = {fault.lower, fault.upper};
+      break;
+    case FaultKind::kWrongHeight:
+    case FaultKind::kWrongPeak:
+    case FaultKind::kWrongTraffic:
+      json["stated"] = fault.stated;
+      json["actual"] = fault.actual;
+      break;
+    default:
+      if (checked.graph != nullptr) json["step"] = fault.start;
   }
-  if (fault.kind == FaultKind::kOverlap) {
-    json["other"] = problem.buffers[fault.other].id;
-    json["other_offset"] = offsets[fault.other];
-    json["steps"] = {fault.start, fault.end};
-    json["bytes"] = {fault.lower, fault.upper};
-  }
-  json["message"] = Describe(fault, problem, offsets);
+  json["message"] = checked.Describe(fault);
   return json;
 }
 
-Json ReportJson(const Report& report, const Problem& problem, const std::vector<Bytes>& offsets) {
+Json ExecutionJson(const verify::ExecutionReport& execution, const Graph& graph) {
   Json json;
-  json["valid"] = report.ok();
+  json["operators_run"] = execution.operators_run;
+  json["arena"] = execution.arena;
+  json["arena_used"] = execution.arena_used;
+  json["bytes_read"] = execution.bytes_read;
+  json["bytes_written"] = execution.bytes_written;
+  json["clobbers"] = Json::array();
+  for (const verify::Clobber& clobber : execution.clobbers) {
+    json["clobbers"].push_back(verify::Describe(clobber, graph));
+  }
+  json["more_clobbers"] = execution.more;
+  return json;
+}
+
+Json CheckedJson(const Checked& checked) {
+  const verify::PlanReport& report = checked.report;
+  Json json;
+  json["valid"] = checked.ok();
   json["height"] = report.height;
-  json["capacity"] = ToJson(problem.capacity);
-  json["buffers"] = problem.buffers.size();
+  json["peak"] = report.peak;
+  json["capacity"] = ToJson(checked.capacity);
+  json["buffers"] = checked.plan.residencies.size();
+  if (checked.graph != nullptr) {
+    json["operators"] = checked.plan.order.size();
+    json["spilled"] = report.traffic.spilled;
+    json["retrieved"] = report.traffic.retrieved;
+    json["compulsory_in"] = report.traffic.compulsory_in;
+    json["compulsory_out"] = report.traffic.compulsory_out;
+  }
   json["faults"] = Json::array();
-  for (const Fault& fault : report.faults) {
-    json["faults"].push_back(FaultJson(fault, problem, offsets));
+  for (const verify::Fault& fault : report.faults) {
+    json["faults"].push_back(FaultJson(fault, checked));
   }
   json["more_faults"] = report.more;
+  if (checked.execution) json["execution"] = ExecutionJson(*checked.execution, *checked.graph);
   json["version"] = BERTH_VERSION;
   return json;
 }
 
-void PrintReport(const Report& report, const Problem& problem, const std::vector<Bytes>& offsets) {
-  if (report.ok()) {
-    Print(Paint(Tone::kGood, "The plan holds:") + " " +
-          Plural(static_cast<std::int64_t>(problem.buffers.size()), "buffer") + " in " +
-          FormatBytesExactly(report.height) + ", no two in each other's way.\n");
-    return;
-  }
-  const auto count = static_cast<std::int64_t>(report.faults.size()) + report.more;
-  Print(Paint(Tone::kBad, "The plan does not hold:") + " " + Plural(count, "fault") + ".\n");
-  for (const Fault& fault : report.faults) {
-    Print("  " + OneLine(Describe(fault, problem, offsets)) + "\n");
-  }
-  if (report.more > 0) Print("  and " + FormatCount(report.more) + " more\n");
-}
-
-// All that was checked of the plan of a graph.
-struct GraphCheck {
-  Order order;
-  std::vector<Bytes> offsets;
-  Liveness liveness;
-  OrderReport order_report;
-  Report report;
-  std::optional<ExecutionReport> execution;
-
-  [[nodiscard]] bool ok() const {
-    return order_report.ok() && report.ok() && (!execution || execution->ok());
-  }
-};
-
-// What the plan says of how it was made; what it does not say is as by default. Whether it is a
-// plan at all is for others to find out.
-void ReadSettings(const std::string& plan, ModelArguments& arguments) {
-  const Json json = Json::parse(plan, nullptr, /*allow_exceptions=*/false);
-  const auto flag = [](const Json& object, const char* key) {
-    return object.is_object() && object.contains(key) && object[key] == true;
-  };
-  arguments.in_place = flag(json, "in_place");
-  if (json.is_object() && json.contains("count")) {
-    arguments.counting = {flag(json["count"], "inputs"), flag(json["count"], "parameters")};
-  }
-}
-
-Json GraphCheckJson(const Graph& graph, const GraphCheck& check) {
-  Json json = ReportJson(check.report, check.liveness.problem, check.offsets);
-  json["valid"] = check.ok();
-  json["peak"] = check.order_report.peak;
-  json["order_faults"] = Json::array();
-  for (const OrderFault& fault : check.order_report.faults) {
-    json["order_faults"].push_back(Describe(fault, graph));
-  }
-  json["more_order_faults"] = check.order_report.more;
-  if (check.execution) {
-    Json run;
-    run["operators_run"] = check.execution->operators_run;
-    run["arena"] = check.execution->arena;
-    run["arena_used"] = check.execution->arena_used;
-    run["bytes_read"] = check.execution->bytes_read;
-    run["bytes_written"] = check.execution->bytes_written;
-    run["clobbers"] = Json::array();
-    for (const Clobber& clobber : check.execution->clobbers) {
-      run["clobbers"].push_back(Describe(clobber, graph));
-    }
-    run["more_clobbers"] = check.execution->more;
-    json["execution"] = std::move(run);
-  }
-  return json;
-}
-
-std::string ExecutionText(const ExecutionReport& run) {
+std::string ExecutionText(const verify::ExecutionReport& run) {
   std::string text = "  Run: " + Plural(run.operators_run, "operator") + " read " +
                      FormatBytes(run.bytes_read) + " and wrote " + FormatBytes(run.bytes_written) +
                      " in an arena of " + FormatBytes(run.arena_used);
@@ -164,119 +135,126 @@ std::string ExecutionText(const ExecutionReport& run) {
          "\n";
 }
 
-void PrintGraphCheck(const Graph& graph, const GraphCheck& check) {
-  if (check.ok()) {
-    Print(Paint(Tone::kGood, "The plan holds:") + " " +
-          Plural(static_cast<std::int64_t>(check.order.size()), "operator") +
-          " in an order that can run, " +
-          Plural(static_cast<std::int64_t>(check.offsets.size()), "buffer") + " in " +
-          FormatBytesExactly(check.report.height) + ", no two in each other's way; peak " +
-          FormatBytesExactly(check.order_report.peak) + ".\n");
-  } else {
-    std::int64_t count = check.order_report.more + check.report.more;
-    std::string lines;
-    const auto add = [&](const std::string& line) {
-      lines += "  " + OneLine(line) + "\n";
-      ++count;
-    };
-    for (const OrderFault& fault : check.order_report.faults) add(Describe(fault, graph));
-    for (const Fault& fault : check.report.faults) {
-      add(Describe(fault, check.liveness.problem, check.offsets));
-    }
-    if (check.execution) {
-      for (const Clobber& clobber : check.execution->clobbers) add(Describe(clobber, graph));
-      count += check.execution->more;
-    }
-    const std::int64_t more =
-        check.order_report.more + check.report.more + (check.execution ? check.execution->more : 0);
-    if (more > 0) lines += "  and " + FormatCount(more) + " more\n";
-    Print(Paint(Tone::kBad, "The plan does not hold:") + " " + Plural(count, "fault") + ".\n" +
-          lines);
+std::string SummaryText(const Checked& checked) {
+  const verify::PlanReport& report = checked.report;
+  std::string text = Paint(Tone::kGood, "The plan holds:") + " ";
+  if (checked.graph != nullptr) {
+    text += Plural(static_cast<std::int64_t>(checked.plan.order.size()), "operator") +
+            " in an order that can run, ";
   }
-  if (check.execution) Print(ExecutionText(*check.execution));
+  text += Plural(static_cast<std::int64_t>(checked.plan.residencies.size()), "buffer") + " in " +
+          FormatBytesExactly(report.height) + ", no two in each other's way; peak " +
+          FormatBytesExactly(report.peak);
+  if (checked.spills()) {
+    text += "; " + FormatBytesExactly(report.traffic.spilled) + " spilled, " +
+            FormatBytesExactly(report.traffic.retrieved) + " retrieved";
+  }
+  return text + ".\n";
 }
 
-// A plan in which tensors leave and come back is always run: what it holds shows in nothing else.
-Result<ExitCode> RunSpills(const CheckArguments& arguments, const Model& model,
-                           const SpillPlanFile& file, const Counting& counting) {
-  const Bytes capacity = arguments.table.capacity.value_or(file.capacity);
-  const SpillReport report = VerifySpillPlan(model.graph, counting, capacity, file.plan);
+std::string FaultsText(const Checked& checked) {
+  std::vector<std::string> lines;
+  std::int64_t more = checked.report.more;
+  for (const verify::Fault& fault : checked.report.faults) lines.push_back(checked.Describe(fault));
+  if (checked.execution) {
+    for (const verify::Clobber& clobber : checked.execution->clobbers) {
+      lines.push_back(verify::Describe(clobber, *checked.graph));
+    }
+    more += checked.execution->more;
+  }
+  std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +
+                     Plural(static_cast<std::int64_t>(lines.size()) + more, "fault") + ".\n";
+  for (const std::string& line : lines) text += "  " + OneLine(line) + "\n";
+  if (more > 0) text += "  and " + FormatCount(more) + " more\n";
+  return text;
+}
+
+ExitCode Conclude(const CheckArguments& arguments, const Checked& checked) {
   if (arguments.json) {
-    Json json;
-    json["valid"] = report.ok();
-    json["height"] = report.height;
-    json["capacity"] = capacity;
-    json["spilled"] = report.traffic.spilled;
-    json["retrieved"] = report.traffic.retrieved;
-    json["faults"] = Json::array();
-    for (const SpillFault& fault : report.faults) {
-      json["faults"].push_back(Describe(fault, model.graph, file.plan));
-    }
-    json["version"] = BERTH_VERSION;
-    PrintJson(json);
-  } else if (report.ok()) {
-    Print(Paint(Tone::kGood, "The plan holds:") + " " +
-          Plural(static_cast<std::int64_t>(file.plan.order.size()), "operator") + " run in " +
-          FormatBytesExactly(report.height) + ", each found what it needs; " +
-          FormatBytesExactly(report.traffic.spilled) + " spilled, " +
-          FormatBytesExactly(report.traffic.retrieved) + " retrieved.\n");
+    PrintJson(CheckedJson(checked));
   } else {
-    std::string lines;
-    for (const SpillFault& fault : report.faults) {
-      lines += "  " + OneLine(Describe(fault, model.graph, file.plan)) + "\n";
-    }
-    Print(Paint(Tone::kBad, "The plan does not hold:") + " " + (report.more ? "more than " : "") +
-          Plural(static_cast<std::int64_t>(report.faults.size()), "fault") + ".\n" + lines);
+    Print(checked.ok() ? SummaryText(checked) : FaultsText(checked));
+    if (checked.execution) Print(ExecutionText(*checked.execution));
   }
-  return report.ok() ? kDone : kDoesNotFit;
+  return checked.ok() ? kDone : kDoesNotFit;
 }
 
-// An order that others have made is judged by the verifier, which names every fault; so it is only
-// read here.
-Result<ExitCode> RunGraph(const CheckArguments& arguments, FileView file) {
+// Runs a plan in which each tensor has one address throughout, however wrong its order and its
+// offsets; nothing for other plans.
+std::optional<verify::ExecutionReport> ExecutePlan(const Graph& graph, const MemoryPlan& plan) {
+  Order sorted = plan.order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != ProgramOrder(graph)) return std::nullopt;
+  std::vector<verify::PlacedTensor> placed;
+  for (const Residency& r : plan.residencies) {
+    if (graph.tensors[r.tensor].alias_of) return std::nullopt;
+    if (!placed.empty() && placed.back().tensor == r.tensor) return std::nullopt;
+    placed.push_back({r.tensor, r.offset});
+  }
+  return verify::Execute(graph, plan.order, placed);
+}
+
+std::string PlanName(const CheckArguments& arguments) {
+  return arguments.plan == "-" ? "<stdin>" : arguments.plan;
+}
+
+Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   if (arguments.plan.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "PLAN is missing: a graph is checked together with a plan of it");
   }
-  const auto plan = ReadFile(arguments.plan);
-  if (!plan) return tl::unexpected(plan.error());
-  const std::string plan_name = arguments.plan == "-" ? "<stdin>" : arguments.plan;
+  const std::string text = BERTH_TRY(ReadFile(arguments.plan));
+  const PlanSettings settings = ReadPlanSettings(text);
   ModelArguments model_arguments = arguments.model;
   model_arguments.path = arguments.table.path;
-  ReadSettings(*plan, model_arguments);
-  const auto model = ParseModel(model_arguments, std::move(file));
-  if (!model) return tl::unexpected(model.error());
-  const Graph& graph = model->graph;
-  const auto spills = ReadSpillPlan(*plan, plan_name, graph);
-  if (!spills) return tl::unexpected(spills.error());
-  if (*spills) return RunSpills(arguments, *model, **spills, model_arguments.counting);
-  auto order = ReadOrder(*plan, plan_name, graph, /*validate=*/false);
-  if (!order) return tl::unexpected(order.error());
-  GraphCheck check;
-  check.order = std::move(*order);
-  check.order_report = VerifyOrder(graph, check.order, model_arguments.counting);
-  // Of an order that does not have each operator once, nothing more can be said.
-  if (!check.order_report.live.empty() || graph.operators.empty()) {
-    check.liveness = Live(graph, check.order, model_arguments.counting);
-    check.liveness.problem.capacity = arguments.table.capacity;
-    auto offsets = ReadOffsets(*plan, plan_name, check.liveness.problem);
-    if (!offsets) return tl::unexpected(offsets.error());
-    check.offsets = std::move(*offsets);
-    check.report = Verify(check.liveness.problem, check.offsets);
-    if (arguments.execute) {
-      std::vector<PlacedTensor> placed;
-      for (std::size_t b = 0; b < check.offsets.size(); ++b) {
-        placed.push_back({check.liveness.tensors[b], check.offsets[b]});
-      }
-      check.execution = Execute(graph, check.order, placed);
+  model_arguments.counting = settings.counting;
+  model_arguments.in_place = settings.in_place;
+  const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
+  GraphPlanFile read =
+      BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
+  Checked checked;
+  checked.graph = &model.graph;
+  // A plan without spills may have turned out higher than the capacity that was asked for.
+  checked.capacity = arguments.table.capacity;
+  if (!checked.capacity && read.spills) checked.capacity = read.capacity;
+  checked.plan = std::move(read.plan);
+  checked.report =
+      verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan);
+  // The verifier has run spills already: only there do the bytes of a tensor move.
+  if (arguments.execute && !checked.spills()) {
+    checked.execution = ExecutePlan(model.graph, checked.plan);
+  }
+  return Conclude(arguments, checked);
+}
+
+// The offsets to check: those of the plan, or where none is given the table's own.
+Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const Input& input) {
+  if (!arguments.plan.empty()) {
+    const std::string text = BERTH_TRY(ReadFile(arguments.plan));
+    return ReadOffsets(text, PlanName(arguments), input.problem);
+  }
+  for (const Buffer& buffer : input.problem.buffers) {
+    if (!buffer.offset) {
+      return Fail(ErrorCode::kParse, arguments.table.path + ": buffer \"" + buffer.id +
+                                         "\" has no offset; give the plan as a second file");
     }
   }
-  if (arguments.json) {
-    PrintJson(GraphCheckJson(graph, check));
-  } else {
-    PrintGraphCheck(graph, check);
+  return ReadOffsets(input.text, input.name, input.problem);
+}
+
+Result<ExitCode> CheckTable(const CheckArguments& arguments, const FileView& file) {
+  if (arguments.execute) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--execute runs a graph; a table of buffers does not say which operator reads "
+                "which buffer");
   }
-  return check.ok() ? kDone : kDoesNotFit;
+  const Input input = BERTH_TRY(ParseTable(arguments.table, std::string(file.bytes())));
+  Checked checked;
+  checked.table = &input.problem;
+  checked.capacity = input.problem.capacity;
+  checked.plan = PlanOf(input.problem, BERTH_TRY(LoadOffsets(arguments, input)));
+  checked.report = verify::VerifyPlan(input.problem, checked.plan);
+  return Conclude(arguments, checked);
 }
 
 Result<ExitCode> Run(const CheckArguments& arguments) {
@@ -284,50 +262,34 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "TABLE and PLAN cannot both be standard input; give one of them as a file");
   }
-  auto file = FileView::Open(arguments.table.path);
-  if (!file) return tl::unexpected(file.error());
-  if (IsModel(file->bytes(), arguments.table.path)) return RunGraph(arguments, std::move(*file));
-  if (arguments.execute) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--execute runs a graph; a table of buffers does not say who reads what");
-  }
-  const auto input = ParseTable(arguments.table, std::string(file->bytes()));
-  if (!input) return tl::unexpected(input.error());
-  const auto offsets = LoadOffsets(arguments, *input);
-  if (!offsets) return tl::unexpected(offsets.error());
-  const Report report = Verify(input->problem, *offsets);
-  if (arguments.json) {
-    PrintJson(ReportJson(report, input->problem, *offsets));
-  } else {
-    PrintReport(report, input->problem, *offsets);
-  }
-  return report.ok() ? kDone : kDoesNotFit;
+  FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
+  if (IsModel(file.bytes(), arguments.table.path)) return CheckGraph(arguments, std::move(file));
+  return CheckTable(arguments, file);
 }
 
 }  // namespace
 
 Command AddCheckCommand(CLI::App& berth) {
   CLI::App* app =
-      berth.add_subcommand("check", "Check anybody's plan with the independent verifier.");
+      berth.add_subcommand("check", "Check a plan from any tool with the independent verifier.");
   const auto arguments = std::make_shared<CheckArguments>();
   AddTable(*app, arguments->table, "CSV table of buffers, or a model; - is standard input.");
   app->add_option(
       "PLAN", arguments->plan,
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
-      "May be left out where TABLE itself has offsets. Of a model: a JSON plan, whose order is "
-      "checked too.");
+      "Not needed if TABLE itself has offsets. Of a model: a JSON plan, whose order is checked "
+      "too.");
   AddModelSizes(*app, arguments->model);
   app->add_flag("--execute", arguments->execute,
                 "Run the model in an arena: every operator checks the bytes that it reads and "
-                "fills those that it makes.");
+                "fills those that it makes. Plans with spills are always run.");
   AddJson(*app, arguments->json);
   app->footer(
       "Exit codes: 0 the plan holds, 1 it does not, 2 bad input or usage.\n"
       "\nExamples:\n"
       "  berth check model.csv plan.csv --capacity 1MiB   Another tool's plan for a table.\n"
       "  berth check plan.csv                             A table that carries its offsets.\n"
-      "  berth check model.json plan.json --execute       Order and offsets of a model, put to "
-      "the test.");
+      "  berth check model.json plan.json --execute       Run a model by its plan.");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

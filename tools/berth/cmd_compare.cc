@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "berth/plan.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
@@ -30,17 +31,23 @@ struct Row {
   double order_seconds = 0;
 };
 
+std::optional<Bytes> HeightOf(const PlanAnswer& plan) {
+  if (!plan.best || !plan.best->addressed) return std::nullopt;
+  return plan.best->height();
+}
+
 Json RowJson(const Row& row, Bytes lower_bound) {
   Json json;
   json["order"] = row.name;
-  json["peak"] = row.plan.schedule.peak;
-  json["arena"] = ToJson(row.plan.arena());
-  json["above_lower_bound"] = Gap(row.plan.schedule.peak, lower_bound);
+  json["peak"] = row.plan.best->peak();
+  const auto height = HeightOf(row.plan);
+  json["height"] = ToJson(height);
+  json["above_lower_bound"] = Gap(row.plan.best->peak(), lower_bound);
   json["fragmentation"] =
-      row.plan.arena() ? Json(Gap(*row.plan.arena(), row.plan.schedule.peak)) : Json(nullptr);
-  json["outcome"] = ToString(row.plan.schedule.outcome);
+      height ? Json(Gap(*height, row.plan.best->peak())) : Json(nullptr);
+  json["outcome"] = ToString(row.plan.scheduling.outcome);
   json["schedule_seconds"] = row.order_seconds;
-  json["place_seconds"] = row.plan.place.seconds;
+  json["place_seconds"] = row.plan.placing.seconds;
   return json;
 }
 
@@ -51,18 +58,19 @@ std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lo
   table.AddRow({"order", "peak", "above bound", "arena", "above peak", "ordered in", "placed in"});
   std::vector<Bytes> sizes;
   for (const Row& row : rows) {
-    sizes.push_back(row.plan.schedule.peak);
-    sizes.push_back(row.plan.arena().value_or(0));
+    sizes.push_back(row.plan.best->peak());
+    sizes.push_back(HeightOf(row.plan).value_or(0));
   }
   const std::vector<std::string> shown = FormatBytesApart(sizes);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const PlanAnswer& plan = rows[r].plan;
-    const double above = Gap(plan.schedule.peak, lower_bound);
-    const double lost = plan.arena() ? Gap(*plan.arena(), plan.schedule.peak) : 0;
+    const double above = Gap(plan.best->peak(), lower_bound);
+    const auto height = HeightOf(plan);
+    const double lost = height ? Gap(*height, plan.best->peak()) : 0;
     table.AddRow({rows[r].name, shown[2 * r], above == 0 ? "least" : "+" + FormatPercentUp(above),
-                  plan.arena() ? shown[2 * r + 1] : "-",
+                  height ? shown[2 * r + 1] : "-",
                   lost == 0 ? "none" : "+" + FormatPercentUp(lost),
-                  FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.place.seconds)});
+                  FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.placing.seconds)});
   }
   return Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +
          "\n  no order has a peak below " + FormatBytesExactly(lower_bound) + "\n\n" +
@@ -91,13 +99,13 @@ Result<OllaOrder> FindOllaOrder(const Graph& graph, const SearchArguments& limit
   const auto olla = search.Olla(graph, {});
   if (!olla) return tl::unexpected(olla.error());
   interrupted = search.interrupted();
-  found.seconds = olla->schedule.seconds;
+  found.seconds = olla->plan.seconds;
   if (!olla->found) {
-    found.missing = "no order in " + FormatSeconds(olla->schedule.seconds);
+    found.missing = "no order in " + FormatSeconds(olla->plan.seconds);
     return found;
   }
   found.optimal = olla->claims_optimal;
-  found.order = olla->schedule.order;
+  found.order = olla->plan.best->order;
   return found;
 }
 
@@ -112,13 +120,9 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
     WatchedSearch search(arguments.search);  // Each has all of the limits.
     auto plan = search.Plan(model->graph, options);
     if (!plan) return tl::unexpected(plan.error());
-    VerifyOrderOrDie(model->graph, plan->schedule.order, options.schedule.counting,
-                     plan->schedule.peak);
-    if (plan->place.best) {
-      VerifyOrDie(plan->liveness.problem, *plan->place.best, /*within_capacity=*/true);
-    }
-    lower_bound = std::max(lower_bound, plan->lower_bound);
-    const double seconds = order_seconds.value_or(plan->schedule.seconds);
+    VerifyOrDie(model->graph, options.schedule.counting, *plan);
+    lower_bound = std::max(lower_bound, plan->peak_bound);
+    const double seconds = order_seconds.value_or(plan->scheduling.seconds);
     rows.push_back({std::move(name), std::move(*plan), seconds});
     interrupted = interrupted || search.interrupted();
     return {};

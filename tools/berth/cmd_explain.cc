@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "berth/page.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/remedies.h"
@@ -155,13 +156,17 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   auto answer = search.Place(input.problem);
   if (!answer) return tl::unexpected(answer.error());
   answer->outcome = conflict.outcome;
+  answer->placing.outcome = conflict.outcome;
   if (conflict.outcome == Outcome::kInfeasible && conflict.capacity) {
-    answer->lower_bound = std::max(answer->lower_bound, *conflict.capacity + conflict.short_by);
+    answer->height_bound = std::max(answer->height_bound, *conflict.capacity + conflict.short_by);
+    answer->placement_bound = answer->height_bound;
   }
-  if (answer->best) VerifyOrDie(input.problem, *answer->best, ExitCodeOf(answer->outcome) == kDone);
-  const Provenance provenance{BERTH_VERSION, input.name, input.hash(), arguments.search.options,
+  VerifyOrDie(input.problem, {}, *answer);
+  PlanOptions options;
+  options.place = arguments.search.options;
+  const Provenance provenance{BERTH_VERSION, input.name, input.hash(), options,
                               arguments.search.node_limit};
-  PageOptions page{"explain", Verdict(input.problem, answer->best), conflict};
+  PageOptions page{"explain", Verdict(input.problem, *answer), conflict, {}, {}};
   AddRemedies(search, page, [&](RemedySearch& remedies) {
     page.remedies = PlacementRemedies(input.problem, *answer, remedies);
   });
@@ -222,8 +227,7 @@ Command AddExplainCommand(CLI::App& berth) {
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits after all, 1 it does not and this is why, 2 bad input or usage, 3 "
-      "gave "
-      "up before an answer.\n"
+      "gave up before an answer.\n"
       "\nExample:\n"
       "  berth explain model.csv --capacity 512KiB --time-limit 10s");
   return {app, [arguments] { return Run(*arguments); }};

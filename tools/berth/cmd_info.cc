@@ -124,8 +124,8 @@ Result<TableInfo> Examine(const Problem& problem) {
   unlimited.capacity.reset();
   const auto answer = Place(unlimited, options, budget);
   if (!answer) return tl::unexpected(answer.error());
-  if (answer->best) info.greedy_height = answer->best->height;
-  info.greedy_algorithm = answer->algorithm;
+  if (answer->best) info.greedy_height = answer->best->height();
+  info.greedy_algorithm = answer->placing.algorithm;
   return info;
 }
 

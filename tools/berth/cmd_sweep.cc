@@ -52,7 +52,7 @@ struct Background {
 constexpr double kSecondsForAll = 50;
 
 constexpr std::string_view kHeader =
-    "model,point,capacity,outcome,avoidable,spilled,retrieved,lower_bound,without_addresses,"
+    "model,point,capacity,outcome,avoidable,spilled,retrieved,traffic_bound,traffic_by_sum,"
     "seconds,input";
 
 struct Row : SweepPoint {
@@ -74,8 +74,8 @@ std::string ToCsv(const std::vector<Row>& rows) {
     out << Cell(row.model) << ',' << row.number << ',' << row.capacity << ','
         << ToString(row.outcome) << ',';
     if (row.avoidable) out << *row.avoidable;
-    out << ',' << row.spilled << ',' << row.retrieved << ',' << row.lower_bound << ','
-        << row.without_addresses << ',' << row.seconds << ',' << Cell(row.input) << "\n";
+    out << ',' << row.spilled << ',' << row.retrieved << ',' << row.traffic_bound << ','
+        << row.traffic_by_sum << ',' << row.seconds << ',' << Cell(row.input) << "\n";
   }
   return out.str();
 }
@@ -139,8 +139,8 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     }
     row.spilled = *spilled;
     row.retrieved = *retrieved;
-    row.lower_bound = *bound;
-    row.without_addresses = *without;
+    row.traffic_bound = *bound;
+    row.traffic_by_sum = *without;
     char* end = nullptr;
     row.seconds = std::strtod(cells[9].c_str(), &end);
     row.input = cells[10];
@@ -163,11 +163,11 @@ Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& nam
     if (planned && *row.avoidable != row.spilled + row.retrieved) {
       return contradiction("avoidable is not spilled + retrieved");
     }
-    if (planned && (*row.avoidable < row.lower_bound || *row.avoidable < row.without_addresses)) {
-      return contradiction("avoidable is less than lower_bound or without_addresses");
+    if (planned && (*row.avoidable < row.traffic_bound || *row.avoidable < row.traffic_by_sum)) {
+      return contradiction("avoidable is less than traffic_bound or traffic_by_sum");
     }
-    if (row.outcome == Outcome::kOptimal && *row.avoidable != row.lower_bound) {
-      return contradiction("the outcome is optimal, but avoidable is not lower_bound");
+    if (row.outcome == Outcome::kOptimal && *row.avoidable != row.traffic_bound) {
+      return contradiction("the outcome is optimal, but avoidable is not traffic_bound");
     }
     rows.push_back(std::move(row));
   }
@@ -223,7 +223,7 @@ void Tighten(std::vector<Row>& rows) {
         row->avoidable = best->avoidable;
         row->spilled = best->spilled;
         row->retrieved = best->retrieved;
-        row->without_addresses = best->without_addresses;
+        row->traffic_by_sum = best->traffic_by_sum;
         row->outcome = Outcome::kFeasible;
       }
       if (row->avoidable) best = row;
@@ -232,8 +232,8 @@ void Tighten(std::vector<Row>& rows) {
     std::reverse(points.begin(), points.end());
     for (Row* row : points) {
       if (row->outcome == Outcome::kInfeasible) continue;
-      bound = std::max(bound, row->lower_bound);
-      row->lower_bound = bound;
+      bound = std::max(bound, row->traffic_bound);
+      row->traffic_bound = bound;
       if (row->avoidable && *row->avoidable == bound) row->outcome = Outcome::kOptimal;
     }
   }
@@ -269,7 +269,7 @@ std::string TableOf(const std::vector<Row>& rows) {
   table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
   for (const Row& row : rows) {
     table.AddRow({Abridged(row.model, 40), FormatCount(row.capacity),
-                  row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.lower_bound),
+                  row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.traffic_bound),
                   std::string(ToString(row.outcome)) +
                       (IsOfProgramOrder(row.input) ? ", in program order" : ""),
                   FormatSeconds(row.seconds)});
@@ -468,9 +468,13 @@ Result<std::vector<Bytes>> CapacitiesOf(const SweepArguments& arguments,
                                         const NamedBudgets& named) {
   std::vector<Bytes> capacities;
   for (const std::string& text : arguments.budgets) {
-    const auto capacity = ParseBudget(text, named);
-    if (!capacity) return tl::unexpected(capacity.error());
-    capacities.push_back(*capacity);
+    const auto capacity = ParseCapacity(text);
+    if (!capacity) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--budget: '" + OneLine(text) +
+                      "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
+    }
+    capacities.push_back(named.Of(*capacity));
   }
   if (!arguments.budgets.empty()) return capacities;
   const Bytes span = named.least_peak - named.least.bytes;
@@ -578,8 +582,8 @@ Result<void> Solve(const SweepArguments& arguments, const Task& task, std::vecto
     row.number = static_cast<int>(i);
     row.capacity = task.capacities[i];
     row.outcome = answer->outcome;
-    row.lower_bound = answer->lower_bound;
-    row.without_addresses = answer->without_addresses;
+    row.traffic_bound = answer->traffic_bound;
+    row.traffic_by_sum = answer->traffic_by_sum;
     row.seconds = answer->seconds;
     seconds_left = std::max(0.0, seconds_left - answer->seconds);
     if (answer->best) {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -126,11 +125,12 @@ void AddPlaceOption(CLI::App& app, const OptionInfo& info, SearchArguments& argu
 }  // namespace
 
 std::optional<double> ParseDuration(std::string_view text) {
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
+  const std::string digits(text.substr(0, text.find_first_not_of("0123456789.")));
+  char* end = nullptr;
+  const double number = std::strtod(digits.c_str(), &end);
+  if (end == digits.c_str() || !std::isfinite(number)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - digits.c_str()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   static const std::map<std::string_view, double> kUnits = {
       {"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
@@ -290,9 +290,8 @@ void AddTable(CLI::App& app, TableArguments& arguments, const std::string& descr
   app.add_option_function<std::string>(
          "--endpoints", set,
          "What the lifetime columns mean: half-open [start, end), inclusive [start, end], "
-         "exclusive "
-         "(start, end), or by-name: a column called end is inclusive, one called upper is not. "
-         "Default: by-name.")
+         "exclusive (start, end), or by-name: a column called end is inclusive, one called upper "
+         "is not. Default: by-name.")
       ->type_name("KIND");
 }
 
@@ -455,7 +454,7 @@ WatchedSearch::~WatchedSearch() {
   running_budget = nullptr;
 }
 
-Result<PlaceAnswer> WatchedSearch::Place(const Problem& problem) {
+Result<PlanAnswer> WatchedSearch::Place(const Problem& problem) {
   auto answer = PlaceBy(method_, problem, options_, baseline_options_, budget_);
   progress_.Stop();
   return answer;
@@ -467,7 +466,7 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
   return conflict;
 }
 
-Result<ScheduleAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
+Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
   options.progress = [this](const ScheduleProgress& progress) {
     progress_.Update({progress.peak, progress.lower_bound, progress.nodes});
   };
@@ -501,8 +500,8 @@ PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem)
   PinCollision collision{pair.buffers.at(0).id, pair.buffers.at(1).id, ""};
   collision.sentence = "The pins of \"" + OneLine(collision.first) + "\" and \"" +
                        OneLine(collision.second) + "\" overlap";
-  for (const Fault& fault : Verify(pair, pins).faults) {
-    if (fault.kind != FaultKind::kOverlap) continue;
+  for (const verify::Fault& fault : verify::VerifyOffsets(pair, pins).faults) {
+    if (fault.kind != verify::FaultKind::kOverlap) continue;
     collision.sentence += ": both need bytes [" + FormatCount(fault.lower) + ", " +
                           FormatCount(fault.upper) + ") at steps [" + std::to_string(fault.start) +
                           ", " + std::to_string(fault.end) + ")";
@@ -530,22 +529,6 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
     }
   }
   return ", as alignment wastes the rest at step " + std::to_string(bound.bound_step);
-}
-
-void VerifyOrDie(const Problem& problem, const Placement& placement, bool within_capacity) {
-  Problem checked = problem;
-  if (!within_capacity) checked.capacity.reset();
-  const Report report = Verify(checked, placement.offsets);
-  if (report.ok() && report.height == placement.height) return;
-  const std::string what = report.faults.empty()
-                               ? "the plan is " + std::to_string(report.height) +
-                                     " bytes high, not " + std::to_string(placement.height)
-                               : Describe(report.faults.front(), checked, placement.offsets);
-  std::fprintf(stderr,
-               "berth: error: internal error: the verifier rejects Berth's own plan, which was not "
-               "written: %s; please report this with the table\n",
-               OneLine(what).c_str());
-  std::exit(kInternalError);
 }
 
 Json ToJson(const std::optional<PinCollision>& collision) {

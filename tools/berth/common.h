@@ -151,9 +151,9 @@ class WatchedSearch {
   WatchedSearch(const WatchedSearch&) = delete;
   WatchedSearch& operator=(const WatchedSearch&) = delete;
 
-  [[nodiscard]] Result<PlaceAnswer> Place(const Problem& problem);
+  [[nodiscard]] Result<PlanAnswer> Place(const Problem& problem);
   [[nodiscard]] Result<Conflict> Explain(const Problem& problem);
-  [[nodiscard]] Result<ScheduleAnswer> Schedule(const Graph& graph, ScheduleOptions options);
+  [[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, ScheduleOptions options);
   // Of the arguments, the placement's options count as well as the limits.
   [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, PlanOptions options);
   // OLLA's integer program; as ScheduleByOlla().
@@ -172,7 +172,7 @@ class WatchedSearch {
     Budget after;
     if (budget_.has_time_limit()) after.SetTimeLimit(left);
     if (interrupted()) after.Cancel();
-    after.SetOnPoll([&] {
+    const internal::PollListener listener(after, [&] {
       if (interrupted()) after.Cancel();
     });
     return search(after);
@@ -202,10 +202,6 @@ struct PinCollision {
 // pinned up to there"; nothing where the load alone does.
 [[nodiscard]] std::string ReasonOf(const LoadBound& bound, const Problem& problem);
 
-// Ends the process, with a message, unless the independent verifier agrees that this is a plan for
-// `problem`: within its capacity if `within_capacity`, else within any.
-void VerifyOrDie(const Problem& problem, const Placement& placement, bool within_capacity);
-
 // Output.
 
 [[nodiscard]] Json ToJson(const std::optional<PinCollision>& collision);  // The two ids, or null.
@@ -217,22 +213,6 @@ void PrintToStandardError(std::string_view text);
 
 // Fits, does not, or nobody knows.
 [[nodiscard]] ExitCode ExitCodeOf(Outcome outcome);
-
-// Prints the summary of a plan, which has ToJson() and ToText(), and says how the command ends.
-template <typename Summary>
-[[nodiscard]] ExitCode Conclude(const PlanOutputs& outputs, Outcome outcome,
-                                const Summary& summary) {
-  const ExitCode code = ExitCodeOf(outcome);
-  if (outputs.json) {
-    PrintJson(summary.ToJson());
-  } else if (!outputs.to_stdout()) {
-    Print(summary.ToText());
-  } else if (code != kDone) {
-    // Nothing, or not what was asked for, went to standard output: say why.
-    PrintToStandardError(summary.ToText());
-  }
-  return code;
-}
 
 }  // namespace berth::internal
 

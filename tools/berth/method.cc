@@ -31,7 +31,7 @@ Result<void> CheckAvailable(const Method& method) {
                                            std::string(info.package));
 }
 
-Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
+Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                             const PlaceOptions& options, const BaselineOptions& baseline_options,
                             Budget& budget) {
   if (!method.baseline) {

@@ -31,7 +31,7 @@ struct Method {
 
 // Place() or PlaceWithBaseline(). A baseline takes minimize, seed and progress from `options` and
 // its settings from `baseline_options`.
-[[nodiscard]] Result<PlaceAnswer> PlaceBy(const Method& method, const Problem& problem,
+[[nodiscard]] Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
                                           const PlaceOptions& options,
                                           const BaselineOptions& baseline_options, Budget& budget);
 

@@ -7,7 +7,6 @@
 
 #include "tools/berth/command.h"
 #include "tools/berth/help.h"
-#include "tools/verify/verify_order.h"
 
 namespace berth::internal {
 namespace {
@@ -215,20 +214,6 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
   auto order = ReadOrder(*text, argument == "-" ? NameOf(argument) : argument, graph);
   if (!order) return tl::unexpected(order.error());
   return std::optional<Order>(std::move(*order));
-}
-
-void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting,
-                      Bytes peak) {
-  const OrderReport report = VerifyOrder(graph, order, counting);
-  if (report.ok() && report.peak == peak) return;
-  const std::string what = report.ok() ? "its peak is " + std::to_string(report.peak) +
-                                             " bytes, not " + std::to_string(peak)
-                                       : Describe(report.faults.front(), graph);
-  std::fprintf(stderr,
-               "berth: error: internal error: the verifier rejects Berth's own order: %s; please "
-               "report this with the model\n",
-               OneLine(what).c_str());
-  std::exit(kInternalError);
 }
 
 std::string DescribeGraph(const Graph& graph) {

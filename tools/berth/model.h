@@ -54,10 +54,6 @@ struct Model {
 [[nodiscard]] Result<std::optional<Order>> LoadOrder(const std::string& argument,
                                                      const Graph& graph, ScheduleOptions& options);
 
-// Ends the process, with a message, unless the independent verifier agrees that `order` can run and
-// has this peak.
-void VerifyOrderOrDie(const Graph& graph, const Order& order, const Counting& counting, Bytes peak);
-
 // "106 operators, 139 tensors (60 views), 23 writes in place".
 [[nodiscard]] std::string DescribeGraph(const Graph& graph);
 // What the plan leaves out: "weights 233 MiB, inputs 18.4 MiB"; empty where that is nothing.

@@ -1,10 +1,13 @@
 #include "tools/berth/remedies.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "tools/berth/model.h"
 #include "tools/berth/spilling.h"
+#include "tools/berth/summary.h"
 
 namespace berth::internal {
 namespace {
@@ -27,7 +30,7 @@ std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, Remedy
   const auto answer = search.Look(what, NodesFor(kPlaceNodes, problem.buffers.size()),
                                   [&](Budget& budget) { return Place(problem, {}, budget); });
   if (!answer || !*answer || !(*answer)->best) return std::nullopt;
-  return (*answer)->best->height;
+  return (*answer)->best->height();
 }
 
 // The same problem without what `forget` takes from each buffer.
@@ -52,12 +55,12 @@ bool ForgetPin(Buffer& buffer) {
 }
 
 // "8 B of traffic, written and read: proved the least."
-std::string TrafficOf(const SpillAnswer& answer, bool fixed_order) {
-  const std::string where = fixed_order ? " in program order" : "";
+std::string TrafficOf(const PlanAnswer& answer) {
+  const std::string where = answer.fixed_order ? " in program order" : "";
   return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
          (answer.outcome == Outcome::kOptimal ? ": proved the least" + where + "."
                                               : "; no plan" + where + " has less than " +
-                                                    FormatBytesExactly(answer.lower_bound) + ".");
+                                                    FormatBytesExactly(answer.traffic_bound) + ".");
 }
 
 }  // namespace
@@ -85,28 +88,29 @@ std::optional<Remedy> RemedySearch::Rest() const {
                 std::nullopt};
 }
 
-std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer& answer,
+std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& answer,
                                       RemedySearch& search) {
   std::vector<Remedy> remedies;
-  const bool fits = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kFeasible;
+  const Outcome outcome = answer.placing.outcome;
+  const bool fits = outcome == Outcome::kOptimal || outcome == Outcome::kFeasible;
   const Bytes load = MaxLiveLoad(problem).load;
   const auto& capacity = problem.capacity;
   std::optional<Bytes> height;
-  if (answer.best) height = answer.best->height;
+  if (answer.best) height = answer.best->height();
   if (!fits && height && capacity) {
-    if (*height > answer.lower_bound) {
+    if (*height > answer.placement_bound) {
       const auto lower = LowestHeight("a smaller capacity that works", problem, search);
       if (lower && *lower < *height) height = lower;
     }
-    remedies.push_back(
-        {"A capacity of " + FormatBytes(*height),
-         FormatBytesExactly(*height - *capacity) +
-             " more than there is: the smallest capacity "
-             "known to work for these lifetimes" +
-             (*height == answer.lower_bound ? ", and proved to be the smallest."
-                                            : "; proved that no plan needs less than " +
-                                                  FormatBytesExactly(answer.lower_bound) + "."),
-         height});
+    remedies.push_back({"A capacity of " + FormatBytes(*height),
+                        FormatBytesExactly(*height - *capacity) +
+                            " more than there is: the smallest capacity "
+                            "known to work for these lifetimes" +
+                            (*height == answer.placement_bound
+                                 ? ", and proved to be the smallest."
+                                 : "; proved that no plan needs less than " +
+                                       FormatBytesExactly(answer.placement_bound) + "."),
+                        height});
   }
   if (capacity && load > *capacity) {
     remedies.push_back(
@@ -136,10 +140,10 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlaceAnswer&
                           free});
     }
   }
-  if (fits && !capacity && height && *height > answer.lower_bound) {
+  if (fits && !capacity && height && *height > answer.placement_bound) {
     remedies.push_back({"More search",
                         "The placement is not proved the lowest: a longer --time-limit may save " +
-                            FormatBytesExactly(*height - answer.lower_bound) + " at most.",
+                            FormatBytesExactly(*height - answer.placement_bound) + " at most.",
                         std::nullopt});
   }
   return remedies;
@@ -150,34 +154,35 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                                   std::optional<Bytes> in_place_peak, RemedySearch& search) {
   std::vector<Remedy> remedies;
   if (graph.operators.empty() || peak.bytes == 0) return remedies;
-  const ScheduleAnswer& schedule = plan.schedule;
-  if (schedule.peak > schedule.lower_bound && schedule.stopped != StopReason::kBudget) {
+  const Bytes now = plan.best->peak();
+  if (now > plan.peak_bound && plan.scheduling.stopped != StopReason::kBudget) {
     ScheduleOptions own = options;
     own.algorithm = ScheduleAlgorithm::kAuto;
     own.progress = nullptr;
     const auto found =
         search.Look("another order of the operators", NodesFor(kOrderNodes, graph.operators.size()),
                     [&](Budget& budget) { return Schedule(graph, own, budget); });
-    const ScheduleAnswer* const better = found && *found ? &**found : nullptr;
-    if (better != nullptr && better->peak < schedule.peak) {
+    const PlanAnswer* const better = found && *found ? &**found : nullptr;
+    if (better != nullptr && better->best->peak() < now) {
       remedies.push_back(
           {"Another order of the operators",
            "The order that --order auto finds has a peak " +
-               FormatBytesExactly(schedule.peak - better->peak) + " lower" +
-               (better->peak == better->lower_bound ? ", proved the least of all orders." : "."),
-           better->peak});
+               FormatBytesExactly(now - better->best->peak()) + " lower" +
+               (better->best->peak() == better->peak_bound ? ", proved the least of all orders."
+                                                           : "."),
+           better->best->peak()});
     }
-  } else if (schedule.peak == schedule.lower_bound && schedule.peak < plan.program_order_peak) {
+  } else if (now == plan.peak_bound && now < plan.program_order_peak) {
     remedies.push_back({"No other order helps",
                         "This one is proved to have the least peak: " +
-                            FormatBytesExactly(plan.program_order_peak - schedule.peak) +
+                            FormatBytesExactly(plan.program_order_peak - now) +
                             " less than the order in which the model is written.",
                         std::nullopt});
   }
-  if (in_place_peak && *in_place_peak < schedule.peak) {
+  if (in_place_peak && *in_place_peak < now) {
     remedies.push_back({"Outputs written over inputs",
                         "--in-place lowers the peak of this order by " +
-                            FormatBytesExactly(schedule.peak - *in_place_peak) + ".",
+                            FormatBytesExactly(now - *in_place_peak) + ".",
                         in_place_peak});
   }
   const std::string name = Abridged(graph.operators[peak.largest_operator].name, kName);
@@ -213,11 +218,11 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   const auto found =
       search.Look(kWhat, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
                   [&](Budget& budget) {
-                    return SolveSpills(graph, counting, capacity, {plan.schedule.order},
+                    return SolveSpills(graph, counting, capacity, {plan.best->order},
                                        /*fixed_order=*/false, budget);
                   });
   if (!found || !*found) return std::nullopt;
-  const SpillAnswer* const answer = &**found;
+  const PlanAnswer* const answer = &**found;
   if (answer->outcome == Outcome::kInfeasible) {
     return Remedy{"Spills are not enough",
                   "Operator " + Abridged(graph.operators[answer->least.op].name, kName) +
@@ -226,10 +231,10 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   }
   if (!answer->best) return std::nullopt;
   search.Found(kWhat);
-  return Remedy{"Let tensors leave and come back",
-                "berth plan --budget " + std::to_string(capacity) + " fits with " +
-                    TrafficOf(*answer, /*fixed_order=*/false),
-                capacity};
+  return Remedy{
+      "Let tensors leave and come back",
+      "berth plan --budget " + std::to_string(capacity) + " fits with " + TrafficOf(*answer),
+      capacity};
 }
 
 std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
@@ -245,14 +250,13 @@ std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& count
         });
     if (!found || !*found || !(*found)->best) continue;
     search.Found(what);
-    const SpillAnswer& answer = **found;
-    return Remedy{
-        "A budget of " + FormatBytes(capacity),
-        "berth plan --budget " + std::to_string(capacity) +
-            (fixed_order ? " --order program" : "") + " fits" +
-            (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
-                                                   : " with " + TrafficOf(answer, fixed_order)),
-        capacity};
+    const PlanAnswer& answer = **found;
+    return Remedy{"A budget of " + FormatBytes(capacity),
+                  "berth plan --budget " + std::to_string(capacity) +
+                      (fixed_order ? " --order program" : "") + " fits" +
+                      (answer.best->traffic.avoidable() == 0 ? ": nothing has to leave."
+                                                             : " with " + TrafficOf(answer)),
+                  capacity};
   }
   return std::nullopt;
 }
@@ -267,10 +271,98 @@ std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
   return **std::move(conflict);
 }
 
-std::string Verdict(const Problem& problem, const std::optional<Placement>& best) {
-  if (!best) return "";
-  return "accepted: " + Plural(static_cast<std::int64_t>(problem.buffers.size()), "buffer") +
-         ", no overlap, alignments and pins kept, height " + FormatBytesExactly(best->height);
+namespace {
+
+// Why the budget is too small for one operator: its inputs and outputs, in whichever order.
+Conflict ConflictOf(const Planned& planned, std::optional<Bytes> enough) {
+  const Graph& graph = planned.model->graph;
+  const PlanAnswer& answer = planned.answer;
+  const MemoryPlan& plan = *answer.best;
+  const Operator& op = graph.operators[answer.least.op];
+  std::set<TensorIndex> bases;
+  for (const auto* list : {&op.inputs, &op.outputs, &op.mutates}) {
+    for (const TensorIndex t : *list) bases.insert(BaseOf(graph, t));
+  }
+  Conflict conflict;
+  conflict.outcome = Outcome::kInfeasible;
+  conflict.capacity = answer.capacity;
+  conflict.step =
+      std::find(plan.order.begin(), plan.order.end(), answer.least.op) - plan.order.begin();
+  Bytes smallest = kMaxBytes;
+  for (std::size_t b = 0; b < plan.residencies.size(); ++b) {
+    if (bases.count(plan.residencies[b].tensor) == 0) continue;
+    const Bytes size = planned.problem.buffers[b].size;
+    conflict.buffers.push_back(b);
+    conflict.load += size;
+    smallest = std::min(smallest, size);
+  }
+  conflict.short_by = conflict.load - *answer.capacity;
+  conflict.minimal = conflict.load - smallest <= *answer.capacity;
+  conflict.works_with = enough;
+  return conflict;
+}
+
+// Of a budget within which no plan was found.
+void FindBudgetRemedies(const Planned& planned, RemedySearch& search, PageOptions& page) {
+  const Graph& graph = planned.model->graph;
+  const PlanAnswer& answer = planned.answer;
+  std::vector<Bytes> larger;
+  for (const Bytes bytes :
+       {answer.least.bytes, (answer.least.bytes + answer.least_peak) / 2, answer.least_peak}) {
+    if (bytes > *answer.capacity && (larger.empty() || bytes > larger.back())) {
+      larger.push_back(bytes);
+    }
+  }
+  const PlanOptions& options = planned.provenance.options;
+  std::vector<Order> orders = {ProgramOrder(graph), answer.best->order};
+  if (answer.fixed_order) orders = {answer.best->order};
+  auto enough = FindLargerBudget(graph, planned.counting(), larger, orders, answer.fixed_order,
+                                 options.place, search);
+  if (answer.outcome == Outcome::kInfeasible) {
+    page.conflict = ConflictOf(planned, enough ? enough->needs : std::nullopt);
+  }
+  if (enough) page.remedies.push_back(*std::move(enough));
+}
+
+}  // namespace
+
+void FindRemedies(const Planned& planned, RemedySearch& search, PageOptions& page) {
+  const PlanAnswer& answer = planned.answer;
+  if (answer.spills) {
+    if (!planned.placed()) FindBudgetRemedies(planned, search, page);
+    return;
+  }
+  if (!planned.only_ordered()) {
+    page.conflict = FindConflict(planned.problem, answer.placing.outcome, search);
+    if (planned.model == nullptr || planned.placed()) {
+      page.remedies = PlacementRemedies(planned.problem, answer, search);
+    }
+  }
+  if (planned.model == nullptr) return;
+  const Graph& graph = planned.model->graph;
+  const ScheduleOptions& options = planned.provenance.options.schedule;
+  if (answer.capacity && !answer.fits()) {
+    auto spills = SpillRemedy(graph, planned.counting(), *answer.capacity, answer, search);
+    if (spills) page.remedies.push_back(*std::move(spills));
+  }
+  auto order = OrderRemedies(graph, answer, options, *planned.peak, planned.in_place_peak, search);
+  std::move(order.begin(), order.end(), std::back_inserter(page.remedies));
+}
+
+std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
+  if (!answer.best) return "";
+  if (!answer.best->addressed) {
+    return answer.spills ? "" : "accepted: the order runs, and has the peak that is stated";
+  }
+  if (answer.spills) {
+    return "accepted: run in a memory that knows whose bytes it holds; every operator found what "
+           "it "
+           "reads";
+  }
+  const auto count = static_cast<std::int64_t>(answer.best->residencies.size());
+  return "accepted: " + Plural(count, "buffer") + ", no overlap, alignments " +
+         (subject.table() != nullptr ? "and pins kept" : "kept") + ", height " +
+         FormatBytesExactly(answer.best->height());
 }
 
 }  // namespace berth::internal

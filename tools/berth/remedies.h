@@ -24,6 +24,8 @@
 
 namespace berth::internal {
 
+struct Planned;
+
 // Of a time limit, for the remedies of a page.
 inline constexpr double kShareOfRemedies = 0.25;
 
@@ -67,8 +69,7 @@ class RemedySearch {
 
 // Of a placement: the capacity that works, what alignments and pins cost, what has to leave.
 [[nodiscard]] std::vector<Remedy> PlacementRemedies(const Problem& problem,
-                                                    const PlaceAnswer& answer,
-                                                    RemedySearch& search);
+                                                    const PlanAnswer& answer, RemedySearch& search);
 
 // Of an order: a better one where it was not searched for, outputs written over inputs, and what
 // one operator needs by itself.
@@ -96,6 +97,9 @@ class RemedySearch {
 [[nodiscard]] std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
                                                    RemedySearch& search);
 
+// Fills in why the plan does not fit and what would help.
+void FindRemedies(const Planned& planned, RemedySearch& search, PageOptions& page);
+
 // Has `look`, which is given the RemedySearch, fill in what a page says would help, in what is left
 // of the time of `search`; what there was no time for comes last.
 template <typename Look>
@@ -108,7 +112,7 @@ void AddRemedies(WatchedSearch& search, PageOptions& page, Look look) {
 }
 
 // What the page says of the verifier, which has accepted what is shown.
-[[nodiscard]] std::string Verdict(const Problem& problem, const std::optional<Placement>& best);
+[[nodiscard]] std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer);
 
 }  // namespace berth::internal
 

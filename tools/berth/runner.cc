@@ -1,9 +1,9 @@
 #include "tools/berth/runner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -67,9 +67,9 @@ std::string Farewell(const ProcessResult& result) {
 }
 
 void JudgeOffsets(const Problem& problem, const std::vector<Bytes>& offsets, RunResult& run) {
-  const Report report = Verify(problem, offsets);
+  const auto report = verify::VerifyOffsets(problem, offsets);
   if (!report.ok()) {
-    return End(run, Verdict::kWrong, Describe(report.faults.front(), problem, offsets));
+    return End(run, Verdict::kWrong, verify::Describe(report.faults.front(), problem, verify::AsPlan(problem, offsets)));
   }
   run.height = report.height;
 }
@@ -128,13 +128,13 @@ std::optional<double> FindSeconds(const std::string& output, const std::string& 
   const std::string before = pattern.substr(0, pattern.find(kPlaceholder));
   const std::size_t at = output.rfind(before);
   if (at == std::string::npos) return std::nullopt;
-  double seconds = 0;
-  const char* const first = output.data() + at + before.size();
-  const char* const last = output.data() + output.size();
-  const auto [end, error] = std::from_chars(first, last, seconds);
+  // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
+  const char* const first = output.c_str() + at + before.size();
+  char* end = nullptr;
+  const double seconds = std::strtod(first, &end);
   const std::string after = pattern.substr(before.size() + kPlaceholder.size());
-  const bool whole = std::string_view(end, static_cast<std::size_t>(last - end)).starts_with(after);
-  return error == std::errc() && whole ? std::optional(seconds) : std::nullopt;
+  const bool found = end != first && std::string_view(end).starts_with(after);
+  return found ? std::optional(seconds) : std::nullopt;
 }
 
 void JudgePeer(const Problem& problem, const Runner& runner, const std::string& path,
@@ -197,11 +197,11 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;
-  run.lower_bound = answer->lower_bound;
+  run.lower_bound = answer->height_bound;
   run.nodes = answer->nodes;
-  run.stats = answer->stats;
+  run.stats = answer->placing.stats;
   const bool own = runner.finders.empty() || !answer->best ||
-                   std::find(runner.finders.begin(), runner.finders.end(), answer->algorithm) !=
+                   std::find(runner.finders.begin(), runner.finders.end(), answer->placing.algorithm) !=
                        runner.finders.end();
   if (!own && answer->outcome != Outcome::kInfeasible) {
     return EndWithoutAnswer(budget.Exhausted(), {}, run);
@@ -211,14 +211,14 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
       return EndInfeasible(request.problem, run);
     case Outcome::kUnknown:
       return EndWithoutAnswer(answer->stopped == StopReason::kBudget,
-                              answer->best ? std::optional(answer->best->height) : std::nullopt,
+                              answer->best ? std::optional(answer->best->height()) : std::nullopt,
                               run);
     case Outcome::kOptimal:
     case Outcome::kFeasible:
       break;
   }
-  JudgeOffsets(request.problem, answer->best->offsets, run);
-  if (request.keep_offsets && run.decided()) run.offsets = answer->best->offsets;
+  JudgeOffsets(request.problem, PlacementOf(*answer->best).offsets, run);
+  if (request.keep_offsets && run.decided()) run.offsets = PlacementOf(*answer->best).offsets;
 }
 
 }  // namespace

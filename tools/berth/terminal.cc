@@ -289,10 +289,10 @@ void ProgressLine::Run() {
 std::string ProgressLine::Line() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   std::string line = "  best ";
-  line += progress_.height ? FormatBytes(*progress_.height) : "none yet";
-  line += "   bound " + FormatBytes(progress_.lower_bound);
-  if (progress_.height) {
-    line += "   gap " + FormatPercentUp(Gap(*progress_.height, progress_.lower_bound));
+  line += progress_.best ? FormatBytes(*progress_.best) : "none yet";
+  line += "   bound " + FormatBytes(progress_.bound);
+  if (progress_.best) {
+    line += "   gap " + FormatPercentUp(Gap(*progress_.best, progress_.bound));
   }
   line += "   " + Plural(progress_.nodes, "node");
   line += "   " + Number("%.1f s", elapsed.count());

@@ -1,9 +1,9 @@
 // Every step exactly full.
 //
-// Random buffers go in as long as they leave the load at or below the peak, cut down where they
-// would not; then the profile of what is left is filled up to the peak with as few rectangles as
-// one pass over time finds: where the room grows a filler opens, where it shrinks the youngest
-// close, split where need be.
+// Random buffers are added as long as they keep the load at or below the peak, and cut down where
+// they would not. Then the remaining profile is filled up to the peak with as few rectangles as one
+// pass over time finds: where the free space grows a filler opens, where it shrinks the youngest
+// fillers close, split if necessary.
 //
 // The random buffers are sized so that together they would cover four fifths of the rectangle.
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kRandomShare = 0.8;
 
-// The load of every interval between breakpoints: add to a range, ask for the most in a range.
+// The load of every interval between breakpoints: add to a range, maximum of a range.
 class LoadTree {
  public:
   explicit LoadTree(std::size_t intervals) : intervals_(intervals), nodes_(4 * intervals) {}
@@ -30,12 +30,12 @@ class LoadTree {
   }
 
  private:
-  // Below every load, also after gaps took units away; far from overflow.
+  // Below every load, even after gaps have removed units; far from overflow.
   static constexpr Bytes kNothing = -kMaxBytes;
 
   struct Node {
-    Bytes most = 0;   // Within this node, what is added to its ancestors aside.
-    Bytes added = 0;  // To all of it; part of `most`.
+    Bytes most = 0;   // Within this node, without what is added to its ancestors.
+    Bytes added = 0;  // To the whole node; part of `most`.
   };
 
   void Add(std::size_t node, std::size_t from, std::size_t to, std::size_t first, std::size_t last,
@@ -95,7 +95,7 @@ class Filler {
  public:
   explicit Filler(std::vector<Buffer>& buffers) : buffers_(buffers) {}
 
-  // From step `now` on, `room` units are to be filled.
+  // From step `now` on, `room` units must be filled.
   void SetRoom(Step now, Bytes room) {
     while (filled_ > room) {
       Open& youngest = open_.back();
@@ -128,8 +128,8 @@ class Filler {
 }  // namespace
 
 Result<GeneratedProblem> GenerateFull(const Setting& setting, Random& random) {
-  // Lengths are uniform up to `longest` and sizes up to `largest`: twice their means, which relate
-  // to all steps as to all units.
+  // Lengths are uniform up to `longest` and sizes up to `largest`, which are twice their means. The
+  // means have the same ratio to all steps and to all units.
   const double share = std::sqrt(kRandomShare / static_cast<double>(setting.buffers));
   const auto twice_mean = [&](std::int64_t whole) {
     const double twice = 2 * share * static_cast<double>(whole);

@@ -20,7 +20,7 @@ constexpr std::array<FamilyInfo, 5> kFamilies = {{
     {Family::kPlanted, "planted",
      "A known perfect packing, cut from a full rectangle; always fits."},
     {Family::kFull, "full",
-     "Exactly full at every step: random buffers and fillers; may fit or not."},
+     "Exactly full at every step: random buffers and fillers; may or may not fit."},
     {Family::kNetwork, "network", "A training step of a layered neural network."},
     {Family::kInference, "inference", "The forward pass of a layered neural network."},
     {Family::kRandom, "random", "Independent lifetimes and sizes of every order of magnitude."},
@@ -28,15 +28,15 @@ constexpr std::array<FamilyInfo, 5> kFamilies = {{
 
 constexpr Step kDefaultSteps = 1000;
 
-// With `live`, lifetimes are up to 2^kLiveBits - 1 steps long whatever the schedule; their mean is
-// known exactly (DrawMagnitude), and the schedule is made as long as that mean asks for.
+// With `live`, lifetimes are up to 2^kLiveBits - 1 steps long, whatever the schedule. Their mean is
+// known exactly (DrawMagnitude) and determines the length of the schedule.
 constexpr std::int64_t kLiveBits = 10;
 constexpr Step kLiveLongest = (Step{1} << kLiveBits) - 1;
 constexpr Step kLiveTotal = 3 * kLiveLongest - kLiveBits;  // Of 2 * kLiveBits lifetimes.
 
-// No buffer is larger than the capacity. Fillers (full) may be more than the buffers asked for, but
-// they add up to at most twice the sizes of those and one capacity. So with these limits all sizes
-// together stay below the 2^60 bytes that a problem may have.
+// No buffer is larger than the capacity. Fillers (full) may outnumber the buffers, but they add up
+// to at most twice the buffers' sizes plus one capacity. So with these limits all sizes together
+// stay below the 2^60 bytes that a problem may have.
 constexpr std::int64_t kMaxBuffers = 1'000'000;
 constexpr Bytes kMaxCapacity = Bytes{1} << 38;
 
@@ -67,14 +67,14 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
   if (parameters.steps && ChoosesItsOwnSteps(family)) {
     return Fail(ErrorCode::kInvalidOptions,
                 "steps is " + std::to_string(steps) +
-                    " but a network has as many steps as its operators need; leave it out");
+                    " but a network's steps follow from its operators; leave it out");
   }
   Step longest = steps;
   if (parameters.live) {
     if (family != Family::kRandom || parameters.steps) {
       return Fail(ErrorCode::kInvalidOptions,
                   "live is " + std::to_string(*parameters.live) +
-                      " but only the family random takes it, and in place of steps");
+                      " but only the family random takes it, instead of steps");
     }
     const std::int64_t most = parameters.buffers * kLiveTotal / (2 * kLiveBits * kLiveLongest);
     if (const auto checked = CheckRange("live", *parameters.live, 1, most); !checked) {
@@ -92,7 +92,7 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
   const Bytes peak_units = units * (100 - parameters.slack_percent) / 100;
   if (peak_units == 0) {
     return Fail(ErrorCode::kInvalidOptions, "slack is " + std::to_string(parameters.slack_percent) +
-                                                " percent, which leaves nothing of the capacity " +
+                                                " percent, which leaves no bytes of the capacity " +
                                                 std::to_string(parameters.capacity) +
                                                 " at alignment " +
                                                 std::to_string(parameters.alignment));
@@ -125,9 +125,9 @@ std::vector<std::size_t> DrawSubset(std::size_t count, int percent, Random& rand
   return indices;
 }
 
-// Pins `chosen` at random multiples of their alignment, one after the other in the order of their
-// starts, each clear of the pins that are live then. A buffer that finds no place in a few draws
-// stays free. Gaps are not made use of.
+// Pins `chosen` at random multiples of their alignment, in order of their starts, each clear of the
+// pins that are live then. A buffer that finds no offset in a few draws stays unpinned. Gaps are
+// not used.
 void PinApart(Problem& problem, std::vector<std::size_t> chosen, Random& random) {
   constexpr int kDraws = 16;
   std::vector<Buffer>& buffers = problem.buffers;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kFamilies = {
     GraphFamilyInfo{GraphFamily::kIrregular, "irregular",
-                    "Each operator reads one to three of the tensors made last."},
+                    "Each operator reads one to three of the most recent tensors."},
     GraphFamilyInfo{GraphFamily::kCell, "cell",
                     "The training step of a wide, irregular cell, with gradients and updates."},
 };
@@ -67,7 +67,7 @@ class Builder {
       op.inputs.push_back(tensor);
     }
   }
-  // Of three kinds: any, multiples, powers of two.
+  // One of three kinds: any size, a multiple, a power of two.
   Bytes Size() {
     constexpr Bytes kUnit = 64;
     switch (random_.Uniform(0, 2)) {
@@ -84,7 +84,7 @@ class Builder {
   Graph graph_;
 };
 
-// How many tensors an operator reads.
+// Number of tensors that an operator reads.
 std::int64_t DrawInputs(Random& random) {
   constexpr std::array<std::int64_t, 5> kInputs = {1, 1, 2, 2, 3};
   return kInputs[static_cast<std::size_t>(random.Uniform(0, 4))];
@@ -112,7 +112,7 @@ Graph Cell(const GraphParameters& parameters) {
   Random& random = builder.random();
   struct Forward {
     TensorIndex tensor;
-    std::vector<std::size_t> inputs;  // Of `nodes`.
+    std::vector<std::size_t> inputs;  // Indices into `nodes`.
     std::vector<TensorIndex> gradients;
     bool used = false;
   };
@@ -127,7 +127,7 @@ Graph Cell(const GraphParameters& parameters) {
     const OperatorIndex v = builder.NewOperator("forward" + number, "forward", tensors);
     nodes.push_back({builder.AddOutput(v, "x" + number), std::move(inputs), {}, false});
   };
-  // A forward operator comes with some 2.5 of the backward pass.
+  // A forward operator adds about 2.5 of the backward pass.
   const std::int64_t wanted = std::max<std::int64_t>(2, parameters.operators * 2 / 7);
   add_node({});
   std::vector<std::size_t> previous;
@@ -140,7 +140,7 @@ Graph Cell(const GraphParameters& parameters) {
          k < parameters.width && static_cast<std::int64_t>(nodes.size()) < wanted; ++k) {
       std::vector<std::size_t> inputs;
       for (std::int64_t i = DrawInputs(random); i > 0; --i) {
-        // Rather one that nobody reads yet.
+        // Prefers a tensor without readers.
         std::vector<std::size_t> fresh;
         for (const std::size_t node : pool) {
           if (!nodes[node].used) fresh.push_back(node);
@@ -180,7 +180,7 @@ Graph Cell(const GraphParameters& parameters) {
     const OperatorIndex backward = builder.NewOperator("backward" + number, "backward", {gradient});
     for (const std::size_t input : nodes[n].inputs) {
       if (stored) builder.AddInput(backward, nodes[input].tensor);
-      if (input == 0) continue;  // Nobody needs the gradient of the cell's input.
+      if (input == 0) continue;  // The gradient of the cell's input is not needed.
       nodes[input].gradients.push_back(builder.AddOutput(
           backward, "g" + std::to_string(input) + "_" + number, TensorKind::kGradient));
     }

@@ -1,6 +1,6 @@
-// tools/generate/graphs.h -- graphs from a seed, whose orders are worth searching.
+// tools/generate/graphs.h -- graphs from a seed that are hard to order.
 //
-// Networks that people draw are narrow, and mostly easy. These are not: sizes differ at random, and
+// Hand-designed networks are narrow and mostly easy. These graphs are not: sizes are random, and
 // many operators are ready at once. The same family, parameters and seed give the same graph on
 // every platform and compiler.
 #ifndef BERTH_TOOLS_GENERATE_GRAPHS_H_
@@ -17,11 +17,11 @@
 namespace berth::internal {
 
 enum class GraphFamily {
-  // Each operator reads one to three of the `width` tensors made last.
+  // Each operator reads one to three of the `width` most recent tensors.
   kIrregular,
   // The training step of a wide cell: layers of `width` operators, each of which reads one to three
-  // of the layers before; backwards in reverse, with sums of gradients, weight gradients and their
-  // updates. `stored_percent` of the operators need their inputs again in the backward pass.
+  // of the layers before; a backward pass with sums of gradients, weight gradients and updates.
+  // `stored_percent` of the operators need their inputs again in the backward pass.
   kCell,
 };
 
@@ -32,14 +32,14 @@ struct GraphFamilyInfo {
 };
 // All families, in the order of the enumeration.
 [[nodiscard]] std::span<const GraphFamilyInfo> GraphFamilies();
-// Nothing where no family has that name.
+// Nothing if no family has that name.
 [[nodiscard]] std::optional<GraphFamily> GraphFamilyFromName(std::string_view name);
 
 struct GraphParameters {
   std::uint64_t seed = 1;
-  std::int64_t operators = 150;  // 4 .. 100,000. A cell has about so many.
+  std::int64_t operators = 150;  // 4 .. 100,000; approximate for a cell.
   std::int64_t width = 10;       // 1 .. 1000.
-  int stored_percent = 10;       // 0 .. 100. Of cells.
+  int stored_percent = 10;       // 0 .. 100; for a cell.
 };
 
 // Makes a graph, valid, in program order. Errors: kInvalidOptions, naming the parameter, its value

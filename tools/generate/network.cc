@@ -1,13 +1,13 @@
 // Layered networks: an input, then layer after layer, each reading earlier layers and writing one
 // activation.
 //
-// Layers come in blocks, all of them drawn: a chain, a residual block (a chain whose end is added
-// to its beginning), or branches that are joined; now and then a join also reads a layer from far
-// back (a skip connection). Four times on the way the resolution halves and the channels double, so
-// early activations and late weights are large.
+// Layers come in random blocks: a chain, a residual block (a chain whose end is added to its
+// beginning), or branches that are joined; occasionally a join also reads a layer from far back (a
+// skip connection). Four times along the network the resolution halves and the number of channels
+// doubles, so early activations and late weights are large.
 //
-// One operator a step. With n layers, layer i runs forward at step i. In training it runs backward
-// at step 2n - 1 - i, and the optimizer takes the weights from step 2n on:
+// One operator per step. With n layers, layer i runs forward at step i. In training it runs
+// backward at step 2n - 1 - i, and the optimizer reads the weights from step 2n on:
 //
 //   activation       forward of i .. backward of its first reader, or forward of its last reader
 //                    where no backward step needs it (as after an addition)
@@ -32,8 +32,8 @@ struct Layer {
   std::int64_t first_reader = -1;  // Of its activation; -1: none yet.
   std::int64_t last_reader = -1;
   std::int64_t channels = 1;
-  std::int64_t activation = 1;  // Elements.
-  std::int64_t weights = 0;     // Elements; 0 for additions, poolings and the like.
+  std::int64_t activation = 1;  // Number of elements.
+  std::int64_t weights = 0;     // Number of elements; 0 for additions, poolings and the like.
   bool saved = true;            // The backward pass needs the activation.
   bool forward_scratch = false;
   bool backward_scratch = false;
@@ -49,15 +49,14 @@ class Network {
     input.channels = 3;
     input.activation = resolution_ * resolution_ * input.channels;
     layers_.push_back(input);
-    buffers_ = 1;  // Nobody asks for the gradient of the input.
+    buffers_ = 1;  // The gradient of the input is not needed.
   }
 
-  // Adds blocks until there are as many buffers as asked for; what a whole layer does not fit into
-  // is filled with scratch.
+  // Adds blocks until the requested number of buffers is reached; workspace fills the rest if a
+  // whole layer does not fit.
   void Build() {
     while (!done_) AddBlock();
-    // A layer that nobody reads is an output of the network: the loss reads it after the last
-    // layer.
+    // A layer without readers is an output of the network: the loss reads it after the last layer.
     const auto last = static_cast<std::int64_t>(layers_.size()) - 1;
     for (Layer& layer : layers_) {
       if (layer.first_reader < 0) layer.first_reader = last;
@@ -99,7 +98,7 @@ class Network {
   }
 
  private:
-  // The new layer's index, or -1 where it would make too many buffers; that ends the network.
+  // The new layer's index, or -1 if it would make too many buffers, which ends the network.
   std::int64_t AddLayer(const std::vector<std::int64_t>& inputs, bool has_weights) {
     if (done_) return -1;
     Layer layer;
@@ -131,7 +130,7 @@ class Network {
     return index;
   }
 
-  // The last layer of a chain behind `input`, `input` itself for length 0, or -1.
+  // The last layer of a chain after `input`: `input` itself for length 0, or -1.
   std::int64_t AddChain(std::int64_t input, std::int64_t length) {
     std::int64_t last = input;
     for (std::int64_t i = 0; i < length && last >= 0; ++i) {

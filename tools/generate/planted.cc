@@ -1,8 +1,8 @@
 // A perfect packing, made by cutting.
 //
-// The rectangle of all steps and all units below the peak is cut again and again: two pieces drawn
-// at random, the larger is cut. Every piece becomes a buffer at the offset where it was cut out, so
-// the load is the peak at every step and the plan is known.
+// The rectangle of all steps and all units below the peak is cut repeatedly: of two random pieces,
+// the larger is cut. Every piece becomes a buffer at its offset in the rectangle, so the load is
+// the peak at every step and the plan is known.
 //
 //   straight cut     pinwheel          hollow, without and with a window
 //   +---+-----+      +------+--+       +--+---+--+     +--+---+--+
@@ -13,8 +13,8 @@
 //                    |  |      |        (all of the    |  | 3 |  |
 //                    +--+------+         middle is 2)  +--+---+--+
 //
-// Straight cuts alone would give guillotine packings only, which are the easy ones: a pinwheel is
-// the smallest packing that is none.
+// Straight cuts alone give only guillotine packings, which are easy; a pinwheel is the smallest
+// packing that is not one.
 #include <algorithm>
 #include <utility>
 
@@ -30,11 +30,11 @@ struct Piece {
   Step end;
   Bytes lower;  // In units.
   Bytes upper;
-  std::vector<Gap> gaps;  // Windows in units. Not empty: the piece is cut no further.
+  std::vector<Gap> gaps;  // Windows in units. If not empty, the piece is not cut further.
 
   [[nodiscard]] Step width() const { return end - start; }
   [[nodiscard]] Bytes height() const { return upper - lower; }
-  // Only compared, and the same on every machine.
+  // Only used for comparison, and the same on every machine.
   [[nodiscard]] double area() const {
     return static_cast<double>(width()) * static_cast<double>(height());
   }
@@ -46,7 +46,7 @@ class Cutter {
     Keep({0, setting.steps, 0, setting.peak_units, {}});
   }
 
-  // False if there is nothing left to cut.
+  // False if nothing is left to cut.
   bool CutUntil(std::size_t count) {
     while (size() < count) {
       if (cuttable_.empty()) return false;
@@ -160,7 +160,7 @@ Result<GeneratedProblem> GeneratePlanted(const Setting& setting, Random& random)
                 "buffers is " + std::to_string(setting.buffers) + " but " +
                     std::to_string(setting.steps) + " steps times " +
                     std::to_string(setting.peak_units) +
-                    " units of the alignment cannot be cut into so many pieces");
+                    " units of the alignment cannot be cut into that many pieces");
   }
   GeneratedProblem generated;
   generated.plan.emplace();

@@ -1,13 +1,12 @@
-// What the families share, and the family that needs nothing more: independent shapes.
+// Code shared by the families, and the family that needs only that: independent shapes.
 #include <algorithm>
 #include <bit>
 
+#include "base/wide.h"
 #include "tools/generate/families.h"
 
 namespace berth::internal {
 namespace {
-
-__extension__ using Wide = __int128;
 
 // Windows are drawn in sixteenths of the size, before the size is known.
 constexpr std::int64_t kSixteenths = 16;
@@ -83,12 +82,12 @@ Result<GeneratedProblem> SizeShapes(const std::vector<WeightedLifetime>& shapes,
     buffers.push_back(std::move(buffer));
   }
 
-  // A unit for each, and the rest in proportion: no step then exceeds the peak.
+  // One unit for each, and the rest in proportion: no step then exceeds the peak.
   const auto [most_weight, most_count] = Peaks(std::move(events));
   const Bytes rest = setting.peak_units - most_count;
   if (rest < 0) {
     return Fail(ErrorCode::kInvalidOptions,
-                "capacity less slack is " + std::to_string(setting.peak_units) +
+                "capacity minus slack is " + std::to_string(setting.peak_units) +
                     " units of the alignment, too few for " + std::to_string(most_count) +
                     " buffers live at one step");
   }

@@ -11,7 +11,7 @@
 namespace berth::internal {
 namespace {
 
-// Swaps first and last: step t becomes `mirror` - t, which maps half-open ranges to half-open
+// Swaps start and end: step t becomes `mirror` - t, which maps half-open ranges to half-open
 // ranges.
 Buffer Reversed(Buffer buffer, Step mirror) {
   buffer.start = mirror - std::exchange(buffer.end, mirror - buffer.start);
@@ -43,7 +43,7 @@ Result<Problem> MakeVariant(const Problem& problem, const VariantParameters& par
   std::size_t to_drop = std::min(share, buffers.size() - 1);
   Random random(parameters.seed);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    // Each of what is left is as likely to be among those that are still to go.
+    // Every remaining buffer is equally likely to be among those still to be removed.
     const auto left = static_cast<std::int64_t>(buffers.size() - i);
     if (random.Uniform(1, left) <= static_cast<std::int64_t>(to_drop)) {
       --to_drop;

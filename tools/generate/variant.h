@@ -1,6 +1,6 @@
-// tools/generate/variant.h -- a table that is like another one and has not been seen before.
+// tools/generate/variant.h -- an unseen table that is similar to a given one.
 //
-// A search that was tuned on a few published tables has to show itself on others of their kind.
+// A search tuned on a few published tables must be tested on other tables of the same kind.
 #ifndef BERTH_TOOLS_GENERATE_VARIANT_H_
 #define BERTH_TOOLS_GENERATE_VARIANT_H_
 
@@ -16,9 +16,10 @@ struct VariantParameters {
   int drop_percent = 3;  // 0 .. 99.
 };
 
-// `problem` with time reversed and a share of its buffers, drawn from the seed, left out: rounded
-// up to a whole number, but never the last one. All else stays, the capacity too, which is wide for
-// what is left: the variant's own largest load is the hard one. Error: kInvalidOptions. Cost: O(n).
+// `problem` with time reversed and without a share of its buffers, drawn by the seed: rounded up to
+// a whole number, but never all of them. All else is kept, including the capacity, which is loose
+// for the remaining buffers; a capacity equal to the variant's own largest load is the hard one.
+// Error: kInvalidOptions. Cost: O(n).
 [[nodiscard]] Result<Problem> MakeVariant(const Problem& problem,
                                           const VariantParameters& parameters);
 

@@ -10,6 +10,7 @@
 #include "baselines/telamalloc/telamalloc.h"
 #include "place/niche/niche.h"
 #include "tools/train/oracle.h"
+#include "tools/train/read_number.h"
 
 namespace berth::internal {
 namespace {
@@ -40,8 +41,8 @@ SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const F
                     const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
   if (rule == Rule::kNiche) {
-    NicheSearch niche(instance, NicheOptions{}, options.parameters.seed);
-    return niche.Search(capacity, steps, budget);
+    return niche::MakeSearch(instance, {}, options.parameters.seed)
+        ->Decide({capacity, steps}, budget);
   }
   const Overlaps overlaps = FindOverlaps(instance);
   TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
@@ -78,7 +79,7 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     heuristic.algorithm = Algorithm::kContention;
     const auto answer = Place(problem, heuristic, budget);
     BERTH_CHECK(answer.has_value());
-    const bool fits = answer->best->height <= *problem.capacity;
+    const bool fits = answer->best->height() <= *problem.capacity;
     trial.end = fits ? Trial::End::kFound : Trial::End::kUsedUp;
   } else {
     const Instance instance = Compile(problem);
@@ -133,16 +134,12 @@ Result<std::vector<Trial>> ReadTrials(std::string_view text, std::string_view na
       if (more) line.remove_prefix(comma + 1);
     }
     Trial trial;
-    const auto read = [](std::string_view field, auto& value) {
-      const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-      return error == std::errc() && stop == field.data() + field.size();
-    };
     std::size_t kind = 0;
     while (kind < kEnds.size() && kEnds[kind] != fields[1]) ++kind;
     if (number == 1 || count != fields.size() || kind == kEnds.size() ||
-        !read(fields[0], trial.input) || !read(fields[2], trial.steps) ||
-        !read(fields[3], trial.minor_backtracks) || !read(fields[4], trial.major_backtracks) ||
-        !read(fields[5], trial.seconds)) {
+        !ReadNumber(fields[0], trial.input) || !ReadNumber(fields[2], trial.steps) ||
+        !ReadNumber(fields[3], trial.minor_backtracks) ||
+        !ReadNumber(fields[4], trial.major_backtracks) || !ReadNumber(fields[5], trial.seconds)) {
       return Fail(ErrorCode::kParse,
                   std::string(name) + ":" + std::to_string(number) + ": not a table of trials");
     }

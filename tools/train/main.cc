@@ -79,7 +79,7 @@ struct CollectCommand {
       const auto easy = Place(input.problem, heuristic, budget);
       if (!easy) return tl::unexpected<Error>(easy.error());
       std::string text = TableHeader();
-      if (easy->best->height > *input.problem.capacity) {
+      if (easy->best->height() > *input.problem.capacity) {
         const auto collected = CollectRows(input.problem, index, options, stats);
         rows += static_cast<std::int64_t>(collected.size());
         for (const TrainingRow& row : collected) AppendRow(row, text);

@@ -54,14 +54,14 @@ Solvable Oracle::Ask(std::span<const PathStep> placed) {
 
 Solvable Oracle::Search(const std::vector<Bytes>& pins, std::int64_t node_limit) {
   for (const BufferIndex b : instance_.buffers()) instance_.pin[b] = pins[b.position()];
-  GuidedSearch guided(instance_, overlaps_, GuidedOptions{}, kSeed);
-  NicheSearch niche(instance_, NicheOptions{}, kSeed);
+  const auto guided = learning::MakeSearch(instance_, overlaps_, {}, kSeed);
+  const auto niche = niche::MakeSearch(instance_, {}, kSeed);
   Budget budget;
   std::int64_t spent = 0;
   for (std::int64_t turn = std::min(kFirstTurn, node_limit); spent < node_limit; turn *= 2) {
     for (const bool prove : {true, false}) {
-      SearchAnswer answer = prove ? guided.Search(capacity_, turn / kNodesForOne, budget)
-                                  : niche.Search(capacity_, turn, budget);
+      SearchAnswer answer = prove ? guided->Decide({capacity_, turn / kNodesForOne}, budget)
+                                  : niche->Decide({capacity_, turn}, budget);
       spent += prove ? answer.nodes * kNodesForOne : answer.nodes;
       stats_.nodes += answer.nodes;
       if (answer.verdict == SearchAnswer::Verdict::kImpossible) return Solvable::kNo;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "tools/train/read_number.h"
+
 namespace berth::internal {
 namespace {
 
@@ -24,12 +26,6 @@ std::string_view NextField(std::string_view& line) {
   const std::string_view field = line.substr(0, comma);
   line = comma == std::string_view::npos ? std::string_view() : line.substr(comma + 1);
   return field;
-}
-
-template <typename T>
-bool ReadNumber(std::string_view field, T& number) {
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-  return error == std::errc() && end == field.data() + field.size();
 }
 
 bool ReadRow(std::string_view line, TrainingRow& row) {

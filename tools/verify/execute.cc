@@ -4,24 +4,24 @@
 #include <optional>
 #include <set>
 
-namespace berth::internal {
+namespace berth::verify {
 namespace {
 
-// What the bytes of a base are: whose they are, and who has written them last.
+// Contents of a base's bytes: the tensor, and the operator that wrote it last.
 struct Content {
   TensorIndex tensor;
   OperatorIndex writer;
   friend bool operator==(const Content&, const Content&) = default;
 };
 
-// The bytes of an arena, cut wherever a tensor begins or ends; each piece knows what was written to
-// it last, so that a reader of wrong bytes can say whose they are.
+// The bytes of an arena, cut wherever a tensor begins or ends. Each piece records its last write,
+// so a reader of wrong bytes can name the writer.
 class Arena {
  public:
   struct Piece {
-    Bytes lower;  // In the plan.
+    Bytes lower;  // Position in the plan.
     Bytes upper;
-    std::size_t begin;  // In memory.
+    std::size_t begin;  // Position in memory.
     std::size_t size;
     std::optional<Content> content;
   };
@@ -36,7 +36,7 @@ class Arena {
       cuts.insert(p.offset + bytes);
     }
     if (!cuts.empty()) bytes_ = *cuts.rbegin();
-    // Shrunk by a whole factor, rounded up: at least one byte of each piece is left.
+    // Scaled down by a whole factor, rounded up: at least one byte of each piece is left.
     const Bytes factor =
         std::max<Bytes>(1, (bytes_ + max_arena - 1) / std::max<Bytes>(1, max_arena));
     std::size_t memory = 0;
@@ -67,7 +67,7 @@ class Arena {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::size_t memory() const { return memory_.size(); }
 
-  // Fills the bytes of `content.tensor`. Returns how many that are in memory.
+  // Fills the bytes of `content.tensor`. Returns their number in memory.
   std::size_t Write(const Content& content) {
     const Place& place = places_[content.tensor];
     std::size_t written = 0;
@@ -83,8 +83,9 @@ class Arena {
     return written;
   }
 
-  // Calls wrong(lower, upper, instead) for each piece of the tensor, its bytes counted from the
-  // tensor's own first, that is not as Write(content) left it. Returns how many bytes were read.
+  // Calls wrong(lower, upper, instead) for each piece of the tensor that differs from what
+  // Write(content) wrote, with bytes counted from the tensor's first. Returns the number of bytes
+  // read.
   template <typename Wrong>
   std::size_t Read(const Content& content, Wrong wrong) const {
     const Place& place = places_[content.tensor];
@@ -109,7 +110,7 @@ class Arena {
   struct Place {
     bool in_arena = false;
     Bytes offset = 0;
-    std::size_t first = 0;  // Of pieces_.
+    std::size_t first = 0;  // Index into pieces_.
     std::size_t end = 0;
   };
 
@@ -137,9 +138,9 @@ class Run {
       : graph_(graph),
         order_(order),
         options_(options),
-        nobody_(graph.operators.size()),
+        none_(graph.operators.size()),
         arena_(graph, placed, options.max_arena),
-        outside_(graph.tensors.size(), nobody_) {
+        outside_(graph.tensors.size(), none_) {
     report_.arena = arena_.bytes();
     report_.arena_used = static_cast<Bytes>(arena_.memory());
   }
@@ -150,12 +151,12 @@ class Run {
       const Tensor& tensor = graph_.tensors[t];
       const bool is_there =
           tensor.kind != TensorKind::kActivation && tensor.kind != TensorKind::kGradient;
-      if (!tensor.alias_of && is_there) Write({t, nobody_});
+      if (!tensor.alias_of && is_there) Write({t, none_});
     }
     for (const OperatorIndex v : order_) {
       const std::vector<Content>& reads = reads_[v];
       for (const Content& content : reads) Read(v, content);
-      // What it writes in place is other bytes from now on; all else that it reads must survive.
+      // Its in-place writes change bytes; everything else that it reads must survive.
       for (const TensorIndex base : writes_[v]) Write({base, v});
       for (const Content& content : reads) {
         const auto& written = graph_.operators[v].mutates;
@@ -170,27 +171,27 @@ class Run {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       const Tensor& tensor = graph_.tensors[t];
       if (tensor.output) results.insert(tensor.alias_of.value_or(t));
-      // The next run needs what is there for all runs.
+      // The next run needs the tensors that persist across runs.
       const bool for_all_runs =
           tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
       if (for_all_runs && arena_.Holds(t)) results.insert(t);
     }
-    for (const TensorIndex base : results) Read(nobody_, {base, last_writer_[base]});
+    for (const TensorIndex base : results) Read(none_, {base, last_writer_[base]});
     return std::move(report_);
   }
 
  private:
-  // What each operator finds, and writes, in program order.
+  // The contents that each operator reads, and writes, in program order.
   void FindIntended() {
     reads_.resize(graph_.operators.size());
     writes_.resize(graph_.operators.size());
-    last_writer_.assign(graph_.tensors.size(), nobody_);
+    last_writer_.assign(graph_.tensors.size(), none_);
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       std::set<TensorIndex> finds;
       std::set<TensorIndex> writes(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.inputs) finds.insert(graph_.tensors[t].alias_of.value_or(t));
-      // A write in place may leave bytes as they are: these it needs.
+      // An in-place write may leave bytes unchanged, so it needs them.
       finds.insert(op.mutates.begin(), op.mutates.end());
       for (const TensorIndex t : op.outputs) {
         if (!graph_.tensors[t].alias_of) writes.insert(t);
@@ -216,11 +217,11 @@ class Run {
                       lower,
                       upper,
                       content.writer,
-                      instead ? instead->writer : nobody_,
+                      instead ? instead->writer : none_,
                       instead ? instead->tensor : graph_.tensors.size()};
       if (!report_.clobbers.empty() && report_.more == 0) {
         Clobber& last = report_.clobbers.back();
-        // The same again, as when an operator looks once more after it has written.
+        // The same error found again, as when an operator checks once more after its writes.
         if (last.reader == reader && last.tensor == content.tensor && lower < last.upper &&
             last.writer == clobber.writer && last.by == clobber.by) {
           return;
@@ -248,9 +249,9 @@ class Run {
   const Graph& graph_;
   const Order& order_;
   const ExecutionOptions options_;
-  const OperatorIndex nobody_;
+  const OperatorIndex none_;
   Arena arena_;
-  std::vector<OperatorIndex> outside_;  // Who has written each base that is not in the arena.
+  std::vector<OperatorIndex> outside_;  // Last writer of each base that is not in the arena.
   std::vector<std::vector<Content>> reads_;
   std::vector<std::vector<TensorIndex>> writes_;
   std::vector<OperatorIndex> last_writer_;
@@ -267,21 +268,22 @@ ExecutionReport Execute(const Graph& graph, const Order& order,
 std::string Describe(const Clobber& clobber, const Graph& graph) {
   const auto tensor = [&](TensorIndex t) { return "tensor \"" + graph.tensors[t].name + "\""; };
   const auto op = [&](OperatorIndex v) { return "operator \"" + graph.operators[v].name + "\""; };
-  const std::size_t nobody = graph.operators.size();
+  const std::size_t none = graph.operators.size();
   std::string text = "clobbered: ";
-  text += clobber.reader == nobody ? "the end of the run" : op(clobber.reader);
+  text += clobber.reader == none ? "the end of the run" : op(clobber.reader);
   text += " finds bytes [" + std::to_string(clobber.lower) + ", " + std::to_string(clobber.upper) +
           ") of " + tensor(clobber.tensor);
   if (clobber.by == graph.tensors.size()) return text + " never written";
   if (clobber.by == clobber.tensor) {
-    text += " as they were written by ";
-    text += clobber.writer == nobody ? "nobody yet" : op(clobber.writer);
-    text += ", not by ";
-    return text + (clobber.expected_writer == nobody ? "nobody yet" : op(clobber.expected_writer));
+    const auto value = [&](OperatorIndex v) {
+      return v == none ? "the initial value" : "the value of " + op(v);
+    };
+    return text + " with " + value(clobber.writer) + " instead of " +
+           value(clobber.expected_writer);
   }
-  text += " overwritten by ";
-  text += clobber.writer == nobody ? "what is there before the run" : op(clobber.writer);
+  text += clobber.writer == none ? " overwritten before the run"
+                                 : " overwritten by " + op(clobber.writer);
   return text + " with " + tensor(clobber.by);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::verify

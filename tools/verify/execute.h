@@ -1,14 +1,14 @@
-// tools/verify/execute.h -- a plan put to the test: the graph runs in an arena, byte by byte.
+// tools/verify/execute.h -- runs a graph in an arena by its plan, and checks every byte.
 //
-// Each operator finds what it reads, in the arena, and checks that every byte is as it was written;
-// then it fills what it makes, and what it writes in place, with a pattern of its own, and checks
-// that this has hurt nothing that it has just read. Views are the bytes of their base. At the end
-// the results must still be there, and the weights where they lie in the arena. Whatever is wrong
-// with an order, a lifetime or an offset so that an operator would compute with wrong bytes shows
-// up here, and the report says whose bytes were overwritten by whom.
+// Each operator checks that every byte it reads from the arena is unchanged since it was written.
+// Then it fills its outputs and its in-place writes with a pattern of its own, and checks that this
+// has not damaged what it has just read. Views are the bytes of their base. At the end the results
+// must still be present, and so must the weights in the arena. Any error in an order, a lifetime or
+// an offset that would make an operator compute with wrong bytes is found here, and the report says
+// which operator overwrote whose bytes.
 //
-// It knows nothing of lifetimes: bytes matter as long as somebody reads them. Nothing is shared
-// with the rest of Berth but the structs of berth/graph.h.
+// Lifetimes are not used: bytes matter as long as an operator reads them. Shares only the structs
+// of berth/graph.h with the rest of Berth.
 #ifndef BERTH_TOOLS_VERIFY_EXECUTE_H_
 #define BERTH_TOOLS_VERIFY_EXECUTE_H_
 
@@ -19,53 +19,53 @@
 
 #include "berth/graph.h"
 
-namespace berth::internal {
+namespace berth::verify {
 
-// Where a base lies in the arena, for the whole run.
+// Offset of a base in the arena, for the whole run.
 struct PlacedTensor {
   TensorIndex tensor = 0;
   Bytes offset = 0;
 };
 
-// Bytes that are not what they should be.
+// A range of wrong bytes.
 struct Clobber {
-  OperatorIndex reader = 0;  // Who finds them; the number of operators: the end of the run.
-  TensorIndex tensor = 0;    // Whose bytes they should be; a base.
-  Bytes lower = 0;           // The bytes [lower, upper) of that tensor, those up to the first that
-  Bytes upper = 0;           // is right again.
-  // Who should have written them last, and who has: an operator, or the number of operators for
-  // what is there before the first.
+  OperatorIndex reader = 0;  // Finds them; the number of operators: the end of the run.
+  TensorIndex tensor = 0;    // The base that the bytes belong to.
+  Bytes lower = 0;           // The bytes [lower, upper) of that tensor, up to the first
+  Bytes upper = 0;           // correct one.
+  // The operator that should have written them last, and the one that has; the number of operators
+  // stands for the initial contents.
   OperatorIndex expected_writer = 0;
   OperatorIndex writer = 0;
-  // What was written there instead; nothing has been: the number of tensors.
+  // The tensor written there instead; the number of tensors: none.
   TensorIndex by = 0;
   friend bool operator==(const Clobber&, const Clobber&) = default;
 };
 
 struct ExecutionReport {
-  std::vector<Clobber> clobbers;  // As they are found.
-  std::int64_t more = 0;          // How many there are besides those listed.
+  std::vector<Clobber> clobbers;  // In the order found.
+  std::int64_t more = 0;          // Number of further ones, not listed.
   std::int64_t operators_run = 0;
   Bytes arena = 0;          // Bytes that the plan needs.
-  Bytes arena_used = 0;     // Bytes that the run had: fewer where that would be too many.
-  Bytes bytes_read = 0;     // Of the arena, all operators together.
-  Bytes bytes_written = 0;  // Likewise.
+  Bytes arena_used = 0;     // Bytes of the run's arena, scaled down if that would be too many.
+  Bytes bytes_read = 0;     // From the arena, by all operators.
+  Bytes bytes_written = 0;  // To the arena, by all operators.
   [[nodiscard]] bool ok() const { return clobbers.empty() && more == 0; }
 };
 
 struct ExecutionOptions {
-  // An arena larger than this is shrunk: between any two places where a tensor begins or ends, the
-  // run keeps as large a part of the bytes as it can, but at least one. Tensors overlap then if and
-  // only if they do in the plan.
+  // A larger arena is scaled down: between any two positions where a tensor begins or ends, the run
+  // keeps a proportional part of the bytes, but at least one. Tensors overlap then if and only if
+  // they overlap in the plan.
   Bytes max_arena = Bytes{64} << 20;
   std::size_t max_clobbers = 100;
 };
 
-// Runs `graph`, which must be valid, in `order`, which must have each operator once, with the bases
-// of `placed` in the arena; each at most once, offsets from 0 to 2^60, none of them a view. Other
-// tensors are kept outside, where nothing can happen to them but writes in place in the wrong
-// order. Cost: the bytes of all inputs and outputs of all operators, shrunk as above, and the
-// memory of the arena.
+// Runs `graph`, which must be valid, in `order`, which must contain each operator once, with the
+// bases of `placed` in the arena: each at most once, offsets from 0 to 2^60, no views. Other
+// tensors are kept outside, where only in-place writes in the wrong order can damage them. Cost:
+// the bytes of all inputs and outputs of all operators, scaled down as above, and the memory of the
+// arena.
 [[nodiscard]] ExecutionReport Execute(const Graph& graph, const Order& order,
                                       const std::vector<PlacedTensor>& placed,
                                       const ExecutionOptions& options = {});
@@ -74,6 +74,6 @@ struct ExecutionOptions {
 // with tensor "t"
 [[nodiscard]] std::string Describe(const Clobber& clobber, const Graph& graph);
 
-}  // namespace berth::internal
+}  // namespace berth::verify
 
 #endif  // BERTH_TOOLS_VERIFY_EXECUTE_H_

@@ -26,6 +26,7 @@
 #include "baselines/cosma/program.h"
 #include "baselines/milp/model.h"
 #include "baselines/milp/solve.h"
+#include "graph/plan.h"
 
 namespace berth {
 
@@ -424,11 +425,11 @@ class Cosma {
     return !is_over(items_[a], items_[b]) && !is_over(items_[b], items_[a]);
   }
 
-  [[nodiscard]] SpillPlan PlanOf(const std::vector<Number>& values) const {
+  [[nodiscard]] MemoryPlan PlanOf(const std::vector<Number>& values) const {
     const auto is = [&](VariableIndex x) {
       return x.value() != kNone && values[x.position()] == 1;
     };
-    SpillPlan plan;
+    MemoryPlan plan;
     plan.order.resize(n_);
     for (std::size_t v = 0; v < n_; ++v) {
       for (std::size_t t = 0; t < n_; ++t) {
@@ -467,7 +468,6 @@ class Cosma {
             copied = true;
             if (!item.result) plan.traffic.spilled += bytes;
           }
-          plan.height = std::max(plan.height, residency.offset + bytes);
           plan.residencies.push_back(residency);
         }
         t = end;
@@ -475,6 +475,8 @@ class Cosma {
       }
       if (item.result) plan.traffic.compulsory_out += bytes;
     }
+    plan.addressed = !offset_.empty();
+    internal::StateUse(graph_, plan);
     return plan;
   }
 
@@ -518,7 +520,7 @@ Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions&
     CosmaAnswer empty;
     empty.outcome = Outcome::kOptimal;
     empty.value = 0;
-    empty.plan = SpillPlan{};
+    empty.plan = MemoryPlan{};
     return empty;
   }
   Cosma cosma(graph, options, border);

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "baselines/cosma/program.h"
 #include "berth/cosma.h"
+#include "graph/plan.h"
 
 namespace berth {
 
@@ -252,7 +253,7 @@ class Parts {
 
   // The plan of a part after those before it. Its first step and its last are not run: what is in
   // memory there stays from one part to the next.
-  void Append(const Part& part, const SpillPlan& solved) {
+  void Append(const Part& part, const MemoryPlan& solved) {
     const auto begin = static_cast<Step>(plan_.order.size());
     const auto last = static_cast<Step>(part.operators.size()) - 1;
     for (const OperatorIndex v : solved.order) {
@@ -287,13 +288,14 @@ class Parts {
     for (const Residency& residency : plan_.residencies) {
       const Bytes bytes = graph_.tensors[residency.tensor].bytes;
       if (residency.comes_in) plan_.traffic.retrieved += bytes;
-      plan_.height = std::max(plan_.height, residency.offset + bytes);
       if (residency.written_out && !IsResult(residency.tensor)) plan_.traffic.spilled += bytes;
     }
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       if (maker_[t] != kNone && IsResult(t))
         plan_.traffic.compulsory_out += graph_.tensors[t].bytes;
     }
+    plan_.addressed = options_.addresses;
+    internal::StateUse(graph_, plan_);
   }
 
   const Graph& graph_;
@@ -303,7 +305,7 @@ class Parts {
   std::vector<std::vector<std::size_t>> users_;  // Of bases, without their makers.
   std::vector<std::size_t> part_;                // Of operators.
   std::vector<std::vector<std::size_t>> members_;
-  SpillPlan plan_;
+  MemoryPlan plan_;
   std::vector<std::size_t> residency_;  // The last of each tensor.
   std::vector<char> written_;
 };

@@ -1,14 +1,14 @@
-// What COSMA compares with (section V-A2): operators in a given order, addresses from TensorFlow
-// Lite's linear allocator, and a rule that chooses which tensors are spilled when there is no room.
+// COSMA's baselines (section V-A2): operators in a given order, addresses from TensorFlow Lite's
+// linear allocator, and a rule for which tensors to spill when there is no room.
 //
-// Of the future only the next use of each tensor is known. Operators run one by one; inputs that
-// are absent, and outputs, are allocated at the start of the smallest gap that is large enough, as
-// in TensorFlow Lite's arena. Where no gap is, tensors that the operator does not need are spilled:
-// by Belady's rule the one needed last, repeatedly until a gap is large enough; by the greedy rule
-// those in the stretch of memory that costs the least traffic to clear. That is the locally best
-// decision, which the paper finds by an integer program, and this file by trying all stretches. So
-// fragmentation shows as traffic. If tensors that the operator itself needs are in the way, all of
-// them are spilled and retrieved side by side.
+// Only the next use of each tensor is known in advance. Operators run one by one. The absent
+// tensors that they need, and their outputs, are allocated in the smallest gap that is large
+// enough, as in TensorFlow Lite's arena. If there is no such gap, tensors that the operator does
+// not need are spilled: by Belady's rule the one used last, repeatedly, until a gap is large
+// enough; by the greedy rule those in the range of memory that costs the least traffic to clear.
+// The latter is the locally best decision, which the paper finds by an integer program and this
+// code by trying all ranges. So fragmentation costs additional spills. If tensors that the operator
+// itself needs are in the way, all of them are spilled and retrieved side by side.
 
 #include <algorithm>
 #include <cstddef>
@@ -54,7 +54,7 @@ class Arena {
   struct State {
     bool resident = false;
     bool copied = false;   // Off chip, with the latest value.
-    bool brought = false;  // An input that has been brought in before.
+    bool brought = false;  // An input that was retrieved before.
     Bytes offset = 0;
   };
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -69,7 +69,7 @@ class Arena {
   [[nodiscard]] Bytes AlignmentOf(StorageIndex s) const {
     return graph_.tensors[model_.storages[s].tensor].alignment;
   }
-  // Of those in memory, by offset.
+  // The storages in memory, by offset.
   [[nodiscard]] std::vector<StorageIndex> Residents() const {
     std::vector<StorageIndex> residents;
     for (const StorageIndex s : model_.storages.indices()) {
@@ -97,7 +97,7 @@ class Arena {
         if (NextUse(s, v.position() + 1) == kNever) {
           state.resident = false;
         } else if (model_.storages[s].result && !WrittenLater(s, v)) {
-          state.copied = true;  // Goes out in any case.
+          state.copied = true;  // Written in any case.
         }
       }
     }
@@ -182,7 +182,8 @@ class Arena {
     return last.has_value();
   }
 
-  // Some cheapest stretch begins at the bottom or where a resident ends.
+  // Tries ranges that begin at the bottom or at the end of a resident storage; one of these is
+  // best.
   bool ClearCheapest(StorageIndex s) {
     const std::vector<StorageIndex> residents = Residents();
     std::vector<Bytes> starts = {0};
@@ -220,13 +221,13 @@ class Arena {
     return state.offset < offset + size && offset < state.offset + SizeOf(r);
   }
 
-  // Everything is spilled, and the tensors of the operator are retrieved from the bottom up. Where
-  // alignments waste too much, they end beyond the capacity, as nothing better is known.
+  // Spills everything, then retrieves what the operator needs from the bottom up. Alignments can
+  // still waste space; then a storage lies beyond the capacity, as there is no better position.
   void PlaceSideBySide(OpIndex v) {
     for (const StorageIndex s : Residents()) {
       const auto made = model_.made[v];
       if (std::binary_search(made.begin(), made.end(), s)) {
-        states_[s.position()].resident = false;  // Not made yet.
+        states_[s.position()].resident = false;  // Not created yet.
       } else {
         Evict(s);
       }
@@ -248,7 +249,7 @@ class Arena {
   Bytes capacity_;
   Replacement rule_;
   std::vector<State> states_;
-  std::vector<char> needed_;  // By the operator that runs.
+  std::vector<char> needed_;  // Needed by the current operator.
   Traffic traffic_;
 };
 

@@ -51,7 +51,8 @@ class Asking {
     Budget brief;  // Some milliseconds; the caller's is for the solver.
     const auto answer = Place(unlimited, greedy, brief);
     BERTH_CHECK(answer.has_value());
-    if (answer->best) task_.incumbent.Offer(answer->best->offsets, answer->algorithm);
+    if (!answer->best) return;
+    task_.incumbent.Offer(PlacementOf(*answer->best).offsets, answer->placing.algorithm);
   }
 
   // A plan that is not on the grid may be a little higher than one that is.

@@ -37,7 +37,7 @@ Result<std::string> WriteLp(const Problem& problem, bool minimize) {
     if (!answer->best) {
       return Fail(ErrorCode::kUnsupported, "two pins overlap, so there is no plan to ask for");
     }
-    highest = std::min(highest, answer->best->height);
+    highest = std::min(highest, answer->best->height());
   }
   const Grains capacity = encoding->Within(highest);
   for (std::size_t x = 0; x < encoding->items.size(); ++x) {

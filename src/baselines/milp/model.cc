@@ -7,12 +7,10 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/wide.h"
 
 namespace berth::internal::milp {
 namespace {
-
-// Sums of products of 64-bit numbers.
-__extension__ using Wide = __int128;
 
 constexpr Number kExactInDouble = Number{1} << 53;
 

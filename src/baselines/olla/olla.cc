@@ -1,13 +1,14 @@
 // OLLA's integer program, built from a graph and decoded into an order.
 //
-// Time has one step for each operator. C[v][t]: operator v runs at step t; the paper has such a
-// variable for each output of v and makes them equal (5), here they are one. P[e][t]: tensor e,
-// made before, is kept at step t. An operator that waits for another whose output it does not use
-// gets a tensor of no bytes to wait for, as in the paper. Steps may be shared by operators that do
-// not depend on each other, or stay empty; running those of one step one by one raises no peak.
+// Time has one step per operator. C[v][t]: operator v runs at step t. (The paper has such a
+// variable for each output of v and equates them (5); here they are one variable.) P[e][t]: tensor
+// e, created earlier, is kept at step t. If an operator waits for another without using its output,
+// a tensor of zero bytes represents the edge, as in the paper. Independent operators may share a
+// step, and steps may stay empty; running the operators of one step one by one never raises the
+// peak.
 //
-// Cost: up to n x (n + tensors) variables for n operators; joint, two more for each pair of tensors
-// and a constraint for each pair and step.
+// Cost: up to n x (n + tensors) variables for n operators; with joint addresses, two more for each
+// pair of tensors and a constraint for each pair and step.
 
 #include "berth/olla.h"
 
@@ -24,6 +25,7 @@
 #include "base/check.h"
 #include "baselines/milp/solve.h"
 #include "graph/edges.h"
+#include "graph/plan.h"
 
 namespace berth {
 namespace internal {
@@ -40,7 +42,7 @@ struct Edge {
   std::vector<OperatorIndex> sinks;
   Bytes size = 0;
   bool to_end = false;
-  TensorIndex tensor = 0;  // Where size > 0.
+  TensorIndex tensor = 0;  // If size > 0.
 };
 
 // Longest paths, in operators.
@@ -63,7 +65,7 @@ class Dataflow {
   }
 
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
-  // The edges that operator v reads.
+  // The edges that operator v reads, by v.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& fanin() const { return fanin_; }
   [[nodiscard]] const std::vector<std::vector<OperatorIndex>>& successors() const {
     return successors_;
@@ -104,8 +106,8 @@ class Dataflow {
     return levels;
   }
 
-  // Functions 3 and 4. An anchor has a higher forward level than its update, so that levels grow
-  // along control edges too and no circle can close.
+  // Functions 3 and 4. An anchor has a higher forward level than its update, so levels also grow
+  // along control edges, and no cycle can arise.
   void AddControlEdges() {
     const Levels levels = MakeLevels();
     std::vector<std::pair<OperatorIndex, OperatorIndex>> found;
@@ -204,7 +206,7 @@ class Dataflow {
   std::int64_t control_edges_ = 0;
 };
 
-// Binaries for consecutive steps.
+// Binaries of consecutive steps.
 struct Row {
   std::size_t first = 0;
   std::vector<VariableIndex> variables;
@@ -224,7 +226,7 @@ class Program {
     total_ /= unit_;
   }
 
-  // Before anything is built.
+  // Can be called before anything is built.
   [[nodiscard]] std::int64_t CountVariables() const {
     std::int64_t count = 0;
     for (OperatorIndex v = 0; v < n_; ++v) {
@@ -267,7 +269,7 @@ class Program {
       }
     }
     for (std::size_t t = 0; t < n_; ++t) {
-      std::map<std::size_t, Number> bytes;  // By variable; tensors of one operator share theirs.
+      std::map<std::size_t, Number> bytes;  // By variable; an operator's tensors share one.
       for (std::size_t e = 0; e < edges.size(); ++e) {
         if (edges[e].size == 0) continue;
         for (const VariableIndex live : LiveAt(e, t)) {
@@ -373,8 +375,8 @@ class Program {
     return live;
   }
 
-  // Every sink of `a` comes before the source of `b`, or is it while b is not read there: then the
-  // two are never live together. (4.2)
+  // True if every sink of `a` comes before the source of `b`, or is that source and does not read
+  // b: then the two are never live together (4.2).
   [[nodiscard]] bool Precedes(const Edge& a, const Edge& b) const {
     if (a.to_end || a.sinks.empty()) return false;
     return std::all_of(a.sinks.begin(), a.sinks.end(), [&](OperatorIndex sink) {
@@ -420,7 +422,7 @@ class Program {
     for (std::size_t t = 0; t < n_; ++t) {
       if (!LiveAt(i.first, t).empty() && !LiveAt(j.first, t).empty()) both.push_back(t);
     }
-    if (both.empty()) return;  // Lifetimes that cannot meet (4.2).
+    if (both.empty()) return;  // Lifetimes that cannot overlap (4.2).
     const std::string pair = std::to_string(i.first) + "_" + std::to_string(j.first);
     const VariableIndex below = model_.AddBinary("a" + pair);
     const VariableIndex above = model_.AddBinary("b" + pair);
@@ -461,6 +463,19 @@ class Program {
   std::vector<std::vector<bool>> before_;
 };
 
+// The solver's addresses for the tensors of Live(), where they hold: the program knows nothing of
+// alignment.
+std::optional<Placement> JointPlacement(const Graph& graph, const Order& order,
+                                        const Program& program, const milp::SolveAnswer& solved) {
+  const auto addresses = program.Addresses(solved.values);
+  const Liveness live = Live(graph, order);
+  Placement placement;
+  for (const TensorIndex t : live.tensors) placement.offsets.push_back(addresses.at(t));
+  placement.height = Height(live.problem, placement.offsets);
+  if (!ValidatePlacement(live.problem, placement)) return std::nullopt;
+  return placement;
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -484,61 +499,68 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
   }
 
   OllaAnswer answer;
-  ScheduleAnswer& schedule = answer.schedule;
-  schedule.algorithm = "program";
-  schedule.order = ProgramOrder(graph);
-  schedule.stopped = StopReason::kAlgorithm;
+  PlanAnswer& plan = answer.plan;
+  Order order = ProgramOrder(graph);
+  plan.scheduling.algorithm = "program";
+  plan.stopped = StopReason::kAlgorithm;
+  std::optional<Placement> placement;
   if (!graph.operators.empty()) {
     const internal::Dataflow dataflow(graph, options.early_updates);
     answer.control_edges = dataflow.control_edges();
     for (const internal::Edge& edge : dataflow.edges()) {
-      schedule.lower_bound = std::max(schedule.lower_bound, edge.size);
+      plan.peak_bound = std::max(plan.peak_bound, edge.size);
     }
     internal::Program program(graph, dataflow, options);
     answer.variables = program.CountVariables();
     if (answer.variables > internal::kMostVariables) {
-      schedule.stopped = StopReason::kSize;
+      plan.stopped = StopReason::kSize;
     } else if (budget.Exhausted()) {
-      schedule.stopped = StopReason::kBudget;
+      plan.stopped = StopReason::kBudget;
     } else {
       program.Build();
       answer.variables = static_cast<std::int64_t>(program.model().variables.size());
       answer.constraints = static_cast<std::int64_t>(program.model().constraints.size());
       auto solved = internal::milp::Solve(program.model(), *backend, {options.seed}, budget);
       if (!solved) return tl::unexpected(std::move(solved.error()));
-      schedule.nodes = solved->nodes;
+      plan.nodes = solved->nodes;
       answer.claims_optimal =
           solved->status == internal::milp::Status::kOptimal || solved->distrusted;
-      // Of the joint program it bounds the addresses, not what is live.
+      // In the joint program the bound is on the addresses, not on the live bytes.
       if (solved->bound && answer.control_edges == 0 && !options.joint) {
-        schedule.lower_bound = std::max(schedule.lower_bound, *solved->bound * program.unit());
+        plan.peak_bound = std::max(plan.peak_bound, *solved->bound * program.unit());
       }
       if (!solved->values.empty()) {
         answer.found = true;
-        schedule.order = program.Decode(solved->values);
-        schedule.algorithm = "olla";
-        BERTH_CHECK(ValidateOrder(graph, schedule.order).has_value());
-        if (options.joint) {
-          const auto addresses = program.Addresses(solved->values);
-          const Liveness live = Live(graph, schedule.order);
-          Placement placement;
-          for (const TensorIndex t : live.tensors) placement.offsets.push_back(addresses.at(t));
-          placement.height = Height(live.problem, placement.offsets);
-          // The program knows nothing of alignment.
-          if (ValidatePlacement(live.problem, placement)) answer.placement = std::move(placement);
-        }
+        order = program.Decode(solved->values);
+        plan.scheduling.algorithm = "olla";
+        BERTH_CHECK(ValidateOrder(graph, order).has_value());
+        if (options.joint) placement = internal::JointPlacement(graph, order, program, *solved);
       }
-      if (budget.Exhausted()) schedule.stopped = StopReason::kBudget;
+      if (budget.Exhausted()) plan.stopped = StopReason::kBudget;
     }
   }
-  schedule.peak = Live(graph, schedule.order).peak;
-  if (graph.operators.empty()) schedule.lower_bound = schedule.peak;
-  BERTH_CHECK(schedule.lower_bound <= schedule.peak);
-  if (schedule.lower_bound == schedule.peak) {
-    schedule.outcome = Outcome::kOptimal;
-    schedule.stopped = StopReason::kAnswered;
+  plan.best = internal::UnplacedPlan(graph, order, {});
+  const Bytes peak = plan.best->peak();
+  if (placement) {
+    for (std::size_t b = 0; b < placement->offsets.size(); ++b) {
+      plan.best->residencies[b].offset = placement->offsets[b];
+    }
+    plan.best->addressed = true;
+    plan.best->memories.front().height = placement->height;
   }
-  schedule.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  if (graph.operators.empty()) plan.peak_bound = peak;
+  BERTH_CHECK(plan.peak_bound <= peak);
+  plan.height_bound = plan.peak_bound;
+  plan.outcome = Outcome::kFeasible;
+  if (plan.peak_bound == peak) {
+    plan.outcome = Outcome::kOptimal;
+    plan.stopped = StopReason::kAnswered;
+  }
+  plan.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+  plan.scheduling.outcome = plan.outcome;
+  plan.scheduling.stopped = plan.stopped;
+  plan.scheduling.nodes = plan.nodes;
+  plan.scheduling.seconds = plan.seconds;
   return answer;
 }
 

@@ -26,6 +26,7 @@
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/learning/engine.h"
+#include "place/learning/options.h"
 
 namespace berth::internal {
 

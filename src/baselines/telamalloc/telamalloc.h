@@ -44,6 +44,7 @@
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
+#include "place/learning/options.h"
 #include "place/strategy.h"
 
 namespace berth::internal {

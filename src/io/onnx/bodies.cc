@@ -24,7 +24,7 @@
 #include "io/onnx/call.h"
 #include "io/onnx/importer.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 namespace {
 
 constexpr int kMaxLoopRounds = 8;
@@ -441,4 +441,4 @@ Result<void> Importer::CallFunction(const FunctionMessage& function, const NodeM
   return {};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

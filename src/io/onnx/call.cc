@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 Call::Call(OnnxSource& source, const NodeMessage& node, std::int64_t opset,
            std::vector<const Info*> inputs)
@@ -172,4 +172,4 @@ Shape Call::Broadcast(const Shape& a, const Shape& b) {
   return out;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

@@ -19,7 +19,7 @@
 #include "io/onnx/model.h"
 #include "io/onnx/types.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 // Attributes and computed sizes that are multiplied with each other stay below this.
 inline constexpr std::int64_t kMaxFactor = std::int64_t{1} << 31;
@@ -98,6 +98,6 @@ class Call {
   std::string reason_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_CALL_H_

@@ -6,7 +6,8 @@
 #include <memory>
 #include <utility>
 
-namespace berth::internal {
+namespace berth::internal::onnx {
+namespace folds {
 namespace {
 
 using Positions = std::vector<std::size_t>;
@@ -33,7 +34,7 @@ std::int64_t Wrap(std::int64_t number, std::int32_t type) {
   }
 }
 
-double Round(double number, std::int32_t type) {
+double Rounded(double number, std::int32_t type) {
   return type == kFloat ? double{static_cast<float>(number)} : number;
 }
 
@@ -133,6 +134,8 @@ void Give(Call& call, std::size_t i, Value value) {
   call.Out(i).value = std::make_shared<const Value>(std::move(value));
 }
 
+}  // namespace
+
 void Same(Call& call) {
   const Value* value = ValueOf(call, 0);
   if (value != nullptr && CountOf(call.Out(0).shape.dims) == CountOf(call.ShapeOf(0).dims)) {
@@ -140,7 +143,7 @@ void Same(Call& call) {
   }
 }
 
-void FoldShape(Call& call) {
+void ShapeOperator(Call& call) {
   const Shape& in = call.ShapeOf(0);
   if (!in.has_rank) return;
   const std::int64_t count = call.Out(0).shape.dims[0];
@@ -157,13 +160,13 @@ void FoldShape(Call& call) {
   Give(call, 0, std::move(value));
 }
 
-void FoldSize(Call& call) {
+void Size(Call& call) {
   const Shape& in = call.ShapeOf(0);
   const std::optional<std::int64_t> count = in.has_rank ? CountOf(in.dims) : std::nullopt;
   if (count) Give(call, 0, Value{{*count}, {}, {}});
 }
 
-void FoldConstant(Call& call) {
+void Constant(Call& call) {
   const Attribute& attribute = call.node().attributes[0];
   if (attribute.name == "value") {
     const std::optional<TensorMessage> tensor = call.TensorOf("value");
@@ -182,7 +185,7 @@ void FoldConstant(Call& call) {
   }
 }
 
-void FoldConstantOfShape(Call& call) {
+void ConstantOfShape(Call& call) {
   const auto count = static_cast<std::size_t>(*CountOf(call.Out(0).shape.dims));
   Value filler{{}, {0.0}, {}};
   if (const std::optional<TensorMessage> tensor = call.TensorOf("value")) {
@@ -194,7 +197,7 @@ void FoldConstantOfShape(Call& call) {
   Give(call, 0, Take(filler, Positions(count, 0)));
 }
 
-void FoldCast(Call& call) {
+void Cast(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const std::int32_t from = call.ElementOf(0);
@@ -221,12 +224,12 @@ void FoldCast(Call& call) {
       value.ints.push_back(whole);
     }
   } else {
-    for (const double number : in->reals) value.reals.push_back(Round(number, to));
+    for (const double number : in->reals) value.reals.push_back(Rounded(number, to));
   }
   Give(call, 0, std::move(value));
 }
 
-void FoldConcat(Call& call) {
+void Concat(Call& call) {
   const Dims& out = call.Out(0).shape.dims;
   const std::optional<std::size_t> axis =
       call.Axis(call.Int("axis", call.opset() < 4 ? 1 : 0), out.size());
@@ -249,7 +252,7 @@ void FoldConcat(Call& call) {
   Give(call, 0, std::move(value));
 }
 
-void FoldSplit(Call& call) {
+void Split(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const Dims& dims = call.ShapeOf(0).dims;
@@ -266,7 +269,7 @@ void FoldSplit(Call& call) {
   }
 }
 
-void FoldGather(Call& call) {
+void Gather(Call& call) {
   const Value* data = ValueOf(call, 0);
   const std::vector<std::int64_t>* indices = call.IntsOf(1);
   if (data == nullptr || indices == nullptr || !call.ShapeOf(1).Known()) return;
@@ -293,7 +296,7 @@ void FoldGather(Call& call) {
   Give(call, 0, Take(*data, positions));
 }
 
-void FoldSlice(Call& call) {
+void Slice(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const bool attributes = call.opset() < 10;
@@ -323,7 +326,7 @@ void FoldSlice(Call& call) {
   Give(call, 0, Take(*in, Strided(call.Out(0).shape.dims, strides, first)));
 }
 
-void FoldTranspose(Call& call) {
+void Transpose(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const Dims own = StridesOf(call.ShapeOf(0).dims);
@@ -337,14 +340,14 @@ void FoldTranspose(Call& call) {
   Give(call, 0, Take(*in, Strided(call.Out(0).shape.dims, strides, 0)));
 }
 
-void FoldExpand(Call& call) {
+void Expand(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const Dims& out = call.Out(0).shape.dims;
   Give(call, 0, Take(*in, Strided(out, RepeatingStrides(call.ShapeOf(0).dims, out), 0)));
 }
 
-void FoldTile(Call& call) {
+void Tile(Call& call) {
   const Value* in = ValueOf(call, 0);
   if (in == nullptr) return;
   const Dims& dims = call.ShapeOf(0).dims;
@@ -362,7 +365,7 @@ void FoldTile(Call& call) {
   Give(call, 0, Take(*in, positions));
 }
 
-void FoldRange(Call& call) {
+void Range(Call& call) {
   const std::int64_t count = call.Out(0).shape.dims[0];
   const std::int32_t type = call.ElementOf(0);
   Value value;
@@ -378,13 +381,13 @@ void FoldRange(Call& call) {
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       value.reals.push_back(
-          Round((*call.RealsOf(0))[0] + static_cast<double>(i) * (*call.RealsOf(2))[0], type));
+          Rounded((*call.RealsOf(0))[0] + static_cast<double>(i) * (*call.RealsOf(2))[0], type));
     }
   }
   Give(call, 0, std::move(value));
 }
 
-void FoldNonZero(Call& call) {
+void NonZero(Call& call) {
   const Value* in = call.In(0).Complete();
   if (in == nullptr || !call.ShapeOf(0).Known() || call.ShapeOf(0).dims.empty()) return;
   const Dims& dims = call.ShapeOf(0).dims;
@@ -405,7 +408,7 @@ void FoldNonZero(Call& call) {
   Give(call, 0, std::move(value));
 }
 
-void FoldScatterNd(Call& call) {
+void ScatterNd(Call& call) {
   const Value* data = ValueOf(call, 0);
   const std::vector<std::int64_t>* indices = call.IntsOf(1);
   const Value* updates = ValueOf(call, 2);
@@ -444,6 +447,8 @@ void FoldScatterNd(Call& call) {
   Give(call, 0, std::move(value));
 }
 
+namespace {
+
 // Element by element, over operands that are repeated to one shape. `ints` gives nothing where the
 // result is not defined.
 template <typename Ints, typename Reals>
@@ -465,7 +470,7 @@ void Elementwise(Call& call, const Ints& ints, const Reals& reals) {
     if (!IsInteger(call.ElementOf(0))) {
       const double result = reals(a->reals[of_a[i]], b->reals[of_b[i]]);
       if (to_reals) {
-        value.reals.push_back(Round(result, out.element));
+        value.reals.push_back(Rounded(result, out.element));
       } else {
         value.ints.push_back(result != 0 ? 1 : 0);
       }
@@ -486,22 +491,24 @@ std::uint64_t Bits(std::int64_t number) { return static_cast<std::uint64_t>(numb
 
 using MaybeInt = std::optional<std::int64_t>;
 
-void FoldAdd(Call& call) {
+}  // namespace
+
+void Add(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return Unsigned(Bits(x) + Bits(y)); },
       [](double x, double y) { return x + y; });
 }
-void FoldSub(Call& call) {
+void Sub(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return Unsigned(Bits(x) - Bits(y)); },
       [](double x, double y) { return x - y; });
 }
-void FoldMul(Call& call) {
+void Mul(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return Unsigned(Bits(x) * Bits(y)); },
       [](double x, double y) { return x * y; });
 }
-void FoldDiv(Call& call) {
+void Div(Call& call) {
   Elementwise(
       call,
       [](auto x, auto y) -> MaybeInt {
@@ -510,7 +517,7 @@ void FoldDiv(Call& call) {
       },
       [](double x, double y) { return x / y; });
 }
-void FoldMod(Call& call) {
+void Mod(Call& call) {
   if (!IsInteger(call.ElementOf(0))) return;
   const bool truncate = call.Int("fmod", 0) != 0;
   Elementwise(
@@ -523,56 +530,58 @@ void FoldMod(Call& call) {
       },
       [](double, double) { return 0.0; });
 }
-void FoldMax(Call& call) {
+void Max(Call& call) {
   if (call.num_inputs() != 2) return;
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return std::max(x, y); },
       [](double x, double y) { return std::isnan(x) || x > y ? x : y; });
 }
-void FoldMin(Call& call) {
+void Min(Call& call) {
   if (call.num_inputs() != 2) return;
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return std::min(x, y); },
       [](double x, double y) { return std::isnan(x) || x < y ? x : y; });
 }
-void FoldEqual(Call& call) {
+void Equal(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x == y ? 1 : 0; },
       [](double x, double y) { return x == y ? 1.0 : 0.0; });
 }
-void FoldLess(Call& call) {
+void Less(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x < y ? 1 : 0; },
       [](double x, double y) { return x < y ? 1.0 : 0.0; });
 }
-void FoldLessOrEqual(Call& call) {
+void LessOrEqual(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x <= y ? 1 : 0; },
       [](double x, double y) { return x <= y ? 1.0 : 0.0; });
 }
-void FoldGreater(Call& call) {
+void Greater(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x > y ? 1 : 0; },
       [](double x, double y) { return x > y ? 1.0 : 0.0; });
 }
-void FoldGreaterOrEqual(Call& call) {
+void GreaterOrEqual(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x >= y ? 1 : 0; },
       [](double x, double y) { return x >= y ? 1.0 : 0.0; });
 }
 // Known wherever one operand decides.
-void FoldAnd(Call& call) {
+void And(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x & y; }, [](double, double) { return 0.0; });
 }
-void FoldOr(Call& call) {
+void Or(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x | y; }, [](double, double) { return 0.0; });
 }
-void FoldXor(Call& call) {
+void Xor(Call& call) {
   Elementwise(
       call, [](auto x, auto y) -> MaybeInt { return x ^ y; }, [](double, double) { return 0.0; });
 }
+
+namespace {
 
 template <typename Ints, typename Reals>
 void OneOperand(Call& call, const Ints& ints, const Reals& reals) {
@@ -582,33 +591,35 @@ void OneOperand(Call& call, const Ints& ints, const Reals& reals) {
   Value value;
   value.unknown = in->unknown;
   for (const std::int64_t x : in->ints) value.ints.push_back(Wrap(ints(x), type));
-  for (const double x : in->reals) value.reals.push_back(Round(reals(x), type));
+  for (const double x : in->reals) value.reals.push_back(Rounded(reals(x), type));
   Give(call, 0, std::move(value));
 }
 
-void FoldNeg(Call& call) {
+}  // namespace
+
+void Neg(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return Unsigned(0 - Bits(x)); }, [](double x) { return -x; });
 }
-void FoldAbs(Call& call) {
+void Abs(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return x < 0 ? Unsigned(0 - Bits(x)) : x; },
       [](double x) { return std::abs(x); });
 }
-void FoldNot(Call& call) {
+void Not(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return std::int64_t{x == 0}; }, [](double x) { return x; });
 }
-void FoldFloor(Call& call) {
+void Floor(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return x; }, [](double x) { return std::floor(x); });
 }
-void FoldCeil(Call& call) {
+void Ceil(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return x; }, [](double x) { return std::ceil(x); });
 }
 // Halves to the even neighbour.
-void FoldRound(Call& call) {
+void Round(Call& call) {
   OneOperand(
       call, [](std::int64_t x) { return x; },
       [](double x) {
@@ -617,13 +628,13 @@ void FoldRound(Call& call) {
         return std::fmod(down, 2) == 0 ? down : down + 1;
       });
 }
-void FoldSqrt(Call& call) {
+void Sqrt(Call& call) {
   if (!IsFloating(call.ElementOf(0))) return;
   OneOperand(
       call, [](std::int64_t x) { return x; }, [](double x) { return std::sqrt(x); });
 }
 
-void FoldWhere(Call& call) {
+void Where(Call& call) {
   const Value* condition = ValueOf(call, 0);
   const Value* yes = ValueOf(call, 1);
   const Value* no = ValueOf(call, 2);
@@ -655,6 +666,8 @@ void FoldWhere(Call& call) {
   Give(call, 0, std::move(value));
 }
 
+namespace {
+
 // Sums and products over all elements or one axis of a list: what shape arithmetic needs.
 template <typename Ints>
 void ReduceInts(Call& call, std::int64_t start, const Ints& combine) {
@@ -674,83 +687,25 @@ void ReduceInts(Call& call, std::int64_t start, const Ints& combine) {
   Give(call, 0, std::move(value));
 }
 
-void FoldReduceProd(Call& call) {
+}  // namespace
+
+void ReduceProd(Call& call) {
   ReduceInts(call, 1, [](auto x, auto y) { return Unsigned(Bits(x) * Bits(y)); });
 }
-void FoldReduceSum(Call& call) {
+void ReduceSum(Call& call) {
   ReduceInts(call, 0, [](auto x, auto y) { return Unsigned(Bits(x) + Bits(y)); });
 }
-void FoldReduceMax(Call& call) {
+void ReduceMax(Call& call) {
   ReduceInts(call, 0, [](auto x, auto y) { return std::max(x, y); });
 }
-void FoldReduceMin(Call& call) {
+void ReduceMin(Call& call) {
   ReduceInts(call, 0, [](auto x, auto y) { return std::min(x, y); });
 }
 
-struct FoldRule {
-  std::string_view name;
-  void (*fold)(Call&);
-  bool gives_shape = false;  // The shape need not be known before.
-};
+}  // namespace folds
 
-constexpr FoldRule kFolds[] = {
-    {"Abs", FoldAbs},
-    {"Add", FoldAdd},
-    {"And", FoldAnd},
-    {"Cast", FoldCast},
-    {"Ceil", FoldCeil},
-    {"Concat", FoldConcat},
-    {"Constant", FoldConstant},
-    {"ConstantOfShape", FoldConstantOfShape},
-    {"Div", FoldDiv},
-    {"Equal", FoldEqual},
-    {"Expand", FoldExpand},
-    {"Flatten", Same},
-    {"Floor", FoldFloor},
-    {"Gather", FoldGather},
-    {"Greater", FoldGreater},
-    {"GreaterOrEqual", FoldGreaterOrEqual},
-    {"Identity", Same},
-    {"Less", FoldLess},
-    {"LessOrEqual", FoldLessOrEqual},
-    {"Max", FoldMax},
-    {"Min", FoldMin},
-    {"Mod", FoldMod},
-    {"Mul", FoldMul},
-    {"Neg", FoldNeg},
-    {"NonZero", FoldNonZero, true},
-    {"Not", FoldNot},
-    {"Or", FoldOr},
-    {"Range", FoldRange},
-    {"ReduceMax", FoldReduceMax},
-    {"ReduceMin", FoldReduceMin},
-    {"ReduceProd", FoldReduceProd},
-    {"ReduceSum", FoldReduceSum},
-    {"Reshape", Same},
-    {"Round", FoldRound},
-    {"ScatterND", FoldScatterNd},
-    {"Shape", FoldShape},
-    {"Size", FoldSize},
-    {"Slice", FoldSlice},
-    {"Split", FoldSplit},
-    {"Sqrt", FoldSqrt},
-    {"Squeeze", Same},
-    {"Sub", FoldSub},
-    {"Tile", FoldTile},
-    {"Transpose", FoldTranspose},
-    {"Unsqueeze", Same},
-    {"Where", FoldWhere},
-    {"Xor", FoldXor},
-};
-
-}  // namespace
-
-void Fold(Call& call, std::int64_t& budget) {
-  if (!call.node().domain.empty() || call.num_outputs() == 0) return;
-  const auto* rule = std::lower_bound(
-      std::begin(kFolds), std::end(kFolds), call.node().type,
-      [](const FoldRule& candidate, std::string_view name) { return candidate.name < name; });
-  if (rule == std::end(kFolds) || rule->name != call.node().type) return;
+void Fold(const OperatorRule& rule, Call& call, std::int64_t& budget) {
+  if (rule.more.fold == nullptr || call.num_outputs() == 0) return;
   // Products of dimensions stay small, those of empty tensors too.
   const auto small = [](const Shape& shape) {
     std::int64_t product = 1;
@@ -764,7 +719,7 @@ void Fold(Call& call, std::int64_t& budget) {
   std::int64_t cost = 1;
   for (std::size_t i = 0; i < call.num_outputs(); ++i) {
     const Info& out = call.Out(i);
-    if (rule->gives_shape) continue;
+    if (rule.more.fold_gives_shape) continue;
     if (!small(out.shape)) return;
     const std::optional<std::int64_t> count =
         out.shape.Known() ? CountOf(out.shape.dims) : std::nullopt;
@@ -781,7 +736,7 @@ void Fold(Call& call, std::int64_t& budget) {
   }
   if (cost > budget) return;
   budget -= cost;
-  rule->fold(call);
+  rule.more.fold(call);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

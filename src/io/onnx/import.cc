@@ -33,7 +33,7 @@
 #include "io/onnx/rules.h"
 
 namespace berth {
-namespace internal {
+namespace internal::onnx {
 namespace {
 
 // In bodies and functions, each time that they are walked.
@@ -69,19 +69,6 @@ void AddInput(Step& step, ValueId id) {
     if (std::find(step.inputs.begin(), step.inputs.end(), id) != step.inputs.end()) return;
   }
   step.inputs.push_back(id);
-}
-
-bool IsElementwise(const NodeMessage& node, std::int64_t opset) {
-  if (node.type != "BatchNormalization") return true;
-  // Where it computes statistics, it reads everything first.
-  const auto is = [&](std::string_view name, bool otherwise) {
-    for (const Attribute& attribute : node.attributes) {
-      if (attribute.name == name) return attribute.number != 0;
-    }
-    return otherwise;
-  };
-  return node.outputs.size() == 1 && !is("training_mode", false) &&
-         (opset >= 7 || is("is_test", false));
 }
 
 }  // namespace
@@ -487,14 +474,14 @@ Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<Valu
   }
 
   std::vector<const Info*> inputs;
-  bool constant = !rule->random && !HasBodies(node);
+  bool constant = !rule->more.random && !HasBodies(node);
   for (const ValueId id : arguments) {
     inputs.push_back(id == kAbsent ? nullptr : &known_.values[id].info);
     constant = constant && (id == kAbsent || known_.values[id].info.constant);
   }
   Call call(source_, node, opset, std::move(inputs));
   rule->infer(call);
-  if (!call.failed()) Fold(call, fold_budget_);
+  if (!call.failed()) Fold(*rule, call, fold_budget_);
   if (call.failed()) return source_.Fail(Name(node) + ": " + call.failure());
   reason = call.reason();
   for (std::size_t i = 0; i < inferred.size(); ++i) {
@@ -502,26 +489,9 @@ Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<Valu
     // What follows from shapes alone is as constant as what follows from weights.
     inferred[i].constant = constant || inferred[i].Complete() != nullptr;
   }
-  step.zero_copy = IsZeroCopy(node, opset, arguments);
-  step.elementwise = rule->elementwise && IsElementwise(node, opset);
+  step.zero_copy = rule->more.view != nullptr && call.Has(0) && rule->more.view(call);
+  step.may_overwrite = rule->more.overwrite != nullptr && rule->more.overwrite(call);
   return {};
-}
-
-bool Importer::IsZeroCopy(const NodeMessage& node, std::int64_t opset,
-                          const std::vector<ValueId>& arguments) const {
-  if (!node.domain.empty() || arguments.empty() || arguments[0] == kAbsent) return false;
-  if (node.type == "Reshape" || node.type == "Flatten" || node.type == "Squeeze" ||
-      node.type == "Unsqueeze" || node.type == "Identity") {
-    return true;
-  }
-  if (node.type != "Dropout") return false;
-  if (opset < 7) {
-    return std::any_of(node.attributes.begin(), node.attributes.end(),
-                       [](const Attribute& a) { return a.name == "is_test" && a.number != 0; });
-  }
-  if (opset < 12 || arguments.size() < 3 || arguments[2] == kAbsent) return true;
-  const Value* training = known_.values[arguments[2]].info.Complete();
-  return training != nullptr && training->ints.size() == 1 && training->ints[0] == 0;
 }
 
 void Importer::AddNotes(OnnxModel& out) {
@@ -557,12 +527,12 @@ void Importer::AddNotes(OnnxModel& out) {
   }
 }
 
-}  // namespace internal
+}  // namespace internal::onnx
 
 Result<OnnxModel> ReadOnnx(std::string_view bytes, std::string_view name,
                            const OnnxOptions& options) {
-  internal::OnnxSource source(bytes, name);
-  return internal::Importer(source, options).Import();
+  internal::onnx::OnnxSource source(bytes, name);
+  return internal::onnx::Importer(source, options).Import();
 }
 
 }  // namespace berth

@@ -19,7 +19,7 @@
 #include "io/onnx/model.h"
 #include "io/onnx/types.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 inline constexpr std::int64_t kFoldBudget = std::int64_t{1}
                                             << 24;  // Elements that Fold() computes at most.
@@ -88,9 +88,6 @@ class Importer {
   Result<void> ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                          const Scope& scope, Step& step, std::vector<Info>& inferred,
                          std::string& reason);
-  // Whether output 0 is input 0 under another name.
-  bool IsZeroCopy(const NodeMessage& node, std::int64_t opset,
-                  const std::vector<ValueId>& arguments) const;
 
   // ---- Bodies and functions (bodies.cc).
 
@@ -158,6 +155,6 @@ class Importer {
   std::int64_t fold_budget_ = kFoldBudget;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_IMPORTER_H_

@@ -13,7 +13,7 @@
 #include "berth/budget.h"
 #include "berth/place.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 namespace {
 
 // Names that are taken, each with how often it was asked for.
@@ -84,7 +84,7 @@ class Lowering {
       if (i == 0 && step.zero_copy) MakeView(op.inputs[0], t);
       op.outputs.push_back(t);
     }
-    if (step.elementwise && !step.constant && step.outputs.size() == 1) AddOverwrites(step, op);
+    if (step.may_overwrite && !step.constant && step.outputs.size() == 1) AddOverwrites(step, op);
     if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
       Tensor workspace;
       workspace.name = Unique(names_, op.name + " (workspace)");
@@ -208,9 +208,9 @@ Workspace PlanBody(const Region& region, const Knowledge& known, const std::vect
   PlaceOptions options;
   options.algorithm = Algorithm::kFirstFitSize;
   Budget budget;
-  const Result<PlaceAnswer> answer = Place(liveness.problem, options, budget);
+  const Result<PlanAnswer> answer = Place(liveness.problem, options, budget);
   BERTH_CHECK(answer.has_value() && answer->best.has_value());
-  workspace.bytes = answer->best->height;
+  workspace.bytes = answer->best->height();
   return workspace;
 }
 
@@ -225,4 +225,4 @@ std::string ReasonOfType(const Info& info) {
   return {};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

@@ -18,7 +18,7 @@
 #include "io/onnx/model.h"
 #include "io/onnx/types.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 using ValueId = std::size_t;
 
@@ -44,7 +44,7 @@ struct Step {
   std::vector<ValueId> outputs;  // Those it has.
   bool constant = false;
   bool zero_copy = false;
-  bool elementwise = false;
+  bool may_overwrite = false;
   bool has_workspace = false;
   Bytes workspace = 0;
   std::string unplanned;  // Why its workspace is not known.
@@ -80,6 +80,6 @@ struct Workspace {
 // Why a value of this type has no size; empty if it may have one.
 [[nodiscard]] std::string ReasonOfType(const Info& info);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_LOWER_H_

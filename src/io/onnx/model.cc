@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 namespace {
 
 // Of memory, for the structure of a model. The largest models published have some 100,000
@@ -577,4 +577,4 @@ Result<std::vector<std::string_view>> NodeEntries(OnnxSource& source, std::strin
       });
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

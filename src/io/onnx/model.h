@@ -20,7 +20,7 @@
 #include "io/onnx/types.h"
 #include "io/onnx/wire.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 // The file, for messages and for what it may cost.
 class OnnxSource {
@@ -157,6 +157,6 @@ struct ModelMessage {
 [[nodiscard]] Result<std::vector<std::string_view>> NodeEntries(OnnxSource& source,
                                                                 std::string_view graph);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_MODEL_H_

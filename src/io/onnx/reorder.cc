@@ -18,10 +18,11 @@ namespace berth {
 
 Result<std::vector<std::string_view>> ReorderOnnx(std::string_view bytes, std::string_view name,
                                                   const Order& order) {
-  internal::OnnxSource source(bytes, name);
-  const Result<internal::ModelMessage> model = internal::ParseModel(source);
+  internal::onnx::OnnxSource source(bytes, name);
+  const Result<internal::onnx::ModelMessage> model = internal::onnx::ParseModel(source);
   if (!model) return tl::unexpected(model.error());
-  const Result<std::vector<std::string_view>> nodes = internal::NodeEntries(source, model->graph);
+  const Result<std::vector<std::string_view>> nodes =
+      internal::onnx::NodeEntries(source, model->graph);
   if (!nodes) return tl::unexpected(nodes.error());
 
   if (order.size() != nodes->size()) {

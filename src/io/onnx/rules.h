@@ -1,31 +1,51 @@
-// io/onnx/rules.h -- what the operators of ONNX make of shapes.
+// io/onnx/rules.h -- what is known of the operators of ONNX.
 #ifndef BERTH_IO_ONNX_RULES_H_
 #define BERTH_IO_ONNX_RULES_H_
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "io/onnx/call.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
+// All that is known of an operator. See SpecificationOf() for its definition.
 struct OperatorRule {
   std::string_view name;
-  void (*infer)(Call&);
-  // Reads each element before it writes the one in its place, and needs no other: its output may
-  // lie where an input of the same shape lay.
-  bool elementwise = false;
-  bool random = false;  // Gives something else in each run.
+  // The newest version of the operator that the row follows, as of operator set kNewestOpset. Where
+  // an older version differs, the rules look at Call::opset().
+  int version;
+  void (*infer)(Call&);  // Sets the types and shapes of the outputs.
+  struct More {
+    void (*fold)(Call&) = nullptr;  // Computes values that may decide sizes (fold.h).
+    bool fold_gives_shape =
+        false;  // `fold` can do without the shapes of the outputs, and sets them.
+    // Whether output 0 is input 0, which is present, under another name: nothing is copied.
+    bool (*view)(const Call&) = nullptr;
+    // Whether each element is read before the one in its place is written, and no other is needed:
+    // the output may lie where an input of the same shape lay.
+    bool (*overwrite)(const Call&) = nullptr;
+    bool random = false;  // The result differs from run to run.
+  };
+  More more = {};
 };
 
 // The newest operator set of ONNX itself that these rules know.
 inline constexpr std::int64_t kNewestOpset = 25;
 
-// The rule for an operator of ONNX itself (domain "") or of onnxruntime ("com.microsoft"); null for
-// one that there is no rule for.
+// Each sorted by name: the operators of ONNX itself, and those of onnxruntime.
+[[nodiscard]] std::span<const OperatorRule> OnnxRules();
+[[nodiscard]] std::span<const OperatorRule> OnnxRuntimeRules();
+
+// The rule for an operator of ONNX itself (domain "") or of onnxruntime ("com.microsoft"), or null.
 [[nodiscard]] const OperatorRule* FindRule(std::string_view domain, std::string_view type);
 
-// The rules, by what they are about. Each sets what follows from the inputs.
+// Where the operator is specified, in the version that `rule`, an element of a table above, follows.
+[[nodiscard]] std::string SpecificationOf(const OperatorRule& rule);
+
+// The rules, by subject. Each sets the types and shapes that follow from the inputs.
 namespace rules {
 
 // Element by element (rules_elementwise.cc).
@@ -38,7 +58,9 @@ void Where(Call& call);
 void Cast(Call& call);
 void CastLike(Call& call);
 void Dropout(Call& call);
+bool DropoutPassesThrough(const Call& call);  // Outside training.
 void BatchNormalization(Call& call);
+bool MakesNoStatistics(const Call& call);  // It computes no statistics.
 void LayerNormalization(Call& call);
 void SkipLayerNormalization(Call& call);
 void QuantizeLinear(Call& call);
@@ -48,7 +70,7 @@ void RandomLike(Call& call);
 void QLinearBinary(Call& call);
 void QLinearUnary(Call& call);
 
-// Elements that move (rules_layout.cc).
+// Elements that move, and constants (rules_layout.cc).
 void CenterCropPad(Call& call);
 void Concat(Call& call);
 void Constant(Call& call);
@@ -109,7 +131,7 @@ void Stft(Call& call);
 void TopK(Call& call);
 void Window(Call& call);
 
-// What only a run can tell (rules_dynamic.cc).
+// Sizes that only a run can tell (rules_dynamic.cc).
 void Compress(Call& call);
 void NonMaxSuppression(Call& call);
 void NonZero(Call& call);
@@ -122,6 +144,6 @@ void SequenceValue(Call& call);
 void Unique(Call& call);
 
 }  // namespace rules
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_RULES_H_

@@ -5,7 +5,7 @@
 
 #include "io/onnx/rules.h"
 
-namespace berth::internal::rules {
+namespace berth::internal::onnx::rules {
 namespace {
 
 Shape OpenLike(const Shape& in) {
@@ -632,4 +632,4 @@ void Attention(Call& call) {
   call.Set(0, element, Ranked({query.dims[0], query.dims[1], call.Times(heads, each)}));
 }
 
-}  // namespace berth::internal::rules
+}  // namespace berth::internal::onnx::rules

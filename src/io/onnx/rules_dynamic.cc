@@ -1,6 +1,6 @@
 #include "io/onnx/rules.h"
 
-namespace berth::internal::rules {
+namespace berth::internal::onnx::rules {
 namespace {
 
 constexpr std::string_view kDependsOnData = "how many elements it makes depends on the data";
@@ -64,4 +64,4 @@ void OptionalGetElement(Call& call) {
   call.Because("an optional does not tell the size of what it holds");
 }
 
-}  // namespace berth::internal::rules
+}  // namespace berth::internal::onnx::rules

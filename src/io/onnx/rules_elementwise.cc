@@ -1,6 +1,6 @@
 #include "io/onnx/rules.h"
 
-namespace berth::internal::rules {
+namespace berth::internal::onnx::rules {
 
 void Unary(Call& call) {
   for (std::size_t i = 0; i < call.num_outputs() && i < 1; ++i) {
@@ -19,6 +19,12 @@ namespace {
 Shape BinaryShape(Call& call) {
   if (call.opset() < 7 && call.node().domain.empty()) return call.ShapeOf(0);
   return call.Broadcast(call.ShapeOf(0), call.ShapeOf(1));
+}
+
+// Whether a flag among the attributes is there and not 0.
+bool IsSet(const Call& call, std::string_view name) {
+  const Attribute* flag = call.Find(name);
+  return flag != nullptr && flag->number != 0;
 }
 
 }  // namespace
@@ -58,12 +64,25 @@ void Dropout(Call& call) {
   call.Set(1, call.opset() >= 10 ? std::int32_t{kBool} : call.ElementOf(0), call.ShapeOf(0));
 }
 
+bool DropoutPassesThrough(const Call& call) {
+  if (call.opset() < 7) return IsSet(call, "is_test");
+  if (call.opset() < 12 || !call.Has(2)) return true;
+  const Value* training = call.In(2).Complete();
+  return training != nullptr && training->ints.size() == 1 && training->ints[0] == 0;
+}
+
 void BatchNormalization(Call& call) {
   call.Set(0, call.ElementOf(0), call.ShapeOf(0));
   // Statistics, one for each channel.
   for (std::size_t i = 1; i < call.num_outputs(); ++i) {
     call.Set(i, call.ElementOf(1), call.ShapeOf(1));
   }
+}
+
+// Where it computes statistics, it reads everything before it writes anything.
+bool MakesNoStatistics(const Call& call) {
+  return call.num_outputs() == 1 && !IsSet(call, "training_mode") &&
+         (call.opset() >= 7 || IsSet(call, "is_test"));
 }
 
 void LayerNormalization(Call& call) {
@@ -121,4 +140,4 @@ void QLinearBinary(Call& call) {
 
 void QLinearUnary(Call& call) { call.Set(0, call.ElementOf(0), call.ShapeOf(0)); }
 
-}  // namespace berth::internal::rules
+}  // namespace berth::internal::onnx::rules

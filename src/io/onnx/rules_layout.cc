@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "io/onnx/rules.h"
 
-namespace berth::internal::rules {
+namespace berth::internal::onnx::rules {
 namespace {
 
 std::int32_t ElementAttribute(const Call& call, std::string_view name, std::int32_t otherwise) {
@@ -438,7 +439,8 @@ void GatherNd(Call& call) {
     return call.Fail("indices of " + ToString(indices) + " into " + ToString(data) + " elements");
   }
   Dims out(indices.dims.begin(), indices.dims.end() - 1);
-  out.insert(out.end(), data.dims.begin() + batch + indices.dims.back(), data.dims.end());
+  const auto kept = static_cast<std::ptrdiff_t>(batch + indices.dims.back());
+  out.insert(out.end(), data.dims.begin() + kept, data.dims.end());
   call.Set(0, call.ElementOf(0), Ranked(std::move(out)));
 }
 
@@ -667,4 +669,4 @@ void Resize(Call& call) {
   Scale(call, *scales, axes);
 }
 
-}  // namespace berth::internal::rules
+}  // namespace berth::internal::onnx::rules

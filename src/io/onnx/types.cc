@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 std::optional<ElementTypeInfo> FindElementType(std::int32_t type) {
   static constexpr std::array<ElementTypeInfo, 27> kTypes = {{
@@ -98,4 +98,4 @@ std::optional<Bytes> BytesOf(const Info& info, std::optional<int> element_bytes)
   return bytes <= kMaxBytes ? std::optional(bytes) : std::nullopt;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx

@@ -14,7 +14,7 @@
 #include "base/arithmetic.h"
 #include "berth/problem.h"
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 // TensorProto.DataType.
 enum ElementType : std::int32_t {
@@ -102,6 +102,6 @@ struct Info {
 // `element_bytes` replaces the size of every type.
 [[nodiscard]] std::optional<Bytes> BytesOf(const Info& info, std::optional<int> element_bytes);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_TYPES_H_

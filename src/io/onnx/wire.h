@@ -15,7 +15,7 @@
 #include <optional>
 #include <string_view>
 
-namespace berth::internal {
+namespace berth::internal::onnx {
 
 enum class WireType : std::uint8_t {
   kVarint = 0,
@@ -128,8 +128,8 @@ inline bool WireReader::TakeValue(std::string_view& text, WireEntry& entry) {
     case WireType::kBytes: {
       const std::optional<std::uint64_t> size = TakeVarint(text);
       if (!size || *size > text.size()) return false;
-      entry.bytes = text.substr(0, *size);
-      text.remove_prefix(*size);
+      entry.bytes = text.substr(0, static_cast<std::size_t>(*size));
+      text.remove_prefix(entry.bytes.size());
       return true;
     }
     case WireType::kGroupBegin:
@@ -171,6 +171,6 @@ inline std::optional<WireEntry> WireReader::Next() {
   return entry;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::onnx
 
 #endif  // BERTH_IO_ONNX_WIRE_H_

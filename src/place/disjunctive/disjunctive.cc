@@ -31,8 +31,10 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "base/lists.h"
+#include "model/section_lists.h"
 
-namespace berth::internal {
+namespace berth::internal::disjunctive {
 namespace {
 
 // Propagation that does not come to rest within this many raises counts as a node, so that the
@@ -41,22 +43,18 @@ constexpr std::int64_t kRaisesPerNode = 4096;
 
 constexpr std::size_t kManyPairs = 10'000;
 
-}  // namespace
-
-class DisjunctiveSearch::Engine {
+class Engine final : public Search {
  public:
   Engine(const Instance& instance, const Overlaps& overlaps);
-  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  SearchAnswer Decide(const Question& question, Budget& budget) override;
 
  private:
-  using B = std::int32_t;
-
   enum class Verdict { kFound, kImpossible, kGaveUp };
   enum class Step { kConsistent, kContradiction, kGaveUp };
 
   struct Pair {
-    B i;
-    B j;
+    BufferIndex i;
+    BufferIndex j;
     std::int64_t first_interval;  // intervals_[first_interval ..] are forbidden for o_j - o_i.
     std::int32_t num_intervals;
     // Region r lies between interval r - 1 and interval r; there is one more region than intervals.
@@ -64,11 +62,11 @@ class DisjunctiveSearch::Engine {
   };
   // o_to >= o_from + least.
   struct Constraint {
-    B to;
+    BufferIndex to;
     Bytes least;
   };
   struct Change {
-    B buffer;
+    BufferIndex buffer;
     Bytes old;
   };
   struct Choice {
@@ -80,7 +78,6 @@ class DisjunctiveSearch::Engine {
     std::size_t constraint_mark;
   };
 
-  [[nodiscard]] Bytes& lower(B b) { return lower_[static_cast<std::size_t>(b)]; }
   [[nodiscard]] const Interval& interval(const Pair& pair, std::int32_t k) const {
     return intervals_[static_cast<std::size_t>(pair.first_interval + k)];
   }
@@ -89,9 +86,9 @@ class DisjunctiveSearch::Engine {
   // By how much a region raises one of the two at least; negative if it is impossible.
   [[nodiscard]] Bytes PushOf(const Pair& pair, std::int32_t region);
   [[nodiscard]] Step Enforce(const Pair& pair, std::int32_t region);
-  [[nodiscard]] Step Add(B from, B to, Bytes least);
-  [[nodiscard]] bool Raise(B b, Bytes to);
-  [[nodiscard]] bool RaiseBecause(B from, B to, Bytes least);
+  [[nodiscard]] Step Add(BufferIndex from, BufferIndex to, Bytes least);
+  [[nodiscard]] bool Raise(BufferIndex b, Bytes to);
+  [[nodiscard]] bool RaiseBecause(BufferIndex from, BufferIndex to, Bytes least);
   [[nodiscard]] bool SectionsHold();
   // Settles every pair that has one region left. Then `branch` is the pair to branch on, or the
   // number of pairs if none is violated.
@@ -107,41 +104,38 @@ class DisjunctiveSearch::Engine {
   std::vector<Pair> pairs_;
   std::vector<Interval> intervals_;
   struct Member {
-    B buffer;
+    BufferIndex buffer;
     Bytes bytes;
   };
-  std::vector<std::vector<Member>> sections_;
+  Lists<SectionIndex, Member> sections_;
 
   Bytes capacity_ = 0;
-  std::vector<Bytes> max_offset_;
-  std::vector<Bytes> lower_;
-  std::vector<std::vector<Constraint>> constraints_;  // By Constraint's `from`.
-  std::vector<B> constraint_order_;                   // `from` of each constraint, oldest first.
+  IndexedVector<BufferIndex, Bytes> max_offset_;
+  IndexedVector<BufferIndex, Bytes> lower_;
+  IndexedVector<BufferIndex, std::vector<Constraint>> constraints_;  // By Constraint's `from`.
+  std::vector<BufferIndex> constraint_order_;  // `from` of each constraint, oldest first.
   std::vector<Change> changes_;
   std::vector<Choice> choices_;
   std::vector<std::int32_t> regions_;
-  std::int64_t level_ = 0;               // Grows with every region tried.
-  std::vector<std::int64_t> kept_at_;    // The level whose changes_ hold a buffer's old value.
-  std::int64_t chain_ = 0;               // Grows with every call of Add().
-  std::vector<std::int64_t> raised_in_;  // The last chain that raised a buffer,
-  std::vector<Constraint> raised_by_;    // and because of which (`to` is the cause).
-  std::vector<B> queue_;                 // Scratch.
-  std::vector<std::pair<Bytes, Bytes>> load_;  // Scratch: lower bound and bytes.
+  std::int64_t level_ = 0;  // Grows with every region tried.
+  // The level whose changes_ hold a buffer's old value.
+  IndexedVector<BufferIndex, std::int64_t> kept_at_;
+  std::int64_t chain_ = 0;                              // Grows with every call of Add().
+  IndexedVector<BufferIndex, std::int64_t> raised_in_;  // The last chain that raised a buffer,
+  IndexedVector<BufferIndex, Constraint> raised_by_;    // and because of which (`to` is the cause).
+  std::vector<BufferIndex> queue_;                      // Scratch.
+  std::vector<std::pair<Bytes, Bytes>> load_;           // Scratch: lower bound and bytes.
   Budget* budget_ = nullptr;
   std::int64_t nodes_left_ = 0;
   std::int64_t nodes_ = 0;
 };
 
-DisjunctiveSearch::Engine::Engine(const Instance& instance, const Overlaps& overlaps)
-    : instance_(instance), overlaps_(overlaps) {
-  sections_.resize(instance.num_sections());
-  for (const BufferIndex b : instance.buffers()) {
-    for (const Piece& piece : instance.pieces_of(b)) {
-      for (const SectionIndex s : IndexRange(piece.first, piece.last)) {
-        sections_[s.position()].push_back({b.value(), piece.upper - piece.lower});
-      }
-    }
-  }
+Engine::Engine(const Instance& instance, const Overlaps& overlaps)
+    : instance_(instance),
+      overlaps_(overlaps),
+      sections_(SectionLists<Member>(instance, [](BufferIndex b, const Piece& piece) {
+        return Member{b, piece.upper - piece.lower};
+      })) {
   max_offset_.resize(instance.num_buffers());
   lower_.resize(instance.num_buffers());
   constraints_.resize(instance.num_buffers());
@@ -150,7 +144,7 @@ DisjunctiveSearch::Engine::Engine(const Instance& instance, const Overlaps& over
   raised_by_.resize(instance.num_buffers());
 }
 
-bool DisjunctiveSearch::Engine::SpendNode() {
+bool Engine::SpendNode() {
   if (nodes_left_ <= 0 || !budget_->SpendNode()) return false;
   // A node looks at all pairs: with many of them the budget looks at the clock too rarely.
   if (pairs_.size() > kManyPairs && budget_->TimeIsUp()) return false;
@@ -160,18 +154,17 @@ bool DisjunctiveSearch::Engine::SpendNode() {
 }
 
 // False if time is up before all pairs are there.
-bool DisjunctiveSearch::Engine::MakePairs() {
+bool Engine::MakePairs() {
   pairs_.clear();
   intervals_.clear();
   for (const BufferIndex i : instance_.buffers()) {
     if (budget_->TimeIsUp()) return false;
-    const auto from = static_cast<std::size_t>(overlaps_.row_begin[i.position()]);
-    const auto to = static_cast<std::size_t>(overlaps_.row_begin[i.position() + 1]);
+    const auto [from, to] = overlaps_.row(i);
     for (std::size_t k = from; k < to; ++k) {
       const BufferIndex j = overlaps_.neighbour[k];
       if (j < i) continue;
       const auto forbidden = ForbiddenDifferences(instance_, i, j);
-      pairs_.push_back({i.value(), j.value(), static_cast<std::int64_t>(intervals_.size()),
+      pairs_.push_back({i, j, static_cast<std::int64_t>(intervals_.size()),
                         static_cast<std::int32_t>(forbidden.size())});
       intervals_.insert(intervals_.end(), forbidden.begin(), forbidden.end());
     }
@@ -180,12 +173,12 @@ bool DisjunctiveSearch::Engine::MakePairs() {
   return true;
 }
 
-SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node_limit,
-                                               Budget& budget) {
+SearchAnswer Engine::Decide(const Question& question, Budget& budget) {
+  const Bytes capacity = question.capacity;
   SearchAnswer answer;
   capacity_ = capacity;
   budget_ = &budget;
-  nodes_left_ = node_limit;
+  nodes_left_ = question.node_limit;
   nodes_ = 0;
   ++level_;
   changes_.clear();
@@ -200,15 +193,14 @@ SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node
       answer.verdict = SearchAnswer::Verdict::kImpossible;
       return answer;
     }
-    max_offset_[b.position()] =
-        pin != kNone ? pin : RoundDown(capacity - size, instance_.alignment[b]);
-    lower_[b.position()] = std::max<Bytes>(pin, 0);
+    max_offset_[b] = pin != kNone ? pin : RoundDown(capacity - size, instance_.alignment[b]);
+    lower_[b] = std::max<Bytes>(pin, 0);
   }
   if (!has_pairs_ && !MakePairs()) return answer;
   switch (Run()) {
     case Verdict::kFound:
       answer.verdict = SearchAnswer::Verdict::kFound;
-      answer.offsets = lower_;
+      answer.offsets = lower_.items();
       break;
     case Verdict::kImpossible:
       answer.verdict = SearchAnswer::Verdict::kImpossible;
@@ -221,7 +213,7 @@ SearchAnswer DisjunctiveSearch::Engine::Search(Bytes capacity, std::int64_t node
   return answer;
 }
 
-DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
+Engine::Verdict Engine::Run() {
   while (true) {
     std::size_t branch = 0;
     Step step = Propagate(branch);
@@ -258,7 +250,7 @@ DisjunctiveSearch::Engine::Verdict DisjunctiveSearch::Engine::Run() {
   }
 }
 
-DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Propagate(std::size_t& branch) {
+Engine::Step Engine::Propagate(std::size_t& branch) {
   bool settled = true;
   while (settled) {
     settled = false;
@@ -293,8 +285,8 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Propagate(std::size_t
   return Step::kConsistent;
 }
 
-std::int32_t DisjunctiveSearch::Engine::ViolatedInterval(const Pair& pair) {
-  const Bytes difference = lower(pair.j) - lower(pair.i);
+std::int32_t Engine::ViolatedInterval(const Pair& pair) {
+  const Bytes difference = lower_[pair.j] - lower_[pair.i];
   for (std::int32_t k = 0; k < pair.num_intervals; ++k) {
     if (difference > interval(pair, k).lower && difference < interval(pair, k).upper) return k;
   }
@@ -303,25 +295,24 @@ std::int32_t DisjunctiveSearch::Engine::ViolatedInterval(const Pair& pair) {
 
 // In region r: o_j - o_i >= upper end of interval r - 1, and <= lower end of interval r. At most
 // one of the two is broken, and the push is what repairs it.
-Bytes DisjunctiveSearch::Engine::PushOf(const Pair& pair, std::int32_t region) {
-  const Bytes difference = lower(pair.j) - lower(pair.i);
+Bytes Engine::PushOf(const Pair& pair, std::int32_t region) {
+  const Bytes difference = lower_[pair.j] - lower_[pair.i];
   if (region > 0) {
     const Bytes push = interval(pair, region - 1).upper - difference;
     if (push > 0) {
-      return lower(pair.j) + push <= max_offset_[static_cast<std::size_t>(pair.j)] ? push : -1;
+      return lower_[pair.j] + push <= max_offset_[pair.j] ? push : -1;
     }
   }
   if (region < pair.num_intervals) {
     const Bytes push = difference - interval(pair, region).lower;
     if (push > 0) {
-      return lower(pair.i) + push <= max_offset_[static_cast<std::size_t>(pair.i)] ? push : -1;
+      return lower_[pair.i] + push <= max_offset_[pair.i] ? push : -1;
     }
   }
   return 0;
 }
 
-DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Enforce(const Pair& pair,
-                                                                   std::int32_t region) {
+Engine::Step Engine::Enforce(const Pair& pair, std::int32_t region) {
   if (region > 0) {
     const Step step = Add(pair.i, pair.j, interval(pair, region - 1).upper);
     if (step != Step::kConsistent) return step;
@@ -331,18 +322,18 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Enforce(const Pair& p
 }
 
 // Adds o_to >= o_from + least and restores the least fixpoint.
-DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Add(B from, B to, Bytes least) {
-  constraints_[static_cast<std::size_t>(from)].push_back({to, least});
+Engine::Step Engine::Add(BufferIndex from, BufferIndex to, Bytes least) {
+  constraints_[from].push_back({to, least});
   constraint_order_.push_back(from);
-  if (lower(from) + least <= lower(to)) return Step::kConsistent;
+  if (lower_[from] + least <= lower_[to]) return Step::kConsistent;
   ++chain_;
   if (!RaiseBecause(from, to, least)) return Step::kContradiction;
   queue_.assign(1, to);
   std::int64_t raises = 0;
   for (std::size_t next = 0; next < queue_.size(); ++next) {
-    const B raised = queue_[next];
-    for (const Constraint& constraint : constraints_[static_cast<std::size_t>(raised)]) {
-      if (lower(raised) + constraint.least <= lower(constraint.to)) continue;
+    const BufferIndex raised = queue_[next];
+    for (const Constraint& constraint : constraints_[raised]) {
+      if (lower_[raised] + constraint.least <= lower_[constraint.to]) continue;
       if (!RaiseBecause(raised, constraint.to, constraint.least)) return Step::kContradiction;
       queue_.push_back(constraint.to);
       if (++raises % kRaisesPerNode == 0) {
@@ -357,42 +348,40 @@ DisjunctiveSearch::Engine::Step DisjunctiveSearch::Engine::Add(B from, B to, Byt
 
 // Raises `to` to its bound from `from`. False if it cannot lie so high, or lies on a cycle that
 // nothing satisfies.
-bool DisjunctiveSearch::Engine::RaiseBecause(B from, B to, Bytes least) {
+bool Engine::RaiseBecause(BufferIndex from, BufferIndex to, Bytes least) {
   // Does the chain of raises lead from `to` back here?
   Bytes sum = least;
-  B back = from;
+  BufferIndex back = from;
   for (std::size_t steps = 0; steps <= lower_.size() && back != to; ++steps) {
-    const auto b = static_cast<std::size_t>(back);
-    if (raised_in_[b] != chain_) break;
-    sum += raised_by_[b].least;
-    back = raised_by_[b].to;
+    if (raised_in_[back] != chain_) break;
+    sum += raised_by_[back].least;
+    back = raised_by_[back].to;
   }
   if (back == to && sum > 0) return false;
-  const auto at = static_cast<std::size_t>(to);
-  raised_in_[at] = chain_;
-  raised_by_[at] = {from, least};
-  return Raise(to, lower(from) + least);
+  raised_in_[to] = chain_;
+  raised_by_[to] = {from, least};
+  return Raise(to, lower_[from] + least);
 }
 
 // The old value is kept once for each level of the search.
-bool DisjunctiveSearch::Engine::Raise(B b, Bytes to) {
-  const auto at = static_cast<std::size_t>(b);
-  const Bytes raised = RoundUp(to, instance_.alignment.items()[at]);
-  if (raised > max_offset_[at]) return false;
-  if (kept_at_[at] != level_) {
-    kept_at_[at] = level_;
-    changes_.push_back({b, lower_[at]});
+bool Engine::Raise(BufferIndex b, Bytes to) {
+  const Bytes raised = RoundUp(to, instance_.alignment[b]);
+  if (raised > max_offset_[b]) return false;
+  if (kept_at_[b] != level_) {
+    kept_at_[b] = level_;
+    changes_.push_back({b, lower_[b]});
   }
-  lower_[at] = raised;
+  lower_[b] = raised;
   return true;
 }
 
 // The buffers of a section that cannot lie below x need their bytes between x and the capacity. A
 // window lies at least as high as its buffer's offset.
-bool DisjunctiveSearch::Engine::SectionsHold() {
-  for (const auto& section : sections_) {
+bool Engine::SectionsHold() {
+  for (const SectionIndex s : instance_.sections()) {
     load_.clear();
-    for (const Member& member : section) load_.emplace_back(lower(member.buffer), member.bytes);
+    for (const Member& member : sections_[s])
+      load_.emplace_back(lower_[member.buffer], member.bytes);
     std::sort(load_.begin(), load_.end(), std::greater<>());
     Bytes above = 0;
     for (const auto& [least, bytes] : load_) {
@@ -403,21 +392,19 @@ bool DisjunctiveSearch::Engine::SectionsHold() {
   return true;
 }
 
-void DisjunctiveSearch::Engine::Undo(std::size_t change_mark, std::size_t constraint_mark) {
+void Engine::Undo(std::size_t change_mark, std::size_t constraint_mark) {
   for (; changes_.size() > change_mark; changes_.pop_back()) {
-    lower(changes_.back().buffer) = changes_.back().old;
+    lower_[changes_.back().buffer] = changes_.back().old;
   }
   for (; constraint_order_.size() > constraint_mark; constraint_order_.pop_back()) {
-    constraints_[static_cast<std::size_t>(constraint_order_.back())].pop_back();
+    constraints_[constraint_order_.back()].pop_back();
   }
 }
 
-DisjunctiveSearch::DisjunctiveSearch(const Instance& instance, const Overlaps& overlaps)
-    : engine_(std::make_unique<Engine>(instance, overlaps)) {}
-DisjunctiveSearch::~DisjunctiveSearch() = default;
+}  // namespace
 
-SearchAnswer DisjunctiveSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
-  return engine_->Search(capacity, node_limit, budget);
+std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps) {
+  return std::make_unique<Engine>(instance, overlaps);
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::disjunctive

@@ -464,7 +464,7 @@ std::vector<std::vector<BufferIndex>> HighParts(const Instance& instance, Bytes 
 Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
                   const std::function<bool()>& stop, std::vector<Bytes>& offsets) {
   for (const BufferIndex b : instance.buffers()) {
-    // What is never live is in nobody's way.
+    // A buffer that is never live is in no other's way.
     if (!instance.pieces_of(b).empty() || instance.pin[b] != kNone) continue;
     if (offsets[b.position()] + instance.size[b] > stop_at) offsets[b.position()] = 0;
   }

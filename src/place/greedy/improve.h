@@ -24,9 +24,9 @@
 //   * cost is size times heat, the heat of a section being (load / largest load)^16, summed over
 //     the lifetime: buffers that live away from the peaks are free to move, as they find room
 //     anywhere;
-//   * costs are learned: whoever is pushed out grows dearer each time, which breaks circles and
+//   * costs are learned: a buffer's cost rises each time it is evicted, which breaks circles and
 //     shows which buffers are hard;
-//   * the dearest buffer that is out goes back first.
+//   * the most costly evicted buffer goes back first.
 //
 // The neighbours in time of a buffer come from an index that is made once: buffers in order of
 // their first section, and for every 2^k of them who is live there; k is chosen so that the index
@@ -36,8 +36,8 @@
 // but what need not move stays where it is.
 //
 // The pool of those that are out and the learned costs are those of Nagata and Braysy's search for
-// vehicle routes (2009); learning from conflicts goes back
-// to Morris's breakout (AAAI 1993). docs/algorithms/greedy.md says what it achieves.
+// vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
+// docs/algorithms/greedy.md says what it achieves.
 //
 // Cost: a step looks at all neighbours in time of one buffer, some 25 ns each. All arithmetic is on
 // integers, and work is counted in neighbours: the same plan everywhere unless time ends it.

@@ -23,11 +23,10 @@
 // all that it needs still in the caches: at a million buffers this is twice as fast.
 //
 // Each placement makes at most two plateaus, each rise unites two, and no plateau is left downhill
-// twice: O(n) steps. Each step asks for
-// the first unplaced buffer in the order within [left, right). Buffers are sorted by first section;
-// a tree over this array holds in each node its buffers sorted by last section, and over these
-// again a tree of minima of the place in the order. Cost: O(log^2 n) a step; memory O(n log n):
-// about 170 bytes a buffer at 100,000 buffers.
+// twice: O(n) steps. Each step asks for the first unplaced buffer in the order within [left, right).
+// Buffers are sorted by first section; a tree over this array holds in each node its buffers sorted
+// by last section, and over these again a tree of minima of the place in the order. Cost:
+// O(log^2 n) a step; memory O(n log n): about 170 bytes a buffer at 100,000 buffers.
 #ifndef BERTH_PLACE_GREEDY_PLATEAUS_H_
 #define BERTH_PLACE_GREEDY_PLATEAUS_H_
 

@@ -16,14 +16,14 @@ using Buffer = Engine::Buffer;
 
 // Failures of the shortest run.
 constexpr std::int64_t kRunFailures = 150;
-// Runs alternate in groups of this size: lowest sections only, then all sections.
+// Runs alternate in groups of kSameSections: lowest sections only, then all sections.
 constexpr std::int64_t kSameSections = 2;
 
 // Combinations known before some are forgotten, at first and for each run.
 constexpr std::int64_t kManyNogoods = 4000;
 constexpr std::int64_t kMoreNogoods = 20;
 
-// A failure adds to the activity of the buffers in the learned combination. The increment grows by
+// A failure adds an amount to the activity of the buffers in what was learned. The amount grows by
 // one part in kIncrementGrowth each time, so that old failures fade.
 constexpr std::uint64_t kFirstIncrement = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostIncrement = std::uint64_t{1} << 40;
@@ -40,13 +40,11 @@ constexpr Bytes kNoFloor = std::numeric_limits<Bytes>::max();
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-}  // namespace
-
-class GuidedSearch::Run {
+class Run final : public Search {
  public:
-  Run(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
+  Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
       std::uint64_t seed);
-  SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
+  SearchAnswer Decide(const Question& question, Budget& budget) override;
 
  private:
   enum class RunEnd { kFound, kImpossible, kOutOfFailures, kOutOfBudget };
@@ -58,7 +56,7 @@ class GuidedSearch::Run {
   void Bump(Buffer b);
 
   const Instance& instance_;
-  const GuidedOptions options_;
+  const learning::Options options_;
   Engine engine_;
   Random random_;
   std::vector<std::int64_t> value_, noisy_value_;
@@ -76,8 +74,8 @@ class GuidedSearch::Run {
   std::int64_t run_ = 0;
 };
 
-GuidedSearch::Run::Run(const Instance& instance, const Overlaps& overlaps,
-                       const GuidedOptions& options, std::uint64_t seed)
+Run::Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
+         std::uint64_t seed)
     : instance_(instance),
       options_(options),
       engine_(instance, overlaps,
@@ -102,11 +100,11 @@ GuidedSearch::Run::Run(const Instance& instance, const Overlaps& overlaps,
   activity_.assign(value_.size(), 0);
 }
 
-SearchAnswer GuidedSearch::Run::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
+SearchAnswer Run::Decide(const Question& question, Budget& budget) {
   SearchAnswer answer;
-  if (capacity != capacity_) {
-    capacity_ = capacity;
-    possible_ = engine_.Start(capacity);
+  if (question.capacity != capacity_) {
+    capacity_ = question.capacity;
+    possible_ = engine_.Start(capacity_);
     run_ = 0;
     std::fill(activity_.begin(), activity_.end(), 0);
     increment_ = kFirstIncrement;
@@ -114,7 +112,7 @@ SearchAnswer GuidedSearch::Run::Search(Bytes capacity, std::int64_t node_limit, 
   RunEnd end = possible_ ? RunEnd::kOutOfFailures : RunEnd::kImpossible;
   while (end == RunEnd::kOutOfFailures) {
     StartRun();
-    end = SearchOnce(node_limit, budget, answer);
+    end = SearchOnce(question.node_limit, budget, answer);
   }
   if (end == RunEnd::kFound) {
     answer.verdict = SearchAnswer::Verdict::kFound;
@@ -128,7 +126,7 @@ SearchAnswer GuidedSearch::Run::Search(Bytes capacity, std::int64_t node_limit, 
   return answer;
 }
 
-void GuidedSearch::Run::StartRun() {
+void Run::StartRun() {
   engine_.UndoTo(0);
   if (engine_.num_nogoods() > static_cast<std::size_t>(kManyNogoods + kMoreNogoods * run_)) {
     engine_.Forget();
@@ -139,8 +137,7 @@ void GuidedSearch::Run::StartRun() {
   ++run_;
 }
 
-GuidedSearch::Run::RunEnd GuidedSearch::Run::SearchOnce(std::int64_t node_limit, Budget& budget,
-                                                        SearchAnswer& answer) {
+Run::RunEnd Run::SearchOnce(std::int64_t node_limit, Budget& budget, SearchAnswer& answer) {
   std::int64_t failures =
       options_.restarts ? kRunFailures * Luby(run_ - 1) : std::numeric_limits<std::int64_t>::max();
   while (failures > 0) {
@@ -155,7 +152,7 @@ GuidedSearch::Run::RunEnd GuidedSearch::Run::SearchOnce(std::int64_t node_limit,
 }
 
 // Learns from a failure, and from those that follow from it. False: no plan exists.
-bool GuidedSearch::Run::Recover(std::int64_t& failures, SearchAnswer& answer) {
+bool Run::Recover(std::int64_t& failures, SearchAnswer& answer) {
   bool consistent = false;
   while (!consistent) {
     if (engine_.level() == 0) return false;
@@ -181,12 +178,12 @@ bool GuidedSearch::Run::Recover(std::int64_t& failures, SearchAnswer& answer) {
   return true;
 }
 
-void GuidedSearch::Run::Bump(Buffer b) {
+void Run::Bump(Buffer b) {
   if (options_.weights) activity_[At(b)] += increment_;
 }
 
 // The buffer to place next, at its lowest position; -1: all are placed.
-Buffer GuidedSearch::Run::Choose() {
+Buffer Run::Choose() {
   std::fill(floor_.begin(), floor_.end(), kNoFloor);
   std::fill(load_.begin(), load_.end(), 0);
   std::fill(active_.begin(), active_.end(), 0.0);
@@ -242,13 +239,14 @@ Buffer GuidedSearch::Run::Choose() {
   return chosen;
 }
 
-GuidedSearch::GuidedSearch(const Instance& instance, const Overlaps& overlaps,
-                           const GuidedOptions& options, std::uint64_t seed)
-    : run_(std::make_unique<Run>(instance, overlaps, options, seed)) {}
-GuidedSearch::~GuidedSearch() = default;
+}  // namespace
 
-SearchAnswer GuidedSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget) {
-  return run_->Search(capacity, node_limit, budget);
+namespace learning {
+
+std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
+                                   const Options& options, std::uint64_t seed) {
+  return std::make_unique<Run>(instance, overlaps, options, seed);
 }
 
+}  // namespace learning
 }  // namespace berth::internal

@@ -25,32 +25,18 @@
 #include <cstdint>
 #include <memory>
 
-#include "berth/budget.h"
-#include "berth/place.h"
 #include "model/instance.h"
+#include "place/learning/options.h"
 #include "place/strategy.h"
 
-namespace berth::internal {
+namespace berth::internal::learning {
 
-// Searches one instance, for any number of capacities in turn. Any shape of gaps.
-class GuidedSearch {
- public:
-  // Both must outlive the search. Memory: some 40 bytes for each pair that meets (some 90 once
-  // something was learned), 4 for each piece in each section.
-  GuidedSearch(const Instance& instance, const Overlaps& overlaps, const GuidedOptions& options,
-               std::uint64_t seed);
-  ~GuidedSearch();
+// `overlaps` must outlive the search. For any shape of gaps; impossible is a proof. Memory: some 40
+// bytes for each pair that meets (some 90 once something was learned), 4 for each piece in each
+// section.
+[[nodiscard]] std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
+                                                 const Options& options, std::uint64_t seed);
 
-  // Looks for a plan no higher than `capacity`, for at most `node_limit` steps of this call. Calls
-  // with the same capacity one after the other go on with what the earlier ones have learned.
-  // kImpossible is a proof. Deterministic unless the budget ends by time.
-  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
-
- private:
-  class Run;
-  std::unique_ptr<Run> run_;
-};
-
-}  // namespace berth::internal
+}  // namespace berth::internal::learning
 
 #endif  // BERTH_PLACE_LEARNING_GUIDED_H_

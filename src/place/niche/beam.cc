@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 namespace {
 
 constexpr std::size_t kBuckets = 1000;
@@ -29,8 +29,8 @@ constexpr double kRoughness = 0.5;
 constexpr double kDetour = 0.02;
 constexpr double kNoise = 0.15;
 
-// Detours: the difference in value, at most so much; a fixed part for giving up bytes, and the
-// share of the capacity that it costs, so many times.
+// Detours: the difference in value, at most kMostDetour; for giving up bytes kWasteDetour, and
+// kWasteShare times the share of the capacity that it costs.
 constexpr double kMostDetour = 3;
 constexpr double kWasteDetour = 1;
 constexpr double kWasteShare = 50;
@@ -47,8 +47,8 @@ double RoughLog2(double x) {
 }  // namespace
 
 template <typename Level>
-Beam<Level>::Beam(const Instance& instance, Bytes grain, const NicheOptions& options,
-                  std::uint64_t seed, std::size_t most_plans)
+Beam<Level>::Beam(const Instance& instance, Bytes grain, const Options& options, std::uint64_t seed,
+                  std::size_t most_plans)
     : plan_(instance, grain, options),
       branching_(instance, plan_, options),
       random_(seed),
@@ -59,12 +59,12 @@ Beam<Level>::Beam(const Instance& instance, Bytes grain, const NicheOptions& opt
     plan_.Save(root_);
     most_plans_ = std::max(kPoolBytes / root_.bytes(), kFewestPlans);
   }
-  for (Item i = 0; i < plan_.num_items(); ++i) {
-    const auto width = static_cast<double>(plan_.last_of(i) - plan_.first_of(i));
+  for (const ItemIndex i : plan_.items()) {
+    const auto width = static_cast<double>(plan_.last_of(i).value() - plan_.first_of(i).value());
     burden_.push_back(width * std::sqrt(std::sqrt(width)) * static_cast<double>(plan_.size(i)));
-    all_burden_ += burden_.back();
+    all_burden_ += burden_[i];
   }
-  const auto sections = At(plan_.num_sections());
+  const std::size_t sections = plan_.num_sections();
   failures_.resize(sections);
   weight_.resize(sections);
   section_stress_.resize(sections);
@@ -81,7 +81,7 @@ void Beam<Level>::Start(Level capacity) {
   open_.clear();
   next_ = 0;
   child_ = 0;
-  std::fill(failures_.begin(), failures_.end(), 0);
+  failures_.assign(failures_.size(), 0);
 }
 
 template <typename Level>
@@ -95,7 +95,7 @@ void Beam<Level>::StartPass() {
   double failures = 0;
   for (const double f : failures_) failures += f;
   const double mean = failures / static_cast<double>(failures_.size());
-  for (std::size_t s = 0; s < weight_.size(); ++s) {
+  for (const SectionIndex s : plan_.sections()) {
     const double extra = failures > 0 && uses_weights_ ? kFailureWeight * failures_[s] / mean : 0;
     weight_[s] = kFirstWeight + static_cast<Weight>(extra * static_cast<double>(kFirstWeight));
     failures_[s] *= kFade;
@@ -147,17 +147,17 @@ void Beam<Level>::Close(Bucket& bucket) {
 // complete.
 template <typename Level>
 auto Beam<Level>::Expand(const Node& node, std::int64_t last_node, Budget& budget) -> End {
-  if (!branching_.Choose(0, plan_.num_sections(), true, weight_)) return End::kNothingToTry;
+  if (!branching_.Choose({}, plan_.end_section(), true, &weight_)) return End::kNothingToTry;
   Measure();
-  const std::span<const Lane> candidates = branching_.candidates();
-  const Section s = branching_.section();
+  const std::span<const LaneIndex> candidates = branching_.candidates();
+  const SectionIndex s = branching_.section();
   const Level level = plan_.budget(s) > 0 ? plan_.NextLevel(s) : Plan::kPlaced;
   const bool may_waste = level <= plan_.capacity() - plan_.unplaced(s);
-  const auto value = [&](Lane lane) {
+  const auto value = [&](LaneIndex lane) {
     return branching_.value(plan_.item(lane)) + branching_.Fit(lane);
   };
   std::int64_t best = std::numeric_limits<std::int64_t>::min();
-  for (const Lane lane : candidates) best = std::max(best, value(lane));
+  for (const LaneIndex lane : candidates) best = std::max(best, value(lane));
   const std::size_t children = candidates.size() + (may_waste ? 1 : 0);
   for (; child_ < children; ++child_) {
     if (nodes_ >= last_node) return End::kOutOfNodes;
@@ -168,8 +168,8 @@ auto Beam<Level>::Expand(const Node& node, std::int64_t last_node, Budget& budge
     double detours = node.detours;
     bool fits = false;
     if (child_ < candidates.size()) {
-      const Lane lane = candidates[child_];
-      burden -= burden_[At(plan_.item(lane))];
+      const LaneIndex lane = candidates[child_];
+      burden -= burden_[plan_.item(lane)];
       detours += std::min(static_cast<double>(best - value(lane)) / kValueUnit, kMostDetour);
       fits = plan_.Place(lane);
     } else {
@@ -178,7 +178,7 @@ auto Beam<Level>::Expand(const Node& node, std::int64_t last_node, Budget& budge
       fits = plan_.Waste(s, level);
     }
     if (!fits) {
-      failures_[At(plan_.failed_in())] += 1;
+      failures_[plan_.failed_in()] += 1;
     } else if (Offer(burden, detours)) {
       return End::kFound;
     }
@@ -188,10 +188,10 @@ auto Beam<Level>::Expand(const Node& node, std::int64_t last_node, Budget& budge
 }
 
 template <typename Level>
-double Beam<Level>::Stress(Section s) const {
+double Beam<Level>::Stress(SectionIndex s) const {
   const auto left = static_cast<double>(plan_.capacity() - plan_.floor(s));
   const auto budget = static_cast<double>(plan_.budget(s));
-  return left * left / (budget + kEase * left) * static_cast<double>(weight_[At(s)]);
+  return left * left / (budget + kEase * left) * static_cast<double>(weight_[s]);
 }
 
 // The sums over all sections, before children change some of them.
@@ -200,36 +200,38 @@ void Beam<Level>::Measure() {
   stress_ = 0;
   decided_ = 0;
   done_ = 0;
-  floors_.assign(plan_.floors().begin(), plan_.floors().end());
-  for (Section s = 0; s < plan_.num_sections(); ++s) {
+  floors_ = plan_.floors();
+  for (const SectionIndex s : plan_.sections()) {
     if (plan_.unplaced(s) == 0) {
-      floors_[At(s)] = plan_.capacity();
+      floors_[s] = plan_.capacity();
       ++done_;
     }
-    section_stress_[At(s)] = plan_.unplaced(s) == 0 ? 0 : Stress(s);
-    stress_ += section_stress_[At(s)];
-    decided_ += static_cast<double>(floors_[At(s)]);
+    section_stress_[s] = plan_.unplaced(s) == 0 ? 0 : Stress(s);
+    stress_ += section_stress_[s];
+    decided_ += static_cast<double>(floors_[s]);
   }
 }
 
 // Keeps the plan if it is among the best of its bucket so far. True if it is complete.
 template <typename Level>
 bool Beam<Level>::Offer(double burden, double detours) {
-  const Section sections = plan_.num_sections();
+  const std::size_t sections = plan_.num_sections();
   const auto capacity = static_cast<double>(plan_.capacity());
   double stress = stress_;
   double decided = decided_;
-  Section done = done_;
-  for (Section s = plan_.touched_first(); s < plan_.touched_last(); ++s) {
+  std::size_t done = done_;
+  for (SectionIndex s = plan_.touched_first(); s < plan_.touched_last(); ++s) {
     const bool is_done = plan_.unplaced(s) == 0;
-    const auto was = static_cast<double>(floors_[At(s)]);
-    stress += (is_done ? 0 : Stress(s)) - section_stress_[At(s)];
+    const auto was = static_cast<double>(floors_[s]);
+    stress += (is_done ? 0 : Stress(s)) - section_stress_[s];
     decided += (is_done ? capacity : static_cast<double>(plan_.floor(s))) - was;
-    if (is_done && floors_[At(s)] != plan_.capacity()) ++done;
+    if (is_done && floors_[s] != plan_.capacity()) ++done;
   }
   if (done == sections) return true;
   std::int32_t steps = 0;
-  for (Section s = 1; s < sections; ++s) steps += plan_.floor(s) != plan_.floor(s - 1) ? 1 : 0;
+  for (const SectionIndex s : IndexRange(SectionIndex(1), plan_.end_section())) {
+    steps += plan_.floor(s) != plan_.floor(s.previous()) ? 1 : 0;
+  }
 
   const double all = capacity * static_cast<double>(sections);
   const double left = std::max(all - decided, 1.0);  // Sums this large may be rounded.
@@ -287,7 +289,7 @@ void Beam<Level>::Trim(Bucket& bucket) {
 template <typename Level>
 std::uint64_t Beam<Level>::Hash() const {
   std::uint64_t hash = 0;
-  for (const BitWord word : plan_.placed_lanes()) hash = Mixed(hash, word);
+  for (const Word word : plan_.placed_lanes()) hash = Mixed(hash, word);
   for (const Level floor : plan_.floors()) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
   return hash;
 }
@@ -295,4 +297,4 @@ std::uint64_t Beam<Level>::Hash() const {
 template class Beam<std::int32_t>;
 template class Beam<std::int64_t>;
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche

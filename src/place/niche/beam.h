@@ -5,7 +5,7 @@
 // the top was lost far below. Here plans of about the same progress are compared while they grow:
 //
 //     floors and wasted bytes, summed:   0 % ------- 40 % 40.1 % 40.2 % ---------- 100 %
-//     the best so many of each bucket:                o     o      o
+//     the best of each bucket:                        o     o      o
 //                                                    /|\   each is expanded as the search would
 //
 // Progress is what is decided, taken or given up, so of two plans in a bucket the one that has
@@ -35,12 +35,11 @@
 
 #include "base/random.h"
 #include "berth/budget.h"
-#include "berth/place.h"
 #include "model/instance.h"
 #include "place/niche/branching.h"
 #include "place/niche/partial_plan.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 
 template <typename Level>
 class Beam {
@@ -50,7 +49,7 @@ class Beam {
   enum class End { kFound, kOutOfNodes, kOutOfBudget, kNothingToTry };
 
   // Keeps at most `most_plans` at a time; 0: as many as 256 MiB hold, or the few that a pass needs.
-  Beam(const Instance& instance, Bytes grain, const NicheOptions& options, std::uint64_t seed,
+  Beam(const Instance& instance, Bytes grain, const Options& options, std::uint64_t seed,
        std::size_t most_plans = 0);
   Beam(const Beam&) = delete;
   Beam& operator=(const Beam&) = delete;
@@ -67,10 +66,6 @@ class Beam {
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
  private:
-  using Lane = typename Plan::Lane;
-  using Item = typename Plan::Item;
-  using Section = typename Plan::Section;
-
   struct Node {
     double rank = 0;  // Lower is better.
     std::uint64_t hash = 0;
@@ -87,12 +82,11 @@ class Beam {
     double worst = std::numeric_limits<double>::infinity();  // Nothing above this is taken.
   };
 
-  static std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
   void StartPass();
   void Close(Bucket& bucket);
   [[nodiscard]] End Expand(const Node& node, std::int64_t last_node, Budget& budget);
   void Measure();
-  [[nodiscard]] double Stress(Section s) const;
+  [[nodiscard]] double Stress(SectionIndex s) const;
   [[nodiscard]] bool Offer(double burden, double detours);
   void Keep(Bucket& bucket, Node node);
   void Trim(Bucket& bucket);
@@ -104,7 +98,7 @@ class Beam {
   bool uses_weights_;
   bool is_large_;  // A node takes so long that the clock is read at each.
   std::size_t most_plans_;
-  std::vector<double> burden_;  // By item.
+  IndexedVector<ItemIndex, double> burden_;
   double all_burden_ = 0;
 
   typename Plan::Snapshot root_;
@@ -122,20 +116,20 @@ class Beam {
   std::size_t child_ = 0;   // and the first children of that one.
   std::vector<typename Plan::Snapshot> pool_;
   std::vector<std::size_t> free_;
-  std::vector<double> failures_;  // By section, old ones fading.
-  std::vector<Weight> weight_;
+  IndexedVector<SectionIndex, double> failures_;  // By section, old ones fading.
+  IndexedVector<SectionIndex, Weight> weight_;
 
   // The plan being expanded.
   double stress_ = 0;
   double decided_ = 0;
-  Section done_ = 0;
-  std::vector<double> section_stress_;
-  std::vector<Level> floors_;
+  std::size_t done_ = 0;
+  IndexedVector<SectionIndex, double> section_stress_;
+  IndexedVector<SectionIndex, Level> floors_;
 };
 
 extern template class Beam<std::int32_t>;
 extern template class Beam<std::int64_t>;
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche
 
 #endif  // BERTH_PLACE_NICHE_BEAM_H_

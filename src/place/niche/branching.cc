@@ -5,7 +5,7 @@
 
 #include "place/strategy.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 namespace {
 
 // A candidate counts 1.75 or 2.5 times as much if it leaves no room on one side of its niche, or on
@@ -18,14 +18,14 @@ constexpr double kNoBudget = 10;
 }  // namespace
 
 template <typename Level>
-Branching<Level>::Branching(const Instance& instance, const Plan& plan, const NicheOptions& options)
-    : plan_(plan), options_(options), change_(At(plan.num_sections()) + 1, 0) {
-  value_.reserve(At(plan.num_items()));
-  for (Item i = 0; i < plan.num_items(); ++i) {
-    const std::int64_t width = plan.last_of(i) - plan.first_of(i);
+Branching<Level>::Branching(const Instance& instance, const Plan& plan, const Options& options)
+    : plan_(plan), options_(options), change_(plan.num_sections() + 1, 0) {
+  value_.reserve(plan.num_items());
+  for (const ItemIndex i : plan.items()) {
+    const std::int64_t width = plan.last_of(i).value() - plan.first_of(i).value();
     Bytes load = 1;
-    for (Section s = plan.first_of(i); s < plan.last_of(i); ++s) {
-      load = std::max(load, instance.section_load[SectionIndex(s)]);
+    for (SectionIndex s = plan.first_of(i); s < plan.last_of(i); ++s) {
+      load = std::max(load, instance.section_load[s]);
     }
     const std::int64_t size = plan.size(i);
     value_.push_back(options.widest_first ? Precedence(width, size, load)
@@ -34,19 +34,19 @@ Branching<Level>::Branching(const Instance& instance, const Plan& plan, const Ni
 }
 
 template <typename Level>
-bool Branching<Level>::Choose(Section first, Section last, bool any_niche,
-                              std::span<const Weight> weights) {
+bool Branching<Level>::Choose(SectionIndex first, SectionIndex last, bool any_niche,
+                              const IndexedVector<SectionIndex, Weight>* weights) {
   candidates_.clear();
   best_ = {};
   Level lowest = Plan::kPlaced;
-  const std::span<const Level> floors = plan_.floors();
-  for (Section from = first; from < last;) {
-    const Level floor = floors[At(from)];
-    Section to = from + 1;
-    while (to < last && floors[At(to)] == floor) ++to;
+  const IndexedVector<SectionIndex, Level>& floors = plan_.floors();
+  for (SectionIndex from = first; from < last;) {
+    const Level floor = floors[from];
+    SectionIndex to = from.next();
+    while (to < last && floors[to] == floor) ++to;
     const bool is_niche = floor < Plan::kPlaced &&
-                          (from == first || floors[At(from) - 1] > floor) &&
-                          (to == last || floors[At(to)] > floor);
+                          (from == first || floors[from.previous()] > floor) &&
+                          (to == last || floors[to] > floor);
     if (is_niche && (any_niche || floor < lowest)) {
       const std::size_t begin = candidates_.size();
       if (FindCandidates(from, to)) {
@@ -63,7 +63,7 @@ bool Branching<Level>::Choose(Section first, Section last, bool any_niche,
   // The candidates of the niche that are live in the section.
   std::size_t kept = 0;
   for (std::size_t k = best_.begin; k < best_.end; ++k) {
-    const Lane lane = candidates_[k];
+    const LaneIndex lane = candidates_[k];
     if (plan_.first(lane) <= best_.section && best_.section < plan_.last(lane)) {
       candidates_[kept++] = lane;
     }
@@ -75,37 +75,38 @@ bool Branching<Level>::Choose(Section first, Section last, bool any_niche,
 // Appends to candidates_ the lanes that can lie on the floor of the niche [first, last), and counts
 // them in change_. False if something could still go below another piece of one of them.
 template <typename Level>
-bool Branching<Level>::FindCandidates(Section first, Section last) {
-  std::fill(change_.begin() + first, change_.begin() + last + 1, 0);
+bool Branching<Level>::FindCandidates(SectionIndex first, SectionIndex last) {
+  for (SectionIndex s = first; s <= last; ++s) change_[s] = 0;
   const Level floor = plan_.floor(first);
-  for (Lane k = plan_.starting(first); k < plan_.starting(last); ++k) {
+  for (const LaneIndex k : IndexRange(plan_.starting(first), plan_.starting(last))) {
     if (plan_.lowest(k) != floor) continue;
-    const Item i = plan_.item(k);
+    const ItemIndex i = plan_.item(k);
     if (!plan_.is_whole()) {
-      for (const Lane piece : plan_.lanes_of(i)) {
-        for (Section s = plan_.first(piece); s < plan_.last(piece); ++s) {
+      for (const LaneIndex piece : plan_.lanes_of(i)) {
+        for (SectionIndex s = plan_.first(piece); s < plan_.last(piece); ++s) {
           if (plan_.floor(s) != plan_.lowest(piece)) return false;
         }
       }
     }
-    if (options_.identical_order && plan_.twin(i) >= 0 && !plan_.is_placed(plan_.twin(i))) continue;
+    if (options_.identical_order && plan_.twin(i) != kNoItem && !plan_.is_placed(plan_.twin(i)))
+      continue;
     candidates_.push_back(k);
-    ++change_[At(plan_.first(k))];
-    --change_[At(plan_.last(k))];
+    ++change_[plan_.first(k)];
+    --change_[plan_.last(k)];
   }
   return true;
 }
 
 template <typename Level>
-void Branching<Level>::ScoreSections(Section first, Section last, std::size_t begin,
-                                     std::span<const Weight> weights) {
+void Branching<Level>::ScoreSections(SectionIndex first, SectionIndex last, std::size_t begin,
+                                     const IndexedVector<SectionIndex, Weight>* weights) {
   std::int64_t candidates = 0;
-  for (Section s = first; s < last; ++s) {
-    candidates += change_[At(s)];
+  for (SectionIndex s = first; s < last; ++s) {
+    candidates += change_[s];
     const Level budget = options_.waste_budget ? plan_.budget(s) : 1;
     const auto choices = static_cast<double>(candidates + (budget > 0 ? 1 : 0));
     const double slack = 1000 * static_cast<double>(budget) / static_cast<double>(plan_.capacity());
-    const double weight = weights.empty() ? 1 : static_cast<double>(weights[At(s)]);
+    const double weight = weights == nullptr ? 1 : static_cast<double>((*weights)[s]);
     const double score = choices * choices * choices * (slack + kNoBudget) / weight;
     if (best_.section == kNoSection || score < best_.score) {
       best_ = {s, first, last, begin, candidates_.size(), score};
@@ -114,7 +115,7 @@ void Branching<Level>::ScoreSections(Section first, Section last, std::size_t be
 }
 
 template <typename Level>
-std::int64_t Branching<Level>::Fit(Lane lane) const {
+std::int64_t Branching<Level>::Fit(LaneIndex lane) const {
   if (!options_.best_fit) return 0;
   return kFit[static_cast<std::size_t>(plan_.first(lane) == best_.first) +
               static_cast<std::size_t>(plan_.last(lane) == best_.last)];
@@ -123,4 +124,4 @@ std::int64_t Branching<Level>::Fit(Lane lane) const {
 template class Branching<std::int32_t>;
 template class Branching<std::int64_t>;
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche

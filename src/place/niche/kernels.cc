@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-namespace berth::internal {
+namespace berth::internal::niche {
 namespace {
 
 // Vectors wider than the machine's are passed in memory, never between functions that are not
@@ -89,7 +89,7 @@ RaiseResult<Level> RaiseAnywhere(const RaiseArguments<Level>& arguments) {
   return Raise(arguments);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
 template <typename Level>
 [[gnu::target("avx2")]] RaiseResult<Level> RaiseAvx2(const RaiseArguments<Level>& arguments) {
   return Raise(arguments);
@@ -106,7 +106,7 @@ template <typename Level>
 
 template <typename Level>
 RaiseKernel<Level> ChooseRaiseKernel([[maybe_unused]] bool vectors) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
   if (vectors && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return RaiseAvx512<Level>;
@@ -119,4 +119,4 @@ RaiseKernel<Level> ChooseRaiseKernel([[maybe_unused]] bool vectors) {
 template RaiseKernel<std::int32_t> ChooseRaiseKernel(bool vectors);
 template RaiseKernel<std::int64_t> ChooseRaiseKernel(bool vectors);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche

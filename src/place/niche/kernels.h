@@ -8,9 +8,16 @@
 
 #include <cstdint>
 
-namespace berth::internal {
+namespace berth::internal::niche {
 
-inline constexpr std::int32_t kBlock = 16;  // Lanes; arrays are padded to whole blocks.
+// Built for size (-Os): one version of the loop, in short blocks, and levels in 64 bits only.
+#ifdef __OPTIMIZE_SIZE__
+inline constexpr bool kForSize = true;
+#else
+inline constexpr bool kForSize = false;
+#endif
+
+inline constexpr std::int32_t kBlock = kForSize ? 4 : 16;  // Lanes; arrays have whole blocks.
 
 template <typename Level>
 struct RaiseArguments {
@@ -45,6 +52,6 @@ using RaiseKernel = RaiseResult<Level> (*)(const RaiseArguments<Level>& argument
 template <typename Level>
 [[nodiscard]] RaiseKernel<Level> ChooseRaiseKernel(bool vectors);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche
 
 #endif  // BERTH_PLACE_NICHE_KERNELS_H_

@@ -14,7 +14,7 @@
 //
 // These choices exclude each other and leave nothing out, whatever s is: which of them is taken
 // next is free, and the search goes where the trouble is. What it consists of, each with its own
-// switch (NicheOptions):
+// switch (Options):
 //
 //   * lowest_first: the section with the least choices^3 x slack / weight is next: few ways to go,
 //     little to waste, many failures so far. Half of the runs look for it in the lowest niche only,
@@ -50,42 +50,20 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "berth/budget.h"
-#include "berth/place.h"
 #include "model/instance.h"
+#include "place/niche/options.h"
 #include "place/strategy.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 
-// Searches one instance, for any number of capacities in turn. Memory: 4 bytes for each piece in
-// each section, twice with the beam; what undoing the deepest path needs; up to 64 MiB of known
-// states and 256 MiB of plans side by side.
-class NicheSearch {
- public:
-  // `instance` must outlive the search.
-  NicheSearch(const Instance& instance, const NicheOptions& options, std::uint64_t seed);
-  ~NicheSearch();
+// Impossible is a proof; where windows leave the search nothing to branch on that is sure to be
+// complete, it is inconclusive instead. Memory: 4 bytes for each piece in each section, twice with
+// the beam; what undoing the deepest path needs; up to 64 MiB of known states and 256 MiB of plans
+// side by side.
+[[nodiscard]] std::unique_ptr<Search> MakeSearch(const Instance& instance, const Options& options,
+                                                 std::uint64_t seed);
 
-  // Looks for a plan no higher than `capacity`, for at most `node_limit` nodes of this call. Calls
-  // with the same capacity one after the other go on with what the earlier ones have learned.
-  // kImpossible is a proof; where windows leave it nothing to branch on that is sure to be
-  // complete, the answer is kInconclusive instead. Deterministic unless the budget ends by time.
-  [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget);
-  // Whether the capacity asked about last leaves hardly any slack: less than 1 % on average over
-  // the sections.
-  [[nodiscard]] bool is_full() const;
-
- private:
-  class Engine;
-  template <typename Level>
-  class LevelEngine;  // Levels in 32 bits where they fit, in 64 otherwise.
-  Bytes grain_;       // All levels are multiples of this.
-  Bytes highest_ = 0;
-  std::unique_ptr<Engine> engine_;
-};
-
-}  // namespace berth::internal
+}  // namespace berth::internal::niche
 
 #endif  // BERTH_PLACE_NICHE_NICHE_H_

@@ -2,69 +2,65 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
+#include <numeric>
 
+#include "base/arithmetic.h"
 #include "base/check.h"
+#include "model/twins.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 
 template <typename Level>
-PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const NicheOptions& options)
-    : num_sections_(static_cast<Section>(instance.num_sections())),
-      checks_budgets_(options.waste_budget),
+PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Options& options)
+    : checks_budgets_(options.waste_budget),
       raise_(ChooseRaiseKernel<Level>(options.vectors)),
       conflict_(instance.num_sections()),
       high_(instance.num_sections()) {
-  const auto scaled = [&](Bytes bytes) { return static_cast<Level>(bytes / grain); };
-  const auto sections = static_cast<std::size_t>(num_sections_);
+  MakeLanes(MakeItems(instance, grain));
+  MakeSections(instance.num_sections());
+  FindBlocked();
+}
 
-  // Items: identical ones are neighbours.
-  for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) buffer_.push_back(b);
-  }
-  const auto key = [&](BufferIndex b) {
-    return std::tuple(instance.first[b], instance.last[b], instance.size[b], instance.alignment[b],
-                      instance.pin[b], b);
-  };
-  std::sort(buffer_.begin(), buffer_.end(),
-            [&](BufferIndex a, BufferIndex b) { return key(a) < key(b); });
-  const auto identical = [&](BufferIndex a, BufferIndex b) {
-    return instance.size[a] == instance.size[b] && instance.alignment[a] == instance.alignment[b] &&
-           instance.pin[a] == kNone && instance.pin[b] == kNone &&
-           std::ranges::equal(instance.pieces_of(a), instance.pieces_of(b));
-  };
-  struct NewLane {
-    Section first;
-    Section last;
-    Item item;
-    Level lower;
-    Level height;
-  };
+// Gives every buffer that is live somewhere its number, twins next to each other. Their pieces come
+// in the order of the lanes.
+template <typename Level>
+auto PartialPlan<Level>::MakeItems(const Instance& instance, Bytes grain) -> std::vector<NewLane> {
+  const auto scaled = [&](Bytes bytes) { return static_cast<Level>(bytes / grain); };
+  buffer_.items() = ByShape(instance);
   std::vector<NewLane> lanes;
-  for (std::size_t k = 0; k < buffer_.size(); ++k) {
-    const BufferIndex b = buffer_[k];
+  for (const ItemIndex i : items()) {
+    const BufferIndex b = buffer_[i];
     const std::span<const Piece> pieces = instance.pieces_of(b);
-    item_first_.push_back(instance.first[b].value());
-    item_last_.push_back(instance.last[b].value());
+    item_first_.push_back(instance.first[b]);
+    item_last_.push_back(instance.last[b]);
     size_.push_back(scaled(instance.size[b]));
     alignment_.push_back(instance.alignment[b] == 1 ? 1 : scaled(instance.alignment[b]));
     pin_.push_back(instance.pin[b] == kNone ? -1 : scaled(instance.pin[b]));
-    twin_.push_back(k > 0 && identical(buffer_[k - 1], b) ? static_cast<Item>(k) - 1 : -1);
+    const ItemIndex before = i.previous();
+    twin_.push_back(before != kNoItem && AreTwins(instance, buffer_[before], b) ? before : kNoItem);
     for (const Piece& piece : pieces) {
-      lanes.push_back({piece.first.value(), piece.last.value(), static_cast<Item>(k),
-                       scaled(piece.lower), scaled(piece.upper - piece.lower)});
+      lanes.push_back(
+          {piece.first, piece.last, i, scaled(piece.lower), scaled(piece.upper - piece.lower)});
       windows_ |= piece.lower != 0 || piece.upper != instance.size[b];
     }
     whole_ &= pieces.size() == 1;
-    plain_ &= alignment_.back() == 1 && pin_.back() < 0;
+    plain_ &= alignment_[i] == 1 && pin_[i] < 0;
   }
+  offset_.assign(buffer_.size(), 0);
   whole_ &= !windows_;
   plain_ &= whole_;
-  std::stable_sort(lanes.begin(), lanes.end(),
-                   [](const NewLane& a, const NewLane& b) { return a.first < b.first; });
+  // The order of items is that of the lanes unless some item has several.
+  if (!whole_) {
+    std::sort(lanes.begin(), lanes.end(), [](const NewLane& a, const NewLane& b) {
+      return std::pair(a.first, a.item) < std::pair(b.first, b.item);
+    });
+  }
+  return lanes;
+}
 
-  // Lanes.
-  num_lanes_ = static_cast<Lane>(lanes.size());
+template <typename Level>
+void PartialPlan<Level>::MakeLanes(const std::vector<NewLane>& lanes) {
+  num_lanes_ = lanes.size();
   const std::size_t padded = (lanes.size() + kBlock - 1) / kBlock * kBlock;
   lowest_.assign(padded, kPlaced);
   highest_.assign(padded, kPlaced);
@@ -72,96 +68,91 @@ PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Nic
   last_.assign(padded, 0);
   height_.assign(padded, 0);
   lower_.assign(padded, 0);
-  item_.assign(padded, 0);
-  placed_.assign(padded / 64 + 1, 0);
+  item_.assign(padded, {});
+  placed_.assign(padded / kWordBits + 1, 0);
   block_version_.assign(padded / kBlock, 0);
-  item_begin_.assign(buffer_.size() + 1, 0);
-  starting_.assign(sections + 1, 0);
-  member_begin_.assign(sections + 1, 0);
-  std::vector<std::int64_t> change(sections + 1, 0);
-  for (std::size_t k = 0; k < lanes.size(); ++k) {
-    const NewLane& lane = lanes[k];
-    first_[k] = lane.first;
-    last_[k] = lane.last;
+  for (const LaneIndex k : this->lanes()) {
+    const NewLane& lane = lanes[k.position()];
+    first_[k] = lane.first.value();
+    last_[k] = lane.last.value();
     height_[k] = lane.height;
     lower_[k] = lane.lower;
     item_[k] = lane.item;
-    ++item_begin_[At(lane.item) + 1];
-    ++starting_[At(lane.first) + 1];
-    ++change[At(lane.first)];
-    --change[At(lane.last)];
-    while (earliest_.size() < At(lane.last)) earliest_.push_back(static_cast<Lane>(k));
   }
-  earliest_.resize(sections, num_lanes_);
-  std::int64_t live = 0;
-  for (std::size_t s = 0; s < sections; ++s) {
-    live += change[s];
-    starting_[s + 1] += starting_[s];
-    member_begin_[s + 1] = member_begin_[s] + static_cast<std::size_t>(live);
-  }
-  for (std::size_t k = 0; k < buffer_.size(); ++k) item_begin_[k + 1] += item_begin_[k];
-  item_lanes_.resize(lanes.size());
-  members_.resize(member_begin_[sections]);
-  auto next_of_item = item_begin_;
-  auto next_of_section = member_begin_;
-  for (Lane k = 0; k < num_lanes_; ++k) {
-    item_lanes_[next_of_item[At(item(k))]++] = k;
-    for (Section s = first(k); s < last(k); ++s) members_[next_of_section[At(s)]++] = k;
-  }
+  item_lanes_ = Lists<ItemIndex, LaneIndex>::Build(num_items(), [&](auto add) {
+    for (const LaneIndex k : this->lanes()) add(item(k), k);
+  });
+}
 
-  offset_.assign(buffer_.size(), 0);
-  ground_.assign(sections, 0);
-  floor_.assign(sections, 0);
-  unplaced_.assign(sections, 0);
-  witness_.assign(sections, 0);
-  joints_.assign(sections, 0);
-  FindBlocked();
+template <typename Level>
+void PartialPlan<Level>::MakeSections(std::size_t num_sections) {
+  starting_.assign(num_sections + 1, LaneIndex(num_lanes_));
+  earliest_.assign(num_sections, LaneIndex(num_lanes_));
+  SectionIndex next_starting;
+  SectionIndex next_earliest;
+  for (const LaneIndex k : lanes()) {
+    for (; next_starting <= first(k); ++next_starting) starting_[next_starting] = k;
+    for (; next_earliest < last(k); ++next_earliest) earliest_[next_earliest] = k;
+  }
+  members_ = Lists<SectionIndex, LaneIndex>::Build(num_sections, [&](auto add) {
+    for (const LaneIndex k : lanes()) {
+      for (SectionIndex s = first(k); s < last(k); ++s) add(s, k);
+    }
+  });
+  ground_.assign(num_sections, 0);
+  floor_.assign(num_sections, 0);
+  unplaced_.assign(num_sections, 0);
+  witness_.assign(num_sections, {});
+  joints_.assign(num_sections, 0);
 }
 
 // Where pinned buffers leave no room for others. Cost: pairs of a pinned lane and another that
 // meet, or nearly so.
 template <typename Level>
 void PartialPlan<Level>::FindBlocked() {
-  blocked_begin_.assign(buffer_.size() + 1, 0);
-  std::vector<Lane> pinned;
-  std::vector<Section> reach;  // The last section of any pinned lane up to each.
-  for (Lane k = 0; k < num_lanes_; ++k) {
-    if (pin_[At(item(k))] < 0) continue;
+  std::vector<LaneIndex> pinned;
+  std::vector<SectionIndex> reach;  // The last section of any pinned lane up to each.
+  for (const LaneIndex k : lanes()) {
+    if (pin_[item(k)] < 0) continue;
     pinned.push_back(k);
     reach.push_back(reach.empty() ? last(k) : std::max(reach.back(), last(k)));
   }
-  for (Item i = 0; i < num_items(); ++i) {
-    if (pin_[At(i)] < 0) {
-      for (const Lane mine : lanes_of(i)) {
-        auto from = static_cast<std::size_t>(
-            std::upper_bound(reach.begin(), reach.end(), first(mine)) - reach.begin());
-        for (; from < pinned.size() && first(pinned[from]) < last(mine); ++from) {
-          const Lane other = pinned[from];
-          if (last(other) <= first(mine)) continue;
-          const Level bottom = pin_[At(item(other))] + lower_[At(other)] - lower_[At(mine)];
-          blocked_.push_back({bottom - height(mine), bottom + height(other)});
-        }
+  std::vector<Blocked> blocked;
+  std::vector<ItemIndex> of_item;
+  for (const ItemIndex i : items()) {
+    if (pin_[i] >= 0 || pinned.empty()) continue;
+    const std::size_t before = blocked.size();
+    for (const LaneIndex mine : lanes_of(i)) {
+      auto from = static_cast<std::size_t>(
+          std::upper_bound(reach.begin(), reach.end(), first(mine)) - reach.begin());
+      for (; from < pinned.size() && first(pinned[from]) < last(mine); ++from) {
+        const LaneIndex other = pinned[from];
+        if (last(other) <= first(mine)) continue;
+        const Level bottom = pin_[item(other)] + lower_[other] - lower_[mine];
+        blocked.push_back({bottom - height(mine), bottom + height(other)});
       }
-      std::sort(blocked_.begin() + static_cast<std::ptrdiff_t>(blocked_begin_[At(i)]),
-                blocked_.end(),
-                [](const Blocked& a, const Blocked& b) { return a.after < b.after; });
     }
-    blocked_begin_[At(i) + 1] = blocked_.size();
+    std::sort(blocked.begin() + static_cast<std::ptrdiff_t>(before), blocked.end(),
+              [](const Blocked& a, const Blocked& b) { return a.after < b.after; });
+    of_item.resize(blocked.size(), i);
   }
+  blocked_ = Lists<ItemIndex, Blocked>::Build(num_items(), [&](auto add) {
+    for (std::size_t k = 0; k < blocked.size(); ++k) add(of_item[k], blocked[k]);
+  });
 }
 
 // The least offset, at least `offset`, that alignment and pins allow.
 template <typename Level>
-Level PartialPlan<Level>::Lift(Item item, Level offset) const {
-  const Level pin = pin_[At(item)];
+Level PartialPlan<Level>::Lift(ItemIndex item, Level offset) const {
+  const Level pin = pin_[item];
   if (pin >= 0) return offset <= pin ? pin : kPlaced - size(item);
-  const Level alignment = alignment_[At(item)];
-  if (alignment != 1) offset = (offset + alignment - 1) / alignment * alignment;
-  for (std::size_t k = blocked_begin_[At(item)]; k < blocked_begin_[At(item) + 1]; ++k) {
-    if (offset <= blocked_[k].after) break;
-    if (offset >= blocked_[k].until) continue;
-    offset = blocked_[k].until;
-    if (alignment != 1) offset = (offset + alignment - 1) / alignment * alignment;
+  const Level alignment = alignment_[item];
+  if (alignment != 1) offset = RoundUp(offset, alignment);
+  for (const Blocked& blocked : blocked_[item]) {
+    if (offset <= blocked.after) break;
+    if (offset >= blocked.until) continue;
+    offset = blocked.until;
+    if (alignment != 1) offset = RoundUp(offset, alignment);
   }
   return offset;
 }
@@ -174,64 +165,62 @@ bool PartialPlan<Level>::Reset(Level capacity) {
   std::fill(unplaced_.begin(), unplaced_.end(), 0);
   std::fill(joints_.begin(), joints_.end(), 0);
   bool fits = true;
-  for (Lane k = 0; k < num_lanes_; ++k) {
-    highest_[At(k)] = capacity - size(item(k)) + lower_[At(k)];
-    lowest_[At(k)] = Lift(item(k), 0) + lower_[At(k)];
-    fits &= lowest(k) <= highest_[At(k)];
-    unplaced_[At(first(k))] += height(k);
-    if (last(k) < num_sections_) unplaced_[At(last(k))] -= height(k);
+  for (const LaneIndex k : lanes()) {
+    highest_[k] = capacity - size(item(k)) + lower_[k];
+    lowest_[k] = Lift(item(k), 0) + lower_[k];
+    fits &= lowest(k) <= highest_[k];
+    unplaced_[first(k)] += height(k);
+    if (last(k) < end_section()) unplaced_[last(k)] -= height(k);
   }
-  for (Item i = 0; i < num_items(); ++i) {
-    ++joints_[At(first_of(i))];
-    --joints_[At(last_of(i) - 1)];
+  for (const ItemIndex i : items()) {
+    ++joints_[first_of(i)];
+    --joints_[last_of(i).previous()];
   }
-  for (std::size_t s = 1; s < unplaced_.size(); ++s) {
-    unplaced_[s] += unplaced_[s - 1];
-    joints_[s] += joints_[s - 1];
-  }
+  std::partial_sum(unplaced_.begin(), unplaced_.end(), unplaced_.begin());
+  std::partial_sum(joints_.begin(), joints_.end(), joints_.begin());
   std::fill(floor_.begin(), floor_.end(), Level{-1});  // Higher than that, in any case.
-  touched_first_ = 0;
-  touched_last_ = num_sections_;
+  touched_first_ = {};
+  touched_last_ = end_section();
   if (!UpdateFloors()) fits = false;
   saved_floors_.clear();
   return fits;
 }
 
 template <typename Level>
-bool PartialPlan<Level>::Place(Lane lane) {
-  const Item i = item(lane);
-  moves_.push_back({lane, 0, num_saved_, saved_floors_.size()});
+bool PartialPlan<Level>::Place(LaneIndex lane) {
+  const ItemIndex i = item(lane);
+  moves_.push_back({lane, {}, num_saved_, saved_floors_.size()});
   ++version_;
-  offset_[At(i)] = lowest_offset(lane);
+  offset_[i] = lowest_offset(lane);
   touched_first_ = first_of(i);
   touched_last_ = last_of(i);
-  for (Section s = first_of(i); s + 1 < last_of(i); ++s) --joints_[At(s)];
-  for (const Lane piece : lanes_of(i)) {
+  for (SectionIndex s = first_of(i); s.next() < last_of(i); ++s) --joints_[s];
+  for (const LaneIndex piece : lanes_of(i)) {
     const Level top = lowest(piece) + height(piece);
-    for (Section s = first(piece); s < last(piece); ++s) {
+    for (SectionIndex s = first(piece); s < last(piece); ++s) {
       saved_ground_.push_back(ground(s));
-      ground_[At(s)] = top;
-      unplaced_[At(s)] -= height(piece);
+      ground_[s] = top;
+      unplaced_[s] -= height(piece);
     }
     SaveBlock(piece);
-    lowest_[At(piece)] = kPlaced;
-    placed_[At(piece) / 64] |= BitWord{1} << (At(piece) % 64);
+    lowest_[piece] = kPlaced;
+    SetBit(placed_.data(), piece.position());
   }
-  for (const Lane piece : lanes_of(i)) {
+  for (const LaneIndex piece : lanes_of(i)) {
     if (!Raise(first(piece), last(piece), ground(first(piece)))) return false;
   }
   return UpdateFloors();
 }
 
 template <typename Level>
-bool PartialPlan<Level>::Waste(Section section, Level level) {
+bool PartialPlan<Level>::Waste(SectionIndex section, Level level) {
   moves_.push_back({kNoLane, section, num_saved_, saved_floors_.size()});
   ++version_;
   touched_first_ = section;
-  touched_last_ = section + 1;
+  touched_last_ = section.next();
   saved_ground_.push_back(ground(section));
-  ground_[At(section)] = level;
-  return Raise(section, section + 1, level) && UpdateFloors();
+  ground_[section] = level;
+  return Raise(section, section.next(), level) && UpdateFloors();
 }
 
 template <typename Level>
@@ -245,26 +234,27 @@ void PartialPlan<Level>::Undo() {
   }
   for (; saved_floors_.size() > move.floors; saved_floors_.pop_back()) {
     const FloorChange& change = saved_floors_.back();
-    floor_[At(change.section)] = change.floor;
-    witness_[At(change.section)] = change.witness;
+    floor_[change.section] = change.floor;
+    witness_[change.section] = change.witness;
   }
   if (move.lane == kNoLane) {
-    ground_[At(move.section)] = saved_ground_.back();
+    ground_[move.section] = saved_ground_.back();
     saved_ground_.pop_back();
     return;
   }
-  const Item i = item(move.lane);
-  const std::span<const Lane> pieces = lanes_of(i);
+  const ItemIndex i = item(move.lane);
+  const std::span<const LaneIndex> pieces = lanes_of(i);
   for (std::size_t p = pieces.size(); p > 0; --p) {
-    const Lane piece = pieces[p - 1];
-    for (Section s = last(piece); s > first(piece); --s) {
-      ground_[At(s - 1)] = saved_ground_.back();
+    const LaneIndex piece = pieces[p - 1];
+    for (SectionIndex s = last(piece); s > first(piece);) {
+      s = s.previous();
+      ground_[s] = saved_ground_.back();
       saved_ground_.pop_back();
-      unplaced_[At(s - 1)] += height(piece);
+      unplaced_[s] += height(piece);
     }
-    placed_[At(piece) / 64] &= ~(BitWord{1} << (At(piece) % 64));
+    ClearBit(placed_.data(), piece.position());
   }
-  for (Section s = first_of(i); s + 1 < last_of(i); ++s) ++joints_[At(s)];
+  for (SectionIndex s = first_of(i); s.next() < last_of(i); ++s) ++joints_[s];
 }
 
 template <typename Level>
@@ -272,8 +262,8 @@ std::size_t PartialPlan<Level>::Snapshot::bytes() const {
   return sizeof(Snapshot) +
          sizeof(Level) *
              (lowest_.size() + offset_.size() + ground_.size() + floor_.size() + unplaced_.size()) +
-         sizeof(Lane) * witness_.size() + sizeof(std::int32_t) * joints_.size() +
-         sizeof(BitWord) * placed_.size();
+         sizeof(LaneIndex) * witness_.size() + sizeof(std::int32_t) * joints_.size() +
+         sizeof(Word) * placed_.size();
 }
 
 template <typename Level>
@@ -313,10 +303,11 @@ void PartialPlan<Level>::ReserveBlocks(std::size_t blocks) {
 }
 
 template <typename Level>
-void PartialPlan<Level>::SaveBlock(Lane lane) {
-  const Lane block = lane / kBlock * kBlock;
-  if (block_version_[At(block / kBlock)] == version_) return;  // By the same move.
-  block_version_[At(block / kBlock)] = version_;
+void PartialPlan<Level>::SaveBlock(LaneIndex lane) {
+  const std::size_t number = lane.position() / kBlock;
+  if (block_version_[number] == version_) return;  // By the same move.
+  block_version_[number] = version_;
+  const auto block = static_cast<std::int32_t>(number * kBlock);
   ReserveBlocks(1);
   saved_block_[num_saved_] = block;
   std::copy_n(lowest_.begin() + block, kBlock,
@@ -325,40 +316,40 @@ void PartialPlan<Level>::SaveBlock(Lane lane) {
 }
 
 template <typename Level>
-void PartialPlan<Level>::Touch(Section first, Section last) {
+void PartialPlan<Level>::Touch(SectionIndex first, SectionIndex last) {
   touched_first_ = std::min(touched_first_, first);
   touched_last_ = std::max(touched_last_, last);
 }
 
 // The ground of sections [from, to) has risen to `level`.
 template <typename Level>
-bool PartialPlan<Level>::Raise(Section from, Section to, Level level) {
+bool PartialPlan<Level>::Raise(SectionIndex from, SectionIndex to, Level level) {
   return plain_ ? RaisePlain(from, to, level) : RaiseAny(from, to, level);
 }
 
 template <typename Level>
-bool PartialPlan<Level>::RaisePlain(Section from, Section to, Level level) {
+bool PartialPlan<Level>::RaisePlain(SectionIndex from, SectionIndex to, Level level) {
   RaiseArguments<Level> arguments;
-  arguments.lowest = lowest_.data();
-  arguments.first = first_.data();
-  arguments.last = last_.data();
-  arguments.highest = highest_.data();
-  arguments.begin = earliest_[At(from)] / kBlock * kBlock;
-  arguments.end = (starting(to) + kBlock - 1) / kBlock * kBlock;
-  arguments.from = from;
-  arguments.to = to;
+  arguments.lowest = lowest_.items().data();
+  arguments.first = first_.items().data();
+  arguments.last = last_.items().data();
+  arguments.highest = highest_.items().data();
+  arguments.begin = earliest_[from].value() / kBlock * kBlock;
+  arguments.end = (starting(to).value() + kBlock - 1) / kBlock * kBlock;
+  arguments.from = from.value();
+  arguments.to = to.value();
   arguments.level = level;
-  ReserveBlocks(At(arguments.end - arguments.begin) / kBlock);
+  ReserveBlocks(static_cast<std::size_t>((arguments.end - arguments.begin) / kBlock));
   arguments.saved_block = saved_block_.data() + num_saved_;
   arguments.saved_lowest = saved_lowest_.data() + num_saved_ * kBlock;
   const RaiseResult<Level> result = raise_(arguments);
-  num_saved_ += At(result.saved);
+  num_saved_ += static_cast<std::size_t>(result.saved);
   if (result.saved > 0) {
-    Touch(static_cast<Section>(result.first), static_cast<Section>(result.last));
+    Touch(SectionOf(result.first), SectionOf(result.last));
   }
   if (result.too_high < 0) return true;
-  for (Lane k = result.too_high; k < num_lanes_; ++k) {
-    if (lowest(k) == level && level > highest_[At(k)] && first(k) < to && last(k) > from) {
+  for (LaneIndex k(result.too_high); k < LaneIndex(num_lanes_); ++k) {
+    if (lowest(k) == level && level > highest_[k] && first(k) < to && last(k) > from) {
       return TooHigh(k, from);
     }
   }
@@ -368,23 +359,23 @@ bool PartialPlan<Level>::RaisePlain(Section from, Section to, Level level) {
 
 // As RaisePlain(), for buffers of several pieces, with windows, alignment or among pins.
 template <typename Level>
-bool PartialPlan<Level>::RaiseAny(Section from, Section to, Level level) {
-  for (Lane k = earliest_[At(from)]; k < starting(to); ++k) {
+bool PartialPlan<Level>::RaiseAny(SectionIndex from, SectionIndex to, Level level) {
+  for (LaneIndex k = earliest_[from]; k < starting(to); ++k) {
     if (lowest(k) >= level || last(k) <= from) continue;
-    const Level offset = Lift(item(k), level - lower_[At(k)]);
-    for (const Lane piece : lanes_of(item(k))) {
+    const Level offset = Lift(item(k), level - lower_[k]);
+    for (const LaneIndex piece : lanes_of(item(k))) {
       SaveBlock(piece);
-      lowest_[At(piece)] = offset + lower_[At(piece)];
+      lowest_[piece] = offset + lower_[piece];
       Touch(first(piece), last(piece));
     }
-    if (lowest(k) > highest_[At(k)]) return TooHigh(k, from);
+    if (lowest(k) > highest_[k]) return TooHigh(k, from);
   }
   return true;
 }
 
 // `lane` cannot lie on the ground of `from` or, if it starts later, of its first section.
 template <typename Level>
-bool PartialPlan<Level>::TooHigh(Lane lane, Section from) {
+bool PartialPlan<Level>::TooHigh(LaneIndex lane, SectionIndex from) {
   failed_in_ = std::max(from, first(lane));
   conflict_.Clear();
   conflict_.Add(failed_in_);
@@ -393,20 +384,20 @@ bool PartialPlan<Level>::TooHigh(Lane lane, Section from) {
 
 template <typename Level>
 bool PartialPlan<Level>::UpdateFloors() {
-  for (Section s = touched_first_; s < touched_last_; ++s) {
-    Level floor = floor_[At(s)];
-    if (lowest(witness_[At(s)]) != floor) {
-      saved_floors_.push_back({s, witness_[At(s)], floor});
-      // Floors only rise: whoever is as low as the old one is the lowest.
+  for (SectionIndex s = touched_first_; s < touched_last_; ++s) {
+    Level floor = floor_[s];
+    if (lowest(witness_[s]) != floor) {
+      saved_floors_.push_back({s, witness_[s], floor});
+      // Floors only rise: a lane as low as the old floor is the lowest.
       const Level enough = std::max(floor, ground(s));
       floor = kPlaced;
-      for (const Lane lane : members(s)) {
+      for (const LaneIndex lane : members(s)) {
         if (lowest(lane) >= floor) continue;
         floor = lowest(lane);
-        witness_[At(s)] = lane;
+        witness_[s] = lane;
         if (floor <= enough) break;
       }
-      floor_[At(s)] = floor;
+      floor_[s] = floor;
     }
     const Level most = capacity_ - unplaced(s);
     if (floor > most && unplaced(s) > 0 && checks_budgets_) {
@@ -424,52 +415,57 @@ void PartialPlan<Level>::FindHigh(Level level) {
   if (high_level_ == level && high_version_ == version_) return;
   high_level_ = level;
   high_version_ = version_;
-  for (std::size_t s = 0; s < ground_.size();) {
-    const std::size_t w = s / 64;
-    const std::size_t end = std::min(ground_.size(), s + 64);
-    BitWord bits = 0;
-    for (unsigned bit = 0; s < end; ++s, ++bit) bits |= BitWord{ground_[s] >= level} << bit;
+  const std::vector<Level>& ground = ground_.items();
+  for (std::size_t s = 0; s < ground.size();) {
+    const std::size_t w = s / kWordBits;
+    const std::size_t end = std::min(ground.size(), s + kWordBits);
+    Word bits = 0;
+    for (unsigned bit = 0; s < end; ++s, ++bit) bits |= Word{ground[s] >= level} << bit;
     high_.word(w) = bits;
   }
 }
 
 template <typename Level>
-void PartialPlan<Level>::ExplainLane(Lane lane, Level level, SectionSet& set) {
+void PartialPlan<Level>::ExplainLane(LaneIndex lane, Level level, SectionSet& set) {
   if (level <= 0) return;
-  Section found = -1;
+  const SectionIndex none{-1};
+  SectionIndex found = none;
   if (plain_) {
     FindHigh(level);
-    const std::size_t end = SectionSet::WordOf(last(lane) - 1);
-    for (std::size_t w = SectionSet::WordOf(first(lane)); w <= end; ++w) {
-      const BitWord high = high_.word(w) & BitsWithin(w, first(lane), last(lane));
+    const std::size_t from = first(lane).position();
+    const std::size_t to = last(lane).position();
+    for (std::size_t w = from / kWordBits; w <= (to - 1) / kWordBits; ++w) {
+      const Word high = high_.word(w) & BitsWithin(w, from, to);
       if ((high & set.word(w)) != 0) return;
-      if (high != 0 && found < 0) found = static_cast<Section>(w * 64) + std::countr_zero(high);
+      if (high != 0 && found == none) {
+        found = SectionIndex(w * kWordBits + static_cast<std::size_t>(std::countr_zero(high)));
+      }
     }
   } else {
-    const Item i = item(lane);
-    const Level offset = level - lower_[At(lane)];
+    const ItemIndex i = item(lane);
+    const Level offset = level - lower_[lane];
     if (Lift(i, 0) >= offset) return;
-    for (const Lane piece : lanes_of(i)) {
-      for (Section s = first(piece); s < last(piece); ++s) {
+    for (const LaneIndex piece : lanes_of(i)) {
+      for (SectionIndex s = first(piece); s < last(piece); ++s) {
         const bool has = set.Has(s);
-        if (!has && found >= 0) continue;
-        if (Lift(i, std::max<Level>(ground(s) - lower_[At(piece)], 0)) < offset) continue;
+        if (!has && found != none) continue;
+        if (Lift(i, std::max<Level>(ground(s) - lower_[piece], 0)) < offset) continue;
         if (has) return;
         found = s;
       }
     }
   }
-  BERTH_CHECK(found >= 0);
+  BERTH_CHECK(found != none);
   set.Add(found);
 }
 
 template <typename Level>
-void PartialPlan<Level>::Explain(Section section, Level level, SectionSet& set) {
+void PartialPlan<Level>::Explain(SectionIndex section, Level level, SectionSet& set) {
   set.Add(section);
   if (ground(section) >= level) return;
   // Lanes in decreasing order of their first section, each by its first section that will do: the
   // fewest sections.
-  const std::span<const Lane> lanes = members(section);
+  const std::span<const LaneIndex> lanes = members(section);
   for (std::size_t k = lanes.size(); k > 0; --k) {
     if (is_unplaced(lanes[k - 1])) ExplainLane(lanes[k - 1], level, set);
   }
@@ -480,13 +476,13 @@ void PartialPlan<Level>::Explain(Section section, Level level, SectionSet& set) 
 // not live here (if it were, it would be the lowest) but beside something that could lie on the
 // floor. With windows a level has no such meaning; then it is simply the next one.
 template <typename Level>
-Level PartialPlan<Level>::NextLevel(Section section) const {
-  const Level floor = floor_[At(section)];
+Level PartialPlan<Level>::NextLevel(SectionIndex section) const {
+  const Level floor = floor_[section];
   if (windows_) return floor + 1;
   Level level = kPlaced;
-  Section from = num_sections_;
-  Section to = 0;
-  for (const Lane k : members(section)) {
+  SectionIndex from = end_section();
+  SectionIndex to;
+  for (const LaneIndex k : members(section)) {
     if (!is_unplaced(k)) continue;
     if (lowest(k) > floor) {
       level = std::min(level, lowest(k));
@@ -496,7 +492,7 @@ Level PartialPlan<Level>::NextLevel(Section section) const {
     }
   }
   if (from >= to) return level;
-  for (Lane k = earliest_[At(from)]; k < starting(to); ++k) {
+  for (LaneIndex k = earliest_[from]; k < starting(to); ++k) {
     if (!is_unplaced(k) || last(k) <= from) continue;
     if (first(k) <= section && last(k) > section) continue;
     if (lowest(k) < floor) continue;  // It lies in a gap of what can lie on the floor.
@@ -506,13 +502,13 @@ Level PartialPlan<Level>::NextLevel(Section section) const {
 }
 
 template <typename Level>
-void PartialPlan<Level>::ExplainNextLevel(Section section, Level level, SectionSet& set) {
-  const Level floor = floor_[At(section)];
-  Section from = num_sections_;
-  Section to = 0;
-  const std::span<const Lane> lanes = members(section);
+void PartialPlan<Level>::ExplainNextLevel(SectionIndex section, Level level, SectionSet& set) {
+  const Level floor = floor_[section];
+  SectionIndex from = end_section();
+  SectionIndex to;
+  const std::span<const LaneIndex> lanes = members(section);
   for (std::size_t m = lanes.size(); m > 0; --m) {
-    const Lane k = lanes[m - 1];
+    const LaneIndex k = lanes[m - 1];
     if (!is_unplaced(k)) continue;
     if (lowest(k) > floor) {
       ExplainLane(k, level, set);
@@ -522,7 +518,7 @@ void PartialPlan<Level>::ExplainNextLevel(Section section, Level level, SectionS
     }
   }
   if (level <= floor + 1 || from >= to) return;  // There is no level in between.
-  for (Lane k = earliest_[At(from)]; k < starting(to); ++k) {
+  for (LaneIndex k = earliest_[from]; k < starting(to); ++k) {
     if (!is_unplaced(k) || last(k) <= from) continue;
     if (first(k) <= section && last(k) > section) continue;
     if (lowest(k) < floor) continue;  // It lies in a gap of what can lie on the floor.
@@ -533,4 +529,4 @@ void PartialPlan<Level>::ExplainNextLevel(Section section, Level level, SectionS
 template class PartialPlan<std::int32_t>;
 template class PartialPlan<std::int64_t>;
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche

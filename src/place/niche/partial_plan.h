@@ -3,8 +3,8 @@
 // Plans grow from the bottom. Under the ground of a section every byte is decided: taken, or given
 // up. Nothing unplaced goes there any more, and from that follow
 //
-//   lowest   of a lane (a piece of a buffer): where its bottom can be at the lowest, given the
-//            ground under all pieces of its buffer, its alignment and what pinned buffers block;
+//   lowest   of a lane (a piece of a buffer): the lowest level at which its bottom can be, given
+//            the ground under all pieces of its buffer, its alignment and what pinned buffers block;
 //   floor    of a section: the least lowest of its unplaced lanes. It may lie above the ground;
 //            the bytes between the two are lost.
 //
@@ -20,8 +20,8 @@
 //
 // Why a section cannot be completed is a conflict: a set R of sections such that the unplaced
 // buffers live in R cannot be stacked on the ground of R, even if no other section mattered, each
-// of them aligned, below the capacity and clear of all pinned buffers. So whoever is live nowhere
-// in R has nothing to do with it. Conflicts are made here, from Explain().
+// of them aligned, below the capacity and clear of all pinned buffers. So a buffer that is live
+// nowhere in R has nothing to do with it. Conflicts are made here, from Explain().
 #ifndef BERTH_PLACE_NICHE_PARTIAL_PLAN_H_
 #define BERTH_PLACE_NICHE_PARTIAL_PLAN_H_
 
@@ -32,42 +32,49 @@
 #include <utility>
 #include <vector>
 
-#include "berth/place.h"
+#include "base/bits.h"
+#include "base/indexed_vector.h"
+#include "base/lists.h"
 #include "model/instance.h"
 #include "place/niche/kernels.h"
-#include "place/niche/section_set.h"
+#include "place/niche/options.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
+
+struct LaneTag;
+using LaneIndex = Index<LaneTag>;  // A piece of a buffer; numbered by first section.
+struct ItemTag;
+using ItemIndex = Index<ItemTag>;  // A buffer with pieces; numbered by first section.
+using SectionSet = BitSet<SectionIndex>;
+
+inline constexpr LaneIndex kNoLane{-1};
+inline constexpr ItemIndex kNoItem{-1};
 
 // Level: an integer for offsets in units of `grain` bytes; whatever is added to the capacity fits.
 template <typename Level>
 class PartialPlan {
  public:
-  using Lane = std::int32_t;
-  using Item = std::int32_t;  // A buffer with pieces, numbered by first section.
-  using Section = std::int32_t;
-
   static constexpr Level kPlaced = std::numeric_limits<Level>::max() / 2;  // Above all levels.
-  static constexpr Lane kNoLane = -1;
 
   // Sizes, offsets and alignments are multiples of `grain`.
-  PartialPlan(const Instance& instance, Bytes grain, const NicheOptions& options);
+  PartialPlan(const Instance& instance, Bytes grain, const Options& options);
 
   // Nothing is placed any more, and plans end at `capacity`. False if it is plain that none can.
   [[nodiscard]] bool Reset(Level capacity);
 
-  // Puts the buffer of `lane`, which is unplaced, where it can lie at the lowest. False if the rest
+  // Puts the buffer of `lane`, which is unplaced, at its lowest feasible offset. False if the rest
   // can then not be placed, for the reason in conflict(). Must be undone in either case.
-  [[nodiscard]] bool Place(Lane lane);
-  // Gives up the bytes of `section` below `level`, which is above its floor. Likewise.
-  [[nodiscard]] bool Waste(Section section, Level level);
+  [[nodiscard]] bool Place(LaneIndex lane);
+  // Gives up the bytes of `section` below `level`, which is above its floor. False, and to be
+  // undone, as Place().
+  [[nodiscard]] bool Waste(SectionIndex section, Level level);
   // Takes back the last of them.
   void Undo();
   [[nodiscard]] std::size_t num_moves() const { return moves_.size(); }
 
   // The sections whose floors, budgets or unplaced bytes the last move may have changed.
-  [[nodiscard]] Section touched_first() const { return touched_first_; }
-  [[nodiscard]] Section touched_last() const { return touched_last_; }
+  [[nodiscard]] SectionIndex touched_first() const { return touched_first_; }
+  [[nodiscard]] SectionIndex touched_last() const { return touched_last_; }
 
   // All that moves change. Moves made before a plan is restored cannot be undone any more.
   class Snapshot {
@@ -76,14 +83,14 @@ class PartialPlan {
 
    private:
     friend class PartialPlan;
-    std::vector<Level> lowest_;
-    std::vector<Level> offset_;
-    std::vector<Level> ground_;
-    std::vector<Level> floor_;
-    std::vector<Level> unplaced_;
-    std::vector<Lane> witness_;
-    std::vector<std::int32_t> joints_;
-    std::vector<BitWord> placed_;
+    IndexedVector<LaneIndex, Level> lowest_;
+    IndexedVector<ItemIndex, Level> offset_;
+    IndexedVector<SectionIndex, Level> ground_;
+    IndexedVector<SectionIndex, Level> floor_;
+    IndexedVector<SectionIndex, Level> unplaced_;
+    IndexedVector<SectionIndex, LaneIndex> witness_;
+    IndexedVector<SectionIndex, std::int32_t> joints_;
+    std::vector<Word> placed_;
   };
   void Save(Snapshot& snapshot) const;
   void Restore(const Snapshot& snapshot);
@@ -91,66 +98,66 @@ class PartialPlan {
   // Why the last move failed. The search stores here what it concludes from it.
   [[nodiscard]] SectionSet& conflict() { return conflict_; }
   // Which section the last failed move failed in.
-  [[nodiscard]] Section failed_in() const { return failed_in_; }
+  [[nodiscard]] SectionIndex failed_in() const { return failed_in_; }
 
   // Adds sections to `set` from whose ground it follows that ...
   // ... every unplaced lane of `section` lies at `level` or above (as is the case),
-  void Explain(Section section, Level level, SectionSet& set);
+  void Explain(SectionIndex section, Level level, SectionSet& set);
   // ... `lane` does.
-  void ExplainLane(Lane lane, Level level, SectionSet& set);
+  void ExplainLane(LaneIndex lane, Level level, SectionSet& set);
 
   // The least level above its floor at which anything could lie in `section`, if nothing lies on
   // its floor; kPlaced if nothing can.
-  [[nodiscard]] Level NextLevel(Section section) const;
+  [[nodiscard]] Level NextLevel(SectionIndex section) const;
   // Adds sections to `set` from which it follows that nothing in `section` lies between its floor
   // and `level`, which is at most NextLevel().
-  void ExplainNextLevel(Section section, Level level, SectionSet& set);
+  void ExplainNextLevel(SectionIndex section, Level level, SectionSet& set);
 
   [[nodiscard]] Level capacity() const { return capacity_; }
-  [[nodiscard]] Section num_sections() const { return num_sections_; }
-  [[nodiscard]] Level ground(Section s) const { return ground_[At(s)]; }
-  [[nodiscard]] Level floor(Section s) const { return floor_[At(s)]; }
-  [[nodiscard]] std::span<const Level> floors() const { return floor_; }
-  [[nodiscard]] Level unplaced(Section s) const { return unplaced_[At(s)]; }  // Its live bytes.
+  [[nodiscard]] IndexRange<SectionIndex> sections() const { return ground_.indices(); }
+  [[nodiscard]] std::size_t num_sections() const { return ground_.size(); }
+  [[nodiscard]] SectionIndex end_section() const { return SectionIndex(num_sections()); }
+  [[nodiscard]] Level ground(SectionIndex s) const { return ground_[s]; }
+  [[nodiscard]] Level floor(SectionIndex s) const { return floor_[s]; }
+  [[nodiscard]] const IndexedVector<SectionIndex, Level>& floors() const { return floor_; }
+  [[nodiscard]] Level unplaced(SectionIndex s) const { return unplaced_[s]; }  // Its live bytes.
   // How much more may be wasted; negative if the section cannot be completed.
-  [[nodiscard]] Level budget(Section s) const {
-    return capacity_ - floor_[At(s)] - unplaced_[At(s)];
-  }
+  [[nodiscard]] Level budget(SectionIndex s) const { return capacity_ - floor_[s] - unplaced_[s]; }
   // Whether an unplaced buffer is live before and after the start of section s + 1.
-  [[nodiscard]] bool joined(Section s) const { return joints_[At(s)] > 0; }
+  [[nodiscard]] bool joined(SectionIndex s) const { return joints_[s] > 0; }
 
-  [[nodiscard]] Item num_items() const { return static_cast<Item>(buffer_.size()); }
-  [[nodiscard]] BufferIndex buffer(Item item) const { return buffer_[At(item)]; }
-  [[nodiscard]] Level size(Item item) const { return size_[At(item)]; }
-  [[nodiscard]] Section first_of(Item item) const { return item_first_[At(item)]; }
-  [[nodiscard]] Section last_of(Item item) const { return item_last_[At(item)]; }
+  [[nodiscard]] IndexRange<ItemIndex> items() const { return buffer_.indices(); }
+  [[nodiscard]] std::size_t num_items() const { return buffer_.size(); }
+  [[nodiscard]] BufferIndex buffer(ItemIndex item) const { return buffer_[item]; }
+  [[nodiscard]] Level size(ItemIndex item) const { return size_[item]; }
+  [[nodiscard]] SectionIndex first_of(ItemIndex item) const { return item_first_[item]; }
+  [[nodiscard]] SectionIndex last_of(ItemIndex item) const { return item_last_[item]; }
   // Where it was placed last.
-  [[nodiscard]] Level offset(Item item) const { return offset_[At(item)]; }
-  [[nodiscard]] bool is_placed(Item item) const { return !is_unplaced(lanes_of(item).front()); }
-  // An identical buffer, just before this one, or -1.
-  [[nodiscard]] Item twin(Item item) const { return twin_[At(item)]; }
-  [[nodiscard]] std::span<const Lane> lanes_of(Item item) const {
-    return std::span(item_lanes_)
-        .subspan(item_begin_[At(item)], item_begin_[At(item) + 1] - item_begin_[At(item)]);
+  [[nodiscard]] Level offset(ItemIndex item) const { return offset_[item]; }
+  [[nodiscard]] bool is_placed(ItemIndex item) const {
+    return !is_unplaced(lanes_of(item).front());
+  }
+  // An identical buffer, just before this one, or kNoItem.
+  [[nodiscard]] ItemIndex twin(ItemIndex item) const { return twin_[item]; }
+  [[nodiscard]] std::span<const LaneIndex> lanes_of(ItemIndex item) const {
+    return item_lanes_[item];
   }
 
-  [[nodiscard]] Item item(Lane lane) const { return item_[At(lane)]; }
-  [[nodiscard]] Section first(Lane lane) const { return static_cast<Section>(first_[At(lane)]); }
-  [[nodiscard]] Section last(Lane lane) const { return static_cast<Section>(last_[At(lane)]); }
-  [[nodiscard]] Level height(Lane lane) const { return height_[At(lane)]; }
-  [[nodiscard]] Level lowest(Lane lane) const { return lowest_[At(lane)]; }
+  [[nodiscard]] IndexRange<LaneIndex> lanes() const { return {LaneIndex(), LaneIndex(num_lanes_)}; }
+  [[nodiscard]] ItemIndex item(LaneIndex lane) const { return item_[lane]; }
+  [[nodiscard]] SectionIndex first(LaneIndex lane) const { return SectionOf(first_[lane]); }
+  [[nodiscard]] SectionIndex last(LaneIndex lane) const { return SectionOf(last_[lane]); }
+  [[nodiscard]] Level height(LaneIndex lane) const { return height_[lane]; }
+  [[nodiscard]] Level lowest(LaneIndex lane) const { return lowest_[lane]; }
   // Where that puts its buffer.
-  [[nodiscard]] Level lowest_offset(Lane lane) const { return lowest(lane) - lower_[At(lane)]; }
-  [[nodiscard]] bool is_unplaced(Lane lane) const { return lowest_[At(lane)] < kPlaced; }
+  [[nodiscard]] Level lowest_offset(LaneIndex lane) const { return lowest(lane) - lower_[lane]; }
+  [[nodiscard]] bool is_unplaced(LaneIndex lane) const { return lowest_[lane] < kPlaced; }
   // The lanes that start in [first, last) have the numbers [starting(first), starting(last)).
-  [[nodiscard]] Lane starting(Section s) const { return starting_[At(s)]; }
+  [[nodiscard]] LaneIndex starting(SectionIndex s) const { return starting_[s]; }
   // Lanes live in a section, by number.
-  [[nodiscard]] std::span<const Lane> members(Section s) const {
-    return std::span(members_).subspan(member_begin_[At(s)],
-                                       member_begin_[At(s) + 1] - member_begin_[At(s)]);
-  }
+  [[nodiscard]] std::span<const LaneIndex> members(SectionIndex s) const { return members_[s]; }
   // Bits by lane.
-  [[nodiscard]] std::span<const BitWord> placed_lanes() const { return placed_; }
+  [[nodiscard]] std::span<const Word> placed_lanes() const { return placed_; }
 
   // Every buffer has one piece, the whole of it.
   [[nodiscard]] bool is_whole() const { return whole_; }
@@ -158,14 +165,14 @@ class PartialPlan {
 
  private:
   struct Move {
-    Lane lane;  // kNoLane: bytes of `section` were given up.
-    Section section;
+    LaneIndex lane;  // kNoLane: bytes of `section` were given up.
+    SectionIndex section;
     std::size_t blocks;  // Sizes of the journals before.
     std::size_t floors;
   };
   struct FloorChange {
-    Section section;
-    Lane witness;
+    SectionIndex section;
+    LaneIndex witness;
     Level floor;
   };
   struct Blocked {
@@ -173,55 +180,63 @@ class PartialPlan {
     Level until;  // less than this collide with a pinned buffer.
   };
 
-  static std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
+  static SectionIndex SectionOf(Level number) {
+    return SectionIndex(static_cast<std::int32_t>(number));
+  }
+  struct NewLane {
+    SectionIndex first;
+    SectionIndex last;
+    ItemIndex item;
+    Level lower;
+    Level height;
+  };
+  [[nodiscard]] std::vector<NewLane> MakeItems(const Instance& instance, Bytes grain);
+  void MakeLanes(const std::vector<NewLane>& lanes);
+  void MakeSections(std::size_t num_sections);
   void FindBlocked();
-  [[nodiscard]] Level Lift(Item item, Level offset) const;
-  [[nodiscard]] bool Raise(Section from, Section to, Level level);
-  [[nodiscard]] bool RaisePlain(Section from, Section to, Level level);
-  [[nodiscard]] bool RaiseAny(Section from, Section to, Level level);
-  [[nodiscard]] bool TooHigh(Lane lane, Section from);
+  [[nodiscard]] Level Lift(ItemIndex item, Level offset) const;
+  [[nodiscard]] bool Raise(SectionIndex from, SectionIndex to, Level level);
+  [[nodiscard]] bool RaisePlain(SectionIndex from, SectionIndex to, Level level);
+  [[nodiscard]] bool RaiseAny(SectionIndex from, SectionIndex to, Level level);
+  [[nodiscard]] bool TooHigh(LaneIndex lane, SectionIndex from);
   [[nodiscard]] bool UpdateFloors();
   void ReserveBlocks(std::size_t blocks);
-  void SaveBlock(Lane lane);
-  void Touch(Section first, Section last);
+  void SaveBlock(LaneIndex lane);
+  void Touch(SectionIndex first, SectionIndex last);
   void FindHigh(Level level);
 
   // By item.
-  std::vector<BufferIndex> buffer_;
-  std::vector<Section> item_first_;
-  std::vector<Section> item_last_;
-  std::vector<Level> size_;
-  std::vector<Level> alignment_;
-  std::vector<Level> pin_;  // -1: none.
-  std::vector<Item> twin_;
-  std::vector<Lane> item_lanes_;
-  std::vector<std::size_t> item_begin_;
-  std::vector<Blocked> blocked_;
-  std::vector<std::size_t> blocked_begin_;
-  std::vector<Level> offset_;
+  IndexedVector<ItemIndex, BufferIndex> buffer_;
+  IndexedVector<ItemIndex, SectionIndex> item_first_;
+  IndexedVector<ItemIndex, SectionIndex> item_last_;
+  IndexedVector<ItemIndex, Level> size_;
+  IndexedVector<ItemIndex, Level> alignment_;
+  IndexedVector<ItemIndex, Level> pin_;  // -1: none.
+  IndexedVector<ItemIndex, ItemIndex> twin_;
+  Lists<ItemIndex, LaneIndex> item_lanes_;
+  Lists<ItemIndex, Blocked> blocked_;
+  IndexedVector<ItemIndex, Level> offset_;
 
   // By lane, padded to whole blocks. Sorted by first section.
-  Lane num_lanes_ = 0;
-  std::vector<Level> lowest_;
-  std::vector<Level> highest_;
-  std::vector<Level> first_;
-  std::vector<Level> last_;
-  std::vector<Level> height_;
-  std::vector<Level> lower_;  // From the buffer's offset.
-  std::vector<Item> item_;
-  std::vector<BitWord> placed_;
+  std::size_t num_lanes_ = 0;
+  IndexedVector<LaneIndex, Level> lowest_;
+  IndexedVector<LaneIndex, Level> highest_;
+  IndexedVector<LaneIndex, Level> first_;
+  IndexedVector<LaneIndex, Level> last_;
+  IndexedVector<LaneIndex, Level> height_;
+  IndexedVector<LaneIndex, Level> lower_;  // From the buffer's offset.
+  IndexedVector<LaneIndex, ItemIndex> item_;
+  std::vector<Word> placed_;
 
   // By section.
-  Section num_sections_ = 0;
-  std::vector<Level> ground_;
-  std::vector<Level> floor_;
-  std::vector<Level> unplaced_;
-  std::vector<Lane> witness_;  // A lane that lies on the floor.
-  std::vector<std::int32_t> joints_;
-  std::vector<Lane> starting_;
-  std::vector<Lane> members_;
-  std::vector<std::size_t> member_begin_;
-  std::vector<Lane> earliest_;  // The first lane that ends after the section's start.
+  IndexedVector<SectionIndex, Level> ground_;
+  IndexedVector<SectionIndex, Level> floor_;
+  IndexedVector<SectionIndex, Level> unplaced_;
+  IndexedVector<SectionIndex, LaneIndex> witness_;  // A lane that lies on the floor.
+  IndexedVector<SectionIndex, std::int32_t> joints_;
+  IndexedVector<SectionIndex, LaneIndex> starting_;
+  Lists<SectionIndex, LaneIndex> members_;
+  IndexedVector<SectionIndex, LaneIndex> earliest_;  // The first lane that ends after its start.
 
   bool whole_ = true;
   bool windows_ = false;
@@ -239,9 +254,9 @@ class PartialPlan {
   std::vector<FloorChange> saved_floors_;
   std::vector<Level> saved_ground_;
 
-  Section touched_first_ = 0;  // Floors to update.
-  Section touched_last_ = 0;
-  Section failed_in_ = 0;
+  SectionIndex touched_first_;  // Floors to update.
+  SectionIndex touched_last_;
+  SectionIndex failed_in_;
   SectionSet conflict_;
   // The sections with at least some ground, as last asked for.
   SectionSet high_;
@@ -253,6 +268,6 @@ class PartialPlan {
 extern template class PartialPlan<std::int32_t>;
 extern template class PartialPlan<std::int64_t>;
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche
 
 #endif  // BERTH_PLACE_NICHE_PARTIAL_PLAN_H_

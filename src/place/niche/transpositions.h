@@ -15,22 +15,23 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/numbers.h"
-#include "place/niche/section_set.h"
+#include "place/niche/partial_plan.h"
 
-namespace berth::internal {
+namespace berth::internal::niche {
 
 template <typename Level>
 class Transpositions {
  public:
   // The state of sections [first, last), in which lanes [lane_first, lane_last) start.
   struct State {
-    std::int32_t first;
-    std::int32_t last;
-    std::int32_t lane_first;
-    std::int32_t lane_last;
-    std::span<const Level> floors;    // Of all sections.
-    std::span<const BitWord> placed;  // Bits of all lanes.
+    SectionIndex first;
+    SectionIndex last;
+    LaneIndex lane_first;
+    LaneIndex lane_last;
+    std::span<const Level> floors;  // Of all sections.
+    std::span<const Word> placed;   // Bits of all lanes.
   };
 
   // Never more than `most_entries`, at least 1.
@@ -40,16 +41,16 @@ class Transpositions {
         entries_(hashes_.size()) {}
 
   void Clear() {
-    std::ranges::fill(hashes_, 0);
-    for (Entry& entry : entries_) entry.first = -1;
+    std::fill(hashes_.begin(), hashes_.end(), 0);
+    for (Entry& entry : entries_) entry.first = kUnused;
   }
 
   // Must be asked before the state changes, and given to Store() after it is restored.
   [[nodiscard]] static std::uint64_t Hash(const State& state) {
     std::uint64_t hash =
-        static_cast<std::uint64_t>(state.first) << 32 | static_cast<std::uint64_t>(state.last);
+        std::uint64_t{state.first.position()} << 32 | std::uint64_t{state.last.position()};
     for (const Level floor : FloorsOf(state)) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
-    ForWords(state, [&](BitWord word) { hash = Mixed(hash, word); });
+    ForWords(state, [&](Word word) { hash = Mixed(hash, word); });
     return hash;
   }
 
@@ -59,10 +60,13 @@ class Transpositions {
     if (hashes_[slot] != hash) return nullptr;
     const Entry& entry = entries_[slot];
     if (entry.first != state.first || entry.last != state.last) return nullptr;
-    if (!std::ranges::equal(entry.floors, FloorsOf(state))) return nullptr;
+    const auto floors = FloorsOf(state);
+    if (!std::equal(entry.floors.begin(), entry.floors.end(), floors.begin(), floors.end())) {
+      return nullptr;
+    }
     bool equal = true;
     std::size_t k = 0;
-    ForWords(state, [&](BitWord word) { equal &= entry.placed[k++] == word; });
+    ForWords(state, [&](Word word) { equal &= entry.placed[k++] == word; });
     return equal ? &entry.conflict : nullptr;
   }
 
@@ -76,16 +80,17 @@ class Transpositions {
     const auto floors = FloorsOf(state);
     entry.floors.assign(floors.begin(), floors.end());
     entry.placed.clear();
-    ForWords(state, [&](BitWord word) { entry.placed.push_back(word); });
+    ForWords(state, [&](Word word) { entry.placed.push_back(word); });
     entry.conflict = conflict;
   }
 
  private:
+  static constexpr SectionIndex kUnused{-1};
   struct Entry {
-    std::int32_t first = -1;
-    std::int32_t last = -1;
+    SectionIndex first = kUnused;
+    SectionIndex last;
     std::vector<Level> floors;
-    std::vector<BitWord> placed;
+    std::vector<Word> placed;
     SectionSet conflict;
   };
 
@@ -97,7 +102,7 @@ class Transpositions {
     hashes_ = std::vector<std::uint64_t>(std::min(4 * old.size(), most_entries_));
     entries_ = std::vector<Entry>(hashes_.size());
     for (std::size_t k = 0; k < old.size(); ++k) {
-      if (old[k].first < 0) continue;
+      if (old[k].first == kUnused) continue;
       const std::size_t slot = old_hashes[k] % hashes_.size();
       hashes_[slot] = old_hashes[k];
       entries_[slot] = std::move(old[k]);
@@ -105,14 +110,15 @@ class Transpositions {
   }
 
   static std::span<const Level> FloorsOf(const State& state) {
-    return state.floors.subspan(static_cast<std::size_t>(state.first),
-                                static_cast<std::size_t>(state.last - state.first));
+    return state.floors.subspan(state.first.position(),
+                                state.last.position() - state.first.position());
   }
   template <typename Visit>
   static void ForWords(const State& state, Visit visit) {
-    const auto end = static_cast<std::size_t>(state.lane_last + 63) / 64;
-    for (auto w = static_cast<std::size_t>(state.lane_first) / 64; w < end; ++w) {
-      visit(state.placed[w] & BitsWithin(w, state.lane_first, state.lane_last));
+    const std::size_t first = state.lane_first.position();
+    const std::size_t last = state.lane_last.position();
+    for (std::size_t w = first / kWordBits; w < WordsFor(last); ++w) {
+      visit(state.placed[w] & BitsWithin(w, first, last));
     }
   }
 
@@ -122,6 +128,6 @@ class Transpositions {
   std::vector<Entry> entries_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::niche
 
 #endif  // BERTH_PLACE_NICHE_TRANSPOSITIONS_H_

@@ -19,15 +19,15 @@ AllocatorRun Replay(const Problem& problem, RuntimeAllocator algorithm) {
   return *run;
 }
 
-// a takes 1024 bytes, b the next 256. With a gone, c (768 bytes) gets its chunk whole, because 1024
-// is less than twice 768; so d goes above b, and the chunks end at 1536.
+// a takes 1024 bytes, b the next 256. After a is freed, c (768 bytes) gets its whole chunk, because
+// 1024 is less than twice 768; so d goes above b, and the chunks end at 1536.
 TEST(Bfc, KeepsAChunkWholeBelowTwiceTheRequest) {
   const auto run = Replay(MakeProblem({{0, 1, 1000}, {0, 3, 100}, {1, 3, 600}, {1, 2, 256}}),
                           RuntimeAllocator::kBfc);
   EXPECT_EQ(run.offsets, (Offsets{0, 1024, 0, 1280}));
   EXPECT_EQ(run.reserved, 1536);
 }
-// Now c takes 512 of the 1024, and d what was split off.
+// Now c takes 512 of the 1024 bytes, and d the part that was split off.
 TEST(Bfc, SplitsAChunkOfTwiceTheRequest) {
   const auto run = Replay(MakeProblem({{0, 1, 1000}, {0, 3, 100}, {1, 3, 512}, {1, 2, 256}}),
                           RuntimeAllocator::kBfc);
@@ -41,8 +41,8 @@ TEST(Bfc, SplitsAChunkThatWouldWaste128MiB) {
   EXPECT_EQ(run.offsets, (Offsets{0, 0, 256 * kMiB}));
   EXPECT_EQ(run.reserved, 400 * kMiB);
 }
-// Holes of 1024 at 0 and of 512 at 1280 (b and d stay): the smaller is taken for 512, of equals the
-// lower.
+// Holes of 1024 bytes at 0 and of 512 at 1280 (b and d stay): the smaller one is taken for 512; of
+// equal ones, the lower.
 TEST(Bfc, TakesTheSmallestChunkThenTheLowest) {
   EXPECT_EQ(Replay(MakeProblem({{0, 1, 1024}, {0, 3, 256}, {0, 1, 512}, {0, 3, 256}, {1, 2, 512}}),
                    RuntimeAllocator::kBfc)
@@ -53,7 +53,7 @@ TEST(Bfc, TakesTheSmallestChunkThenTheLowest) {
                 .offsets,
             (Offsets{0, 512, 768, 1280, 0}));
 }
-// a, b and c go at once; one chunk remains of the three and the rest of the region.
+// a, b and c are freed together; they merge with the rest of the region into one chunk.
 TEST(Bfc, CoalescesWithBothNeighbours) {
   EXPECT_EQ(Replay(MakeProblem({{0, 2, 256}, {0, 3, 256}, {0, 1, 256}, {3, 4, 5000}}),
                    RuntimeAllocator::kBfc)
@@ -82,13 +82,13 @@ TEST(PytorchCaching, ServesSmallAndLargeFromTheirPools) {
             (Offsets{0, 2 * kMiB, kKiB, 22 * kMiB, 7 * kMiB / 2, 24 * kMiB, 34 * kMiB}));
   EXPECT_EQ(run.reserved, 46 * kMiB);
 }
-// A small block is split if 512 bytes remain: b goes behind c in what a left.
+// A small block is split if 512 bytes remain: b goes behind c in the block that a left.
 TEST(PytorchCaching, SplitsSmallBlocksDownTo512Bytes) {
   const auto run = Replay(MakeProblem({{0, 1, 1024}, {0, 3, 512}, {1, 3, 100}, {1, 2, 100}}),
                           RuntimeAllocator::kPytorchCaching);
   EXPECT_EQ(run.offsets, (Offsets{0, 1024, 0, 512}));
 }
-// b takes the 12 MiB segment of a whole, since no more than 1 MiB would remain: c needs another.
+// b takes the whole 12 MiB segment of a, since no more than 1 MiB would remain: c needs another.
 // With one block of 512 bytes less, b leaves enough to split off, which c uses.
 TEST(PytorchCaching, SplitsLargeBlocksAboveOneMebibyte) {
   const auto whole = Replay(MakeProblem({{0, 1, 14 * kMiB}, {1, 2, 13 * kMiB}, {1, 2, kMiB + 1}}),
@@ -109,7 +109,7 @@ TEST(PytorchCaching, NeverMergesSegments) {
   EXPECT_EQ(run.reserved, 40 * kMiB);
 }
 
-TEST(Allocators, RefuseWhatTheyCannotGive) {
+TEST(Allocators, RejectPinsAndLargeAlignments) {
   for (const auto& [algorithm, rounding, name] :
        {std::tuple(RuntimeAllocator::kBfc, 256, "bfc"),
         std::tuple(RuntimeAllocator::kPytorchCaching, 512, "pytorch-caching")}) {
@@ -154,7 +154,7 @@ TEST(Allocators, AlwaysGiveAValidPlan) {
   knobs.hint_chance = 0.2;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     SCOPED_TRACE(seed);
-    // From some hundred bytes to some hundred megabytes.
+    // From about a hundred bytes to about a hundred megabytes.
     knobs.max_size = Bytes{512} << (seed % 20);
     const Problem problem = RandomProblem(seed, knobs);
     for (const RuntimeAllocator algorithm :
@@ -175,9 +175,9 @@ TEST(Allocators, GoldenHeights) {
       Budget budget;
       const auto answer = PlaceWithBaseline(
           GeneratedProblem(static_cast<std::uint64_t>(seed), count), options, budget);
-      EXPECT_EQ(answer->algorithm, Info(baseline).name);
+      EXPECT_EQ(answer->placing.algorithm, Info(baseline).name);
       EXPECT_EQ(answer->stopped, StopReason::kAlgorithm);
-      heights.push_back(answer->best->height);
+      heights.push_back(answer->best->height());
     }
     return heights;
   };

@@ -1,4 +1,4 @@
-// COSMA's integer program against the search, on graphs that the solver can close.
+// COSMA's integer program against the search, on graphs that the solver can finish.
 
 #include "berth/cosma.h"
 
@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "berth/spill.h"
+#include "graph/plan.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "testing/spill_oracle.h"
@@ -28,7 +29,7 @@ Graph SmallGraph(std::uint64_t seed, int least, int most) {
   return RandomGraph(seed, knobs);
 }
 
-// All combinations of the search's rules, by number.
+// All combinations of the search's rules, indexed by number.
 SpillRules RulesOf(unsigned bits) {
   SpillRules rules;
   rules.dominance = (bits & 1) == 0;
@@ -39,13 +40,13 @@ SpillRules RulesOf(unsigned bits) {
   return rules;
 }
 
-TEST(Cosma, LeastTrafficIsTheSearchs) {
+TEST(Cosma, LeastTrafficMatchesTheSearch) {
   int spilling = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     CosmaOptions options;
-    options.addresses = random.Chance(0.3);  // Then CBC closes graphs of a few operators only.
+    options.addresses = random.Chance(0.3);  // Then CBC only solves graphs of a few operators.
     const Graph graph = options.addresses ? SmallGraph(seed, 4, 6) : SmallGraph(seed, 6, 8);
     options.capacity = FindLeastMemory(graph, {}).bytes + (random.Chance(0.8) ? 0 : 1);
     options.overlap_analysis = random.Chance(0.7);
@@ -66,20 +67,20 @@ TEST(Cosma, LeastTrafficIsTheSearchs) {
     const auto answer = PlanWithSpills(graph, mine, other);
     ASSERT_TRUE(answer.has_value());
     if (cosma->outcome == Outcome::kInfeasible) {
-      // Bytes may fit in sum and not in one piece.
+      // Tensors may fit by total size but not without fragmentation.
       EXPECT_TRUE(options.addresses);
       continue;
     }
     ASSERT_EQ(cosma->outcome, Outcome::kOptimal);
     ASSERT_TRUE(answer->best.has_value());
     if (!options.addresses) {
-      EXPECT_EQ(*cosma->value, answer->without_addresses);
+      EXPECT_EQ(*cosma->value, answer->traffic_by_sum);
     } else {
-      EXPECT_GE(*cosma->value, answer->lower_bound);
+      EXPECT_GE(*cosma->value, answer->traffic_bound);
       if (answer->outcome == Outcome::kOptimal) {
         EXPECT_EQ(*cosma->value, answer->best->traffic.avoidable());
       }
-      const auto valid = ValidateSpillPlan(graph, {}, options.capacity, *cosma->plan);
+      const auto valid = ValidatePlan(graph, {}, options.capacity, *cosma->plan);
       EXPECT_TRUE(valid.has_value()) << valid.error().message;
     }
     EXPECT_EQ(cosma->plan->traffic.avoidable(), *cosma->value);
@@ -88,9 +89,9 @@ TEST(Cosma, LeastTrafficIsTheSearchs) {
   EXPECT_GT(spilling, 5);
 }
 
-// Graphs of up to twenty operators, the program in full, each within a limit: whatever it proves
-// holds of the search, and the other way round. With BERTH_LONG set, two hundred of them.
-TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
+// Graphs of up to twenty operators, the full program, each within a limit: what it proves must hold
+// for the search, and the reverse. With BERTH_LONG set, two hundred of them.
+TEST(Cosma, AgreesOnLargerGraphsWithinALimit) {
   const bool all = std::getenv("BERTH_LONG") != nullptr;
   const std::uint64_t graphs = all ? 200 : 6;
   int closed = 0;
@@ -120,14 +121,14 @@ TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
     const auto answer = PlanWithSpills(graph, mine, other);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_EQ(answer->lower_bound, answer->without_addresses) << "not closed by the search";
+    EXPECT_EQ(answer->traffic_bound, answer->traffic_by_sum) << "not closed by the search";
     Budget budget;
     budget.SetTimeLimit(all ? 6 : 1);
     const auto cosma = SolveCosma(graph, options, budget);
     ASSERT_TRUE(cosma.has_value()) << cosma.error().message;
     EXPECT_NE(cosma->outcome, Outcome::kInfeasible);
     if (cosma->value) {
-      EXPECT_GE(*cosma->value, answer->lower_bound);
+      EXPECT_GE(*cosma->value, answer->traffic_bound);
     }
     EXPECT_LE(cosma->lower_bound, answer->best->traffic.avoidable());
     if (cosma->outcome != Outcome::kOptimal) {
@@ -145,11 +146,11 @@ TEST(Cosma, AgreesOnLargerGraphsAsFarAsItGets) {
   }
 }
 
-TEST(Cosma, LeastPeakIsTheOracles) {
+TEST(Cosma, LeastPeakMatchesTheOracle) {
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     SCOPED_TRACE(seed);
     Graph graph = SmallGraph(seed, 4, 8);
-    for (Tensor& tensor : graph.tensors) tensor.output = false;  // COSMA's results may leave.
+    for (Tensor& tensor : graph.tensors) tensor.output = false;  // COSMA's results may be spilled.
     CosmaOptions options;
     options.objective = CosmaOptions::Objective::kPeak;
     Budget budget;
@@ -160,7 +161,7 @@ TEST(Cosma, LeastPeakIsTheOracles) {
   }
 }
 
-// Two graphs, the second of which begins with what the last operator of the first makes.
+// Two graphs; the second begins with the output of the first one's last operator.
 Graph InTwoParts(std::uint64_t seed, int operators_each, OperatorIndex& break_node) {
   Graph graph = SmallGraph(seed, operators_each, operators_each);
   for (Tensor& tensor : graph.tensors) tensor.output = false;
@@ -224,20 +225,21 @@ TEST(Cosma, PartsMakeAPlan) {
     ++planned;
     EXPECT_EQ(parts->outcome, Outcome::kFeasible);
     EXPECT_EQ(*parts->value, parts->plan->traffic.avoidable());
-    EXPECT_GE(*parts->value, least->lower_bound);
+    EXPECT_GE(*parts->value, least->traffic_bound);
     spilling += *parts->value > 0 ? 1 : 0;
-    SpillPlan plan = *parts->plan;
+    MemoryPlan plan = *parts->plan;
     if (!options.addresses) {
-      // Offsets apart, the plan holds: placed by ours, without a capacity.
+      // Except for offsets, the plan is valid: placed by Berth, without a capacity.
       Budget placing;
       const auto placed = Place(ProblemOf(graph, plan), {}, placing);
       ASSERT_TRUE(placed.has_value());
       for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-        plan.residencies[i].offset = placed->best->offsets[i];
+        plan.residencies[i].offset = placed->best->residencies[i].offset;
       }
-      plan.height = placed->best->height;
+      plan.addressed = true;
+      internal::StateUse(graph, plan);
     }
-    const auto valid = ValidateSpillPlan(
+    const auto valid = ValidatePlan(
         graph, {}, options.addresses ? std::optional<Bytes>(options.capacity) : std::nullopt, plan);
     EXPECT_TRUE(valid.has_value()) << valid.error().message;
   }
@@ -259,9 +261,9 @@ TEST(Cosma, PartsHaveToComeOneAfterTheOther) {
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     ASSERT_TRUE(answer->plan.has_value());
     EXPECT_EQ(*answer->value, 0);
-    EXPECT_TRUE(ValidateSpillPlan(graph, {}, 4, *answer->plan).has_value());
+    EXPECT_TRUE(ValidatePlan(graph, {}, 4, *answer->plan).has_value());
   }
-  // W, X and Z are one part by w; Y would have to run in its midst.
+  // W, X and Z are one part because of w; Y would have to run in the middle of it.
   const auto tangled = SolveCosmaInParts(graph, options, {1, 2}, budget);
   ASSERT_FALSE(tangled.has_value());
   EXPECT_EQ(tangled.error().code, ErrorCode::kInvalidOptions);

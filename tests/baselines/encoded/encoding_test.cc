@@ -15,7 +15,7 @@
 namespace berth::internal {
 namespace {
 
-TEST(Encoding, KeepsApartWhatWouldShareAByte) {
+TEST(Encoding, SeparatesOverlappingBuffers) {
   ProblemKnobs knobs = AllKnobs();
   knobs.size_unit = 3;
   EXPECT_TRUE(ForRandomProblems(1, 1000, knobs, [](const Problem& problem) {
@@ -46,7 +46,7 @@ TEST(Encoding, KeepsApartWhatWouldShareAByte) {
   }));
 }
 
-TEST(Encoding, CountsInWhatDividesEverything) {
+TEST(Encoding, DividesByTheCommonDivisor) {
   Problem problem;
   problem.buffers = {{"a", 0, 2, 4096, 512}, {"b", 1, 3, 1536}, {"c", 1, 3, 1536, 1, 1024}};
   Encoding encoding = EncodeAll(problem);
@@ -103,7 +103,7 @@ std::optional<std::vector<Grains>> LeastByTrying(const Encoding& encoding, Grain
   }
 }
 
-TEST(LeastOffsets, AreWhatTryingFindsAndConflictsAreReal) {
+TEST(LeastOffsets, MatchBruteForceAndConflictsAreReal) {
   Random random(7);
   int impossible = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -134,7 +134,7 @@ TEST(LeastOffsets, AreWhatTryingFindsAndConflictsAreReal) {
   EXPECT_GT(impossible, 300);
 }
 
-// Two small buffers that push each other do not climb to a far capacity.
+// Two small buffers that push each other do not climb to a far capacity in small steps.
 TEST(LeastOffsets, SeeACycleAtOnce) {
   Encoding encoding;
   for (int x = 0; x < 2; ++x) encoding.items.push_back({1, 1, std::nullopt, 1, -1});

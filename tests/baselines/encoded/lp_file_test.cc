@@ -23,7 +23,7 @@ std::string Golden() {
   return text.str();
 }
 
-TEST(LpFile, LooksAsItDid) {
+TEST(LpFile, MatchesTheGoldenFile) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 4096, 1024}, {"b", 3, 5, 4096}, {"c d", 2, 4, 6144, 1, 4096}};
   problem.capacity = 16384;
@@ -99,7 +99,7 @@ TEST(LpFile, ReadsBackWithTheSameOptimum) {
   }
 }
 
-TEST(LpFile, SaysWhatItCannotAsk) {
+TEST(LpFile, RejectsUnsupportedProblems) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 8}};
   problem.capacity = 4;

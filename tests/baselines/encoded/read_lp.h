@@ -8,9 +8,9 @@
 
 namespace berth::internal {
 
-// False in builds without CBC: then the next function is not to be called.
+// False in builds without CBC: then the next function must not be called.
 [[nodiscard]] bool CanReadLp();
-// The least objective. NaN where there is none, or `text` cannot be read.
+// The least objective; NaN if there is none, or if `text` cannot be read.
 [[nodiscard]] double OptimumOfLp(const std::string& text);
 
 // The bytes of a unit, from the comment of WriteLp().

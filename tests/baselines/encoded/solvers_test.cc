@@ -27,8 +27,8 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     return options;
   }
 
-  // What is wrong with its answer about `capacity`, of which the truth is known. No bound stands
-  // between the question and the solver.
+  // What is wrong with its answer for `capacity`, given the true answer. No bound is computed
+  // before the solver runs.
   [[nodiscard]] std::optional<std::string> Decide(Problem problem, Bytes capacity,
                                                   bool fits) const {
     problem.capacity = capacity;
@@ -57,10 +57,10 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     if (answer->outcome != Outcome::kOptimal) {
       return "says " + std::string(ToString(answer->outcome)) + " without a capacity";
     }
-    if (answer->best->height != least) {
-      return "says that " + std::to_string(answer->best->height) + " is least";
+    if (answer->best->height() != least) {
+      return "says that " + std::to_string(answer->best->height()) + " is least";
     }
-    const auto valid = ValidatePlacement(unlimited, *answer->best);
+    const auto valid = ValidatePlacement(unlimited, PlacementOf(*answer->best));
     return valid ? std::nullopt : std::optional(valid.error().message);
   }
 
@@ -124,13 +124,13 @@ TEST_P(SolverTest, AgreesWithTheExactSearch) {
     Budget budget;
     const auto answer = Place(problem, exact, budget);
     if (!answer || answer->outcome != Outcome::kOptimal) return std::optional<std::string>();
-    const Bytes least = answer->best->height;
+    const Bytes least = answer->best->height();
     auto wrong = Decide(problem, least, true);
     return wrong ? wrong : Decide(problem, least - 1, false);
   }));
 }
 
-TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
+TEST_P(SolverTest, AnswersCorrectlyAtEachCapacity) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 40}, {"b", 3, 5, 40}, {"c", 2, 4, 40}};
   problem.capacity = 100;
@@ -138,9 +138,9 @@ TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
   auto answer = PlaceWithBaseline(problem, Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->stopped, StopReason::kAnswered);
-  EXPECT_LE(answer->best->height, 100);
-  EXPECT_EQ(answer->algorithm, Info(GetParam()).name);
-  EXPECT_EQ(answer->lower_bound, 80);
+  EXPECT_LE(answer->best->height(), 100);
+  EXPECT_EQ(answer->placing.algorithm, Info(GetParam()).name);
+  EXPECT_EQ(answer->height_bound, 80);
   problem.capacity = 79;
   answer = PlaceWithBaseline(problem, Options(), budget);
   EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
@@ -153,8 +153,8 @@ TEST_P(SolverTest, SaysWhatItKnowsAtEachCapacity) {
   problem.capacity = 100;
   answer = PlaceWithBaseline(problem, options, budget);
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
-  EXPECT_EQ(answer->best->height, least);
-  EXPECT_EQ(answer->lower_bound, least);
+  EXPECT_EQ(answer->best->height(), least);
+  EXPECT_EQ(answer->height_bound, least);
 }
 
 TEST_P(SolverTest, PinsThatCollideFitNowhere) {
@@ -175,10 +175,10 @@ TEST_P(SolverTest, PlacesNothing) {
   const auto answer = PlaceWithBaseline({}, Options(), budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
-  EXPECT_EQ(answer->best->height, 0);
+  EXPECT_EQ(answer->best->height(), 0);
 }
 
-// 40 buffers, all but full: none of the solvers is through at once.
+// 40 buffers, nearly full: no solver finishes at once.
 Problem Hard() {
   Problem problem;
   for (int b = 0; b < 60; ++b) {
@@ -192,7 +192,7 @@ Problem Hard() {
 
 TEST_P(SolverTest, EndsAtItsNodeLimit) {
   Problem problem = Hard();
-  problem.buffers.resize(16);  // Even the ILP's first node is expensive.
+  problem.buffers.resize(16);  // For the ILP, even its first node is expensive.
   problem.capacity = MaxLiveLoad(problem).load;
   Budget budget;
   budget.SetNodeLimit(3);
@@ -232,7 +232,7 @@ TEST_P(SolverTest, RepeatsItself) {
   Problem problem = Hard();
   problem.buffers.resize(14);
   problem.capacity = MaxLiveLoad(problem).load * 5 / 4;
-  std::optional<PlaceAnswer> first;
+  std::optional<PlanAnswer> first;
   for (int run = 0; run < 2; ++run) {
     Budget budget;
     budget.SetNodeLimit(2000);
@@ -246,7 +246,7 @@ TEST_P(SolverTest, RepeatsItself) {
   }
 }
 
-TEST_P(SolverTest, TellsOfItsProgress) {
+TEST_P(SolverTest, ReportsProgress) {
   Problem problem = Hard();
   problem.buffers.resize(10);
   problem.capacity.reset();
@@ -257,11 +257,11 @@ TEST_P(SolverTest, TellsOfItsProgress) {
   budget.SetNodeLimit(2000);
   const auto answer = PlaceWithBaseline(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(last.height, answer->best->height);
-  EXPECT_EQ(last.lower_bound, answer->lower_bound);
+  EXPECT_EQ(last.best, answer->best->height());
+  EXPECT_EQ(last.bound, answer->height_bound);
 }
 
-TEST_P(SolverTest, RefusesWhatIsNoProblem) {
+TEST_P(SolverTest, RejectsInvalidProblems) {
   Problem problem;
   problem.buffers = {{"a", 3, 3, 4}};
   Budget budget;
@@ -273,7 +273,7 @@ TEST_P(SolverTest, RefusesWhatIsNoProblem) {
 std::string Name(const testing::TestParamInfo<Baseline>& info) { return TestName(info.param); }
 INSTANTIATE_TEST_SUITE_P(All, SolverTest, testing::ValuesIn(kAllSolvers), Name);
 
-// Sizes of 2^58 bytes that differ by single bytes do not fit a double, nor a solver's tolerances.
+// Sizes of 2^58 bytes that differ by single bytes fit neither a double nor a solver's tolerances.
 TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
   const Bytes huge = Bytes{1} << 57;
   Problem problem;
@@ -303,7 +303,7 @@ TEST(Solvers, TakeHugeNumbersExactlyOrNotAtAll) {
     } else if (solver != Baseline::kCsp) {
       EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     }
-    // What divides everything does not count.
+    // Common divisors do not count.
     for (Buffer& buffer : fits.buffers) buffer.size = huge;
     fits.capacity = 3 * huge;
     const auto divided = PlaceWithBaseline(fits, options, budget);
@@ -324,7 +324,7 @@ TEST(Solvers, DoNotTakeTheWordOfFloatingPoint) {
   Budget budget;
   const auto answer = PlaceWithBaseline(problem, options, budget);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_TRUE(answer->best && answer->best->height <= least);
+  EXPECT_TRUE(answer->best && answer->best->height() <= least);
   const Encoding encoding = EncodeAll(problem);
   ASSERT_EQ(encoding.grain, 1);
   EXPECT_EQ(Ask(Baseline::kIlp, problem, encoding, least - 1, budget).verdict,
@@ -343,7 +343,7 @@ TEST(Solvers, SolveTheIlpByEachBackend) {
     const auto answer = PlaceWithBaseline(problem, options, budget);
     ASSERT_EQ(answer.has_value(), info.available()) << name;
     if (answer) {
-      EXPECT_EQ(answer->best->height, 8);
+      EXPECT_EQ(answer->best->height(), 8);
     } else {
       EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
     }
@@ -379,7 +379,7 @@ TEST(Solvers, TheConstraintProgramNeedsNoRestarts) {
     problem.capacity.reset();
     Budget budget;
     const auto answer = PlaceWithBaseline(problem, options, budget);
-    if (!least || (answer && answer->best && answer->best->height == *least &&
+    if (!least || (answer && answer->best && answer->best->height() == *least &&
                    answer->outcome == Outcome::kOptimal)) {
       return std::optional<std::string>();
     }

@@ -1,4 +1,4 @@
-// A wrong model fails: whatever is left out of the ILP or the encoding changes an answer.
+// A wrong model fails: leaving out any part of the ILP or the encoding changes an answer.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,8 +12,8 @@ namespace {
 
 using Verdict = Decision::Verdict;
 
-// Problems without a plan in `capacity` bytes, as tight as can be: without any one of their
-// constraints there would be one.
+// Problems without a plan in `capacity` bytes, as tight as possible: without any one of their
+// constraints a plan would exist.
 struct Tight {
   std::string name;
   Problem problem;
@@ -24,7 +24,7 @@ std::vector<Tight> TightProblems() {
   all[0] = {"three at once", {{{"a", 0, 3, 3}, {"b", 0, 3, 2}, {"c", 0, 3, 2}}}, 6};
   all[1] = {"aligned", {{{"a", 0, 3, 3, 4}, {"b", 0, 3, 3, 4}}}, 6};
   all[2] = {"pinned", {{{"a", 0, 3, 2, 1, 2}, {"b", 0, 3, 3}}}, 6};
-  // b fits into the hole of a, but only just.
+  // b just fits into the gap of a.
   all[3] = {
       "windows",
       {{{"a", 0, 4, 6, 1, {}, {}, {{0, 2, Window{0, 2}}, {2, 4, Window{4, 6}}}}, {"b", 0, 4, 3}}},
@@ -32,8 +32,8 @@ std::vector<Tight> TightProblems() {
   return all;
 }
 
-// What the program says by itself, without any of our own arithmetic: a plan that fits, nothing
-// fits, or offsets that are no plan.
+// The program's answer by itself, without Berth's own arithmetic: a plan that fits, nothing fits,
+// or offsets that are not a plan.
 enum class Says { kPlan, kNothing, kNonsense };
 Says Solve(const Tight& tight, const Encoding& encoding, const IlpModel& ilp) {
   Budget budget;
@@ -59,7 +59,7 @@ class WrongModel : public testing::Test {
   }
 };
 
-TEST_F(WrongModel, WithoutAnyOneOfItsConstraintsFails) {
+TEST_F(WrongModel, FailsWithoutAnyOneConstraint) {
   for (const Tight& tight : TightProblems()) {
     const Encoding encoding = EncodeAll(tight.problem);
     const Grains capacity = encoding.Within(tight.capacity);
@@ -70,7 +70,7 @@ TEST_F(WrongModel, WithoutAnyOneOfItsConstraintsFails) {
       IlpModel wrong = ilp;
       wrong.model.constraints[c].lower = -milp::kInfinity;
       wrong.model.constraints[c].upper = milp::kInfinity;
-      // In the place of the pin two would do; all others are needed.
+      // Either of two constraints could replace the pin; all others are needed.
       const bool expendable = (tight.name == "pinned" || tight.name == "windows") &&
                               Solve(tight, encoding, wrong) == Says::kNothing;
       if (expendable) continue;
@@ -80,11 +80,11 @@ TEST_F(WrongModel, WithoutAnyOneOfItsConstraintsFails) {
   }
 }
 
-TEST_F(WrongModel, WithAnyOneWrongNumberFails) {
+TEST_F(WrongModel, FailsWithAnyWrongNumber) {
   const Tight tight = TightProblems()[0];
   const Encoding encoding = EncodeAll(tight.problem);
   const IlpModel ilp = BuildIlp(tight.problem, encoding, tight.capacity, std::nullopt);
-  // Constraint (1), with an M that does not do its work.
+  // Constraint (1), with an M that has no effect.
   IlpModel loose = BuildIlp(tight.problem, encoding, 7, std::nullopt);
   for (const milp::VariableIndex position : loose.positions) {
     loose.model.variables[position].upper -= 1;
@@ -101,7 +101,7 @@ TEST_F(WrongModel, WithAnyOneWrongNumberFails) {
     wrong.model.constraints[c].lower -= 1;  // A size too small by one.
     EXPECT_EQ(Solve(tight, encoding, wrong), Says::kNonsense) << ilp.model.constraints[c].name;
   }
-  // M too small forbids plans: at 7 there are some.
+  // An M that is too small forbids plans: at 7 there are some.
   const IlpModel right = BuildIlp(tight.problem, encoding, 7, std::nullopt);
   Tight fits = tight;
   fits.capacity = 7;
@@ -116,7 +116,7 @@ TEST_F(WrongModel, WithAnyOneWrongNumberFails) {
   EXPECT_EQ(Solve(fits, encoding, wrong), Says::kNothing);
 }
 
-TEST_F(WrongModel, WithoutAlignmentFails) {
+TEST_F(WrongModel, FailsWithoutAlignment) {
   const Tight tight = TightProblems()[1];
   const Encoding encoding = EncodeAll(tight.problem);
   IlpModel wrong = BuildIlp(tight.problem, encoding, tight.capacity, std::nullopt);
@@ -133,7 +133,7 @@ TEST_F(WrongModel, WithoutAlignmentFails) {
 }
 
 // To minimise, each buffer's top counts.
-TEST_F(WrongModel, WithoutATopUnderTheHeightFails) {
+TEST_F(WrongModel, FailsWithoutTheHeightConstraint) {
   const Tight tight = TightProblems()[0];
   const Encoding encoding = EncodeAll(tight.problem);
   const IlpModel ilp = BuildIlp(tight.problem, encoding, 9, 1);
@@ -173,7 +173,7 @@ TEST(WrongEncoding, FailsInEachSolver) {
         if (solver != Baseline::kCsp) {
           EXPECT_EQ(verdict(wrong), Verdict::kFound) << "pair " << p;
         }
-        // Nor does a byte's difference show where an alignment or a window hides it.
+        // A difference of one byte does not show where an alignment or a window hides it.
         if (tight.name == "aligned" || tight.name == "windows") continue;
         wrong = encoding;
         wrong.pairs[p].forbidden.front().lower += 1;

@@ -11,7 +11,7 @@
 namespace berth::internal::milp {
 namespace {
 
-// Some integer program with a box for its variables.
+// An integer program with bounds on its variables.
 Model RandomModel(std::uint64_t seed) {
   Random random(seed);
   Model model;
@@ -39,7 +39,7 @@ Model RandomModel(std::uint64_t seed) {
   return model;
 }
 
-// The best of all values; nothing where there is no solution.
+// The best of all values; nothing if there is no solution.
 std::optional<Number> BestByTrying(const Model& model) {
   std::vector<Number> values;
   for (const Variable& variable : model.variables) values.push_back(variable.lower);
@@ -87,7 +87,7 @@ TEST_P(BackendTest, FindsTheBestOfAll) {
   }
 }
 
-// A knapsack in pairs, hard enough for some nodes.
+// A knapsack of pairs, hard enough to need some nodes.
 Model Knapsack(int items) {
   Model model;
   std::vector<Term> weight;
@@ -108,12 +108,12 @@ TEST_P(BackendTest, BeginsWithTheStart) {
   const auto answer = Solve(model, GetParam(), {}, budget);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->status, Status::kOptimal);
-  model.start.assign(40, 1);  // No solution: ignored.
+  model.start.assign(40, 1);  // Not a solution: ignored.
   const auto other = Solve(model, GetParam(), {}, budget);
   EXPECT_EQ(other->objective, answer->objective);
 }
 
-TEST_P(BackendTest, HeedsItsLimits) {
+TEST_P(BackendTest, RespectsItsLimits) {
   const Model model = Knapsack(60);
   Budget none;
   none.SetNodeLimit(0);
@@ -185,7 +185,7 @@ TEST(Model, FindsViolationsThatDoublesWouldNot) {
   EXPECT_NE(FindViolation(model, {huge + 1}), std::nullopt);
 }
 
-TEST(Model, RefusesWhatBreaksItsRules) {
+TEST(Model, RejectsInvalidModels) {
   const auto message = [](const Model& model) {
     const auto valid = Validate(model);
     return valid ? std::string() : valid.error().message;

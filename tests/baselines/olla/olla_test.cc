@@ -1,4 +1,4 @@
-// OLLA's integer program against brute force, with every switch, and against our own search.
+// OLLA's integer program against brute force, with every switch, and against Berth's search.
 
 #include "berth/olla.h"
 
@@ -13,7 +13,7 @@
 #include "berth/schedule.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -29,14 +29,14 @@ OllaAnswer Ask(const Graph& graph, const OllaOptions& options) {
   Budget budget;
   auto answer = ScheduleByOlla(graph, options, budget);
   EXPECT_TRUE(answer.has_value()) << answer.error().message;
-  const OrderReport report = VerifyOrder(graph, answer->schedule.order);
+  const verify::PlanReport report = verify::VerifyOrder(graph, answer->plan.best->order);
   EXPECT_TRUE(report.ok());
-  EXPECT_EQ(report.peak, answer->schedule.peak);
+  EXPECT_EQ(report.peak, answer->plan.best->peak());
   EXPECT_TRUE(answer->claims_optimal);
   return *std::move(answer);
 }
 
-TEST(Olla, OrdersAsWellAsAnything) {
+TEST(Olla, OrdersOptimally) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = SmallGraph(seed, 6);
@@ -47,9 +47,9 @@ TEST(Olla, OrdersAsWellAsAnything) {
     options.lifetimes = seed % 4 < 2;
     options.preserved = seed % 8 < 4;
     const OllaAnswer answer = Ask(graph, options);
-    EXPECT_EQ(answer.schedule.peak, least);
-    EXPECT_EQ(answer.schedule.outcome, Outcome::kOptimal);
-    EXPECT_EQ(answer.schedule.lower_bound, least);
+    EXPECT_EQ(answer.plan.best->peak(), least);
+    EXPECT_EQ(answer.plan.scheduling.outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer.plan.peak_bound, least);
   }
 }
 
@@ -66,7 +66,7 @@ TEST(Olla, SwitchesMakeTheProgramSmaller) {
   EXPECT_LT(without_lifetimes, without_both);
 }
 
-// Order and addresses at once are as good as one after the other, where addresses add nothing.
+// Where addresses add no bytes, joint optimisation is as good as order first, addresses second.
 TEST(Olla, TheJointProgramPlacesToo) {
   int placed = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -81,21 +81,22 @@ TEST(Olla, TheJointProgramPlacesToo) {
       options.early_updates = false;
       options.precedence = precedence;
       const OllaAnswer answer = Ask(graph, options);
-      ASSERT_TRUE(answer.placement.has_value());
-      const Liveness live = Live(graph, answer.schedule.order);
-      EXPECT_TRUE(ValidatePlacement(live.problem, *answer.placement).has_value());
-      EXPECT_GE(answer.placement->height, OracleSchedule(graph).peak);
+      const MemoryPlan& plan = *answer.plan.best;
+      ASSERT_TRUE(plan.addressed);
+      const verify::PlanReport report = verify::VerifyPlan(graph, {}, std::nullopt, plan);
+      EXPECT_TRUE(report.ok());
+      EXPECT_GE(plan.height(), OracleSchedule(graph).peak);
       if (height) {
-        EXPECT_EQ(answer.placement->height, *height);
+        EXPECT_EQ(plan.height(), *height);
       }
-      height = answer.placement->height;
+      height = plan.height();
       ++placed;
     }
   }
   EXPECT_EQ(placed, 24);
 }
 
-// An update that frees a gradient, and a long tail that could run before it.
+// An update that frees a gradient, and a long chain that could run before it.
 TEST(Olla, ControlEdgesMakeUpdatesRunEarly) {
   Graph graph;
   graph.tensors = {{"w", 8, 1, TensorKind::kParameter},
@@ -113,7 +114,7 @@ TEST(Olla, ControlEdgesMakeUpdatesRunEarly) {
   EXPECT_EQ(with.control_edges, 1);
   // The anchor is the first operator of a higher level: f4.
   const auto position = [&](OperatorIndex v) {
-    const Order& order = with.schedule.order;
+    const Order& order = with.plan.best->order;
     return std::find(order.begin(), order.end(), v) - order.begin();
   };
   EXPECT_LT(position(5), position(4));
@@ -129,7 +130,7 @@ TEST(Olla, ThePyramidNestsLifetimes) {
   EXPECT_EQ(placed.buffers[3].offset, 8);  // 7, aligned to 4.
 }
 
-TEST(Olla, SaysWhatIsWrong) {
+TEST(Olla, RejectsInvalidInput) {
   Budget budget;
   OllaOptions options;
   options.backend = "gurobi";

@@ -211,10 +211,10 @@ TEST(TelaMalloc, TakesTheSameSteps) {
     budget.SetNodeLimit(5000);
     const auto answer = PlaceWithBaseline(problem, options, budget);
     ASSERT_TRUE(answer.has_value());
-    EXPECT_TRUE(answer->nodes == pin.nodes && answer->stats == pin.stats)
+    EXPECT_TRUE(answer->nodes == pin.nodes && answer->placing.stats == pin.stats)
         << "family " << static_cast<int>(pin.family) << ": " << answer->nodes << ", {"
-        << answer->stats.failures << ", " << answer->stats.minor_backtracks << ", "
-        << answer->stats.major_backtracks << "}";
+        << answer->placing.stats.failures << ", " << answer->placing.stats.minor_backtracks << ", "
+        << answer->placing.stats.major_backtracks << "}";
   }
 }
 
@@ -262,7 +262,8 @@ TEST(TelaMalloc, EveryPartCounts) {
       budget.SetNodeLimit(1500);
       const auto answer = PlaceWithBaseline(problem, options, budget);
       EXPECT_TRUE(answer.has_value());
-      steps += std::to_string(answer->nodes) + "/" + std::to_string(answer->stats.failures) + " ";
+      steps += std::to_string(answer->nodes) + "/" +
+               std::to_string(answer->placing.stats.failures) + " ";
     }
     return steps;
   };

@@ -126,8 +126,8 @@ Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes 
       SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget);
   if (!answer) return tl::unexpected(answer.error());
   Solved solved;
-  solved.lower_bound = answer->lower_bound;
-  solved.without_addresses = answer->without_addresses;
+  solved.lower_bound = answer->traffic_bound;
+  solved.without_addresses = answer->traffic_by_sum;
   solved.proved = answer->outcome == Outcome::kOptimal;
   solved.seconds = answer->seconds;
   if (answer->best) solved.traffic = answer->best->traffic.avoidable();
@@ -184,7 +184,7 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
     result.level = level.level;
     result.peak_proved = named->peak_proved;
     result.capacity = level.level == Level::kLeast    ? named->least.bytes
-                      : level.level == Level::kMiddle ? named->middle()
+                      : level.level == Level::kMiddle ? named->halfway()
                                                       : named->least_peak;
     lab.Progress(what + ", " + network.name + ", " + result.budget);
     for (std::size_t s = 0; s < kSchemes.size(); ++s) {

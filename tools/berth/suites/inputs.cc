@@ -12,6 +12,7 @@
 #include "berth/budget.h"
 #include "berth/io.h"
 #include "berth/place.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 
@@ -31,9 +32,9 @@ void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
     std::fputs("berth bench: a valid table has no plan\n", stderr);
     std::abort();
   }
-  VerifyOrDie(input.problem, *answer->best, /*within_capacity=*/false);
-  input.bound = std::max(input.bound, answer->lower_bound);
-  if (input.least == 0 || answer->best->height < input.least) input.least = answer->best->height;
+  VerifyOrDie(input.problem, {}, std::nullopt, *answer->best);
+  input.bound = std::max(input.bound, answer->height_bound);
+  if (input.least == 0 || answer->best->height() < input.least) input.least = answer->best->height();
 }
 
 // Files as they are, folders as the models in them, in order of their names.
@@ -143,7 +144,7 @@ SuiteInput GenerateInput(Family family, const GenerateParameters& parameters) {
       name, name + "-" + std::to_string(parameters.buffers) + "-" + std::to_string(parameters.seed),
       std::move(generated->problem)};
   if (generated->plan) {
-    VerifyOrDie(input.problem, *generated->plan, /*within_capacity=*/false);
+    VerifyOrDie(input.problem, {}, std::nullopt, PlanOf(input.problem, generated->plan->offsets));
     input.least = generated->plan->height;
   }
   input.problem.capacity.reset();

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "berth/plan.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/suites/caching.h"
@@ -64,7 +65,7 @@ Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
       ordered.answer = *std::move(answer);
     }
     ordered.seconds = Median(seconds);
-    VerifyOrderOrDie(input.graph, ordered.answer.order, {}, ordered.answer.peak);
+    VerifyOrDie(input.graph, {}, ordered.answer);
     all.push_back(std::move(ordered));
   }
   lab.Progress("");
@@ -87,14 +88,14 @@ double Mean(const std::vector<double>& values) {
 }
 
 // The lowest placement of what is live under the order.
-Result<PlaceAnswer> PlaceOrdered(const Lab& lab, const Problem& problem) {
+Result<PlanAnswer> PlaceOrdered(const Lab& lab, const Problem& problem) {
   PlaceOptions options;
   options.minimize = true;
   Budget budget;
   const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
   auto placed = Place(problem, options, budget);
   if (placed && placed->best) {
-    VerifyOrDie(problem, *placed->best, /*within_capacity=*/false);
+    VerifyOrDie(problem, {}, std::nullopt, *placed->best);
   }
   return placed;
 }
@@ -199,14 +200,14 @@ Result<void> Figure7(Lab& lab) {
     Budget budget;
     const auto hoisted = Schedule(ordered.input->graph, options, budget);
     if (!hoisted) return tl::unexpected(hoisted.error());
-    const bool proved = ordered.answer.peak == ordered.answer.lower_bound;
-    reductions.push_back({ordered.input, Reduction(ordered.program_peak, ordered.answer.peak)});
+    const bool proved = ordered.answer.best->peak() == ordered.answer.peak_bound;
+    reductions.push_back({ordered.input, Reduction(ordered.program_peak, ordered.answer.best->peak())});
     sheet.AddRow({TextCell(ordered.input->name),
                   TextCell(ordered.input->group),
                   CountCell(static_cast<std::int64_t>(ordered.input->graph.operators.size())),
                   BytesCell(ordered.program_peak),
-                  BytesCell(hoisted->peak),
-                  BytesCell(ordered.answer.peak),
+                  BytesCell(hoisted->best->peak()),
+                  BytesCell(ordered.answer.best->peak()),
                   {proved ? "" : "*", proved ? "1" : "0"},
                   PercentCell(reductions.back().value)});
   }
@@ -242,9 +243,9 @@ Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
   for (Ordered& ordered : *all) {
     lab.Progress(what + ", addresses of " + ordered.input->name);
     const Graph& graph = ordered.input->graph;
-    const auto placed = PlaceOrdered(lab, Live(graph, ordered.answer.order).problem);
+    const auto placed = PlaceOrdered(lab, Live(graph, ordered.answer.best->order).problem);
     if (!placed) return tl::unexpected(placed.error());
-    const Bytes arena = placed->best ? placed->best->height : 0;
+    const Bytes arena = placed->best ? placed->best->height() : 0;
     wholes.push_back(
         {std::move(ordered), caching::Measure(Live(graph, ProgramOrder(graph)).problem), arena});
   }
@@ -285,7 +286,7 @@ Result<void> Figure8(Lab& lab) {
         {TextCell(ordered.input->name), TextCell(ordered.input->group), BytesCell(dynamic.reserved),
          BytesCell(dynamic.most), PercentCell(fragmentation.back().value), BytesCell(dynamic.first),
          PercentCell(at_first.back().value), CountCell(dynamic.runs), BytesCell(whole.arena),
-         BytesCell(ordered.answer.peak), PercentCell(Reduction(whole.arena, ordered.answer.peak))});
+         BytesCell(ordered.answer.best->peak()), PercentCell(Reduction(whole.arena, ordered.answer.best->peak()))});
   }
   lab.Show(sheet);
   constexpr std::array<Paper, 2> kPaper = {{{"batch 1", 0.079}, {"batch 32", 0.261}}};
@@ -366,16 +367,16 @@ Result<void> Figure9(Lab& lab) {
   std::vector<Measured> times;
   std::map<std::string, std::vector<double>> by_group;
   for (const Ordered& ordered : *all) {
-    const bool proved = ordered.answer.peak == ordered.answer.lower_bound;
+    const bool proved = ordered.answer.best->peak() == ordered.answer.peak_bound;
     times.push_back({ordered.input, ordered.seconds});
     by_group[ordered.input->group].push_back(ordered.seconds);
     by_group["all"].push_back(ordered.seconds);
     sheet.AddRow({TextCell(ordered.input->name),
                   TextCell(ordered.input->group),
                   CountCell(static_cast<std::int64_t>(ordered.input->graph.operators.size())),
-                  CountCell(ordered.answer.stats.operators),
-                  CountCell(ordered.answer.stats.cuts),
-                  CountCell(ordered.answer.stats.states),
+                  CountCell(ordered.answer.scheduling.stats.operators),
+                  CountCell(ordered.answer.scheduling.stats.cuts),
+                  CountCell(ordered.answer.scheduling.stats.states),
                   SecondsCell(ordered.seconds),
                   {proved ? "" : "*", proved ? "1" : "0"}});
   }
@@ -500,8 +501,8 @@ Result<void> Figure10(Lab& lab) {
     const auto answer = Schedule(input.graph, options, budget);
     if (!answer) return tl::unexpected(answer.error());
     trace.seconds = ProcessorSeconds() - start;
-    trace.moments.push_back({trace.seconds, answer->peak, answer->lower_bound});
-    VerifyOrderOrDie(input.graph, answer->order, {}, answer->peak);
+    trace.moments.push_back({trace.seconds, answer->best->peak(), answer->peak_bound});
+    VerifyOrDie(input.graph, {}, *answer);
     return trace;
   };
   std::vector<Trace> traces;
@@ -551,15 +552,15 @@ Result<void> Figure12(Lab& lab) {
     for (const bool own : {true, false}) {
       const std::string name = ordered.input->name + (own ? " (our order)" : " (program order)");
       lab.Progress("figure 12, " + name);
-      const Liveness live = Live(graph, own ? ordered.answer.order : ProgramOrder(graph));
+      const Liveness live = Live(graph, own ? ordered.answer.best->order : ProgramOrder(graph));
       Trace trace{name, std::numeric_limits<Bytes>::max(), {}, 0};
       const double start = ProcessorSeconds();
       PlaceOptions options;
       options.minimize = true;
       options.progress = [&](const Progress& progress) {
-        if (!progress.height) return;
+        if (!progress.best) return;
         trace.moments.push_back(
-            {ProcessorSeconds() - start, *progress.height, progress.lower_bound});
+            {ProcessorSeconds() - start, *progress.best, progress.bound});
       };
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
@@ -567,8 +568,8 @@ Result<void> Figure12(Lab& lab) {
       if (!placed) return tl::unexpected(placed.error());
       trace.seconds = ProcessorSeconds() - start;
       if (!placed->best) continue;
-      VerifyOrDie(live.problem, *placed->best, /*within_capacity=*/false);
-      trace.moments.push_back({trace.seconds, placed->best->height, placed->lower_bound});
+      VerifyOrDie(live.problem, {}, std::nullopt, *placed->best);
+      trace.moments.push_back({trace.seconds, placed->best->height(), placed->height_bound});
       (own ? ours : program).push_back(std::move(trace));
     }
   }
@@ -618,16 +619,16 @@ Result<void> Figure11(Lab& lab) {
     SuiteInput table;
     table.family = ordered.input->group;
     table.name = ordered.input->name;
-    table.problem = Live(ordered.input->graph, ordered.answer.order).problem;
-    table.bound = ordered.answer.peak;
+    table.problem = Live(ordered.input->graph, ordered.answer.best->order).problem;
+    table.bound = ordered.answer.best->peak();
     Bout bout =
-        lab.Compare("figure 11", table, ordered.answer.peak, contenders, limit, lab.Rounds());
+        lab.Compare("figure 11", table, ordered.answer.best->peak(), contenders, limit, lab.Rounds());
     Trial pinned_trial;
     if (pyramid.missing.empty()) {
       SuiteInput pinned = table;
       pinned.problem = PreplacePyramid(table.problem);
       pinned_trial =
-          lab.Compare("figure 11", pinned, ordered.answer.peak, {pyramid}, limit, lab.Rounds())
+          lab.Compare("figure 11", pinned, ordered.answer.best->peak(), {pyramid}, limit, lab.Rounds())
               .trials.front();
     }
     bout.trials.insert(bout.trials.begin() + 2, std::move(pinned_trial));
@@ -718,7 +719,7 @@ Result<void> Figure14(Lab& lab) {
   for (const Ordered& ordered : *all) {
     lab.Progress("figure 14, " + ordered.input->name);
     const Graph& graph = ordered.input->graph;
-    const Liveness live = Live(graph, ordered.answer.order);
+    const Liveness live = Live(graph, ordered.answer.best->order);
     const double start = ProcessorSeconds();
     const auto placed = PlaceOrdered(lab, live.problem);
     const double planning = ordered.seconds + ProcessorSeconds() - start;
@@ -752,7 +753,7 @@ Result<void> Figure14(Lab& lab) {
     const Bytes arena = 4096;  // Wherever the arena begins.
     const double planned = SecondsOfOne(
         [&] {
-          for (const std::size_t b : starts) addresses[b] = arena + placed->best->offsets[b];
+          for (const std::size_t b : starts) addresses[b] = arena + placed->best->residencies[b].offset;
           Use(addresses.data());
         },
         lab.Rounds(), least);

@@ -45,7 +45,7 @@ class ProcessorLimit {
 struct Ordered {
   const GraphInput* input = nullptr;
   Bytes program_peak = 0;
-  ScheduleAnswer answer;
+  PlanAnswer answer;
   double seconds = 0;  // Processor time, the median of all rounds.
 };
 

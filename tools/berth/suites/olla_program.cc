@@ -8,6 +8,7 @@
 
 #include "berth/graph.h"
 #include "berth/olla.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/suites/olla.h"
@@ -64,15 +65,15 @@ Result<std::vector<GraphInput>> ProgramInputs(Lab& lab) {
 }
 
 // What our search says of the program's answer: nothing, or how they contradict each other.
-std::string Contradiction(const OllaAnswer& olla, const ScheduleAnswer& ours) {
+std::string Contradiction(const OllaAnswer& olla, const PlanAnswer& ours) {
   const auto bytes = [](Bytes value) { return FormatBytesExactly(value); };
-  if (olla.schedule.peak < ours.lower_bound) {
-    return "OLLA's order has a peak of " + bytes(olla.schedule.peak) +
-           ", below what was proved to be needed, " + bytes(ours.lower_bound);
+  if (olla.plan.best->peak() < ours.peak_bound) {
+    return "OLLA's order has a peak of " + bytes(olla.plan.best->peak()) +
+           ", below what was proved to be needed, " + bytes(ours.peak_bound);
   }
-  if (olla.schedule.lower_bound > ours.peak) {
+  if (olla.plan.peak_bound > ours.best->peak()) {
     return "OLLA's program says that no order has a peak below " +
-           bytes(olla.schedule.lower_bound) + ", but ours has " + bytes(ours.peak);
+           bytes(olla.plan.peak_bound) + ", but ours has " + bytes(ours.best->peak());
   }
   return {};
 }
@@ -134,7 +135,7 @@ Result<void> IntegerProgram(Lab& lab) {
     ++count.graphs;
     const auto ordered = OrderAll(lab, "ilp", {*input}, lab.Rounds());
     if (!ordered) return tl::unexpected(ordered.error());
-    const ScheduleAnswer& ours = ordered->front().answer;
+    const PlanAnswer& ours = ordered->front().answer;
     const double seconds = std::max(ordered->front().seconds, 1e-6);
     own.points.push_back({static_cast<double>(variables), seconds, false, input->name});
     std::vector<Cell> row = {TextCell(input->name),
@@ -142,7 +143,7 @@ Result<void> IntegerProgram(Lab& lab) {
                              CountCell(variables)};
     if (real && in_a_row >= kMostOpenInARow) {
       row.insert(row.end(), {NoCell(), NoCell(), TextCell("not tried"), NoCell(), NoCell(),
-                             BytesCell(ours.peak), SecondsCell(seconds), TextCell(""), NoCell()});
+                             BytesCell(ours.best->peak()), SecondsCell(seconds), TextCell(""), NoCell()});
       sheet.AddRow(std::move(row));
       continue;
     }
@@ -151,7 +152,7 @@ Result<void> IntegerProgram(Lab& lab) {
     const OllaRun run = RunOlla(input->graph, {}, limit);
     if (!run.answer) return tl::unexpected(run.answer.error());
     const OllaAnswer& olla = *run.answer;
-    VerifyOrderOrDie(input->graph, olla.schedule.order, {}, olla.schedule.peak);
+    VerifyOrDie(input->graph, {}, std::nullopt, *olla.plan.best);
     if (const std::string fault = Contradiction(olla, ours); !fault.empty()) {
       lab.Note(input->name + ": " + fault);
     }
@@ -160,12 +161,12 @@ Result<void> IntegerProgram(Lab& lab) {
     if (ended) {
       ++count.closed;
       count.ratios.push_back(run.seconds / seconds);
-      const bool same = olla.schedule.peak == ours.peak;
-      const bool proved = ours.peak == ours.lower_bound;
+      const bool same = olla.plan.best->peak() == ours.best->peak();
+      const bool proved = ours.best->peak() == ours.peak_bound;
       if (same) {
         ++count.same;
         agreement = "same";
-      } else if (olla.control_edges > 0 && olla.schedule.peak > ours.peak) {
+      } else if (olla.control_edges > 0 && olla.plan.best->peak() > ours.best->peak()) {
         // The edges leave orders out. Without them the two must agree again.
         ++count.higher;
         agreement = "higher by its control edges";
@@ -174,20 +175,20 @@ Result<void> IntegerProgram(Lab& lab) {
         const OllaRun again = RunOlla(input->graph, without, limit);
         if (!again.answer) return tl::unexpected(again.answer.error());
         if (again.answer->found && again.answer->claims_optimal) {
-          const bool agrees = again.answer->schedule.peak == ours.peak;
+          const bool agrees = again.answer->plan.best->peak() == ours.best->peak();
           agreement += agrees ? "; same without" : "; and without";
           if (!agrees && proved) {
             lab.Note(input->name + ": OLLA's program without control edges calls a peak of " +
-                     FormatBytesExactly(again.answer->schedule.peak) + " the least; ours is " +
-                     FormatBytesExactly(ours.peak));
+                     FormatBytesExactly(again.answer->plan.best->peak()) + " the least; ours is " +
+                     FormatBytesExactly(ours.best->peak()));
           }
         }
       } else {
         agreement = proved ? "other" : "ours is open";
         if (proved) {
           lab.Note(input->name + ": OLLA's program calls a peak of " +
-                   FormatBytesExactly(olla.schedule.peak) + " the least; ours is " +
-                   FormatBytesExactly(ours.peak));
+                   FormatBytesExactly(olla.plan.best->peak()) + " the least; ours is " +
+                   FormatBytesExactly(ours.best->peak()));
         }
       }
     }
@@ -197,11 +198,11 @@ Result<void> IntegerProgram(Lab& lab) {
     row.insert(row.end(),
                {CountCell(olla.constraints), CountCell(olla.control_edges),
                 TextCell(ended                                        ? "closed"
-                         : olla.schedule.stopped == StopReason::kSize ? "too large"
+                         : olla.plan.stopped == StopReason::kSize ? "too large"
                          : olla.found                                 ? "limit"
                                                                       : "no order"),
-                olla.found ? BytesCell(olla.schedule.peak) : NoCell(), SecondsCell(run.seconds),
-                BytesCell(ours.peak), SecondsCell(seconds), TextCell(agreement),
+                olla.found ? BytesCell(olla.plan.best->peak()) : NoCell(), SecondsCell(run.seconds),
+                BytesCell(ours.best->peak()), SecondsCell(seconds), TextCell(agreement),
                 ended ? RatioCell(run.seconds / seconds) : NoCell()});
     sheet.AddRow(std::move(row));
     lab.Keep("ilp", sheet);  // It takes long; what there is outlasts whoever does not wait.

@@ -1,0 +1,22 @@
+// berth/bytes.h -- sizes as people write and read them.
+#ifndef BERTH_BYTES_H_
+#define BERTH_BYTES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/problem.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// A size in bytes: "512KiB", "1MiB", "1.5GiB", "64kB", "512K" (as KiB), "1048576", "1048576B".
+// Nothing if `text` is not a size, or the size is not whole, is negative or exceeds kMaxBytes.
+[[nodiscard]] std::optional<Bytes> ParseBytes(std::string_view text);
+
+// "1.5 MiB": exact where it is a whole number of units, else three significant digits.
+[[nodiscard]] std::string FormatBytes(Bytes bytes);
+
+}  // namespace berth
+
+#endif  // BERTH_BYTES_H_

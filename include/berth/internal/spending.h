@@ -1,0 +1,111 @@
+// berth/internal/spending.h -- what searches do with a Budget. Not for users: see berth/budget.h.
+#ifndef BERTH_INTERNAL_SPENDING_H_
+#define BERTH_INTERNAL_SPENDING_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace berth::internal {
+
+class [[gnu::visibility("default")]] Spending {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Spending(const Spending&) = delete;
+  Spending& operator=(const Spending&) = delete;
+
+  // Counts one node. False once any limit is reached, and from then on. Cost: a few instructions;
+  // the clock is read every kPollInterval nodes.
+  [[nodiscard]] bool SpendNode() {
+    if (exhausted_ || nodes_spent_ >= node_limit_) {
+      exhausted_ = true;
+      return false;
+    }
+    ++nodes_spent_;
+    return --until_poll_ > 0 || Poll();
+  }
+
+  // True once any limit is reached. Reads the clock.
+  [[nodiscard]] bool Exhausted() { return exhausted_ || nodes_spent_ >= node_limit_ || !Poll(); }
+
+  // True once time is up or the search was cancelled. Reads the clock; safe from any thread.
+  [[nodiscard]] bool TimeIsUp() const noexcept {
+    return cancelled_.load(std::memory_order_relaxed) ||
+           (whole_ != nullptr && whole_->TimeIsUp()) ||
+           (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
+  }
+
+  [[nodiscard]] std::int64_t nodes_spent() const noexcept { return nodes_spent_; }
+  [[nodiscard]] std::int64_t node_limit() const noexcept { return node_limit_; }
+  [[nodiscard]] bool has_time_limit() const noexcept {
+    return deadline_ != Clock::time_point::max();
+  }
+  [[nodiscard]] bool has_node_limit() const noexcept { return node_limit_ != kNoNodeLimit; }
+
+ protected:
+  static constexpr std::int64_t kNoNodeLimit = std::numeric_limits<std::int64_t>::max();
+
+  Spending() = default;
+  // A part of `whole`.
+  explicit Spending(Spending& whole) : whole_(&whole) {
+    if (whole.has_node_limit()) node_limit_ = whole.node_limit_ - whole.nodes_spent_;
+  }
+  ~Spending() {
+    if (whole_ != nullptr) whole_->nodes_spent_ += nodes_spent_;
+  }
+
+  Clock::time_point deadline_ = Clock::time_point::max();
+  std::int64_t node_limit_ = kNoNodeLimit;
+  std::atomic<bool> cancelled_{false};
+
+ private:
+  friend class PollListener;
+  static constexpr int kPollInterval = 256;
+
+  bool Poll();
+
+  Spending* whole_ = nullptr;  // That this is a part of.
+  std::int64_t nodes_spent_ = 0;
+  int until_poll_ = 1;  // The first node polls: a search cancelled before its start visits none.
+  bool exhausted_ = false;
+  class PollListener* listeners_ = nullptr;  // The latest first.
+};
+
+// While it lives, `on_poll` is called about every 256 nodes of `budget` or of a part of it, from the
+// searching thread: for progress, or to cancel. Listeners of one budget are called side by side,
+// and end in the reverse order of their beginning.
+class [[gnu::visibility("default")]] PollListener {
+ public:
+  PollListener(Spending& budget, std::function<void()> on_poll)
+      : budget_(budget), on_poll_(std::move(on_poll)), next_(budget.listeners_) {
+    budget_.listeners_ = this;
+  }
+  ~PollListener() { budget_.listeners_ = next_; }
+  PollListener(const PollListener&) = delete;
+  PollListener& operator=(const PollListener&) = delete;
+
+ private:
+  friend class Spending;
+  Spending& budget_;
+  const std::function<void()> on_poll_;
+  PollListener* const next_;
+};
+
+inline bool Spending::Poll() {
+  until_poll_ = kPollInterval;
+  for (const Spending* budget = this; budget != nullptr; budget = budget->whole_) {
+    for (const PollListener* each = budget->listeners_; each != nullptr; each = each->next_) {
+      each->on_poll_();
+    }
+  }
+  exhausted_ = exhausted_ || TimeIsUp();
+  return !exhausted_;
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_SPENDING_H_

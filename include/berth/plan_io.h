@@ -1,0 +1,117 @@
+// berth/plan_io.h -- plans as files (docs/formats/plan.md).
+//
+// Write what a search found, whatever found it:
+//
+//   const berth::Provenance from{"1.0", "model.onnx", berth::HashOf(bytes), options};
+//   berth::WriteFile("plan.json", berth::WritePlanJson(graph, *answer, from));
+//
+// Read a plan, whoever made it:
+//
+//   const auto file = berth::ReadPlan(text, "plan.json");                 // As the file states it.
+//   const auto plan = berth::ReadPlanFor(graph, {}, text, "plan.json");   // For its graph.
+//   const auto offsets = berth::ReadOffsets(text, "plan.csv", problem);  // For its table.
+#ifndef BERTH_PLAN_IO_H_
+#define BERTH_PLAN_IO_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/answer.h"
+#include "berth/graph.h"
+#include "berth/plan.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// What a plan is of: the buffers of a table, or the tensors and operators of a graph. It refers to
+// its argument, which must outlive it.
+class PlanSubject {
+ public:
+  PlanSubject(const Problem& table) : table_(&table) {}  // NOLINT(google-explicit-constructor)
+  PlanSubject(const Graph& graph) : graph_(&graph) {}    // NOLINT(google-explicit-constructor)
+  [[nodiscard]] const Problem* table() const { return table_; }
+  [[nodiscard]] const Graph* graph() const { return graph_; }
+  // One buffer for each residency of `plan`, in the same order, with `capacity`. Of a table, its
+  // own buffers.
+  [[nodiscard]] Problem Buffers(const MemoryPlan& plan, std::optional<Bytes> capacity) const;
+
+ private:
+  const Problem* table_ = nullptr;
+  const Graph* graph_ = nullptr;
+};
+
+// Where a plan comes from, for readers of the file.
+struct Provenance {
+  std::string version;     // Of Berth.
+  std::string input;       // The name of the input.
+  std::string input_hash;  // "fnv1a64:..." of the input's bytes.
+  // What was asked for. `threads`, which changes nothing, is not kept, and the capacity and the
+  // orders stand in the answer.
+  PlanOptions options = {};
+  std::optional<std::int64_t> node_limit = {};
+  std::string method = {};  // Where another method than options.place.algorithm was asked.
+  bool in_place = false;    // The graph went through ReuseInPlace().
+};
+
+// Writes a plan as JSON, or what is known where there is none that fits. Keys in a fixed order, no
+// time of day and no running time: the same plan gives the same bytes. A plan without addresses is
+// written with its order and without residencies.
+[[nodiscard]] std::string WritePlanJson(const PlanSubject& subject, const PlanAnswer& answer,
+                                        const Provenance& provenance);
+
+// A plan as its file states it, without the input that it was made for: a buffer for each residency,
+// "x#1", "x#2" where a tensor has several. A plan in JSON knows no alignments, pins and gaps:
+// buffers may seem to overlap.
+struct PlanFile {
+  std::string name;     // What errors and reports call it.
+  Problem problem;      // The buffers, and the capacity.
+  Placement placement;  // Parallel to them.
+  std::optional<Bytes> height_bound = {};  // As stated; none where the file does not say.
+  std::string outcome = {};
+  std::string input = {};  // What it was made for, and its hash; empty for a table.
+  std::string input_hash = {};
+  std::string version = {};             // Of Berth, that wrote it.
+  std::vector<std::string> order = {};  // The operators; none for the plan of a table.
+};
+// Reads a plan in JSON, of this version of the format or of the first, or a table in which every
+// buffer has an offset. Errors: kParse; kInvalidPlan, naming the buffer, also for a "height" that
+// the residencies do not have, and for the file of a search that found no plan.
+[[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name);
+
+// How the graph was read for a plan, as its JSON says; what it does not say is as by default.
+// Whether it is a plan at all is for ReadPlanFor() to find out.
+struct PlanSettings {
+  Counting counting = {};
+  bool in_place = false;  // The graph went through ReuseInPlace().
+};
+[[nodiscard]] PlanSettings ReadPlanSettings(std::string_view text);
+
+// A plan for a graph, as its file states it. Whether it holds is for the verifier or ValidatePlan()
+// to say: the order may be invalid, residencies missing, offsets overlap.
+struct GraphPlanFile {
+  MemoryPlan plan;
+  std::optional<Bytes> capacity;
+  bool spills = false;  // Tensors may come in and leave: the file is of a plan with spills.
+};
+// Reads one: JSON of either version, or a table with offsets. Operators (names, or positions in
+// program order) and tensors are looked up in `graph`; residencies are put in the order that
+// MemoryPlan has. Where the file gives offsets alone, as the first version does, lifetimes are those
+// of Live() under the stated order; a table has program order. Errors: kParse; kInvalidPlan for an
+// operator or tensor that the graph does not have or says to be of another size, for a tensor
+// without an offset, and for the file of a search that found no plan.
+[[nodiscard]] Result<GraphPlanFile> ReadPlanFor(const Graph& graph, const Counting& counting,
+                                                std::string_view text, std::string_view name);
+
+// The offsets that a plan gives the buffers of a table, by id: a table with an `offset` column, or a
+// JSON plan (the text then starts with '{'). Errors: kParse; kInvalidPlan for a buffer without an
+// offset, an unknown id or one that comes twice, naming it.
+[[nodiscard]] Result<std::vector<Bytes>> ReadOffsets(std::string_view text, std::string_view name,
+                                                     const Problem& problem);
+
+}  // namespace berth
+
+#endif  // BERTH_PLAN_IO_H_

@@ -1,0 +1,68 @@
+// base/lists.h -- lists of T, one for each From, in one array.
+#ifndef BERTH_BASE_LISTS_H_
+#define BERTH_BASE_LISTS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace berth::internal {
+
+template <typename From, typename T>
+class Lists {
+ public:
+  Lists() = default;
+  // The pairs (from, item) in any order; equal pairs become one. Cost: O(pairs log pairs).
+  Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs);
+
+  // One list for each `from` below num_from, its items in the order in which they are added.
+  // `add_all` is called twice, once to count and once to fill, with a function add(from, item); it
+  // must add the same items both times. Cost: linear.
+  template <typename AddAll>
+  [[nodiscard]] static Lists Build(std::size_t num_from, AddAll add_all);
+
+  [[nodiscard]] std::span<const T> operator[](From from) const {
+    BERTH_DCHECK(from.position() + 1 < begin_.size());
+    const std::size_t begin = begin_[from.position()];
+    return {items_.data() + begin, begin_[from.position() + 1] - begin};
+  }
+  [[nodiscard]] std::size_t num_items() const { return items_.size(); }
+
+ private:
+  std::vector<std::size_t> begin_ = {0};
+  std::vector<T> items_;
+};
+
+// Implementation.
+
+template <typename From, typename T>
+Lists<From, T>::Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs) {
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  *this = Build(num_from, [&](auto add) {
+    for (const auto& [from, item] : pairs) add(from, item);
+  });
+}
+
+template <typename From, typename T>
+template <typename AddAll>
+Lists<From, T> Lists<From, T>::Build(std::size_t num_from, AddAll add_all) {
+  Lists lists;
+  std::vector<std::size_t>& begin = lists.begin_;
+  // While counting, entry f + 1 is the length of list f; while filling, where its next item goes.
+  begin.assign(num_from + 1, 0);
+  add_all([&](From from, const T&) { ++begin[from.position() + 1]; });
+  std::size_t sum = 0;
+  for (std::size_t f = 1; f <= num_from; ++f) sum += std::exchange(begin[f], sum);
+  lists.items_.resize(sum);
+  add_all([&](From from, const T& item) { lists.items_[begin[from.position() + 1]++] = item; });
+  return lists;
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_BASE_LISTS_H_

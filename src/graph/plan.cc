@@ -1,0 +1,74 @@
+#include "graph/plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "graph/edges.h"
+
+namespace berth::internal {
+
+Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting) {
+  const std::vector<OperatorIndex> makers = Makers(graph);
+  std::vector<bool> used(graph.tensors.size(), false);
+  std::vector<bool> is_result = BasesOfOutputs(graph);
+  std::vector<TensorIndex> bases;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    for (const TensorIndex t : graph.operators[v].outputs) used[t] = true;
+    BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) used[base] = true;
+    for (const TensorIndex base : graph.operators[v].mutates) {
+      if (makers[base] == kNoOperator) is_result[base] = true;
+    }
+  }
+  Traffic traffic;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!used[t] || !IsCounted(tensor, counting)) continue;
+    if (makers[t] == kNoOperator) traffic.compulsory_in += tensor.bytes;
+    if (is_result[t]) traffic.compulsory_out += tensor.bytes;
+  }
+  return traffic;
+}
+
+MemoryPlan UnplacedPlan(const Graph& graph, const Order& order, const Counting& counting) {
+  const Liveness liveness = Live(graph, order, counting);
+  MemoryPlan plan;
+  plan.order = order;
+  plan.addressed = false;
+  plan.residencies.reserve(liveness.tensors.size());
+  for (std::size_t b = 0; b < liveness.tensors.size(); ++b) {
+    const Buffer& buffer = liveness.problem.buffers[b];
+    plan.residencies.push_back({liveness.tensors[b], buffer.start, buffer.end});
+  }
+  plan.memories.push_back({0, liveness.peak});
+  plan.traffic = CompulsoryTraffic(graph, counting);
+  return plan;
+}
+
+void StateUse(const Graph& graph, MemoryPlan& plan) {
+  std::size_t count = 1;
+  for (const Residency& residency : plan.residencies) {
+    count = std::max(count, static_cast<std::size_t>(residency.memory) + 1);
+  }
+  plan.memories.assign(count, {});
+  std::vector<std::vector<Bytes>> change(count, std::vector<Bytes>(plan.order.size() + 1, 0));
+  for (const Residency& residency : plan.residencies) {
+    const Bytes bytes = graph.tensors[residency.tensor].bytes;
+    const auto memory = static_cast<std::size_t>(residency.memory);
+    change[memory][static_cast<std::size_t>(residency.start)] += bytes;
+    change[memory][static_cast<std::size_t>(residency.end)] -= bytes;
+    if (!plan.addressed) continue;
+    Bytes& height = plan.memories[memory].height;
+    height = std::max(height, residency.offset + bytes);
+  }
+  for (std::size_t m = 0; m < count; ++m) {
+    Bytes live = 0;
+    for (const Bytes bytes : change[m]) {
+      live += bytes;
+      plan.memories[m].peak = std::max(plan.memories[m].peak, live);
+    }
+  }
+}
+
+}  // namespace berth::internal

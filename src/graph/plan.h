@@ -1,0 +1,23 @@
+// graph/plan.h -- an order as a plan: when each tensor is live, before anything has an address.
+#ifndef BERTH_GRAPH_PLAN_H_
+#define BERTH_GRAPH_PLAN_H_
+
+#include "berth/answer.h"
+#include "berth/graph.h"
+
+namespace berth::internal {
+
+// The plan in which every counted tensor stays in memory for its whole lifetime, as in Live(),
+// without addresses. `graph` and `order` must be valid. Cost: linear.
+[[nodiscard]] MemoryPlan UnplacedPlan(const Graph& graph, const Order& order,
+                                      const Counting& counting);
+
+// The traffic of every plan: counted inputs are loaded once, results are stored once.
+[[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
+
+// Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
+void StateUse(const Graph& graph, MemoryPlan& plan);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_GRAPH_PLAN_H_

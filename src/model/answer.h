@@ -1,0 +1,18 @@
+// model/answer.h -- what every placer does to finish its answer.
+#ifndef BERTH_MODEL_ANSWER_H_
+#define BERTH_MODEL_ANSWER_H_
+
+#include <cstdint>
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+
+namespace berth::internal {
+
+// Completes the answer of one search for a placement, begun at `begin`, from its outcome, stop
+// reason and height bound: the report of the search, and the figures of the whole.
+void FinishPlacing(std::int64_t nodes, Budget::Clock::time_point begin, PlanAnswer& answer);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_MODEL_ANSWER_H_

@@ -1,0 +1,95 @@
+// Capacities by name (COSMA, section V-A2).
+//
+// The least peak for plans with spills is not that of Live(): a given tensor that is counted needs
+// no memory before its first use. So the search for the order sees a graph in which an operator
+// brings each of these in.
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/try.h"
+#include "berth/bytes.h"
+#include "berth/plan.h"
+#include "berth/spill.h"
+#include "graph/edges.h"
+
+namespace berth {
+namespace {
+
+using internal::IsCounted;
+using internal::kNoOperator;
+
+// `graph` with an operator before all others for each counted tensor that is given, which makes it
+// and the views of it. The operators of `graph` move back by the number of these, `loads`.
+Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads) {
+  Graph loaded = graph;
+  const std::vector<OperatorIndex> makers = internal::Makers(graph);
+  std::unordered_set<std::string> names;
+  for (const Operator& op : graph.operators) names.insert(op.name);
+  std::vector<Operator> load;
+  std::vector<std::size_t> load_of(graph.tensors.size(), kNoOperator);
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    if (makers[t] != kNoOperator || !IsCounted(graph.tensors[t], counting)) continue;
+    loaded.tensors[t].kind = TensorKind::kActivation;
+    std::string name = "load " + graph.tensors[t].name;
+    while (!names.insert(name).second) name += "'";
+    load_of[t] = load.size();
+    load.push_back({std::move(name), "Load", {}, {t}});
+  }
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const auto& base = graph.tensors[t].alias_of;
+    if (!base || makers[t] != kNoOperator || load_of[*base] == kNoOperator) continue;
+    loaded.tensors[t].kind = TensorKind::kActivation;
+    load[load_of[*base]].outputs.push_back(t);
+  }
+  loads = load.size();
+  for (Operator& op : loaded.operators) {
+    for (OperatorIndex& u : op.after) u += loads;
+  }
+  loaded.operators.insert(loaded.operators.begin(), load.begin(), load.end());
+  return loaded;
+}
+
+}  // namespace
+
+std::optional<Capacity> ParseCapacity(std::string_view text) {
+  if (text == "MR" || text == "mr") return NamedBudget::kOneOperator;
+  if (text == "MH" || text == "mh") return NamedBudget::kHalfway;
+  if (text == "MP" || text == "mp") return NamedBudget::kLeastPeak;
+  if (const auto bytes = ParseBytes(text)) return *bytes;
+  return std::nullopt;
+}
+
+Bytes NamedBudgets::Of(const Capacity& capacity) const {
+  if (const Bytes* const bytes = std::get_if<Bytes>(&capacity)) return *bytes;
+  switch (std::get<NamedBudget>(capacity)) {
+    case NamedBudget::kOneOperator:
+      return least.bytes;
+    case NamedBudget::kHalfway:
+      return halfway();
+    case NamedBudget::kLeastPeak:
+      break;
+  }
+  return least_peak;
+}
+
+Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget) {
+  BERTH_TRY(Validate(graph));
+  NamedBudgets named;
+  named.least = FindLeastMemory(graph, counting);
+  std::size_t loads = 0;
+  const Graph loaded = WithLoads(graph, counting, loads);
+  const PlanAnswer answer = BERTH_TRY(Schedule(loaded, {}, budget));
+  named.least_peak = std::max(answer.best->peak(), named.least.bytes);
+  named.peak_proved = answer.outcome == Outcome::kOptimal;
+  named.peak_bound = answer.peak_bound;
+  named.search = answer.scheduling;
+  for (const OperatorIndex v : answer.best->order) {
+    if (v >= loads) named.order.push_back(v - loads);
+  }
+  return named;
+}
+
+}  // namespace berth

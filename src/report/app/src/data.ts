@@ -1,0 +1,448 @@
+// The data that the library puts into the page (src/report/page.cc), and what follows from it.
+
+/** A whole number; as text where JavaScript's numbers would round it. */
+export type Num = number | string;
+
+export interface RawBuffers {
+  id: string[];
+  start: Num[];
+  end: Num[];
+  size: Num[];
+  offset: Num[] | null;
+  tensor: number[] | null;
+  alignment: [number, Num][];
+  pinned: [number, Num][];
+  hint: [number, Num][];
+  gaps: [number, Num, Num, Num, Num][];
+}
+export interface Hole {
+  lower: Num;
+  upper: Num;
+  padding: Num;
+  above: number | null;
+}
+export interface RawPlan {
+  head: Record<string, unknown>;
+  buffers: RawBuffers;
+  graph: {
+    name: string;
+    tensors: {
+      name: string[];
+      bytes: Num[];
+      kind: string[];
+      shape: string[];
+      dtype: string[];
+      base: (number | null)[];
+      output: number[];
+      unplanned: string[];
+    };
+    operators: {
+      program: number[];
+      name: string[];
+      type: string[];
+      inputs: number[][];
+      outputs: number[][];
+      mutates: number[][];
+    };
+  } | null;
+  curve: { steps: Num[]; live: Num[] };
+  peak: {
+    start: Num;
+    end: Num;
+    load: Num;
+    live: [number, Num][];
+    holes: Hole[];
+    padding: Num;
+    fragmentation: Num;
+  };
+  relief: { buffer: number; peak: Num; enough: Num | null }[];
+}
+/** Of a plan with spills; all in bytes. */
+export interface Traffic {
+  avoidable: Num;
+  spilled: Num;
+  retrieved: Num;
+  compulsory_in: Num;
+  compulsory_out: Num;
+}
+/** From one residency of a tensor to its next: the bytes written when it ends and read back. */
+export interface Move {
+  from: number;
+  to: number;
+  written: Num;
+  read: Num;
+}
+export interface Data {
+  format: string;
+  format_version: number;
+  kind: "plan" | "diff";
+  command: string;
+  plans: RawPlan[];
+  verdict: string;
+  conflict: {
+    buffers: number[];
+    minimal: boolean;
+    step: Num;
+    load: Num;
+    capacity: Num | null;
+    pins_collide: boolean;
+    short_by: Num;
+    works_with: Num | null;
+  } | null;
+  remedies: { title: string; detail: string; needs: Num | null }[];
+  notes: string[];
+  spills: Move[];
+  diff: {
+    changed: [number, number, number, number, number][];
+    added: number[];
+    removed: number[];
+    unchanged: number;
+    before: { load: Num; load_step: Num };
+    after: { load: Num; load_step: Num };
+    same_order: boolean;
+  } | null;
+}
+
+/** One model: a column for each fact about its points. */
+export interface RawCurve {
+  model: string;
+  input: string;
+  least: Num | null;
+  least_peak: Num | null;
+  fixed_order: boolean; // Plans and proofs are about the order as written.
+  number: number[];
+  capacity: Num[];
+  outcome: string[];
+  avoidable: (Num | null)[];
+  spilled: Num[];
+  retrieved: Num[];
+  traffic_bound: Num[];
+  traffic_by_sum: Num[];
+  seconds: number[];
+}
+export interface SweepData {
+  kind: "sweep";
+  provenance: [string, string][];
+  curves: RawCurve[];
+}
+
+/** Parses JSON; integers of 16 digits and more stay text, so that no digit is lost. */
+export function parseExactly(text: string): Data | SweepData {
+  if (/\d{16}/.test(text)) {
+    text = text.replace(/"(?:[^"\\]|\\.)*"|\d+\.\d+|-?\d{16,}/g, (token) =>
+      /^-?\d+$/.test(token) ? `"${token}"` : token,
+    );
+  }
+  return JSON.parse(text) as Data | SweepData;
+}
+
+/** The spills of a plan. */
+export const movesOf = (data: Data): Move[] => data.spills;
+
+/** The head of a plan. Nothing else knows the library's names of these facts. */
+export class Head {
+  constructor(private readonly raw: Record<string, unknown>) {}
+
+  get input(): string {
+    return (this.raw["input"] as { name?: string | null } | undefined)?.name ?? "plan";
+  }
+  get file(): string {
+    return this.text("file");
+  }
+  get outcome(): string {
+    return this.text("outcome");
+  }
+  get fixedOrder(): boolean {
+    return this.raw["fixed_order"] === true;
+  }
+  get capacity(): Num | null {
+    return this.number("capacity");
+  }
+  get height(): Num | null {
+    return this.number("height");
+  }
+  /** No plan of the model is lower. */
+  get heightBound(): Num | null {
+    return this.number("height_bound");
+  }
+  /** No placement for the lifetimes of this plan is lower. */
+  get placementBound(): Num | null {
+    return this.number("placement_bound") ?? this.number("height_bound");
+  }
+  /** The peak load of the order, and what is proved of every order's. */
+  get peak(): Num | null {
+    return this.number("peak");
+  }
+  get peakBound(): Num | null {
+    return this.number("peak_bound");
+  }
+  get programOrderPeak(): Num | null {
+    return this.number("program_order_peak");
+  }
+  /** Of a plan that may spill. */
+  get traffic(): Traffic | null {
+    return (this.raw["traffic"] ?? null) as Traffic | null;
+  }
+  get trafficBound(): Num | null {
+    return this.number("traffic_bound");
+  }
+  get options(): [string, unknown][] {
+    return ["options", "schedule_options"].flatMap((key) =>
+      Object.entries((this.raw[key] ?? {}) as Record<string, unknown>),
+    );
+  }
+  /** All other facts in the library's order: title, key, value. */
+  get facts(): [string, string, unknown][] {
+    const listed = ["options", "schedule_options", "order", "format", "format_version"];
+    return Object.entries(this.raw).flatMap(([key, value]): [string, string, unknown][] => {
+      if (listed.includes(key)) return [];
+      if (key === "input") {
+        const { name, hash } = value as { name: unknown; hash: unknown };
+        return [
+          ["input", "input.name", name],
+          ["hash of the input", "input.hash", hash],
+        ];
+      }
+      if (key === "count") {
+        const counted = Object.entries(value as Record<string, boolean>).filter(([, on]) => on);
+        return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
+      }
+      const title = key.replaceAll("_", " ");
+      if (typeof value !== "object" || value === null) return [[title, key, value]];
+      // The report of a search, traffic and the like.
+      return Object.entries(value).map(([part, each]): [string, string, unknown] => [
+        `${title}: ${part.replaceAll("_", " ")}`,
+        `${key}.${part}`,
+        each,
+      ]);
+    });
+  }
+
+  private number(key: string): Num | null {
+    const value = this.raw[key];
+    return typeof value === "number" || typeof value === "string" ? value : null;
+  }
+  private text(key: string): string {
+    const value = this.raw[key];
+    return typeof value === "string" ? value : "";
+  }
+}
+
+/** The parts of buffers that are live for some steps: what is drawn. */
+export interface Rectangles {
+  x0: Float64Array;
+  x1: Float64Array;
+  y0: Float64Array;
+  y1: Float64Array;
+  buffer: Int32Array;
+}
+
+const numbers = (column: Num[]): Float64Array => Float64Array.from(column, Number);
+
+export class Plan {
+  readonly head: Head;
+  readonly n: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly size: Float64Array;
+  /** Where each buffer is drawn: its offset, or a row of its own where there are no addresses. */
+  readonly y: Float64Array;
+  readonly height: Float64Array;
+  readonly placed: boolean;
+  readonly rectangles: Rectangles;
+  readonly steps: Float64Array;
+  readonly live: Float64Array;
+  readonly firstStep: number;
+  readonly lastStep: number;
+  readonly top: number;
+  readonly alignment: Map<number, Num>;
+  readonly pinned: Map<number, Num>;
+  readonly hint: Map<number, Num>;
+  readonly gaps = new Map<number, [Num, Num, Num, Num][]>();
+  readonly atPeak: Set<number>;
+  private readonly names: string[];
+
+  constructor(readonly raw: RawPlan) {
+    const b = raw.buffers;
+    this.head = new Head(raw.head);
+    this.n = b.id.length;
+    this.start = numbers(b.start);
+    this.end = numbers(b.end);
+    this.size = numbers(b.size);
+    this.placed = b.offset !== null;
+    this.steps = numbers(raw.curve.steps);
+    this.live = numbers(raw.curve.live);
+    this.alignment = new Map(b.alignment);
+    this.pinned = new Map(b.pinned);
+    this.hint = new Map(b.hint);
+    this.atPeak = new Set(raw.peak.live.map(([buffer]) => buffer));
+    for (const [buffer, ...gap] of b.gaps) {
+      const known = this.gaps.get(buffer);
+      if (known) known.push(gap);
+      else this.gaps.set(buffer, [gap]);
+    }
+    if (b.offset) {
+      this.y = numbers(b.offset);
+      this.height = this.size;
+    } else {
+      // Without addresses, one row for each in order of start.
+      this.y = new Float64Array(this.n);
+      this.height = new Float64Array(this.n).fill(1);
+      const order = Array.from({ length: this.n }, (_, i) => i);
+      order.sort((i, j) => this.start[i]! - this.start[j]! || i - j);
+      order.forEach((i, row) => (this.y[i] = this.n - 1 - row));
+    }
+    this.rectangles = this.makeRectangles();
+    let first = Infinity;
+    let last = -Infinity;
+    let top = 0;
+    for (let i = 0; i < this.n; ++i) {
+      first = Math.min(first, this.start[i]!);
+      last = Math.max(last, this.end[i]!);
+      top = Math.max(top, this.y[i]! + this.height[i]!);
+    }
+    const operators = raw.graph?.operators.name.length ?? 0;
+    this.firstStep = Number.isFinite(first) ? Math.min(first, operators ? 0 : first) : 0;
+    this.lastStep = Math.max(Number.isFinite(last) ? last : 1, operators, this.firstStep + 1);
+    this.top = Math.max(top, 1);
+    this.names = b.id;
+  }
+
+  private makeRectangles(): Rectangles {
+    const x0: number[] = [];
+    const x1: number[] = [];
+    const y0: number[] = [];
+    const y1: number[] = [];
+    const buffer: number[] = [];
+    const add = (i: number, from: number, to: number, lower: number, upper: number) => {
+      if (from >= to || lower >= upper) return;
+      x0.push(from);
+      x1.push(to);
+      y0.push(this.y[i]! + lower);
+      y1.push(this.y[i]! + upper);
+      buffer.push(i);
+    };
+    for (let i = 0; i < this.n; ++i) {
+      let from = this.start[i]!;
+      for (const [start, end, lower, upper] of this.gaps.get(i) ?? []) {
+        add(i, from, Number(start), 0, this.height[i]!);
+        if (this.placed) add(i, Number(start), Number(end), Number(lower), Number(upper));
+        from = Number(end);
+      }
+      add(i, from, this.end[i]!, 0, this.height[i]!);
+    }
+    return {
+      x0: Float64Array.from(x0),
+      x1: Float64Array.from(x1),
+      y0: Float64Array.from(y0),
+      y1: Float64Array.from(y1),
+      buffer: Int32Array.from(buffer),
+    };
+  }
+
+  name(i: number): string {
+    return this.names[i] ?? "";
+  }
+
+  /** Live bytes at a step. */
+  liveAt(step: number): Num {
+    let low = 0;
+    let high = this.steps.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.steps[middle]! <= step) low = middle + 1;
+      else high = middle;
+    }
+    return low === 0 ? 0 : this.raw.curve.live[low - 1]!;
+  }
+
+  /** The buffer drawn at a point; -1 if there is none. */
+  at(x: number, y: number): number {
+    const r = this.rectangles;
+    for (let k = r.buffer.length - 1; k >= 0; --k) {
+      if (x >= r.x0[k]! && x < r.x1[k]! && y >= r.y0[k]! && y < r.y1[k]!) return r.buffer[k]!;
+    }
+    return -1;
+  }
+
+  private meet(i: number, j: number): boolean {
+    return this.start[i]! < this.end[j]! && this.start[j]! < this.end[i]!;
+  }
+  private share(i: number, j: number): boolean {
+    return this.y[i]! < this.y[j]! + this.size[j]! && this.y[j]! < this.y[i]! + this.size[i]!;
+  }
+  /** The next buffers below and above while it is live, and in its bytes before and after. */
+  neighbours(i: number): { below: number; above: number; before: number; after: number } {
+    const found = { below: -1, above: -1, before: -1, after: -1 };
+    if (!this.placed) return found;
+    const bottom = this.y[i]!;
+    const top = bottom + this.size[i]!;
+    for (let j = 0; j < this.n; ++j) {
+      if (j === i) continue;
+      if (this.meet(i, j)) {
+        const end = this.y[j]! + this.size[j]!;
+        if (
+          end <= bottom &&
+          (found.below < 0 || end > this.y[found.below]! + this.size[found.below]!)
+        )
+          found.below = j;
+        if (this.y[j]! >= top && (found.above < 0 || this.y[j]! < this.y[found.above]!))
+          found.above = j;
+      } else if (this.share(i, j)) {
+        if (
+          this.end[j]! <= this.start[i]! &&
+          (found.before < 0 || this.end[j]! > this.end[found.before]!)
+        )
+          found.before = j;
+        if (
+          this.start[j]! >= this.end[i]! &&
+          (found.after < 0 || this.start[j]! < this.start[found.after]!)
+        )
+          found.after = j;
+      }
+    }
+    return found;
+  }
+}
+
+/** What the operators of a graph do with its tensors. */
+export class Uses {
+  readonly producer: Int32Array; // By tensor, the step; -1 for what no operator makes.
+  readonly readers: number[][]; // By tensor, steps in increasing order.
+  readonly views: number[][]; // By base, its views.
+  readonly bufferOf: Int32Array; // By base, the first buffer; -1 where it has none.
+
+  constructor(plan: Plan) {
+    const graph = plan.raw.graph!;
+    const count = graph.tensors.name.length;
+    this.producer = new Int32Array(count).fill(-1);
+    this.readers = Array.from({ length: count }, () => []);
+    this.views = Array.from({ length: count }, () => []);
+    this.bufferOf = new Int32Array(count).fill(-1);
+    graph.operators.name.forEach((_, step) => {
+      for (const t of graph.operators.outputs[step]!) this.producer[t] = step;
+      const seen = new Set([...graph.operators.inputs[step]!, ...graph.operators.mutates[step]!]);
+      for (const t of seen) this.readers[t]!.push(step);
+    });
+    graph.tensors.base.forEach((base, t) => {
+      if (base !== null) this.views[base]!.push(t);
+    });
+    plan.raw.buffers.tensor?.forEach((t, buffer) => {
+      if (this.bufferOf[t]! < 0) this.bufferOf[t] = buffer;
+    });
+  }
+  /** Of a base: the steps that use it or a view of it. */
+  usersOf(base: number): number[] {
+    const steps = new Set(this.readers[base]!);
+    for (const view of this.views[base]!) for (const step of this.readers[view]!) steps.add(step);
+    return [...steps].sort((x, y) => x - y);
+  }
+  basesAt(plan: Plan, step: number): number[] {
+    const { operators, tensors } = plan.raw.graph!;
+    const bases = new Set<number>();
+    for (const list of [operators.inputs, operators.outputs, operators.mutates]) {
+      for (const t of list[step] ?? []) bases.add(tensors.base[t] ?? t);
+    }
+    return [...bases];
+  }
+}

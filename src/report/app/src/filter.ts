@@ -1,0 +1,117 @@
+// "conv size>1MiB live:12 at:peak": words that a buffer's names contain, and conditions; all must
+// hold. A word in quotes may hold blanks.
+import { CHANGES } from "./colors";
+import type { Plan, Uses } from "./data";
+import { parseBytes } from "./format";
+
+export type Test = (i: number) => boolean;
+
+export interface Filter {
+  test: Test | null; // None: everything passes.
+  fault: string; // What could not be understood.
+}
+
+/** What a filter may ask of things that have numbers. */
+export interface Rules {
+  sizes: Record<string, (i: number) => number>; // In bytes.
+  numbers: Record<string, (i: number) => number>;
+  contains: (text: string) => Test; // Lower case.
+  /** The test of a special word such as "at:peak", or what is wrong with it; null: not special. */
+  special: (word: string, key: string, value: string) => Test | string | null;
+}
+
+export function parse(query: string, rules: Rules): Filter {
+  const tests: Test[] = [];
+  for (const match of query.matchAll(/"([^"]*)"?|(\S+)/g)) {
+    const word = match[2];
+    if (word === undefined) {
+      tests.push(rules.contains(match[1]!.toLowerCase()));
+      continue;
+    }
+    const [, key = "", operator = "", value = ""] = /^(\w+)(>=|<=|[:<>=])(.+)$/.exec(word) ?? [];
+    const compare = (of: (i: number) => number, than: number): Test => {
+      if (operator === ">") return (i) => of(i) > than;
+      if (operator === "<") return (i) => of(i) < than;
+      if (operator === ">=") return (i) => of(i) >= than;
+      if (operator === "<=") return (i) => of(i) <= than;
+      return (i) => of(i) === than;
+    };
+    const special = rules.special(word, key, value.toLowerCase());
+    if (typeof special === "string") return { test: null, fault: special };
+    if (special) {
+      tests.push(special);
+    } else if (Object.hasOwn(rules.sizes, key)) {
+      const than = parseBytes(value);
+      if (Number.isNaN(than))
+        return { test: null, fault: `"${value}" is no size: 4096, 512KiB, 1.5MiB` };
+      tests.push(compare(rules.sizes[key]!, than));
+    } else if (Object.hasOwn(rules.numbers, key)) {
+      if (!/^-?\d+(\.\d+)?$/.test(value)) return { test: null, fault: `"${value}" is no number` };
+      tests.push(compare(rules.numbers[key]!, Number(value)));
+    } else {
+      tests.push(rules.contains(word.toLowerCase()));
+    }
+  }
+  return { test: tests.length ? (i) => tests.every((test) => test(i)) : null, fault: "" };
+}
+
+/** A filter of the buffers of a plan. */
+export function parseFilter(
+  query: string,
+  plan: Plan,
+  uses: Uses | null,
+  changes: Uint8Array | null,
+): Filter {
+  const graph = plan.raw.graph;
+  const tensors = plan.raw.buffers.tensor;
+  const makerOf = (i: number) => (uses && tensors ? uses.producer[tensors[i]!]! : -1);
+  const special = (word: string, key: string, value: string): Test | string | null => {
+    if (word === "at:peak") return (i) => plan.atPeak.has(i);
+    if (word === "is:pinned") return (i) => plan.pinned.has(i);
+    if (word === "is:aligned") return (i) => plan.alignment.has(i);
+    if (key === "live") {
+      if (!/^-?\d+$/.test(value)) return `"${value}" is no step`;
+      const step = Number(value);
+      const r = plan.rectangles;
+      const live = new Set<number>();
+      for (let k = 0; k < r.buffer.length; ++k) {
+        if (r.x0[k]! <= step && step < r.x1[k]!) live.add(r.buffer[k]!);
+      }
+      return (i) => live.has(i);
+    }
+    if (key === "kind" && graph && tensors)
+      return (i) => graph.tensors.kind[tensors[i]!]! === value;
+    if (key === "op" && graph) {
+      return (i) => {
+        const step = makerOf(i);
+        return (
+          step >= 0 &&
+          (graph.operators.type[step]! + " " + graph.operators.name[step]!)
+            .toLowerCase()
+            .includes(value)
+        );
+      };
+    }
+    if (key === "is" && changes && CHANGES.includes(value)) {
+      const change = CHANGES.indexOf(value);
+      return (i) => changes[i] === change;
+    }
+    return null;
+  };
+  return parse(query, {
+    sizes: { size: (i) => plan.size[i]!, offset: (i) => plan.y[i]! },
+    numbers: {
+      lifetime: (i) => plan.end[i]! - plan.start[i]!,
+      start: (i) => plan.start[i]!,
+      end: (i) => plan.end[i]!,
+    },
+    special,
+    contains: (text) => (i) => {
+      if (plan.name(i).toLowerCase().includes(text)) return true;
+      const step = makerOf(i);
+      return (
+        step >= 0 && graph !== null && graph.operators.name[step]!.toLowerCase().includes(text)
+      );
+    },
+  });
+}

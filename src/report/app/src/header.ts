@@ -1,0 +1,178 @@
+// The top of the page of a plan, or of two: the result in figures.
+import type { Data, Num, Plan, Traffic } from "./data";
+import { type Child, h, named } from "./dom";
+import { bytes, difference, grouped, percent, sum } from "./format";
+import { type Tone, amount, figure, top } from "./parts";
+
+const OUTCOMES: Record<string, [Tone, string, string]> = {
+  optimal: ["good", "✓", "Proved optimal"],
+  feasible: ["unsure", "≈", "Fits; a lower plan may exist"],
+  infeasible: ["bad", "✕", "Does not fit"],
+  unknown: ["unsure", "?", "Unknown whether it fits"],
+};
+
+export function planHeader(data: Data, plans: Plan[]): HTMLElement {
+  if (data.diff) return diffHeader(data.diff, plans as [Plan, Plan]);
+  const plan = plans[0]!;
+  const { head } = plan;
+  const [tone, sign, text] = OUTCOMES[head.outcome] ?? ["unsure", "?", head.outcome];
+  const ordered = data.command === "schedule";
+  const proved = tone === "good";
+  const badge = head.traffic
+    ? spillBadge(head.traffic, proved, head.fixedOrder)
+    : !ordered
+      ? text
+      : proved
+        ? "No order has a lower peak"
+        : "A better order may exist";
+  const figures = [
+    ...(ordered ? [] : heightFigures(plan)),
+    ...(head.traffic
+      ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
+      : [
+          ordered
+            ? boundFigure(head.peakBound, head.peak)
+            : boundFigure(head.heightBound, head.height),
+        ]),
+    ...loadFigures(plan),
+  ];
+  const mark = h("span", { "aria-hidden": "true" }, sign);
+  return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
+}
+
+const orders = (fixed: boolean) => (fixed ? " in program order" : "");
+
+function spillBadge(traffic: Traffic, proved: boolean, fixed: boolean): string {
+  if (Number(traffic.avoidable) === 0) return "Fits without spills";
+  const how = proved ? `no plan${orders(fixed)} has less traffic` : "less traffic may be possible";
+  return `Fits with spills: ${how}`;
+}
+
+function heightFigures(plan: Plan): HTMLElement[] {
+  const { height, capacity } = plan.head;
+  const over = height !== null && capacity !== null && Number(height) > Number(capacity);
+  const note = over
+    ? `${bytes(difference(height, capacity))} over the capacity`
+    : height === null
+      ? "no plan"
+      : null;
+  const figures = [figure("Height", amount(height, "height"), note)];
+  if (capacity !== null) {
+    const used =
+      height === null ? null : `${percent(height, capacity)} ${over ? "needed" : "used"}`;
+    figures.push(figure("Capacity", amount(capacity, "capacity"), used));
+  }
+  return figures;
+}
+
+function trafficFigures(
+  traffic: Traffic,
+  bound: Num,
+  proved: boolean,
+  fixed: boolean,
+): HTMLElement[] {
+  const gap = difference(traffic.avoidable, bound);
+  const worth = proved
+    ? `proved the least${orders(fixed)}`
+    : `at most ${percent(gap, traffic.avoidable)} can be saved`;
+  const compulsory = sum([traffic.compulsory_in, traffic.compulsory_out]);
+  return [
+    figure(
+      "Traffic off chip",
+      amount(traffic.avoidable, "traffic"),
+      `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read; ${worth}`,
+    ),
+    figure(
+      "Compulsory traffic",
+      amount(compulsory, "compulsory"),
+      `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`,
+    ),
+  ];
+}
+
+function boundFigure(bound: Num | null, reached: Num | null): HTMLElement {
+  const note =
+    bound === null || reached === null
+      ? null
+      : Number(reached) === Number(bound)
+        ? "reached: none is lower"
+        : `at most ${percent(difference(reached, bound), bound)} above it`;
+  return figure("Lower bound", amount(bound, "lower_bound"), note);
+}
+
+function loadFigures(plan: Plan): HTMLElement[] {
+  const { peak, graph } = plan.raw;
+  const { height, programOrderPeak: before } = plan.head;
+  const figures = [
+    figure(
+      "Peak load",
+      amount(peak.load, "load"),
+      before !== null && before !== peak.load
+        ? `${percent(difference(before, peak.load), before)} less than in program order`
+        : `at step ${grouped(peak.start)}`,
+    ),
+  ];
+  if (plan.placed) {
+    const lost = sum([peak.padding, peak.fragmentation]);
+    const note =
+      height === null
+        ? null
+        : Number(lost) === 0
+          ? "packed without loss"
+          : `${percent(lost, height)} of the height`;
+    figures.push(figure("Lost at the peak", amount(lost, "lost"), note));
+  }
+  const operators = graph ? `${grouped(graph.operators.name.length)} operators` : null;
+  figures.push(figure("Buffers", h("b", {}, grouped(plan.n)), operators));
+  return figures;
+}
+
+type Diff = NonNullable<Data["diff"]>;
+
+function diffHeader(diff: Diff, [before, after]: [Plan, Plan]): HTMLElement {
+  const title = [named(before.head.file, 50), " → ", named(after.head.file, 50)];
+  const order = diff.same_order ? "" : ", other order of operators";
+  return top(
+    "diff",
+    title,
+    "unsure",
+    [changeCounts(diff, before, after)],
+    [
+      growthFigure("Height", "height", before.head.height!, after.head.height!),
+      growthFigure("Peak load", "load", diff.before.load, diff.after.load),
+      figure(
+        "Buffers",
+        h("b", {}, `${grouped(before.n)} → ${grouped(after.n)}`),
+        `${grouped(diff.unchanged)} unchanged${order}`,
+      ),
+    ],
+  );
+}
+
+function growthFigure(title: string, key: string, x: Num, y: Num): HTMLElement {
+  const delta = difference(y, x);
+  const grown = Number(delta) > 0;
+  const sign = grown ? "+" : "";
+  const unchanged = Number(delta) === 0;
+  const change = unchanged ? "unchanged" : `${sign}${bytes(delta)} (${sign}${percent(delta, x)})`;
+  const arrow = h("span", { class: "arrow", "aria-label": "to" }, "→");
+  const values: Child[] = [amount(x, `${key}-before`), arrow, amount(y, `${key}-after`)];
+  const tone = grown ? "bad" : unchanged ? "" : "good";
+  return figure(title, h("span", { class: "from" }, ...values), change, tone);
+}
+
+/** A buffer counts for each way in which it changed, as in the command's own summary. */
+function changeCounts(diff: Diff, before: Plan, after: Plan): string {
+  const count = (is: (change: number[]) => boolean) => diff.changed.filter(is).length;
+  const growth = ([i, j]: number[]) => after.size[j!]! - before.size[i!]!;
+  const counts: [number, string][] = [
+    [diff.added.length, "new"],
+    [diff.removed.length, "gone"],
+    [count((change) => growth(change) > 0), "grown"],
+    [count((change) => growth(change) < 0), "shrunk"],
+    [count((change) => change[3] === 1), "moved"],
+    [count((change) => change[4] === 1), "retimed"],
+  ];
+  const parts = counts.filter(([n]) => n > 0).map(([n, name]) => `${grouped(n)} ${name}`);
+  return parts.join(", ") || "The plans are the same";
+}

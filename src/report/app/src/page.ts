@@ -1,0 +1,379 @@
+// What every page has: the frame with search, pictures, selection and tables; keys; help; light,
+// dark and print; and an address that links to what is shown.
+import { type Child, h } from "./dom";
+import type { View } from "./gestures";
+import { button, menu } from "./parts";
+import { type TableSpec, VirtualTable } from "./table";
+import { toggleTheme } from "./theme";
+
+export type Keys = Record<string, () => void>;
+
+/** Of every page, after those of its own kind. */
+const COMMON_KEYS: [string, string][] = [
+  ["← → ↑ ↓", "pan"],
+  ["+ −, 0", "zoom; show all"],
+  ["/ , N", "search; next match"],
+  ["T", "light or dark"],
+  ["Esc", "clear the selection"],
+];
+
+export interface Panel {
+  name: string;
+  title: string;
+  make: () => HTMLElement;
+}
+
+/** What can be moved by the buttons and the keys. */
+export interface Movable {
+  stage: HTMLElement;
+  zoom(factor: number): void;
+  pan(dx: number, dy: number): void;
+  reset(): void;
+}
+
+export abstract class Page {
+  query = "";
+  protected tab = "";
+  readonly tables = new Map<string, VirtualTable>();
+  private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
+  protected readonly details = h("aside", { class: "details", "aria-label": "Selection" });
+  protected readonly legend = h("div", {
+    class: "legend",
+    role: "group",
+    "aria-label": "Legend and filter",
+  });
+  protected readonly matches = h("span", { class: "matches", role: "status" });
+  protected readonly tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+  protected readonly search: HTMLInputElement;
+  private readonly status = h("div", { class: "sr", role: "status", "aria-live": "polite" });
+  private readonly help = h("dialog", { "aria-labelledby": "help-title" }) as HTMLDialogElement;
+  private hashTimer = 0;
+
+  /** `slow`: milliseconds to wait for the next key before a filter is applied. */
+  constructor(
+    placeholder: string,
+    private readonly slow: number,
+  ) {
+    this.search = h("input", {
+      type: "search",
+      placeholder,
+      "aria-label": "Search or filter",
+      spellcheck: "false",
+    }) as HTMLInputElement;
+  }
+
+  // What each kind of page provides.
+
+  protected abstract header(): HTMLElement;
+  protected abstract notice(): HTMLElement | null;
+  protected abstract tools(): { look: Child[]; group: Child[]; files: [string, string][] };
+  protected abstract pictures(): { kind: string; sections: HTMLElement[] };
+  protected abstract listPanels(): Panel[];
+  protected abstract helpTexts(): {
+    keys: [string, string][];
+    filters: [string, string][];
+    spoken: string;
+  };
+  protected abstract movable(): Movable;
+  protected abstract keys(onButton: boolean): Keys;
+  protected abstract applyLooks(): void;
+  protected abstract applyFilter(): void;
+  protected abstract showDetails(): void;
+  protected abstract nextMatch(direction: number): void;
+  protected abstract selectNothing(): void;
+  protected abstract stateTo(link: URLSearchParams): void;
+  protected abstract stateFrom(link: URLSearchParams): void;
+  /** Selects what a changed address names. */
+  protected abstract reselect(): void;
+  /** The content of a file of this kind, and its name without the kind. */
+  protected abstract file(kind: string): Promise<Blob | null>;
+  protected abstract fileStem(): string;
+
+  start(root: HTMLElement): void {
+    const tabs = this.makeTabs();
+    const { kind, sections } = this.pictures();
+    root.replaceChildren(
+      h("a", { class: "skip", href: "#panels" }, "Skip to the tables"),
+      this.header(),
+      h(
+        "main",
+        {},
+        this.notice(),
+        this.toolbar(),
+        this.legend,
+        h("div", { class: kind }, ...sections, this.details),
+        tabs,
+      ),
+      h("p", { class: "sr", id: "plot-keys" }, this.helpTexts().spoken),
+      this.status,
+      this.tip,
+      this.makeHelp(),
+    );
+    this.restore();
+    this.applyLooks();
+    this.applyFilter();
+    this.showDetails();
+    document.addEventListener("keydown", (event) => this.key(event));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.applyLooks());
+    window.addEventListener("hashchange", () => {
+      this.restore();
+      this.applyLooks();
+      this.applyFilter();
+      this.reselect();
+    });
+    const print = (on: boolean) => {
+      for (const table of this.tables.values()) table.setPrinting(on);
+      document.documentElement.classList.toggle("printing", on);
+      this.applyLooks();
+    };
+    matchMedia("print").addEventListener("change", (event) => print(event.matches));
+    window.addEventListener("beforeprint", () => print(true));
+    window.addEventListener("afterprint", () => print(false));
+  }
+
+  private toolbar(): HTMLElement {
+    let timer = 0;
+    this.search.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => this.filter(this.search.value), this.slow);
+    });
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        this.query = this.search.value;
+        this.applyFilter();
+        this.nextMatch(event.shiftKey ? -1 : 1);
+      }
+    });
+    const { look, group, files } = this.tools();
+    return h(
+      "div",
+      { class: "toolbar", role: "toolbar", "aria-label": "Picture" },
+      h("span", { class: "search" }, this.search, this.matches),
+      ...look,
+      h(
+        "span",
+        { class: "group" },
+        button("−", () => this.movable().zoom(1.5), "Zoom out"),
+        button("+", () => this.movable().zoom(1 / 1.5), "Zoom in"),
+        button("All", () => this.movable().reset(), "Show all"),
+        ...group,
+      ),
+      menu("Save", [["", "Save …"], ...files], (kind) => void this.save(kind)),
+      h(
+        "span",
+        { class: "group" },
+        button("◐", () => this.toggleTheme(), "Light or dark"),
+        button("?", () => this.help.showModal(), "Keys and filters"),
+      ),
+    );
+  }
+  private toggleTheme(): void {
+    toggleTheme();
+    this.applyLooks();
+  }
+  private makeHelp(): HTMLElement {
+    const { keys, filters } = this.helpTexts();
+    const list = (rows: [string, string][]) =>
+      h(
+        "dl",
+        { class: "keys" },
+        ...rows.flatMap(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]),
+      );
+    this.help.append(
+      h("h2", { id: "help-title" }, "Keys and filters"),
+      h("h3", {}, "Picture"),
+      list([...keys, ...COMMON_KEYS]),
+      h("h3", {}, "Filter: all of these together"),
+      list(filters),
+      button("Close", () => this.help.close()),
+    );
+    return this.help;
+  }
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+  filter(query: string): void {
+    this.query = this.search.value = query;
+    this.applyFilter();
+    this.remember();
+  }
+  /** Beside the search field: how many pass the filter, or what is wrong with it. */
+  protected showMatches(text: string, fault: boolean): void {
+    this.matches.textContent = text;
+    this.matches.classList.toggle("fault", fault);
+  }
+  protected showTip(x: number, y: number, ...content: Child[]): void {
+    this.tip.replaceChildren(...content.filter((child): child is Node | string => Boolean(child)));
+    this.tip.hidden = false;
+    const box = this.tip.getBoundingClientRect();
+    this.tip.style.left = `${Math.min(x + 14, innerWidth - box.width - 8)}px`;
+    this.tip.style.top = `${y + 18 + box.height > innerHeight ? y - box.height - 10 : y + 18}px`;
+  }
+  /** An entry of the legend, which shows and hides what it stands for. */
+  protected legendButton(
+    hidden: Set<number>,
+    k: number,
+    swatch: Node,
+    name: string,
+    count: string,
+  ): HTMLElement {
+    const entry = h(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(!hidden.has(k)),
+        title: "Show or hide these",
+        onclick: () => {
+          if (!hidden.delete(k)) hidden.add(k);
+          entry.setAttribute("aria-pressed", String(!hidden.has(k)));
+          this.applyFilter();
+        },
+      },
+      swatch,
+      h("bdi", {}, name),
+      h("small", {}, count),
+    );
+    return entry;
+  }
+
+  // Tabs and tables.
+
+  private makeTabs(): HTMLElement {
+    const bar = h("div", { role: "tablist", "aria-label": "Tables" });
+    const box = h("section", { class: "panels", id: "panels", "aria-label": "Tables" }, bar);
+    for (const { name, title, make } of this.listPanels()) {
+      const tab = h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${name}`,
+          "aria-controls": `panel-${name}`,
+          tabindex: "-1",
+          onclick: () => this.openTab(name, false),
+        },
+        title,
+      ) as HTMLButtonElement;
+      const panel = h(
+        "div",
+        { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true },
+        h("h2", { class: "print-only" }, title),
+        make(),
+      );
+      this.panels.set(name, { button: tab, panel });
+      bar.append(tab);
+      box.append(panel);
+    }
+    bar.addEventListener("keydown", (event) => {
+      const names = [...this.panels.keys()];
+      const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!move) return;
+      const at = names.indexOf(this.tab);
+      this.openTab(names[(at + move + names.length) % names.length]!, false);
+      this.panels.get(this.tab)!.button.focus();
+      event.stopPropagation();
+    });
+    this.openTab([...this.panels.keys()][0]!, false);
+    return box;
+  }
+  openTab(name: string, scroll = true): void {
+    if (!this.panels.has(name)) return;
+    this.tab = name;
+    for (const [key, { button: tab, panel }] of this.panels) {
+      const on = key === name;
+      tab.setAttribute("aria-selected", String(on));
+      tab.tabIndex = on ? 0 : -1;
+      panel.hidden = !on;
+    }
+    this.tables.get(name)?.render();
+    const { panel } = this.panels.get(name)!;
+    if (scroll && panel.getBoundingClientRect().top > innerHeight - 80)
+      panel.scrollIntoView({ block: "end" });
+    this.remember();
+  }
+  table(spec: TableSpec): HTMLElement {
+    const table = new VirtualTable(spec);
+    this.tables.set(spec.name, table);
+    return table.root;
+  }
+
+  // Keys, links, files.
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && target === this.search) this.search.blur();
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || this.help.open) return;
+    const moves = this.movable();
+    const actions: Keys = {
+      "+": () => moves.zoom(1 / 1.3),
+      "=": () => moves.zoom(1 / 1.3),
+      "-": () => moves.zoom(1.3),
+      "0": () => moves.reset(),
+      n: () => this.nextMatch(1),
+      N: () => this.nextMatch(-1),
+      "/": () => this.search.focus(),
+      t: () => this.toggleTheme(),
+      "?": () => this.help.showModal(),
+      Escape: () => this.selectNothing(),
+    };
+    if (target === moves.stage || target.classList.contains("stage")) {
+      actions["ArrowLeft"] = () => moves.pan(-0.1, 0);
+      actions["ArrowRight"] = () => moves.pan(0.1, 0);
+      actions["ArrowUp"] = () => moves.pan(0, 0.1);
+      actions["ArrowDown"] = () => moves.pan(0, -0.1);
+    }
+    Object.assign(actions, this.keys(target.tagName === "BUTTON" || target.tagName === "SUMMARY"));
+    const action =
+      actions[event.key] ?? (event.key.length === 1 ? actions[event.key.toLowerCase()] : undefined);
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  /** Keeps the address of the page a link to what is shown. */
+  remember(): void {
+    clearTimeout(this.hashTimer);
+    this.hashTimer = window.setTimeout(() => {
+      const link = new URLSearchParams();
+      link.set("tab", this.tab);
+      this.stateTo(link);
+      if (this.query) link.set("filter", this.query);
+      history.replaceState(null, "", `#${link}`);
+    }, 200);
+  }
+  private restore(): void {
+    const link = new URLSearchParams(location.hash.slice(1));
+    this.query = this.search.value = link.get("filter") ?? "";
+    const tab = link.get("tab");
+    if (tab) this.openTab(tab, false);
+    this.stateFrom(link);
+  }
+  private async save(kind: string): Promise<void> {
+    const content = await this.file(kind);
+    if (!content) return;
+    const stem =
+      this.fileStem()
+        .replace(/[^\w.-]+/g, "_")
+        .slice(0, 60) || "plan";
+    const link = h("a", {
+      download: `${stem}.${kind}`,
+      href: URL.createObjectURL(content),
+    }) as HTMLAnchorElement;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+}
+
+/** The view that a link names as "x0,x1,y0,y1"; null if it names none. */
+export function viewFrom(text: string | null): View | null {
+  const view = text?.split(",").map(Number);
+  if (
+    view?.length !== 4 ||
+    !view.every(Number.isFinite) ||
+    view[0]! >= view[1]! ||
+    view[2]! >= view[3]!
+  )
+    return null;
+  return { x0: view[0]!, x1: view[1]!, y0: view[2]!, y1: view[3]! };
+}

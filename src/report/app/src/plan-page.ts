@@ -1,0 +1,483 @@
+// The page of a plan, or of two side by side: pictures, selection and filter.
+import { type Classes, changesOf, classesOf, modesOf } from "./colors";
+import { conflictBox } from "./conflict";
+import { type Data, type Move, Plan, Uses, movesOf } from "./data";
+import { bufferDetails, stepDetails } from "./details";
+import { h, named } from "./dom";
+import { parseFilter } from "./filter";
+import { abridged, bytes, grouped, percent, visible } from "./format";
+import { planHeader } from "./header";
+import { Page, type Keys, type Panel, viewFrom } from "./page";
+import {
+  aboutPanel,
+  buffersPanel,
+  changesPanel,
+  fitPanel,
+  operatorsPanel,
+  peakPanel,
+  whyPanel,
+} from "./panels";
+import { button, nothingSelected, pictureBox } from "./parts";
+import type { PlanApp } from "./plan-app";
+import { Plot } from "./plot";
+import { csv, summary } from "./save";
+import { isDark, themeNow } from "./theme";
+
+export class PlanPage extends Page implements PlanApp {
+  readonly plans: Plan[];
+  readonly plots: Plot[];
+  readonly uses: (Uses | null)[];
+  readonly changes: (Uint8Array | null)[];
+  readonly moves: Move[];
+  private classes: Classes[] = [];
+  private mode: string;
+  private side = 0; // The plan that the selection belongs to.
+  selected = -1;
+  private step: number | null = null;
+  private hidden = new Set<number>(); // Classes switched off in the legend.
+  private readonly colorBy = h("select", { "aria-label": "Colour by" }) as HTMLSelectElement;
+
+  constructor(readonly data: Data) {
+    super(
+      "Search or filter: name, size>1MiB, at:peak …",
+      data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
+    );
+    this.plans = data.plans.map((raw) => new Plan(raw));
+    this.moves = movesOf(data);
+    this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
+    this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
+    this.plots = this.plans.map((plan, side) => new Plot(plan, this.plotTitle(plan, side)));
+    this.mode = modesOf(this.plans[0]!, data.diff !== null)[0]![0];
+    if (this.plots.length > 1) this.shareScale();
+    this.plots.forEach((plot, side) => {
+      plot.onHover = (buffer, x, y) => this.hover(side, buffer, x, y);
+      plot.onSelect = (buffer) => this.select(side, buffer, false);
+      plot.onView = () => {
+        for (const other of this.plots) if (other !== plot) other.show(plot.view, false);
+        this.remember();
+      };
+      plot.marks.moves = this.moves;
+      plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
+    });
+  }
+  /** One scale for both plans: the taller one is drawn taller. */
+  private shareScale(): void {
+    const all = this.plots.map((plot) => plot.whole);
+    const x0 = Math.min(...all.map((whole) => whole.x0));
+    const x1 = Math.max(...all.map((whole) => whole.x1));
+    const y1 = Math.max(...all.map((whole) => whole.y1));
+    for (const plot of this.plots) {
+      plot.whole = { ...plot.whole, x0, x1, y1 };
+      plot.view = { ...plot.whole };
+    }
+  }
+
+  private get plan(): Plan {
+    return this.plans[this.side]!;
+  }
+  private plotTitle(plan: Plan, side: number): string {
+    const what = plan.placed
+      ? "Addresses over time"
+      : "Lifetimes, one row per buffer (no addresses)";
+    return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.head.file)}` : what;
+  }
+
+  protected header(): HTMLElement {
+    return planHeader(this.data, this.plans);
+  }
+  protected notice(): HTMLElement | null {
+    const { conflict } = this.data;
+    return conflict ? conflictBox(conflict, () => this.openTab("why")) : null;
+  }
+  protected tools() {
+    for (const [value, title] of modesOf(this.plans[0]!, this.data.diff !== null)) {
+      this.colorBy.append(h("option", { value }, title));
+    }
+    this.colorBy.addEventListener("change", () => {
+      this.mode = this.colorBy.value;
+      this.hidden.clear();
+      this.applyLooks();
+      this.applyFilter();
+      this.remember();
+    });
+    const files: [string, string][] = [
+      ["svg", "Picture as SVG"],
+      ["png", "Picture as PNG"],
+      ["csv", "Buffers as CSV"],
+      ["txt", "Summary as text"],
+    ];
+    return {
+      look: [h("label", {}, "Colour", this.colorBy)],
+      group: [button("Peak", () => this.goToPeak(), "Go to the peak")],
+      files,
+    };
+  }
+  protected pictures() {
+    const sections = this.plots.map((plot) => pictureBox(plot.title, plot.root));
+    return { kind: this.data.diff ? "picture two" : "picture", sections };
+  }
+  protected helpTexts() {
+    return {
+      spoken:
+        "Arrow keys pan, plus and minus zoom, 0 shows all, comma and period step through the " +
+        "buffers, P shows the peak, Enter zooms to the selection, question mark lists all keys.",
+      keys: [
+        ["Wheel", "zoom; with Shift only time, with Alt only addresses"],
+        ["Drag", "pan; on the map, move the view"],
+        ["Double click", "zoom to a buffer; elsewhere, show all"],
+        [", .", "previous, next buffer in time"],
+        ["Enter", "zoom to the selection"],
+        ["P", "go to the peak"],
+      ] as [string, string][],
+      filters: [
+        ['conv "two words"', "names of buffers and of the operators that make them"],
+        ["size>1MiB offset<64K", "also >= <= = ; lifetime, start, end in steps"],
+        ["live:120", "live at step 120"],
+        ["at:peak", "live at the peak"],
+        ["is:pinned is:aligned", "with a fixed offset, with an alignment"],
+        ["kind:gradient op:Conv", "kind of tensor, operator (graphs)"],
+        ["is:moved is:grown is:new …", "how it changed (two plans)"],
+      ] as [string, string][],
+    };
+  }
+  protected listPanels(): Panel[] {
+    const panels: Panel[] = [];
+    const add = (name: string, title: string, make: (app: PlanApp) => HTMLElement) =>
+      panels.push({ name, title, make: () => make(this) });
+    if (this.data.diff) {
+      add("changes", "Changes", changesPanel);
+    } else {
+      if (this.data.conflict) add("why", "Why it does not fit", whyPanel);
+      add("peak", "The peak", peakPanel);
+      add("fit", this.data.conflict ? "What would make it fit" : "What would lower it", fitPanel);
+      if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
+      add("buffers", "Buffers", buffersPanel);
+    }
+    add("about", "Where it comes from", aboutPanel);
+    return panels;
+  }
+  protected movable(): Plot {
+    return this.plots[this.side]!;
+  }
+  protected keys(onButton: boolean): Keys {
+    const keys: Keys = {
+      p: () => this.goToPeak(),
+      ".": () => this.walk(1),
+      ",": () => this.walk(-1),
+    };
+    if (!onButton && this.selected >= 0)
+      keys["Enter"] = () => this.movable().reveal(this.selected, true);
+    return keys;
+  }
+
+  // Looks and filters.
+
+  protected applyLooks(): void {
+    this.colorBy.value = this.mode;
+    this.classes = this.plans.map((plan, side) =>
+      classesOf(plan, this.mode, isDark(), this.changes[side]!, (i) => this.makerType(side, i)),
+    );
+    const theme = themeNow();
+    this.plots.forEach((plot, side) => plot.setLooks(this.classes[side]!, theme));
+    this.showLegend();
+  }
+  private makerType(side: number, i: number): string {
+    const { graph, buffers } = this.plans[side]!.raw;
+    const step = this.uses[side]!.producer[buffers.tensor![i]!]!;
+    return step < 0
+      ? "no operator"
+      : visible(graph!.operators.type[step]! || "no type").slice(0, 40);
+  }
+  private showLegend(): void {
+    const classes = this.classes[0]!;
+    const counts = classes.names.map((_, k) =>
+      this.mode === "change"
+        ? Math.max(...this.classes.map((each) => each.counts[k]!))
+        : classes.counts[k]!,
+    );
+    this.legend.replaceChildren(
+      ...classes.names.flatMap((name, k) => {
+        if (!counts[k]) return [];
+        const look = classes.looks[k]!;
+        const swatch = h("span", {
+          class: `swatch pattern${look.pattern}`,
+          style: `--swatch:${look.color}`,
+          "aria-hidden": "true",
+        });
+        return [this.legendButton(this.hidden, k, swatch, name, grouped(counts[k]!))];
+      }),
+    );
+  }
+  private kept: number[][] = [];
+  protected applyFilter(): void {
+    let fault = "";
+    let found = 0;
+    this.kept = this.plans.map((plan, side) => {
+      const filter = parseFilter(this.query, plan, this.uses[side]!, this.changes[side]!);
+      fault ||= filter.fault;
+      const rows: number[] = [];
+      const mask = new Uint8Array(plan.n);
+      for (let i = 0; i < plan.n; ++i) {
+        if (this.hidden.size && this.hidden.has(this.classes[side]!.of[i]!)) continue;
+        if (filter.test && !filter.test(i)) continue;
+        mask[i] = 1;
+        rows.push(i);
+      }
+      const plot = this.plots[side]!;
+      plot.kept = rows.length === plan.n ? null : mask;
+      plot.refresh();
+      found += rows.length;
+      return rows;
+    });
+    const total = this.plans.reduce((all, plan) => all + plan.n, 0);
+    this.showMatches(
+      fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`),
+      fault !== "",
+    );
+    this.fillTable();
+  }
+  private fillTable(): void {
+    this.tables.get("buffers")?.setRows(this.kept[0]!);
+    const diff = this.data.diff;
+    if (!diff) return;
+    // Rows as changesPanel() has them.
+    const n = this.plans[1]!.n;
+    const [oldMask, newMask] = this.kept.map((rows) => new Set(rows)) as [Set<number>, Set<number>];
+    this.tables
+      .get("changes")
+      ?.setRows([
+        ...diff.added.filter((i) => newMask.has(i)),
+        ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
+        ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
+      ]);
+  }
+  protected nextMatch(direction: number): void {
+    const rows = this.kept[this.side]!;
+    if (!rows.length) {
+      this.say("Nothing matches.");
+      return;
+    }
+    const at = rows.indexOf(this.selected);
+    this.select(this.side, rows[(at + direction + rows.length) % rows.length]!, true);
+  }
+
+  // Selection.
+
+  select(side: number, buffer: number, reveal: boolean): void {
+    this.side = side;
+    this.selected = buffer;
+    this.step = null;
+    const plan = this.plan;
+    const plot = this.plots[side]!;
+    this.plots.forEach(
+      (each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }),
+    );
+    if (buffer >= 0) {
+      const near = plan.neighbours(buffer);
+      plot.marks.related = [near.below, near.above, near.before, near.after]
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "neighbour" }));
+      const tensor = plan.raw.buffers.tensor;
+      if (tensor) {
+        // The other residencies of the same tensor.
+        tensor.forEach((t, i) => {
+          if (i !== buffer && t === tensor[buffer])
+            plot.marks.related.push({ buffer: i, kind: "same" });
+        });
+      }
+      plot.marks.selected = buffer;
+      const b = plan.raw.buffers;
+      const where = b.offset ? `, at ${b.offset[buffer]}` : "";
+      this.say(
+        `${abridged(plan.name(buffer), 80)}, ${bytes(b.size[buffer]!)}, ` +
+          `live from step ${b.start[buffer]} to before ${b.end[buffer]}${where}`,
+      );
+      if (this.data.diff) {
+        const other = this.twin(side, buffer);
+        if (other >= 0) this.plots[1 - side]!.marks.selected = other;
+      }
+      if (reveal) plot.reveal(buffer, false);
+    }
+    for (const each of this.plots) each.draw();
+    this.tables.get("buffers")?.mark(buffer);
+    this.showDetails();
+    this.remember();
+  }
+  zoomTo(side: number, buffer: number): void {
+    this.plots[side]!.reveal(buffer, true);
+  }
+  private twins: Map<number, number>[] | null = null;
+  twin(side: number, buffer: number): number {
+    if (!this.twins) {
+      const [before, after] = this.plans as [Plan, Plan];
+      const byName = new Map(before.raw.buffers.id.map((id, i) => [id, i]));
+      this.twins = [new Map(), new Map()];
+      after.raw.buffers.id.forEach((id, j) => {
+        const i = byName.get(id);
+        if (i === undefined) return;
+        this.twins![0]!.set(i, j);
+        this.twins![1]!.set(j, i);
+      });
+    }
+    return this.twins[side]!.get(buffer) ?? -1;
+  }
+  selectStep(step: number): void {
+    this.selected = -1;
+    this.step = step;
+    const plot = this.plots[0]!;
+    const plan = this.plans[0]!;
+    plot.marks = { ...plot.marks, selected: -1, step, related: [] };
+    const uses = this.uses[0];
+    if (uses) {
+      plot.marks.related = uses
+        .basesAt(plan, step)
+        .map((t) => uses.bufferOf[t]!)
+        .filter((i) => i >= 0)
+        .map((i) => ({ buffer: i, kind: "used" }));
+    }
+    plot.revealStep(step);
+    this.tables.get("operators")?.mark(step);
+    this.showDetails();
+    this.say(`Step ${step}: ${abridged(plan.raw.graph?.operators.name[step] ?? "", 80)}`);
+    this.remember();
+  }
+  private goToPeak(): void {
+    this.plots.forEach((plot) => {
+      const start = Number(plot.plan.raw.peak.start);
+      const span = Math.max(20, (plot.whole.x1 - plot.whole.x0) / 20);
+      plot.show(
+        { ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 },
+        plot === this.plots[0],
+      );
+    });
+    this.openTab("peak");
+  }
+  private hover(side: number, buffer: number, x: number, y: number): void {
+    if (buffer < 0) {
+      this.tip.hidden = true;
+      return;
+    }
+    const plan = this.plans[side]!;
+    const b = plan.raw.buffers;
+    const graph = plan.raw.graph;
+    const t = b.tensor?.[buffer];
+    const shape =
+      graph && t !== undefined
+        ? [graph.tensors.dtype[t], graph.tensors.shape[t]].filter(Boolean).join(" ")
+        : "";
+    const steps = `steps ${grouped(b.start[buffer]!)} to ${grouped(b.end[buffer]!)}`;
+    this.showTip(
+      x,
+      y,
+      h("b", {}, named(plan.name(buffer), 60)),
+      h("span", {}, `${bytes(b.size[buffer]!)}${shape ? `, ${abridged(shape, 40)}` : ""}`),
+      h("span", {}, `${steps}${b.offset ? `, at ${grouped(b.offset[buffer]!)}` : ""}`),
+      plan.atPeak.has(buffer)
+        ? h(
+            "span",
+            { class: "peak" },
+            `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`,
+          )
+        : null,
+    );
+  }
+  protected showDetails(): void {
+    const nothing = this.selected < 0 && this.step === null;
+    this.details.classList.toggle("quiet", nothing);
+    const hint =
+      "Click a buffer, or step through them with , and . to see its size and lifetime, " +
+      "the operators that make and use it, and its neighbours in memory.";
+    this.details.replaceChildren(
+      ...(nothing
+        ? nothingSelected(hint)
+        : this.selected < 0
+          ? stepDetails(this, this.step!)
+          : bufferDetails(this, this.side, this.selected)),
+    );
+  }
+
+  private orders: number[][] = [];
+  /** To the next buffer in time that passes the filter. */
+  private walk(direction: number): void {
+    const plan = this.plan;
+    const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort(
+      (i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!,
+    ));
+    const kept = this.plots[this.side]!.kept;
+    let at = this.selected < 0 ? (direction > 0 ? -1 : 0) : order.indexOf(this.selected);
+    for (let tried = 0; tried < order.length; ++tried) {
+      at = (at + direction + order.length) % order.length;
+      if (!kept || kept[order[at]!]) {
+        this.select(this.side, order[at]!, true);
+        return;
+      }
+    }
+  }
+
+  protected selectNothing(): void {
+    this.select(this.side, -1, false);
+  }
+  protected reselect(): void {
+    this.select(this.side, this.selected, true);
+  }
+
+  // Links and files.
+
+  protected stateTo(link: URLSearchParams): void {
+    if (this.selected >= 0) {
+      const name = this.plan.name(this.selected);
+      if (name.length <= 200) link.set("buffer", name);
+      else link.set("number", String(this.selected));
+      if (this.side) link.set("plan", String(this.side));
+    }
+    if (this.step !== null) link.set("step", String(this.step));
+    link.set("colour", this.mode);
+    const { view, whole } = this.plots[0]!;
+    if (
+      view.x0 !== whole.x0 ||
+      view.x1 !== whole.x1 ||
+      view.y0 !== whole.y0 ||
+      view.y1 !== whole.y1
+    ) {
+      link.set(
+        "view",
+        [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","),
+      );
+    }
+  }
+  protected stateFrom(link: URLSearchParams): void {
+    const side = Number(link.get("plan"));
+    if (side === 1 && this.plans.length > 1) this.side = 1;
+    const mode = link.get("colour");
+    if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode))
+      this.mode = mode;
+    const view = viewFrom(link.get("view"));
+    if (view) for (const plot of this.plots) plot.show(view, false);
+    const name = link.get("buffer");
+    const number = link.get("number");
+    this.selected =
+      name !== null
+        ? this.plan.raw.buffers.id.indexOf(name)
+        : number !== null && Number(number) < this.plan.n
+          ? Number(number)
+          : -1;
+    const step = link.get("step");
+    const steps = this.plans[0]!.raw.graph?.operators.name.length ?? 0;
+    queueMicrotask(() => {
+      if (this.selected >= 0) this.select(this.side, this.selected, !view);
+      else if (step !== null && Number(step) >= 0 && Number(step) < steps)
+        this.selectStep(Math.floor(Number(step)));
+    });
+  }
+  protected fileStem(): string {
+    return this.plans[0]!.head.input;
+  }
+  protected async file(kind: string): Promise<Blob | null> {
+    const plot = this.movable();
+    if (kind === "png") return new Promise((done) => plot.toCanvas().toBlob(done, "image/png"));
+    if (kind === "svg") return new Blob([plot.toSvg()], { type: "image/svg+xml" });
+    if (kind === "csv")
+      return new Blob([csv(this.plan, this.kept[this.side]!)], { type: "text/csv" });
+    return new Blob([summary(this.data, this.plans)], { type: "text/plain" });
+  }
+}

@@ -1,0 +1,75 @@
+// The top of the page of a sweep: the result in figures.
+import { h, named } from "./dom";
+import { bytes, duration, grouped } from "./format";
+import { type Tone, amount, figure, top } from "./parts";
+import type { Summary, Sweep } from "./sweep";
+
+const count = (n: number, what: string) =>
+  h("b", { "data-figure": what, "data-value": String(n) }, grouped(n));
+
+export function sweepHeader(sweep: Sweep): HTMLElement {
+  const all = Array.from({ length: sweep.n }, (_, i) => i);
+  const s = sweep.summary(all);
+  const parts: [number, string][] = [
+    [s.proved, "proved"],
+    [s.unproved, "not proved"],
+    [s.unknown, "without a plan"],
+    [s.infeasible, "too small"],
+  ];
+  const outcomes = parts.filter(([n]) => n).map(([n, what]) => `${grouped(n)} ${what}`);
+  const seconds = { "data-figure": "seconds", "data-value": String(s.seconds) };
+  const figures = [
+    ...(sweep.many
+      ? [figure("Models", count(sweep.curves.length, "models"))]
+      : modelFigures(sweep, s)),
+    figure("Points", count(sweep.n, "points"), outcomes.join(", ")),
+    figure("Search", h("b", seconds, duration(s.seconds)), "all points together"),
+  ];
+  const title = sweep.many
+    ? `${grouped(sweep.curves.length)} models`
+    : named(sweep.curves[0]?.model ?? "nothing", 80);
+  if (!sweep.n) return top("sweep", [title], "unsure", ["No points"], figures);
+  const [tone, sign, text] = verdict(sweep, s);
+  const mark = h("span", { "aria-hidden": "true" }, sign);
+  return top("sweep", [title], tone, [mark, text], figures);
+}
+
+function verdict(sweep: Sweep, s: Summary): [Tone, string, string] {
+  const decided = s.proved + s.infeasible;
+  if (decided < sweep.n) {
+    return ["unsure", "≈", `${grouped(decided)} of ${grouped(sweep.n)} points proved`];
+  }
+  const text = s.infeasible
+    ? `Every point proved: least traffic${sweep.orders}, or no plan exists`
+    : `Every point proved: no plan${sweep.orders} has less traffic`;
+  return ["good", "✓", text];
+}
+
+/** Of a sweep of one model. */
+function modelFigures(sweep: Sweep, s: Summary): HTMLElement[] {
+  const figures: HTMLElement[] = [];
+  if (s.free >= 0) {
+    const capacity = amount(sweep.value(s.free, "capacity"), "free");
+    figures.push(figure("No spills from", capacity, "smallest such point"));
+  }
+  if (s.smallest >= 0) {
+    const capacity = amount(sweep.value(s.smallest, "capacity"), "smallest");
+    const traffic = amount(sweep.value(s.smallest, "avoidable")!, "traffic");
+    const worth =
+      sweep.value(s.smallest, "outcome") === "optimal"
+        ? sweep.outcome(s.smallest)
+        : `at least ${bytes(sweep.value(s.smallest, "traffic_bound"))}`;
+    figures.push(
+      figure("Smallest that works", capacity, "smallest point with a plan"),
+      figure("Traffic there", traffic, worth),
+    );
+  }
+  if (s.tooSmall >= 0) {
+    const { least } = sweep.curves[0]!;
+    const why = least === null ? null : `an operator needs ${bytes(least)}`;
+    figures.push(
+      figure("Too small", amount(sweep.value(s.tooSmall, "capacity"), "too_small"), why),
+    );
+  }
+  return figures;
+}

@@ -1,0 +1,208 @@
+// The points of a sweep: one in detail, and all as tables.
+import type { Num } from "./data";
+import { type Child, h, named, svg } from "./dom";
+import { abridged, bytes, difference, duration, grouped, percent, visible } from "./format";
+import { amount, facts } from "./parts";
+import { OUTCOMES, type Summary, type Sweep } from "./sweep";
+import { type TableColumn, names, numbers } from "./table";
+
+type Fact = [string, Child];
+
+/** The meaning of the marks that the chart has. */
+export function chartKey(sweep: Sweep): HTMLElement {
+  const sample = (part: SVGElement) =>
+    svg("svg", { width: 18, height: 12, viewBox: "0 0 18 12", "aria-hidden": "true" }, part);
+  const ink = { stroke: "currentColor", "stroke-width": 1.8 };
+  const dot = (fill: string) => svg("circle", { cx: 9, cy: 6, r: 4, fill, ...ink });
+  const line = (d: string) => svg("path", { d, fill: "none", ...ink });
+  const area = { width: 18, height: 12, fill: "currentColor", "fill-opacity": 0.2 };
+  const marks: [string | null, SVGElement, string][] = [
+    ["optimal", dot("currentColor"), `proved the least${sweep.orders}`],
+    ["feasible", dot("none"), "less may be possible"],
+    ["unknown", line("M9 1l5 5l-5 5l-5 -5z"), "no plan found, at its bound"],
+    ["infeasible", line("M5 2l8 8m0 -8l-8 8"), "does not fit"],
+    [null, svg("path", { d: "M0 6H18", ...ink, "stroke-dasharray": "1 3" }), "proved lower bound"],
+    [null, svg("rect", area), "where the least traffic lies"],
+  ];
+  const found = new Set(sweep.curves.flatMap((curve) => curve.outcome));
+  const rows = marks
+    .filter(([outcome]) => outcome === null || found.has(outcome))
+    .map(([, mark, text]) => h("li", {}, sample(mark), text));
+  return h("ul", { class: "chart-key", "aria-label": "What the marks mean" }, ...rows);
+}
+
+export function pointDetails(
+  sweep: Sweep,
+  i: number,
+  select: (point: number) => void,
+): HTMLElement[] {
+  const capacity = sweep.value(i, "capacity");
+  const order = sweep.curves[sweep.curve[i]!]!.fixed_order ? " --order program" : "";
+  const rows: Fact[] = [
+    ["Memory", amount(capacity)],
+    ["Outcome", sweep.outcome(i)],
+    ...trafficFacts(sweep, i),
+    ...modelFacts(sweep, sweep.curve[i]!),
+    ...nextFacts(sweep, i, select),
+    ["Search", duration(sweep.value(i, "seconds"))],
+  ];
+  const command = h("code", {}, `berth plan … --budget ${capacity}${order}`);
+  return [
+    h("h2", {}, sweep.many ? named(sweep.model(i), 120) : `In ${bytes(capacity)}`),
+    h("dl", {}, ...facts(rows)),
+    h("p", { class: "note" }, "To get this plan: ", command),
+  ];
+}
+
+function trafficFacts(sweep: Sweep, i: number): Fact[] {
+  const outcome = sweep.value(i, "outcome");
+  const traffic = sweep.value(i, "avoidable");
+  const bound = sweep.value(i, "traffic_bound");
+  const rows: Fact[] = [];
+  if (traffic !== null) {
+    rows.push(
+      ["Traffic", amount(traffic)],
+      ["Written", bytes(sweep.value(i, "spilled"))],
+      ["Read back", bytes(sweep.value(i, "retrieved"))],
+    );
+  }
+  if (outcome !== "infeasible") rows.push(["At least", amount(bound)]);
+  if (traffic === null) return rows;
+  if (outcome === "feasible") {
+    const gap = difference(traffic, bound);
+    rows.push(["Gap", `${bytes(gap)}, ${percent(gap, traffic)} of the traffic`]);
+  }
+  const ideal = sweep.value(i, "traffic_by_sum");
+  if (Number(traffic) > Number(ideal)) {
+    const text = `${bytes(difference(traffic, ideal))} of the traffic avoid fragmentation`;
+    rows.push(["For addresses", text]);
+  }
+  return rows;
+}
+
+function modelFacts(sweep: Sweep, c: number): Fact[] {
+  const { least, least_peak } = sweep.curves[c]!;
+  const rows: Fact[] = [];
+  if (least !== null) rows.push(["MR", `${bytes(least)}: the need of one operator`]);
+  if (least_peak !== null) rows.push(["MP", `${bytes(least_peak)}: no spills from here on`]);
+  return rows;
+}
+
+/** What the next smaller and the next larger memory with a plan would change. */
+function nextFacts(sweep: Sweep, i: number, select: (point: number) => void): Fact[] {
+  const plans = sweep.sorted[sweep.curve[i]!]!.filter(
+    (k) => !Number.isNaN(sweep.traffic[k]!) && (k === i || sweep.capacity[k] !== sweep.capacity[i]),
+  );
+  const at = plans.indexOf(i);
+  if (at < 0) return [];
+  const step = (k: number | undefined, title: string, memory: string, sign: string): Fact[] => {
+    if (k === undefined) return [];
+    const [low, high] = sweep.capacity[k]! < sweep.capacity[i]! ? [k, i] : [i, k];
+    const more = difference(sweep.value(high, "capacity"), sweep.value(low, "capacity"));
+    const less = difference(sweep.value(low, "avoidable")!, sweep.value(high, "avoidable")!);
+    const change = Number(less) === 0 ? "the same traffic" : `${sign}${bytes(less)} of traffic`;
+    const attributes = { type: "button", class: "link", onclick: () => select(k) };
+    return [[title, h("button", attributes, `${bytes(more)} ${memory}: ${change}`)]];
+  };
+  return [
+    ...step(plans[at - 1], "With less", "less", "+"),
+    ...step(plans[at + 1], "With more", "more", "−"),
+  ];
+}
+
+export function pointColumns(sweep: Sweep): TableColumn[] {
+  type Key =
+    "capacity" | "avoidable" | "spilled" | "retrieved" | "traffic_bound" | "traffic_by_sum";
+  const planned = (i: number) => sweep.value(i, "avoidable") !== null;
+  const possible = (i: number) => sweep.value(i, "outcome") !== "infeasible";
+  const column = (title: string, key: Key, known: (i: number) => boolean) =>
+    numbers(title, "minmax(7rem, 1fr)", (i) => (known(i) ? sweep.value(i, key) : null));
+  const gap = (i: number): Num | null => (planned(i) ? sweep.gap(i) : null);
+  return [
+    ...(sweep.many ? [names("Model", "minmax(9rem, 2fr)", 60, (i) => sweep.model(i))] : []),
+    column("Memory", "capacity", () => true),
+    {
+      ...names("Outcome", "6.5rem", 20, (i) => sweep.value(i, "outcome")),
+      value: (i) => OUTCOMES.findIndex((outcome) => outcome === sweep.value(i, "outcome")),
+    },
+    column("Off-chip bytes", "avoidable", planned),
+    column("Written", "spilled", planned),
+    column("Read back", "retrieved", planned),
+    column("Lower bound", "traffic_bound", possible),
+    {
+      ...numbers("Gap", "5rem", gap),
+      text: (i) => {
+        if (!planned(i)) return "–";
+        if (sweep.value(i, "outcome") === "optimal") return "0 %";
+        const traffic = sweep.value(i, "avoidable")!;
+        return percent(difference(traffic, sweep.value(i, "traffic_bound")), traffic);
+      },
+    },
+    column("Without addresses", "traffic_by_sum", planned),
+    timeColumn((i) => sweep.value(i, "seconds")),
+  ];
+}
+function timeColumn(seconds: (row: number) => number): TableColumn {
+  return { ...numbers("Time", "6rem", seconds), text: (row) => duration(seconds(row)) };
+}
+
+export function modelColumns(sweep: Sweep, summaries: Summary[]): TableColumn[] {
+  type Key = "free" | "smallest" | "tooSmall";
+  const column = (title: string, point: Key, key: "capacity" | "avoidable") =>
+    numbers(title, "minmax(8rem, 1fr)", (c) => {
+      const i = summaries[c]![point];
+      return i < 0 ? null : sweep.value(i, key);
+    });
+  const proved = (c: number) => summaries[c]!.proved + summaries[c]!.infeasible;
+  return [
+    names("Model", "minmax(9rem, 2fr)", 60, (c) => sweep.curves[c]!.model),
+    numbers("Points", "6rem", (c) => sweep.sorted[c]!.length),
+    numbers("Proved", "6rem", proved),
+    column("No spills from", "free", "capacity"),
+    column("Smallest that works", "smallest", "capacity"),
+    column("Traffic there", "smallest", "avoidable"),
+    column("Too small", "tooSmall", "capacity"),
+    timeColumn((c) => summaries[c]!.seconds),
+  ];
+}
+
+const MOST_INPUTS = 200;
+
+export function sweepAbout(sweep: Sweep, provenance: [string, string][]): HTMLElement {
+  const told = provenance.map(([title, text]): Fact => [
+    title,
+    h("bdi", { "data-key": title }, abridged(text, 600)),
+  ]);
+  const inputs = sweep.curves
+    .slice(0, MOST_INPUTS)
+    .flatMap(({ model, input }) => [
+      h("dt", {}, named(model, 60)),
+      h("dd", {}, h("bdi", { "data-key": "input" }, abridged(input, 300))),
+    ]);
+  const rest = sweep.curves.length - MOST_INPUTS;
+  if (rest > 0) inputs.push(h("dt", {}, "and more"), h("dd", {}, `${grouped(rest)} models`));
+  return h(
+    "div",
+    { class: "about" },
+    h("div", {}, h("dl", {}, ...facts([["made by", "berth sweep"], ...told]))),
+    h(
+      "div",
+      {},
+      h("h3", {}, "Hash of each input, and the options that decide the answers"),
+      h("dl", {}, ...inputs),
+    ),
+  );
+}
+
+/** All points as text, for logs. */
+export function sweepSummary(sweep: Sweep): string {
+  const lines = sweep.sorted.flatMap((points, c) => [
+    visible(sweep.curves[c]!.model),
+    ...points.map((i) => {
+      const capacity = String(sweep.value(i, "capacity")).padStart(16);
+      const traffic = String(sweep.value(i, "avoidable") ?? "-").padStart(16);
+      return `  ${capacity} ${traffic}  ${sweep.outcome(i)}`;
+    }),
+  ]);
+  return lines.join("\n") + "\n";
+}

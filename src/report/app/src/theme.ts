@@ -1,0 +1,42 @@
+// The colours of the style sheet, for pictures.
+
+export interface Theme {
+  dark: boolean;
+  background: string;
+  surface: string;
+  text: string;
+  muted: string;
+  grid: string;
+  accent: string;
+  bad: string;
+  good: string;
+  curve: string;
+}
+
+const root = document.documentElement;
+const printing = () => root.classList.contains("printing");
+
+export function isDark(): boolean {
+  if (printing()) return false;
+  const forced = root.dataset.theme;
+  return forced ? forced === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+export function themeNow(): Theme {
+  const style = getComputedStyle(root);
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    dark: isDark(),
+    background: color("background"),
+    surface: color("surface"),
+    text: color("text"),
+    muted: color("muted"),
+    grid: color("grid"),
+    accent: color("accent"),
+    bad: color("bad"),
+    good: color("good"),
+    curve: color("curve"),
+  };
+}
+export function toggleTheme(): void {
+  root.dataset.theme = isDark() ? "light" : "dark";
+}

@@ -1,0 +1,605 @@
+#include "tools/berth/summary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/page.h"
+#include "berth/plan.h"
+#include "berth/report.h"
+#include "src/base/try.h"
+#include "src/io/plan_json.h"
+#include "tools/berth/checked.h"
+#include "tools/berth/remedies.h"
+
+namespace berth::internal {
+namespace {
+
+constexpr std::size_t kRowsAtPeak = 10;
+constexpr std::size_t kName = 40;
+
+std::string NameOfOperator(const Graph& graph, OperatorIndex op) {
+  return Abridged(graph.operators[op].name, kName);
+}
+
+std::string Interruption(const Planned& planned) {
+  return planned.interrupted ? "Interrupted. " : "";
+}
+
+std::string NothingFound(const Planned& planned) {
+  return Paint(Tone::kUnsure, Interruption(planned) + (planned.interrupted ? "No" : "Gave up: no") +
+                                  " plan that fits was found, nor a proof that none does.");
+}
+
+std::string TableHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  switch (answer.outcome) {
+    case Outcome::kOptimal:
+      return Paint(Tone::kGood,
+                   answer.capacity ? "Fits, and no plan is lower." : "No plan is lower.");
+    case Outcome::kFeasible:
+      if (answer.capacity) return Paint(Tone::kGood, Interruption(planned) + "Fits.");
+      return Paint(Tone::kUnsure, Interruption(planned) + "Placed; a lower plan may exist.");
+    case Outcome::kInfeasible:
+      if (planned.collision) return Paint(Tone::kBad, "There is no plan: pins collide.");
+      return Paint(Tone::kBad, "Does not fit: proved that no plan does.");
+    case Outcome::kUnknown:
+      break;
+  }
+  return NothingFound(planned);
+}
+
+std::string OrderHeadline(const Planned& planned) {
+  return planned.answer.outcome == Outcome::kOptimal
+             ? Paint(Tone::kGood, "No order has a lower peak.")
+             : Paint(Tone::kUnsure,
+                     Interruption(planned) + "Ordered; an order with a lower peak may exist.");
+}
+
+std::string GraphHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  switch (answer.outcome) {
+    case Outcome::kOptimal:
+      return Paint(Tone::kGood, (answer.capacity ? "Fits in " : "Planned in ") +
+                                    FormatBytes(answer.best->height()) +
+                                    ": proved that no order and no placement needs less.");
+    case Outcome::kFeasible: {
+      const std::string in = Interruption(planned) +
+                             (answer.capacity ? "Fits in " : "Planned in ") +
+                             FormatBytes(answer.best->height());
+      if (answer.capacity) return Paint(Tone::kGood, in + ".");
+      const bool order_known = answer.best->peak() == answer.peak_bound;
+      return Paint(Tone::kUnsure,
+                   in + (order_known ? "; the order is the best, a lower placement may exist."
+                                     : "; a better plan may exist."));
+    }
+    case Outcome::kInfeasible:
+      return Paint(Tone::kBad, "Does not fit: proved that no order does.");
+    case Outcome::kUnknown:
+      break;
+  }
+  return NothingFound(planned);
+}
+
+std::string SpillHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  if (answer.outcome == Outcome::kInfeasible) {
+    return Paint(Tone::kBad, "Does not fit: operator " +
+                                 NameOfOperator(planned.model->graph, answer.least.op) +
+                                 " alone needs " + FormatBytes(answer.least.bytes) + ", " +
+                                 FormatBytesExactly(answer.least.bytes - *answer.capacity) +
+                                 " more than there is.");
+  }
+  if (!planned.placed()) {
+    return Paint(Tone::kUnsure,
+                 Interruption(planned) + "Gave up: no plan with addresses was found.");
+  }
+  const Bytes traffic = answer.best->traffic.avoidable();
+  const bool proved = answer.outcome == Outcome::kOptimal;
+  if (traffic == 0) {
+    return Paint(Tone::kGood, Interruption(planned) + "Fits: nothing has to be spilled.");
+  }
+  return Paint(proved ? Tone::kGood : Tone::kUnsure,
+               Interruption(planned) + FormatBytes(traffic) + " of avoidable traffic" +
+                   (!proved ? "; less may be possible."
+                    : answer.fixed_order
+                        ? ": proved the least in " + std::string(planned.provenance.options.order
+                                                                     ? "the given order."
+                                                                     : "program order.")
+                        : ": proved the least of any plan."));
+}
+
+std::string Headline(const Planned& planned) {
+  if (planned.model == nullptr) return TableHeadline(planned);
+  if (planned.answer.spills) return SpillHeadline(planned);
+  return planned.only_ordered() ? OrderHeadline(planned) : GraphHeadline(planned);
+}
+
+// "146 MiB (152,694,784 bytes), 55 % less than the 324 MiB of program order".
+std::string PeakLine(const PlanAnswer& answer) {
+  const Bytes now = answer.best->peak();
+  const Bytes before = answer.program_order_peak;
+  std::string text = FormatBytesExactly(now);
+  if (now == before) return text + ", as in program order";
+  const Bytes change = now < before ? before - now : now - before;
+  return text + ", " + FormatPercent(static_cast<double>(change) / static_cast<double>(before)) +
+         (now < before ? " less" : " more") + " than the " + FormatBytes(before) +
+         " of program order";
+}
+
+std::string PeakBoundLine(const PlanAnswer& answer) {
+  std::string text = FormatBytesExactly(answer.peak_bound);
+  if (answer.peak_bound == answer.best->peak()) {
+    return text + ": the order is proved to have the least peak";
+  }
+  return text + ": the order is at most " +
+         FormatPercentUp(Gap(answer.best->peak(), answer.peak_bound)) + " above the best";
+}
+
+std::string ArenaLine(const PlanAnswer& answer) {
+  const Bytes height = answer.best->height();
+  const Bytes peak = answer.best->peak();
+  std::string text = FormatBytesExactly(height);
+  if (height == peak) return text + ": the peak, nothing is lost between tensors";
+  text += ": " + FormatBytes(height - peak) + " (" + FormatPercent(Gap(height, peak)) +
+          ") above the peak";
+  if (answer.placement_bound == height) return text + ", proved the least for this order";
+  return text + "; at most " + FormatPercentUp(Gap(height, answer.placement_bound)) +
+         " more than this order needs";
+}
+
+// "auto, 12 nodes, 0.3 ms".
+std::string SearchLine(const SearchReport& search) {
+  return std::string(search.algorithm) + ", " + Plural(search.nodes, "node") + ", " +
+         FormatSeconds(search.seconds);
+}
+
+void AddTableFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
+  if (answer.best && answer.fits()) {
+    facts.Add("height", FormatBytesExactly(answer.best->height()));
+  } else if (answer.best) {
+    facts.Add("enough",
+              FormatBytesExactly(answer.best->height()) + ", the smallest capacity known to work");
+    if (answer.capacity) {
+      facts.Add("missing", FormatBytesExactly(answer.best->height() - *answer.capacity));
+    }
+  }
+  // Of the bound that reading the table gives, one can say where it comes from.
+  if (!planned.collision) {
+    facts.Add("lower bound", FormatBytesExactly(answer.height_bound) +
+                                 (answer.height_bound == planned.load.lower_bound
+                                      ? ReasonOf(planned.load, planned.problem)
+                                      : ""));
+  }
+  const bool any = !planned.problem.buffers.empty();
+  facts.Add("load", FormatBytesExactly(planned.load.load) +
+                        (any ? " live at step " + std::to_string(planned.load.load_step) : ""));
+  if (answer.best && any) {
+    const double gap = Gap(answer.best->height(), answer.height_bound);
+    facts.Add("gap",
+              gap == 0 ? "none" : "at most " + FormatPercentUp(gap) + " above the lowest plan");
+    facts.Add("found by", std::string(answer.placing.algorithm));
+  }
+  const auto count = static_cast<std::int64_t>(planned.problem.buffers.size());
+  facts.Add("search", Plural(count, "buffer") + ", " + Plural(answer.nodes, "node") + ", " +
+                          FormatSeconds(answer.seconds));
+  const SearchStats& stats = answer.placing.stats;
+  if (stats != SearchStats()) {
+    facts.Add("went back", Plural(stats.minor_backtracks, "minor backtrack") + ", " +
+                               Plural(stats.major_backtracks, "major backtrack") + ", " +
+                               Plural(stats.failures, "failure"));
+  }
+}
+
+void AddModelFacts(const Planned& planned, FactList& facts) {
+  facts.Add("model", DescribeGraph(planned.model->graph));
+  if (planned.model->reused > 0) {
+    facts.Add("in place", Plural(planned.model->reused, "output") + " written over an input");
+  }
+}
+
+void AddOrderFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  const Bytes peak = answer.best->peak();
+  facts.Add("peak", FormatBytesExactly(peak) + "; " +
+                        (peak == answer.program_order_peak
+                             ? "the same in program order"
+                             : FormatBytes(answer.program_order_peak) + " in program order"));
+  facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+  facts.Add("gap", answer.outcome == Outcome::kOptimal
+                       ? "none"
+                       : "at most " + FormatPercentUp(Gap(peak, answer.peak_bound)) +
+                             " above the best order");
+  facts.Add("found by", std::string(answer.scheduling.algorithm));
+  facts.Add("search", Plural(answer.nodes, "node") + ", " + FormatSeconds(answer.seconds));
+  const SearchStats& stats = answer.scheduling.stats;
+  if (stats.operators > 0) {
+    facts.Add("reduced to",
+              Plural(stats.operators, "operator") + " in " + Plural(stats.segments, "segment"));
+  }
+}
+
+void AddGraphFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
+  facts.Add("peak", PeakLine(answer));
+  facts.Add("lower bound", PeakBoundLine(answer));
+  if (planned.placed() && (answer.fits() || !answer.capacity)) {
+    facts.Add("arena", ArenaLine(answer));
+  } else if (planned.placed()) {
+    const Bytes height = answer.best->height();
+    facts.Add("enough", FormatBytesExactly(height) + ", the smallest capacity known to work");
+    facts.Add("missing", FormatBytesExactly(height - *answer.capacity));
+  }
+  const std::string uncounted = DescribeUncounted(planned.model->graph, planned.counting());
+  if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the arena does not hold");
+  facts.Add("order by", SearchLine(answer.scheduling));
+  const auto count = static_cast<std::int64_t>(answer.best->residencies.size());
+  if (planned.placed() && count > 0) {
+    facts.Add("placed by", std::string(answer.placing.algorithm) + ", " + Plural(count, "buffer") +
+                               ", " + Plural(answer.placing.nodes, "node") + ", " +
+                               FormatSeconds(answer.placing.seconds));
+  }
+}
+
+void AddSpillFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  const Graph& graph = planned.model->graph;
+  facts.Add("budget", FormatBytesExactly(*answer.capacity));
+  facts.Add("MR", FormatBytesExactly(answer.least.bytes) +
+                      (graph.operators.empty()
+                           ? ""
+                           : ", what operator " + NameOfOperator(graph, answer.least.op) +
+                                 " alone needs"));
+  const bool proved = answer.scheduling.outcome == Outcome::kOptimal;
+  facts.Add("MP", FormatBytesExactly(answer.least_peak) +
+                      (proved ? ", the least peak of any order" : ", the least peak found"));
+  if (planned.placed()) {
+    const Traffic& traffic = answer.best->traffic;
+    if (traffic.avoidable() > 0) {
+      facts.Add("spilled", FormatBytesExactly(traffic.spilled));
+      facts.Add("retrieved", FormatBytesExactly(traffic.retrieved));
+    }
+    facts.Add("compulsory", FormatBytesExactly(traffic.compulsory_in) + " in, " +
+                                FormatBytesExactly(traffic.compulsory_out) + " out");
+    if (answer.outcome != Outcome::kOptimal) {
+      facts.Add("lower bound", FormatBytesExactly(answer.traffic_bound));
+    }
+    if (traffic.avoidable() > answer.traffic_by_sum) {
+      facts.Add("for addresses", FormatBytesExactly(traffic.avoidable() - answer.traffic_by_sum) +
+                                     " more than if bytes only had to fit in sum");
+    }
+  }
+  facts.Add(
+      "search",
+      Plural(answer.spilling.nodes, "node") + ", " + FormatSeconds(answer.spilling.seconds) +
+          (answer.stopped == StopReason::kSize ? "; ended because it may not store more states"
+           : answer.stopped == StopReason::kEffort
+               ? "; ended with its default effort, --time-limit 5min would go on"
+               : ""));
+}
+
+void AddFiles(const Planned& planned, FactList& facts) {
+  const PlanOutputs& outputs = planned.outputs;
+  if (!outputs.plan.empty()) {
+    facts.Add("plan", planned.placed() && planned.answer.fits() ? OneLine(outputs.plan)
+                      : planned.answer.spills                   ? "not written, as there is no plan"
+                                                                : "not written, as none fits");
+  }
+  if (!outputs.svg.empty()) {
+    facts.Add("picture",
+              planned.placed() ? OneLine(outputs.svg) : "not drawn, as there is no plan");
+  }
+  if (!planned.reordered.empty()) facts.Add("order", OneLine(planned.reordered));
+  if (!outputs.report.empty()) facts.Add("report", OneLine(outputs.report));
+  if (!outputs.trace.empty()) facts.Add("trace", OneLine(outputs.trace));
+}
+
+// Of a table: what to do next, where that is not obvious.
+std::string TableAdvice(const Planned& planned) {
+  if (planned.collision) {
+    return OneLine(planned.collision->sentence) + " No capacity would do; move one of them.";
+  }
+  const PlanAnswer& answer = planned.answer;
+  if (answer.outcome == Outcome::kInfeasible) {
+    if (planned.explain.empty()) return "";
+    return "Which buffers are in the way: " + planned.explain;
+  }
+  switch (answer.stopped) {
+    case StopReason::kEffort:
+      return "Stopped after its default effort; --time-limit 10s would go on.";
+    case StopReason::kSize:
+      return "Too large for exact search: greedy algorithms only.";
+    case StopReason::kAlgorithm:
+      // A plan that fits is all that was asked for.
+      if (answer.fits() && answer.capacity) return "";
+      return "This algorithm proves nothing; --algorithm auto goes on to exact search.";
+    case StopReason::kAnswered:
+    case StopReason::kBudget:
+      break;
+  }
+  return "";
+}
+
+// What the peak says about where to look next.
+std::string PeakAdvice(const Graph& graph, const Peak& peak) {
+  const Bytes waiting = peak.bytes - peak.in_use;
+  // Nearly all of the peak is what one operator needs anyway: no order can lower it.
+  constexpr Bytes kNearly = 20;
+  if (graph.operators.empty() || peak.bytes == 0) return "";
+  const std::string name = NameOfOperator(graph, peak.largest_operator);
+  const Bytes above = peak.bytes - peak.largest_step;
+  if (above <= peak.bytes / kNearly) {
+    return name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
+           (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
+           ": no order helps here; splitting it, or fusing it with a neighbour, would.";
+  }
+  if (waiting <= 0 || !peak.op) return "";
+  const double share = static_cast<double>(waiting) / static_cast<double>(peak.bytes);
+  return FormatBytes(waiting) + " of the peak (" + FormatPercent(share) + ") only wait while " +
+         NameOfOperator(graph, *peak.op) +
+         " runs: tensors that are next used much later could be recomputed, or spilled and "
+         "retrieved (--budget). No order can go below " +
+         FormatBytes(peak.largest_step) + ", what " + name + " reads and makes by itself.";
+}
+
+std::vector<std::string> Advice(const Planned& planned) {
+  std::vector<std::string> lines;
+  const PlanAnswer& answer = planned.answer;
+  if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
+    lines.push_back(std::move(line));
+  }
+  if (!planned.model->open_dimensions.empty()) {
+    std::string names;
+    for (const std::string& name : planned.model->open_dimensions) {
+      names += (names.empty() ? "" : ", ") + OneLine(name);
+    }
+    lines.push_back("Sizes that the model leaves open: " + names + "; --dim " +
+                    ShellWord(planned.model->open_dimensions.front() + "=1") + " gives one.");
+  }
+  if (planned.in_place_peak && *planned.in_place_peak < answer.best->peak()) {
+    lines.push_back("--in-place lowers the peak of this order to " +
+                    FormatBytes(*planned.in_place_peak) + ".");
+  }
+  if (answer.peak_bound < answer.best->peak()) {
+    switch (answer.scheduling.stopped) {
+      case StopReason::kEffort:
+        lines.emplace_back(
+            "The search for the order ended with its default effort; --time-limit 10min would go "
+            "on.");
+        break;
+      case StopReason::kBudget:
+        lines.emplace_back(
+            "The search for the order ended with its limit; a larger one may find a better order, "
+            "or the proof.");
+        break;
+      case StopReason::kAnswered:
+      case StopReason::kSize:
+      case StopReason::kAlgorithm:
+        lines.emplace_back("This order was not searched for; --order auto does.");
+        break;
+    }
+  }
+  if (planned.placed() && answer.best->height() > answer.placement_bound && !answer.fits()) {
+    lines.emplace_back("The placement is not proved the lowest; --time-limit 1min may lower it.");
+  }
+  return lines;
+}
+
+// Every residency, in the order in which they begin.
+std::string TensorTable(const Planned& planned) {
+  const MemoryPlan& plan = *planned.answer.best;
+  const Graph& graph = planned.model->graph;
+  const bool spills = planned.answer.spills;
+  using Align = TextTable::Align;
+  std::vector<Align> columns = {Align::kRight, Align::kRight, Align::kRight,
+                                Align::kRight, Align::kLeft,  Align::kLeft};
+  std::vector<std::string> header = {"offset", "bytes",  "from",
+                                     "to",     "tensor", spills ? "begins" : "made by"};
+  if (spills) {
+    columns.push_back(Align::kLeft);
+    header.emplace_back("ends");
+  }
+  TextTable table(std::move(columns));
+  table.AddRow(std::move(header));
+  std::vector<const Residency*> rows;
+  for (const Residency& r : plan.residencies) rows.push_back(&r);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Residency* a, const Residency* b) { return a->start < b->start; });
+  for (const Residency* r : rows) {
+    const Tensor& tensor = graph.tensors[r->tensor];
+    const bool made =
+        tensor.kind == TensorKind::kActivation || tensor.kind == TensorKind::kGradient;
+    const std::string maker =
+        made ? NameOfOperator(graph, plan.order[static_cast<std::size_t>(r->start)])
+             : "before the run";
+    std::vector<std::string> row = {planned.placed() ? std::to_string(r->offset) : "-",
+                                    std::to_string(tensor.bytes),
+                                    std::to_string(r->start),
+                                    std::to_string(r->end - 1),
+                                    Abridged(tensor.name, kName),
+                                    !spills       ? maker
+                                    : r->comes_in ? "retrieved"
+                                                  : "made"};
+    if (spills) row.emplace_back(r->written_out ? "written out" : "");
+    table.AddRow(std::move(row));
+  }
+  return "\n" + Paint(Tone::kStrong, spills ? "Residencies" : "Tensors") +
+         ", from the first step to the last\n" + table.ToString();
+}
+
+std::string OrderText(const Planned& planned) {
+  std::string names;
+  for (const OperatorIndex v : planned.answer.best->order) {
+    if (!names.empty()) names += ", ";
+    names += Abridged(planned.model->graph.operators[v].name, 60);
+  }
+  return "\n" + Paint(Tone::kStrong, "Order") + "\n  " + Wrap(names, TextWidth() - 2, 2) + "\n";
+}
+
+// The page: with why nothing fits and what would help, found within what is left of the time.
+std::string Page(const Planned& planned, WatchedSearch& search) {
+  PageOptions page{planned.command, Verdict(planned.subject, planned.answer), {}, {}, {}};
+  AddRemedies(search, page, [&](RemedySearch& remedies) { FindRemedies(planned, remedies, page); });
+  if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
+  return WritePage(planned.subject, planned.answer, planned.provenance, page);
+}
+
+SvgOptions PictureOptions(const Planned& planned) {
+  SvgOptions svg;
+  svg.title = planned.provenance.input;
+  if (!planned.answer.spills) return svg;
+  svg.title += " in " + FormatBytes(*planned.answer.capacity);
+  for (const Residency& r : planned.answer.best->residencies) {
+    svg.marks.push_back({r.comes_in, r.written_out});
+  }
+  return svg;
+}
+
+std::string PlanText(const Planned& planned) {
+  // A table goes in and comes out, unless JSON is asked for; a graph's plan has an order as well.
+  const std::string& path = planned.outputs.plan;
+  const bool csv =
+      planned.model == nullptr ? !HasExtension(path, ".json") : HasExtension(path, ".csv");
+  if (!csv) return WritePlanJson(planned.subject, planned.answer, planned.provenance);
+  const Placement placement = PlacementOf(*planned.answer.best);
+  return WriteCsv(planned.problem, &placement.offsets);
+}
+
+}  // namespace
+
+Result<void> Examine(Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  VerifyOrDie(planned.subject, planned.counting(), answer);
+  planned.problem = planned.subject.Buffers(answer.best.value_or(MemoryPlan{}), answer.capacity);
+  planned.load = MaxLiveLoad(planned.problem);
+  if (planned.model != nullptr && answer.best) {
+    const Graph& graph = planned.model->graph;
+    const Order& order = answer.best->order;
+    planned.peak =
+        ExaminePeak(graph, order, Live(graph, order, planned.counting()), planned.counting());
+    if (!planned.provenance.in_place) {
+      planned.in_place_peak = Live(ReuseInPlace(graph), order, planned.counting()).peak;
+    }
+  }
+  if (planned.model == nullptr && answer.outcome == Outcome::kInfeasible && !answer.best) {
+    planned.collision = BERTH_TRY(FindCollision(planned.problem));
+  }
+  return {};
+}
+
+Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search) {
+  const PlanOutputs& outputs = planned.outputs;
+  const PlanAnswer& answer = planned.answer;
+  if (!outputs.report.empty()) BERTH_TRY(WriteFile(outputs.report, Page(planned, search)));
+  if (!outputs.trace.empty()) {
+    BERTH_TRY(
+        WriteFile(outputs.trace, WriteTrace(planned.subject, answer, planned.provenance.input)));
+  }
+  if (!planned.placed()) return {};
+  if (answer.fits() && !outputs.plan.empty()) BERTH_TRY(WriteFile(outputs.plan, PlanText(planned)));
+  if (!outputs.svg.empty()) {
+    const Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
+    BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.problem, PlacementOf(*answer.best), bound,
+                                              PictureOptions(planned))));
+  }
+  return {};
+}
+
+Json SummaryJson(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  Json json = PlanHead(planned.subject, answer, planned.provenance);
+  if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
+  if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
+  json["seconds"] = answer.seconds;
+  json["nodes"] = answer.nodes;
+  json["interrupted"] = planned.interrupted;
+  json["buffers"] = planned.problem.buffers.size();
+  json["load"] = planned.load.load;
+  json["load_step"] = planned.load.load_step;
+  if (planned.model == nullptr) {
+    json["algorithm"] = answer.placing.algorithm;
+    json["failures"] = answer.placing.stats.failures;
+    json["minor_backtracks"] = answer.placing.stats.minor_backtracks;
+    json["major_backtracks"] = answer.placing.stats.major_backtracks;
+    json["colliding_pins"] = ToJson(planned.collision);
+    json["seed"] = planned.provenance.options.place.seed;
+    return json;
+  }
+  const Graph& graph = planned.model->graph;
+  const SearchStats& stats = answer.scheduling.stats;
+  json["scheduling"]["seconds"] = answer.scheduling.seconds;
+  json["scheduling"]["stats"] = {{"operators", stats.operators},
+                                 {"segments", stats.segments},
+                                 {"cuts", stats.cuts},
+                                 {"constraints", stats.constraints},
+                                 {"states", stats.states}};
+  if (!json["placing"].is_null()) json["placing"]["seconds"] = answer.placing.seconds;
+  if (answer.spills) {
+    json["MR"] = answer.least.bytes;
+    json["MH"] = (answer.least.bytes + answer.least_peak) / 2;
+    json["MP"] = answer.least_peak;
+  }
+  json["operators"] = graph.operators.size();
+  json["tensors"] = graph.tensors.size();
+  json["overwritten"] = planned.model->reused;
+  json["unplanned"] = UnplannedJson(graph);
+  json["notes"] = planned.model->notes;
+  if (answer.best) {
+    json["at_peak"] = PeakJson(*planned.peak, graph, answer.best->order);
+    json["advice"] = Advice(planned);
+    json["order"] = Json::array();
+    for (const OperatorIndex v : answer.best->order) {
+      json["order"].push_back(graph.operators[v].name);
+    }
+  }
+  return json;
+}
+
+std::string SummaryText(const Planned& planned) {
+  FactList facts;
+  if (planned.model == nullptr) {
+    AddTableFacts(planned, facts);
+    AddFiles(planned, facts);
+    const std::string advice = TableAdvice(planned);
+    return Headline(planned) + "\n" + facts.ToString() +
+           (advice.empty() ? "" : "  " + advice + "\n");
+  }
+  AddModelFacts(planned, facts);
+  const bool ordered = planned.only_ordered();
+  if (planned.answer.spills) {
+    AddSpillFacts(planned, facts);
+  } else if (ordered) {
+    AddOrderFacts(planned, facts);
+  } else {
+    AddGraphFacts(planned, facts);
+  }
+  AddFiles(planned, facts);
+  std::string text = Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model);
+  if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
+  if (!planned.answer.spills) {
+    text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
+    const auto advice = Advice(planned);
+    if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
+    for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
+  }
+  if (planned.tensors && planned.answer.best) text += TensorTable(planned);
+  return text;
+}
+
+ExitCode Conclude(const Planned& planned) {
+  const ExitCode code =
+      planned.only_ordered() ? ExitCode::kDone : ExitCodeOf(planned.answer.outcome);
+  if (planned.outputs.json) {
+    PrintJson(SummaryJson(planned));
+  } else if (!planned.outputs.to_stdout() && !IsStandardOutput(planned.reordered)) {
+    Print(SummaryText(planned));
+  } else if (code != kDone) {
+    // Nothing, or not what was asked for, went to standard output: say why.
+    PrintToStandardError(SummaryText(planned));
+  }
+  return code;
+}
+
+}  // namespace berth::internal

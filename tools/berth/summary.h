@@ -1,0 +1,62 @@
+// tools/berth/summary.h -- what is said and written of a plan, whichever command made it.
+//
+// A placed table, an order, a plan of a graph and one with spills are the same type, so they have
+// one summary for people, one for machines and one function that writes their files.
+#ifndef BERTH_TOOLS_BERTH_SUMMARY_H_
+#define BERTH_TOOLS_BERTH_SUMMARY_H_
+
+#include <optional>
+#include <string>
+
+#include "berth/answer.h"
+#include "berth/plan_io.h"
+#include "tools/berth/common.h"
+#include "tools/berth/model.h"
+#include "tools/berth/peak.h"
+
+namespace berth::internal {
+
+// A plan, or the failure to find one, with all that its command knows of it.
+struct Planned {
+  std::string command;  // "place".
+  PlanSubject subject;
+  const PlanAnswer& answer;
+  Provenance provenance;
+  PlanOutputs outputs;
+  const Model* model = nullptr;  // Of a graph.
+  bool interrupted = false;
+  bool tensors = false;        // Whether the text lists every tensor.
+  std::string explain = {};    // Of a table: the command that says why it does not fit.
+  std::string reordered = {};  // The model in the new order was written here.
+  // The rest is computed by Examine().
+  Problem problem = {};  // A buffer for each residency, with the capacity.
+  LoadBound load = {};
+  std::optional<PinCollision> collision = {};
+  std::optional<Peak> peak = {};            // Of a graph.
+  std::optional<Bytes> in_place_peak = {};  // What --in-place would make of it.
+
+  [[nodiscard]] const Counting& counting() const { return provenance.options.schedule.counting; }
+  // There are addresses.
+  [[nodiscard]] bool placed() const { return answer.best && answer.best->addressed; }
+  // Nothing but an order was asked for.
+  [[nodiscard]] bool only_ordered() const { return answer.best && !placed() && !answer.capacity; }
+};
+
+// Fills in what follows from the rest, and ends the process unless the verifier accepts the plan.
+[[nodiscard]] Result<void> Examine(Planned& planned);
+
+// Writes the files that were asked for, the page with what `search` finds that would help. A plan
+// that does not fit is not written, so that no build picks it up; its picture is.
+[[nodiscard]] Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search);
+
+// For machines: the keys of the plan's file (docs/formats/plan.md), seconds and what Examine() found.
+[[nodiscard]] Json SummaryJson(const Planned& planned);
+// For people.
+[[nodiscard]] std::string SummaryText(const Planned& planned);
+
+// Prints the summary, unless a file took standard output, and says how the command ends.
+[[nodiscard]] ExitCode Conclude(const Planned& planned);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TOOLS_BERTH_SUMMARY_H_
