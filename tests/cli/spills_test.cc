@@ -186,7 +186,12 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
       "plan.json: a plan with spills, which is one for a graph");
 }
 
-TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
+TEST_F(SpillsCommandTest, AddressSearchUsesTheOptions) {
+  // Three tensors at multiples of 8 do not fit into 12 bytes, though their sum does.
+  Graph aligned = OneSpill().graph;
+  for (Tensor& tensor : aligned.tensors) tensor.alignment = 8;
+  const std::string path = Write("aligned.json", WriteGraphJson(aligned));
+  EXPECT_EQ(Berth({"plan", path, "--budget", "MR", "--algorithm", "first-fit-size"}).exit_code, 3);
   ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm", "bfc"}),
                 "there is no algorithm 'bfc'");
   const ProcessResult named = Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm",

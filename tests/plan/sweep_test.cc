@@ -143,9 +143,15 @@ TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const SweepPoint& point = curve.points[i];
       const auto least = OracleTraffic(graph, point.capacity);
-      if (least) EXPECT_LE(point.traffic_bound, point.avoidable.value_or(kMaxBytes));
-      if (least && point.avoidable) EXPECT_GE(*point.avoidable, *least);
-      if (i > 0) EXPECT_GE(point.traffic_bound, curve.points[i - 1].traffic_bound);
+      if (least) {
+        EXPECT_LE(point.traffic_bound, point.avoidable.value_or(kMaxBytes));
+      }
+      if (least && point.avoidable) {
+        EXPECT_GE(*point.avoidable, *least);
+      }
+      if (i > 0) {
+        EXPECT_GE(point.traffic_bound, curve.points[i - 1].traffic_bound);
+      }
       spilled += point.avoidable.value_or(0) > 0 ? 1 : 0;
     }
     EXPECT_EQ(Text(Swept(graph, options)), Text(curve));

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "berth/spill.h"
+#include "graph/plan.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "testing/spill_oracle.h"
@@ -236,7 +237,7 @@ TEST(Cosma, PartsMakeAPlan) {
         plan.residencies[i].offset = placed->best->residencies[i].offset;
       }
       plan.addressed = true;
-      plan.memories.front().height = placed->best->height();
+      internal::StateUse(graph, plan);
     }
     const auto valid = ValidatePlan(
         graph, {}, options.addresses ? std::optional<Bytes>(options.capacity) : std::nullopt, plan);
