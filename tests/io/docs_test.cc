@@ -112,7 +112,8 @@ TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
   };
   expect_documented(plan);
   expect_documented(plan.at("input"));
-  expect_documented(plan.at("placements").at(0));
+  expect_documented(plan.at("residencies").at(0));
+  expect_documented(plan.at("placing"));
 }
 
 TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
@@ -121,11 +122,18 @@ TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
   Budget budget;
   const auto text = WritePlanJson(graph, Plan(graph, {}, budget).value(), {});
   const auto plan = nlohmann::json::parse(text);
-  for (const auto& [key, value] : plan.items()) {
-    EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+  PlanOptions spilling;
+  spilling.capacity = NamedBudget::kOneOperator;
+  spilling.spill = true;
+  const auto spilled =
+      nlohmann::json::parse(WritePlanJson(graph, Plan(graph, spilling, budget).value(), {}));
+  for (const auto& one : {plan, spilled, spilled.at("traffic"), spilled.at("least_memory")}) {
+    for (const auto& [key, value] : one.items()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
   }
   EXPECT_EQ(ReadOrder(text, "plan", graph).value(), (Order{0, 1}));
-  EXPECT_EQ(plan.at("placements").size(), 1u);
+  EXPECT_EQ(plan.at("residencies").size(), 1u);
 }
 
 TEST(DocsTest, TheGraphAndItsError) {

@@ -132,7 +132,7 @@ TEST(SweepTest, CarriesPlansUpAndBoundsDown) {
 // listed changes nothing.
 TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
   int spilled = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
     SweepOptions options;

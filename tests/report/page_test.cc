@@ -82,8 +82,8 @@ TEST(SweepPage, HoldsEveryPointAsData) {
   EXPECT_EQ(first.at("avoidable"), Json({kMaxBytes - 1, nullptr}));
   EXPECT_EQ(first.at("spilled"), Json({1, 0}));
   EXPECT_EQ(first.at("retrieved"), Json({kMaxBytes - 2, 0}));
-  EXPECT_EQ(first.at("lower_bound"), Json({7, 0}));
-  EXPECT_EQ(first.at("without_addresses"), Json({5, 0}));
+  EXPECT_EQ(first.at("traffic_bound"), Json({7, 0}));
+  EXPECT_EQ(first.at("traffic_by_sum"), Json({5, 0}));
   EXPECT_EQ(first.at("seconds"), Json({0.123456789012345678, 0.0}));
   EXPECT_EQ(data.at("curves").at(1).at("least_peak"), 9);
   EXPECT_NE(html.find("<title>2 models: traffic against memory"), std::string::npos);

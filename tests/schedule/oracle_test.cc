@@ -35,8 +35,10 @@ void ExpectLeast(const Graph& graph, const ScheduleOptions& options, Bytes least
   Budget budget;
   const auto answer = Schedule(graph, options, budget);
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
-  const verify::PlanReport report = verify::VerifyOrder(graph, answer->best->order, options.counting);
-  ASSERT_TRUE(report.ok()) << verify::Describe(report.faults.front(), graph, verify::AsPlan(answer->best->order));
+  const verify::PlanReport report =
+      verify::VerifyOrder(graph, answer->best->order, options.counting);
+  ASSERT_TRUE(report.ok()) << verify::Describe(report.faults.front(), graph,
+                                               verify::AsPlan(answer->best->order));
   EXPECT_EQ(answer->best->peak(), report.peak);
   // Some method of proof must be left.
   if (options.exact.best_first) {
@@ -148,7 +150,9 @@ TEST(Schedule, EveryAlgorithmGivesAValidOrderAndATrueBound) {
       const auto answer = Schedule(graph, options, budget);
       ASSERT_TRUE(answer.has_value()) << answer.error().message;
       const verify::PlanReport report = verify::VerifyOrder(graph, answer->best->order);
-      ASSERT_TRUE(report.ok()) << info.name << ": " << verify::Describe(report.faults.front(), graph, verify::AsPlan(answer->best->order));
+      ASSERT_TRUE(report.ok()) << info.name << ": "
+                               << verify::Describe(report.faults.front(), graph,
+                                                   verify::AsPlan(answer->best->order));
       EXPECT_EQ(answer->best->peak(), report.peak) << info.name;
       EXPECT_GE(answer->best->peak(), least) << info.name;
       EXPECT_LE(answer->peak_bound, least) << info.name;

@@ -38,7 +38,7 @@ class OracleRule : public BacktrackRule {
 };
 
 SearchAnswer SearchBy(const Instance& instance, Bytes capacity, Rule rule, const Forest& forest,
-                    const EvaluateOptions& options, Budget& budget) {
+                      const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
   if (rule == Rule::kNiche) {
     return niche::MakeSearch(instance, {}, options.parameters.seed)
@@ -83,7 +83,8 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     trial.end = fits ? Trial::End::kFound : Trial::End::kUsedUp;
   } else {
     const Instance instance = Compile(problem);
-    const SearchAnswer answer = SearchBy(instance, *problem.capacity, rule, forest, options, budget);
+    const SearchAnswer answer =
+        SearchBy(instance, *problem.capacity, rule, forest, options, budget);
     using Verdict = SearchAnswer::Verdict;
     trial.end = answer.verdict == Verdict::kFound          ? Trial::End::kFound
                 : answer.verdict == Verdict::kInconclusive ? Trial::End::kUsedUp
