@@ -16,6 +16,8 @@ namespace [[gnu::visibility("default")]] berth {
 
 // "1.5 MiB": exact where it is a whole number of units, else three significant digits.
 [[nodiscard]] std::string FormatBytes(Bytes bytes);
+// The same with all digits: "1.2 MiB (1,258,291 bytes)", "23 B".
+[[nodiscard]] std::string FormatBytesExactly(Bytes bytes);
 
 }  // namespace berth
 

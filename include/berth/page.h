@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/advise.h"
 #include "berth/graph.h"
 #include "berth/place.h"
 #include "berth/plan.h"
@@ -19,14 +20,6 @@
 #include "berth/sweep.h"
 
 namespace [[gnu::visibility("default")]] berth {
-
-// Something that would lower what the plan needs, or tell more about it, as found by computing it.
-struct Remedy {
-  std::string title;   // "A capacity of 146 MiB".
-  std::string detail;  // One or two sentences.
-  // What would then be needed: proved for a plan that is known, else a bound below which none is.
-  std::optional<Bytes> needs = {};
-};
 
 struct PageOptions {
   std::string command;       // That made the plan: "place".

@@ -63,8 +63,9 @@ struct SweepCurve {
 };
 
 struct SweepOptions {
-  std::vector<Capacity> capacities = {};  // In any order. Empty: `points` of them from MP down to MR.
-  int points = 20;                        // At least 1; 1 is MP alone.
+  std::vector<Capacity> capacities =
+      {};           // In any order. Empty: `points` of them from MP down to MR.
+  int points = 20;  // At least 1; 1 is MP alone.
   // The positions in that list to do, each once: for shards, or to go on with an earlier sweep.
   // None: all.
   std::optional<std::vector<std::size_t>> numbers = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ namespace berth::internal {
 [[nodiscard]] std::string Printable(std::string_view text);
 // `text` in double quotes, escaped where it is not printable, and cut after some 60 bytes.
 [[nodiscard]] std::string Quoted(std::string_view text);
+
+// 1,234,567.
+[[nodiscard]] std::string Grouped(std::int64_t number);
 
 // Implementation.
 
@@ -109,6 +113,16 @@ inline std::string Quoted(std::string_view text) {
     for (int i = 0; i < 3 && (Byte(text, shown.size()) & 0xc0) == 0x80; ++i) shown.remove_suffix(1);
   }
   return "\"" + Escape(shown, "\"\\") + (shown.size() < text.size() ? "...\"" : "\"");
+}
+
+inline std::string Grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t digits_from = number < 0 ? 1 : 0;
+  for (std::size_t i = text.size(); i > digits_from + 3;) {
+    i -= 3;
+    text.insert(i, ",");
+  }
+  return text;
 }
 
 }  // namespace berth::internal

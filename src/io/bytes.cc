@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/text.h"
 
 namespace berth {
 namespace {
@@ -144,6 +145,11 @@ std::string FormatBytes(Bytes bytes) {
     return sign + std::to_string(rounded / scale) + fraction + " " +
            std::string(kBinaryUnits[u].name);
   }
+}
+
+std::string FormatBytesExactly(Bytes bytes) {
+  if (-1024 < bytes && bytes < 1024) return FormatBytes(bytes);
+  return FormatBytes(bytes) + " (" + internal::Grouped(bytes) + " bytes)";
 }
 
 }  // namespace berth

@@ -78,8 +78,9 @@ class SweepReader {
     BERTH_TRY(ReadHeader());
     while (BERTH_TRY(records_.Next())) BERTH_TRY(ReadPoint());
     for (SweepCurve& curve : curves_) {
-      std::stable_sort(curve.points.begin(), curve.points.end(),
-                       [](const SweepPoint& a, const SweepPoint& b) { return a.number < b.number; });
+      std::stable_sort(
+          curve.points.begin(), curve.points.end(),
+          [](const SweepPoint& a, const SweepPoint& b) { return a.number < b.number; });
     }
     return std::move(curves_);
   }
@@ -107,19 +108,17 @@ class SweepReader {
     }
     for (std::size_t c = 0; c < kColumns.size(); ++c) {
       if (positions_[c]) continue;
-      return source_.FailAt(
-          records_.end(),
-          "the column " + std::string(kColumns[c].name) + " is missing; this is not a sweep's CSV");
+      return source_.FailAt(records_.end(), "the column " + std::string(kColumns[c].name) +
+                                                " is missing; this is not a sweep's CSV");
     }
     return {};
   }
 
   Result<void> ReadPoint() {
     if (records_.fields().size() != width_) {
-      return source_.FailAt(records_.end(), "the row has " +
-                                                std::to_string(records_.fields().size()) +
-                                                " fields, the header has " +
-                                                std::to_string(width_));
+      return source_.FailAt(records_.end(),
+                            "the row has " + std::to_string(records_.fields().size()) +
+                                " fields, the header has " + std::to_string(width_));
     }
     SweepPoint point;
     Bytes number = 0;
@@ -146,7 +145,8 @@ class SweepReader {
     return records_.fields()[*positions_[static_cast<std::size_t>(column)]];
   }
 
-  [[nodiscard]] tl::unexpected<Error> FailIn(SweepColumn column, const std::string& expected) const {
+  [[nodiscard]] tl::unexpected<Error> FailIn(SweepColumn column,
+                                             const std::string& expected) const {
     const CsvField& field = At(column);
     return source_.FailAt(field.position,
                           std::string(kColumns[static_cast<std::size_t>(column)].name) + " " +
@@ -221,8 +221,8 @@ std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
     const std::string model = internal::CsvCell(curve.model);
     const std::string input = internal::CsvCell(curve.input);
     for (const SweepPoint& point : curve.points) {
-      out << model << ',' << point.number << ',' << point.capacity << ','
-          << ToString(point.outcome) << ',';
+      out << model << ',' << point.number << ',' << point.capacity << ',' << ToString(point.outcome)
+          << ',';
       if (point.avoidable) out << *point.avoidable;
       out << ',' << point.spilled << ',' << point.retrieved << ',' << point.traffic_bound << ','
           << point.traffic_by_sum << ',' << point.seconds << ',' << input << "\n";

@@ -83,11 +83,10 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   answer.height_bound = answer.peak_bound;
   answer.nodes += placed.nodes;
   answer.outcome = OutcomeOf(answer);
-  answer.stopped =
-      answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible
-          ? StopReason::kAnswered
-      : answer.placing.stopped != StopReason::kAnswered ? answer.placing.stopped
-                                                        : answer.scheduling.stopped;
+  answer.stopped = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible
+                       ? StopReason::kAnswered
+                   : answer.placing.stopped != StopReason::kAnswered ? answer.placing.stopped
+                                                                     : answer.scheduling.stopped;
   const auto valid = ValidatePlan(graph, counting, std::nullopt, plan);
   if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
   return answer;
@@ -126,8 +125,8 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   answer.program_order_peak = Live(graph, ProgramOrder(graph), counting).peak;
   answer.nodes += named.search.nodes;
   if (!answer.best) {
-    answer.best = internal::UnplacedPlan(graph, fixed ? spill.orders.front() : named.order,
-                                         counting);
+    answer.best =
+        internal::UnplacedPlan(graph, fixed ? spill.orders.front() : named.order, counting);
   }
   return answer;
 }

@@ -46,16 +46,15 @@ Result<std::vector<std::size_t>> NumbersOf(const SweepOptions& options,
     if (number >= capacities.size() || seen[number]) {
       return Fail(ErrorCode::kInvalidOptions,
                   "point " + std::to_string(number) +
-                      (number < capacities.size() ? " is asked for twice"
-                                                  : " is not one of the sweep's " +
-                                                        std::to_string(capacities.size())));
+                      (number < capacities.size()
+                           ? " is asked for twice"
+                           : " is not one of the sweep's " + std::to_string(capacities.size())));
     }
     seen[number] = true;
   }
   std::sort(numbers.begin(), numbers.end());
-  std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t i, std::size_t j) {
-    return capacities[i] > capacities[j];
-  });
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [&](std::size_t i, std::size_t j) { return capacities[i] > capacities[j]; });
   return numbers;
 }
 
@@ -103,9 +102,9 @@ Result<void> Add(SweepCurve& to, const SweepCurve& more, const std::string& name
   if (!to.least) to.least = more.least;
   if (!to.least_peak) to.least_peak = more.least_peak;
   for (const SweepPoint& point : more.points) {
-    const auto place = std::lower_bound(
-        to.points.begin(), to.points.end(), point.number,
-        [](const SweepPoint& known, int number) { return known.number < number; });
+    const auto place =
+        std::lower_bound(to.points.begin(), to.points.end(), point.number,
+                         [](const SweepPoint& known, int number) { return known.number < number; });
     if (place == to.points.end() || place->number != point.number) {
       to.points.insert(place, point);
     } else if (place->capacity != point.capacity) {
@@ -144,8 +143,8 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
   if (!plan.budgets) {
     Budget part(budget, kShareOfBudgets);
     if (part.has_node_limit()) {
-      part.SetNodeLimit(static_cast<std::int64_t>(kShareOfBudgets *
-                                                  static_cast<double>(part.node_limit())));
+      part.SetNodeLimit(
+          static_cast<std::int64_t>(kShareOfBudgets * static_cast<double>(part.node_limit())));
     }
     plan.budgets = BERTH_TRY(FindBudgets(graph, plan.schedule.counting, part));
   }

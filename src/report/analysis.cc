@@ -109,7 +109,7 @@ Curve CurveOf(const Problem& problem) {
   return curve;
 }
 
-PeakFacts ExaminePeak(const Problem& problem, const Placement* placement, const Curve& curve) {
+PeakFacts FactsOfPeak(const Problem& problem, const Placement* placement, const Curve& curve) {
   PeakFacts peak;
   if (curve.steps.empty()) return peak;
   const auto most = std::max_element(curve.live.begin(), curve.live.end());

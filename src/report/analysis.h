@@ -49,7 +49,7 @@ struct PeakFacts {
   Bytes padding = 0;
   Bytes fragmentation = 0;
 };
-[[nodiscard]] PeakFacts ExaminePeak(const Problem& problem, const Placement* placement,
+[[nodiscard]] PeakFacts FactsOfPeak(const Problem& problem, const Placement* placement,
                                     const Curve& curve);
 
 // What the peak load would be if a buffer took no bytes: written off chip for the time, recomputed

@@ -140,7 +140,7 @@ Json PlanOf(const Shown& shown, Json head) {
   json["buffers"] = BuffersOf(shown);
   json["graph"] = GraphOf(shown);
   json["curve"] = {{"steps", curve.steps}, {"live", curve.live}};
-  json["peak"] = PeakOf(ExaminePeak(shown.problem, shown.placement, curve));
+  json["peak"] = PeakOf(FactsOfPeak(shown.problem, shown.placement, curve));
   json["relief"] = ReliefOf(shown, curve);
   return json;
 }

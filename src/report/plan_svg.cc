@@ -389,7 +389,7 @@ std::string DrawLoad(const Curve& curve, const Panel& panel) {
 
 // The peak for as long as the load stays there, whatever buffers it is made of.
 PeakFacts WholePeak(const Problem& problem, const Curve& curve) {
-  PeakFacts peak = ExaminePeak(problem, nullptr, curve);
+  PeakFacts peak = FactsOfPeak(problem, nullptr, curve);
   for (std::size_t i = 0; i + 1 < curve.steps.size(); ++i) {
     if (curve.steps[i] == peak.end && curve.live[i] == peak.load) peak.end = curve.steps[i + 1];
   }

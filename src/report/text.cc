@@ -108,14 +108,4 @@ std::string Tenths(std::int64_t tenths) {
   return text;
 }
 
-std::string Grouped(std::int64_t number) {
-  std::string text = std::to_string(number);
-  const std::size_t digits_from = number < 0 ? 1 : 0;
-  for (std::size_t i = text.size(); i > digits_from + 3;) {
-    i -= 3;
-    text.insert(i, ",");
-  }
-  return text;
-}
-
 }  // namespace berth::internal::report

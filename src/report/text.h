@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "berth/problem.h"
 
 namespace berth::internal::report {
@@ -25,8 +26,7 @@ namespace berth::internal::report {
 // 12.3 for 123, 12 for 120, -0.5 for -5.
 [[nodiscard]] std::string Tenths(std::int64_t tenths);
 
-// 1,234,567.
-[[nodiscard]] std::string Grouped(std::int64_t number);
+using internal::Grouped;
 
 }  // namespace berth::internal::report
 

@@ -11,6 +11,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::TwoBranches;
 using Json = nlohmann::json;
 
 class PlanCommandTest : public CommandTest {

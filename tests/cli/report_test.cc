@@ -8,6 +8,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::TwoBranches;
 using Json = nlohmann::json;
 
 class ReportTest : public CommandTest {

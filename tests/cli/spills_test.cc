@@ -12,6 +12,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::OneSpill;
 using Json = nlohmann::json;
 
 class SpillsCommandTest : public CommandTest {
@@ -184,7 +186,12 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
       "plan.json: a plan with spills, which is one for a graph");
 }
 
-TEST_F(SpillsCommandTest, AddressesAreFoundAsAsked) {
+TEST_F(SpillsCommandTest, AddressSearchUsesTheOptions) {
+  // Three tensors at multiples of 8 do not fit into 12 bytes, though their sum does.
+  Graph aligned = OneSpill().graph;
+  for (Tensor& tensor : aligned.tensors) tensor.alignment = 8;
+  const std::string path = Write("aligned.json", WriteGraphJson(aligned));
+  EXPECT_EQ(Berth({"plan", path, "--budget", "MR", "--algorithm", "first-fit-size"}).exit_code, 3);
   ExpectRefused(Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm", "bfc"}),
                 "there is no algorithm 'bfc'");
   const ProcessResult named = Berth({"plan", OneSpillFile(), "--budget", "MR", "--algorithm",
@@ -308,12 +315,12 @@ TEST_F(SpillsCommandTest, SweepsDoNotMixModels) {
     std::string changed = text;
     ASSERT_NE(changed.find(part), std::string::npos) << part;
     changed.replace(changed.find(part), part.size(), by);
-    ExpectRefused(Berth({"sweep", "--merge", Write("bad.csv", changed)}), "bad.csv:2: " + words);
+    ExpectRefused(Berth({"sweep", "--merge", Write("bad.csv", changed)}), "bad.csv:2:" + words);
   };
-  refuse("optimal,8,4,4,8", "perfect,8,4,4,8", "not a line of a sweep");
-  refuse("optimal,8,4,4,8", "optimal,9,4,4,8", "avoidable is not spilled + retrieved");
-  refuse("optimal,8,4,4,8", "optimal,8,4,4,9", "avoidable is less than lower_bound");
-  refuse("optimal,8,4,4,8", "optimal,8,4,4,7", "the outcome is optimal, but avoidable is not");
+  refuse("optimal,8,4,4,8", "perfect,8,4,4,8", "17: outcome \"perfect\" is not one of optimal");
+  refuse("optimal,8,4,4,8", "optimal,9,4,4,8", "17: avoidable is not spilled + retrieved");
+  refuse("optimal,8,4,4,8", "optimal,8,4,4,9", "17: avoidable is less than traffic_bound");
+  refuse("optimal,8,4,4,8", "optimal,8,4,4,7", "17: the outcome is optimal, but avoidable is not");
   // Points of one list of capacities are not mixed with those of another either.
   ExpectRefused(
       Berth({"sweep", graph, "--budget", "13", "-o", Path("out.csv")}),
@@ -368,18 +375,18 @@ TEST_F(SpillsCommandTest, SweepsResumeWhereTheyStopped) {
   EXPECT_EQ(again.size(), 4u);
   EXPECT_NE(std::find(again.begin(), again.end(), kept), again.end());
   Write("all.csv", "something else\n");
-  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:1: not a line of a sweep");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:1:1: the column \"something else\" is none of a sweep");
   Write("all.csv", rows[0] + "\n" + rows[1].substr(0, 20) + "\n");
-  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2: not a line of a sweep");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2:21: the row has 6 fields, the header has 11");
   // Rows that contradict themselves, and each other.
   for (const auto& [bad, words] : std::initializer_list<std::pair<std::string, std::string>>{
            {"20,optimal,,0,0,0,0,1", "the outcome is optimal without avoidable traffic"},
            {"20,optimal,9,5,4,0,0,1", "the outcome is optimal, but"},
            {"20,infeasible,9,5,4,0,0,1", "the outcome is infeasible with avoidable traffic"},
            {"20,unknown,9,5,4,0,0,1", "the outcome is unknown with"},
-           {"20,feasible,9,5,4,0,10,1", "avoidable is less than lower_bound or without"}}) {
+           {"20,feasible,9,5,4,0,10,1", "avoidable is less than traffic_bound or"}}) {
     Write("bad.csv", rows[0] + "\nm,0," + bad + input + "\n");
-    ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}), "bad.csv:2: " + words);
+    ExpectRefused(Berth({"sweep", "--merge", Path("bad.csv")}), "bad.csv:2:8: " + words);
   }
   Write("bad.csv", rows[0] + "\nm,0,10,infeasible,,0,0,0,0,1" + input +
                        "\nm,1,5,feasible,9,5,4,0,9,1" + input + "\n");
@@ -410,7 +417,7 @@ TEST_F(SpillsCommandTest, SweepsListPointsInTheRequestedOrder) {
   EXPECT_EQ(curve.at("number"), Json({0, 1, 2, 3, 4}));
   EXPECT_EQ(curve.at("capacity"), Json({12, 11, 20, 14, 12}));
   EXPECT_EQ(curve.at("avoidable"), Json({8, nullptr, 0, 0, 8}));
-  EXPECT_EQ(curve.at("lower_bound")[0], 8);
+  EXPECT_EQ(curve.at("traffic_bound")[0], 8);
   EXPECT_EQ(rows[1].substr(rows[1].rfind(',') + 1), curve.at("input"));
   ASSERT_EQ(Berth({"sweep", OneSpillFile(), "--budget", "MR", "--program-order", "--report",
                    Path("fixed.html")})

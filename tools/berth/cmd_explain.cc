@@ -167,8 +167,8 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   const Provenance provenance{BERTH_VERSION, input.name, input.hash(), options,
                               arguments.search.node_limit};
   PageOptions page{"explain", Verdict(input.problem, *answer), conflict, {}, {}};
-  AddRemedies(search, page, [&](RemedySearch& remedies) {
-    page.remedies = PlacementRemedies(input.problem, *answer, remedies);
+  AddAdvice(search, page, [&](const AdviceOptions& advice, Budget& budget) {
+    return Advise(input.problem, *answer, advice, budget);
   });
   return WriteFile(arguments.report, WritePage(input.problem, *answer, provenance, page));
 }

@@ -1,28 +1,23 @@
-// berth sweep -- how much has to move off chip and back, for every size of the memory.
+// berth sweep -- off-chip traffic as a function of memory size.
 //
-// The points of a model are solved from the largest capacity to the smallest, so that each begins
-// with the order of the one before and no answer depends on how they are listed; that is as they
-// were asked for. What is proved for a larger capacity holds for all smaller ones, and a plan for a
-// smaller one is one for all larger. Points are written as they are done: a run that was stopped
-// goes on from there, and shards of one sweep, run anywhere, are put together by --merge.
+// berth/sweep.h does the work. Here, several models share one table, which is written after each
+// point: a run that was stopped continues from there, and shards of one sweep, run anywhere, are put
+// together by --merge.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <utility>
 
 #include "berth/page.h"
 #include "berth/report.h"
+#include "berth/sweep.h"
+#include "berth/sweep_io.h"
+#include "src/base/try.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/shard.h"
-#include "tools/berth/spilling.h"
 
 namespace berth::cli {
 namespace {
@@ -42,195 +37,21 @@ struct SweepArguments {
   std::vector<std::string> merge;
 };
 
-// What is known of the models besides their points, and how these came about: for the report.
+// Where the points come from, for the report.
 struct Background {
-  std::map<std::string, NamedBudgets> budgets;  // By model, of those that were read.
-  std::vector<std::string> files;               // That points were read from.
-  std::size_t solved = 0;                       // By this run.
+  std::vector<std::string> files;  // From which points were read.
+  std::size_t solved = 0;          // By this run.
 };
 
-// Unless told, a model is done within a minute; what easy points leave goes to hard ones.
+// Without limits a model takes at most a minute.
 constexpr double kSecondsForAll = 50;
 
-constexpr std::string_view kHeader =
-    "model,point,capacity,outcome,avoidable,spilled,retrieved,traffic_bound,traffic_by_sum,"
-    "seconds,input";
-
-struct Row : SweepPoint {
-  std::string model;
-  std::string input;  // The model's hash, and how it was read: points of another are not mixed in.
-};
-
-std::string Cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string ToCsv(const std::vector<Row>& rows) {
-  std::ostringstream out;
-  out << kHeader << "\n";
-  for (const Row& row : rows) {
-    out << Cell(row.model) << ',' << row.number << ',' << row.capacity << ','
-        << ToString(row.outcome) << ',';
-    if (row.avoidable) out << *row.avoidable;
-    out << ',' << row.spilled << ',' << row.retrieved << ',' << row.traffic_bound << ','
-        << row.traffic_by_sum << ',' << row.seconds << ',' << Cell(row.input) << "\n";
-  }
-  return out.str();
-}
-
-constexpr double kMostSeconds = 1e9;
-constexpr Outcome kOutcomes[] = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
-                                 Outcome::kUnknown};
-
-// Reads what ToCsv() has written. Error: kParse, naming file and line.
-Result<std::vector<Row>> FromCsv(const std::string& text, const std::string& name) {
-  std::vector<Row> rows;
-  std::istringstream in(text);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    const auto wrong = [&] {
-      return Fail(ErrorCode::kParse, OneLine(name) + ":" + std::to_string(number) +
-                                         ": not a line of a sweep: '" + OneLine(line) + "'");
-    };
-    if (number == 1) {
-      if (line != kHeader) return wrong();
-      continue;
-    }
-    std::vector<std::string> cells(1);
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      if (line[i] == '"') {
-        if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
-          cells.back() += line[++i];
-        } else {
-          quoted = !quoted;
-        }
-      } else if (line[i] == ',' && !quoted) {
-        cells.emplace_back();
-      } else {
-        cells.back() += line[i];
-      }
-    }
-    if (cells.size() != 11 || quoted) return wrong();
-    const auto whole = [&](const std::string& cell) -> std::optional<Bytes> {
-      Bytes value = 0;
-      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      if (error != std::errc() || end != cell.data() + cell.size()) return {};
-      return value < 0 || value > kMaxBytes ? std::nullopt : std::optional<Bytes>(value);
-    };
-    Row row;
-    row.model = cells[0];
-    const auto point = whole(cells[1]);
-    const auto capacity = whole(cells[2]);
-    const auto spilled = whole(cells[5]);
-    const auto retrieved = whole(cells[6]);
-    const auto bound = whole(cells[7]);
-    const auto without = whole(cells[8]);
-    if (!point || *point > 1'000'000 || !capacity || !spilled || !retrieved || !bound || !without) {
-      return wrong();
-    }
-    row.number = static_cast<int>(*point);
-    row.capacity = *capacity;
-    if (!cells[4].empty()) {
-      row.avoidable = whole(cells[4]);
-      if (!row.avoidable) return wrong();
-    }
-    row.spilled = *spilled;
-    row.retrieved = *retrieved;
-    row.traffic_bound = *bound;
-    row.traffic_by_sum = *without;
-    char* end = nullptr;
-    row.seconds = std::strtod(cells[9].c_str(), &end);
-    row.input = cells[10];
-    const auto outcome = std::find_if(std::begin(kOutcomes), std::end(kOutcomes),
-                                      [&](Outcome each) { return ToString(each) == cells[3]; });
-    if (outcome == std::end(kOutcomes) || cells[9].empty() || *end != '\0' ||
-        !std::isfinite(row.seconds) || row.seconds < 0 || row.seconds > kMostSeconds) {
-      return wrong();
-    }
-    row.outcome = *outcome;
-    const bool planned = row.outcome == Outcome::kOptimal || row.outcome == Outcome::kFeasible;
-    const auto contradiction = [&](const std::string& what) {
-      return Fail(ErrorCode::kParse, OneLine(name) + ":" + std::to_string(number) + ": " + what +
-                                         ": '" + OneLine(line) + "'");
-    };
-    if (planned != row.avoidable.has_value()) {
-      return contradiction("the outcome is " + cells[3] + (planned ? " without" : " with") +
-                           " avoidable traffic");
-    }
-    if (planned && *row.avoidable != row.spilled + row.retrieved) {
-      return contradiction("avoidable is not spilled + retrieved");
-    }
-    if (planned && (*row.avoidable < row.traffic_bound || *row.avoidable < row.traffic_by_sum)) {
-      return contradiction("avoidable is less than traffic_bound or traffic_by_sum");
-    }
-    if (row.outcome == Outcome::kOptimal && *row.avoidable != row.traffic_bound) {
-      return contradiction("the outcome is optimal, but avoidable is not traffic_bound");
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-// Points of two models, or of one read in two ways, must not be taken for one curve.
-Result<void> CheckOneInput(const std::vector<Row>& rows, const Row& other,
-                           const std::string& where) {
-  for (const Row& row : rows) {
-    if (row.model != other.model || row.input == other.input) continue;
-    return Fail(ErrorCode::kInvalidOptions,
-                where + " has points of another " + OneLine(row.model) +
-                    ", or of the same with other options: (" + OneLine(row.input) + ") and (" +
-                    OneLine(other.input) + "); give each a file of its own");
-  }
-  return {};
-}
-
-void Sort(std::vector<Row>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.model != b.model ? a.model < b.model : a.number < b.number;
-  });
-}
-
-// A plan for less memory is one for more; what cannot be done with more cannot with less.
-void Tighten(std::vector<Row>& rows) {
-  std::map<std::string, std::vector<Row*>> models;
-  for (Row& row : rows) models[row.model].push_back(&row);
-  for (auto& [name, points] : models) {
-    std::stable_sort(points.begin(), points.end(),
-                     [](const Row* a, const Row* b) { return a->capacity < b->capacity; });
-    const Row* best = nullptr;
-    for (Row* row : points) {
-      if (best != nullptr && (!row->avoidable || *row->avoidable > *best->avoidable)) {
-        row->avoidable = best->avoidable;
-        row->spilled = best->spilled;
-        row->retrieved = best->retrieved;
-        row->traffic_by_sum = best->traffic_by_sum;
-        row->outcome = Outcome::kFeasible;
-      }
-      if (row->avoidable) best = row;
-    }
-    Bytes bound = 0;
-    std::reverse(points.begin(), points.end());
-    for (Row* row : points) {
-      if (row->outcome == Outcome::kInfeasible) continue;
-      bound = std::max(bound, row->traffic_bound);
-      row->traffic_bound = bound;
-      if (row->avoidable && *row->avoidable == bound) row->outcome = Outcome::kOptimal;
-    }
-  }
-}
-
-constexpr std::string_view kProgramOrder = " program-order";
-
-// What the answers depend on besides the capacity.
+// What the answers depend on besides the capacity, as berth/sweep_io.h describes it.
 std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
   std::string text = model.hash();
   if (arguments.counting.inputs) text += " inputs";
   if (arguments.counting.parameters) text += " parameters";
-  if (fixed_order) text += kProgramOrder;
+  if (fixed_order) text += " program-order";
   if (arguments.in_place) text += " in-place";
   if (arguments.onnx.element_bytes) {
     text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
@@ -241,53 +62,49 @@ std::string InputOf(const Model& model, const ModelArguments& arguments, bool fi
   return text;
 }
 
-// Whether InputOf() says so.
-bool IsOfProgramOrder(const std::string& input) {
-  return (input + " ").find(std::string(kProgramOrder) + " ") != std::string::npos;
-}
-
-std::string TableOf(const std::vector<Row>& rows) {
+std::string TableOf(const std::vector<SweepCurve>& curves) {
   using Align = TextTable::Align;
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
   table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
-  for (const Row& row : rows) {
-    table.AddRow({Abridged(row.model, 40), FormatCount(row.capacity),
-                  row.avoidable ? FormatCount(*row.avoidable) : "-", FormatCount(row.traffic_bound),
-                  std::string(ToString(row.outcome)) +
-                      (IsOfProgramOrder(row.input) ? ", in program order" : ""),
-                  FormatSeconds(row.seconds)});
+  for (const SweepCurve& curve : curves) {
+    for (const SweepPoint& point : curve.points) {
+      table.AddRow(
+          {Abridged(curve.model, 40), FormatCount(point.capacity),
+           point.avoidable ? FormatCount(*point.avoidable) : "-", FormatCount(point.traffic_bound),
+           std::string(ToString(point.outcome)) + (curve.fixed_order ? ", in program order" : ""),
+           FormatSeconds(point.seconds)});
+    }
   }
   return table.ToString();
 }
 
-std::string PictureOf(const std::vector<Row>& rows) {
+std::string PictureOf(const std::vector<SweepCurve>& curves) {
   Chart chart;
   chart.title = "Off-chip traffic against memory";
-  chart.subtitle = "spilled and retrieved, beside what is compulsory";
+  chart.subtitle = "bytes spilled and retrieved, without compulsory traffic";
   chart.x.label = "memory";
   chart.x.unit = ChartUnit::kBytes;
   chart.y.label = "avoidable traffic";
   chart.y.unit = ChartUnit::kBytes;
   chart.y.first = 0;
   chart.open_means = "not proved the least";
-  std::map<std::string, ChartSeries> series;
-  for (const Row& row : rows) {
-    if (!row.avoidable) continue;
-    ChartSeries& line = series[row.model];
-    line.name = row.model + (IsOfProgramOrder(row.input) ? ", in program order" : "");
+  for (const SweepCurve& curve : curves) {
+    ChartSeries line;
+    line.name = curve.model + (curve.fixed_order ? ", in program order" : "");
     line.style = ChartSeries::Style::kSteps;
-    line.points.push_back(
-        {static_cast<double>(row.capacity), static_cast<double>(*row.avoidable),
-         row.outcome != Outcome::kOptimal,
-         FormatBytesExactly(row.capacity) + ": " + FormatBytesExactly(*row.avoidable)});
-  }
-  if (series.size() == 1) chart.title += ", " + series.begin()->second.name;
-  for (auto& [name, line] : series) {
+    for (const SweepPoint& point : curve.points) {
+      if (!point.avoidable) continue;
+      line.points.push_back(
+          {static_cast<double>(point.capacity), static_cast<double>(*point.avoidable),
+           point.outcome != Outcome::kOptimal,
+           FormatBytesExactly(point.capacity) + ": " + FormatBytesExactly(*point.avoidable)});
+    }
     std::stable_sort(line.points.begin(), line.points.end(),
                      [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
-    chart.series.push_back(std::move(line));
+    if (!line.points.empty()) chart.series.push_back(std::move(line));
   }
+  if (chart.series.size() == 1) chart.title += ", " + chart.series.front().name;
   return WriteSvg(chart);
 }
 
@@ -336,124 +153,46 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
   return lines;
 }
 
-// `rows` are sorted by model.
-std::vector<SweepCurve> CurvesOf(const std::vector<Row>& rows, const Background& background) {
-  std::vector<SweepCurve> curves;
-  for (const Row& row : rows) {
-    if (curves.empty() || curves.back().model != row.model) {
-      SweepCurve& curve = curves.emplace_back();
-      curve.model = row.model;
-      curve.input = row.input;
-      curve.fixed_order = IsOfProgramOrder(row.input);
-      const auto named = background.budgets.find(row.model);
-      if (named != background.budgets.end()) {
-        curve.least = named->second.least.bytes;
-        // In program order more may have to leave there.
-        if (!curve.fixed_order) curve.least_peak = named->second.least_peak;
-      }
-    }
-    curves.back().points.push_back(row);
-  }
-  return curves;
-}
-
-Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<Row> rows,
+Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve> curves,
                         const Background& background) {
-  Sort(rows);
-  Tighten(rows);
-  if (!arguments.output.empty()) {
-    if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) {
-      return tl::unexpected(written.error());
-    }
-  }
-  if (!arguments.svg.empty()) {
-    if (auto written = WriteFile(arguments.svg, PictureOf(rows)); !written) {
-      return tl::unexpected(written.error());
-    }
-  }
+  for (SweepCurve& curve : curves) Tighten(curve);
+  if (!arguments.output.empty()) BERTH_TRY(WriteFile(arguments.output, WriteSweepCsv(curves)));
+  if (!arguments.svg.empty()) BERTH_TRY(WriteFile(arguments.svg, PictureOf(curves)));
   if (!arguments.report.empty()) {
-    const std::string page =
-        WritePage(CurvesOf(rows, background), ProvenanceOf(arguments, background));
-    if (auto written = WriteFile(arguments.report, page); !written) {
-      return tl::unexpected(written.error());
-    }
+    BERTH_TRY(WriteFile(arguments.report, WritePage(curves, ProvenanceOf(arguments, background))));
   }
   if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg) &&
       !IsStandardOutput(arguments.report)) {
-    Print(TableOf(rows));
+    Print(TableOf(curves));
   }
   return kDone;
 }
 
-// What fits a memory fits a larger one.
-Result<void> CheckThatMoreMemoryFits(const std::vector<Row>& rows) {
-  std::map<std::string, Bytes> least;  // With a plan.
-  for (const Row& row : rows) {
-    if (!row.avoidable) continue;
-    const auto [place, is_new] = least.emplace(row.model, row.capacity);
-    if (!is_new) place->second = std::min(place->second, row.capacity);
-  }
-  for (const Row& row : rows) {
-    const auto fits = least.find(row.model);
-    if (row.outcome != Outcome::kInfeasible || fits == least.end()) continue;
-    if (row.capacity < fits->second) continue;
-    return Fail(ErrorCode::kInvalidOptions, "--merge: " + OneLine(row.model) + " has a plan in " +
-                                                std::to_string(fits->second) +
-                                                " bytes, but is said not to fit " +
-                                                std::to_string(row.capacity));
-  }
-  return {};
-}
-
-Result<ExitCode> Merge(const SweepArguments& arguments) {
-  std::map<std::pair<std::string, int>, Row> known;
-  std::vector<Row> all;  // One of each model at least.
+Result<ExitCode> MergeFiles(const SweepArguments& arguments) {
+  std::vector<SweepCurve> curves;
   for (const std::string& path : arguments.merge) {
-    const auto text = ReadFile(path);
-    if (!text) return tl::unexpected(text.error());
-    auto rows = FromCsv(*text, path);
-    if (!rows) return tl::unexpected(rows.error());
-    if (rows->empty()) {
+    const std::string text = BERTH_TRY(ReadFile(path));
+    const std::vector<SweepCurve> more = BERTH_TRY(ReadSweepCsv(text, path));
+    if (more.empty()) {
       return Fail(ErrorCode::kParse, "--merge: " + OneLine(path) + " has no points");
     }
-    for (Row& row : *rows) {
-      if (auto same = CheckOneInput(all, row, "--merge: " + OneLine(path)); !same) {
-        return tl::unexpected(same.error());
-      }
-      if (all.empty() || all.back().model != row.model) all.push_back(row);
-      const auto [place, is_new] = known.emplace(std::pair{row.model, row.number}, row);
-      if (!is_new && place->second.capacity != row.capacity) {
-        return Fail(ErrorCode::kInvalidOptions,
-                    "--merge: " + OneLine(path) + " has point " + std::to_string(row.number) +
-                        " of " + OneLine(row.model) + " with " + std::to_string(row.capacity) +
-                        " bytes, which is known with " + std::to_string(place->second.capacity) +
-                        ": these are not of one sweep");
-      }
-    }
+    BERTH_TRY(Merge(curves, more, "--merge: " + path));
   }
-  std::vector<Row> rows;
-  rows.reserve(known.size());
-  for (auto& [key, row] : known) rows.push_back(std::move(row));
-  if (auto agree = CheckThatMoreMemoryFits(rows); !agree) return tl::unexpected(agree.error());
   Background background;
   background.files = arguments.merge;
-  return Finish(arguments, std::move(rows), background);
+  return Finish(arguments, std::move(curves), background);
 }
 
-// A model, and what of its points this run is to solve.
+// A model, and the points of it that this run is to solve.
 struct Task {
   Model model;
-  Counting counting;
-  NamedBudgets named;
-  Row about;                        // What all its rows say.
-  std::vector<Bytes> capacities;    // Of all its points.
-  std::vector<std::size_t> points;  // Ours that are not done, by falling capacity.
+  SweepOptions options;
+  SweepCurve curve;               // Without points.
+  std::vector<Bytes> capacities;  // Of all points.
 };
 
-// As asked for; else from MP down to MR, both included.
-Result<std::vector<Bytes>> CapacitiesOf(const SweepArguments& arguments,
-                                        const NamedBudgets& named) {
-  std::vector<Bytes> capacities;
+Result<SweepOptions> OptionsOf(const SweepArguments& arguments) {
+  SweepOptions options;
   for (const std::string& text : arguments.budgets) {
     const auto capacity = ParseCapacity(text);
     if (!capacity) {
@@ -461,168 +200,140 @@ Result<std::vector<Bytes>> CapacitiesOf(const SweepArguments& arguments,
                   "--budget: '" + OneLine(text) +
                       "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
     }
-    capacities.push_back(named.Of(*capacity));
+    options.capacities.push_back(*capacity);
   }
-  if (!arguments.budgets.empty()) return capacities;
-  const Bytes span = named.least_peak - named.least.bytes;
-  const int last = arguments.points - 1;
-  for (int i = 0; i < arguments.points; ++i) {
-    // Without a product that could overflow.
-    const Bytes part = last == 0 ? 0 : span / last * i + span % last * i / last;
-    capacities.push_back(named.least_peak - part);
-  }
-  return capacities;
+  options.points = arguments.points;
+  options.plan.schedule.counting = arguments.model.counting;
+  if (arguments.fixed_order) options.plan.schedule.algorithm = ScheduleAlgorithm::kProgram;
+  options.seconds_each = arguments.time_limit;
+  options.nodes_each = arguments.node_limit;
+  return options;
 }
 
-// Rows of an earlier run must be points of this sweep, of whichever shard.
-Result<void> CheckRows(const std::vector<Row>& rows, const Task& task, const std::string& where) {
-  if (auto same = CheckOneInput(rows, task.about, where); !same) return same;
-  for (const Row& row : rows) {
-    if (row.model != task.about.model) continue;
-    const auto number = static_cast<std::size_t>(row.number);
-    const bool known = number < task.capacities.size();
-    if (known && row.capacity == task.capacities[number]) continue;
-    return Fail(
-        ErrorCode::kInvalidOptions,
-        where + " has point " + std::to_string(row.number) + " of " + row.model + " with " +
-            std::to_string(row.capacity) + " bytes, " +
-            (known ? "where it is now asked for with " + std::to_string(task.capacities[number])
-                   : "one that is not asked for now") +
-            ": give each list of capacities a file of its own");
+Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) {
+  ModelArguments one = arguments.model;
+  one.path = path;
+  Task task{BERTH_TRY(LoadModel(one)), BERTH_TRY(OptionsOf(arguments)), {}, {}};
+  Budget unlimited;
+  const NamedBudgets named = BERTH_TRY(FindBudgets(task.model.graph, one.counting, unlimited));
+  task.capacities = BERTH_TRY(SweepCapacities(task.options, named));
+  task.curve.model = OneLine(task.model.name);
+  task.curve.input = InputOf(task.model, one, arguments.fixed_order);
+  task.curve.fixed_order = arguments.fixed_order;
+  task.curve.least = named.least.bytes;
+  // In program order more may have to be spilled there.
+  if (!arguments.fixed_order) task.curve.least_peak = named.least_peak;
+  task.options.plan.budgets = named;
+  return task;
+}
+
+// Points of an earlier run must be points of this sweep, of any shard.
+Result<void> CheckKnown(const SweepCurve& known, const std::vector<Bytes>& capacities,
+                        const std::string& where) {
+  for (const SweepPoint& point : known.points) {
+    const auto number = static_cast<std::size_t>(point.number);
+    const bool asked = number < capacities.size();
+    if (asked && point.capacity == capacities[number]) continue;
+    return Fail(ErrorCode::kInvalidOptions,
+                where + " has point " + std::to_string(point.number) + " of " + known.model +
+                    " with " + std::to_string(point.capacity) + " bytes, " +
+                    (asked ? "where it is now asked for with " + std::to_string(capacities[number])
+                           : "one that is not asked for now") +
+                    ": give each list of capacities a file of its own");
   }
   return {};
 }
 
-// The models that have points of ours. All is checked before anything is solved.
-Result<std::vector<Task>> TasksOf(const SweepArguments& arguments, const std::vector<Row>& rows) {
+// The models with points to solve, and in `curves` a place for these. All input is checked before
+// anything is solved.
+Result<std::vector<Task>> TasksOf(const SweepArguments& arguments,
+                                  std::vector<SweepCurve>& curves) {
   std::vector<Task> tasks;
-  const auto count = static_cast<std::int64_t>(arguments.budgets.empty()
-                                                   ? static_cast<std::size_t>(arguments.points)
-                                                   : arguments.budgets.size());
-  std::int64_t first = 0;  // Of this model's points, counted through all models.
+  const std::size_t count = arguments.budgets.empty() ? static_cast<std::size_t>(arguments.points)
+                                                      : arguments.budgets.size();
+  const std::string where = arguments.output.empty() ? "this sweep" : OneLine(arguments.output);
+  std::size_t first = 0;  // Of this model's points, counted through all models.
   for (const std::string& path : arguments.paths) {
-    const std::int64_t begin = std::exchange(first, first + count);
-    bool any = false;
-    for (std::int64_t i = 0; i < count && !any; ++i) any = arguments.shard.Owns(begin + i);
-    if (!any) continue;
-    ModelArguments one = arguments.model;
-    one.path = path;
-    auto model = LoadModel(one);
-    if (!model) return tl::unexpected(model.error());
-    Task task{*std::move(model), one.counting, {}, {}, {}, {}};
-    task.about.model = OneLine(task.model.name);
-    task.about.input = InputOf(task.model, one, arguments.fixed_order);
-    Budget scheduling;
-    auto named = FindBudgets(task.model.graph, one.counting, scheduling);
-    if (!named) return tl::unexpected(named.error());
-    task.named = *std::move(named);
-    auto capacities = CapacitiesOf(arguments, task.named);
-    if (!capacities) return tl::unexpected(capacities.error());
-    task.capacities = *std::move(capacities);
-    const std::string where = arguments.output.empty() ? "this sweep" : OneLine(arguments.output);
-    if (auto checked = CheckRows(rows, task, where); !checked) {
-      return tl::unexpected(checked.error());
+    const std::size_t begin = std::exchange(first, first + count);
+    std::vector<std::size_t> ours;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (arguments.shard.Owns(static_cast<std::int64_t>(begin + i))) ours.push_back(i);
     }
-    bool again = false;  // The same model a second time: its points are those of the first.
-    for (const Task& other : tasks) {
-      if (auto same = CheckOneInput({other.about}, task.about, where); !same) {
-        return tl::unexpected(same.error());
-      }
-      again = again || other.about.model == task.about.model;
-    }
-    if (again) continue;
-    for (std::size_t i = 0; i < task.capacities.size(); ++i) {
-      const bool done = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.model == task.about.model && row.number == static_cast<int>(i);
-      });
-      if (!done && arguments.shard.Owns(begin + static_cast<std::int64_t>(i)))
-        task.points.push_back(i);
-    }
-    std::stable_sort(task.points.begin(), task.points.end(), [&](std::size_t i, std::size_t j) {
-      return task.capacities[i] > task.capacities[j];
+    if (ours.empty()) continue;
+    Task task = BERTH_TRY(LoadTask(arguments, path));
+    BERTH_TRY(Merge(curves, {task.curve}, where));
+    const auto known = std::find_if(curves.begin(), curves.end(), [&](const SweepCurve& curve) {
+      return curve.model == task.curve.model;
     });
-    tasks.push_back(std::move(task));
+    BERTH_TRY(CheckKnown(*known, task.capacities, where));
+    std::erase_if(ours, [&](std::size_t i) {
+      return std::any_of(known->points.begin(), known->points.end(), [&](const SweepPoint& point) {
+        return point.number == static_cast<int>(i);
+      });
+    });
+    task.options.numbers = std::move(ours);
+    // A model that is named twice has its points once.
+    const bool again = std::any_of(tasks.begin(), tasks.end(), [&](const Task& other) {
+      return other.curve.model == task.curve.model;
+    });
+    if (!again) tasks.push_back(std::move(task));
   }
   return tasks;
 }
 
-// Solves the points of `task`; each is added to `rows` and written as it is done.
-Result<void> Solve(const SweepArguments& arguments, const Task& task, std::vector<Row>& rows) {
-  double seconds_left = kSecondsForAll * static_cast<double>(task.points.size()) /
-                        static_cast<double>(task.capacities.size());
-  Order before;
-  for (std::size_t k = 0; k < task.points.size(); ++k) {
-    const std::size_t i = task.points[k];
-    Budget budget;
-    if (arguments.time_limit || !arguments.node_limit) {
-      const double share = seconds_left / static_cast<double>(task.points.size() - k);
-      budget.SetTimeLimit(arguments.time_limit.value_or(share));
-    }
-    if (arguments.node_limit) budget.SetNodeLimit(*arguments.node_limit);
-    std::vector<Order> orders = {ProgramOrder(task.model.graph), task.named.order};
-    if (!before.empty()) orders.push_back(before);
-    const auto answer = SolveSpills(task.model.graph, task.counting, task.capacities[i],
-                                    std::move(orders), arguments.fixed_order, budget);
-    if (!answer) return tl::unexpected(answer.error());
-    Row row = task.about;
-    row.number = static_cast<int>(i);
-    row.capacity = task.capacities[i];
-    row.outcome = answer->outcome;
-    row.traffic_bound = answer->traffic_bound;
-    row.traffic_by_sum = answer->traffic_by_sum;
-    row.seconds = answer->seconds;
-    seconds_left = std::max(0.0, seconds_left - answer->seconds);
-    if (answer->best) {
-      row.avoidable = answer->best->traffic.avoidable();
-      row.spilled = answer->best->traffic.spilled;
-      row.retrieved = answer->best->traffic.retrieved;
-      before = answer->best->order;
-    }
-    rows.push_back(std::move(row));
-    if (!arguments.output.empty() && !IsStandardOutput(arguments.output)) {
-      if (auto written = WriteFile(arguments.output, ToCsv(rows)); !written) return written;
-    }
+// Solves the points of `task`; each is verified, added to `curves` and written when it is done.
+Result<void> Solve(const SweepArguments& arguments, Task& task, std::vector<SweepCurve>& curves) {
+  Budget budget;
+  if (!arguments.time_limit && !arguments.node_limit) {
+    budget.SetTimeLimit(kSecondsForAll * static_cast<double>(task.options.numbers->size()) /
+                        static_cast<double>(task.capacities.size()));
   }
-  return {};
+  const bool has_file = !arguments.output.empty() && !IsStandardOutput(arguments.output);
+  const auto add = [&](const SweepPoint& point, const PlanAnswer& answer) -> Result<void> {
+    VerifyOrDie(task.model.graph, task.options.plan.schedule.counting, answer);
+    SweepCurve one = task.curve;
+    one.points = {point};
+    BERTH_TRY(Merge(curves, {one}, "this sweep"));
+    if (has_file) BERTH_TRY(WriteFile(arguments.output, WriteSweepCsv(curves)));
+    return {};
+  };
+  Result<void> added;
+  task.options.on_point = [&](const SweepPoint& point, const PlanAnswer& answer) {
+    added = add(point, answer);
+    return added.has_value();
+  };
+  if (const auto swept = Sweep(task.model.graph, task.options, budget); !swept) {
+    return tl::unexpected(swept.error());
+  }
+  return added;
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
-  for (const Result<void>& checked :
-       {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
-                        {"--svg -", IsStandardOutput(arguments.svg)},
-                        {"--report -", IsStandardOutput(arguments.report)}}),
-        CheckOutput(arguments.output), CheckOutput(arguments.svg), CheckReport(arguments.report)}) {
-    if (!checked) return tl::unexpected(checked.error());
-  }
-  if (!arguments.merge.empty()) return Merge(arguments);
+  BERTH_TRY(CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
+                            {"--svg -", IsStandardOutput(arguments.svg)},
+                            {"--report -", IsStandardOutput(arguments.report)}}));
+  BERTH_TRY(CheckOutput(arguments.output));
+  BERTH_TRY(CheckOutput(arguments.svg));
+  BERTH_TRY(CheckReport(arguments.report));
+  if (!arguments.merge.empty()) return MergeFiles(arguments);
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }
-
-  // What an earlier run has done.
-  std::vector<Row> rows;
+  std::vector<SweepCurve> curves;  // First, those of an earlier run.
   Background background;
   if (!arguments.output.empty() && !IsStandardOutput(arguments.output) &&
       std::filesystem::exists(arguments.output)) {
-    const auto text = ReadFile(arguments.output);
-    if (!text) return tl::unexpected(text.error());
-    if (!text->empty()) {
-      auto done = FromCsv(*text, arguments.output);
-      if (!done) return tl::unexpected(done.error());
-      rows = std::move(*done);
-      if (!rows.empty()) background.files.push_back(arguments.output);
-    }
+    const std::string text = BERTH_TRY(ReadFile(arguments.output));
+    const std::vector<SweepCurve> known = BERTH_TRY(ReadSweepCsv(text, arguments.output));
+    BERTH_TRY(Merge(curves, known, arguments.output));
+    if (!curves.empty()) background.files.push_back(arguments.output);
   }
-  auto tasks = TasksOf(arguments, rows);
-  if (!tasks) return tl::unexpected(tasks.error());
-  for (Task& task : *tasks) {
-    if (auto solved = Solve(arguments, task, rows); !solved) {
-      return tl::unexpected(solved.error());
-    }
-    background.solved += task.points.size();
-    background.budgets[task.about.model] = std::move(task.named);
+  std::vector<Task> tasks = BERTH_TRY(TasksOf(arguments, curves));
+  for (Task& task : tasks) {
+    BERTH_TRY(Solve(arguments, task, curves));
+    background.solved += task.options.numbers->size();
   }
-  return Finish(arguments, std::move(rows), background);
+  return Finish(arguments, std::move(curves), background);
 }
 
 }  // namespace
@@ -633,22 +344,7 @@ Command AddSweepCommand(CLI::App& berth) {
   const auto arguments = std::make_shared<SweepArguments>();
   app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
   AddModelSizes(*app, arguments->model);
-  app->add_option_function<std::string>(
-         "--count",
-         [arguments](const std::string& text) {
-           Counting& counting = arguments->model.counting;
-           if (text == "none" || text == "inputs" || text == "parameters" || text == "all") {
-             counting.inputs = text == "inputs" || text == "all";
-             counting.parameters = text == "parameters" || text == "all";
-             return;
-           }
-           throw CLI::ValidationError("--count", "'" + OneLine(text) +
-                                                     "' is not one of none, inputs, parameters, "
-                                                     "all");
-         },
-         "What needs memory while it is used besides what operators make: none, inputs, "
-         "parameters or all. Default: none.")
-      ->type_name("WHAT");
+  AddCounting(*app, arguments->model.counting);
   app->add_option("--budget", arguments->budgets,
                   "Capacities: MR, MH, MP or bytes, several times or with commas. Without: "
                   "--points from MP down to MR.")

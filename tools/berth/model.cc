@@ -43,43 +43,34 @@ bool LooksLikeOnnx(std::string_view bytes) {
   return first < '\t' || (first > '\r' && first < ' ');
 }
 
-Result<void> SetCounting(const std::string& text, Counting& counting) {
-  if (text == "none") {
-    counting = {};
-  } else if (text == "inputs") {
-    counting.inputs = true;
-  } else if (text == "parameters") {
-    counting.parameters = true;
-  } else if (text == "all") {
-    counting = {true, true};
-  } else {
-    return Fail(ErrorCode::kInvalidOptions,
-                "'" + OneLine(text) + "' is not one of none, inputs, parameters, all");
-  }
-  return {};
-}
-
 }  // namespace
 
 void AddModel(CLI::App& app, ModelArguments& arguments) {
   app.add_option("MODEL", arguments.path,
                  "An ONNX model, or a graph in JSON (docs/formats/graph.md); - is standard input.")
       ->required();
-  const auto set = [&arguments](const std::string& text) {
-    if (const auto done = SetCounting(text, arguments.counting); !done) {
-      throw CLI::ValidationError("--count", done.error().message);
-    }
-  };
-  app.add_option_function<std::string>("--count", set,
-                                       "What takes bytes of the arena besides what operators make: "
-                                       "none, inputs, parameters (with "
-                                       "constants) or all. Default: none.")
-      ->type_name("WHAT");
+  AddCounting(app, arguments.counting);
   AddModelSizes(app, arguments);
   app.add_flag(
       "--in-place", arguments.in_place,
       "Let operators that the model says can do so write their output over an input, where "
       "that is safe in every order.");
+}
+
+void AddCounting(CLI::App& app, Counting& counting) {
+  const auto set = [&counting](const std::string& text) {
+    const bool all = text == "all";
+    if (!all && text != "none" && text != "inputs" && text != "parameters") {
+      throw CLI::ValidationError(
+          "--count", "'" + OneLine(text) + "' is not one of none, inputs, parameters, all");
+    }
+    counting = {all || text == "inputs", all || text == "parameters"};
+  };
+  app.add_option_function<std::string>(
+         "--count", set,
+         "What needs memory besides the tensors that operators make: none, inputs, parameters "
+         "(with constants) or all. Default: none.")
+      ->type_name("WHAT");
 }
 
 void AddModelSizes(CLI::App& app, ModelArguments& arguments) {

@@ -22,6 +22,8 @@ struct ModelArguments {
   OnnxOptions onnx;
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
+// Of these, --count alone.
+void AddCounting(CLI::App& app, Counting& counting);
 // Of these, --dim and --element-bytes alone.
 void AddModelSizes(CLI::App& app, ModelArguments& arguments);
 

@@ -344,7 +344,7 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
          FormatBytes(peak.largest_step) + ", what " + name + " reads and makes by itself.";
 }
 
-std::vector<std::string> Advice(const Planned& planned) {
+std::vector<std::string> AdviceLines(const Planned& planned) {
   std::vector<std::string> lines;
   const PlanAnswer& answer = planned.answer;
   if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
@@ -441,7 +441,13 @@ std::string OrderText(const Planned& planned) {
 // The page: with why nothing fits and what would help, found within what is left of the time.
 std::string Page(const Planned& planned, WatchedSearch& search) {
   PageOptions page{planned.command, Verdict(planned.subject, planned.answer), {}, {}, {}};
-  AddRemedies(search, page, [&](RemedySearch& remedies) { FindRemedies(planned, remedies, page); });
+  AddAdvice(search, page, [&](AdviceOptions options, Budget& budget) {
+    options.in_place = !planned.provenance.in_place;
+    return planned.model == nullptr
+               ? Advise(planned.problem, planned.answer, options, budget)
+               : Advise(planned.model->graph, planned.provenance.options, planned.answer, options,
+                        budget);
+  });
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
   return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
@@ -477,8 +483,7 @@ Result<void> Examine(Planned& planned) {
   if (planned.model != nullptr && answer.best) {
     const Graph& graph = planned.model->graph;
     const Order& order = answer.best->order;
-    planned.peak =
-        ExaminePeak(graph, order, Live(graph, order, planned.counting()), planned.counting());
+    planned.peak = ExaminePeak(graph, order, planned.counting());
     if (!planned.provenance.in_place) {
       planned.in_place_peak = Live(ReuseInPlace(graph), order, planned.counting()).peak;
     }
@@ -548,7 +553,7 @@ Json SummaryJson(const Planned& planned) {
   json["notes"] = planned.model->notes;
   if (answer.best) {
     json["at_peak"] = PeakJson(*planned.peak, graph, answer.best->order);
-    json["advice"] = Advice(planned);
+    json["advice"] = AdviceLines(planned);
     json["order"] = Json::array();
     for (const OperatorIndex v : answer.best->order) {
       json["order"].push_back(graph.operators[v].name);
@@ -580,7 +585,7 @@ std::string SummaryText(const Planned& planned) {
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
   if (!planned.answer.spills) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
-    const auto advice = Advice(planned);
+    const auto advice = AdviceLines(planned);
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
     for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
   }

@@ -172,11 +172,6 @@ std::string FormatPercentUp(double fraction) {
   return Number(tenths == 0 ? "%.0f %%" : "%.1f %%", tenths / 10);
 }
 
-std::string FormatBytesExactly(Bytes bytes) {
-  if (-1024 < bytes && bytes < 1024) return FormatBytes(bytes);
-  return FormatBytes(bytes) + " (" + Plural(bytes, "byte") + ")";
-}
-
 std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes) {
   std::vector<std::string> texts;
   std::map<std::string, Bytes> seen;

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "berth/bytes.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 
@@ -44,8 +45,7 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 [[nodiscard]] std::string FormatPercent(double fraction);   // 0.0312 as "3.1 %"
 // The same rounded up: for a bound, which rounding must not make untrue.
 [[nodiscard]] std::string FormatPercentUp(double fraction);
-// "1.2 MiB (1,258,291 bytes)", "23 B".
-[[nodiscard]] std::string FormatBytesExactly(Bytes bytes);
+using berth::FormatBytesExactly;
 // As FormatBytes(); where that would make two different ones look alike, all of them in bytes.
 [[nodiscard]] std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes);
 [[nodiscard]] std::string Plural(std::int64_t count, std::string_view noun);  // "1 buffer"

@@ -56,12 +56,12 @@ SearchAnswer SearchBy(const Instance& instance, Bytes capacity, Rule rule, const
       return search.SearchLearned(capacity, steps, budget, none, options.parameters);
     case Rule::kOracle: {
       OracleRule perfect(instance, capacity, options.oracle_nodes);
-      return search.SearchBy(capacity, steps, budget, &perfect);
+      return search.Search(capacity, steps, budget, &perfect);
     }
     case Rule::kRestarts:
-      return search.SearchBy(capacity, steps, budget, &restarting);
+      return search.Search(capacity, steps, budget, &restarting);
     default:
-      return search.SearchBy(capacity, steps, budget);
+      return search.Search(capacity, steps, budget);
   }
 }
 

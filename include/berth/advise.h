@@ -1,0 +1,116 @@
+// berth/advise.h -- why a plan needs as much memory as it does, and what would lower it.
+//
+//   const auto answer = berth::Plan(graph, options, budget);
+//   berth::Budget more(1.0);
+//   const berth::Advice advice = berth::Advise(graph, options, *answer, {}, more);
+//   for (const berth::Remedy& remedy : advice.remedies) Print(remedy.title, remedy.detail);
+//
+// Each remedy was found by computing it for the input at hand: a capacity that works, a better
+// order, outputs written over inputs, spills. A change that was not found to help is not listed; one
+// that there was no time to examine is named in the last remedy. The searches have limits of nodes,
+// lower ones for large inputs, so the advice depends on the arguments alone unless time or
+// cancellation ends them. Thread-safety: all functions here may be called from several threads on
+// different arguments.
+#ifndef BERTH_ADVISE_H_
+#define BERTH_ADVISE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/place.h"
+#include "berth/plan.h"
+#include "berth/problem.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+enum class RemedyKind {
+  kCapacity,       // A larger capacity.
+  kMoveOff,        // Fewer bytes at the peak, whatever the placement.
+  kAlignment,      // Smaller alignments.
+  kPins,           // Pins at other offsets.
+  kMoreSearch,     // The placement is not proved the lowest.
+  kOrder,          // Another order of the operators.
+  kOrderIsBest,    // No other order helps.
+  kInPlace,        // Outputs written over inputs.
+  kReduceWaiting,  // Spill or recompute tensors that are not used at the peak.
+  kSplitOperator,  // One operator needs the whole peak.
+  kSpill,          // Spills within the same capacity.
+  kSpillTooSmall,  // One operator needs more than the capacity.
+  kLargerBudget,   // A larger capacity for a plan with spills.
+  kNotExamined,    // Changes that the budget did not suffice for.
+};
+
+// An option to set, by its name in the documentation of the commands.
+struct OptionChange {
+  std::string option;  // "capacity", "order", "in-place"; "budget": a capacity, with spills.
+  std::string value;   // "153092096", "auto", "on".
+  // As on the command line: "--capacity 153092096".
+  [[nodiscard]] std::string flag() const;
+  friend bool operator==(const OptionChange&, const OptionChange&) = default;
+};
+
+struct Remedy {
+  RemedyKind kind = RemedyKind::kNotExamined;
+  std::string title;   // "A capacity of 146 MiB".
+  std::string detail;  // One or two sentences.
+  // The memory that would then be needed: that of a known plan, or else a proved lower bound.
+  std::optional<Bytes> needs = {};
+  bool proved = false;                      // No plan with this change needs less, or with spills,
+                                            // has less traffic.
+  std::optional<Bytes> traffic = {};        // Avoidable; of a plan with spills.
+  std::optional<OptionChange> change = {};  // None where no option does it.
+};
+
+struct Advice {
+  std::optional<Conflict> conflict =
+      {};  // Why nothing fits. Buffers are those of the plan's table.
+  std::vector<Remedy> remedies = {};
+};
+
+struct AdviceOptions {
+  bool explain = true;   // Look for the conflict, where nothing fits.
+  bool in_place = true;  // Of a graph: it may go through ReuseInPlace(), and has not yet.
+};
+
+// Of a table. `problem` must be valid, `answer` that of Place() for it. Of the limits of `budget`,
+// time and cancellation count.
+[[nodiscard]] Advice Advise(const Problem& problem, const PlanAnswer& answer,
+                            const AdviceOptions& options, Budget& budget);
+// Of a graph. `graph` must be valid, `answer` that of Plan() or Schedule() for it and `plan`.
+[[nodiscard]] Advice Advise(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
+                            const AdviceOptions& options, Budget& budget);
+
+// A buffer that is live at the peak.
+struct PeakRow {
+  TensorIndex tensor = 0;              // A base.
+  std::optional<OperatorIndex> maker;  // None: it exists before the first operator.
+  Step start = 0;                      // Its lifetime.
+  Step end = 0;
+  bool in_use = false;  // The operator that runs at the peak reads, writes or makes it.
+  // Otherwise: the step at which it is used next; none where it only has to last to the end.
+  std::optional<Step> next_use;
+  friend bool operator==(const PeakRow&, const PeakRow&) = default;
+};
+
+struct Peak {
+  Bytes bytes = 0;
+  Step step = 0;
+  std::optional<OperatorIndex> op;  // The one that runs then; none in a graph without operators.
+  std::vector<PeakRow> rows;        // Largest first.
+  Bytes in_use = 0;                 // Of the rows that the operator uses itself.
+  // The operator that uses the most bytes by itself: no order needs fewer.
+  Bytes largest_step = 0;
+  OperatorIndex largest_operator = 0;
+};
+
+// The first peak of `graph` run in `order`, as Live() counts it. Both must be valid. Cost: linear,
+// apart from sorting.
+[[nodiscard]] Peak ExaminePeak(const Graph& graph, const Order& order, const Counting& counting);
+
+}  // namespace berth
+
+#endif  // BERTH_ADVISE_H_
