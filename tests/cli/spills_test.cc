@@ -375,9 +375,11 @@ TEST_F(SpillsCommandTest, SweepsResumeWhereTheyStopped) {
   EXPECT_EQ(again.size(), 4u);
   EXPECT_NE(std::find(again.begin(), again.end(), kept), again.end());
   Write("all.csv", "something else\n");
-  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:1:1: the column \"something else\" is none of a sweep");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}),
+                "all.csv:1:1: the column \"something else\" is none of a sweep");
   Write("all.csv", rows[0] + "\n" + rows[1].substr(0, 20) + "\n");
-  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}), "all.csv:2:21: the row has 6 fields, the header has 11");
+  ExpectRefused(Berth({"sweep", graph, "-o", Path("all.csv")}),
+                "all.csv:2:21: the row has 6 fields, the header has 11");
   // Rows that contradict themselves, and each other.
   for (const auto& [bad, words] : std::initializer_list<std::pair<std::string, std::string>>{
            {"20,optimal,,0,0,0,0,1", "the outcome is optimal without avoidable traffic"},
