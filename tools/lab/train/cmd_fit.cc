@@ -115,10 +115,10 @@ void AddBooster(CLI::App& app, internal::BoosterOptions& options) {
                   "Depth of a tree. Default: " + std::to_string(options.depth) + ".");
   app.add_option("--learning-rate", options.learning_rate,
                  "The part of each tree's correction that is taken. Default: 0.1.")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("X");
   app.add_option("--least-weight", options.least_weight, "Rows in a leaf, at least. Default: 20.")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->type_name("X");
   app.add_flag("--pairwise", options.pairwise,
                "Rank the candidates of one choice instead of fitting their scores.");
