@@ -4,10 +4,11 @@ include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 set(berth_libraries berth_place)
-set(berth_headers budget.h place.h problem.h result.h)
+set(berth_headers answer.h budget.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
   list(APPEND berth_headers
+    advise.h
     bytes.h
     diff.h
     file.h
@@ -21,6 +22,8 @@ if(BERTH_BUILD_BERTH)
     report.h
     schedule.h
     spill.h
+    sweep.h
+    sweep_io.h
     table_io.h)
 endif()
 if(BERTH_BUILD_BASELINES)

@@ -15,9 +15,9 @@ foreach(path IN LISTS texts)
   endforeach()
 endforeach()
 
-# Internal headers are not installed.
+# Everything below include/ is installed, and nothing else.
 file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
-file(GLOB public RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/berth/*.h)
+file(GLOB_RECURSE public RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/berth/*.h)
 if(NOT WITH_SOLVERS)
   list(REMOVE_ITEM public berth/cosma.h berth/olla.h berth/baselines.h)
 endif()

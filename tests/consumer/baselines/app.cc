@@ -12,7 +12,7 @@ int main() {
     options.baseline = info.baseline;
     berth::Budget budget;
     const auto answer = berth::PlaceWithBaseline(problem, options, budget);
-    if (!answer || !answer->best || answer->best->height != 8) return 1;
+    if (!answer || !answer->best || answer->best->height() != 8) return 1;
   }
   const auto lp = berth::WriteLp(problem, true);
   std::printf("%s\n", lp ? "8 bytes" : lp.error().message.c_str());
