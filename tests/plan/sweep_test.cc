@@ -132,7 +132,7 @@ TEST(SweepTest, CarriesPlansUpAndBoundsDown) {
 // listed changes nothing.
 TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
   int spilled = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
     SweepOptions options;
@@ -143,14 +143,17 @@ TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const SweepPoint& point = curve.points[i];
       const auto least = OracleTraffic(graph, point.capacity);
-      if (least) EXPECT_LE(point.traffic_bound, point.avoidable.value_or(kMaxBytes));
-      if (least && point.avoidable) EXPECT_GE(*point.avoidable, *least);
-      if (i > 0) EXPECT_GE(point.traffic_bound, curve.points[i - 1].traffic_bound);
+      ASSERT_TRUE(least.has_value());  // No capacity is below that of one operator.
+      EXPECT_NE(point.outcome, Outcome::kInfeasible);
+      EXPECT_GE(point.avoidable.value_or(kMaxBytes), *least);
+      if (i > 0) {
+        EXPECT_GE(point.traffic_bound, curve.points[i - 1].traffic_bound);
+      }
       spilled += point.avoidable.value_or(0) > 0 ? 1 : 0;
     }
     EXPECT_EQ(Text(Swept(graph, options)), Text(curve));
   }
-  EXPECT_GT(spilled, 5);
+  EXPECT_GT(spilled, 20);
 }
 
 TEST(SweepCsvTest, ReadsWhatItWroteAndFormerNames) {
