@@ -152,7 +152,7 @@ struct PlanAnswer {
   bool spills = false;       // Tensors were allowed to leave: `traffic_bound` means something.
   bool fixed_order = false;  // Outcome and bounds are about one order alone.
   Bytes traffic_by_sum = 0;  // The least avoidable traffic found where bytes need only fit in sum.
-  LeastMemory least;     // No plan fits less than this (MR).
+  LeastMemory least;         // No plan fits less than this (MR).
   Bytes least_peak = 0;  // The least peak found: from this capacity on nothing has to be spilled
                          // (MP). Proved the least if `scheduling` is.
 

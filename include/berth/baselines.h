@@ -96,7 +96,7 @@ struct BaselineOptions {
 // Errors: kInvalidProblem; kInvalidOptions; kUnsupported for what this build lacks, naming what to
 // install, and where an allocator cannot honour a pin or an alignment, naming the buffer.
 [[nodiscard]] Result<PlanAnswer> PlaceWithBaseline(const Problem& problem,
-                                                    const BaselineOptions& options, Budget& budget);
+                                                   const BaselineOptions& options, Budget& budget);
 
 // The ILP as text in the CPLEX LP format, which CBC, CPLEX, Gurobi, HiGHS, SCIP and others read:
 // does a plan fit the problem's capacity, or with `minimize`, or without a capacity, how low can it

@@ -14,7 +14,6 @@
 #include <cstdint>
 
 #include "berth/internal/spending.h"
-
 #include "berth/result.h"  // Checks the version of the language.
 
 namespace [[gnu::visibility("default")]] berth {

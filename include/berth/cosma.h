@@ -43,7 +43,8 @@ struct CosmaAnswer {
   // kTraffic: avoidable bytes, kPeak: bytes; of the best plan found, and proved.
   std::optional<Bytes> value;
   Bytes lower_bound = 0;
-  std::optional<MemoryPlan> plan;  // Not validated. Offsets are 0 where no addresses were asked for.
+  std::optional<MemoryPlan>
+      plan;  // Not validated. Offsets are 0 where no addresses were asked for.
   std::size_t variables = 0;
   std::size_t constraints = 0;
   std::int64_t nodes = 0;  // Of the solver.

@@ -67,9 +67,9 @@ struct Provenance {
 // "x#1", "x#2" where a tensor has several. A plan in JSON knows no alignments, pins and gaps:
 // buffers may seem to overlap.
 struct PlanFile {
-  std::string name;     // What errors and reports call it.
-  Problem problem;      // The buffers, and the capacity.
-  Placement placement;  // Parallel to them.
+  std::string name;                        // What errors and reports call it.
+  Problem problem;                         // The buffers, and the capacity.
+  Placement placement;                     // Parallel to them.
   std::optional<Bytes> height_bound = {};  // As stated; none where the file does not say.
   std::string outcome = {};
   std::string input = {};  // What it was made for, and its hash; empty for a table.

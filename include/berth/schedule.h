@@ -101,7 +101,7 @@ struct ScheduleOptions {
 // The answer depends on the arguments alone unless the budget ends by time or cancellation.
 // Errors: kInvalidGraph, as Validate(); kInvalidOptions.
 [[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,
-                                              Budget& budget);
+                                          Budget& budget);
 
 }  // namespace berth
 

@@ -303,9 +303,9 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
       return Fail(
           ErrorCode::kInvalidGraph,
           "tensor " + internal::Quoted(tensor.name) + ": its " + std::to_string(tensor.bytes) +
-              " bytes, once for each time (" + std::to_string(accesses[t]) +
-              ") that operators make, use or write it, bring what may have to move to more than "
-              "2^60 bytes",
+              " bytes, counted once for each of the " + std::to_string(accesses[t]) +
+              " times that operators create, use or write it, raise the possible traffic to more "
+              "than 2^60 bytes",
           Subject::OfTensor(t));
     }
     total = *sum;

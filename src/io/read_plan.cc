@@ -146,6 +146,10 @@ Result<std::string> IdOf(const Source& source, const PlanList& list, std::size_t
   const nlohmann::json& residency = (*list.list)[i];
   const nlohmann::json* const id = Member(residency, list.id);
   if (id != nullptr && id->is_string()) return id->get<std::string>();
+  if (residency.is_object()) {
+    return source.FailAsWhole(list.Number(i) + ": \"" + list.id + "\" is " + Shown(id) +
+                              " where it should be text");
+  }
   return source.FailAsWhole(list.Number(i) + " is " + Shown(&residency) +
                             " where it should be an object with an \"" + list.id +
                             "\" that is text");
@@ -395,14 +399,15 @@ class GraphPlanReader {
     MemoryUse& use = read_.plan.memories.emplace_back();
     for (const auto& [key, value] :
          {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
-      if (Member(json, key) == nullptr) continue;
+      const bool needed = read_.spills && value == &use.height;
+      if (!needed && Member(json, key) == nullptr) continue;
       const auto number = NumberAt(json, key, fault);
       if (!number) return source_.FailAsWhole(fault);
       *value = *number;
     }
     states_peak_ = Member(json, "peak") != nullptr;
     const nlohmann::json* const capacity = Member(json, "capacity");
-    if (capacity != nullptr && !capacity->is_null()) {
+    if (read_.spills || (capacity != nullptr && !capacity->is_null())) {
       read_.capacity = NumberAt(json, "capacity", fault);
       if (!read_.capacity) return source_.FailAsWhole(fault);
     }

@@ -250,8 +250,8 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
   Json data = internal::report::Heading("diff", "diff");
   data["plans"] = Json::array();
   for (const PlanFile* plan : {&before, &after}) {
-    data["plans"].push_back(
-        internal::report::PlanOf({plan->problem, &plan->placement, nullptr, nullptr}, internal::report::HeadOf(*plan)));
+    data["plans"].push_back(internal::report::PlanOf(
+        {plan->problem, &plan->placement, nullptr, nullptr}, internal::report::HeadOf(*plan)));
   }
   data["verdict"] = "";
   data["conflict"] = nullptr;

@@ -42,7 +42,6 @@ namespace berth {
 namespace internal::report {
 namespace {
 
-
 constexpr std::array<std::string_view, 7> kColors = {"#77aadd", "#ee8866", "#eedd88", "#ffaabb",
                                                      "#99ddff", "#44bb99", "#bbcc33"};
 constexpr std::size_t kMaxElements = 8000;  // Buffers that are elements of their own.

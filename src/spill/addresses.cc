@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/plan.h"
 #include "base/wide.h"
+#include "graph/plan.h"
 
 namespace berth::internal::spill {
 namespace {
@@ -244,8 +244,8 @@ class Repair {
 }  // namespace
 
 Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
-                                               const AddressOptions& options, const Placer& placer,
-                                               Budget& budget) {
+                                                const AddressOptions& options, const Placer& placer,
+                                                Budget& budget) {
   using Found = std::optional<MemoryPlan>;
   // Results stay to the end if nothing has to be spilled and there is room.
   if (AvoidableTraffic(layout) == 0) {

@@ -34,8 +34,8 @@ struct AddressOptions {
 // The plan with offsets, all within the capacity; nothing if none was found below the limit. Error:
 // the placer's.
 [[nodiscard]] Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
-                                                             const AddressOptions& options,
-                                                             const Placer& placer, Budget& budget);
+                                                              const AddressOptions& options,
+                                                              const Placer& placer, Budget& budget);
 
 }  // namespace berth::internal::spill
 

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/try.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
 #include "spill/layout.h"
@@ -306,7 +306,7 @@ class Planner {
 
   // Addresses within the budget; once that is cancelled, within a moment more.
   Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
-                                               const AddressOptions& options) {
+                                                const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
       return FindAddresses(graph_, LayoutOf(graph_, model_, schedule), options, options_.placer,
                            budget);
@@ -393,8 +393,7 @@ LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
   return least;
 }
 
-Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
-                                   Budget& budget) {
+Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options, Budget& budget) {
   if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
   if (auto valid = ValidateTraffic(graph, options.counting); !valid) {
     return tl::unexpected<Error>(valid.error());

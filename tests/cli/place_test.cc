@@ -43,7 +43,7 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   const Json json = Json::parse(result.standard_output);
   EXPECT_EQ(json.at("outcome"), "optimal");
   EXPECT_EQ(json.at("height"), 8);
-  EXPECT_EQ(json.at("lower_bound"), 8);
+  EXPECT_EQ(json.at("height_bound"), 8);
   EXPECT_EQ(json.at("gap"), 0.0);
   EXPECT_TRUE(json.at("gap").is_number_float());
   EXPECT_TRUE(json.at("capacity").is_null());
@@ -56,8 +56,8 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   EXPECT_EQ(json.at("buffers"), 3);
   EXPECT_EQ(json.at("load"), 8);
   EXPECT_EQ(json.at("seed"), 1);
-  EXPECT_EQ(json.at("input"), "small.csv");
-  EXPECT_EQ(json.at("version"), BERTH_VERSION);
+  EXPECT_EQ(json.at("input").at("name"), "small.csv");
+  EXPECT_EQ(json.at("berth_version"), BERTH_VERSION);
   EXPECT_EQ(json.at("interrupted"), false);
   EXPECT_EQ(json.at("stopped"), "answered");
   EXPECT_TRUE(json.at("colliding_pins").is_null());

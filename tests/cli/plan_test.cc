@@ -11,6 +11,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::TwoBranches;
 using Json = nlohmann::json;
 
 class PlanCommandTest : public CommandTest {
@@ -46,9 +48,11 @@ TEST_F(PlanCommandTest, Json) {
   EXPECT_EQ(result.exit_code, 0);
   const Json json = Json::parse(result.standard_output);
   EXPECT_EQ(json.at("outcome"), "optimal");
-  EXPECT_EQ(json.at("arena"), 10);
+  EXPECT_EQ(json.at("height"), 10);
   EXPECT_EQ(json.at("peak"), 10);
-  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_EQ(json.at("height_bound"), 10);
+  EXPECT_EQ(json.at("peak_bound"), 10);
+  EXPECT_EQ(json.at("placement_bound"), 10);
   EXPECT_EQ(json.at("gap"), 0);
   EXPECT_EQ(json.at("program_order_peak"), 17);
   EXPECT_EQ(json.at("operators"), 5);
@@ -86,7 +90,7 @@ TEST_F(PlanCommandTest, PlansAreWrittenCheckedAndRun) {
   EXPECT_EQ(Berth({"check", Path("plan.csv")}).exit_code, 0);
 
   Json json = Json::parse(Read(plan));
-  for (Json& placement : json.at("placements")) {
+  for (Json& placement : json.at("residencies")) {
     if (placement.at("id") == "b") placement["offset"] = 3;
   }
   const ProcessResult broken =
@@ -149,7 +153,7 @@ TEST_F(PlanCommandTest, Schedule) {
   const Json json = Json::parse(Berth({"schedule", graph, "--json"}).standard_output);
   EXPECT_EQ(json.at("outcome"), "optimal");
   EXPECT_EQ(json.at("peak"), 10);
-  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_EQ(json.at("peak_bound"), 10);
   EXPECT_TRUE(json.at("seconds").is_number());
   const std::set<std::string> operators = json.at("order");
   EXPECT_EQ(operators.size(), 5u);
@@ -173,7 +177,7 @@ TEST_F(PlanCommandTest, Compare) {
   const Json json = Json::parse(Berth({"compare", graph, "--json"}).standard_output);
   EXPECT_EQ(json.at("lower_bound"), 10);
   EXPECT_EQ(json.at("orders").back().at("order"), "auto");
-  EXPECT_EQ(json.at("orders").back().at("arena"), 10);
+  EXPECT_EQ(json.at("orders").back().at("height"), 10);
 }
 
 TEST_F(PlanCommandTest, CompareWithOlla) {

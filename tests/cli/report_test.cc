@@ -8,6 +8,8 @@
 namespace berth::cli {
 namespace {
 
+using internal::Build;
+using internal::TwoBranches;
 using Json = nlohmann::json;
 
 class ReportTest : public CommandTest {
@@ -30,7 +32,7 @@ TEST_F(ReportTest, PlaceWritesThePageAndThePlan) {
   EXPECT_EQ(data.at("command"), "place");
   EXPECT_EQ(data.at("plans").at(0).at("head").at("height"), plan.at("height"));
   EXPECT_EQ(data.at("plans").at(0).at("buffers").at("offset").at(2),
-            plan.at("placements").at(2).at("offset"));
+            plan.at("residencies").at(2).at("offset"));
   EXPECT_NE(data.at("verdict").get<std::string>().find("accepted: 3 buffers"), std::string::npos);
   EXPECT_FALSE(Json::parse(Read(Path("p.trace.json"))).at("traceEvents").empty());
 }

@@ -23,8 +23,7 @@ TEST_F(UsageTest, HelpListsEachCommandAndEachCommandHasExamples) {
   const ProcessResult all = Berth({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_TRUE(Contains(all.standard_output, "Usage: berth COMMAND ...\n"));
-  for (const std::string command :
-       {"place", "check", "explain", "diff", "info", "generate"}) {
+  for (const std::string command : {"place", "check", "explain", "diff", "info", "generate"}) {
     EXPECT_TRUE(Contains(all.standard_output, "\n  " + command + " ")) << command;
     const ProcessResult help = Berth({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);

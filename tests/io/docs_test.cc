@@ -83,11 +83,13 @@ TEST(DocsTest, PlanMatchesTheWriter) {
   const std::string& documented = examples[1].text;
   ASSERT_EQ(examples[1].language, "json");
 
-  PlaceAnswer answer;
+  PlanAnswer answer;
   answer.outcome = Outcome::kOptimal;
-  answer.best = Placement{{0, 0, 4}, 8};
-  answer.lower_bound = 8;
-  answer.algorithm = "first-fit-size";
+  answer.capacity = 16;
+  answer.best = PlanOf(problem, {0, 0, 4});
+  answer.height_bound = 8;
+  answer.placing.outcome = Outcome::kOptimal;
+  answer.placing.algorithm = "first-fit-size";
   const std::string written =
       WritePlanJson(problem, answer, {"0.1.0", "table.csv", HashOf(examples[0].text), {}});
   EXPECT_EQ(WithoutOptions(documented), WithoutOptions(written));
@@ -97,7 +99,7 @@ TEST(DocsTest, PlanMatchesTheWriter) {
   for (const auto& [name, value] : shown_options.items()) EXPECT_EQ(all_options.at(name), value);
 
   EXPECT_EQ(ReadOffsets(documented, "example", problem), (std::vector<Bytes>{0, 0, 4}));
-  EXPECT_TRUE(ValidatePlacement(problem, *answer.best).has_value());
+  EXPECT_TRUE(ValidatePlacement(problem, PlacementOf(*answer.best)).has_value());
 }
 
 TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
@@ -110,7 +112,8 @@ TEST(DocsTest, EveryKeyOfAPlanIsDocumented) {
   };
   expect_documented(plan);
   expect_documented(plan.at("input"));
-  expect_documented(plan.at("placements").at(0));
+  expect_documented(plan.at("residencies").at(0));
+  expect_documented(plan.at("placing"));
 }
 
 TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
@@ -119,11 +122,18 @@ TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
   Budget budget;
   const auto text = WritePlanJson(graph, Plan(graph, {}, budget).value(), {});
   const auto plan = nlohmann::json::parse(text);
-  for (const auto& [key, value] : plan.items()) {
-    EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+  PlanOptions spilling;
+  spilling.capacity = NamedBudget::kOneOperator;
+  spilling.spill = true;
+  const auto spilled =
+      nlohmann::json::parse(WritePlanJson(graph, Plan(graph, spilling, budget).value(), {}));
+  for (const auto& one : {plan, spilled, spilled.at("traffic"), spilled.at("least_memory")}) {
+    for (const auto& [key, value] : one.items()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
   }
   EXPECT_EQ(ReadOrder(text, "plan", graph).value(), (Order{0, 1}));
-  EXPECT_EQ(plan.at("placements").size(), 1u);
+  EXPECT_EQ(plan.at("residencies").size(), 1u);
 }
 
 TEST(DocsTest, TheGraphAndItsError) {

@@ -22,18 +22,19 @@ Problem TwoBuffers() {
   return problem;
 }
 
-PlaceAnswer Placed(const Problem& problem, const std::vector<Bytes>& offsets) {
-  PlaceAnswer answer;
+PlanAnswer Placed(const Problem& problem, const std::vector<Bytes>& offsets) {
+  PlanAnswer answer;
   answer.outcome = Outcome::kOptimal;
-  answer.best = Placement{offsets, Height(problem, offsets)};
-  answer.lower_bound = answer.best->height;
-  answer.algorithm = "greedy";
+  answer.capacity = problem.capacity;
+  answer.best = PlanOf(problem, offsets);
+  answer.height_bound = answer.best->height();
+  answer.placing = {Outcome::kOptimal, StopReason::kAnswered, "greedy", 17, 0.25, {}};
   answer.nodes = 17;
   answer.seconds = 0.25;
   return answer;
 }
 
-// A plan with the given list of placements.
+// A plan of the first version of the format, with the given list of placements.
 std::string Plan(std::string_view placements) {
   return R"({"format": "berth-plan", "format_version": 1, "placements": )" +
          std::string(placements) + "}";
@@ -50,17 +51,17 @@ TEST(WritePlanJsonTest, HoldsAnswerAndProvenance) {
   Problem problem = TwoBuffers();
   problem.capacity = 9;
   Provenance provenance{"1.2.3", "dir/t.csv", HashOf("x"), {}};
-  provenance.options.seed = 18446744073709551615u;
+  provenance.options.place.seed = 18446744073709551615u;
   const std::string text = WritePlanJson(problem, Placed(problem, {5, 0}), provenance);
   const auto json = nlohmann::ordered_json::parse(text);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   EXPECT_EQ(keys,
             (std::vector<std::string>{"format", "format_version", "berth_version", "input",
-                                      "options", "node_limit", "outcome", "stopped", "algorithm",
-                                      "capacity", "height", "lower_bound", "nodes", "placements"}));
+                                      "options", "node_limit", "outcome", "stopped", "capacity",
+                                      "height", "height_bound", "peak", "placing", "residencies"}));
   EXPECT_EQ(json["format"], "berth-plan");
-  EXPECT_EQ(json["format_version"], 1);
+  EXPECT_EQ(json["format_version"], 2);
   EXPECT_EQ(json["berth_version"], "1.2.3");
   EXPECT_EQ(json["input"].dump(), R"({"name":"dir/t.csv","hash":")" + HashOf("x") + R"("})");
   EXPECT_EQ(json["options"].size(), Options().size() - 1);  // All but `threads`.
@@ -70,29 +71,31 @@ TEST(WritePlanJsonTest, HoldsAnswerAndProvenance) {
   for (const OptionInfo& option : Options()) {
     if (option.name == "threads") continue;
     EXPECT_EQ(json["options"][std::string(option.name)],
-              *GetOption(provenance.options, option.name));
+              *GetOption(provenance.options.place, option.name));
   }
   EXPECT_EQ(json["outcome"], "optimal");
-  EXPECT_EQ(json["algorithm"], "greedy");
+  EXPECT_EQ(json["placing"]["algorithm"], "greedy");
   EXPECT_EQ(json["capacity"], 9);
   EXPECT_EQ(json["height"], 9);
-  EXPECT_EQ(json["lower_bound"], 9);
-  EXPECT_EQ(json["nodes"], 17);
-  EXPECT_EQ(json["placements"].dump(), R"([{"id":"a","start":0,"end":3,"size":4,"offset":5},)"
-                                       R"({"id":"b","start":1,"end":2,"size":5,"offset":0}])");
+  EXPECT_EQ(json["height_bound"], 9);
+  EXPECT_EQ(json["peak"], 9);
+  EXPECT_EQ(json["placing"]["nodes"], 17);
+  EXPECT_EQ(json["residencies"].dump(), R"([{"id":"a","start":0,"end":3,"size":4,"offset":5},)"
+                                        R"({"id":"b","start":1,"end":2,"size":5,"offset":0}])");
 }
 
 TEST(WritePlanJsonTest, TimeLeavesNoTrace) {
   const Problem problem = TwoBuffers();
-  PlaceAnswer slow = Placed(problem, {5, 0});
+  PlanAnswer slow = Placed(problem, {5, 0});
   slow.seconds = 1000;
+  slow.placing.seconds = 1000;
   EXPECT_EQ(WritePlanJson(problem, slow, {}), WritePlanJson(problem, Placed(problem, {5, 0}), {}));
 }
 
 TEST(WritePlanJsonTest, ThreadsLeaveNoTraceAndTheNodeLimitDoes) {
   const Problem problem = TwoBuffers();
   Provenance many;
-  many.options.threads = 8;
+  many.options.place.threads = 8;
   EXPECT_EQ(WritePlanJson(problem, Placed(problem, {5, 0}), many),
             WritePlanJson(problem, Placed(problem, {5, 0}), {}));
   many.node_limit = 20000;
@@ -102,12 +105,12 @@ TEST(WritePlanJsonTest, ThreadsLeaveNoTraceAndTheNodeLimitDoes) {
 
 TEST(WritePlanJsonTest, WithoutCapacityOrPlan) {
   const Problem problem = TwoBuffers();
-  PlaceAnswer answer;
+  const PlanAnswer answer;
   const std::string text = WritePlanJson(problem, answer, {});
   const auto json = nlohmann::json::parse(text);
   EXPECT_TRUE(json["capacity"].is_null());
   EXPECT_TRUE(json["height"].is_null());
-  EXPECT_TRUE(json["placements"].is_null());
+  EXPECT_TRUE(json["residencies"].is_null());
   ExpectRefused(text, ErrorCode::kInvalidPlan, "p: the search that wrote this found no plan");
 }
 
@@ -119,45 +122,70 @@ TEST(WritePlanJsonTest, ReplacesWhatIsNotUtf8) {
   EXPECT_NE(text.find("{\"id\":\"gr\xef\xbf\xbdn\","), std::string::npos);
 }
 
-// OneSpill() in 12 bytes: x is spilled while z is created.
-SpillAnswer Spilled() {
-  SpillAnswer answer;
+// OneSpill() in 14 bytes; x is spilled while z is made.
+PlanAnswer Spilled() {
+  PlanAnswer answer;
   answer.outcome = Outcome::kOptimal;
-  answer.lower_bound = 8;
-  answer.without_addresses = 8;
+  answer.capacity = 14;
+  answer.spills = true;
+  answer.fixed_order = true;
+  answer.traffic_bound = 8;
+  answer.traffic_by_sum = 8;
   answer.least = {3, 12};
-  answer.nodes = 5;
-  SpillPlan& plan = answer.best.emplace();
+  answer.spilling = {Outcome::kOptimal, StopReason::kAnswered, "spills", 5, 0, {}};
+  MemoryPlan& plan = answer.best.emplace();
   plan.order = {0, 1, 2, 3};
   plan.residencies = {{0, 0, 2, 0, false, true},
                       {0, 3, 4, 0, true, false},
                       {1, 1, 3, 4, false, false},
                       {2, 2, 4, 8, false, false},
                       {3, 3, 4, 4, false, true}};
-  plan.height = 14;
+  plan.memories = {{14, 10}};
   plan.traffic = {4, 4, 0, 2};
   return answer;
 }
 
-TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
+TEST(GraphPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   const Graph graph = internal::OneSpill().graph;
-  const SpillAnswer answer = Spilled();
+  const PlanAnswer answer = Spilled();
   Provenance provenance{"1.2.3", "dir/g.json", HashOf("x"), {}, 17};
-  provenance.schedule.counting.inputs = true;
+  provenance.options.schedule.counting.inputs = true;
   provenance.in_place = true;
-  provenance.fixed_order = true;
-  const std::string text = WritePlanJson(graph, answer, 14, provenance);
+  const std::string text = WritePlanJson(graph, answer, provenance);
   const auto json = nlohmann::ordered_json::parse(text);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(
-      keys,
-      (std::vector<std::string>{
-          "format",       "format_version", "berth_version", "input",       "count",
-          "in_place",     "fixed_order",    "options",       "node_limit",  "outcome",
-          "stopped",      "capacity",       "height",        "lower_bound", "without_addresses",
-          "least_memory", "nodes",          "traffic",       "order",       "residencies"}));
-  EXPECT_EQ(json["format"], "berth-spill-plan");
+  EXPECT_EQ(keys, (std::vector<std::string>{"format",
+                                            "format_version",
+                                            "berth_version",
+                                            "input",
+                                            "graph",
+                                            "count",
+                                            "in_place",
+                                            "options",
+                                            "schedule_options",
+                                            "node_limit",
+                                            "outcome",
+                                            "stopped",
+                                            "capacity",
+                                            "height",
+                                            "height_bound",
+                                            "peak",
+                                            "peak_bound",
+                                            "program_order_peak",
+                                            "placement_bound",
+                                            "spills",
+                                            "fixed_order",
+                                            "traffic_bound",
+                                            "traffic_by_sum",
+                                            "least_memory",
+                                            "traffic",
+                                            "scheduling",
+                                            "spilling",
+                                            "placing",
+                                            "order",
+                                            "residencies"}));
+  EXPECT_EQ(json["format"], "berth-plan");
   EXPECT_EQ(json["count"]["inputs"], true);
   EXPECT_EQ(json["count"]["parameters"], false);
   EXPECT_EQ(json["in_place"], true);
@@ -166,16 +194,20 @@ TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   EXPECT_EQ(json["least_memory"]["operator"], "join");
   EXPECT_EQ(json["traffic"]["avoidable"], 8);
   EXPECT_FALSE(json["options"].contains("threads"));
-  // One residency per line.
-  EXPECT_NE(text.find("\n    {\"tensor\":\"x\",\"start\":3,\"end\":4,\"offset\":0,\"bytes\":4,"
-                      "\"comes_in\":true,\"written_out\":false},\n"),
+  // A residency a line.
+  EXPECT_NE(text.find("\n    {\"id\":\"x\",\"start\":3,\"end\":4,\"size\":4,\"offset\":0,"
+                      "\"comes_in\":true},\n"),
             std::string::npos)
       << text;
 
-  const auto read = ReadSpillPlan(text, "p", graph);
-  ASSERT_TRUE(read.has_value() && read->has_value());
-  EXPECT_EQ((*read)->plan, *answer.best);
-  EXPECT_EQ((*read)->capacity, 14);
+  const PlanSettings settings = ReadPlanSettings(text);
+  EXPECT_TRUE(settings.in_place);
+  EXPECT_EQ(settings.counting, (Counting{true, false}));
+  const auto read = ReadPlanFor(graph, {}, text, "p");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->plan, *answer.best);
+  EXPECT_EQ(read->capacity, 14);
+  EXPECT_TRUE(read->spills);
   const auto file = ReadPlan(text, "p");
   ASSERT_TRUE(file.has_value()) << file.error().message;
   EXPECT_EQ(file->placement.offsets, (std::vector<Bytes>{0, 0, 4, 8, 4}));
@@ -183,53 +215,121 @@ TEST(SpillPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
   EXPECT_EQ(file->problem.capacity, 14);
   EXPECT_EQ(file->input_hash, provenance.input_hash);
 
-  // Everything except the lists; also for a search that found nothing.
-  auto head = nlohmann::ordered_json::parse(WritePlanHead(graph, answer, 14, provenance));
-  head["order"] = json["order"];
-  head["residencies"] = json["residencies"];
-  EXPECT_EQ(head, json);
-  SpillAnswer none = answer;
+  PlanAnswer none = answer;
   none.best.reset();
   none.outcome = Outcome::kUnknown;
-  const std::string without = WritePlanJson(graph, none, 3, provenance);
+  const std::string without = WritePlanJson(graph, none, provenance);
   EXPECT_TRUE(nlohmann::ordered_json::parse(without)["residencies"].is_null());
-  const auto refused = ReadSpillPlan(without, "p", graph);
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
-  EXPECT_EQ(refused.error().message, "p: the search that wrote this found no plan");
+  for (const std::string& nothing : {without}) {
+    const auto refused = ReadPlan(nothing, "p");
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
+    EXPECT_EQ(refused.error().message, "p: the search that wrote this found no plan");
+  }
 }
 
-TEST(SpillPlanJsonTest, IsInTheOrderThatPlansHave) {
+TEST(GraphPlanJsonTest, IsInTheOrderThatPlansHave) {
   const Graph graph = internal::OneSpill().graph;
-  auto json = nlohmann::ordered_json::parse(WritePlanJson(graph, Spilled(), 14, {}));
+  auto json = nlohmann::ordered_json::parse(WritePlanJson(graph, Spilled(), {}));
   std::swap(json["residencies"][0], json["residencies"][4]);
   std::swap(json["residencies"][1], json["residencies"][2]);
   json["order"] = {0, "make y", 2, "join"};
-  const auto read = ReadSpillPlan(json.dump(), "p", graph);
-  ASSERT_TRUE(read.has_value() && read->has_value());
-  EXPECT_EQ((*read)->plan, *Spilled().best);
+  const auto read = ReadPlanFor(graph, {}, json.dump(), "p");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->plan, *Spilled().best);
   json["order"][3] = 4;
-  const auto refused = ReadSpillPlan(json.dump(), "p", graph);
+  const auto refused = ReadPlanFor(graph, {}, json.dump(), "p");
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
   EXPECT_EQ(refused.error().message, "p: \"order\" has operator 4, but the graph has 4");
 }
 
-TEST(SpillPlanJsonTest, RejectsPlansOfOtherKinds) {
+// As the first version of the format wrote it.
+constexpr std::string_view kOldSpillPlan = R"({
+  "format": "berth-spill-plan", "format_version": 1, "berth_version": "0.1.0",
+  "input": {"name":"g.json","hash":"h"}, "count": {"inputs":false,"parameters":false},
+  "in_place": false, "fixed_order": true, "outcome": "optimal", "stopped": "answered",
+  "capacity": 14, "height": 14, "lower_bound": 8, "without_addresses": 8, "nodes": 5,
+  "traffic": {"avoidable":8,"spilled":4,"retrieved":4,"compulsory_in":0,"compulsory_out":2},
+  "order": ["make x","make y","make z","join"],
+  "residencies": [
+    {"tensor":"x","start":0,"end":2,"offset":0,"bytes":4,"comes_in":false,"written_out":true},
+    {"tensor":"x","start":3,"end":4,"offset":0,"bytes":4,"comes_in":true,"written_out":false},
+    {"tensor":"w","start":1,"end":3,"offset":4,"bytes":4,"comes_in":false,"written_out":false}
+  ]
+})";
+
+TEST(OldPlanTest, PlansWithSpillsAreReadStill) {
   const Graph graph = internal::OneSpill().graph;
-  for (const std::string_view text : {"", "id,lower,upper,size,offset\n", "[0, 1]", "{}",
-                                      R"({"format": "berth-plan", "format_version": 1})"}) {
-    const auto read = ReadSpillPlan(text, "p", graph);
-    ASSERT_TRUE(read.has_value()) << text;
-    EXPECT_FALSE(read->has_value()) << text;
+  // The names and sizes of this graph's own tensors.
+  auto json = nlohmann::ordered_json::parse(kOldSpillPlan);
+  json["order"] = nlohmann::ordered_json::array();
+  for (const Operator& op : graph.operators) json["order"].push_back(op.name);
+  json["residencies"] = nlohmann::ordered_json::array();
+  const PlanAnswer answer = Spilled();
+  for (const Residency& r : answer.best->residencies) {
+    const Tensor& tensor = graph.tensors[r.tensor];
+    json["residencies"].push_back({{"tensor", tensor.name},
+                                   {"start", r.start},
+                                   {"end", r.end},
+                                   {"offset", r.offset},
+                                   {"bytes", tensor.bytes},
+                                   {"comes_in", r.comes_in},
+                                   {"written_out", r.written_out}});
   }
-  EXPECT_FALSE(ReadSpillPlan("{", "p", graph).has_value());
+  const std::string text = json.dump();
+  const auto read = ReadPlanFor(graph, {}, text, "p");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->plan.residencies, Spilled().best->residencies);
+  EXPECT_EQ(read->plan.traffic, Spilled().best->traffic);
+  EXPECT_EQ(read->capacity, 14);
+  EXPECT_TRUE(read->spills);
+  const auto file = ReadPlan(text, "p");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_EQ(file->problem.buffers[1].id, "x#2");
+  EXPECT_EQ(file->height_bound, std::nullopt);  // That of the file is of the traffic.
+  json["format_version"] = 2;
+  EXPECT_EQ(ReadPlan(json.dump(), "p").error().message,
+            "p: \"format_version\" is 2, but this reader knows versions 1 and 2");
 }
 
-TEST(SpillPlanJsonTest, SurvivesDamage) {
+TEST(OldPlanTest, PlansOfGraphsAreReadStill) {
   const Graph graph = internal::OneSpill().graph;
-  const std::string text =
-      WritePlanJson(graph, Spilled(), 14, {"1.2.3", "g.json", HashOf("x"), {}});
+  const Liveness live = Live(graph, ProgramOrder(graph));
+  nlohmann::ordered_json json = {{"format", "berth-plan"}, {"format_version", 1}};
+  for (const Operator& op : graph.operators) json["order"].push_back(op.name);
+  json["lower_bound"] = 3;
+  Bytes offset = 0;
+  for (const Buffer& buffer : live.problem.buffers) {
+    json["placements"].push_back({{"id", buffer.id},
+                                  {"start", buffer.start},
+                                  {"end", buffer.end},
+                                  {"size", buffer.size},
+                                  {"offset", offset}});
+    offset += buffer.size;
+  }
+  json["height"] = offset;
+  const auto read = ReadPlanFor(graph, {}, json.dump(), "p");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(ValidatePlan(graph, {}, std::nullopt, read->plan).has_value());
+  EXPECT_EQ(read->plan.height(), offset);
+  EXPECT_FALSE(read->spills);
+  const auto file = ReadPlan(json.dump(), "p");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_EQ(file->height_bound, 3);
+}
+
+TEST(GraphPlanJsonTest, OtherTextsAreRefused) {
+  const Graph graph = internal::OneSpill().graph;
+  for (const std::string_view text :
+       {"", "[0, 1]", "{}", "{", R"({"format": "berth-plan", "format_version": 1})"}) {
+    EXPECT_FALSE(ReadPlanFor(graph, {}, text, "p").has_value()) << text;
+  }
+}
+
+TEST(GraphPlanJsonTest, SurvivesDamage) {
+  const Graph graph = internal::OneSpill().graph;
+  const std::string text = WritePlanJson(graph, Spilled(), {"1.2.3", "g.json", HashOf("x"), {}});
   internal::Random random(3);
   int refused = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -243,7 +343,7 @@ TEST(SpillPlanJsonTest, SurvivesDamage) {
         damaged[at] = static_cast<char>(random.Uniform(0, 127));
       }
     }
-    const auto read = ReadSpillPlan(damaged, "p", graph);
+    const auto read = ReadPlanFor(graph, {}, damaged, "p");
     const auto file = ReadPlan(damaged, "p");
     refused += read.has_value() && file.has_value() ? 0 : 1;
     if (!read) {
@@ -316,13 +416,13 @@ TEST(ReadOffsetsTest, NamesTheFaultOfAPlan) {
   ExpectRefused("{\"a\": 1, \"b\": {\"a\": 1}, \"a\": 2}", parse,
                 "p: the key \"a\" comes twice in an object");
   ExpectRefused("{}", parse,
-                "p: not a plan: \"format\" is missing where it should be \"berth-plan\" or "
-                "\"berth-spill-plan\"");
+                "p: not a plan: \"format\" is missing where it should be "
+                "\"berth-plan\"");
   ExpectRefused(R"({"format": "x"})", parse,
-                "p: not a plan: \"format\" is \"x\" where it should be \"berth-plan\" or "
-                "\"berth-spill-plan\"");
-  ExpectRefused(R"({"format": "berth-plan", "format_version": 2, "placements": []})", parse,
-                "p: \"format_version\" is 2, but this reader knows version 1 alone");
+                "p: not a plan: \"format\" is \"x\" where it should be "
+                "\"berth-plan\"");
+  ExpectRefused(R"({"format": "berth-plan", "format_version": 3, "residencies": []})", parse,
+                "p: \"format_version\" is 3, but this reader knows versions 1 and 2");
   ExpectRefused(R"({"format": "berth-plan", "format_version": 1})", parse,
                 "p: \"placements\" is missing where it should be a list");
   ExpectRefused(Plan("{}"), parse, "p: \"placements\" is an object where it should be a list");
@@ -330,8 +430,7 @@ TEST(ReadOffsetsTest, NamesTheFaultOfAPlan) {
                 "p: placement number 1 is 3 where it should be an object with an \"id\" that is "
                 "text");
   ExpectRefused(Plan(R"([{"id": 1, "offset": 2}])"), parse,
-                "p: placement number 1 is an object where it should be an object with an \"id\" "
-                "that is text");
+                "p: placement number 1: \"id\" is 1 where it should be text");
   for (const char* offset : {"1.0", "\"1\"", "9223372036854775808", "null", "[]", "1e3"}) {
     const auto offsets = ReadOffsets(
         Plan(R"([{"id": "a", "offset": )" + std::string(offset) + "}]"), "p", TwoBuffers());

@@ -14,7 +14,6 @@
 #include "tests/graph/build.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
-#include "tools/verify/verify_order.h"
 
 namespace berth::internal {
 namespace {
@@ -27,24 +26,22 @@ PlanAnswer Planned(const Graph& graph, const PlanOptions& options = {}) {
 }
 
 // Replays the plan with every checker that shares no code with the planner.
-void ExpectHolds(const Graph& graph, const PlanAnswer& plan, const Counting& counting = {}) {
-  const OrderReport order = VerifyOrder(graph, plan.schedule.order, counting);
-  ASSERT_TRUE(order.ok()) << Describe(order.faults[0], graph);
-  EXPECT_EQ(order.peak, plan.schedule.peak);
-  ASSERT_TRUE(plan.place.best.has_value());
-  Problem problem = plan.liveness.problem;
-  problem.capacity.reset();
-  const Report report = Verify(problem, plan.place.best->offsets);
-  EXPECT_TRUE(report.ok()) << Describe(report, problem, plan.place.best->offsets);
-  EXPECT_EQ(report.height, *plan.arena());
-  std::vector<PlacedTensor> placed;
-  for (std::size_t b = 0; b < plan.liveness.tensors.size(); ++b) {
-    placed.push_back({plan.liveness.tensors[b], plan.place.best->offsets[b]});
-  }
-  ExecutionOptions execution;
+void ExpectHolds(const Graph& graph, const PlanAnswer& answer, const Counting& counting = {}) {
+  ASSERT_TRUE(answer.best.has_value());
+  const MemoryPlan& plan = *answer.best;
+  const auto report = verify::VerifyPlan(graph, counting, std::nullopt, plan);
+  EXPECT_TRUE(report.ok()) << verify::Describe(report, graph, plan);
+  EXPECT_EQ(report.peak, plan.peak());
+  EXPECT_EQ(report.height, plan.height());
+  const auto order = verify::VerifyOrder(graph, plan.order, counting);
+  EXPECT_TRUE(order.ok());
+  EXPECT_EQ(order.peak, plan.peak());
+  std::vector<verify::PlacedTensor> placed;
+  for (const Residency& r : plan.residencies) placed.push_back({r.tensor, r.offset});
+  verify::ExecutionOptions execution;
   execution.max_arena = Bytes{1} << 20;
-  const ExecutionReport run = Execute(graph, plan.schedule.order, placed, execution);
-  EXPECT_TRUE(run.ok()) << Describe(run.clobbers[0], graph);
+  const verify::ExecutionReport run = verify::Execute(graph, plan.order, placed, execution);
+  EXPECT_TRUE(run.ok()) << verify::Describe(run.clobbers[0], graph);
   EXPECT_EQ(run.operators_run, static_cast<std::int64_t>(graph.operators.size()));
 }
 
@@ -54,9 +51,9 @@ TEST(PlanTest, OrdersAndPlaces) {
   const PlanAnswer plan = Planned(b.graph);
   EXPECT_EQ(plan.outcome, Outcome::kOptimal);
   EXPECT_EQ(plan.program_order_peak, 17);
-  EXPECT_EQ(plan.schedule.peak, 10);
-  EXPECT_EQ(plan.lower_bound, 10);
-  EXPECT_EQ(plan.arena(), 10);
+  EXPECT_EQ(plan.best->peak(), 10);
+  EXPECT_EQ(plan.height_bound, 10);
+  EXPECT_EQ(plan.best->height(), 10);
   ExpectHolds(b.graph, plan);
 }
 
@@ -68,11 +65,11 @@ TEST(PlanTest, ACapacityDecides) {
   options.capacity = 12;
   const PlanAnswer fits = Planned(graph, options);
   EXPECT_TRUE(fits.outcome == Outcome::kOptimal || fits.outcome == Outcome::kFeasible);
-  EXPECT_LE(*fits.arena(), 12);
+  EXPECT_LE(fits.best->height(), 12);
   options.capacity = 9;
   const PlanAnswer too_small = Planned(graph, options);
   EXPECT_EQ(too_small.outcome, Outcome::kInfeasible);
-  EXPECT_EQ(too_small.lower_bound, 10);
+  EXPECT_EQ(too_small.height_bound, 10);
   // That an order does not fit proves nothing about others.
   options.capacity = 12;
   options.order = Order{0, 2, 1, 3, 4};
@@ -86,9 +83,9 @@ TEST(PlanTest, TakesAnOrder) {
   PlanOptions options;
   options.order = Order{0, 2, 1, 3, 4};
   const PlanAnswer plan = Planned(graph, options);
-  EXPECT_EQ(plan.schedule.algorithm, "given");
-  EXPECT_EQ(plan.schedule.peak, 17);
-  EXPECT_EQ(plan.arena(), 17);
+  EXPECT_EQ(plan.scheduling.algorithm, "given");
+  EXPECT_EQ(plan.best->peak(), 17);
+  EXPECT_EQ(plan.best->height(), 17);
   EXPECT_EQ(plan.outcome, Outcome::kFeasible);
   ExpectHolds(graph, plan);
   options.order = Order{1, 0, 2, 3, 4};
@@ -154,10 +151,10 @@ TEST(PlanTest, RandomGraphsNeedWhatTheOracleSays) {
       if (i == off || off == switches.size()) *switches[i] = false;
     }
     const PlanAnswer plan = Planned(graph, options);
-    EXPECT_EQ(plan.schedule.outcome, Outcome::kOptimal);
-    EXPECT_EQ(plan.schedule.peak, OracleSchedule(graph, options.schedule.counting).peak);
+    EXPECT_EQ(plan.scheduling.outcome, Outcome::kOptimal);
+    EXPECT_EQ(plan.best->peak(), OracleSchedule(graph, options.schedule.counting).peak);
     ExpectHolds(graph, plan, options.schedule.counting);
-    lower += plan.schedule.peak < plan.program_order_peak ? 1 : 0;
+    lower += plan.best->peak() < plan.program_order_peak ? 1 : 0;
   }
   EXPECT_GT(lower, 300);
 }
@@ -177,8 +174,8 @@ TEST(PlanTest, RealGraphsArePlacedAtTheirLeastPeak) {
     const auto graph = ReadGraphJson(ReadFile(path.string()).value(), path.string());
     ASSERT_TRUE(graph.has_value()) << graph.error().message;
     const PlanAnswer plan = Planned(*graph);
-    EXPECT_EQ(plan.schedule.outcome, Outcome::kOptimal);
-    EXPECT_EQ(plan.arena(), plan.schedule.peak);
+    EXPECT_EQ(plan.scheduling.outcome, Outcome::kOptimal);
+    EXPECT_EQ(plan.best->height(), plan.best->peak());
     ExpectHolds(*graph, plan);
   }
 }

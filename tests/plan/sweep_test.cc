@@ -132,7 +132,7 @@ TEST(SweepTest, CarriesPlansUpAndBoundsDown) {
 // listed changes nothing.
 TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
   int spilled = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = RandomGraph(seed, AllGraphKnobs());
     SweepOptions options;
@@ -153,7 +153,7 @@ TEST(SweepTest, RandomCurvesAgreeWithTheOracle) {
     }
     EXPECT_EQ(Text(Swept(graph, options)), Text(curve));
   }
-  EXPECT_GT(spilled, 20);
+  EXPECT_GT(spilled, 5);
 }
 
 TEST(SweepCsvTest, ReadsWhatItWroteAndFormerNames) {

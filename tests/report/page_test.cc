@@ -30,7 +30,7 @@ std::string DataOf(const std::string& html) {
   return html.substr(begin + open.size(), end - begin - open.size());
 }
 
-PlaceAnswer PlaceWell(const Problem& problem) {
+PlanAnswer PlaceWell(const Problem& problem) {
   Budget budget;
   budget.SetNodeLimit(2000);
   return Place(problem, {}, budget).value();
@@ -82,8 +82,8 @@ TEST(SweepPage, HoldsEveryPointAsData) {
   EXPECT_EQ(first.at("avoidable"), Json({kMaxBytes - 1, nullptr}));
   EXPECT_EQ(first.at("spilled"), Json({1, 0}));
   EXPECT_EQ(first.at("retrieved"), Json({kMaxBytes - 2, 0}));
-  EXPECT_EQ(first.at("lower_bound"), Json({7, 0}));
-  EXPECT_EQ(first.at("without_addresses"), Json({5, 0}));
+  EXPECT_EQ(first.at("traffic_bound"), Json({7, 0}));
+  EXPECT_EQ(first.at("traffic_by_sum"), Json({5, 0}));
   EXPECT_EQ(first.at("seconds"), Json({0.123456789012345678, 0.0}));
   EXPECT_EQ(data.at("curves").at(1).at("least_peak"), 9);
   EXPECT_NE(html.find("<title>2 models: traffic against memory"), std::string::npos);
@@ -104,13 +104,14 @@ TEST(Analysis, AgreesWithCountingStepByStep) {
         ASSERT_EQ(curve.live[i], LoadAt(problem, step, none)) << "step " << step;
       }
     }
-    const PlaceAnswer answer = PlaceWell(problem);
+    const PlanAnswer answer = PlaceWell(problem);
     if (!answer.best) continue;
-    const PeakFacts peak = FactsOfPeak(problem, &*answer.best, curve);
+    const Placement placement = PlacementOf(*answer.best);
+    const PeakFacts peak = FactsOfPeak(problem, &placement, curve);
     EXPECT_EQ(peak.load, PeakWithout(problem, none));
     EXPECT_EQ(peak.load, MaxLiveLoad(problem).load);
     EXPECT_EQ(peak.start, MaxLiveLoad(problem).load_step);
-    EXPECT_EQ(peak.load + peak.padding + peak.fragmentation, answer.best->height);
+    EXPECT_EQ(peak.load + peak.padding + peak.fragmentation, answer.best->height());
     for (const Hole& hole : peak.holes) {
       EXPECT_LT(hole.lower, hole.upper);
       EXPECT_LE(hole.padding, hole.upper - hole.lower);
@@ -190,14 +191,14 @@ TEST(Page, HoldsTheProblemAndThePlan) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     const Problem problem = RandomProblem(seed, AllKnobs());
-    const PlaceAnswer answer = PlaceWell(problem);
+    const PlanAnswer answer = PlaceWell(problem);
     Provenance provenance{"1.2.3", "table.csv", "fnv1a64:0", {}, {}};
     const std::string html = WritePage(problem, answer, provenance, {"place", "accepted"});
     const Json data = Json::parse(DataOf(html));
     const Json& plan = data.at("plans").at(0);
     // Exactly the contents of the plan's file.
     Json file = Json::parse(WritePlanJson(problem, answer, provenance));
-    file.erase("placements");
+    file.erase("residencies");
     EXPECT_EQ(plan.at("head"), file);
     const Json& columns = plan.at("buffers");
     const std::size_t count = problem.buffers.size();
@@ -217,7 +218,7 @@ TEST(Page, HoldsTheProblemAndThePlan) {
       EXPECT_EQ(columns.at("end").at(b), buffer.end);
       EXPECT_EQ(columns.at("size").at(b), buffer.size);
       if (answer.best) {
-        EXPECT_EQ(columns.at("offset").at(b), answer.best->offsets[b]);
+        EXPECT_EQ(columns.at("offset").at(b), answer.best->residencies[b].offset);
       }
       EXPECT_EQ(alignments.contains(b) ? alignments[b] : 1, buffer.alignment);
       EXPECT_EQ(gaps[b], buffer.gaps);
@@ -236,7 +237,7 @@ TEST(Page, NamesCannotLeaveTheData) {
                                           std::string(10'000, 'x'),
                                           "\xff\xfe"};
   for (const std::string& name : names) problem.buffers.push_back({name, 0, 2, 16});
-  const PlaceAnswer answer = PlaceWell(problem);
+  const PlanAnswer answer = PlaceWell(problem);
   const Provenance provenance{"1", "</title><script>", "h", {}, {}};
   const std::string html = WritePage(problem, answer, provenance, {"place"});
   const std::string text = DataOf(html);
@@ -258,14 +259,16 @@ TEST(Page, HoldsTheGraphInTheOrderOfThePlan) {
     const PlanAnswer plan = Plan(graph, {}, budget).value();
     const Json data = Json::parse(DataOf(WritePage(graph, plan, {}, {"plan"})));
     const Json& columns = data.at("plans").at(0).at("graph").at("operators");
-    for (std::size_t s = 0; s < plan.schedule.order.size(); ++s) {
-      const Operator& op = graph.operators[plan.schedule.order[s]];
+    for (std::size_t s = 0; s < plan.best->order.size(); ++s) {
+      const Operator& op = graph.operators[plan.best->order[s]];
       EXPECT_EQ(columns.at("name").at(s), op.name);
       EXPECT_EQ(columns.at("inputs").at(s), Json(op.inputs));
       EXPECT_EQ(columns.at("outputs").at(s), Json(op.outputs));
     }
-    EXPECT_EQ(data.at("plans").at(0).at("buffers").at("tensor"), Json(plan.liveness.tensors));
-    EXPECT_EQ(data.at("plans").at(0).at("peak").at("load"), plan.schedule.peak);
+    std::vector<TensorIndex> tensors;
+    for (const Residency& r : plan.best->residencies) tensors.push_back(r.tensor);
+    EXPECT_EQ(data.at("plans").at(0).at("buffers").at("tensor"), Json(tensors));
+    EXPECT_EQ(data.at("plans").at(0).at("peak").at("load"), plan.best->peak());
   }
 }
 
@@ -273,7 +276,9 @@ TEST(Trace, HasASliceForEachBufferAndItsEnd) {
   Problem problem;
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   const Placement placement{{0, 0, 4}, 8};
-  const Json trace = Json::parse(WriteTrace(problem, &placement, nullptr, nullptr, "t"));
+  PlanAnswer answer;
+  answer.best = PlanOf(problem, placement.offsets);
+  const Json trace = Json::parse(WriteTrace(problem, answer, "t"));
   std::map<std::string, std::vector<Json>> events;
   for (const Json& event : trace.at("traceEvents")) events[event.at("ph")].push_back(event);
   ASSERT_EQ(events["b"].size(), 3u);

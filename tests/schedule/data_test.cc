@@ -11,7 +11,7 @@
 
 #include "berth/io.h"
 #include "berth/schedule.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -48,16 +48,16 @@ TEST(ScheduleData, TrainingStepsReachTheirKnownPeaks) {
       Budget budget;
       auto answer = Schedule(*graph, options, budget);
       EXPECT_TRUE(answer.has_value());
-      const OrderReport report = VerifyOrder(*graph, answer->order);
+      const verify::PlanReport report = verify::VerifyOrder(*graph, answer->best->order);
       EXPECT_TRUE(report.ok());
-      EXPECT_EQ(report.peak, answer->peak);
+      EXPECT_EQ(report.peak, answer->best->peak());
       return *std::move(answer);
     };
-    EXPECT_EQ(by(ScheduleAlgorithm::kProgram).peak, std::stoll(row[3]));
-    EXPECT_EQ(by(ScheduleAlgorithm::kHoistedUpdates).peak, std::stoll(row[4]));
-    const ScheduleAnswer answer = by(ScheduleAlgorithm::kAuto);
+    EXPECT_EQ(by(ScheduleAlgorithm::kProgram).best->peak(), std::stoll(row[3]));
+    EXPECT_EQ(by(ScheduleAlgorithm::kHoistedUpdates).best->peak(), std::stoll(row[4]));
+    const PlanAnswer answer = by(ScheduleAlgorithm::kAuto);
     EXPECT_EQ(answer.outcome, Outcome::kOptimal);
-    EXPECT_EQ(answer.peak, std::stoll(row[7]));
+    EXPECT_EQ(answer.best->peak(), std::stoll(row[7]));
     EXPECT_LE(answer.nodes, 20'000);
     ++graphs;
   }

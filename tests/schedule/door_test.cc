@@ -7,7 +7,7 @@
 
 #include "berth/schedule.h"
 #include "testing/random_graph.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -31,40 +31,40 @@ Graph Training() {
   return graph;
 }
 
-ScheduleAnswer Answer(const Graph& graph, const ScheduleOptions& options = {}) {
+PlanAnswer Answer(const Graph& graph, const ScheduleOptions& options = {}) {
   Budget budget;
   auto answer = Schedule(graph, options, budget);
   EXPECT_TRUE(answer.has_value()) << answer.error().message;
   return *std::move(answer);
 }
 
-ScheduleAnswer By(ScheduleAlgorithm algorithm, const Graph& graph) {
+PlanAnswer By(ScheduleAlgorithm algorithm, const Graph& graph) {
   ScheduleOptions options;
   options.algorithm = algorithm;
   return Answer(graph, options);
 }
 
 TEST(Schedule, AnEmptyGraphHasAnEmptyOrder) {
-  const ScheduleAnswer answer = Answer({});
+  const PlanAnswer answer = Answer({});
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
-  EXPECT_EQ(answer.peak, 0);
-  EXPECT_TRUE(answer.order.empty());
+  EXPECT_EQ(answer.best->peak(), 0);
+  EXPECT_TRUE(answer.best->order.empty());
 }
 
 TEST(Schedule, HoistsUpdates) {
   const Graph graph = Training();
   ASSERT_TRUE(Validate(graph).has_value());
-  const ScheduleAnswer program = By(ScheduleAlgorithm::kProgram, graph);
-  EXPECT_EQ(program.order, ProgramOrder(graph));
-  EXPECT_EQ(program.peak, 20);
-  const ScheduleAnswer hoisted = By(ScheduleAlgorithm::kHoistedUpdates, graph);
+  const PlanAnswer program = By(ScheduleAlgorithm::kProgram, graph);
+  EXPECT_EQ(program.best->order, ProgramOrder(graph));
+  EXPECT_EQ(program.best->peak(), 20);
+  const PlanAnswer hoisted = By(ScheduleAlgorithm::kHoistedUpdates, graph);
   // u2 may only run after "ba", which reads w2.
-  EXPECT_EQ(hoisted.order, (Order{0, 1, 2, 3, 5, 4, 6}));
-  EXPECT_EQ(hoisted.algorithm, "hoisted-updates");
-  EXPECT_EQ(hoisted.peak, 16);
-  const ScheduleAnswer best = Answer(graph);
+  EXPECT_EQ(hoisted.best->order, (Order{0, 1, 2, 3, 5, 4, 6}));
+  EXPECT_EQ(hoisted.scheduling.algorithm, "hoisted-updates");
+  EXPECT_EQ(hoisted.best->peak(), 16);
+  const PlanAnswer best = Answer(graph);
   EXPECT_EQ(best.outcome, Outcome::kOptimal);
-  EXPECT_EQ(best.peak, 16);
+  EXPECT_EQ(best.best->peak(), 16);
 }
 
 TEST(Schedule, RejectsAnInvalidGraph) {
@@ -89,7 +89,7 @@ Graph Large() {
 
 TEST(Schedule, GivesAValidOrderWhateverTheBudget) {
   const Graph graph = Large();
-  const ScheduleAnswer best = Answer(graph);
+  const PlanAnswer best = Answer(graph);
   ASSERT_EQ(best.outcome, Outcome::kOptimal);
   Bytes bound = 0;
   for (std::int64_t nodes = 0; nodes <= best.nodes; nodes += 1 + nodes / 2) {
@@ -98,11 +98,11 @@ TEST(Schedule, GivesAValidOrderWhateverTheBudget) {
     const auto answer = Schedule(graph, {}, budget);
     ASSERT_TRUE(answer.has_value());
     EXPECT_LE(answer->nodes, nodes);
-    EXPECT_TRUE(VerifyOrder(graph, answer->order).ok());
-    EXPECT_GE(answer->peak, best.peak);
-    EXPECT_LE(answer->lower_bound, best.peak);
-    EXPECT_GE(answer->lower_bound, bound);  // More nodes never weaken the bound.
-    bound = answer->lower_bound;
+    EXPECT_TRUE(verify::VerifyOrder(graph, answer->best->order).ok());
+    EXPECT_GE(answer->best->peak(), best.best->peak());
+    EXPECT_LE(answer->peak_bound, best.best->peak());
+    EXPECT_GE(answer->peak_bound, bound);  // More nodes never weaken the bound.
+    bound = answer->peak_bound;
     if (answer->outcome != Outcome::kOptimal) {
       EXPECT_EQ(answer->stopped, StopReason::kBudget);
     }
@@ -112,16 +112,16 @@ TEST(Schedule, GivesAValidOrderWhateverTheBudget) {
   const auto answer = Schedule(graph, {}, cancelled);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->nodes, 0);
-  EXPECT_EQ(answer->order, ProgramOrder(graph));
+  EXPECT_EQ(answer->best->order, ProgramOrder(graph));
 }
 
 TEST(Schedule, IsTheSameEveryTime) {
   const Graph graph = Large();
-  const ScheduleAnswer first = Answer(graph);
-  const ScheduleAnswer second = Answer(graph);
-  EXPECT_EQ(first.order, second.order);
+  const PlanAnswer first = Answer(graph);
+  const PlanAnswer second = Answer(graph);
+  EXPECT_EQ(first.best->order, second.best->order);
   EXPECT_EQ(first.nodes, second.nodes);
-  EXPECT_EQ(first.stats, second.stats);
+  EXPECT_EQ(first.scheduling.stats, second.scheduling.stats);
 }
 
 TEST(Schedule, ReportsProgressThatOnlyGetsBetter) {
@@ -129,22 +129,22 @@ TEST(Schedule, ReportsProgressThatOnlyGetsBetter) {
   std::vector<ScheduleProgress> heard;
   ScheduleOptions options;
   options.progress = [&](const ScheduleProgress& progress) { heard.push_back(progress); };
-  const ScheduleAnswer answer = Answer(graph, options);
+  const PlanAnswer answer = Answer(graph, options);
   ASSERT_GE(heard.size(), 2u);
   for (std::size_t k = 1; k < heard.size(); ++k) {
     EXPECT_LE(heard[k].peak, heard[k - 1].peak);
     EXPECT_GE(heard[k].lower_bound, heard[k - 1].lower_bound);
   }
-  EXPECT_EQ(heard.back().peak, answer.peak);
+  EXPECT_EQ(heard.back().peak, answer.best->peak());
 }
 
 TEST(Schedule, ALittleMemoryIsEnoughForAnAnswer) {
   ScheduleOptions options;
   options.most_bytes = std::size_t{1} << 20;
   const Graph graph = Large();
-  const ScheduleAnswer answer = Answer(graph, options);
-  EXPECT_TRUE(VerifyOrder(graph, answer.order).ok());
-  EXPECT_LE(answer.lower_bound, answer.peak);
+  const PlanAnswer answer = Answer(graph, options);
+  EXPECT_TRUE(verify::VerifyOrder(graph, answer.best->order).ok());
+  EXPECT_LE(answer.peak_bound, answer.best->peak());
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "berth/schedule.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -35,20 +35,22 @@ void ExpectLeast(const Graph& graph, const ScheduleOptions& options, Bytes least
   Budget budget;
   const auto answer = Schedule(graph, options, budget);
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
-  const OrderReport report = VerifyOrder(graph, answer->order, options.counting);
-  ASSERT_TRUE(report.ok()) << Describe(report.faults.front(), graph);
-  EXPECT_EQ(answer->peak, report.peak);
+  const verify::PlanReport report =
+      verify::VerifyOrder(graph, answer->best->order, options.counting);
+  ASSERT_TRUE(report.ok()) << verify::Describe(report.faults.front(), graph,
+                                               verify::AsPlan(answer->best->order));
+  EXPECT_EQ(answer->best->peak(), report.peak);
   // Some method of proof must be left.
   if (options.exact.best_first) {
     EXPECT_EQ(answer->outcome, Outcome::kOptimal);
     EXPECT_EQ(answer->stopped, StopReason::kAnswered);
-    EXPECT_EQ(answer->peak, least);
-    EXPECT_EQ(answer->lower_bound, least);
+    EXPECT_EQ(answer->best->peak(), least);
+    EXPECT_EQ(answer->peak_bound, least);
   } else {
-    EXPECT_LE(answer->lower_bound, least);
-    EXPECT_GE(answer->peak, least);
+    EXPECT_LE(answer->peak_bound, least);
+    EXPECT_GE(answer->best->peak(), least);
     if (answer->outcome == Outcome::kOptimal) {
-      EXPECT_EQ(answer->peak, least);
+      EXPECT_EQ(answer->best->peak(), least);
     }
   }
 }
@@ -147,11 +149,13 @@ TEST(Schedule, EveryAlgorithmGivesAValidOrderAndATrueBound) {
       Budget budget;
       const auto answer = Schedule(graph, options, budget);
       ASSERT_TRUE(answer.has_value()) << answer.error().message;
-      const OrderReport report = VerifyOrder(graph, answer->order);
-      ASSERT_TRUE(report.ok()) << info.name << ": " << Describe(report.faults.front(), graph);
-      EXPECT_EQ(answer->peak, report.peak) << info.name;
-      EXPECT_GE(answer->peak, least) << info.name;
-      EXPECT_LE(answer->lower_bound, least) << info.name;
+      const verify::PlanReport report = verify::VerifyOrder(graph, answer->best->order);
+      ASSERT_TRUE(report.ok()) << info.name << ": "
+                               << verify::Describe(report.faults.front(), graph,
+                                                   verify::AsPlan(answer->best->order));
+      EXPECT_EQ(answer->best->peak(), report.peak) << info.name;
+      EXPECT_GE(answer->best->peak(), least) << info.name;
+      EXPECT_LE(answer->peak_bound, least) << info.name;
     }
   }
 }

@@ -20,7 +20,7 @@
 namespace berth::internal {
 namespace {
 
-Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
+Result<PlanAnswer> PlaceIt(const Problem& problem, Budget& budget) {
   return Place(problem, {}, budget);
 }
 
@@ -79,7 +79,7 @@ TEST(SpillLimits, TrafficBeyondThemIsRefusedByName) {
       ReplaceOneByOne(exceeds, ProgramOrder(exceeds), {}, options.capacity, Replacement::kBelady);
   ASSERT_FALSE(replaced.has_value());
   EXPECT_EQ(replaced.error().message, expected);
-  const auto plan = ValidateSpillPlan(exceeds, {}, options.capacity, *answer->best);
+  const auto plan = ValidatePlan(exceeds, {}, options.capacity, *answer->best);
   ASSERT_FALSE(plan.has_value());
   EXPECT_EQ(plan.error().message, expected);
 }

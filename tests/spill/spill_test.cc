@@ -23,15 +23,15 @@
 namespace berth::internal {
 namespace {
 
-Result<PlaceAnswer> PlaceIt(const Problem& problem, Budget& budget) {
+Result<PlanAnswer> PlaceIt(const Problem& problem, Budget& budget) {
   return Place(problem, {}, budget);
 }
 
-SpillAnswer Solve(const Graph& graph, const SpillOptions& options) {
+PlanAnswer Solve(const Graph& graph, const SpillOptions& options) {
   Budget budget;
   auto answer = PlanWithSpills(graph, options, budget);
   EXPECT_TRUE(answer.has_value()) << answer.error().message;
-  return answer ? *answer : SpillAnswer{};
+  return answer ? *answer : PlanAnswer{};
 }
 
 TEST(Spill, WritesAndRetrievesOnce) {
@@ -39,7 +39,7 @@ TEST(Spill, WritesAndRetrievesOnce) {
   SpillOptions options;
   options.capacity = 12;
   options.placer = PlaceIt;
-  const SpillAnswer answer = Solve(build.graph, options);
+  const PlanAnswer answer = Solve(build.graph, options);
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer.best.has_value());
   EXPECT_EQ(answer.best->traffic.spilled, 4);
@@ -54,7 +54,7 @@ TEST(Spill, NothingIsSpilledIfThePeakFits) {
   SpillOptions options;
   options.capacity = 14;
   options.placer = PlaceIt;
-  const SpillAnswer answer = Solve(build.graph, options);
+  const PlanAnswer answer = Solve(build.graph, options);
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer.best.has_value());
   EXPECT_EQ(answer.best->traffic.avoidable(), 0);
@@ -65,7 +65,7 @@ TEST(Spill, BelowTheLeastMemoryTheOperatorIsNamed) {
   const Build build = OneSpill();
   SpillOptions options;
   options.capacity = 11;
-  const SpillAnswer answer = Solve(build.graph, options);
+  const PlanAnswer answer = Solve(build.graph, options);
   EXPECT_EQ(answer.outcome, Outcome::kInfeasible);
   EXPECT_FALSE(answer.best.has_value());
   EXPECT_EQ(answer.least.bytes, 12);
@@ -101,8 +101,8 @@ TEST(Spill, PlansWithoutTimeHaveAddresses) {
     const auto answer = PlanWithSpills(graph, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
-    EXPECT_LE(answer->lower_bound, answer->best->traffic.avoidable());
+    EXPECT_TRUE(ValidatePlan(graph, {}, options.capacity, *answer->best).has_value());
+    EXPECT_LE(answer->traffic_bound, answer->best->traffic.avoidable());
   }
 }
 
@@ -132,7 +132,7 @@ TEST(Spill, CancelledItStillFindsAddresses) {
   const auto answer = PlanWithSpills(graph, options, budget);
   ASSERT_TRUE(answer.has_value() && answer->best.has_value());
   EXPECT_TRUE(budget.cancelled());
-  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
+  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->traffic_by_sum);
 }
 
 // The same if cancelled while it looks for addresses: the placer's first answer comes too late.
@@ -152,8 +152,8 @@ TEST(Spill, CancelledDuringAddressSearchItStillFindsAddresses) {
   ASSERT_TRUE(answer.has_value() && answer->best.has_value());
   EXPECT_GT(asked, 1);
   EXPECT_EQ(answer->stopped, StopReason::kBudget);
-  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->without_addresses);
-  EXPECT_TRUE(ValidateSpillPlan(graph, {}, options.capacity, *answer->best).has_value());
+  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->traffic_by_sum);
+  EXPECT_TRUE(ValidatePlan(graph, {}, options.capacity, *answer->best).has_value());
 }
 
 TEST(Spill, ReportsTheStateLimit) {
@@ -250,7 +250,7 @@ TEST(Spill, AWriteInPlaceMakesTheCopyStale) {
   SpillOptions options;
   options.capacity = 14;
   options.placer = PlaceIt;
-  const SpillAnswer answer = Solve(build.graph, options);
+  const PlanAnswer answer = Solve(build.graph, options);
   ASSERT_TRUE(answer.best.has_value());
   EXPECT_EQ(OracleTraffic(build.graph, 14), answer.best->traffic.avoidable());
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
@@ -269,7 +269,7 @@ TEST(Spill, WeightsAreRetrievedForTheirOperatorsOnly) {
   options.capacity = 10;
   options.counting.parameters = true;
   options.placer = PlaceIt;
-  const SpillAnswer answer = Solve(build.graph, options);
+  const PlanAnswer answer = Solve(build.graph, options);
   EXPECT_EQ(answer.outcome, Outcome::kOptimal);
   ASSERT_TRUE(answer.best.has_value());
   EXPECT_EQ(answer.best->traffic.avoidable(), 0);
@@ -314,10 +314,10 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
     const auto expected =
         OracleTraffic(graph, options.capacity, options.counting, fixed_order ? &order : nullptr);
     ASSERT_TRUE(expected.has_value());
-    const SpillAnswer answer = Solve(graph, options);
+    const PlanAnswer answer = Solve(graph, options);
     EXPECT_EQ(answer.least.bytes, least);
-    EXPECT_EQ(answer.without_addresses, *expected);
-    EXPECT_EQ(answer.lower_bound, *expected);
+    EXPECT_EQ(answer.traffic_by_sum, *expected);
+    EXPECT_EQ(answer.traffic_bound, *expected);
     if (!answer.best) {
       // Alignments can waste memory that an operator needs.
       EXPECT_TRUE(options.placer && std::any_of(graph.tensors.begin(), graph.tensors.end(),

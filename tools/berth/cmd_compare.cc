@@ -45,8 +45,7 @@ Json RowJson(const Row& row, Bytes lower_bound) {
   const auto height = HeightOf(row.plan);
   json["height"] = ToJson(height);
   json["above_lower_bound"] = Gap(row.plan.best->peak(), lower_bound);
-  json["fragmentation"] =
-      height ? Json(Gap(*height, row.plan.best->peak())) : Json(nullptr);
+  json["fragmentation"] = height ? Json(Gap(*height, row.plan.best->peak())) : Json(nullptr);
   json["outcome"] = ToString(row.plan.scheduling.outcome);
   json["schedule_seconds"] = row.order_seconds;
   json["place_seconds"] = row.plan.placing.seconds;
@@ -70,8 +69,7 @@ std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lo
     const auto height = HeightOf(plan);
     const double lost = height ? Gap(*height, plan.best->peak()) : 0;
     table.AddRow({rows[r].name, shown[2 * r], above == 0 ? "least" : "+" + FormatPercentUp(above),
-                  height ? shown[2 * r + 1] : "-",
-                  lost == 0 ? "none" : "+" + FormatPercentUp(lost),
+                  height ? shown[2 * r + 1] : "-", lost == 0 ? "none" : "+" + FormatPercentUp(lost),
                   FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.placing.seconds)});
   }
   return Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +

@@ -443,10 +443,9 @@ std::string Page(const Planned& planned, WatchedSearch& search) {
   PageOptions page{planned.command, Verdict(planned.subject, planned.answer), {}, {}, {}};
   AddAdvice(search, page, [&](AdviceOptions options, Budget& budget) {
     options.in_place = !planned.provenance.in_place;
-    return planned.model == nullptr
-               ? Advise(planned.problem, planned.answer, options, budget)
-               : Advise(planned.model->graph, planned.provenance.options, planned.answer, options,
-                        budget);
+    return planned.model == nullptr ? Advise(planned.problem, planned.answer, options, budget)
+                                    : Advise(planned.model->graph, planned.provenance.options,
+                                             planned.answer, options, budget);
   });
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
   return WritePage(planned.subject, planned.answer, planned.provenance, page);

@@ -1,5 +1,6 @@
 // berth-lab encode -- the problem as an integer program, for other solvers.
 #include "base/try.h"
+#include "berth/baselines.h"
 #include "tools/berth/common.h"
 #include "tools/lab/command.h"
 

@@ -34,7 +34,9 @@ Result<cli::ExitCode> Run(const PlaceArguments& arguments) {
   PlanOptions options;
   options.place = arguments.search.options;
   cli::Planned planned{
-      "place", input.problem, answer,
+      "place",
+      input.problem,
+      answer,
       {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
       arguments.outputs};
   planned.provenance.method = std::string(MethodName(arguments.method));

@@ -48,8 +48,8 @@ Result<void> CheckAvailable(const Method& method) {
 }
 
 Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
-                            const PlaceOptions& options, const BaselineOptions& baseline_options,
-                            Budget& budget) {
+                           const PlaceOptions& options, const BaselineOptions& baseline_options,
+                           Budget& budget) {
   if (!method.baseline) {
     PlaceOptions chosen = options;
     chosen.algorithm = method.algorithm;

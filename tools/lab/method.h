@@ -35,8 +35,8 @@ struct Method {
 // Place() or PlaceWithBaseline(). A baseline takes minimize, seed and progress from `options` and
 // its settings from `baseline_options`.
 [[nodiscard]] Result<PlanAnswer> PlaceBy(const Method& method, const Problem& problem,
-                                          const PlaceOptions& options,
-                                          const BaselineOptions& baseline_options, Budget& budget);
+                                         const PlaceOptions& options,
+                                         const BaselineOptions& baseline_options, Budget& budget);
 
 }  // namespace berth::lab
 

@@ -51,7 +51,7 @@ class [[gnu::visibility("default")]] Spending {
 
   Spending() = default;
   // A part of `whole`.
-  explicit Spending(Spending& whole) : whole_(&whole) {
+  explicit Spending(Spending & whole) : whole_(&whole) {
     if (whole.has_node_limit()) node_limit_ = whole.node_limit_ - whole.nodes_spent_;
   }
   ~Spending() {
@@ -80,7 +80,7 @@ class [[gnu::visibility("default")]] Spending {
 // and end in the reverse order of their beginning.
 class [[gnu::visibility("default")]] PollListener {
  public:
-  PollListener(Spending& budget, std::function<void()> on_poll)
+  PollListener(Spending & budget, std::function<void()> on_poll)
       : budget_(budget), on_poll_(std::move(on_poll)), next_(budget.listeners_) {
     budget_.listeners_ = this;
   }

@@ -182,7 +182,7 @@ void Run::Bump(Buffer b) {
   if (options_.weights) activity_[At(b)] += increment_;
 }
 
-// What is placed next, at its lowest position; -1: everything has its place.
+// The buffer to place next, at its lowest position; -1: all are placed.
 Buffer Run::Choose() {
   std::fill(floor_.begin(), floor_.end(), kNoFloor);
   std::fill(load_.begin(), load_.end(), 0);

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "berth/spill.h"
+#include "graph/plan.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "testing/spill_oracle.h"
@@ -73,13 +74,13 @@ TEST(Cosma, LeastTrafficMatchesTheSearch) {
     ASSERT_EQ(cosma->outcome, Outcome::kOptimal);
     ASSERT_TRUE(answer->best.has_value());
     if (!options.addresses) {
-      EXPECT_EQ(*cosma->value, answer->without_addresses);
+      EXPECT_EQ(*cosma->value, answer->traffic_by_sum);
     } else {
-      EXPECT_GE(*cosma->value, answer->lower_bound);
+      EXPECT_GE(*cosma->value, answer->traffic_bound);
       if (answer->outcome == Outcome::kOptimal) {
         EXPECT_EQ(*cosma->value, answer->best->traffic.avoidable());
       }
-      const auto valid = ValidateSpillPlan(graph, {}, options.capacity, *cosma->plan);
+      const auto valid = ValidatePlan(graph, {}, options.capacity, *cosma->plan);
       EXPECT_TRUE(valid.has_value()) << valid.error().message;
     }
     EXPECT_EQ(cosma->plan->traffic.avoidable(), *cosma->value);
@@ -120,14 +121,14 @@ TEST(Cosma, AgreesOnLargerGraphsWithinALimit) {
     const auto answer = PlanWithSpills(graph, mine, other);
     ASSERT_TRUE(answer.has_value());
     ASSERT_TRUE(answer->best.has_value());
-    EXPECT_EQ(answer->lower_bound, answer->without_addresses) << "not closed by the search";
+    EXPECT_EQ(answer->traffic_bound, answer->traffic_by_sum) << "not closed by the search";
     Budget budget;
     budget.SetTimeLimit(all ? 6 : 1);
     const auto cosma = SolveCosma(graph, options, budget);
     ASSERT_TRUE(cosma.has_value()) << cosma.error().message;
     EXPECT_NE(cosma->outcome, Outcome::kInfeasible);
     if (cosma->value) {
-      EXPECT_GE(*cosma->value, answer->lower_bound);
+      EXPECT_GE(*cosma->value, answer->traffic_bound);
     }
     EXPECT_LE(cosma->lower_bound, answer->best->traffic.avoidable());
     if (cosma->outcome != Outcome::kOptimal) {
@@ -224,20 +225,21 @@ TEST(Cosma, PartsMakeAPlan) {
     ++planned;
     EXPECT_EQ(parts->outcome, Outcome::kFeasible);
     EXPECT_EQ(*parts->value, parts->plan->traffic.avoidable());
-    EXPECT_GE(*parts->value, least->lower_bound);
+    EXPECT_GE(*parts->value, least->traffic_bound);
     spilling += *parts->value > 0 ? 1 : 0;
-    SpillPlan plan = *parts->plan;
+    MemoryPlan plan = *parts->plan;
     if (!options.addresses) {
       // Except for offsets, the plan is valid: placed by Berth, without a capacity.
       Budget placing;
       const auto placed = Place(ProblemOf(graph, plan), {}, placing);
       ASSERT_TRUE(placed.has_value());
       for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-        plan.residencies[i].offset = placed->best->offsets[i];
+        plan.residencies[i].offset = placed->best->residencies[i].offset;
       }
-      plan.height = placed->best->height;
+      plan.addressed = true;
+      internal::StateUse(graph, plan);
     }
-    const auto valid = ValidateSpillPlan(
+    const auto valid = ValidatePlan(
         graph, {}, options.addresses ? std::optional<Bytes>(options.capacity) : std::nullopt, plan);
     EXPECT_TRUE(valid.has_value()) << valid.error().message;
   }
@@ -259,7 +261,7 @@ TEST(Cosma, PartsHaveToComeOneAfterTheOther) {
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     ASSERT_TRUE(answer->plan.has_value());
     EXPECT_EQ(*answer->value, 0);
-    EXPECT_TRUE(ValidateSpillPlan(graph, {}, 4, *answer->plan).has_value());
+    EXPECT_TRUE(ValidatePlan(graph, {}, 4, *answer->plan).has_value());
   }
   // W, X and Z are one part because of w; Y would have to run in the middle of it.
   const auto tangled = SolveCosmaInParts(graph, options, {1, 2}, budget);

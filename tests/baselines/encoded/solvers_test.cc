@@ -47,7 +47,7 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     return valid ? std::nullopt : std::optional(valid.error().message + at);
   }
 
-  // The same for the least height, through Place().
+  // The same for the least height, through PlaceWithBaseline().
   [[nodiscard]] std::optional<std::string> Minimize(const Problem& problem, Bytes least) const {
     Problem unlimited = problem;
     unlimited.capacity.reset();
@@ -60,7 +60,7 @@ class SolverTest : public testing::TestWithParam<Baseline> {
     if (answer->best->height() != least) {
       return "says that " + std::to_string(answer->best->height()) + " is least";
     }
-    const auto valid = ValidatePlacement(unlimited, *answer->best);
+    const auto valid = ValidatePlacement(unlimited, PlacementOf(*answer->best));
     return valid ? std::nullopt : std::optional(valid.error().message);
   }
 

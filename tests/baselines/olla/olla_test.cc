@@ -13,7 +13,7 @@
 #include "berth/schedule.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
-#include "tools/verify/verify_order.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -29,9 +29,9 @@ OllaAnswer Ask(const Graph& graph, const OllaOptions& options) {
   Budget budget;
   auto answer = ScheduleByOlla(graph, options, budget);
   EXPECT_TRUE(answer.has_value()) << answer.error().message;
-  const OrderReport report = VerifyOrder(graph, answer->schedule.order);
-  EXPECT_TRUE(report.ok());
-  EXPECT_EQ(report.peak, answer->schedule.peak);
+  const auto report = verify::VerifyPlan(graph, {}, std::nullopt, *answer->plan.best);
+  EXPECT_TRUE(report.ok()) << verify::Describe(report, graph, *answer->plan.best);
+  EXPECT_EQ(report.peak, answer->plan.best->peak());
   EXPECT_TRUE(answer->claims_optimal);
   return *std::move(answer);
 }
@@ -47,9 +47,9 @@ TEST(Olla, OrdersOptimally) {
     options.lifetimes = seed % 4 < 2;
     options.preserved = seed % 8 < 4;
     const OllaAnswer answer = Ask(graph, options);
-    EXPECT_EQ(answer.schedule.peak, least);
-    EXPECT_EQ(answer.schedule.outcome, Outcome::kOptimal);
-    EXPECT_EQ(answer.schedule.lower_bound, least);
+    EXPECT_EQ(answer.plan.best->peak(), least);
+    EXPECT_EQ(answer.plan.outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer.plan.peak_bound, least);
   }
 }
 
@@ -81,14 +81,15 @@ TEST(Olla, TheJointProgramPlacesToo) {
       options.early_updates = false;
       options.precedence = precedence;
       const OllaAnswer answer = Ask(graph, options);
-      ASSERT_TRUE(answer.placement.has_value());
-      const Liveness live = Live(graph, answer.schedule.order);
-      EXPECT_TRUE(ValidatePlacement(live.problem, *answer.placement).has_value());
-      EXPECT_GE(answer.placement->height, OracleSchedule(graph).peak);
+      const MemoryPlan& plan = *answer.plan.best;
+      ASSERT_TRUE(plan.addressed);
+      const Liveness live = Live(graph, plan.order);
+      EXPECT_TRUE(ValidatePlacement(live.problem, PlacementOf(plan)).has_value());
+      EXPECT_GE(plan.height(), OracleSchedule(graph).peak);
       if (height) {
-        EXPECT_EQ(answer.placement->height, *height);
+        EXPECT_EQ(plan.height(), *height);
       }
-      height = answer.placement->height;
+      height = plan.height();
       ++placed;
     }
   }
@@ -113,7 +114,7 @@ TEST(Olla, ControlEdgesMakeUpdatesRunEarly) {
   EXPECT_EQ(with.control_edges, 1);
   // The anchor is the first operator of a higher level: f4.
   const auto position = [&](OperatorIndex v) {
-    const Order& order = with.schedule.order;
+    const Order& order = with.plan.best->order;
     return std::find(order.begin(), order.end(), v) - order.begin();
   };
   EXPECT_LT(position(5), position(4));

@@ -262,7 +262,8 @@ TEST(TelaMalloc, EveryPartCounts) {
       budget.SetNodeLimit(1500);
       const auto answer = PlaceWithBaseline(problem, options, budget);
       EXPECT_TRUE(answer.has_value());
-      steps += std::to_string(answer->nodes) + "/" + std::to_string(answer->placing.stats.failures) + " ";
+      steps += std::to_string(answer->nodes) + "/" +
+               std::to_string(answer->placing.stats.failures) + " ";
     }
     return steps;
   };

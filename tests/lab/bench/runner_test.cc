@@ -30,7 +30,7 @@ TEST(Runner, CountsOnlyPlansOfTheFindersAskedFor) {
   problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
   problem.capacity = 8;
   Runner runner = BerthRunner("", *MethodFromName("telamalloc"), {});
-  runner.options.guided.heuristic_first = false;
+  runner.baseline_options.settings["telamalloc.heuristic_first"] = "off";
   const RunResult found = RunOnce(runner, {problem, "", "", 1, {}, /*keep_offsets=*/true});
   EXPECT_EQ(found.verdict, Verdict::kSolved);
   EXPECT_EQ(found.offsets.size(), 3U);

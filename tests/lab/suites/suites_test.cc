@@ -311,7 +311,7 @@ TEST_F(SuitesTest, TablesStandForTheModels) {
 
 // Program order needs 17 bytes, the best order 10; PyTorch's allocator needs more than either.
 TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
-  Build build = TwoBranches();
+  internal::Build build = TwoBranches();
   std::swap(build.graph.operators[1], build.graph.operators[2]);
   const std::string graph = Write("two_b32.json", WriteGraphJson(build.graph));
   const ProcessResult result = Run({"olla", graph});

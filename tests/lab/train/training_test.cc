@@ -197,7 +197,7 @@ TEST(Collect, RepeatsItselfAndLabelsAsDefined) {
       for (std::size_t k = 1; k < choice.size(); ++k) {
         const auto level = static_cast<std::size_t>(Feature::kLevel);
         EXPECT_LT(choice[k - 1].features[level], choice[k].features[level]);
-        // Downwards: solvable, then undecided, then not solvable.
+        // From top to bottom: solvable, then undecided, then unsolvable.
         const auto order = [](Solvable s) {
           return s == Solvable::kYes ? 0 : s == Solvable::kUndecided ? 1 : 2;
         };

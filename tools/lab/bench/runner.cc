@@ -70,7 +70,8 @@ std::string Farewell(const ProcessResult& result) {
 void JudgeOffsets(const Problem& problem, const std::vector<Bytes>& offsets, RunResult& run) {
   const auto report = verify::VerifyOffsets(problem, offsets);
   if (!report.ok()) {
-    return End(run, Verdict::kWrong, verify::Describe(report.faults.front(), problem, verify::AsPlan(problem, offsets)));
+    return End(run, Verdict::kWrong,
+               verify::Describe(report.faults.front(), problem, verify::AsPlan(problem, offsets)));
   }
   run.height = report.height;
 }
@@ -111,7 +112,7 @@ void JudgeBerth(const Problem& problem, const std::string& path, const ProcessRe
   const Json summary = Json::parse(result.standard_output, nullptr, false);
   if (!summary.is_object()) return End(run, Verdict::kFailed, Farewell(result));
   run.search = summary.value("seconds", 0.0);
-  run.lower_bound = summary.value("lower_bound", Bytes{0});
+  run.lower_bound = summary.value("height_bound", Bytes{0});
   if (result.exit_code == cli::kDoesNotFit) return EndInfeasible(problem, run);
   if (result.exit_code == cli::kGaveUp) {
     const Json height = summary.value("height", Json());
@@ -202,8 +203,8 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   run.nodes = answer->nodes;
   run.stats = answer->placing.stats;
   const bool own = runner.finders.empty() || !answer->best ||
-                   std::find(runner.finders.begin(), runner.finders.end(), answer->placing.algorithm) !=
-                       runner.finders.end();
+                   std::find(runner.finders.begin(), runner.finders.end(),
+                             answer->placing.algorithm) != runner.finders.end();
   if (!own && answer->outcome != Outcome::kInfeasible) {
     return EndWithoutAnswer(budget.Exhausted(), {}, run);
   }

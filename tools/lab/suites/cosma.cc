@@ -6,7 +6,6 @@
 // is held against each result: no order may beat the search over all orders, and nothing leaves
 // where the least peak of any order fits.
 
-#include "berth/plan.h"
 #include "berth/cosma.h"
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "base/try.h"
+#include "berth/plan.h"
 #include "berth/spill.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"

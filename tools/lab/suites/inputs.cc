@@ -35,7 +35,8 @@ void FindLeastOf(SuiteInput& input, std::int64_t nodes) {
   }
   cli::VerifyOrDie(input.problem, {}, std::nullopt, *answer->best);
   input.bound = std::max(input.bound, answer->height_bound);
-  if (input.least == 0 || answer->best->height() < input.least) input.least = answer->best->height();
+  if (input.least == 0 || answer->best->height() < input.least)
+    input.least = answer->best->height();
 }
 
 // Files as they are, folders as the models in them, in order of their names.
@@ -140,7 +141,8 @@ SuiteInput GenerateInput(internal::Family family, const internal::GenerateParame
       name, name + "-" + std::to_string(parameters.buffers) + "-" + std::to_string(parameters.seed),
       std::move(generated->problem)};
   if (generated->plan) {
-    cli::VerifyOrDie(input.problem, {}, std::nullopt, PlanOf(input.problem, generated->plan->offsets));
+    cli::VerifyOrDie(input.problem, {}, std::nullopt,
+                     PlanOf(input.problem, generated->plan->offsets));
     input.least = generated->plan->height;
   }
   input.problem.capacity.reset();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/check.h"
 #include "berth/io.h"
 #include "tools/berth/terminal.h"
 
@@ -209,8 +210,7 @@ Contender Lab::Contend(std::string_view key) {
   contender.runner = BerthRunner("", *method, {});
   contender.runner.name = contender.name;
   // Of a search, what it found itself; `auto` is all of them together.
-  BERTH_CHECK(
-      SetOption(contender.runner.options, "guided.heuristic_first", "off").has_value());
+  BERTH_CHECK(SetOption(contender.runner.options, "guided.heuristic_first", "off").has_value());
   contender.runner.baseline_options.settings["telamalloc.heuristic_first"] = "off";
   const bool searches = method->baseline ? *method->baseline == Baseline::kTelaMalloc
                                          : Info(method->algorithm).exact && key != "auto";

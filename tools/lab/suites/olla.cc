@@ -199,7 +199,8 @@ Result<void> Figure7(Lab& lab) {
     Budget budget;
     const auto hoisted = BERTH_TRY(Schedule(ordered.input->graph, options, budget));
     const bool proved = ordered.answer.best->peak() == ordered.answer.peak_bound;
-    reductions.push_back({ordered.input, Reduction(ordered.program_peak, ordered.answer.best->peak())});
+    reductions.push_back(
+        {ordered.input, Reduction(ordered.program_peak, ordered.answer.best->peak())});
     sheet.AddRow({TextCell(ordered.input->name),
                   TextCell(ordered.input->group),
                   CountCell(static_cast<std::int64_t>(ordered.input->graph.operators.size())),
@@ -240,7 +241,8 @@ Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
   for (Ordered& ordered : all) {
     lab.Progress(what + ", addresses of " + ordered.input->name);
     const Graph& graph = ordered.input->graph;
-    const auto placed = BERTH_TRY(PlaceOrdered(lab, Live(graph, ordered.answer.best->order).problem));
+    const auto placed =
+        BERTH_TRY(PlaceOrdered(lab, Live(graph, ordered.answer.best->order).problem));
     const Bytes arena = placed.best ? placed.best->height() : 0;
     wholes.push_back({std::move(ordered),
                       MeasureFootprint(Live(graph, ProgramOrder(graph)).problem,
@@ -278,11 +280,12 @@ Result<void> Figure8(Lab& lab) {
     const AllocatorFootprint& dynamic = whole.dynamic;
     fragmentation.push_back({ordered.input, Reduction(dynamic.reserved, dynamic.most)});
     at_first.push_back({ordered.input, Reduction(dynamic.reserved, dynamic.first)});
-    sheet.AddRow(
-        {TextCell(ordered.input->name), TextCell(ordered.input->group), BytesCell(dynamic.reserved),
-         BytesCell(dynamic.most), PercentCell(fragmentation.back().value), BytesCell(dynamic.first),
-         PercentCell(at_first.back().value), CountCell(dynamic.runs), BytesCell(whole.arena),
-         BytesCell(ordered.answer.best->peak()), PercentCell(Reduction(whole.arena, ordered.answer.best->peak()))});
+    sheet.AddRow({TextCell(ordered.input->name), TextCell(ordered.input->group),
+                  BytesCell(dynamic.reserved), BytesCell(dynamic.most),
+                  PercentCell(fragmentation.back().value), BytesCell(dynamic.first),
+                  PercentCell(at_first.back().value), CountCell(dynamic.runs),
+                  BytesCell(whole.arena), BytesCell(ordered.answer.best->peak()),
+                  PercentCell(Reduction(whole.arena, ordered.answer.best->peak()))});
   }
   lab.Show(sheet);
   constexpr std::array<Paper, 2> kPaper = {{{"batch 1", 0.079}, {"batch 32", 0.261}}};
@@ -546,8 +549,7 @@ Result<void> Figure12(Lab& lab) {
       options.minimize = true;
       options.progress = [&](const Progress& progress) {
         if (!progress.best) return;
-        trace.moments.push_back(
-            {ProcessorSeconds() - start, *progress.best, progress.bound});
+        trace.moments.push_back({ProcessorSeconds() - start, *progress.best, progress.bound});
       };
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
@@ -628,15 +630,15 @@ Result<void> Figure11(Lab& lab) {
     table.name = ordered.input->name;
     table.problem = Live(ordered.input->graph, ordered.answer.best->order).problem;
     table.bound = ordered.answer.best->peak();
-    Bout bout =
-        lab.Compare("figure 11", table, ordered.answer.best->peak(), contenders, limit, lab.Rounds());
+    Bout bout = lab.Compare("figure 11", table, ordered.answer.best->peak(), contenders, limit,
+                            lab.Rounds());
     Trial pinned_trial;
     if (pyramid.missing.empty()) {
       SuiteInput pinned = table;
       pinned.problem = PreplacePyramid(table.problem);
-      pinned_trial =
-          lab.Compare("figure 11", pinned, ordered.answer.best->peak(), {pyramid}, limit, lab.Rounds())
-              .trials.front();
+      pinned_trial = lab.Compare("figure 11", pinned, ordered.answer.best->peak(), {pyramid}, limit,
+                                 lab.Rounds())
+                         .trials.front();
     }
     bout.trials.insert(bout.trials.begin() + 2, std::move(pinned_trial));
     table.least = table.bound;
@@ -761,7 +763,8 @@ Result<void> Figure14(Lab& lab) {
     if (!placed.best) continue;
     const Problem program = Live(graph, ProgramOrder(graph)).problem;
     const double dynamic = DynamicSeconds(program, lab.Rounds(), least);
-    const double planned = PlannedSeconds(live.problem, PlacementOf(*placed.best).offsets, lab.Rounds(), least);
+    const double planned =
+        PlannedSeconds(live.problem, PlacementOf(*placed.best).offsets, lab.Rounds(), least);
     const auto tensors = static_cast<double>(std::max<std::size_t>(live.problem.buffers.size(), 1));
     savings.push_back({ordered.input, (dynamic - planned) * kIterations - planning});
     sheet.AddRow(

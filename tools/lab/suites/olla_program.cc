@@ -69,8 +69,8 @@ std::string Contradiction(const OllaAnswer& olla, const PlanAnswer& ours) {
            ", below what was proved to be needed, " + bytes(ours.peak_bound);
   }
   if (olla.plan.peak_bound > ours.best->peak()) {
-    return "OLLA's program says that no order has a peak below " +
-           bytes(olla.plan.peak_bound) + ", but ours has " + bytes(ours.best->peak());
+    return "OLLA's program says that no order has a peak below " + bytes(olla.plan.peak_bound) +
+           ", but ours has " + bytes(ours.best->peak());
   }
   return {};
 }
@@ -185,10 +185,10 @@ std::vector<Cell> RowOf(const Comparison& comparison) {
     return row;
   }
   const OllaAnswer& olla = comparison.olla->answer;
-  const std::string status = comparison.closed()                          ? "closed"
+  const std::string status = comparison.closed()                      ? "closed"
                              : olla.plan.stopped == StopReason::kSize ? "too large"
-                             : olla.found                                 ? "limit"
-                                                                          : "no order";
+                             : olla.found                             ? "limit"
+                                                                      : "no order";
   row.insert(row.end(),
              {CountCell(olla.constraints), CountCell(olla.control_edges), TextCell(status),
               olla.found ? BytesCell(olla.plan.best->peak()) : NoCell(),

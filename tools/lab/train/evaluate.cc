@@ -10,6 +10,7 @@
 #include "baselines/telamalloc/telamalloc.h"
 #include "place/niche/niche.h"
 #include "tools/lab/train/oracle.h"
+#include "tools/lab/train/read_number.h"
 
 namespace berth::internal {
 namespace {
@@ -36,8 +37,8 @@ class OracleRule : public BacktrackRule {
   Random random_{1};
 };
 
-SearchAnswer Search(const Instance& instance, Bytes capacity, Rule rule, const Forest& forest,
-                    const EvaluateOptions& options, Budget& budget) {
+SearchAnswer SearchBy(const Instance& instance, Bytes capacity, Rule rule, const Forest& forest,
+                      const EvaluateOptions& options, Budget& budget) {
   const std::int64_t steps = options.steps;
   if (rule == Rule::kNiche) {
     return niche::MakeSearch(instance, {}, options.parameters.seed)
@@ -82,15 +83,16 @@ Trial Try(const Problem& problem, Rule rule, const Forest& forest, const Evaluat
     trial.end = fits ? Trial::End::kFound : Trial::End::kUsedUp;
   } else {
     const Instance instance = Compile(problem);
-    const SearchAnswer answer = Search(instance, *problem.capacity, rule, forest, options, budget);
+    const SearchAnswer answer =
+        SearchBy(instance, *problem.capacity, rule, forest, options, budget);
     using Verdict = SearchAnswer::Verdict;
     trial.end = answer.verdict == Verdict::kFound          ? Trial::End::kFound
                 : answer.verdict == Verdict::kInconclusive ? Trial::End::kUsedUp
                 : answer.verdict == Verdict::kImpossible   ? Trial::End::kImpossible
                                                            : Trial::End::kOutOfSteps;
     trial.steps = answer.nodes;
-    trial.minor_backtracks = answer.placing.stats.minor_backtracks;
-    trial.major_backtracks = answer.placing.stats.major_backtracks;
+    trial.minor_backtracks = answer.stats.minor_backtracks;
+    trial.major_backtracks = answer.stats.major_backtracks;
     if (answer.verdict == Verdict::kFound) {
       BERTH_CHECK(ValidateOffsets(problem, {answer.offsets, Height(problem, answer.offsets)}));
     }

@@ -1,6 +1,6 @@
 // train/read_number.h -- numbers in the tables that this tool writes.
-#ifndef BERTH_TOOLS_TRAIN_READ_NUMBER_H_
-#define BERTH_TOOLS_TRAIN_READ_NUMBER_H_
+#ifndef BERTH_TOOLS_LAB_TRAIN_READ_NUMBER_H_
+#define BERTH_TOOLS_LAB_TRAIN_READ_NUMBER_H_
 
 #include <charconv>
 #include <cstdlib>
@@ -33,4 +33,4 @@ template <typename T>
 
 }  // namespace berth::internal
 
-#endif  // BERTH_TOOLS_TRAIN_READ_NUMBER_H_
+#endif  // BERTH_TOOLS_LAB_TRAIN_READ_NUMBER_H_

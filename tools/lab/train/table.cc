@@ -6,7 +6,7 @@
 #include <cmath>
 #include <system_error>
 
-#include "tools/train/read_number.h"
+#include "tools/lab/train/read_number.h"
 
 namespace berth::internal {
 namespace {
