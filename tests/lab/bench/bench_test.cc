@@ -203,7 +203,7 @@ TEST_F(BenchCommandTest, TheCapacityCanBeTheLoad) {
           .exit_code,
       0);
   EXPECT_EQ(Result().at("tables").at(0).at("capacity"), Json(nullptr));
-  ExpectRefused(Lab({"bench", table, "--capacity", "most"}), "'most' is no size");
+  ExpectRefused(Lab({"bench", table, "--capacity", "most"}), "'most' is neither a size");
 }
 
 TEST_F(BenchCommandTest, ReadsTimesAndProofsOfPeers) {
@@ -224,7 +224,7 @@ TEST_F(BenchCommandTest, ReadsTimesAndProofsOfPeers) {
   ExpectRefused(Lab({"bench", SmallTable(), "--peer-seconds", "other={seconds}"}),
                 "with the name of a peer");
   ExpectRefused(Lab({"bench", SmallTable(), "--peer", Peer("x", ""), "--peer-seconds", "x=s"}),
-                "does not say where {seconds} are");
+                "does not contain {seconds}");
   ExpectRefused(Lab({"bench", SmallTable(), "--time", "lunar"}), "neither wall nor search");
 }
 
