@@ -15,8 +15,8 @@ int main() {
   berth::Budget budget;
   const auto answer = berth::Place(table->problem, {}, budget);
   if (!answer) return std::puts(answer.error().message.c_str()), 1;
-  const std::string svg = berth::WriteSvg(table->problem, berth::PlacementOf(*answer->best),
-                                          answer->height_bound);
+  const std::string svg =
+      berth::WriteSvg(table->problem, berth::PlacementOf(*answer->best), answer->height_bound);
   if (svg.find("<svg") == std::string::npos) return 1;
   std::printf("%lld bytes, %lld needed\n", static_cast<long long>(answer->best->height()),
               static_cast<long long>(answer->height_bound));
