@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "berth/plan_io.h"
 #include "berth/schedule.h"
 #include "io/json.h"
@@ -19,100 +18,6 @@ namespace internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Every option by name, but `threads`: the same plan gives the same bytes.
-Json PlaceOptionsOf(const Provenance& provenance) {
-  Json options = Json::object();
-  for (const OptionInfo& option : Options()) {
-    if (option.name == "threads") continue;
-    const auto value = GetOption(provenance.options.place, option.name);
-    BERTH_CHECK(value.has_value());
-    const bool other = option.name == "algorithm" && !provenance.method.empty();
-    options[std::string(option.name)] = other ? provenance.method : *value;
-  }
-  return options;
-}
-
-Json ScheduleOptionsOf(const Provenance& provenance) {
-  Json options = Json::object();
-  for (const OptionInfo& option : ScheduleOptionTable()) {
-    const auto value = GetOption(provenance.options.schedule, option.name);
-    BERTH_CHECK(value.has_value());
-    options[std::string(option.name)] = *value;
-  }
-  return options;
-}
-
-Json OrNull(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
-
-Json SearchOf(const SearchReport& search) {
-  if (search.algorithm.empty() && search.nodes == 0) return nullptr;
-  return {{"outcome", ToString(search.outcome)},
-          {"stopped", ToString(search.stopped)},
-          {"algorithm", search.algorithm},
-          {"nodes", search.nodes}};
-}
-
-Json TrafficOf(const Traffic& traffic) {
-  return {{"avoidable", traffic.avoidable()},
-          {"spilled", traffic.spilled},
-          {"retrieved", traffic.retrieved},
-          {"compulsory_in", traffic.compulsory_in},
-          {"compulsory_out", traffic.compulsory_out}};
-}
-
-void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
-  const Counting& counting = provenance.options.schedule.counting;
-  head["graph"] = graph.name;
-  head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
-  head["in_place"] = provenance.in_place;
-}
-
-void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
-  head["fixed_order"] = answer.fixed_order;
-  head["traffic_bound"] = answer.traffic_bound;
-  head["traffic_by_sum"] = answer.traffic_by_sum;
-  const bool any = !graph.operators.empty();
-  head["least_memory"] = {{"bytes", answer.least.bytes},
-                          {"operator", any ? Json(graph.operators[answer.least.op].name) : Json()}};
-  const bool planned = answer.best && answer.best->addressed;
-  head["traffic"] = planned ? TrafficOf(answer.best->traffic) : Json();
-}
-
-}  // namespace
-
-nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
-                                const Provenance& provenance) {
-  const Graph* const graph = subject.graph();
-  const bool addressed = answer.best && answer.best->addressed;
-  Json head = {{"format", kPlanFormat},
-               {"format_version", kPlanFormatVersion},
-               {"berth_version", provenance.version},
-               {"input", {{"name", provenance.input}, {"hash", provenance.input_hash}}}};
-  if (graph != nullptr) AddGraph(*graph, provenance, head);
-  head["options"] = PlaceOptionsOf(provenance);
-  if (graph != nullptr) head["schedule_options"] = ScheduleOptionsOf(provenance);
-  head["node_limit"] = OrNull(provenance.node_limit);
-  head["outcome"] = ToString(answer.outcome);
-  head["stopped"] = ToString(answer.stopped);
-  head["capacity"] = OrNull(answer.capacity);
-  head["height"] = addressed ? Json(answer.best->height()) : Json();
-  head["height_bound"] = answer.height_bound;
-  head["peak"] = answer.best ? Json(answer.best->peak()) : Json();
-  if (graph != nullptr) {
-    head["peak_bound"] = answer.peak_bound;
-    head["program_order_peak"] = answer.program_order_peak;
-    head["placement_bound"] = answer.placement_bound;
-    head["spills"] = answer.spills;
-    if (answer.spills) AddSpills(*graph, answer, head);
-    head["scheduling"] = SearchOf(answer.scheduling);
-    head["spilling"] = SearchOf(answer.spilling);
-  }
-  head["placing"] = SearchOf(answer.placing);
-  return head;
-}
-
-namespace {
 
 Json OrderOf(const Graph& graph, const Order& order) {
   Json names = Json::array();

@@ -12,8 +12,6 @@ namespace berth::internal {
 
 class Source;
 
-inline constexpr std::string_view kPlanFormat = "berth-plan";
-inline constexpr int kPlanFormatVersion = 2;
 // Until version 1 there was a format of its own for plans with spills.
 inline constexpr std::string_view kOldSpillPlanFormat = "berth-spill-plan";
 inline constexpr int kOldPlanFormatVersion = 1;

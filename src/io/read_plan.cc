@@ -17,6 +17,7 @@
 #include "berth/io.h"
 #include "graph/plan.h"
 #include "io/json.h"
+#include "io/plan_head.h"
 #include "io/plan_json.h"
 #include "io/rows.h"
 
