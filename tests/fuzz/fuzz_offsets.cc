@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string table = berth::WriteCsv(problem, &*offsets);
   const auto again = berth::ReadOffsets(table, "p", problem);
   Require(again.has_value() && *again == *offsets, "offsets written as a table read differently");
-  berth::PlaceAnswer answer;
-  answer.best = berth::Placement{*offsets, berth::Height(problem, *offsets)};
+  berth::PlanAnswer answer;
+  answer.best = berth::PlanOf(problem, *offsets);
   const std::string plan = berth::WritePlanJson(problem, answer, {});
   const auto once_more = berth::ReadOffsets(plan, "p", problem);
   Require(once_more.has_value() && *once_more == *offsets, "a plan reads differently");

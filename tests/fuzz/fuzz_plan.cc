@@ -1,8 +1,8 @@
-// A plan that ReadPlan() accepts, in any of its three formats, can be trusted by the rest of the
+// A plan that ReadPlan() accepts, in any of its formats, can be trusted by the rest of the
 // library: valid buffers, tops within range, a correct height. It equals itself, survives writing
 // and reading, and its page contains it as data. A rejected plan gets one line that begins with the
-// name of the file. A plan that ReadSpillPlan() accepts for a graph can be checked, and survives
-// writing and reading.
+// name of the file. A plan that ReadPlanFor() accepts for a graph can be checked, and if it is valid
+// it survives writing and reading.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,21 +44,19 @@ void CheckError(const berth::Error& error) {
   Require(error.message.find('\n') == std::string::npos, "an error of several lines");
 }
 
-void CheckSpillPlan(const std::string& text) {
+void CheckGraphPlan(const std::string& text) {
   static const berth::Graph graph = berth::internal::OneSpill().graph;
-  const auto read = berth::ReadSpillPlan(text, "p", graph);
+  const auto read = berth::ReadPlanFor(graph, {}, text, "p");
   if (!read) return CheckError(read.error());
-  if (!*read) return;
-  const berth::SpillPlanFile& file = **read;
   // Valid or not, there is an answer.
-  (void)berth::ValidateSpillPlan(graph, {}, file.capacity, file.plan);
-  berth::SpillAnswer answer;
-  answer.best = file.plan;
-  const auto again =
-      berth::ReadSpillPlan(berth::WritePlanJson(graph, answer, file.capacity, {}), "p", graph);
-  Require(again.has_value() && again->has_value() && (*again)->plan == file.plan &&
-              (*again)->capacity == file.capacity,
-          "a plan with spills written out reads differently");
+  if (!berth::ValidatePlan(graph, {}, read->capacity, read->plan)) return;
+  berth::PlanAnswer answer;
+  answer.best = read->plan;
+  answer.capacity = read->capacity;
+  answer.spills = read->spills;
+  const auto again = berth::ReadPlanFor(graph, {}, berth::WritePlanJson(graph, answer, {}), "p");
+  Require(again.has_value() && again->plan == read->plan && again->capacity == read->capacity,
+          "a plan of a graph written out reads differently");
 }
 
 }  // namespace
@@ -66,7 +64,7 @@ void CheckSpillPlan(const std::string& text) {
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  CheckSpillPlan(text);
+  CheckGraphPlan(text);
   const auto plan = berth::ReadPlan(text, "p");
   if (!plan) {
     CheckError(plan.error());
@@ -92,8 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Require(Count(page, "<script") == 2 && Count(page, "</script") == 2,
             "a name closes the page's data");
   }
-  berth::PlaceAnswer answer;
-  answer.best = plan->placement;
+  berth::PlanAnswer answer;
+  answer.best = berth::PlanOf(plan->problem, plan->placement.offsets);
   const auto again = berth::ReadPlan(berth::WritePlanJson(plan->problem, answer, {}), "p");
   Require(again.has_value() && SameBuffers(*plan, *again), "written out it reads differently");
   const auto table = berth::ReadPlan(berth::WriteCsv(plan->problem, &plan->placement.offsets), "p");
