@@ -608,7 +608,7 @@ test("what does not fit says why, and what would do", async () => {
     outcome: conflict.outcome,
     capacity: conflict.capacity,
     height: conflict.works_with,
-    nodes: conflict.nodes,
+    "placing.nodes": conflict.nodes,
     berth_version: conflict.version,
     command: "berth explain",
   };
