@@ -104,9 +104,9 @@ Result<void> FindData(const Suite& suite, SuiteOptions& options) {
 Result<void> CheckInputs(const Suite& suite, const std::vector<std::string>& paths) {
   if (paths.empty()) return {};
   if (suite.takes_tables()) {
-    BERTH_TRY(ReadInputs("models", paths));
+    (void)BERTH_TRY(ReadInputs("models", paths));
   } else {
-    BERTH_TRY(ReadGraphs(paths));
+    (void)BERTH_TRY(ReadGraphs(paths));
   }
   return {};
 }
