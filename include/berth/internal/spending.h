@@ -66,7 +66,7 @@ class [[gnu::visibility("default")]] Spending {
   friend class PollListener;
   static constexpr int kPollInterval = 256;
 
-  bool Poll();
+  [[gnu::visibility("hidden")]] bool Poll();
 
   Spending* whole_ = nullptr;  // That this is a part of.
   std::int64_t nodes_spent_ = 0;
