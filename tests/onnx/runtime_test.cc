@@ -17,7 +17,7 @@
 namespace berth::internal {
 namespace {
 
-const std::string kScript = std::string(BERTH_SOURCE_DIR) + "/tests/onnx/run_both.js";
+const std::string kScript = BERTH_SOURCE_DIR "/tests/onnx/run_both.js";
 
 int Shell(const std::string& command) {
   const int status = std::system(command.c_str());
@@ -28,7 +28,7 @@ TEST(OnnxRuntime, ReorderedModelsComputeTheSame) {
   if (Shell("node -e \"require('onnxruntime-node')\" > /dev/null 2>&1") != 0) {
     GTEST_SKIP() << "node or its module onnxruntime-node is not installed";
   }
-  std::vector<std::string> models = {std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx"};
+  std::vector<std::string> models = {BERTH_SOURCE_DIR "/examples/cells.onnx"};
   if (const char* const data = std::getenv("BERTH_DATA")) {
     for (const char* name : {"squeezenet1_0", "hmcos_darts_cifar", "hmcos_randwire"}) {
       models.push_back(std::string(data) + "/graphs/inference/" + name + ".onnx");

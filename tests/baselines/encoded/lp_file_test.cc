@@ -19,7 +19,7 @@ namespace {
 
 std::string Golden() {
   std::ostringstream text;
-  text << std::ifstream(std::string(BERTH_SOURCE_DIR) + "/tests/golden/three.lp").rdbuf();
+  text << std::ifstream(BERTH_SOURCE_DIR "/tests/golden/three.lp").rdbuf();
   return text.str();
 }
 

@@ -289,7 +289,7 @@ TEST_F(SuitesTest, CosmaOnRealGraphs) {
 }
 
 TEST_F(SuitesTest, ModelsStandForTheNetworks) {
-  const std::string model = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  const std::string model = BERTH_SOURCE_DIR "/examples/cells.onnx";
   const ProcessResult result = Run({"cosma", model, "--only", "figure4"});
   ASSERT_EQ(result.exit_code, 0) << result.standard_error;
   const auto rows = Csv("cosma-figure4.csv");
