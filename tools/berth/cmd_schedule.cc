@@ -103,7 +103,7 @@ Command AddScheduleCommand(CLI::App& berth) {
          "the format of the model.")
       ->type_name("FILE");
   AddReport(*app, arguments->report,
-            "The order and its live bytes as one HTML file that explains the peak");
+            "Write one HTML file that shows the order, its live bytes and its peak");
   AddTrace(*app, arguments->trace);
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);
