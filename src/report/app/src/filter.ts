@@ -43,7 +43,7 @@ export function parse(query: string, rules: Rules): Filter {
     } else if (Object.hasOwn(rules.sizes, key)) {
       const than = parseBytes(value);
       if (Number.isNaN(than))
-        return { test: null, fault: `"${value}" is not a size such as 4096, 512KiB, 1.5MiB` };
+        return { test: null, fault: `"${value}" is not a size such as 4096, 512KiB or 1.5MiB` };
       tests.push(compare(rules.sizes[key]!, than));
     } else if (Object.hasOwn(rules.numbers, key)) {
       if (!/^-?\d+(\.\d+)?$/.test(value))
