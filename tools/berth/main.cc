@@ -6,8 +6,8 @@ namespace {
 
 int Main(int argc, char** argv) {
   CLI::App berth(
-      "Static memory planner: finds an order for a model's operators and addresses for its "
-      "tensors, and proves how good they are.",
+      "Static memory planner: an order for a model's operators, addresses for its tensors, and "
+      "proofs.",
       "berth");
   SetUpProgram(berth);
   berth.footer(
