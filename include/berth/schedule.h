@@ -65,21 +65,15 @@ struct ExactOptions {
   bool backwards = true;  // Beam and best-first also read orders from the end.
 };
 
-// How far a running search is. Comes when the best order or the bound changes.
-struct ScheduleProgress {
-  Bytes peak = 0;
-  Bytes lower_bound = 0;
-  std::int64_t nodes = 0;
-};
-
 struct ScheduleOptions {
   ScheduleAlgorithm algorithm = ScheduleAlgorithm::kAuto;
   Counting counting = {};
   std::size_t beam_width = 128;                   // Of kBeam; from 1 to 1,000,000.
   std::size_t most_bytes = std::size_t{2} << 30;  // Of memory for stored states, roughly.
   ExactOptions exact = {};
-  // Called from the calling thread. May be empty.
-  std::function<void(const ScheduleProgress&)> progress;
+  // Called from the calling thread, with peaks, when the best order or the bound changes. May be
+  // empty.
+  std::function<void(const Progress&)> progress;
 };
 
 // One row for each option: what --help, docs/options.md and the bindings are made from.

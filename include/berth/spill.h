@@ -89,8 +89,9 @@ struct SpillOptions {
   // beams get narrower. What the graph itself takes, some n^2 / 4 bytes for n operators, is not in
   // it.
   std::size_t most_bytes = std::size_t{2} << 30;
-  // Called from the searching thread when the best plan or the bound changes. May be empty.
-  std::function<void(Bytes traffic, Bytes lower_bound)> progress;
+  // Called from the calling thread, with avoidable traffic, when the best schedule or the bound
+  // changes. Schedules have no addresses yet. May be empty.
+  std::function<void(const Progress&)> progress;
 };
 
 // Finds an order, the tensors to spill and retrieve, and all addresses, for the least avoidable

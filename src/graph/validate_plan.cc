@@ -264,11 +264,11 @@ Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
   problem.buffers.reserve(plan.residencies.size());
   std::set<std::string_view> names;
   for (const Tensor& tensor : graph.tensors) names.insert(tensor.name);
+  std::size_t first = 0;  // The first residency of the same tensor.
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& residency = plan.residencies[i];
     const Tensor& tensor = graph.tensors[residency.tensor];
-    std::size_t first = i;
-    while (first > 0 && plan.residencies[first - 1].tensor == residency.tensor) --first;
+    if (plan.residencies[first].tensor != residency.tensor) first = i;
     const bool several = first < i || (i + 1 < plan.residencies.size() &&
                                        plan.residencies[i + 1].tensor == residency.tensor);
     std::string id = tensor.name;

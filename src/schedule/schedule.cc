@@ -60,6 +60,7 @@ class Scheduler {
       : graph_(graph),
         options_(options),
         budget_(budget),
+        nodes_before_(budget.nodes_spent()),
         instance_(InstanceOf(Compile(graph, options.counting))),
         order_(graph.operators.size()) {
     std::iota(order_.begin(), order_.end(), Op{0});
@@ -175,7 +176,8 @@ class Scheduler {
   }
 
   void Report(Bytes peak, Bytes bound) const {
-    if (options_.progress) options_.progress({peak, bound, budget_.nodes_spent()});
+    if (!options_.progress) return;
+    options_.progress({peak, bound, budget_.nodes_spent() - nodes_before_});
   }
 
   // No order is returned unchecked.
@@ -200,6 +202,7 @@ class Scheduler {
   const Graph& graph_;
   const ScheduleOptions& options_;
   Budget& budget_;
+  std::int64_t nodes_before_;  // Spent by earlier searches with the same budget.
   Instance instance_;
   std::vector<Op> order_;
   Bytes peak_ = 0;  // Of `order_`.

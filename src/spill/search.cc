@@ -42,7 +42,7 @@ std::size_t HashOf(const Word* words, std::size_t num_words) {
 
 }  // namespace
 
-Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+Search::Search(const Model& model, Bytes capacity, const SpillRules& rules, const Bound* bound,
                Effort& effort)
     : model_(model),
       capacity_(capacity),

@@ -12,7 +12,7 @@
 //     cost of spilling the storages that only it holds and of writing those that only the other has
 //     written, is at most the other's cost: it can do all that the other can.
 //
-// Choices that need no branching, each with a switch (Rules):
+// Choices that need no branching, each with a switch (SpillRules):
 //
 //   * safe_runs: an operator that fits without spills, with its inputs in memory, runs at once if
 //     each buffer that it leaves live can replace one that it frees, which must be at least as
@@ -37,6 +37,7 @@
 
 #include "berth/budget.h"
 #include "berth/problem.h"
+#include "berth/spill.h"
 #include "spill/model.h"
 
 namespace berth::internal::spill {
@@ -61,12 +62,6 @@ struct Action {
 struct Schedule {
   Bytes cost = kNoCost;
   std::vector<Action> actions;
-};
-
-struct Rules {
-  bool dominance = true;
-  bool safe_runs = true;
-  bool belady = true;
 };
 
 struct StateView {
@@ -110,7 +105,7 @@ struct BestFirstAnswer {
 class Search {
  public:
   // `capacity` is at least what any operator needs. `bound` may be null; all must outlive this.
-  Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+  Search(const Model& model, Bytes capacity, const SpillRules& rules, const Bound* bound,
          Effort& effort);
 
   // The cheapest schedule of a beam over all orders, below `limit`; nothing if there is none.
@@ -214,7 +209,7 @@ class Search {
 
   const Model& model_;
   Bytes capacity_;
-  Rules rules_;
+  SpillRules rules_;
   const Bound* bound_;
   Effort& effort_;
   std::size_t room_ = 0;           // In bytes; a beam frees memory by itself.

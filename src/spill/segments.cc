@@ -18,7 +18,7 @@ class SegmentBound::Part : public Bound {
  public:
   // `operators`: those of `whole` that are in the model.
   Part(Model model, std::vector<OpIndex> operators, const Model& whole, Bytes capacity,
-       const Rules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
+       const SpillRules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
        std::size_t& bytes_asked)
       : model_(std::move(model)),
         operators_(std::move(operators)),
@@ -172,7 +172,7 @@ std::vector<char> ConeOf(const Model& model, StorageIndex s) {
 
 struct Context {
   Bytes capacity;
-  const Rules& rules;
+  const SpillRules& rules;
   const SegmentOptions& options;
   Effort& effort;
   Budget& budget;
@@ -226,7 +226,7 @@ std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
 
 }  // namespace
 
-SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
+SegmentBound::SegmentBound(const Model& model, Bytes capacity, const SpillRules& rules,
                            std::span<const OpIndex> order, const SegmentOptions& options,
                            Effort& effort, Budget& budget)
     : effort_(effort) {

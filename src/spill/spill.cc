@@ -47,7 +47,6 @@ using internal::spill::kNoCost;
 using internal::spill::LayoutOf;
 using internal::spill::Model;
 using internal::spill::PriceBound;
-using internal::spill::Rules;
 using internal::spill::Schedule;
 using internal::spill::Search;
 using internal::spill::SegmentBound;
@@ -65,9 +64,6 @@ class Planner {
         options_(options),
         budget_(budget),
         model_(internal::spill::CompileModel(graph, options.counting)) {
-    rules_.dominance = options.rules.dominance;
-    rules_.safe_runs = options.rules.safe_runs;
-    rules_.belady = options.rules.belady;
     effort_.most_bytes = options.most_bytes;
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
@@ -121,7 +117,9 @@ class Planner {
   [[nodiscard]] bool done() const { return bound_ >= best_cost(); }
 
   void Report() const {
-    if (options_.progress) options_.progress(best_cost(), std::min(bound_, best_cost()));
+    if (!options_.progress) return;
+    options_.progress({best_cost(), std::min(bound_, best_cost()),
+                       nodes_outside_ + search_budget_->nodes_spent()});
   }
 
   // `operators` are those of the model that the schedule's actions name, in its order; empty: the
@@ -167,10 +165,12 @@ class Planner {
           whole_(std::exchange(planner.search_budget_, &budget_)),
           kept_(planner.effort_.work - planner.effort_.work / of * part) {
       planner.effort_.work -= kept_;
+      planner.nodes_outside_ += whole_->nodes_spent();
     }
     ~Share() {
       planner_.out_of_work_ = planner_.out_of_work_ || planner_.effort_.spent();
       planner_.effort_.work += kept_;
+      planner_.nodes_outside_ -= whole_->nodes_spent();
       planner_.search_budget_ = whole_;
     }
     Share(const Share&) = delete;
@@ -197,7 +197,7 @@ class Planner {
       Budget unlimited;
       Effort needed{.most_bytes = options_.most_bytes};
       bool exact = false;
-      auto found = Search(chain, options_.capacity, rules_, nullptr, needed)
+      auto found = Search(chain, options_.capacity, options_.rules, nullptr, needed)
                        .Beam({1, 4, 1}, kNoCost, exact, unlimited);
       BERTH_CHECK(found.has_value());
       const Bytes cost = found->cost;
@@ -244,7 +244,7 @@ class Planner {
   // Beams and best-first searches in turn. With an order, a proof is only one for that order.
   // `model` has the operators in `order`; without an order it is the graph's own.
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
-    Search search(model, options_.capacity, rules_, nullptr, effort_);
+    Search search(model, options_.capacity, options_.rules, nullptr, effort_);
     std::unique_ptr<SegmentBound> segments;
     std::unique_ptr<PriceBound> prices;
     const bool is_chain = !order.empty();
@@ -265,8 +265,9 @@ class Planner {
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
-        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
-                                                  SegmentOptions{}, effort_, search_budget());
+        segments =
+            std::make_unique<SegmentBound>(model, options_.capacity, options_.rules, BestOrder(),
+                                           SegmentOptions{}, effort_, search_budget());
         prove(segments->value());
         if (done() || Exhausted()) break;
         // As an estimate it has to be worth its time.
@@ -366,9 +367,9 @@ class Planner {
   Budget& budget_;
   Budget after_cancel_;              // For addresses; limited when it is first needed.
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
+  std::int64_t nodes_outside_ = 0;   // Spent by this search before that part of the budget began.
   bool out_of_budget_ = false;       // That search.
   Model model_;
-  Rules rules_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;
   Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
