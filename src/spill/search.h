@@ -171,7 +171,8 @@ class Search {
   }
   bool KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const;
   void Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best);
-  [[nodiscard]] Open Start() const;
+  // With the operators `executed` done, or none, and nothing in memory.
+  [[nodiscard]] Open Start(const Word* executed = nullptr) const;
   void Load(std::size_t node, Open& open) const;
   void FindReady(Open& open) const;
   [[nodiscard]] bool IsDead(StorageIndex s, const Word* executed) const;
@@ -188,8 +189,16 @@ class Search {
   template <typename Visit>
   bool ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
                       Budget& budget, bool& cut, Visit visit);
+  // The bytes that must be spilled before `v` can run.
+  [[nodiscard]] Bytes Excess(const Open& open, OpIndex v) const;
+  // After spilling the picks, for traffic of `extra`, and running `v`.
+  [[nodiscard]] Open ChildOf(const Open& open, OpIndex v, Bytes extra) const;
   // By price if there are prices and `by_price` is set; sets found are then not always minimal.
   void FindCandidates(const Open& open, OpIndex v, bool by_price);
+  void SortByPrice(const Open& open, bool hinted);
+  // Candidates `begin` to `end` are of one size: which is spilled before which, ties by index; then
+  // an order that respects it.
+  void SortGroup(const Open& open, std::size_t begin, std::size_t end);
   void SumUp();
   [[nodiscard]] bool LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const;
   [[nodiscard]] bool Dominates(Bytes cost_a, const Word* a, Bytes cost_b, const Word* b) const;
