@@ -332,7 +332,7 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
                           std::optional<Bytes> capacity, const MemoryPlan& plan) {
-  // Without copies nothing moves but what a graph has at most once.
+  // Without copies there is only compulsory traffic, at most once for each tensor.
   const auto& all = plan.residencies;
   const bool copies = std::any_of(all.begin(), all.end(),
                                   [](const Residency& r) { return r.comes_in || r.written_out; });

@@ -1,4 +1,4 @@
-// The door: a graph becomes an instance, an algorithm orders it, and what comes out is checked.
+// Schedule(): compiles the graph to an instance, runs an algorithm on it and checks the order.
 
 #include "berth/schedule.h"
 
@@ -25,7 +25,7 @@ namespace berth {
 namespace internal::schedule {
 namespace {
 
-// Without any limit from the caller, kAuto stops after so much work: some tens of seconds.
+// Without any limit from the caller, kAuto stops after this much work: tens of seconds.
 constexpr std::int64_t kDefaultWork = 4'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -72,7 +72,7 @@ class Scheduler {
       answer_.peak_bound = EasyBound();
       peak_ = PeakOf(instance_, order_);
       Report(peak_, answer_.peak_bound);
-      // What grows with the square of the operators must fit the memory, some times over.
+      // Data that grows with the square of the operators must fit the memory several times.
       const std::size_t rows = instance_.num_ops * instance_.words() * sizeof(Word);
       if (budget_.cancelled()) {
         answer_.stopped = StopReason::kBudget;
@@ -131,7 +131,7 @@ class Scheduler {
     Offer(Expand(instance_, reduction, result.order), ScheduleAlgorithm::kAuto);
   }
 
-  // Of each operator, what it holds by itself; and what is live before and after everything.
+  // The most bytes that one operator needs by itself, or that are live at the start or the end.
   [[nodiscard]] Bytes EasyBound() const {
     const Instance backwards = Reversed(instance_);
     Bytes bound = std::max(LiveAtStart(instance_), LiveAtStart(backwards));

@@ -1,13 +1,13 @@
-// The door: which searches run in which order, and when they are done.
+// PlanWithSpills(): which searches run, in which order, and when they end.
 //
-// First each known order by itself, as a chain of operators: the cheapest of these is what any
-// other order has to beat. Then beams over all orders, from narrow to wide, and between them
-// best-first search, which proves; each with a limit several times that of the one before, so that
-// easy graphs are done at once and what was spent on a hard one is little more than its last
-// search. Addresses come last, cheapest schedule first.
+// First each known order is searched by itself, as a chain of operators: other orders have to beat
+// the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
+// search, which can prove a bound. Each search has a limit several times that of the one before, so
+// easy graphs are solved at once, and for hard ones the last search takes most of the effort.
+// Addresses come last, cheapest schedule first.
 //
-// Without a limit the searches end when a default effort is spent. It counts what they do, in units
-// of some nanoseconds, not the time that takes: the answer stays the same on every machine.
+// Without a limit the searches end when a default effort is spent. It counts operations, in units
+// of a few nanoseconds, instead of time: the answer is the same on every machine.
 
 #include "berth/spill.h"
 
@@ -52,9 +52,9 @@ using internal::spill::Search;
 using internal::spill::SegmentBound;
 using internal::spill::SegmentOptions;
 
-// Room for some thousand states of a small graph.
+// Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-// For addresses, where the search was cancelled.
+// For addresses, if the search was cancelled.
 constexpr double kSecondsAfterCancel = 1;
 
 class Planner {
@@ -104,8 +104,8 @@ class Planner {
       {256, 64, 400'000},
       {1500, 64, std::numeric_limits<std::size_t>::max()},
   }};
-  static constexpr std::size_t kStagesOfKnown = 2;  // For an order that need not be the last word.
-  static constexpr std::size_t kStagesOfLast = 4;   // The same, when all orders were searched.
+  static constexpr std::size_t kStagesOfKnown = 2;  // For one order, before other searches.
+  static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
   static constexpr std::int64_t kDefaultWork = 8'000'000'000;
@@ -144,7 +144,7 @@ class Planner {
   }
 
   void FindSchedules() {
-    // The rest is for addresses.
+    // The rest of the budget is for addresses.
     constexpr int kShare = 8;
     Budget part(budget_, 1 - 1.0 / kShare);
     if (budget_.has_node_limit()) {
@@ -156,7 +156,7 @@ class Planner {
     out_of_work_ = out_of_work_ || effort_.spent();
     search_budget_ = nullptr;
   }
-  // A part of what is left, for one of several searches: of the time, and of the work.
+  // A share of the remaining time and work, for one of several searches.
   class Share {
    public:
     Share(Planner& planner, std::int64_t part, std::int64_t of)
@@ -208,7 +208,7 @@ class Planner {
     std::stable_sort(known.begin(), known.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < known.size(); ++i) {
-      // Each gets as much time at most as each that follows it, the search over all orders too.
+      // An equal share for each order that is left, and for the search over all orders.
       {
         const Share share(
             *this, 1, options_.fixed_order ? 1 : static_cast<std::int64_t>(known.size() - i + 1));
@@ -224,7 +224,7 @@ class Planner {
       Deepen(model_, {}, kStages.size());
     }
     if (done()) return;
-    // No proof: then at least all that can be had from the best order and from the known ones.
+    // Without a proof: search the best order and the known ones further.
     const std::vector<OpIndex> best = BestOrder();
     Deepen(internal::spill::WithOrder(model_, best), best, kStagesOfLast);
     for (const auto& [cost, order] : known) {
@@ -233,7 +233,7 @@ class Planner {
     }
   }
 
-  // Whatever search over orders has found, the best for its order may be better.
+  // Searches the best order by itself: the search over all orders may miss its best schedule.
   void Polish() {
     if (done() || best_cost() >= polished_ || Exhausted()) return;
     const std::vector<OpIndex> order = BestOrder();
@@ -241,7 +241,7 @@ class Planner {
     polished_ = best_cost();
   }
 
-  // Beams and best-first searches in turn. With an order, a proof is only one for that order.
+  // Beams and best-first searches in turn. With an order, a proof holds for that order only.
   // `model` has the operators in `order`; without an order it is the graph's own.
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
     Search search(model, options_.capacity, options_.rules, nullptr, effort_);
@@ -270,12 +270,12 @@ class Planner {
                                            SegmentOptions{}, effort_, search_budget());
         prove(segments->value());
         if (done() || Exhausted()) break;
-        // As an estimate it has to be worth its time.
+        // A bound far below the best cost is not worth its time as an estimate.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
       if (!is_chain) search.SetHint(BestOrder());
       for (const int alpha : kAlphas) {
-        if (prices && alpha > 0) break;  // What memory is worth is in the bound.
+        if (prices && alpha > 0) break;  // The bound has the price of memory in it.
         bool exact = false;
         auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
                                  best_cost(), exact, search_budget());
@@ -293,7 +293,7 @@ class Planner {
       if (proof.best) Add(std::move(*proof.best), order);
       prove(proof.bound);
       if (!is_chain) {
-        search.Release();  // What polishes has as much room.
+        search.Release();  // Polish() may use as much memory.
         Polish();
       }
       if (proof.complete || Exhausted()) break;
@@ -305,7 +305,7 @@ class Planner {
     if (best_cost() == 0) bound_ = 0;
   }
 
-  // Addresses within the budget; once that is cancelled, within a moment more.
+  // Addresses within the budget or, once that is cancelled, within kSecondsAfterCancel.
   Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
                                                 const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
@@ -317,8 +317,8 @@ class Planner {
       found = find(budget_);
       if (!found || !budget_.cancelled()) return found;
     }
-    // What a search has found is worth nothing without addresses, and those that were found in a
-    // hurry let all leave that can.
+    // A schedule is worth nothing without addresses, and a search for them that was cut short
+    // spills all that can be spilled.
     if (!after_cancel_.has_time_limit()) after_cancel_.SetTimeLimit(kSecondsAfterCancel);
     auto again = find(after_cancel_);
     if (!again) return again;
@@ -332,7 +332,7 @@ class Planner {
       answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
       internal::StateUse(graph_, *answer.best);
     } else {
-      // The cheapest schedules, until one comes with addresses at its own cost.
+      // The cheapest schedules first, until one gets addresses without additional traffic.
       constexpr std::size_t kMostSchedules = 4;
       AddressOptions address_options;
       address_options.capacity = options_.capacity;
