@@ -19,10 +19,9 @@
 
 #include "base/try.h"
 #include "berth/plan.h"
-#include "berth/spill.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/common.h"
 #include "tools/berth/model.h"
-#include "tools/berth/spilling.h"
 #include "tools/berth/terminal.h"
 #include "tools/generate/graphs.h"
 #include "tools/lab/suites/inputs.h"
@@ -46,13 +45,13 @@ constexpr std::array<Scheme, 4> kSchemes = {
      {"peak_belady", "least-peak order, Belady", true, Replacement::kBelady},
      {"peak_greedy", "least-peak order, greedy", true, Replacement::kGreedy}}};
 
-enum class Level { kLeast, kMiddle, kPeak };
-struct LevelInfo {
-  Level level;
+struct Level {
+  NamedBudget budget;
   std::string_view name;
 };
-constexpr std::array<LevelInfo, 3> kLevels = {
-    {{Level::kLeast, "MR"}, {Level::kMiddle, "MH"}, {Level::kPeak, "MP"}}};
+constexpr std::array<Level, 3> kLevels = {{{NamedBudget::kOneOperator, "MR"},
+                                           {NamedBudget::kHalfway, "MH"},
+                                           {NamedBudget::kLeastPeak, "MP"}}};
 
 // The search for one order, or over all of them.
 struct Solved {
@@ -66,7 +65,7 @@ struct Solved {
 struct Case {
   std::string network;
   std::string budget;  // "MR", or "MR with weights".
-  Level level = Level::kLeast;
+  NamedBudget level = NamedBudget::kOneOperator;
   Bytes capacity = 0;
   bool peak_proved = false;
   std::array<Bytes, kSchemes.size()> schemes = {};
@@ -119,19 +118,25 @@ Result<std::vector<GraphInput>> Networks(const Lab& lab, Kind kind) {
   return networks;
 }
 
-// From the given orders alone, or over all orders from these.
-Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes capacity,
-                     std::vector<Order> orders, bool fixed_order, double limit) {
+// In `order` alone, or over all orders.
+Result<Solved> Solve(const GraphInput& network, const Counting& counting, const NamedBudgets& named,
+                     NamedBudget level, std::optional<Order> order, double limit) {
+  PlanOptions options;
+  options.capacity = level;
+  options.spill = true;
+  options.order = std::move(order);
+  options.schedule.counting = counting;
+  options.budgets = named;
   Budget budget;
   budget.SetTimeLimit(limit);
-  const auto answer = BERTH_TRY(
-      cli::SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget));
+  const PlanAnswer answer = BERTH_TRY(Plan(network.graph, options, budget));
+  cli::VerifyOrDie(network.graph, counting, answer);
   Solved solved;
   solved.lower_bound = answer.traffic_bound;
   solved.without_addresses = answer.traffic_by_sum;
   solved.proved = answer.outcome == Outcome::kOptimal;
-  solved.seconds = answer.seconds;
-  if (answer.best) solved.traffic = answer.best->traffic.avoidable();
+  solved.seconds = answer.spilling.seconds;
+  if (answer.best->addressed) solved.traffic = answer.best->traffic.avoidable();
   return solved;
 }
 
@@ -164,7 +169,7 @@ void Judge(Lab& lab, const Case& result) {
                cli::FormatBytesExactly(result.schemes[s]));
     }
   }
-  if (result.level == Level::kPeak && result.peak_proved &&
+  if (result.level == NamedBudget::kLeastPeak && result.peak_proved &&
       result.all_orders.without_addresses > 0) {
     lab.Note(where + ": something leaves, though the least peak fits");
   }
@@ -178,15 +183,13 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
   lab.Progress(what + ", " + network.name + ", least peak");
   const auto named = BERTH_TRY(berth::FindBudgets(network.graph, counting, scheduling));
   const Order program = ProgramOrder(network.graph);
-  for (const LevelInfo& level : kLevels) {
+  for (const Level& level : kLevels) {
     Case result;
     result.network = network.name;
     result.budget = std::string(level.name) + (weights ? " with weights" : "");
-    result.level = level.level;
+    result.level = level.budget;
     result.peak_proved = named.peak_proved;
-    result.capacity = level.level == Level::kLeast    ? named.least.bytes
-                      : level.level == Level::kMiddle ? named.halfway()
-                                                      : named.least_peak;
+    result.capacity = named.Of(level.budget);
     lab.Progress(what + ", " + network.name + ", " + result.budget);
     for (std::size_t s = 0; s < kSchemes.size(); ++s) {
       const auto traffic =
@@ -194,18 +197,12 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
                                     counting, result.capacity, kSchemes[s].rule));
       result.schemes[s] = traffic.avoidable();
     }
-    struct Task {
-      Solved* solved;
-      std::vector<Order> orders;
-      bool fixed;
+    const auto solve = [&](std::optional<Order> order) {
+      return Solve(network, counting, named, level.budget, std::move(order), limit);
     };
-    for (Task& task : std::vector<Task>{{&result.program, {program}, true},
-                                        {&result.least_peak, {named.order}, true},
-                                        {&result.all_orders, {program, named.order}, false}}) {
-      auto solved = BERTH_TRY(
-          Solve(network, counting, result.capacity, std::move(task.orders), task.fixed, limit));
-      *task.solved = solved;
-    }
+    result.program = BERTH_TRY(solve(program));
+    result.least_peak = BERTH_TRY(solve(named.order));
+    result.all_orders = BERTH_TRY(solve(std::nullopt));
     Judge(lab, result);
     cases.push_back(std::move(result));
   }
@@ -293,7 +290,7 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
                {"MR", "mean_reduction_MR"},
                {"MH", "mean_reduction_MH"},
                {"MP", "mean_reduction_MP"}});
-  const auto mean = [&](std::optional<std::size_t> scheme, std::optional<Level> level) {
+  const auto mean = [&](std::optional<std::size_t> scheme, std::optional<NamedBudget> level) {
     double sum = 0;
     std::int64_t count = 0;
     for (const Case& result : cases) {
@@ -309,12 +306,12 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
   };
   const auto add = [&](std::string_view name, std::optional<std::size_t> scheme) {
     std::vector<Cell> row = {TextCell(name), CountCell(mean(scheme, {}).second)};
-    for (const std::optional<Level> level :
-         {std::optional<Level>(), std::optional(Level::kLeast), std::optional(Level::kMiddle),
-          std::optional(Level::kPeak)}) {
+    const auto add_mean = [&](std::optional<NamedBudget> level) {
       const auto [sum, count] = mean(scheme, level);
       row.push_back(count == 0 ? NoCell() : PercentCell(sum / static_cast<double>(count)));
-    }
+    };
+    add_mean(std::nullopt);
+    for (const Level& level : kLevels) add_mean(level.budget);
     sheet.AddRow(std::move(row));
   };
   for (std::size_t s = 0; s < kSchemes.size(); ++s) add(kSchemes[s].title, s);
