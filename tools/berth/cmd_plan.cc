@@ -5,10 +5,11 @@
 #include "berth/spill.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
-#include "tools/berth/remedies.h"
+#include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -54,23 +55,23 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
                   "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
 }
 
-// Whether time is kept for what would help: with spills only where no plan can fit, which is known
-// before any search.
-double ShareOfRemedies(const PlanArguments& arguments, const PlanOptions& options,
-                       const Graph& graph) {
+// The share of the time limit that is kept for advice: with spills only where no plan can fit,
+// which is known before any search.
+double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
+                     const Graph& graph) {
   if (arguments.outputs.report.empty()) return 0;
-  if (!options.spill) return kShareOfRemedies;
+  if (!options.spill) return kShareOfAdvice;
   const Bytes* const bytes = std::get_if<Bytes>(&*options.capacity);
   const bool too_small =
       bytes != nullptr && *bytes < FindLeastMemory(graph, options.schedule.counting).bytes;
-  return too_small ? kShareOfRemedies : 0;
+  return too_small ? kShareOfAdvice : 0;
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
-  WatchedSearch search(arguments.search, ShareOfRemedies(arguments, options, model.graph));
+  WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
   Planned planned{"plan",
                   model.graph,
@@ -97,17 +98,15 @@ Command AddPlanCommand(CLI::App& berth) {
       *app, "--capacity", arguments->capacity,
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
   app->add_option("--budget", arguments->budget,
-                  "As --capacity, but what does not fit leaves the memory and comes back, with the "
+                  "As --capacity, but tensors that do not fit are spilled and retrieved, with the "
                   "least traffic: bytes, or MR (what one operator needs), MP (the least peak), MH "
                   "(halfway). --algorithm, --seed and --threads are then how addresses are found.")
       ->type_name("BYTES");
   AddOrder(*app, arguments->order);
-  app->add_option("-o,--output", arguments->outputs.plan,
-                  "Write the plan: .json (order and offsets), .csv (a table with an offset "
-                  "column), or - for JSON on standard output. Nothing is written where none fits.")
-      ->type_name("FILE");
-  app->add_option("--svg", arguments->outputs.svg, "Draw the plan; - for standard output.")
-      ->type_name("FILE");
+  AddFile(*app, "-o,--output", arguments->outputs.plan,
+          "Write the plan: .json (order and offsets), .csv (a table with an offset "
+          "column), or - for JSON on standard output. Nothing is written where none fits.");
+  AddFile(*app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
   AddReport(*app, arguments->outputs.report,
             "The plan as one HTML file that explains its peak, also one that does not fit");
   AddTrace(*app, arguments->outputs.trace);
@@ -122,10 +121,10 @@ Command AddPlanCommand(CLI::App& berth) {
       "Exit codes: 0 planned, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
       "Three quarters of --time-limit go to the order at most, the rest to the placement; with\n"
-      "--report a quarter is kept for what would help, with --budget only where that is too "
+      "--report a quarter is kept for advice, with --budget only where that is too "
       "small.\n"
-      "Without a limit each search ends after a fixed effort, the same on every machine: some ten\n"
-      "seconds for what has to leave (--budget).\n"
+      "Without a limit each search ends after a fixed effort, the same on every machine: about\n"
+      "ten seconds for spills (--budget).\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"

@@ -1,4 +1,6 @@
 // The berth command.
+#include <CLI/CLI.hpp>
+
 #include "tools/berth/program.h"
 
 namespace berth::cli {
@@ -16,7 +18,7 @@ int Main(int argc, char** argv) {
       "  berth plan model.onnx -o plan.json                  A model's order and offsets.\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
-      "  berth check model.csv plan.csv                      Is anybody's plan right?\n"
+      "  berth check model.csv plan.csv                      Is a plan valid?\n"
       "  berth diff old.json new.json --max-growth 2%        What changed, and is it too much?\n"
       "  berth COMMAND --help                                All about one command.");
   return RunProgram(berth,

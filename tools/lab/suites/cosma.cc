@@ -1,10 +1,10 @@
 // COSMA's experiments (Li, Gupta and Malik, 2023): off-chip traffic under three budgets, against
-// what compilers do today; on people's networks, on those that a search has made, and on what the
-// paper leaves out, training steps.
+// what compilers do today; on hand-designed networks, on networks found by architecture search, and on
+// training steps, which the paper leaves out.
 //
-// Every plan goes through the independent checker, which runs it. What an experiment itself demands
-// is held against each result: no order may beat the search over all orders, and nothing leaves
-// where the least peak of any order fits.
+// Every plan goes through the independent checker, which runs it. Each result is held against what
+// must be true: no single order beats the search over all orders, and nothing is spilled where the
+// least peak of any order fits.
 
 #include "berth/cosma.h"
 
@@ -20,7 +20,6 @@
 #include "base/try.h"
 #include "berth/plan.h"
 #include "tools/berth/checked.h"
-#include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
 #include "tools/generate/graphs.h"
@@ -74,7 +73,7 @@ struct Case {
   Solved all_orders;
 };
 
-// Networks that a search has made, by the names that these go by.
+// Networks found by architecture search, by their names.
 bool IsSearched(const std::string& name) {
   for (const std::string_view part : {"nasnet", "darts", "amoeba", "randwire"}) {
     if (name.find(part) != std::string::npos) return true;
@@ -156,7 +155,7 @@ void Judge(Lab& lab, const Case& result) {
       lab.Note(where + ": " + cli::FormatBytesExactly(all) + " of traffic, but one order needs " +
                cli::FormatBytesExactly(*one->traffic));
     } else {
-      // Time was up for both, and the search for one order had all of it for that order.
+      // Both reached the limit, and the search for one order spent all of its time on that order.
       lab.Say(where + ": when time was up, " + cli::FormatBytesExactly(all) +
               " of traffic; the search for one order alone had " +
               cli::FormatBytesExactly(*one->traffic) + ".");
@@ -171,7 +170,7 @@ void Judge(Lab& lab, const Case& result) {
   }
   if (result.level == NamedBudget::kLeastPeak && result.peak_proved &&
       result.all_orders.without_addresses > 0) {
-    lab.Note(where + ": something leaves, though the least peak fits");
+    lab.Note(where + ": something is spilled, though the least peak fits");
   }
 }
 
@@ -222,7 +221,7 @@ Cell TrafficCell(const Solved& solved) {
   return cell;
 }
 
-// The traffic of everybody.
+// The traffic of every scheme and search.
 Sheet TrafficSheet(const std::vector<Case>& cases, bool all) {
   std::vector<Sheet::Column> columns = {
       {"network", "network", false}, {"budget", "budget", false}, {"bytes", "capacity_bytes"}};
@@ -281,8 +280,8 @@ Sheet SecondsSheet(const std::vector<Case>& cases) {
   return sheet;
 }
 
-// By how much less is moved than by each scheme: the mean over the cases in which it moves
-// anything.
+// The mean reduction of the traffic against each scheme, over the cases in which the scheme has
+// any.
 Sheet ReductionSheet(const std::vector<Case>& cases) {
   Sheet sheet({{"instead of", "scheme", false},
                {"cases", "cases"},
