@@ -37,11 +37,37 @@ struct World {
   std::vector<Work> work;
 };
 
+// The items that `op` needs, makes and writes, and the operators that run before it.
+Work WorkOf(const Graph& graph, const Operator& op, const std::vector<int>& item,
+            const std::vector<std::size_t>& maker) {
+  const std::size_t n = graph.operators.size();
+  Work work;
+  const auto bit = [&](TensorIndex t) {
+    return item[t] < 0 ? 0U : 1U << static_cast<unsigned>(item[t]);
+  };
+  for (const TensorIndex t : op.outputs) {
+    if (t == BaseOf(graph, t)) work.makes |= bit(t);
+  }
+  for (const TensorIndex t : op.outputs) work.needs |= bit(BaseOf(graph, t));
+  for (const TensorIndex t : op.inputs) work.needs |= bit(BaseOf(graph, t));
+  for (const TensorIndex t : op.mutates) {
+    work.needs |= bit(t);
+    work.writes |= bit(t);
+  }
+  work.needs &= ~work.makes;
+  work.writes &= work.needs;
+  for (const TensorIndex t : op.inputs) {
+    if (maker[t] != n) work.after |= 1U << maker[t];
+  }
+  for (const TensorIndex t : op.mutates) {
+    if (maker[t] != n) work.after |= 1U << maker[t];
+  }
+  for (const OperatorIndex u : op.after) work.after |= 1U << u;
+  return work;
+}
+
 World Read(const Graph& graph, const Counting& counting) {
   World world;
-  const auto base = [&](TensorIndex t) {
-    return graph.tensors[t].alias_of ? *graph.tensors[t].alias_of : t;
-  };
   const std::size_t n = graph.operators.size();
   std::vector<std::size_t> maker(graph.tensors.size(), n);
   for (std::size_t v = 0; v < n; ++v) {
@@ -63,34 +89,11 @@ World Read(const Graph& graph, const Counting& counting) {
   }
   BERTH_CHECK(world.items.size() <= 30 && n <= 16);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
-    if (graph.tensors[t].output && item[base(t)] >= 0) {
-      world.items[static_cast<std::size_t>(item[base(t)])].result = true;
-    }
+    const int i = item[BaseOf(graph, t)];
+    if (graph.tensors[t].output && i >= 0) world.items[static_cast<std::size_t>(i)].result = true;
   }
   for (std::size_t v = 0; v < n; ++v) {
-    const Operator& op = graph.operators[v];
-    Work work;
-    const auto bit = [&](TensorIndex t) {
-      return item[t] < 0 ? 0U : 1U << static_cast<unsigned>(item[t]);
-    };
-    for (const TensorIndex t : op.outputs) {
-      if (t == base(t)) work.makes |= bit(t);
-    }
-    for (const TensorIndex t : op.outputs) work.needs |= bit(base(t));
-    for (const TensorIndex t : op.inputs) work.needs |= bit(base(t));
-    for (const TensorIndex t : op.mutates) {
-      work.needs |= bit(t);
-      work.writes |= bit(t);
-    }
-    work.needs &= ~work.makes;
-    work.writes &= work.needs;
-    for (const TensorIndex t : op.inputs) {
-      if (maker[t] != n) work.after |= 1U << maker[t];
-    }
-    for (const TensorIndex t : op.mutates) {
-      if (maker[t] != n) work.after |= 1U << maker[t];
-    }
-    for (const OperatorIndex u : op.after) work.after |= 1U << u;
+    const Work work = WorkOf(graph, graph.operators[v], item, maker);
     for (std::size_t i = 0; i < world.items.size(); ++i) {
       if ((work.needs >> i & 1) != 0) world.items[i].users |= 1U << v;
       if (((work.makes | work.writes) >> i & 1) != 0) world.items[i].writers |= 1U << v;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/help.h"
 #include "tools/berth/terminal.h"
 

@@ -1,10 +1,12 @@
-// berth check -- does a plan hold, whoever made it? The independent verifier decides.
+// berth check -- is a plan, from any tool, valid? The independent verifier decides.
 #include <algorithm>
 
 #include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
+#include "tools/berth/output.h"
+#include "tools/berth/table.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
 

@@ -5,19 +5,21 @@
 #include "berth/baselines.h"
 #include "berth/olla.h"
 #include "berth/plan.h"
+#include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
+#include "tools/berth/output.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
 
-// Of OLLA's program by itself, unless told otherwise: small graphs need less, and large ones would
-// take hours.
+// The default limit of OLLA's program: small graphs need less, and large ones would take hours.
 constexpr double kOllaSeconds = 5;
-// Of the program: with more, no order comes in minutes, and some steps of its solver cannot be
-// ended.
+// A program with more variables has no order within minutes, and some steps of its solver cannot be
+// interrupted.
 constexpr std::int64_t kMostVariables = 50'000;
 
 struct CompareArguments {
@@ -87,93 +89,92 @@ struct OllaOrder {
 Result<OllaOrder> FindOllaOrder(const Graph& graph, const SearchArguments& limits,
                                 bool& interrupted) {
   OllaOrder found;
-  const auto variables = CountOllaVariables(graph, {});
-  if (!variables) return tl::unexpected(variables.error());
-  if (*variables > kMostVariables) {
-    found.missing = "too large: " + FormatCount(*variables) + " variables";
+  const auto variables = BERTH_TRY(CountOllaVariables(graph, {}));
+  if (variables > kMostVariables) {
+    found.missing = "too large: " + FormatCount(variables) + " variables";
     return found;
   }
   WatchedSearch search(limits);
   const auto olla =
-      search.Within([&](Budget& budget) { return ScheduleByOlla(graph, {}, budget); });
-  if (!olla) return tl::unexpected(olla.error());
+      BERTH_TRY(search.Run([&](Budget& budget) { return ScheduleByOlla(graph, {}, budget); }));
   interrupted = search.interrupted();
-  found.seconds = olla->plan.seconds;
-  if (!olla->found) {
-    found.missing = "no order in " + FormatSeconds(olla->plan.seconds);
+  found.seconds = olla.plan.seconds;
+  if (!olla.found) {
+    found.missing = "no order in " + FormatSeconds(olla.plan.seconds);
     return found;
   }
-  found.optimal = olla->claims_optimal;
-  found.order = olla->plan.best->order;
+  found.optimal = olla.claims_optimal;
+  found.order = olla.plan.best->order;
   return found;
 }
 
-Result<ExitCode> Run(const CompareArguments& arguments) {
-  const auto model = LoadModel(arguments.model);
-  if (!model) return tl::unexpected(model.error());
+// All that is compared: the rows, the best last, where people look for it.
+struct Comparison {
   std::vector<Row> rows;
   Bytes lower_bound = 0;
+  std::string olla_note;  // Why OLLA's program has no row, or none that is proved; or empty.
   bool interrupted = false;
-  const auto add = [&](std::string name, const PlanOptions& options,
-                       std::optional<double> order_seconds) -> Result<void> {
-    WatchedSearch search(arguments.search);  // Each has all of the limits.
-    auto plan = search.Plan(model->graph, options);
-    if (!plan) return tl::unexpected(plan.error());
-    VerifyOrDie(model->graph, options.schedule.counting, *plan);
-    lower_bound = std::max(lower_bound, plan->peak_bound);
-    const double seconds = order_seconds.value_or(plan->scheduling.seconds);
-    rows.push_back({std::move(name), std::move(*plan), seconds});
+
+  // Plans `model` as `options` say. `order_seconds`: what a given order took.
+  Result<void> Add(std::string_view name, const Model& model, const SearchArguments& limits,
+                   const PlanOptions& options, std::optional<double> order_seconds = {}) {
+    WatchedSearch search(limits);  // Each has all of the limits.
+    PlanAnswer plan = BERTH_TRY(search.Plan(model.graph, options));
+    VerifyOrDie(model.graph, options.schedule.counting, plan);
+    lower_bound = std::max(lower_bound, plan.peak_bound);
+    const double seconds = order_seconds.value_or(plan.scheduling.seconds);
+    rows.push_back({std::string(name), std::move(plan), seconds});
     interrupted = interrupted || search.interrupted();
     return {};
-  };
+  }
+};
+
+Result<Comparison> Compare(const CompareArguments& arguments, const Model& model) {
+  Comparison all;
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
   for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) {
-    if (interrupted) break;
+    if (all.interrupted) break;
     options.schedule.algorithm = info.algorithm;
-    if (auto added = add(std::string(info.name), options, {}); !added) {
-      return tl::unexpected(added.error());
-    }
+    BERTH_TRY(all.Add(info.name, model, arguments.search, options));
   }
-  std::optional<OllaOrder> olla;
   const double olla_limit = arguments.olla_limit.value_or(
       std::min(kOllaSeconds, arguments.search.time_limit.value_or(kOllaSeconds)));
-  if (olla_limit > 0 && !interrupted && Info(Baseline::kIlp).available()) {
+  if (olla_limit > 0 && !all.interrupted && Info(Baseline::kIlp).available()) {
     SearchArguments limits = arguments.search;
     limits.time_limit = olla_limit;
-    auto found = FindOllaOrder(model->graph, limits, interrupted);
-    if (!found) return tl::unexpected(found.error());
-    olla = *std::move(found);
-    if (olla->order) {
-      options.order = olla->order;
-      if (auto added = add("olla", options, olla->seconds); !added) {
-        return tl::unexpected(added.error());
-      }
+    OllaOrder olla = BERTH_TRY(FindOllaOrder(model.graph, limits, all.interrupted));
+    all.olla_note = olla.order && !olla.optimal ? "its time was up" : olla.missing;
+    options.order = std::move(olla.order);
+    if (options.order) {
+      BERTH_TRY(all.Add("olla", model, arguments.search, options, olla.seconds));
     }
   }
-  // The best last: what people look for stands where they look.
   const std::string_view best = Info(ScheduleAlgorithm::kAuto).name;
-  std::stable_partition(rows.begin(), rows.end(),
+  std::stable_partition(all.rows.begin(), all.rows.end(),
                         [best](const Row& row) { return row.name != best; });
-  if (arguments.json) {
-    Json json;
-    json["lower_bound"] = lower_bound;
-    json["orders"] = Json::array();
-    for (const Row& row : rows) json["orders"].push_back(RowJson(row, lower_bound));
-    if (olla && !olla->order) json["olla"] = olla->missing;
-    if (olla && olla->order && !olla->optimal) json["olla"] = "its time was up";
-    json["interrupted"] = interrupted;
-    json["input"] = model->name;
-    json["input_hash"] = model->hash();
-    json["version"] = BERTH_VERSION;
-    PrintJson(json);
-  } else {
-    std::string text = TableText(*model, rows, lower_bound);
-    if (olla && !olla->order) text += "\nolla: " + olla->missing + "\n";
-    if (olla && olla->order && !olla->optimal) text += "\nolla: its time was up\n";
-    Print(text);
+  return all;
+}
+
+Result<ExitCode> Run(const CompareArguments& arguments) {
+  const Model model = BERTH_TRY(LoadModel(arguments.model));
+  const Comparison all = BERTH_TRY(Compare(arguments, model));
+  if (!arguments.json) {
+    Print(TableText(model, all.rows, all.lower_bound) +
+          (all.olla_note.empty() ? "" : "\nolla: " + all.olla_note + "\n"));
+    return kDone;
   }
+  Json json;
+  json["lower_bound"] = all.lower_bound;
+  json["orders"] = Json::array();
+  for (const Row& row : all.rows) json["orders"].push_back(RowJson(row, all.lower_bound));
+  if (!all.olla_note.empty()) json["olla"] = all.olla_note;
+  json["interrupted"] = all.interrupted;
+  json["input"] = model.name;
+  json["input_hash"] = model.hash();
+  json["version"] = BERTH_VERSION;
+  PrintJson(json);
   return kDone;
 }
 

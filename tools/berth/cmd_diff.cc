@@ -5,9 +5,11 @@
 
 #include "berth/diff.h"
 #include "berth/page.h"
+#include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
+#include "tools/berth/output.h"
 
 namespace berth::cli {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::size_t kName = 44;
 // "2%" or "64KiB": by how much the height may grow.
 struct Growth {
   std::int64_t millionths = 0;  // Of the old height.
-  Bytes bytes = 0;              // Where it is no percentage.
+  Bytes bytes = 0;              // If it is not a percentage.
 };
 
 // Nothing where `text` is neither. Percentages have at most four decimals: 0.0001 % is a millionth.
@@ -239,33 +241,25 @@ std::string Summary::ToText() const {
 }
 
 Result<PlanFile> LoadPlan(const std::string& path) {
-  const auto text = ReadFile(path);
-  if (!text) return tl::unexpected(text.error());
-  return ReadPlan(*text, path == "-" ? "standard input" : path);
+  const auto text = BERTH_TRY(ReadFile(path));
+  return ReadPlan(text, path == "-" ? "standard input" : path);
 }
 
 Result<ExitCode> Run(const DiffArguments& arguments) {
   if (arguments.before == "-" && arguments.after == "-") {
     return Fail(ErrorCode::kInvalidOptions, "only one of the two plans can be standard input");
   }
-  for (const Result<void>& checked :
-       {CheckReport(arguments.report),
-        CheckOneWriter(
-            {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}})}) {
-    if (!checked) return tl::unexpected(checked.error());
-  }
-  const auto before = LoadPlan(arguments.before);
-  if (!before) return tl::unexpected(before.error());
-  const auto after = LoadPlan(arguments.after);
-  if (!after) return tl::unexpected(after.error());
-  const PlanDiff diff = Compare(*before, *after);
+  BERTH_TRY(CheckReport(arguments.report));
+  BERTH_TRY(CheckOneWriter(
+      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  const auto before = BERTH_TRY(LoadPlan(arguments.before));
+  const auto after = BERTH_TRY(LoadPlan(arguments.after));
+  const PlanDiff diff = Compare(before, after);
   const bool grew = arguments.growth &&
-                    after->placement.height > LimitOf(before->placement.height, *arguments.growth);
-  const Summary summary{*before, *after, diff, arguments, grew};
+                    after.placement.height > LimitOf(before.placement.height, *arguments.growth);
+  const Summary summary{before, after, diff, arguments, grew};
   if (!arguments.report.empty()) {
-    if (auto written = WriteFile(arguments.report, WritePage(*before, *after, diff)); !written) {
-      return tl::unexpected(written.error());
-    }
+    BERTH_TRY(WriteFile(arguments.report, WritePage(before, after, diff)));
   }
   if (arguments.json) {
     PrintJson(summary.ToJson());

@@ -1,11 +1,14 @@
 // berth explain -- why does it not fit, and what would help?
 #include <algorithm>
 
-#include "berth/page.h"
+#include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
-#include "tools/berth/remedies.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/berth/summary.h"
+#include "tools/berth/table.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -153,66 +156,58 @@ std::string ConflictText(const Conflict& conflict, const Problem& problem) {
 // The page of what does not fit, drawn at the smallest capacity known to work.
 Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
                          const Conflict& conflict, WatchedSearch& search) {
-  auto answer = search.Place(input.problem);
-  if (!answer) return tl::unexpected(answer.error());
-  answer->outcome = conflict.outcome;
-  answer->placing.outcome = conflict.outcome;
+  auto answer = BERTH_TRY(search.Place(input.problem));
+  answer.outcome = conflict.outcome;
+  answer.placing.outcome = conflict.outcome;
   if (conflict.outcome == Outcome::kInfeasible && conflict.capacity) {
-    answer->height_bound = std::max(answer->height_bound, *conflict.capacity + conflict.short_by);
-    answer->placement_bound = answer->height_bound;
+    answer.height_bound = std::max(answer.height_bound, *conflict.capacity + conflict.short_by);
+    answer.placement_bound = answer.height_bound;
   }
-  VerifyOrDie(input.problem, {}, *answer);
+  VerifyOrDie(input.problem, {}, answer);
   PlanOptions options;
   options.place = arguments.search.options;
   const Provenance provenance{BERTH_VERSION, input.name, input.hash(), options,
                               arguments.search.node_limit};
-  PageOptions page{"explain", Verdict(input.problem, *answer), conflict, {}, {}};
-  AddAdvice(search, page, [&](const AdviceOptions& advice, Budget& budget) {
-    return Advise(input.problem, *answer, advice, budget);
-  });
-  return WriteFile(arguments.report, WritePage(input.problem, *answer, provenance, page));
+  const auto advise = [&](const AdviceOptions& advice, Budget& budget) {
+    return Advise(input.problem, answer, advice, budget);
+  };
+  const PageOptions page =
+      PageWithAdvice("explain", input.problem, answer, conflict, search, advise);
+  return WriteFile(arguments.report, WritePage(input.problem, answer, provenance, page));
 }
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
-  for (const Result<void>& checked :
-       {CheckReport(arguments.report),
-        CheckOneWriter(
-            {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}})}) {
-    if (!checked) return tl::unexpected(checked.error());
-  }
-  const auto input = Load(arguments.table);
-  if (!input) return tl::unexpected(input.error());
-  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfRemedies);
-  const auto conflict = search.Explain(input->problem);
-  if (!conflict) return tl::unexpected(conflict.error());
-  if (!arguments.table.capacity && !conflict->pins_collide) {
+  BERTH_TRY(CheckReport(arguments.report));
+  BERTH_TRY(CheckOneWriter(
+      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  const auto input = BERTH_TRY(Load(arguments.table));
+  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
+  const auto conflict = BERTH_TRY(search.Explain(input.problem));
+  if (!arguments.table.capacity && !conflict.pins_collide) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--capacity is missing: every table without colliding pins fits without a "
                 "capacity; give a size such as 1MiB");
   }
-  const bool fits =
-      conflict->outcome == Outcome::kOptimal || conflict->outcome == Outcome::kFeasible;
+  const bool fits = conflict.outcome == Outcome::kOptimal || conflict.outcome == Outcome::kFeasible;
   if (!arguments.report.empty()) {
-    if (auto written = WriteReport(*input, arguments, *conflict, search); !written) {
-      return tl::unexpected(written.error());
-    }
+    BERTH_TRY(WriteReport(input, arguments, conflict, search));
   }
   if (arguments.json) {
-    PrintJson(ConflictJson(*conflict, input->problem));
+    PrintJson(ConflictJson(conflict, input.problem));
   } else if (IsStandardOutput(arguments.report)) {
     // The page is what was asked for.
-  } else if (conflict->outcome == Outcome::kInfeasible) {
-    Print(ConflictText(*conflict, input->problem));
+  } else if (conflict.outcome == Outcome::kInfeasible) {
+    Print(ConflictText(conflict, input.problem));
   } else {
     const std::string height =
-        conflict->works_with ? FormatBytesExactly(*conflict->works_with) : "nothing known";
+        conflict.works_with ? FormatBytesExactly(*conflict.works_with) : "nothing known";
     Print(fits ? Paint(Tone::kGood, "Fits:") + " there is nothing to explain; " + height +
-                     " would do.\n"
+                     " is enough.\n"
                : Paint(Tone::kUnsure, "Gave up") +
                      " before it was known whether it fits; smallest capacity known to work: " +
                      height + ".\n");
   }
-  return ExitCodeOf(conflict->outcome);
+  return ExitCodeOf(conflict.outcome);
 }
 
 }  // namespace
@@ -223,7 +218,7 @@ Command AddExplainCommand(CLI::App& berth) {
   AddTable(*app, arguments->table);
   AddReport(*app, arguments->report, "Write one HTML file that says why, and what would help");
   AddJson(*app, arguments->json);
-  // Neither means anything here.
+  // These two have no meaning here.
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits, 1 it does not, 2 bad input or usage, 3 gave up before an answer.\n"

@@ -2,8 +2,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/berth/table.h"
 #include "tools/generate/generate.h"
 #include "tools/generate/graphs.h"
 #include "tools/generate/variant.h"
@@ -24,20 +27,14 @@ struct GenerateArguments {
   bool list = false;
 };
 
-std::string FamilyHelp(std::string_view family, std::string_view summary) {
-  constexpr std::size_t kIndent = 14;
-  std::string name(family);
-  name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
-  return "  " + name + Wrap(summary, TextWidth(), kIndent) + "\n";
-}
-
 std::string FamiliesHelp() {
+  constexpr std::size_t kIndent = 14;
   std::string help;
   for (const internal::FamilyInfo& info : internal::Families())
-    help += FamilyHelp(info.name, info.summary);
+    help += HelpRow(info.name, info.summary, kIndent);
   help += "Families of graphs:\n";
   for (const internal::GraphFamilyInfo& info : internal::GraphFamilies())
-    help += FamilyHelp(info.name, info.summary);
+    help += HelpRow(info.name, info.summary, kIndent);
   return help;
 }
 
@@ -49,19 +46,16 @@ Result<ExitCode> RunGraph(internal::GraphFamily family, GenerateArguments argume
   arguments.graph.seed = arguments.parameters.seed;
   const auto graph = internal::GenerateGraph(family, arguments.graph);
   if (!graph) return Fail(graph.error().code, "--" + graph.error().message);
-  const auto written = WriteFile(arguments.output, WriteGraphJson(*graph));
-  if (!written) return tl::unexpected(written.error());
+  BERTH_TRY(WriteFile(arguments.output, WriteGraphJson(*graph)));
   return kDone;
 }
 
 Result<ExitCode> RunVariant(const GenerateArguments& arguments) {
-  const auto original = Load(arguments.original);
-  if (!original) return tl::unexpected(original.error());
+  const auto original = BERTH_TRY(Load(arguments.original));
   const auto variant =
-      internal::MakeVariant(original->problem, {arguments.parameters.seed, arguments.drop_percent});
+      internal::MakeVariant(original.problem, {arguments.parameters.seed, arguments.drop_percent});
   if (!variant) return Fail(variant.error().code, "--" + variant.error().message);
-  const auto written = WriteFile(arguments.output, WriteCsv(*variant));
-  if (!written) return tl::unexpected(written.error());
+  BERTH_TRY(WriteFile(arguments.output, WriteCsv(*variant)));
   return kDone;
 }
 
@@ -70,12 +64,10 @@ Result<ExitCode> Run(GenerateArguments arguments) {
     Print(FamiliesHelp());
     return kDone;
   }
-  for (const Result<void>& checked :
-       {CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
-                        {"--plan -", IsStandardOutput(arguments.plan)}}),
-        CheckOutput(arguments.output), CheckOutput(arguments.plan)}) {
-    if (!checked) return tl::unexpected(checked.error());
-  }
+  BERTH_TRY(CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
+                            {"--plan -", IsStandardOutput(arguments.plan)}}));
+  BERTH_TRY(CheckOutput(arguments.output));
+  BERTH_TRY(CheckOutput(arguments.plan));
   if (!arguments.original.path.empty()) return RunVariant(arguments);
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");
@@ -98,13 +90,41 @@ Result<ExitCode> Run(GenerateArguments arguments) {
       return Fail(ErrorCode::kInvalidOptions,
                   "--plan: the family " + arguments.family + " comes without a known plan");
     }
-    const auto written =
-        WriteFile(arguments.plan, WriteCsv(generated->problem, &generated->plan->offsets));
-    if (!written) return tl::unexpected(written.error());
+    BERTH_TRY(WriteFile(arguments.plan, WriteCsv(generated->problem, &generated->plan->offsets)));
   }
-  const auto written = WriteFile(arguments.output, WriteCsv(generated->problem));
-  if (!written) return tl::unexpected(written.error());
+  BERTH_TRY(WriteFile(arguments.output, WriteCsv(generated->problem)));
   return kDone;
+}
+
+// The flags that describe what a family makes.
+void AddParameters(CLI::App& app, GenerateArguments& arguments) {
+  internal::GenerateParameters& parameters = arguments.parameters;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  AddInteger(app, "--seed", parameters.seed, std::uint64_t{0},
+             std::numeric_limits<std::uint64_t>::max(), "Seed of all random choices. Default: 1.");
+  AddInteger(app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
+             "Number of buffers. Default: 100.");
+  AddInteger(app, "--steps", parameters.steps, Step{0}, kMost, "Number of steps. Default: 1000.");
+  AddInteger(app, "--live", parameters.live, std::int64_t{0}, kMost,
+             "Average number of live buffers, instead of --steps (random only).");
+  AddBytes(app, "--capacity", arguments.capacity,
+           "The load peaks at this minus the slack. Default: 1MiB.");
+  AddInteger(app, "--slack", parameters.slack_percent, 0, 100,
+             "Share of the capacity that stays free at the peak. Default: 0.")
+      ->type_name("PERCENT");
+  AddBytes(app, "--alignment", arguments.alignment, "Alignment of every buffer. Default: 1.");
+  AddInteger(app, "--pins", parameters.pins_percent, 0, 100, "Share of pinned buffers. Default: 0.")
+      ->type_name("PERCENT");
+  AddInteger(app, "--gaps", parameters.gaps_percent, 0, 100,
+             "Share of buffers with a gap. Default: 0.")
+      ->type_name("PERCENT");
+  AddInteger(app, "--operators", arguments.graph.operators, std::int64_t{0}, kMost,
+             "Number of operators (graphs only). Default: 150.");
+  AddInteger(app, "--width", arguments.graph.width, std::int64_t{0}, kMost,
+             "Number of operators side by side (graphs only). Default: 10.");
+  AddInteger(app, "--stored", arguments.graph.stored_percent, 0, 100,
+             "Share of operators whose inputs the backward pass reads (cell only). Default: 10.")
+      ->type_name("PERCENT");
 }
 
 }  // namespace
@@ -112,36 +132,9 @@ Result<ExitCode> Run(GenerateArguments arguments) {
 Command AddGenerateCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("generate", "Make a table or a graph from a seed.");
   const auto arguments = std::make_shared<GenerateArguments>();
-  internal::GenerateParameters& parameters = arguments->parameters;
   app->add_option("FAMILY", arguments->family, "One of the families listed below.");
   app->add_flag("--list", arguments->list, "List the families.");
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  AddInteger(*app, "--seed", parameters.seed, std::uint64_t{0},
-             std::numeric_limits<std::uint64_t>::max(), "Seed of all random choices. Default: 1.");
-  AddInteger(*app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
-             "Number of buffers. Default: 100.");
-  AddInteger(*app, "--steps", parameters.steps, Step{0}, kMost, "Number of steps. Default: 1000.");
-  AddInteger(*app, "--live", parameters.live, std::int64_t{0}, kMost,
-             "Average number of live buffers, instead of --steps (random only).");
-  AddBytes(*app, "--capacity", arguments->capacity,
-           "The load peaks at this minus the slack. Default: 1MiB.");
-  AddInteger(*app, "--slack", parameters.slack_percent, 0, 100,
-             "Share of the capacity that stays free at the peak. Default: 0.")
-      ->type_name("PERCENT");
-  AddBytes(*app, "--alignment", arguments->alignment, "Alignment of every buffer. Default: 1.");
-  AddInteger(*app, "--pins", parameters.pins_percent, 0, 100,
-             "Share of pinned buffers. Default: 0.")
-      ->type_name("PERCENT");
-  AddInteger(*app, "--gaps", parameters.gaps_percent, 0, 100,
-             "Share of buffers with a gap. Default: 0.")
-      ->type_name("PERCENT");
-  AddInteger(*app, "--operators", arguments->graph.operators, std::int64_t{0}, kMost,
-             "Number of operators (graphs only). Default: 150.");
-  AddInteger(*app, "--width", arguments->graph.width, std::int64_t{0}, kMost,
-             "Number of operators side by side (graphs only). Default: 10.");
-  AddInteger(*app, "--stored", arguments->graph.stored_percent, 0, 100,
-             "Share of operators whose inputs the backward pass reads (cell only). Default: 10.")
-      ->type_name("PERCENT");
+  AddParameters(*app, *arguments);
   CLI::Option* const variant =
       app->add_option("--variant-of", arguments->original.path,
                       "Instead of a family: this table with time reversed and a few buffers "
@@ -156,12 +149,10 @@ Command AddGenerateCommand(CLI::App& berth) {
         "--pins", "--gaps", "--operators", "--width", "--stored"}) {
     variant->excludes(app->get_option(other));
   }
-  app->add_option("-o,--output", arguments->output,
-                  "Write the table to this file. Default: -, standard output.")
-      ->type_name("FILE");
-  app->add_option("--plan", arguments->plan,
-                  "Also write the plan that the table was cut from (planted only).")
-      ->type_name("FILE")
+  AddFile(*app, "-o,--output", arguments->output,
+          "Write the table to this file. Default: -, standard output.");
+  AddFile(*app, "--plan", arguments->plan,
+          "Also write the plan that the table was cut from (planted only).")
       ->excludes(variant);
   app->footer("Families:\n" + FamiliesHelp() +
               "\nExit codes: 0 done, 2 bad usage.\n"

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/berth/table.h"
 
 namespace berth::cli {
 namespace {
@@ -32,8 +35,8 @@ struct TableInfo {
   std::int64_t pinned = 0;
   std::int64_t hinted = 0;
   std::int64_t with_gaps = 0;
-  std::optional<PinCollision> collision;  // Then there is no plan.
-  std::optional<Bytes> greedy_height;     // None likewise.
+  std::optional<PinCollision> collision;  // If pins collide: there is no plan.
+  std::optional<Bytes> greedy_height;     // None where pins collide.
   std::string greedy_algorithm;
 
   [[nodiscard]] double overlap_density() const {
@@ -113,19 +116,17 @@ Result<TableInfo> Examine(const Problem& problem) {
     info.largest_partition =
         std::max(info.largest_partition, static_cast<std::int64_t>(partition.size()));
   }
-  auto collision = FindCollision(problem);
-  if (!collision) return tl::unexpected(collision.error());
-  info.collision = std::move(*collision);
+  auto collision = BERTH_TRY(FindCollision(problem));
+  info.collision = std::move(collision);
   if (info.collision) return info;
   PlaceOptions options;
   options.algorithm = Algorithm::kGreedy;
   Budget budget;
   Problem unlimited = problem;
   unlimited.capacity.reset();
-  const auto answer = Place(unlimited, options, budget);
-  if (!answer) return tl::unexpected(answer.error());
-  if (answer->best) info.greedy_height = answer->best->height();
-  info.greedy_algorithm = answer->placing.algorithm;
+  const auto answer = BERTH_TRY(Place(unlimited, options, budget));
+  if (answer.best) info.greedy_height = answer.best->height();
+  info.greedy_algorithm = answer.placing.algorithm;
   return info;
 }
 
@@ -237,14 +238,12 @@ std::string InfoText(const Input& input, const TableInfo& info) {
 }
 
 Result<ExitCode> Run(const InfoArguments& arguments) {
-  const auto input = Load(arguments.table);
-  if (!input) return tl::unexpected(input.error());
-  const auto info = Examine(input->problem);
-  if (!info) return tl::unexpected(info.error());
+  const auto input = BERTH_TRY(Load(arguments.table));
+  const auto info = BERTH_TRY(Examine(input.problem));
   if (arguments.json) {
-    PrintJson(InfoJson(*input, *info));
+    PrintJson(InfoJson(input, info));
   } else {
-    Print(InfoText(*input, *info));
+    Print(InfoText(input, info));
   }
   return kDone;
 }

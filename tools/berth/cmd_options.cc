@@ -1,7 +1,8 @@
 // berth options -- docs/options.md, from the one table of options.
 #include "berth/baselines.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
 
 namespace berth::cli {
 namespace {
@@ -76,7 +77,7 @@ std::string OptionsMarkdown() {
 
 Command AddOptionsCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("options", "Print the table of options as Markdown.");
-  app->group("");  // For whoever maintains docs/options.md; not for --help.
+  app->group("");  // Made for docs/options.md, not listed by --help.
   return {app, []() -> Result<ExitCode> {
             Print(OptionsMarkdown());
             return kDone;

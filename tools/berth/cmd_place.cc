@@ -1,9 +1,11 @@
 // berth place -- a table goes in, an offset for each buffer comes out.
 #include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
-#include "tools/berth/remedies.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/table.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -27,7 +29,7 @@ std::string ExplainCommand(const PlaceArguments& arguments) {
 Result<ExitCode> Run(const PlaceArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
   const Input input = BERTH_TRY(Load(arguments.table));
-  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfRemedies);
+  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfAdvice);
   const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
   PlanOptions options;
   options.place = arguments.search.options;
@@ -49,20 +51,18 @@ Command AddPlaceCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("place", "Give every buffer of a table its offset.");
   const auto arguments = std::make_shared<PlaceArguments>();
   AddTable(*app, arguments->table);
-  app->add_option("-o,--output", arguments->outputs.plan,
-                  "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
-                  "standard output. Nothing is written if no plan fits.")
-      ->type_name("FILE");
-  app->add_option("--svg", arguments->outputs.svg,
-                  "Draw the plan, even if it does not fit; - for standard output.")
-      ->type_name("FILE");
+  AddFile(*app, "-o,--output", arguments->outputs.plan,
+          "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
+          "standard output. Nothing is written if no plan fits.");
+  AddFile(*app, "--svg", arguments->outputs.svg,
+          "Draw the plan, even if it does not fit; - for standard output.");
   AddReport(*app, arguments->outputs.report,
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
   AddJson(*app, arguments->outputs.json);
   AddSearch(*app, arguments->search);
   app->footer(
-      AlgorithmsHelp() +
+      AlgorithmsHelp(Algorithms()) +
       "\nExit codes: 0 placed, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
       "Without a limit, auto stops minimising after a fixed effort; --time-limit lets it go on.\n"

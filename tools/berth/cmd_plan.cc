@@ -5,10 +5,11 @@
 #include "berth/spill.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
-#include "tools/berth/remedies.h"
+#include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -54,23 +55,23 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
                   "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
 }
 
-// Whether time is kept for what would help: with spills only where no plan can fit, which is known
-// before any search.
-double ShareOfRemedies(const PlanArguments& arguments, const PlanOptions& options,
-                       const Graph& graph) {
+// The share of the time limit that is kept for advice: with spills only where no plan can fit,
+// which is known before any search.
+double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
+                     const Graph& graph) {
   if (arguments.outputs.report.empty()) return 0;
-  if (!options.spill) return kShareOfRemedies;
+  if (!options.spill) return kShareOfAdvice;
   const Bytes* const bytes = std::get_if<Bytes>(&*options.capacity);
   const bool too_small =
       bytes != nullptr && *bytes < FindLeastMemory(graph, options.schedule.counting).bytes;
-  return too_small ? kShareOfRemedies : 0;
+  return too_small ? kShareOfAdvice : 0;
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
-  WatchedSearch search(arguments.search, ShareOfRemedies(arguments, options, model.graph));
+  WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
   Planned planned{"plan",
                   model.graph,
@@ -98,17 +99,16 @@ Command AddPlanCommand(CLI::App& berth) {
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
   app->add_option(
          "--budget", arguments->budget,
-         "As --capacity, but tensors that do not fit are spilled and retrieved, with the least "
-         "traffic: bytes, or MR (what the largest operator needs), MP (the least peak), MH "
-         "(halfway). --algorithm, --seed and --threads then control how addresses are found.")
+         "As --capacity, but tensors that do not fit are spilled and retrieved, with the "
+         "least traffic: bytes, or MR (what the largest operator needs), MP (the least peak), "
+         "MH (halfway). --algorithm, --seed and --threads then control how addresses are "
+         "found.")
       ->type_name("BYTES");
   AddOrder(*app, arguments->order);
-  app->add_option("-o,--output", arguments->outputs.plan,
-                  "Write the plan: .json (order and offsets), .csv (a table with an offset "
-                  "column), or - for JSON on standard output. Nothing is written if no plan fits.")
-      ->type_name("FILE");
-  app->add_option("--svg", arguments->outputs.svg, "Draw the plan; - for standard output.")
-      ->type_name("FILE");
+  AddFile(*app, "-o,--output", arguments->outputs.plan,
+          "Write the plan: .json (order and offsets), .csv (a table with an offset "
+          "column), or - for JSON on standard output. Nothing is written if no plan fits.");
+  AddFile(*app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
   AddReport(*app, arguments->outputs.report,
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);

@@ -4,10 +4,11 @@
 #include "berth/schedule.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
-#include "tools/berth/remedies.h"
+#include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -27,9 +28,8 @@ Result<void> WriteOutput(const Model& model, const Order& order, const std::stri
   if (!model.is_onnx || HasExtension(output, ".json")) {
     return WriteFile(output, WriteGraphJson(Reordered(model.graph, order)));
   }
-  const auto pieces = ReorderOnnx(model.file.bytes(), model.name, order);
-  if (!pieces) return tl::unexpected(pieces.error());
-  return WriteFile(output, *pieces);
+  const auto pieces = BERTH_TRY(ReorderOnnx(model.file.bytes(), model.name, order));
+  return WriteFile(output, pieces);
 }
 
 Result<ExitCode> Run(const ScheduleArguments& arguments) {
@@ -39,15 +39,13 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--output: '" + arguments.output + "' ends in neither .json nor .onnx");
   }
-  for (const Result<void>& checked :
-       {CheckOneWriter({{"--output -", to_stdout},
-                        {"--report -", IsStandardOutput(arguments.report)},
-                        {"--trace -", IsStandardOutput(arguments.trace)},
-                        {"--json", arguments.json}}),
-        CheckOutput(arguments.output), CheckReport(arguments.report),
-        CheckOutput(arguments.trace)}) {
-    if (!checked) return tl::unexpected(checked.error());
-  }
+  BERTH_TRY(CheckOneWriter({{"--output -", to_stdout},
+                            {"--report -", IsStandardOutput(arguments.report)},
+                            {"--trace -", IsStandardOutput(arguments.trace)},
+                            {"--json", arguments.json}}));
+  BERTH_TRY(CheckOutput(arguments.output));
+  BERTH_TRY(CheckReport(arguments.report));
+  BERTH_TRY(CheckOutput(arguments.trace));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   if (HasExtension(arguments.output, ".onnx") && !model.is_onnx) {
     return Fail(ErrorCode::kInvalidOptions, "--output: '" + arguments.output +
@@ -57,7 +55,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   PlanOptions options;
   options.schedule = arguments.options;
   options.schedule.counting = arguments.model.counting;
-  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfRemedies);
+  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
   const PlanAnswer answer = BERTH_TRY(search.Schedule(model.graph, options.schedule));
   Planned planned{"schedule",
                   model.graph,
@@ -76,19 +74,6 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   return Conclude(planned);
 }
 
-std::string ScheduleAlgorithmsHelp() {
-  std::string help = "Algorithms:\n";
-  constexpr std::size_t kIndent = 22;
-  for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) {
-    std::string name(info.name);
-    name.resize(std::max(kIndent - 2, name.size() + 1), ' ');
-    std::string text(info.summary);
-    if (!info.source.empty()) text += " [" + std::string(info.source) + "]";
-    help += "  " + name + Wrap(text, TextWidth(), kIndent) + "\n";
-  }
-  return help;
-}
-
 }  // namespace
 
 Command AddScheduleCommand(CLI::App& berth) {
@@ -96,19 +81,17 @@ Command AddScheduleCommand(CLI::App& berth) {
       berth.add_subcommand("schedule", "Order the operators of a model for the least memory.");
   const auto arguments = std::make_shared<ScheduleArguments>();
   AddModel(*app, arguments->model);
-  app->add_option(
-         "-o,--output", arguments->output,
-         "Write the same model with its operators in the new order: .onnx for an ONNX model "
-         "(nothing else in it changes), or the graph as .json; - for standard output, in "
-         "the format of the model.")
-      ->type_name("FILE");
+  AddFile(*app, "-o,--output", arguments->output,
+          "Write the same model with its operators in the new order: .onnx for an ONNX model "
+          "(nothing else in it changes), or the graph as .json; - for standard output, in "
+          "the format of the model.");
   AddReport(*app, arguments->report,
             "Write one HTML file that shows the order, its live bytes and its peak");
   AddTrace(*app, arguments->trace);
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);
   AddLimits(*app, arguments->search);
-  app->footer(ScheduleAlgorithmsHelp() +
+  app->footer(AlgorithmsHelp(ScheduleAlgorithms()) +
               "\nExit codes: 0 ordered, 2 bad input or usage.\n"
               "Ctrl-C ends the search with the best order so far; a second one kills.\n"
               "\nExamples:\n"

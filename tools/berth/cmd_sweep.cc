@@ -15,8 +15,9 @@
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/model.h"
+#include "tools/berth/output.h"
 #include "tools/berth/shard.h"
 
 namespace berth::cli {
@@ -108,7 +109,7 @@ std::string PictureOf(const std::vector<SweepCurve>& curves) {
   return WriteSvg(chart);
 }
 
-// How the points came about, as pairs of a title and what it says.
+// How the points came about, as pairs of a title and a text.
 std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArguments& arguments,
                                                               const Background& background) {
   std::vector<std::pair<std::string, std::string>> lines = {{"berth version", BERTH_VERSION}};
@@ -143,8 +144,8 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
   std::string verdict;
   if (background.solved > 0) {
     verdict =
-        "accepted every plan that this run found, each run in a memory that knows whose "
-        "bytes it holds";
+        "accepted every plan that this run found, each run in a memory that records the owner of "
+        "each byte";
   }
   if (!background.files.empty()) {
     verdict += (verdict.empty() ? "" : "; ") + std::string("has not seen the plans of points read");
@@ -302,9 +303,7 @@ Result<void> Solve(const SweepArguments& arguments, Task& task, std::vector<Swee
     added = add(point, answer);
     return added.has_value();
   };
-  if (const auto swept = Sweep(task.model.graph, task.options, budget); !swept) {
-    return tl::unexpected(swept.error());
-  }
+  BERTH_TRY(Sweep(task.model.graph, task.options, budget));
   return added;
 }
 
@@ -358,11 +357,10 @@ Command AddSweepCommand(CLI::App& berth) {
       "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "Node limit for each point.");
   AddShard(*app, arguments->shard, "Solve only every N-th point, from the I-th on, such as 2/8.");
-  app->add_option("-o,--output", arguments->output,
-                  "Write the points as CSV, each as it is done. Points that are already in the "
-                  "file are skipped.")
-      ->type_name("FILE");
-  app->add_option("--svg", arguments->svg, "Draw traffic against capacity.")->type_name("FILE");
+  AddFile(*app, "-o,--output", arguments->output,
+          "Write the points as CSV, each as it is done. Points that are already in the file "
+          "are skipped.");
+  AddFile(*app, "--svg", arguments->svg, "Draw traffic against capacity.");
   AddReport(*app, arguments->report,
             "Write one HTML file with the curves, and the proof and time of every point");
   app->add_option("--merge", arguments->merge,

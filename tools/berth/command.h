@@ -5,21 +5,28 @@
 #ifndef BERTH_TOOLS_BERTH_COMMAND_H_
 #define BERTH_TOOLS_BERTH_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "berth/answer.h"
 #include "berth/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 
 enum ExitCode : int {
   kDone = 0,
-  kDoesNotFit = 1,      // Also: a plan that does not hold.
+  kDoesNotFit = 1,      // Or a plan does not hold.
   kBadInput = 2,        // Or bad usage.
   kGaveUp = 3,          // The budget ended before an answer.
   kInternalError = 70,  // Berth is broken (EX_SOFTWARE).
 };
+
+// Fits, does not fit, or unknown.
+[[nodiscard]] ExitCode ExitCodeOf(Outcome outcome);
 
 struct Command {
   CLI::App* app;

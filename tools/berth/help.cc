@@ -1,5 +1,6 @@
 #include "tools/berth/help.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 
@@ -97,35 +98,42 @@ std::string UnknownCommand(const CLI::App& app, const std::string& word) {
          (nearest.empty() ? "see " + PathOf(app) + " --help" : "did you mean '" + nearest + "'?");
 }
 
-}  // namespace
-
-std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
-                                     CLI::AppFormatMode /*mode*/) const {
-  std::string text = app->get_description() + "\n\n" + Usage(*app);
-  std::vector<Row> rows;
-  for (const CLI::App* command : app->get_subcommands({})) {
-    if (command->get_group().empty()) continue;
-    rows.push_back({command->get_name(), command->get_description()});
-  }
-  if (!rows.empty()) text += Rows("Commands", rows);
-  rows.clear();
-  for (const CLI::Option* option : app->get_options()) {
-    if (option->get_positional()) {
-      rows.push_back({option->get_name(true), option->get_description()});
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string /*name*/,
+                        CLI::AppFormatMode /*mode*/) const override {
+    std::string text = app->get_description() + "\n\n" + Usage(*app);
+    std::vector<Row> rows;
+    for (const CLI::App* command : app->get_subcommands({})) {
+      if (command->get_group().empty()) continue;
+      rows.push_back({command->get_name(), command->get_description()});
     }
-  }
-  if (!rows.empty()) text += Rows("Arguments", rows);
-  for (const std::string& group : app->get_groups()) {
+    if (!rows.empty()) text += Rows("Commands", rows);
     rows.clear();
     for (const CLI::Option* option : app->get_options()) {
-      if (option->nonpositional() && option->get_group() == group && !group.empty()) {
-        rows.push_back({Flags(*option), option->get_description()});
+      if (option->get_positional()) {
+        rows.push_back({option->get_name(true), option->get_description()});
       }
     }
-    if (!rows.empty()) text += Rows(group, rows);
+    if (!rows.empty()) text += Rows("Arguments", rows);
+    for (const std::string& group : app->get_groups()) {
+      rows.clear();
+      for (const CLI::Option* option : app->get_options()) {
+        if (option->nonpositional() && option->get_group() == group && !group.empty()) {
+          rows.push_back({Flags(*option), option->get_description()});
+        }
+      }
+      if (!rows.empty()) text += Rows(group, rows);
+    }
+    if (const std::string footer = app->get_footer(); !footer.empty()) text += "\n" + footer + "\n";
+    return text;
   }
-  if (const std::string footer = app->get_footer(); !footer.empty()) text += "\n" + footer + "\n";
-  return text;
+};
+
+}  // namespace
+
+std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter() {
+  return std::make_shared<HelpFormatter>();
 }
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
@@ -157,7 +165,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     const auto end = std::mismatch(word.begin(), word.end(), other.begin(), other.end()).first;
     return static_cast<std::size_t>(end - word.begin());
   };
-  // Somebody who types the beginning of a word means it.
+  // The beginning of a word most likely means that word.
   constexpr std::size_t kShortestPrefix = 3;
   if (word.size() >= kShortestPrefix) {
     for (const std::string& candidate : candidates) {

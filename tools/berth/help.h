@@ -2,19 +2,21 @@
 #ifndef BERTH_TOOLS_BERTH_HELP_H_
 #define BERTH_TOOLS_BERTH_HELP_H_
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;
+class FormatterBase;
+class ParseError;
+}  // namespace CLI
+
 namespace berth::cli {
 
 // Usage first, one line for each flag with its text wrapped beside it, examples last.
-class HelpFormatter : public CLI::FormatterBase {
- public:
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override;
-};
+[[nodiscard]] std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter();
 
 // The candidate nearest to `word`, if it is near enough to be what was meant; else nothing.
 [[nodiscard]] std::string Nearest(std::string_view word,

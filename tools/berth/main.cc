@@ -1,4 +1,6 @@
 // The berth command.
+#include <CLI/CLI.hpp>
+
 #include "tools/berth/program.h"
 
 namespace berth::cli {

@@ -5,26 +5,15 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tools/berth/command.h"
+#include "src/base/try.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/help.h"
+#include "tools/berth/table.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostUnplanned = 8;
-
-// What is allowed behind an option of the schedule, for --help.
-std::string ValueName(const OptionInfo& info) {
-  if (info.allowed == "on|off") return "[on|off]";
-  if (info.name == "algorithm") return "NAME";
-  return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
-}
-
-std::vector<std::string> OrderNames() {
-  std::vector<std::string> names;
-  for (const ScheduleAlgorithmInfo& info : ScheduleAlgorithms()) names.emplace_back(info.name);
-  return names;
-}
 
 bool IsFile(const std::string& text) {
   return text == "-" || text.find_first_of("./") != std::string::npos;
@@ -60,8 +49,7 @@ void AddCounting(CLI::App& app, Counting& counting) {
   const auto set = [&counting](const std::string& text) {
     const bool all = text == "all";
     if (!all && text != "none" && text != "inputs" && text != "parameters") {
-      throw CLI::ValidationError(
-          "--count", "'" + OneLine(text) + "' is not one of none, inputs, parameters, all");
+      UsageError("--count", Quoted(text) + " is not one of none, inputs, parameters, all");
     }
     counting = {all || text == "inputs", all || text == "parameters"};
   };
@@ -83,8 +71,7 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
       const auto [end, error] = std::from_chars(first, last, dimension.size);
       if (first == last || error != std::errc() || end != last || dimension.size < 0 ||
           dimension.size > (std::int64_t{1} << 56) || equals == 0) {
-        throw CLI::ValidationError(
-            "--dim", "'" + OneLine(word) + "' is not of the form NAME=SIZE, as batch=1");
+        UsageError("--dim", Quoted(word) + " is not of the form NAME=SIZE, as batch=1");
       }
       dimension.name = word.substr(0, equals);
       arguments.onnx.dimensions.push_back(std::move(dimension));
@@ -104,31 +91,19 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
   for (const OptionInfo& info : ScheduleOptionTable()) {
     if (info.name.starts_with("counting.")) continue;  // --count says it, for all commands.
-    std::string flag = "--";
-    for (const char c : info.name) flag += c == '.' || c == '_' ? '-' : c;
-    const auto set = [&options, info, flag](const std::string& value) {
-      if (SetOption(options, info.name, value)) return;
-      if (info.name == "algorithm") {
-        const std::string nearest = Nearest(value, OrderNames());
-        throw CLI::ValidationError(
-            flag, "there is no algorithm '" + OneLine(value) + "'; " +
-                      (nearest.empty() ? "--help lists them" : "did you mean '" + nearest + "'?"));
-      }
-      throw CLI::ValidationError(
-          flag, "'" + OneLine(value) + "' is not allowed; it must be " + std::string(info.allowed));
-    };
-    std::string sentence(info.sentence);
-    (sentence += " Default: ") += std::string(info.default_value) + ".";
     const bool is_rule = info.name.find('.') != std::string_view::npos;
-    app.add_option_function<std::string>(flag, set, sentence)
-        ->type_name(ValueName(info))
-        ->group(is_rule ? "Rules of the exact search" : "Search");
+    const auto set = [&options, info](const std::string& value) {
+      return SetOption(options, info.name, value).has_value();
+    };
+    AddOptionFlag(app, info, is_rule ? "Rules of the exact search" : "Search", set,
+                  NamesOf(ScheduleAlgorithms()));
   }
 }
 
 void AddOrder(CLI::App& app, std::string& order) {
   std::string names;
-  for (const std::string& name : OrderNames()) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : NamesOf(ScheduleAlgorithms()))
+    names += (names.empty() ? "" : ", ") + name;
   app.add_option("--order", order,
                  "How the operators are ordered: " + names +
                      "; or a JSON file with an order (its \"order\", as of a plan). Default: auto.")
@@ -140,9 +115,8 @@ bool IsModel(std::string_view bytes, const std::string& path) {
 }
 
 Result<Model> LoadModel(const ModelArguments& arguments) {
-  auto file = FileView::Open(arguments.path);
-  if (!file) return tl::unexpected(file.error());
-  return ParseModel(arguments, std::move(*file));
+  auto file = BERTH_TRY(FileView::Open(arguments.path));
+  return ParseModel(arguments, std::move(file));
 }
 
 Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
@@ -157,11 +131,10 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
                                        "buffers are for berth place");
   }
   if (model.is_onnx) {
-    auto onnx = ReadOnnx(bytes, name, arguments.onnx);
-    if (!onnx) return tl::unexpected(onnx.error());
-    model.graph = std::move(onnx->graph);
-    model.notes = std::move(onnx->notes);
-    model.open_dimensions = std::move(onnx->open_dimensions);
+    auto onnx = BERTH_TRY(ReadOnnx(bytes, name, arguments.onnx));
+    model.graph = std::move(onnx.graph);
+    model.notes = std::move(onnx.notes);
+    model.open_dimensions = std::move(onnx.open_dimensions);
   } else {
     if (!arguments.onnx.dimensions.empty() || arguments.onnx.element_bytes) {
       return Fail(ErrorCode::kInvalidOptions,
@@ -169,9 +142,8 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
                       ": --dim and --element-bytes are for ONNX models; a graph in "
                       "JSON gives its sizes in bytes");
     }
-    auto graph = ReadGraphJson(bytes, name);
-    if (!graph) return tl::unexpected(graph.error());
-    model.graph = std::move(*graph);
+    auto graph = BERTH_TRY(ReadGraphJson(bytes, name));
+    model.graph = std::move(graph);
   }
   if (arguments.in_place) {
     const auto views = [](const Graph& g) {
@@ -194,16 +166,13 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
     return std::nullopt;
   }
   if (!IsFile(argument)) {
-    const std::string nearest = Nearest(argument, OrderNames());
+    const std::string nearest = Nearest(argument, NamesOf(ScheduleAlgorithms()));
     return Fail(ErrorCode::kInvalidOptions,
                 "--order: '" + argument + "' is neither an algorithm nor a file" +
                     (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
-  const auto text = ReadFile(argument);
-  if (!text) return tl::unexpected(text.error());
-  auto order = ReadOrder(*text, argument == "-" ? NameOf(argument) : argument, graph);
-  if (!order) return tl::unexpected(order.error());
-  return std::optional<Order>(std::move(*order));
+  const auto text = BERTH_TRY(ReadFile(argument));
+  return BERTH_TRY(ReadOrder(text, argument == "-" ? NameOf(argument) : argument, graph));
 }
 
 std::string DescribeGraph(const Graph& graph) {

@@ -2,7 +2,6 @@
 #ifndef BERTH_TOOLS_BERTH_MODEL_H_
 #define BERTH_TOOLS_BERTH_MODEL_H_
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +10,11 @@
 #include "berth/io.h"
 #include "berth/onnx.h"
 #include "berth/schedule.h"
-#include "tools/berth/common.h"
+#include "tools/berth/output.h"
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 

@@ -1,6 +1,7 @@
 #include "tools/berth/peak.h"
 
 #include "tools/berth/model.h"
+#include "tools/berth/terminal.h"
 
 namespace berth::cli {
 namespace {

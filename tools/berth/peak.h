@@ -7,7 +7,7 @@
 
 #include "berth/advise.h"
 #include "berth/graph.h"
-#include "tools/berth/common.h"
+#include "tools/berth/output.h"
 
 namespace berth::cli {
 

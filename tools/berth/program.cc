@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/help.h"
+#include "tools/berth/output.h"
 
 namespace berth::cli {
 namespace {
@@ -33,8 +33,21 @@ int RunCommand(const CLI::App& program, const std::vector<Command>& commands) {
 
 }  // namespace
 
+ExitCode ExitCodeOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOptimal:
+    case Outcome::kFeasible:
+      return kDone;
+    case Outcome::kInfeasible:
+      return kDoesNotFit;
+    case Outcome::kUnknown:
+      break;
+  }
+  return kGaveUp;
+}
+
 void SetUpProgram(CLI::App& program) {
-  program.formatter(std::make_shared<HelpFormatter>());
+  program.formatter(MakeHelpFormatter());
   program.option_defaults()->take_last();
   program.set_help_flag("-h,--help", "Print this and exit.");
   program.set_version_flag("--version", program.get_name() + " " BERTH_VERSION,

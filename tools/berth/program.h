@@ -3,10 +3,13 @@
 #ifndef BERTH_TOOLS_BERTH_PROGRAM_H_
 #define BERTH_TOOLS_BERTH_PROGRAM_H_
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "tools/berth/command.h"
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 

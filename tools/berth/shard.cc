@@ -3,7 +3,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "tools/berth/terminal.h"
+#include "tools/berth/flags.h"
 
 namespace berth::cli {
 namespace {
@@ -23,16 +23,15 @@ std::optional<Shard> ParseShard(std::string_view text) {
   return valid ? std::optional(shard) : std::nullopt;
 }
 
-CLI::Option* AddShard(CLI::App& app, Shard& shard, const std::string& description) {
+void AddShard(CLI::App& app, Shard& shard, const std::string& description) {
   const auto set = [&shard](const std::string& text) {
     const std::optional<Shard> parsed = ParseShard(text);
     if (!parsed) {
-      throw CLI::ValidationError("--shard",
-                                 "'" + OneLine(text) + "' is not such as 2/8, the second of eight");
+      UsageError("--shard", Quoted(text) + " is not of the form 2/8, the second of eight");
     }
     shard = *parsed;
   };
-  return app.add_option_function<std::string>("--shard", set, description)->type_name("I/N");
+  app.add_option_function<std::string>("--shard", set, description)->type_name("I/N");
 }
 
 }  // namespace berth::cli

@@ -2,11 +2,14 @@
 #ifndef BERTH_TOOLS_BERTH_SHARD_H_
 #define BERTH_TOOLS_BERTH_SHARD_H_
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 
@@ -17,10 +20,10 @@ struct Shard {
   [[nodiscard]] bool Owns(std::int64_t unit) const { return unit % count == index - 1; }
 };
 
-// "2/8": the second of eight. Nothing where it is no shard.
+// "2/8": the second of eight. Nothing for any other text.
 [[nodiscard]] std::optional<Shard> ParseShard(std::string_view text);
-// "--shard I/N"; text that is no shard is a usage error that quotes it.
-CLI::Option* AddShard(CLI::App& app, Shard& shard, const std::string& description);
+// "--shard I/N"; other text is a usage error that quotes it.
+void AddShard(CLI::App& app, Shard& shard, const std::string& description);
 
 }  // namespace berth::cli
 

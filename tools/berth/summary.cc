@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "berth/page.h"
 #include "berth/plan.h"
 #include "berth/report.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
-#include "tools/berth/remedies.h"
 
 namespace berth::cli {
 namespace {
@@ -438,17 +436,33 @@ std::string OrderText(const Planned& planned) {
   return "\n" + Paint(Tone::kStrong, "Order") + "\n  " + Wrap(names, TextWidth() - 2, 2) + "\n";
 }
 
-// The page: with why nothing fits and what would help, found within what is left of the time.
 std::string Page(const Planned& planned, WatchedSearch& search) {
-  PageOptions page{planned.command, Verdict(planned.subject, planned.answer), {}, {}, {}};
-  AddAdvice(search, page, [&](AdviceOptions options, Budget& budget) {
+  const auto advise = [&](AdviceOptions options, Budget& budget) {
     options.in_place = !planned.provenance.in_place;
     return planned.model == nullptr ? Advise(planned.problem, planned.answer, options, budget)
                                     : Advise(planned.model->graph, planned.provenance.options,
                                              planned.answer, options, budget);
-  });
+  };
+  PageOptions page =
+      PageWithAdvice(planned.command, planned.subject, planned.answer, {}, search, advise);
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
   return WritePage(planned.subject, planned.answer, planned.provenance, page);
+}
+
+// What the page says of the verifier, which has accepted what is shown.
+std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
+  if (!answer.best) return "";
+  if (!answer.best->addressed) {
+    return answer.spills ? "" : "accepted: the order runs, and has the peak that is stated";
+  }
+  if (answer.spills) {
+    return "accepted: run in a memory that records the owner of each byte; every operator found "
+           "what it reads";
+  }
+  const auto count = static_cast<std::int64_t>(answer.best->residencies.size());
+  return "accepted: " + Plural(count, "buffer") + ", no overlap, alignments " +
+         (subject.table() != nullptr ? "and pins kept" : "kept") + ", height " +
+         FormatBytesExactly(answer.best->height());
 }
 
 SvgOptions PictureOptions(const Planned& planned) {
@@ -473,6 +487,15 @@ std::string PlanText(const Planned& planned) {
 }
 
 }  // namespace
+
+PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
+                           const PlanAnswer& answer, std::optional<Conflict> conflict,
+                           WatchedSearch& search, const Adviser& advise) {
+  const AdviceOptions options{.explain = !conflict};
+  Advice advice = search.RunAfterwards([&](Budget& budget) { return advise(options, budget); });
+  if (!conflict) conflict = std::move(advice.conflict);
+  return {command, Verdict(subject, answer), std::move(conflict), std::move(advice.remedies), {}};
+}
 
 Result<void> Examine(Planned& planned) {
   const PlanAnswer& answer = planned.answer;

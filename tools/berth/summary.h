@@ -5,14 +5,20 @@
 #ifndef BERTH_TOOLS_BERTH_SUMMARY_H_
 #define BERTH_TOOLS_BERTH_SUMMARY_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "berth/advise.h"
 #include "berth/answer.h"
+#include "berth/page.h"
 #include "berth/plan_io.h"
-#include "tools/berth/common.h"
+#include "tools/berth/command.h"
 #include "tools/berth/model.h"
+#include "tools/berth/output.h"
 #include "tools/berth/peak.h"
+#include "tools/berth/table.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 
@@ -41,6 +47,16 @@ struct Planned {
   // Nothing but an order was asked for.
   [[nodiscard]] bool only_ordered() const { return answer.best && !placed() && !answer.capacity; }
 };
+
+// The fraction of a time limit that is kept for the advice of a page.
+inline constexpr double kShareOfAdvice = 0.25;
+using Adviser = std::function<Advice(const AdviceOptions& options, Budget& budget)>;
+// What the page of `command` says beside the plan, which the verifier has accepted: its verdict, why
+// nothing fits (`conflict`, if that is known already), and the changes that would help, which
+// `advise` looks for in the time that `search` has left.
+[[nodiscard]] PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
+                                         const PlanAnswer& answer, std::optional<Conflict> conflict,
+                                         WatchedSearch& search, const Adviser& advise);
 
 // Fills in what follows from the rest, and ends the process unless the verifier accepts the plan.
 [[nodiscard]] Result<void> Examine(Planned& planned);

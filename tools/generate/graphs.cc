@@ -107,97 +107,134 @@ Graph Irregular(const GraphParameters& parameters) {
   return builder.Take("irregular");
 }
 
-Graph Cell(const GraphParameters& parameters) {
-  Builder builder(parameters.seed);
-  Random& random = builder.random();
+// A training step of a cell as architecture search finds them.
+class CellMaker {
+ public:
+  explicit CellMaker(const GraphParameters& parameters)
+      : parameters_(parameters), builder_(parameters.seed), random_(builder_.random()) {}
+
+  Graph Make() {
+    AddForward();
+    AddLoss();
+    for (std::size_t n = nodes_.size(); n-- > 1;) {
+      const TensorIndex gradient = SumGradients(n);
+      AddBackward(n, gradient);
+      if (random_.Chance(0.5)) AddWeight(n, gradient);
+    }
+    return builder_.Take("cell");
+  }
+
+ private:
   struct Forward {
     TensorIndex tensor;
-    std::vector<std::size_t> inputs;  // Indices into `nodes`.
+    std::vector<std::size_t> inputs;  // Indices into `nodes_`.
     std::vector<TensorIndex> gradients;
     bool used = false;
   };
-  std::vector<Forward> nodes;
-  const auto add_node = [&](std::vector<std::size_t> inputs) {
-    const std::string number = std::to_string(nodes.size());
+
+  void AddNode(std::vector<std::size_t> inputs) {
+    const std::string number = std::to_string(nodes_.size());
     std::vector<TensorIndex> tensors;
     for (const std::size_t k : inputs) {
-      tensors.push_back(nodes[k].tensor);
-      nodes[k].used = true;
+      tensors.push_back(nodes_[k].tensor);
+      nodes_[k].used = true;
     }
-    const OperatorIndex v = builder.NewOperator("forward" + number, "forward", tensors);
-    nodes.push_back({builder.AddOutput(v, "x" + number), std::move(inputs), {}, false});
-  };
-  // A forward operator adds about 2.5 of the backward pass.
-  const std::int64_t wanted = std::max<std::int64_t>(2, parameters.operators * 2 / 7);
-  add_node({});
-  std::vector<std::size_t> previous;
-  std::vector<std::size_t> last = {0};
-  while (static_cast<std::int64_t>(nodes.size()) < wanted) {
-    std::vector<std::size_t> pool = previous;
-    pool.insert(pool.end(), last.begin(), last.end());
-    std::vector<std::size_t> layer;
-    for (std::int64_t k = 0;
-         k < parameters.width && static_cast<std::int64_t>(nodes.size()) < wanted; ++k) {
-      std::vector<std::size_t> inputs;
-      for (std::int64_t i = DrawInputs(random); i > 0; --i) {
-        // Prefers a tensor without readers.
-        std::vector<std::size_t> fresh;
-        for (const std::size_t node : pool) {
-          if (!nodes[node].used) fresh.push_back(node);
-        }
-        const bool take_fresh = !fresh.empty() && random.Chance(0.7);
-        const std::vector<std::size_t>& from = take_fresh ? fresh : pool;
-        const std::size_t chosen = from[static_cast<std::size_t>(
-            random.Uniform(0, static_cast<std::int64_t>(from.size()) - 1))];
-        if (std::find(inputs.begin(), inputs.end(), chosen) == inputs.end()) {
-          inputs.push_back(chosen);
-        }
-      }
-      layer.push_back(nodes.size());
-      add_node(std::move(inputs));
-    }
-    previous = std::move(last);
-    last = std::move(layer);
+    const OperatorIndex v = builder_.NewOperator("forward" + number, "forward", tensors);
+    nodes_.push_back({builder_.AddOutput(v, "x" + number), std::move(inputs), {}, false});
   }
 
-  const OperatorIndex loss = builder.NewOperator("loss", "loss", {});
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].used) continue;
-    builder.AddInput(loss, nodes[n].tensor);
-    nodes[n].gradients.push_back(
-        builder.AddOutput(loss, "g" + std::to_string(n), TensorKind::kGradient));
-  }
-  for (std::size_t n = nodes.size(); n-- > 1;) {
-    const std::string number = std::to_string(n);
-    TensorIndex gradient = nodes[n].gradients.front();
-    for (std::size_t k = 1; k < nodes[n].gradients.size(); ++k) {
-      const std::string sum = number + "_" + std::to_string(k);
-      const OperatorIndex add =
-          builder.NewOperator("sum" + sum, "add", {gradient, nodes[n].gradients[k]});
-      gradient = builder.AddOutput(add, "s" + sum, TensorKind::kGradient);
+  // Nodes of the two layers before; one without readers is preferred.
+  std::vector<std::size_t> ChooseInputs(const std::vector<std::size_t>& pool) {
+    std::vector<std::size_t> inputs;
+    for (std::int64_t i = DrawInputs(random_); i > 0; --i) {
+      std::vector<std::size_t> fresh;
+      for (const std::size_t node : pool) {
+        if (!nodes_[node].used) fresh.push_back(node);
+      }
+      const bool take_fresh = !fresh.empty() && random_.Chance(0.7);
+      const std::vector<std::size_t>& from = take_fresh ? fresh : pool;
+      const std::size_t chosen = from[static_cast<std::size_t>(
+          random_.Uniform(0, static_cast<std::int64_t>(from.size()) - 1))];
+      if (std::find(inputs.begin(), inputs.end(), chosen) == inputs.end()) {
+        inputs.push_back(chosen);
+      }
     }
-    const bool stored = random.Uniform(0, 99) < parameters.stored_percent;
-    const OperatorIndex backward = builder.NewOperator("backward" + number, "backward", {gradient});
-    for (const std::size_t input : nodes[n].inputs) {
-      if (stored) builder.AddInput(backward, nodes[input].tensor);
+    return inputs;
+  }
+
+  void AddForward() {
+    // A forward operator adds about 2.5 of the backward pass.
+    const std::int64_t wanted = std::max<std::int64_t>(2, parameters_.operators * 2 / 7);
+    const auto count = [this] { return static_cast<std::int64_t>(nodes_.size()); };
+    AddNode({});
+    std::vector<std::size_t> previous;
+    std::vector<std::size_t> last = {0};
+    while (count() < wanted) {
+      std::vector<std::size_t> pool = previous;
+      pool.insert(pool.end(), last.begin(), last.end());
+      std::vector<std::size_t> layer;
+      for (std::int64_t k = 0; k < parameters_.width && count() < wanted; ++k) {
+        std::vector<std::size_t> inputs = ChooseInputs(pool);
+        layer.push_back(nodes_.size());
+        AddNode(std::move(inputs));
+      }
+      previous = std::move(last);
+      last = std::move(layer);
+    }
+  }
+
+  void AddLoss() {
+    const OperatorIndex loss = builder_.NewOperator("loss", "loss", {});
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].used) continue;
+      builder_.AddInput(loss, nodes_[n].tensor);
+      nodes_[n].gradients.push_back(
+          builder_.AddOutput(loss, "g" + std::to_string(n), TensorKind::kGradient));
+    }
+  }
+
+  TensorIndex SumGradients(std::size_t n) {
+    TensorIndex gradient = nodes_[n].gradients.front();
+    for (std::size_t k = 1; k < nodes_[n].gradients.size(); ++k) {
+      const std::string sum = std::to_string(n) + "_" + std::to_string(k);
+      const OperatorIndex add =
+          builder_.NewOperator("sum" + sum, "add", {gradient, nodes_[n].gradients[k]});
+      gradient = builder_.AddOutput(add, "s" + sum, TensorKind::kGradient);
+    }
+    return gradient;
+  }
+
+  void AddBackward(std::size_t n, TensorIndex gradient) {
+    const std::string number = std::to_string(n);
+    const bool stored = random_.Uniform(0, 99) < parameters_.stored_percent;
+    const OperatorIndex backward =
+        builder_.NewOperator("backward" + number, "backward", {gradient});
+    for (const std::size_t input : nodes_[n].inputs) {
+      if (stored) builder_.AddInput(backward, nodes_[input].tensor);
       if (input == 0) continue;  // The gradient of the cell's input is not needed.
-      nodes[input].gradients.push_back(builder.AddOutput(
+      nodes_[input].gradients.push_back(builder_.AddOutput(
           backward, "g" + std::to_string(input) + "_" + number, TensorKind::kGradient));
     }
-    if (random.Chance(0.5)) {
-      const TensorIndex weight = builder.NewTensor("w" + number, TensorKind::kParameter);
-      const OperatorIndex v = builder.NewOperator("weight" + number, "backward", {gradient});
-      if (random.Uniform(0, 99) < parameters.stored_percent) {
-        builder.AddInput(v, nodes[nodes[n].inputs.front()].tensor);
-      }
-      const TensorIndex of_weight = builder.AddOutput(v, "gw" + number, TensorKind::kGradient);
-      const OperatorIndex update = builder.NewOperator("update" + number, "update", {of_weight});
-      builder.graph().operators[update].mutates = {weight};
-      builder.graph().operators[update].update = true;
-    }
   }
-  return builder.Take("cell");
-}
+
+  void AddWeight(std::size_t n, TensorIndex gradient) {
+    const std::string number = std::to_string(n);
+    const TensorIndex weight = builder_.NewTensor("w" + number, TensorKind::kParameter);
+    const OperatorIndex v = builder_.NewOperator("weight" + number, "backward", {gradient});
+    if (random_.Uniform(0, 99) < parameters_.stored_percent) {
+      builder_.AddInput(v, nodes_[nodes_[n].inputs.front()].tensor);
+    }
+    const TensorIndex of_weight = builder_.AddOutput(v, "gw" + number, TensorKind::kGradient);
+    const OperatorIndex update = builder_.NewOperator("update" + number, "update", {of_weight});
+    builder_.graph().operators[update].mutates = {weight};
+    builder_.graph().operators[update].update = true;
+  }
+
+  const GraphParameters& parameters_;
+  Builder builder_;
+  Random& random_;
+  std::vector<Forward> nodes_;
+};
 
 }  // namespace
 
@@ -216,7 +253,7 @@ Result<Graph> GenerateGraph(GraphFamily family, const GraphParameters& parameter
                                       CheckRange("stored", parameters.stored_percent, 0, 100)}) {
     if (!checked) return tl::unexpected(checked.error());
   }
-  return family == GraphFamily::kIrregular ? Irregular(parameters) : Cell(parameters);
+  return family == GraphFamily::kIrregular ? Irregular(parameters) : CellMaker(parameters).Make();
 }
 
 }  // namespace berth::internal

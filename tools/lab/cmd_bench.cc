@@ -8,7 +8,10 @@
 #include <set>
 
 #include "base/try.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/berth/table.h"
+#include "tools/berth/terminal.h"
 #include "tools/lab/bench/benchmark.h"
 #include "tools/lab/bench/machine.h"
 #include "tools/lab/bench/report.h"
@@ -148,7 +151,7 @@ bool IsFaulty(const TableResult& table, const std::vector<Runner>& runners) {
                      [](const Trial& trial) { return trial.verdict() >= Verdict::kFailed; });
 }
 
-// Measures all runners on all tables, saying on a terminal how far it is.
+// Measures all runners on all tables, with progress on a terminal.
 BenchResult Measure(std::vector<Runner> runners, std::vector<BenchmarkTable> tables,
                     const BenchConditions& conditions, const std::string& folder) {
   BenchResult result{std::move(runners), {}};

@@ -1,7 +1,9 @@
 // berth-lab encode -- the problem as an integer program, for other solvers.
 #include "base/try.h"
 #include "berth/baselines.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/berth/table.h"
 #include "tools/lab/command.h"
 
 namespace berth::lab {

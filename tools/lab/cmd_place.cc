@@ -6,8 +6,11 @@
 
 #include "base/try.h"
 #include "berth/io.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/table.h"
+#include "tools/berth/watched_search.h"
 #include "tools/lab/command.h"
 #include "tools/lab/method.h"
 
@@ -27,7 +30,7 @@ Result<cli::ExitCode> Run(const PlaceArguments& arguments) {
   BERTH_TRY(CheckAvailable(arguments.method));
   const cli::Input input = BERTH_TRY(cli::Load(arguments.table));
   cli::WatchedSearch search(arguments.search);
-  const PlanAnswer answer = BERTH_TRY(search.Within([&](Budget& budget) {
+  const PlanAnswer answer = BERTH_TRY(search.Run([&](Budget& budget) {
     return PlaceBy(arguments.method, input.problem, arguments.search.options, arguments.settings,
                    budget);
   }));

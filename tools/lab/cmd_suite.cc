@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/lab/command.h"
 #include "tools/lab/suites/suites.h"
 

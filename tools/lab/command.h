@@ -2,10 +2,13 @@
 #ifndef BERTH_TOOLS_LAB_COMMAND_H_
 #define BERTH_TOOLS_LAB_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "tools/berth/command.h"
+
+namespace CLI {
+class App;
+}
 
 namespace berth::lab {
 

@@ -1,4 +1,6 @@
-// berth-lab: Berth against other people's methods. Never installed.
+// berth-lab: Berth against baselines. Never installed.
+#include <CLI/CLI.hpp>
+
 #include "tools/berth/program.h"
 #include "tools/lab/command.h"
 

@@ -1,6 +1,6 @@
 #include "tools/lab/method.h"
 
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 
 namespace berth::lab {
 
@@ -19,14 +19,13 @@ std::string_view MethodName(const Method& method) {
 }
 
 std::string UnknownMethod(const std::string& name) {
-  std::vector<std::string> known;
-  for (const AlgorithmInfo& info : Algorithms()) known.emplace_back(info.name);
+  std::vector<std::string> known = cli::NamesOf(Algorithms());
   for (const BaselineInfo& info : Baselines()) known.emplace_back(info.name);
   return cli::UnknownAlgorithm(name, known, "berth-lab place --help lists them");
 }
 
 std::string MethodsHelp() {
-  std::string help = cli::AlgorithmsHelp() + "Baselines:\n";
+  std::string help = cli::AlgorithmsHelp(Algorithms()) + "Baselines:\n";
   for (const BaselineInfo& info : Baselines()) {
     std::string text = std::string(info.summary) + " [" + std::string(info.source);
     if (!info.available()) {
@@ -34,7 +33,7 @@ std::string MethodsHelp() {
     } else if (!info.package.empty()) {
       text += "; " + info.engine;
     }
-    help += cli::AlgorithmHelp(info.name, text + "]");
+    help += cli::HelpRow(info.name, text + "]");
   }
   return help;
 }

@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "baselines/cosma/program.h"
 #include "baselines/milp/model.h"
 #include "baselines/milp/solve.h"
@@ -61,154 +62,24 @@ class Cosma {
 
   Result<void> Read() {
     n_ = graph_.operators.size();
-    const auto base = [&](TensorIndex t) { return BaseOf(graph_, t); };
-    std::vector<std::size_t> maker(graph_.tensors.size(), n_);
-    for (std::size_t v = 0; v < n_; ++v) {
-      for (const TensorIndex t : graph_.operators[v].outputs) maker[t] = v;
-    }
-    std::vector<std::int32_t> item(graph_.tensors.size(), kNone);
-    unit_ = 0;
-    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      const Tensor& tensor = graph_.tensors[t];
-      if (tensor.alias_of || tensor.bytes == 0 || maker[t] == n_) continue;
-      item[t] = static_cast<std::int32_t>(items_.size());
-      Item made;
-      made.tensor = t;
-      made.maker = maker[t];
-      unit_ = std::gcd(unit_, tensor.bytes);
-      items_.push_back(made);
-    }
-    if (border_.unit > 0) unit_ = border_.unit;
-    unit_ = std::max<Bytes>(unit_, 1);
-    for (Item& i : items_) i.size = graph_.tensors[i.tensor].bytes / unit_;
-    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (graph_.tensors[t].output && item[base(t)] != kNone) {
-        items_[static_cast<std::size_t>(item[base(t)])].result = true;
-      }
-    }
-    before_.assign(n_, std::vector<char>(n_, 0));
-    for (std::size_t v = 0; v < n_; ++v) {
-      const Operator& op = graph_.operators[v];
-      const auto follows = [&](std::size_t u) {
-        before_[v][u] = 1;
-        for (std::size_t w = 0; w < u; ++w) {
-          if (before_[u][w] != 0) before_[v][w] = 1;
-        }
-      };
-      std::vector<TensorIndex> touched = op.mutates;
-      for (const TensorIndex t : op.mutates) {
-        if (item[t] != kNone && maker[t] != v) {
-          return Fail(ErrorCode::kUnsupported,
-                      "COSMA's program knows no writes in place: operator " +
-                          internal::Quoted(op.name) + " writes tensor " +
-                          internal::Quoted(graph_.tensors[t].name));
-        }
-        if (maker[t] != n_) follows(maker[t]);
-      }
-      for (const TensorIndex t : op.inputs) {
-        if (maker[t] != n_) follows(maker[t]);
-        touched.push_back(base(t));
-      }
-      for (const TensorIndex t : op.outputs) touched.push_back(base(t));
-      for (const OperatorIndex u : op.after) follows(u);
-      std::sort(touched.begin(), touched.end());
-      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-      for (const TensorIndex t : touched) {
-        if (item[t] == kNone || maker[t] == v) continue;
-        items_[static_cast<std::size_t>(item[t])].users.push_back(v);
-      }
-    }
-    first_.assign(n_, 0);
-    last_.assign(n_, n_ - 1);
-    for (std::size_t v = 0; v < n_; ++v) {
-      for (std::size_t u = 0; u < n_; ++u) {
-        if (before_[v][u] == 0) continue;
-        if (options_.overlap_analysis) {
-          ++first_[v];
-          --last_[u];
-        }
-      }
-    }
-    if (options_.order) {
-      if (options_.order->size() != n_) {
-        return Fail(ErrorCode::kInvalidPlan,
-                    "the order has " + std::to_string(options_.order->size()) +
-                        " operators but the graph has " + std::to_string(n_));
-      }
-      for (std::size_t s = 0; s < n_; ++s) first_[(*options_.order)[s]] = s;
-      if (options_.overlap_analysis) last_ = first_;
-    }
-    for (Item& i : items_) {
-      i.first = first_[i.maker];
-      i.last_created = last_[i.maker];
-      i.last = i.last_created;
-      for (const std::size_t u : i.users) i.last = std::max(i.last, last_[u]);
-      if (!options_.overlap_analysis) {
-        i.first = 0;
-        i.last = i.last_created = n_ - 1;
-      }
-    }
-    return {};
+    FindItems();
+    BERTH_TRY(FindUsers());
+    return FindSteps();
   }
 
   void Build() {
-    // The step of each operator: C of all its outputs. Equations 6 and 7, and one at each step.
-    runs_.resize(n_);
-    std::vector<std::vector<Term>> at(n_);
-    for (std::size_t v = 0; v < n_; ++v) {
-      std::vector<Term> once;
-      const std::size_t from = options_.overlap_analysis ? first_[v] : 0;
-      for (std::size_t t = 0; t < n_; ++t) {
-        if (t < from || t > last_[v]) {
-          runs_[v].push_back(VariableIndex(kNone));
-          continue;
-        }
-        const VariableIndex x = model_.AddBinary(Name("run", v, t));
-        // Equation 16.
-        if (options_.order && first_[v] != t) model_.variables[x].upper = 0;
-        runs_[v].push_back(x);
-        once.push_back({x, 1});
-        at[t].push_back({x, 1});
-      }
-      model_.AddConstraint(Name("once", v, 0), 1, std::move(once), 1);
-    }
-    for (std::size_t t = 0; t < n_; ++t) {
-      model_.AddConstraint(Name("step", t, 0), 1, std::move(at[t]), 1);
-    }
+    AddRuns();
     for (std::size_t v = 0; v < n_; ++v) AddPrecedence(v);
-
     const bool traffic = options_.objective == CosmaOptions::Objective::kTraffic;
     for (std::size_t a = 0; a < items_.size(); ++a) AddActions(a, traffic);
-    for (std::size_t a = 0; a < items_.size(); ++a) {
-      for (const std::size_t u : items_[a].users) {
-        for (std::size_t t = 0; t < n_; ++t) {
-          if (runs_[u][t].value() == kNone) continue;
-          // Equation 5.
-          std::vector<Term> terms = {{runs_[u][t], -1}};
-          AppendTerm(preserved_[a][t], 1, terms);
-          AppendTerm(retrieved_[a][t], 1, terms);
-          model_.AddConstraint(Name("input", a, t), 0, std::move(terms), kInfinity);
-        }
-      }
-    }
+    for (std::size_t a = 0; a < items_.size(); ++a) AddInputs(a);
     if (traffic) {
       capacity_ = options_.capacity / unit_;
     } else {
       peak_ = model_.AddVariable("peak", 0, SumOfSizes());
       model_.objective.push_back({peak_, 1});
     }
-    for (std::size_t t = 0; t < n_; ++t) {
-      // Equation 14; with a capacity it follows from the addresses, and helps.
-      std::vector<Term> terms;
-      for (std::size_t a = 0; a < items_.size(); ++a) AppendResident(a, t, items_[a].size, terms);
-      if (terms.empty()) continue;
-      if (traffic) {
-        model_.AddConstraint(Name("room", t, 0), -kInfinity, std::move(terms), capacity_);
-      } else {
-        terms.push_back({peak_, -1});
-        model_.AddConstraint(Name("room", t, 0), -kInfinity, std::move(terms), 0);
-      }
-    }
+    for (std::size_t t = 0; t < n_; ++t) AddRoom(t, traffic);
     if (traffic && options_.addresses) AddAddresses();
   }
 
@@ -217,21 +88,10 @@ class Cosma {
     CosmaAnswer answer;
     answer.variables = model_.variables.size();
     answer.constraints = model_.constraints.size();
-    auto backend = internal::milp::DefaultBackend();
-    if (!options_.backend.empty()) {
-      backend = internal::milp::BackendFromName(options_.backend);
-      if (!backend) {
-        return Fail(ErrorCode::kInvalidOptions,
-                    "no solver of integer programs is named " + internal::Quoted(options_.backend));
-      }
-    }
-    if (!backend) {
-      return Fail(ErrorCode::kUnsupported, "this build has no solver of integer programs");
-    }
-    auto solved = internal::milp::Solve(model_, *backend, {}, budget);
-    if (!solved) return tl::unexpected<Error>(solved.error());
-    answer.nodes = solved->nodes;
-    switch (solved->status) {
+    const auto backend = BERTH_TRY(internal::milp::ChooseBackend(options_.backend));
+    const auto solved = BERTH_TRY(internal::milp::Solve(model_, backend, {}, budget));
+    answer.nodes = solved.nodes;
+    switch (solved.status) {
       case Status::kOptimal:
         answer.outcome = Outcome::kOptimal;
         break;
@@ -245,13 +105,13 @@ class Cosma {
         answer.outcome = Outcome::kUnknown;
         break;
     }
-    if (solved->status == Status::kFeasible || solved->status == Status::kUnknown) {
+    if (solved.status == Status::kFeasible || solved.status == Status::kUnknown) {
       answer.stopped = budget.Exhausted() ? StopReason::kBudget : StopReason::kAlgorithm;
     }
-    if (solved->bound) answer.lower_bound = std::max<Number>(0, *solved->bound) * unit_;
-    if (!solved->values.empty()) {
-      answer.value = solved->objective * unit_;
-      answer.plan = PlanOf(solved->values);
+    if (solved.bound) answer.lower_bound = std::max<Number>(0, *solved.bound) * unit_;
+    if (!solved.values.empty()) {
+      answer.value = solved.objective * unit_;
+      answer.plan = PlanOf(solved.values);
     }
     return answer;
   }
@@ -284,6 +144,153 @@ class Cosma {
     AppendTerm(Created(a, t), coefficient, terms);
     AppendTerm(preserved_[a][t], coefficient, terms);
     AppendTerm(retrieved_[a][t], coefficient, terms);
+  }
+
+  // The tensors with bytes of their own, and the unit of their sizes.
+  void FindItems() {
+    maker_.assign(graph_.tensors.size(), n_);
+    for (std::size_t v = 0; v < n_; ++v) {
+      for (const TensorIndex t : graph_.operators[v].outputs) maker_[t] = v;
+    }
+    item_.assign(graph_.tensors.size(), kNone);
+    unit_ = 0;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      const Tensor& tensor = graph_.tensors[t];
+      if (tensor.alias_of || tensor.bytes == 0 || maker_[t] == n_) continue;
+      item_[t] = static_cast<std::int32_t>(items_.size());
+      Item made;
+      made.tensor = t;
+      made.maker = maker_[t];
+      unit_ = std::gcd(unit_, tensor.bytes);
+      items_.push_back(made);
+    }
+    if (border_.unit > 0) unit_ = border_.unit;
+    unit_ = std::max<Bytes>(unit_, 1);
+    for (Item& i : items_) i.size = graph_.tensors[i.tensor].bytes / unit_;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      const std::int32_t i = item_[BaseOf(graph_, t)];
+      if (graph_.tensors[t].output && i != kNone) items_[static_cast<std::size_t>(i)].result = true;
+    }
+  }
+
+  // The operators that use each tensor, and those that run before each operator.
+  Result<void> FindUsers() {
+    before_.assign(n_, std::vector<char>(n_, 0));
+    for (std::size_t v = 0; v < n_; ++v) {
+      const Operator& op = graph_.operators[v];
+      const auto follows = [&](std::size_t u) {
+        before_[v][u] = 1;
+        for (std::size_t w = 0; w < u; ++w) {
+          if (before_[u][w] != 0) before_[v][w] = 1;
+        }
+      };
+      std::vector<TensorIndex> touched = op.mutates;
+      for (const TensorIndex t : op.mutates) {
+        if (item_[t] != kNone && maker_[t] != v) {
+          return Fail(ErrorCode::kUnsupported,
+                      "COSMA's program knows no writes in place: operator " +
+                          internal::Quoted(op.name) + " writes tensor " +
+                          internal::Quoted(graph_.tensors[t].name));
+        }
+        if (maker_[t] != n_) follows(maker_[t]);
+      }
+      for (const TensorIndex t : op.inputs) {
+        if (maker_[t] != n_) follows(maker_[t]);
+        touched.push_back(BaseOf(graph_, t));
+      }
+      for (const TensorIndex t : op.outputs) touched.push_back(BaseOf(graph_, t));
+      for (const OperatorIndex u : op.after) follows(u);
+      std::sort(touched.begin(), touched.end());
+      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+      for (const TensorIndex t : touched) {
+        if (item_[t] == kNone || maker_[t] == v) continue;
+        items_[static_cast<std::size_t>(item_[t])].users.push_back(v);
+      }
+    }
+    return {};
+  }
+
+  // The first and the last step of each operator and tensor (III-F).
+  Result<void> FindSteps() {
+    first_.assign(n_, 0);
+    last_.assign(n_, n_ - 1);
+    for (std::size_t v = 0; v < n_ && options_.overlap_analysis; ++v) {
+      for (std::size_t u = 0; u < n_; ++u) {
+        if (before_[v][u] == 0) continue;
+        ++first_[v];
+        --last_[u];
+      }
+    }
+    if (options_.order) {
+      if (options_.order->size() != n_) {
+        return Fail(ErrorCode::kInvalidPlan,
+                    "the order has " + std::to_string(options_.order->size()) +
+                        " operators but the graph has " + std::to_string(n_));
+      }
+      for (std::size_t s = 0; s < n_; ++s) first_[(*options_.order)[s]] = s;
+      if (options_.overlap_analysis) last_ = first_;
+    }
+    for (Item& i : items_) {
+      i.first = first_[i.maker];
+      i.last_created = last_[i.maker];
+      i.last = i.last_created;
+      for (const std::size_t u : i.users) i.last = std::max(i.last, last_[u]);
+      if (!options_.overlap_analysis) {
+        i.first = 0;
+        i.last = i.last_created = n_ - 1;
+      }
+    }
+    return {};
+  }
+
+  // The step of each operator: C of all its outputs. Equations 6, 7 and 16, and one operator at
+  // each step.
+  void AddRuns() {
+    runs_.resize(n_);
+    std::vector<std::vector<Term>> at(n_);
+    for (std::size_t v = 0; v < n_; ++v) {
+      std::vector<Term> once;
+      const std::size_t from = options_.overlap_analysis ? first_[v] : 0;
+      for (std::size_t t = 0; t < n_; ++t) {
+        if (t < from || t > last_[v]) {
+          runs_[v].push_back(VariableIndex(kNone));
+          continue;
+        }
+        const VariableIndex x = model_.AddBinary(Name("run", v, t));
+        // Equation 16.
+        if (options_.order && first_[v] != t) model_.variables[x].upper = 0;
+        runs_[v].push_back(x);
+        once.push_back({x, 1});
+        at[t].push_back({x, 1});
+      }
+      model_.AddConstraint(Name("once", v, 0), 1, std::move(once), 1);
+    }
+    for (std::size_t t = 0; t < n_; ++t) {
+      model_.AddConstraint(Name("step", t, 0), 1, std::move(at[t]), 1);
+    }
+  }
+
+  // Users run only while the tensor is in memory: equation 5.
+  void AddInputs(std::size_t a) {
+    for (const std::size_t u : items_[a].users) {
+      for (std::size_t t = 0; t < n_; ++t) {
+        if (runs_[u][t].value() == kNone) continue;
+        std::vector<Term> terms = {{runs_[u][t], -1}};
+        AppendTerm(preserved_[a][t], 1, terms);
+        AppendTerm(retrieved_[a][t], 1, terms);
+        model_.AddConstraint(Name("input", a, t), 0, std::move(terms), kInfinity);
+      }
+    }
+  }
+
+  // What is in memory at a step fits in the sum: equation 14. With a capacity it follows from the
+  // addresses, and helps.
+  void AddRoom(std::size_t t, bool traffic) {
+    std::vector<Term> terms;
+    for (std::size_t a = 0; a < items_.size(); ++a) AppendResident(a, t, items_[a].size, terms);
+    if (terms.empty()) return;
+    if (!traffic) terms.push_back({peak_, -1});
+    model_.AddConstraint(Name("room", t, 0), -kInfinity, std::move(terms), traffic ? capacity_ : 0);
   }
 
   // Tensors give the order of operators where there is one; edges without a tensor do so directly.
@@ -488,6 +495,8 @@ class Cosma {
   Number capacity_ = 0;  // In units.
   std::vector<Item> items_;
   std::vector<std::vector<char>> before_;  // before_[v][u]: u comes before v in every order.
+  std::vector<std::size_t> maker_;         // Of each tensor; n_ for what is given.
+  std::vector<std::int32_t> item_;         // Of each tensor, or kNone.
   std::vector<std::size_t> first_;         // Steps that each operator can run at.
   std::vector<std::size_t> last_;
   Model model_;
@@ -510,11 +519,9 @@ namespace internal::spill {
 Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions& options,
                                          const CosmaBorder& border, Budget& budget) {
   const auto start = Budget::Clock::now();
-  if (auto valid = ValidateTraffic(graph, {}); !valid) return tl::unexpected<Error>(valid.error());
+  BERTH_TRY(ValidateTraffic(graph, {}));
   if (options.order) {
-    if (auto valid = ValidateOrder(graph, *options.order); !valid) {
-      return tl::unexpected<Error>(valid.error());
-    }
+    BERTH_TRY(ValidateOrder(graph, *options.order));
   }
   if (graph.operators.empty()) {
     CosmaAnswer empty;
@@ -524,12 +531,10 @@ Result<CosmaAnswer> SolveCosmaWithBorder(const Graph& graph, const CosmaOptions&
     return empty;
   }
   Cosma cosma(graph, options, border);
-  if (auto read = cosma.Read(); !read) return tl::unexpected<Error>(read.error());
+  BERTH_TRY(cosma.Read());
   cosma.Build();
-  Result<CosmaAnswer> answer = cosma.Solve(budget);
-  if (answer) {
-    answer->seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
-  }
+  CosmaAnswer answer = BERTH_TRY(cosma.Solve(budget));
+  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   return answer;
 }
 

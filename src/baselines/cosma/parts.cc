@@ -19,6 +19,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "baselines/cosma/program.h"
 #include "berth/cosma.h"
 #include "graph/plan.h"
@@ -35,6 +36,58 @@ class Parts {
 
   // Finds the parts, in an order in which they can run.
   Result<void> Cut(const std::vector<OperatorIndex>& break_nodes) {
+    BERTH_TRY(FindUsers());
+    const std::vector<std::size_t> roots = BERTH_TRY(FindRoots(break_nodes));
+    return OrderParts(roots);
+  }
+
+  Result<CosmaAnswer> Solve(Budget& budget) {
+    CosmaAnswer answer;
+    unit_ = 0;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] != kNone) unit_ = std::gcd(unit_, graph_.tensors[t].bytes);
+    }
+    plan_ = {};
+    residency_.assign(graph_.tensors.size(), kNone);
+    written_.assign(graph_.tensors.size(), 0);
+    for (std::size_t p = 0; p < members_.size(); ++p) {
+      const Part part = PartOf(p);
+      internal::spill::CosmaBorder border{part.pins, unit_};
+      CosmaOptions options = options_;
+      options.order.reset();
+      const auto solved =
+          BERTH_TRY(internal::spill::SolveCosmaWithBorder(part.graph, options, border, budget));
+      answer.variables += solved.variables;
+      answer.constraints += solved.constraints;
+      answer.nodes += solved.nodes;
+      if (!solved.plan) {
+        // With other break nodes a part may have a plan.
+        answer.stopped = budget.Exhausted() ? StopReason::kBudget : StopReason::kAlgorithm;
+        return answer;
+      }
+      Append(part, *solved.plan);
+    }
+    // What came in at a border and left at once.
+    std::erase_if(plan_.residencies, [](const Residency& r) { return r.start >= r.end; });
+    std::stable_sort(plan_.residencies.begin(), plan_.residencies.end(),
+                     [](const Residency& a, const Residency& b) { return a.tensor < b.tensor; });
+    CountTraffic();
+    answer.outcome = Outcome::kFeasible;
+    answer.stopped = StopReason::kAlgorithm;
+    answer.value = plan_.traffic.avoidable();
+    answer.plan = plan_;
+    return answer;
+  }
+
+ private:
+  struct Part {
+    Graph graph;
+    std::vector<std::size_t> operators;  // Of the whole, by those of the part; the border: kNone.
+    std::vector<TensorIndex> tensors;    // The same.
+    std::vector<std::pair<TensorIndex, Bytes>> pins;  // Of the part's tensors that come in.
+  };
+
+  Result<void> FindUsers() {
     const std::size_t n = graph_.operators.size();
     maker_.assign(graph_.tensors.size(), kNone);
     users_.resize(graph_.tensors.size());
@@ -58,6 +111,14 @@ class Parts {
         }
       }
     }
+    return {};
+  }
+
+  // The first operator of the part of each operator: those that tensors connect, except the outputs
+  // of break nodes.
+  [[nodiscard]] Result<std::vector<std::size_t>> FindRoots(
+      const std::vector<OperatorIndex>& break_nodes) const {
+    const std::size_t n = graph_.operators.size();
     std::vector<char> breaks(n, 0);
     for (const OperatorIndex v : break_nodes) {
       if (v >= n) {
@@ -82,10 +143,16 @@ class Parts {
         root[std::max(a, b)] = std::min(a, b);
       }
     }
-    // Parts by their first operators, each as soon as those before it have run.
+    for (std::size_t v = 0; v < n; ++v) root[v] = find(v);
+    return root;
+  }
+
+  // Numbers the parts by their first operators, each as soon as those before it have run.
+  Result<void> OrderParts(const std::vector<std::size_t>& root) {
+    const std::size_t n = graph_.operators.size();
     std::vector<std::vector<char>> needs(n, std::vector<char>(n, 0));
     const auto follows = [&](std::size_t u, std::size_t v) {
-      if (find(u) != find(v)) needs[find(v)][find(u)] = 1;
+      if (root[u] != root[v]) needs[root[v]][root[u]] = 1;
     };
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       if (maker_[t] == kNone) continue;
@@ -107,7 +174,7 @@ class Parts {
         }
         if (ready) next = v;
       }
-      if (next == kNone && waiting == kNone) break;
+      if (next == kNone && waiting == kNone) return {};
       if (next == kNone) {
         return Fail(ErrorCode::kInvalidOptions,
                     "the break nodes leave parts that need each other, that of operator " +
@@ -115,59 +182,12 @@ class Parts {
       }
       members_.emplace_back();
       for (std::size_t v = 0; v < n; ++v) {
-        if (find(v) != next) continue;
+        if (root[v] != next) continue;
         part_[v] = members_.size() - 1;
         members_.back().push_back(v);
       }
     }
-    return {};
   }
-
-  Result<CosmaAnswer> Solve(Budget& budget) {
-    CosmaAnswer answer;
-    unit_ = 0;
-    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (maker_[t] != kNone) unit_ = std::gcd(unit_, graph_.tensors[t].bytes);
-    }
-    plan_ = {};
-    residency_.assign(graph_.tensors.size(), kNone);
-    written_.assign(graph_.tensors.size(), 0);
-    for (std::size_t p = 0; p < members_.size(); ++p) {
-      const Part part = PartOf(p);
-      internal::spill::CosmaBorder border{part.pins, unit_};
-      CosmaOptions options = options_;
-      options.order.reset();
-      auto solved = internal::spill::SolveCosmaWithBorder(part.graph, options, border, budget);
-      if (!solved) return tl::unexpected<Error>(solved.error());
-      answer.variables += solved->variables;
-      answer.constraints += solved->constraints;
-      answer.nodes += solved->nodes;
-      if (!solved->plan) {
-        // What a part lacks may be there with other break nodes.
-        answer.stopped = budget.Exhausted() ? StopReason::kBudget : StopReason::kAlgorithm;
-        return answer;
-      }
-      Append(part, *solved->plan);
-    }
-    // What came in at a border and left at once.
-    std::erase_if(plan_.residencies, [](const Residency& r) { return r.start >= r.end; });
-    std::stable_sort(plan_.residencies.begin(), plan_.residencies.end(),
-                     [](const Residency& a, const Residency& b) { return a.tensor < b.tensor; });
-    CountTraffic();
-    answer.outcome = Outcome::kFeasible;
-    answer.stopped = StopReason::kAlgorithm;
-    answer.value = plan_.traffic.avoidable();
-    answer.plan = plan_;
-    return answer;
-  }
-
- private:
-  struct Part {
-    Graph graph;
-    std::vector<std::size_t> operators;  // Of the whole, by those of the part; the border: kNone.
-    std::vector<TensorIndex> tensors;    // The same.
-    std::vector<std::pair<TensorIndex, Bytes>> pins;  // Of the part's tensors that come in.
-  };
 
   [[nodiscard]] bool IsNeededFrom(TensorIndex t, std::size_t part) const {
     return std::any_of(users_[t].begin(), users_[t].end(),
@@ -180,75 +200,94 @@ class Parts {
     return false;
   }
 
-  Part PartOf(std::size_t p) const {
+  // A part in the making.
+  struct Builder {
     Part part;
-    std::vector<std::size_t> own(graph_.tensors.size(), kNone);
-    const auto add = [&](TensorIndex t) {
+    std::vector<std::size_t> own;     // The part's tensor for each base of the whole, or kNone.
+    std::vector<std::size_t> number;  // The part's operator for each of the whole, or kNone.
+  };
+
+  // Adds the base of `t` to part `p`, unless it is given or has been added.
+  void AddTensor(TensorIndex t, std::size_t p, Builder& builder) const {
+    const TensorIndex base = BaseOf(graph_, t);
+    if (maker_[base] == kNone || builder.own[base] != kNone) return;
+    builder.own[base] = builder.part.tensors.size();
+    builder.part.tensors.push_back(base);
+    Tensor tensor;
+    tensor.name = graph_.tensors[base].name;
+    tensor.bytes = graph_.tensors[base].bytes;
+    // A tensor that later parts need is not a result of this one.
+    tensor.output = IsResult(base) && !IsNeededFrom(base, p + 1);
+    builder.part.graph.tensors.push_back(std::move(tensor));
+  }
+
+  // Operator `v` of the whole, as one of part `p`.
+  [[nodiscard]] Operator OperatorOf(std::size_t v, std::size_t p, Builder& builder) const {
+    const std::vector<std::size_t>& own = builder.own;
+    const std::vector<std::size_t>& number = builder.number;
+    const Operator& op = graph_.operators[v];
+    Operator mine;
+    mine.name = op.name;
+    mine.after.push_back(0);
+    for (const OperatorIndex u : op.after) {
+      if (number[u] != kNone) mine.after.push_back(number[u]);
+    }
+    for (const TensorIndex t : op.outputs) {
       const TensorIndex base = BaseOf(graph_, t);
-      if (maker_[base] == kNone || own[base] != kNone) return;
-      own[base] = part.tensors.size();
-      part.tensors.push_back(base);
-      Tensor tensor;
-      tensor.name = graph_.tensors[base].name;
-      tensor.bytes = graph_.tensors[base].bytes;
-      // What goes on to other parts is a result there.
-      tensor.output = IsResult(base) && !IsNeededFrom(base, p + 1);
-      part.graph.tensors.push_back(std::move(tensor));
+      AddTensor(base, p, builder);
+      if (own[base] == kNone) continue;
+      (maker_[base] == v ? mine.outputs : mine.inputs).push_back(own[base]);
+    }
+    // The bytes of a view have their own maker; the view itself comes from another operator.
+    for (const TensorIndex t : op.inputs) {
+      const TensorIndex base = BaseOf(graph_, t);
+      if (own[base] != kNone) mine.inputs.push_back(own[base]);
+      for (const std::size_t u : members_[p]) {
+        const auto& outputs = graph_.operators[u].outputs;
+        if (number[u] != kNone && std::find(outputs.begin(), outputs.end(), t) != outputs.end()) {
+          mine.after.push_back(number[u]);
+        }
+      }
+    }
+    for (auto* list : {&mine.inputs, &mine.after}) {
+      std::sort(list->begin(), list->end());
+      list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    return mine;
+  }
+
+  [[nodiscard]] Part PartOf(std::size_t p) const {
+    Builder builder{{},
+                    std::vector<std::size_t>(graph_.tensors.size(), kNone),
+                    std::vector<std::size_t>(graph_.operators.size(), kNone)};
+    Part& part = builder.part;
+    const auto add = [&part](Operator op, std::size_t v) {
+      part.graph.operators.push_back(std::move(op));
+      part.operators.push_back(v);
     };
     Operator enter;
     enter.name = "enter";
-    Operator leave;
-    leave.name = "leave";
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       if (maker_[t] == kNone || part_[maker_[t]] >= p || !IsNeededFrom(t, p)) continue;
-      add(t);
-      enter.outputs.push_back(own[t]);
-      part.pins.emplace_back(own[t], plan_.residencies[residency_[t]].offset);
+      AddTensor(t, p, builder);
+      enter.outputs.push_back(builder.own[t]);
+      part.pins.emplace_back(builder.own[t], plan_.residencies[residency_[t]].offset);
     }
-    part.graph.operators.push_back(std::move(enter));
-    part.operators.push_back(kNone);
-    std::vector<std::size_t> number(graph_.operators.size(), kNone);
+    add(std::move(enter), kNone);
     for (const std::size_t v : members_[p]) {
-      const Operator& op = graph_.operators[v];
-      Operator mine;
-      mine.name = op.name;
-      mine.after.push_back(0);
-      for (const OperatorIndex u : op.after) {
-        if (number[u] != kNone) mine.after.push_back(number[u]);
-      }
-      for (const TensorIndex t : op.outputs) {
-        const TensorIndex base = BaseOf(graph_, t);
-        add(base);
-        if (own[base] == kNone) continue;
-        (maker_[base] == v ? mine.outputs : mine.inputs).push_back(own[base]);
-      }
-      // A view says who made it, beside whose bytes it has.
-      for (const TensorIndex t : op.inputs) {
-        const TensorIndex base = BaseOf(graph_, t);
-        if (own[base] != kNone) mine.inputs.push_back(own[base]);
-        for (const std::size_t u : members_[p]) {
-          const auto& outputs = graph_.operators[u].outputs;
-          if (number[u] != kNone && std::find(outputs.begin(), outputs.end(), t) != outputs.end()) {
-            mine.after.push_back(number[u]);
-          }
-        }
-      }
-      std::sort(mine.inputs.begin(), mine.inputs.end());
-      mine.inputs.erase(std::unique(mine.inputs.begin(), mine.inputs.end()), mine.inputs.end());
-      std::sort(mine.after.begin(), mine.after.end());
-      mine.after.erase(std::unique(mine.after.begin(), mine.after.end()), mine.after.end());
-      number[v] = part.graph.operators.size();
-      part.graph.operators.push_back(std::move(mine));
-      part.operators.push_back(v);
+      Operator mine = OperatorOf(v, p, builder);
+      builder.number[v] = part.graph.operators.size();
+      add(std::move(mine), v);
     }
+    Operator leave;
+    leave.name = "leave";
     for (std::size_t i = 0; i < part.tensors.size(); ++i) {
       if (IsNeededFrom(part.tensors[i], p + 1)) leave.inputs.push_back(i);
     }
     leave.after.resize(part.graph.operators.size());
     std::iota(leave.after.begin(), leave.after.end(), OperatorIndex{0});
-    part.graph.operators.push_back(std::move(leave));
-    part.operators.push_back(kNone);
-    return part;
+    add(std::move(leave), kNone);
+    return std::move(builder.part);
   }
 
   // The plan of a part after those before it. Its first step and its last are not run: what is in
@@ -321,11 +360,9 @@ Result<CosmaAnswer> SolveCosmaInParts(const Graph& graph, const CosmaOptions& op
   }
   const auto start = Budget::Clock::now();
   Parts parts(graph, options);
-  if (auto cut = parts.Cut(break_nodes); !cut) return tl::unexpected<Error>(cut.error());
-  auto answer = parts.Solve(budget);
-  if (answer) {
-    answer->seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
-  }
+  BERTH_TRY(parts.Cut(break_nodes));
+  CosmaAnswer answer = BERTH_TRY(parts.Solve(budget));
+  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/try.h"
 #include "baselines/milp/backend.h"
 
 namespace berth::internal::milp {
@@ -89,6 +90,20 @@ std::optional<Backend> DefaultBackend() {
     if (info.available()) return info.backend;
   }
   return std::nullopt;
+}
+
+Result<Backend> ChooseBackend(std::string_view name) {
+  const auto backend = name.empty() ? DefaultBackend() : BackendFromName(name);
+  if (!backend && !name.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "there is no backend \"" + std::string(name) + "\"; there are cbc and highs");
+  }
+  if (!backend) {
+    return Fail(ErrorCode::kUnsupported,
+                "this build has no solver of integer programs: install coinor-libcbc-dev");
+  }
+  BERTH_TRY(CheckAvailable(*backend));
+  return *backend;
 }
 
 Result<void> CheckAvailable(Backend backend) {

@@ -56,12 +56,15 @@ struct BackendInfo {
   std::string_view package;  // What would have to be installed.
   [[nodiscard]] bool available() const { return !version.empty(); }
 };
-// All that there could be, in the order of the enumeration.
+// All backends, in the order of the enumeration, whether this build has them or not.
 [[nodiscard]] std::span<const BackendInfo> Backends();
 // "cbc", "highs". Nothing where no backend has that name.
 [[nodiscard]] std::optional<Backend> BackendFromName(std::string_view name);
 // The first that is available.
 [[nodiscard]] std::optional<Backend> DefaultBackend();
+// The backend of that name; for an empty name the first that is available. Errors: kInvalidOptions
+// for a name that no backend has, kUnsupported for one that this build lacks.
+[[nodiscard]] Result<Backend> ChooseBackend(std::string_view name);
 
 // Error: kUnsupported for a backend that this build lacks, naming what to install.
 [[nodiscard]] Result<void> CheckAvailable(Backend backend);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/try.h"
 #include "baselines/milp/solve.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
@@ -244,48 +245,12 @@ class Program {
   }
 
   void Build() {
-    const auto& edges = dataflow_.edges();
     peak_ = model_.AddVariable("peak", 0, total_);
     model_.objective = {{peak_, 1}};
-    for (OperatorIndex v = 0; v < n_; ++v) {
-      Row row{FirstStep(v), {}};
-      std::vector<Term> once;
-      for (std::size_t t = FirstStep(v); t <= LastStep(v); ++t) {
-        row.variables.push_back(model_.AddBinary(Name("C", v, t)));
-        once.push_back({row.variables.back(), 1});
-      }
-      model_.AddConstraint("once" + std::to_string(v), 1, std::move(once), 1);  // (3)
-      runs_.push_back(std::move(row));
-    }
-    for (std::size_t e = 0; e < edges.size(); ++e) AddKept(e);
-    for (OperatorIndex v = 0; v < n_; ++v) {
-      for (const std::size_t f : dataflow_.fanin()[v]) {
-        for (std::size_t t = FirstStep(v); t <= LastStep(v); ++t) {
-          std::vector<Term> terms = {{runs_[v][t], 1}};
-          if (kept_[f].Has(t)) terms.push_back({kept_[f][t], -1});
-          model_.AddConstraint(Name("reads", v, t) + "_" + std::to_string(f), -milp::kInfinity,
-                               std::move(terms), 0);  // (4)
-        }
-      }
-    }
-    for (std::size_t t = 0; t < n_; ++t) {
-      std::map<std::size_t, Number> bytes;  // By variable; an operator's tensors share one.
-      for (std::size_t e = 0; e < edges.size(); ++e) {
-        if (edges[e].size == 0) continue;
-        for (const VariableIndex live : LiveAt(e, t)) {
-          bytes[live.position()] += edges[e].size / unit_;
-        }
-      }
-      std::vector<Term> terms;
-      terms.reserve(bytes.size() + 1);
-      for (const auto& [variable, coefficient] : bytes) {
-        terms.push_back({VariableIndex(variable), coefficient});
-      }
-      if (terms.empty()) continue;
-      terms.push_back({peak_, -1});
-      model_.AddConstraint("load" + std::to_string(t), -milp::kInfinity, std::move(terms),
-                           0);  // (13)
-    }
+    AddRuns();
+    for (std::size_t e = 0; e < dataflow_.edges().size(); ++e) AddKept(e);
+    AddReads();
+    AddLoads();
     if (options_.joint) AddAddresses();
   }
 
@@ -333,6 +298,57 @@ class Program {
     return {dataflow_.asap(edge.source) + 1, end};  // (11)
   }
 
+  // Every operator runs at one step: C (3).
+  void AddRuns() {
+    for (OperatorIndex v = 0; v < n_; ++v) {
+      Row row{FirstStep(v), {}};
+      std::vector<Term> once;
+      for (std::size_t t = FirstStep(v); t <= LastStep(v); ++t) {
+        row.variables.push_back(model_.AddBinary(Name("C", v, t)));
+        once.push_back({row.variables.back(), 1});
+      }
+      model_.AddConstraint("once" + std::to_string(v), 1, std::move(once), 1);
+      runs_.push_back(std::move(row));
+    }
+  }
+
+  // An operator runs only while its inputs are kept (4).
+  void AddReads() {
+    for (OperatorIndex v = 0; v < n_; ++v) {
+      for (const std::size_t f : dataflow_.fanin()[v]) {
+        for (std::size_t t = FirstStep(v); t <= LastStep(v); ++t) {
+          std::vector<Term> terms = {{runs_[v][t], 1}};
+          if (kept_[f].Has(t)) terms.push_back({kept_[f][t], -1});
+          model_.AddConstraint(Name("reads", v, t) + "_" + std::to_string(f), -milp::kInfinity,
+                               std::move(terms), 0);
+        }
+      }
+    }
+  }
+
+  // The peak is at least the bytes that are live at each step (13).
+  void AddLoads() {
+    const auto& edges = dataflow_.edges();
+    for (std::size_t t = 0; t < n_; ++t) {
+      std::map<std::size_t, Number> bytes;  // By variable; an operator's tensors share one.
+      for (std::size_t e = 0; e < edges.size(); ++e) {
+        if (edges[e].size == 0) continue;
+        for (const VariableIndex live : LiveAt(e, t)) {
+          bytes[live.position()] += edges[e].size / unit_;
+        }
+      }
+      std::vector<Term> terms;
+      terms.reserve(bytes.size() + 1);
+      for (const auto& [variable, coefficient] : bytes) {
+        terms.push_back({VariableIndex(variable), coefficient});
+      }
+      if (terms.empty()) continue;
+      terms.push_back({peak_, -1});
+      model_.AddConstraint("load" + std::to_string(t), -milp::kInfinity, std::move(terms), 0);
+    }
+  }
+
+  // A tensor is kept from its creation on: P (1, 2, 12), and results to the end.
   void AddKept(std::size_t e) {
     const Edge& edge = dataflow_.edges()[e];
     const auto [first, end] = KeptSteps(edge);
@@ -476,72 +492,67 @@ std::optional<Placement> JointPlacement(const Graph& graph, const Order& order,
   return placement;
 }
 
+// What the program says: an order, perhaps with addresses.
+struct Solution {
+  Order order;
+  std::optional<Placement> placement;
+};
+
+// Solves the program of a graph with operators. Without a solution the order is program order.
+Result<Solution> SolveProgram(const Graph& graph, const OllaOptions& options, milp::Backend backend,
+                              Budget& budget, OllaAnswer& answer) {
+  PlanAnswer& plan = answer.plan;
+  Solution solution{ProgramOrder(graph), {}};
+  const Dataflow dataflow(graph, options.early_updates);
+  answer.control_edges = dataflow.control_edges();
+  for (const Edge& edge : dataflow.edges()) {
+    plan.peak_bound = std::max(plan.peak_bound, edge.size);
+  }
+  Program program(graph, dataflow, options);
+  answer.variables = program.CountVariables();
+  if (answer.variables > kMostVariables || budget.Exhausted()) {
+    plan.stopped = answer.variables > kMostVariables ? StopReason::kSize : StopReason::kBudget;
+    return solution;
+  }
+  program.Build();
+  answer.variables = static_cast<std::int64_t>(program.model().variables.size());
+  answer.constraints = static_cast<std::int64_t>(program.model().constraints.size());
+  const auto solved = BERTH_TRY(milp::Solve(program.model(), backend, {options.seed}, budget));
+  plan.nodes = solved.nodes;
+  answer.claims_optimal = solved.status == milp::Status::kOptimal || solved.distrusted;
+  // In the joint program the bound is on the addresses, not on the live bytes.
+  if (solved.bound && answer.control_edges == 0 && !options.joint) {
+    plan.peak_bound = std::max(plan.peak_bound, *solved.bound * program.unit());
+  }
+  if (!solved.values.empty()) {
+    answer.found = true;
+    solution.order = program.Decode(solved.values);
+    plan.scheduling.algorithm = "olla";
+    BERTH_CHECK(ValidateOrder(graph, solution.order).has_value());
+    if (options.joint) solution.placement = JointPlacement(graph, solution.order, program, solved);
+  }
+  if (budget.Exhausted()) plan.stopped = StopReason::kBudget;
+  return solution;
+}
+
 }  // namespace
 }  // namespace internal
 
 Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options, Budget& budget) {
   const auto start = Budget::Clock::now();
-  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
-  auto backend = internal::milp::DefaultBackend();
-  if (!options.backend.empty()) {
-    backend = internal::milp::BackendFromName(options.backend);
-    if (!backend) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "there is no backend \"" + options.backend + "\"; there are cbc and highs");
-    }
-  }
-  if (!backend) {
-    return Fail(ErrorCode::kUnsupported,
-                "this build has no solver of integer programs: install coinor-libcbc-dev");
-  }
-  if (auto available = internal::milp::CheckAvailable(*backend); !available) {
-    return tl::unexpected(std::move(available.error()));
-  }
-
+  BERTH_TRY(Validate(graph));
+  const auto backend = BERTH_TRY(internal::milp::ChooseBackend(options.backend));
   OllaAnswer answer;
   PlanAnswer& plan = answer.plan;
-  Order order = ProgramOrder(graph);
   plan.scheduling.algorithm = "program";
   plan.stopped = StopReason::kAlgorithm;
-  std::optional<Placement> placement;
+  internal::Solution solution;
   if (!graph.operators.empty()) {
-    const internal::Dataflow dataflow(graph, options.early_updates);
-    answer.control_edges = dataflow.control_edges();
-    for (const internal::Edge& edge : dataflow.edges()) {
-      plan.peak_bound = std::max(plan.peak_bound, edge.size);
-    }
-    internal::Program program(graph, dataflow, options);
-    answer.variables = program.CountVariables();
-    if (answer.variables > internal::kMostVariables) {
-      plan.stopped = StopReason::kSize;
-    } else if (budget.Exhausted()) {
-      plan.stopped = StopReason::kBudget;
-    } else {
-      program.Build();
-      answer.variables = static_cast<std::int64_t>(program.model().variables.size());
-      answer.constraints = static_cast<std::int64_t>(program.model().constraints.size());
-      auto solved = internal::milp::Solve(program.model(), *backend, {options.seed}, budget);
-      if (!solved) return tl::unexpected(std::move(solved.error()));
-      plan.nodes = solved->nodes;
-      answer.claims_optimal =
-          solved->status == internal::milp::Status::kOptimal || solved->distrusted;
-      // In the joint program the bound is on the addresses, not on the live bytes.
-      if (solved->bound && answer.control_edges == 0 && !options.joint) {
-        plan.peak_bound = std::max(plan.peak_bound, *solved->bound * program.unit());
-      }
-      if (!solved->values.empty()) {
-        answer.found = true;
-        order = program.Decode(solved->values);
-        plan.scheduling.algorithm = "olla";
-        BERTH_CHECK(ValidateOrder(graph, order).has_value());
-        if (options.joint) placement = internal::JointPlacement(graph, order, program, *solved);
-      }
-      if (budget.Exhausted()) plan.stopped = StopReason::kBudget;
-    }
+    solution = BERTH_TRY(internal::SolveProgram(graph, options, backend, budget, answer));
   }
-  plan.best = internal::UnplacedPlan(graph, order, {});
+  plan.best = internal::UnplacedPlan(graph, solution.order, {});
   const Bytes peak = plan.best->peak();
-  if (placement) {
+  if (const auto& placement = solution.placement) {
     for (std::size_t b = 0; b < placement->offsets.size(); ++b) {
       plan.best->residencies[b].offset = placement->offsets[b];
     }
@@ -565,7 +576,7 @@ Result<OllaAnswer> ScheduleByOlla(const Graph& graph, const OllaOptions& options
 }
 
 Result<std::int64_t> CountOllaVariables(const Graph& graph, const OllaOptions& options) {
-  if (auto valid = Validate(graph); !valid) return tl::unexpected(std::move(valid.error()));
+  BERTH_TRY(Validate(graph));
   if (graph.operators.empty()) return 0;
   const internal::Dataflow dataflow(graph, options.early_updates);
   return internal::Program(graph, dataflow, options).CountVariables();

@@ -68,11 +68,11 @@ TEST(Forest, ModelFileHasTheSameBits) {
   forest.depth = 1;
   forest.base = 0.5F;
   forest.nodes = {{0.1F, 1}, {std::numeric_limits<float>::infinity(), 0}};
-  forest.leaves = {1e-9F, 3, -0.33333334F, 7};
+  forest.leaves = {1e-9F, 3, -0.33333334F, -0.0F};
   const std::string text = WriteModel(forest.view(), {"From here.", "", "To there."});
   EXPECT_NE(text.find("// From here.\n//\n// To there.\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("{0.1F,1}, {kEnd,0},"), std::string::npos) << text;
-  EXPECT_NE(text.find("1e-09F, 3.0F, -0.33333334F, 7.0F,"), std::string::npos) << text;
+  EXPECT_NE(text.find("{.1F,1},{kEnd,0},"), std::string::npos) << text;
+  EXPECT_NE(text.find("1e-09F,3,-.33333334F,-0.0F,"), std::string::npos) << text;
 }
 
 class Training : public testing::Test {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tools/berth/table.h"
+#include "tools/berth/terminal.h"
 #include "tools/lab/bench/machine.h"
 
 namespace berth::lab {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/berth/common.h"
+#include "tools/berth/output.h"
 #include "tools/lab/bench/benchmark.h"
 
 namespace berth::lab {

@@ -1,10 +1,10 @@
 // COSMA's experiments (Li, Gupta and Malik, 2023): off-chip traffic under three budgets, against
-// what compilers do today; on people's networks, on those that a search has made, and on what the
-// paper leaves out, training steps.
+// what compilers do today; on hand-designed networks, on networks found by architecture search, and on
+// training steps, which the paper leaves out.
 //
-// Every plan goes through the independent checker, which runs it. What an experiment itself demands
-// is held against each result: no order may beat the search over all orders, and nothing leaves
-// where the least peak of any order fits.
+// Every plan goes through the independent checker, which runs it. Each result is held against what
+// must be true: no single order beats the search over all orders, and nothing is spilled where the
+// least peak of any order fits.
 
 #include "berth/cosma.h"
 
@@ -19,10 +19,8 @@
 
 #include "base/try.h"
 #include "berth/plan.h"
-#include "berth/spill.h"
-#include "tools/berth/common.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/model.h"
-#include "tools/berth/spilling.h"
 #include "tools/berth/terminal.h"
 #include "tools/generate/graphs.h"
 #include "tools/lab/suites/inputs.h"
@@ -46,13 +44,13 @@ constexpr std::array<Scheme, 4> kSchemes = {
      {"peak_belady", "least-peak order, Belady", true, Replacement::kBelady},
      {"peak_greedy", "least-peak order, greedy", true, Replacement::kGreedy}}};
 
-enum class Level { kLeast, kMiddle, kPeak };
-struct LevelInfo {
-  Level level;
+struct Level {
+  NamedBudget budget;
   std::string_view name;
 };
-constexpr std::array<LevelInfo, 3> kLevels = {
-    {{Level::kLeast, "MR"}, {Level::kMiddle, "MH"}, {Level::kPeak, "MP"}}};
+constexpr std::array<Level, 3> kLevels = {{{NamedBudget::kOneOperator, "MR"},
+                                           {NamedBudget::kHalfway, "MH"},
+                                           {NamedBudget::kLeastPeak, "MP"}}};
 
 // The search for one order, or over all of them.
 struct Solved {
@@ -66,7 +64,7 @@ struct Solved {
 struct Case {
   std::string network;
   std::string budget;  // "MR", or "MR with weights".
-  Level level = Level::kLeast;
+  NamedBudget level = NamedBudget::kOneOperator;
   Bytes capacity = 0;
   bool peak_proved = false;
   std::array<Bytes, kSchemes.size()> schemes = {};
@@ -75,7 +73,7 @@ struct Case {
   Solved all_orders;
 };
 
-// Networks that a search has made, by the names that these go by.
+// Networks found by architecture search, by their names.
 bool IsSearched(const std::string& name) {
   for (const std::string_view part : {"nasnet", "darts", "amoeba", "randwire"}) {
     if (name.find(part) != std::string::npos) return true;
@@ -119,19 +117,25 @@ Result<std::vector<GraphInput>> Networks(const Lab& lab, Kind kind) {
   return networks;
 }
 
-// From the given orders alone, or over all orders from these.
-Result<Solved> Solve(const GraphInput& network, const Counting& counting, Bytes capacity,
-                     std::vector<Order> orders, bool fixed_order, double limit) {
+// In `order` alone, or over all orders.
+Result<Solved> Solve(const GraphInput& network, const Counting& counting, const NamedBudgets& named,
+                     NamedBudget level, std::optional<Order> order, double limit) {
+  PlanOptions options;
+  options.capacity = level;
+  options.spill = true;
+  options.order = std::move(order);
+  options.schedule.counting = counting;
+  options.budgets = named;
   Budget budget;
   budget.SetTimeLimit(limit);
-  const auto answer = BERTH_TRY(
-      cli::SolveSpills(network.graph, counting, capacity, std::move(orders), fixed_order, budget));
+  const PlanAnswer answer = BERTH_TRY(Plan(network.graph, options, budget));
+  cli::VerifyOrDie(network.graph, counting, answer);
   Solved solved;
   solved.lower_bound = answer.traffic_bound;
   solved.without_addresses = answer.traffic_by_sum;
   solved.proved = answer.outcome == Outcome::kOptimal;
-  solved.seconds = answer.seconds;
-  if (answer.best) solved.traffic = answer.best->traffic.avoidable();
+  solved.seconds = answer.spilling.seconds;
+  if (answer.best->addressed) solved.traffic = answer.best->traffic.avoidable();
   return solved;
 }
 
@@ -151,7 +155,7 @@ void Judge(Lab& lab, const Case& result) {
       lab.Note(where + ": " + cli::FormatBytesExactly(all) + " of traffic, but one order needs " +
                cli::FormatBytesExactly(*one->traffic));
     } else {
-      // Time was up for both, and the search for one order had all of it for that order.
+      // Both reached the limit, and the search for one order spent all of its time on that order.
       lab.Say(where + ": when time was up, " + cli::FormatBytesExactly(all) +
               " of traffic; the search for one order alone had " +
               cli::FormatBytesExactly(*one->traffic) + ".");
@@ -164,9 +168,9 @@ void Judge(Lab& lab, const Case& result) {
                cli::FormatBytesExactly(result.schemes[s]));
     }
   }
-  if (result.level == Level::kPeak && result.peak_proved &&
+  if (result.level == NamedBudget::kLeastPeak && result.peak_proved &&
       result.all_orders.without_addresses > 0) {
-    lab.Note(where + ": something leaves, though the least peak fits");
+    lab.Note(where + ": something is spilled, though the least peak fits");
   }
 }
 
@@ -178,15 +182,13 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
   lab.Progress(what + ", " + network.name + ", least peak");
   const auto named = BERTH_TRY(berth::FindBudgets(network.graph, counting, scheduling));
   const Order program = ProgramOrder(network.graph);
-  for (const LevelInfo& level : kLevels) {
+  for (const Level& level : kLevels) {
     Case result;
     result.network = network.name;
     result.budget = std::string(level.name) + (weights ? " with weights" : "");
-    result.level = level.level;
+    result.level = level.budget;
     result.peak_proved = named.peak_proved;
-    result.capacity = level.level == Level::kLeast    ? named.least.bytes
-                      : level.level == Level::kMiddle ? named.halfway()
-                                                      : named.least_peak;
+    result.capacity = named.Of(level.budget);
     lab.Progress(what + ", " + network.name + ", " + result.budget);
     for (std::size_t s = 0; s < kSchemes.size(); ++s) {
       const auto traffic =
@@ -194,18 +196,12 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
                                     counting, result.capacity, kSchemes[s].rule));
       result.schemes[s] = traffic.avoidable();
     }
-    struct Task {
-      Solved* solved;
-      std::vector<Order> orders;
-      bool fixed;
+    const auto solve = [&](std::optional<Order> order) {
+      return Solve(network, counting, named, level.budget, std::move(order), limit);
     };
-    for (Task& task : std::vector<Task>{{&result.program, {program}, true},
-                                        {&result.least_peak, {named.order}, true},
-                                        {&result.all_orders, {program, named.order}, false}}) {
-      auto solved = BERTH_TRY(
-          Solve(network, counting, result.capacity, std::move(task.orders), task.fixed, limit));
-      *task.solved = solved;
-    }
+    result.program = BERTH_TRY(solve(program));
+    result.least_peak = BERTH_TRY(solve(named.order));
+    result.all_orders = BERTH_TRY(solve(std::nullopt));
     Judge(lab, result);
     cases.push_back(std::move(result));
   }
@@ -225,7 +221,7 @@ Cell TrafficCell(const Solved& solved) {
   return cell;
 }
 
-// The traffic of everybody.
+// The traffic of every scheme and search.
 Sheet TrafficSheet(const std::vector<Case>& cases, bool all) {
   std::vector<Sheet::Column> columns = {
       {"network", "network", false}, {"budget", "budget", false}, {"bytes", "capacity_bytes"}};
@@ -284,8 +280,8 @@ Sheet SecondsSheet(const std::vector<Case>& cases) {
   return sheet;
 }
 
-// By how much less is moved than by each scheme: the mean over the cases in which it moves
-// anything.
+// The mean reduction of the traffic against each scheme, over the cases in which the scheme has
+// any.
 Sheet ReductionSheet(const std::vector<Case>& cases) {
   Sheet sheet({{"instead of", "scheme", false},
                {"cases", "cases"},
@@ -293,7 +289,7 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
                {"MR", "mean_reduction_MR"},
                {"MH", "mean_reduction_MH"},
                {"MP", "mean_reduction_MP"}});
-  const auto mean = [&](std::optional<std::size_t> scheme, std::optional<Level> level) {
+  const auto mean = [&](std::optional<std::size_t> scheme, std::optional<NamedBudget> level) {
     double sum = 0;
     std::int64_t count = 0;
     for (const Case& result : cases) {
@@ -309,12 +305,12 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
   };
   const auto add = [&](std::string_view name, std::optional<std::size_t> scheme) {
     std::vector<Cell> row = {TextCell(name), CountCell(mean(scheme, {}).second)};
-    for (const std::optional<Level> level :
-         {std::optional<Level>(), std::optional(Level::kLeast), std::optional(Level::kMiddle),
-          std::optional(Level::kPeak)}) {
+    const auto add_mean = [&](std::optional<NamedBudget> level) {
       const auto [sum, count] = mean(scheme, level);
       row.push_back(count == 0 ? NoCell() : PercentCell(sum / static_cast<double>(count)));
-    }
+    };
+    add_mean(std::nullopt);
+    for (const Level& level : kLevels) add_mean(level.budget);
     sheet.AddRow(std::move(row));
   };
   for (std::size_t s = 0; s < kSchemes.size(); ++s) add(kSchemes[s].title, s);

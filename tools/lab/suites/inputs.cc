@@ -14,8 +14,8 @@
 #include "berth/io.h"
 #include "berth/place.h"
 #include "tools/berth/checked.h"
-#include "tools/berth/common.h"
 #include "tools/berth/model.h"
+#include "tools/berth/table.h"
 
 namespace berth::lab {
 namespace {

@@ -63,13 +63,13 @@ class Lab {
 
   // Inputs, with their least heights.
 
-  // The models given, those of the data folder, or where there are none, generated networks.
+  // The given models, those of the data folder, or else generated networks.
   [[nodiscard]] Result<std::vector<SuiteInput>> Models(std::size_t most);
   // MiniMalloc's challenging tables; where there are none, generated stand-ins.
   [[nodiscard]] Result<std::vector<SuiteInput>> Challenging(std::size_t most);
-  // The graphs given, those of the data folder, or where there are none, generated ones.
+  // The given graphs, those of the data folder, or else generated ones.
   [[nodiscard]] Result<std::vector<GraphInput>> Graphs(std::size_t most);
-  // Finds out how little memory each needs, as far as that can be known.
+  // Finds the least height of each, or bounds on it.
   void FindLeast(std::vector<SuiteInput>& inputs) const;
   // Whether Challenging() are the published ones.
   [[nodiscard]] bool has_challenging() const;

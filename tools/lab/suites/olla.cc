@@ -19,7 +19,6 @@
 #include "berth/allocators.h"
 #include "berth/plan.h"
 #include "tools/berth/checked.h"
-#include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
 #include "tools/lab/suites/suites.h"

@@ -10,7 +10,6 @@
 #include "berth/graph.h"
 #include "berth/olla.h"
 #include "tools/berth/checked.h"
-#include "tools/berth/common.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
 #include "tools/lab/method.h"

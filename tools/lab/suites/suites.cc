@@ -9,7 +9,8 @@
 
 #include "base/try.h"
 #include "berth/io.h"
-#include "tools/berth/common.h"
+#include "tools/berth/output.h"
+#include "tools/berth/terminal.h"
 #include "tools/lab/bench/machine.h"
 #include "tools/lab/bench/report.h"
 

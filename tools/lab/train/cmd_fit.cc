@@ -42,8 +42,9 @@ std::vector<std::string> Provenance(std::string_view text, std::size_t rows, std
                                     const internal::Trained& trained,
                                     const internal::BoosterOptions& options) {
   return {"Examples: " + std::to_string(rows) + " candidates of " + std::to_string(choices) +
-              " major backtracks on training inputs (tools/lab/train/inputs.h);",
-          "the table has " + std::to_string(text.size()) + " bytes, " + HashOf(text) + ".",
+              " major backtracks on training inputs",
+          "(tools/lab/train/inputs.h); the table has " + std::to_string(text.size()) + " bytes, " +
+              HashOf(text) + ".",
           "Fitted by XGBoost " + trained.version + ": " + std::to_string(options.trees) +
               " trees of depth " + std::to_string(options.depth) +
               (options.pairwise ? ", pairwise ranking." : ", squared error."),

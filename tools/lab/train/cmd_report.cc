@@ -8,6 +8,7 @@
 
 #include "base/try.h"
 #include "berth/io.h"
+#include "tools/berth/output.h"
 #include "tools/lab/train/commands.h"
 #include "tools/lab/train/evaluate.h"
 #include "tools/lab/train/inputs.h"

@@ -2,14 +2,13 @@
 #ifndef BERTH_TOOLS_LAB_TRAIN_COMMANDS_H_
 #define BERTH_TOOLS_LAB_TRAIN_COMMANDS_H_
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
 #include <string>
 
 #include "berth/result.h"
 #include "tools/berth/command.h"
-#include "tools/berth/common.h"
+#include "tools/berth/flags.h"
 #include "tools/berth/shard.h"
 #include "tools/lab/train/booster.h"
 

@@ -12,14 +12,18 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-// The shortest text that gives the same bits.
+// The shortest C++ text of the same bits: "3", ".25F", "-.5F".
 std::string Literal(float value) {
   if (std::isinf(value)) return "kEnd";
   std::array<char, 32> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   BERTH_CHECK(error == std::errc());
   std::string text(digits.data(), end);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (text.find_first_of(".e") == std::string::npos) {
+    const bool exact = std::abs(value) < 0x1p24F && text != "-0";
+    return exact ? text : text + ".0F";
+  }
+  if (const auto zero = text.find("0."); zero == (value < 0 ? 1 : 0)) text.erase(zero, 1);
   return text + "F";
 }
 
@@ -27,8 +31,7 @@ std::string Literal(float value) {
 class Lines {
  public:
   void Add(const std::string& item) {
-    if (line_.size() + item.size() + 1 > kWidth) Break();
-    line_ += line_.empty() ? "    " : " ";
+    if (line_.size() + item.size() > kWidth) Break();
     line_ += item;
   }
   [[nodiscard]] std::string Take() {

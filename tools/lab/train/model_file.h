@@ -1,6 +1,6 @@
 // tools/lab/train/model_file.h -- a forest as C++: src/baselines/telamalloc/model.cc.
-#ifndef BERTH_TOOLS_TRAIN_MODEL_FILE_H_
-#define BERTH_TOOLS_TRAIN_MODEL_FILE_H_
+#ifndef BERTH_TOOLS_LAB_TRAIN_MODEL_FILE_H_
+#define BERTH_TOOLS_LAB_TRAIN_MODEL_FILE_H_
 
 #include <string>
 #include <vector>

@@ -1,0 +1,131 @@
+#include "tools/berth/table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "berth/budget.h"
+#include "src/base/try.h"
+#include "tools/berth/flags.h"
+#include "tools/berth/output.h"
+#include "tools/verify/verify.h"
+
+namespace berth::cli {
+
+void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
+  app.add_option("TABLE", arguments.path, description)->required();
+  AddBytes(
+      app, "--capacity", arguments.capacity,
+      "Bytes that the plan may use, such as 1048576, 512KiB or 1MiB; K, M and G alone mean KiB, "
+      "MiB and GiB.");
+  static const std::map<std::string, Endpoints> kEndpoints = {{"by-name", Endpoints::kByColumnName},
+                                                              {"half-open", Endpoints::kHalfOpen},
+                                                              {"inclusive", Endpoints::kInclusive},
+                                                              {"exclusive", Endpoints::kExclusive}};
+  const auto set = [&arguments](const std::string& text) {
+    const auto found = kEndpoints.find(text);
+    if (found == kEndpoints.end()) {
+      UsageError("--endpoints",
+                 Quoted(text) + " is not one of by-name, half-open, inclusive, exclusive");
+    }
+    arguments.csv.endpoints = found->second;
+    arguments.endpoints = text;
+  };
+  app.add_option_function<std::string>(
+         "--endpoints", set,
+         "What the lifetime columns mean: half-open [start, end), inclusive [start, end], "
+         "exclusive (start, end), or by-name: a column called end is inclusive, one called upper "
+         "is not. Default: by-name.")
+      ->type_name("KIND");
+}
+
+Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "TABLES: - is no table here, as each program reads the file by itself");
+    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+         it.increment(error)) {
+      if (HasExtension(it->path().string(), ".csv")) found.push_back(it->path().string());
+    }
+    if (error) return Fail(ErrorCode::kIo, path + ": " + error.message());
+    if (found.empty()) return Fail(ErrorCode::kIo, path + ": the folder holds no .csv table");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+std::string NameOf(const std::string& path) {
+  if (path == "-") return "<stdin>";
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+Result<Input> Load(const TableArguments& arguments) {
+  return ParseTable(arguments, BERTH_TRY(ReadFile(arguments.path)));
+}
+
+Result<Input> ParseTable(const TableArguments& arguments, std::string text) {
+  // Errors name the file as the person did.
+  const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
+  auto table = BERTH_TRY(ReadCsv(text, name, arguments.csv));
+  Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
+  input.problem.capacity = arguments.capacity;
+  return input;
+}
+
+PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {
+  // The independent verifier knows best which bytes the two share, and when.
+  Problem pair;
+  std::vector<Bytes> pins;
+  for (const std::size_t i : conflict.buffers) {
+    pair.buffers.push_back(problem.buffers[i]);
+    pins.push_back(problem.buffers[i].offset.value_or(0));
+  }
+  PinCollision collision{pair.buffers.at(0).id, pair.buffers.at(1).id, ""};
+  collision.sentence = "The pins of \"" + OneLine(collision.first) + "\" and \"" +
+                       OneLine(collision.second) + "\" overlap";
+  for (const verify::Fault& fault : verify::VerifyOffsets(pair, pins).faults) {
+    if (fault.kind != verify::FaultKind::kOverlap) continue;
+    collision.sentence += ": both need bytes [" + FormatCount(fault.lower) + ", " +
+                          FormatCount(fault.upper) + ") at steps [" + std::to_string(fault.start) +
+                          ", " + std::to_string(fault.end) + ")";
+    break;
+  }
+  collision.sentence += ".";
+  return collision;
+}
+
+Result<std::optional<PinCollision>> FindCollision(const Problem& problem) {
+  Problem unlimited = problem;
+  unlimited.capacity.reset();
+  Budget budget;
+  const Conflict conflict = BERTH_TRY(Explain(unlimited, {}, budget));
+  if (!conflict.pins_collide) return std::nullopt;
+  return DescribeCollision(conflict, unlimited);
+}
+
+std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
+  if (bound.lower_bound <= bound.load) return "";
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.offset && *buffer.offset + buffer.size == bound.lower_bound) {
+      return ", where the pinned \"" + OneLine(buffer.id) + "\" ends";
+    }
+  }
+  return ", as alignment wastes the rest at step " + std::to_string(bound.bound_step);
+}
+
+Json ToJson(const std::optional<PinCollision>& collision) {
+  return collision ? Json({collision->first, collision->second}) : Json(nullptr);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,63 @@
+// tools/berth/table.h -- tables of buffers on the command line: their files, and what people read
+// of them.
+#ifndef BERTH_TOOLS_BERTH_TABLE_H_
+#define BERTH_TOOLS_BERTH_TABLE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/io.h"
+#include "berth/place.h"
+#include "berth/problem.h"
+#include "tools/berth/output.h"
+
+namespace CLI {
+class App;
+}
+
+namespace berth::cli {
+
+struct TableArguments {
+  std::string path;
+  std::optional<Bytes> capacity;
+  CsvOptions csv;
+  std::string endpoints;  // As given; empty if not.
+};
+// TABLE, --capacity and --endpoints.
+void AddTable(CLI::App& app, TableArguments& arguments,
+              const std::string& description = "CSV table of buffers; - is standard input.");
+
+struct Input {
+  std::string name;  // What errors and reports call it.
+  std::string text;
+  Problem problem;  // With the capacity from the command line.
+  [[nodiscard]] std::string hash() const { return HashOf(text); }
+};
+[[nodiscard]] Result<Input> Load(const TableArguments& arguments);
+// The same of a file that has been read already.
+[[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, std::string text);
+// Files as they are, folders as the tables in them, in order of their names. Error: kIo for a
+// folder without any; kInvalidOptions for standard input.
+[[nodiscard]] Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths);
+// What to call the file at `path`: itself without its folders, which differ between machines.
+[[nodiscard]] std::string NameOf(const std::string& path);
+
+// Two pinned buffers that share bytes: no plan can keep both, whatever the capacity.
+struct PinCollision {
+  std::string first;  // Ids.
+  std::string second;
+  std::string sentence;  // Which two, where and when, in one line.
+};
+[[nodiscard]] PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem);
+// Looks for one. Error: as Explain().
+[[nodiscard]] Result<std::optional<PinCollision>> FindCollision(const Problem& problem);
+[[nodiscard]] Json ToJson(const std::optional<PinCollision>& collision);  // The two ids, or null.
+
+// Why the bound is higher than the load, as the end of a sentence: ", where the pinned "p" ends";
+// empty where it is not higher.
+[[nodiscard]] std::string ReasonOf(const LoadBound& bound, const Problem& problem);
+
+}  // namespace berth::cli
+
+#endif  // BERTH_TOOLS_BERTH_TABLE_H_

@@ -1,0 +1,76 @@
+#include "tools/berth/watched_search.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace berth::cli {
+namespace {
+
+// The budget that a signal cancels.
+std::atomic<Budget*> running_budget{nullptr};
+
+extern "C" void CancelRunningBudget(int) {
+  if (Budget* budget = running_budget.load()) budget->Cancel();
+}
+
+void HandleSignals(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace
+
+WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
+    : options_(arguments.options) {
+  if (arguments.time_limit) {
+    budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
+    if (budget_.has_time_limit()) {
+      deadline_ = std::chrono::steady_clock::now() +
+                  std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                      std::chrono::duration<double>(*arguments.time_limit));
+    }
+  }
+  if (arguments.node_limit) budget_.SetNodeLimit(*arguments.node_limit);
+  options_.progress = [this](const Progress& progress) { progress_.Update(progress); };
+  running_budget = &budget_;
+  HandleSignals(CancelRunningBudget);
+}
+
+WatchedSearch::~WatchedSearch() {
+  HandleSignals(SIG_DFL);
+  running_budget = nullptr;
+}
+
+Result<PlanAnswer> WatchedSearch::Place(const Problem& problem) {
+  auto answer = berth::Place(problem, options_, budget_);
+  progress_.Stop();
+  return answer;
+}
+
+Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
+  auto conflict = berth::Explain(problem, options_, budget_);
+  progress_.Stop();
+  return conflict;
+}
+
+Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
+  options.progress = options_.progress;
+  auto answer = berth::Schedule(graph, options, budget_);
+  progress_.Stop();
+  return answer;
+}
+
+Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
+  options.schedule.progress = options_.progress;
+  options.place.progress = options_.progress;
+  auto plan = berth::Plan(graph, options, budget_);
+  progress_.Stop();
+  return plan;
+}
+
+}  // namespace berth::cli
