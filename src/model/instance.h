@@ -100,6 +100,9 @@ struct Instance {
 // Compiles a valid problem. Cost: O(n log n) with n pieces.
 [[nodiscard]] Instance Compile(const Problem& problem);
 
+// The buffers that are live somewhere, by first section, then index. Cost: O(n log n).
+[[nodiscard]] std::vector<BufferIndex> ByFirstSection(const Instance& instance);
+
 // What all offsets and tops of a plan that cannot be lowered are multiples of: such offsets are 0,
 // a pin, or another offset plus a clearance, rounded up to an alignment. At least 1.
 [[nodiscard]] Bytes Grain(const Instance& instance);
