@@ -114,6 +114,14 @@ struct SearchReport {
   SearchStats stats = {};
 };
 
+// How far a running search is, in the bytes that it minimises: of Place() heights, of Schedule()
+// peaks, of PlanWithSpills() avoidable traffic.
+struct Progress {
+  std::optional<Bytes> best;  // Of the best plan so far; none where none is known.
+  Bytes bound = 0;            // Proved: no plan has less.
+  std::int64_t nodes = 0;     // Visited so far.
+};
+
 // The operator that needs the most memory by itself.
 struct LeastMemory {
   std::size_t op = 0;  // The first such operator.

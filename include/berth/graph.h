@@ -157,12 +157,13 @@ struct Liveness {
 // for the k-th of several residencies, from 1. Placing them gives the offsets. Cost: O(n log n).
 [[nodiscard]] Problem ProblemOf(const Graph& graph, const MemoryPlan& plan);
 
-// Checks that the plan computes what the graph computes and states its figures truly: the order is
-// valid; whatever an operator reads or writes is resident while it runs; what comes in has a copy
-// off chip with its latest value, and given tensors may be there from step 0 on; what is written
-// out is needed again or is a result, and every result gets out or stays to the end; with addresses,
-// nothing overlaps, all offsets are aligned and, with a capacity, within it; height, peak and
-// traffic are as stated. `graph` must be valid. `counting` says which tensors are in the plan.
+// Checks that the plan computes what the graph computes and that its stated figures are correct:
+// the order is valid; all tensors that an operator reads or writes are resident while it runs; a
+// tensor is retrieved only if its copy off chip has its latest value (given tensors may be in memory
+// from step 0 on), and written out only if it is needed again or a result; every result is written
+// out or stays to the end; with addresses, nothing overlaps, all offsets are aligned and, with a
+// capacity, within it; height, peak and traffic are as stated. `graph` must be valid. `counting`
+// says which tensors are in the plan.
 // Errors: kInvalidPlan, naming the first tensor, operator and step at fault; kInvalidGraph for
 // sizes whose traffic could exceed 2^60 bytes. Cost: O(n log n) and the overlaps in time.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

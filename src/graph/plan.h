@@ -17,7 +17,7 @@ namespace berth::internal {
 // The traffic of every plan: counted inputs are loaded once, results are stored once.
 [[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
 
-// The steps that residencies can have. Without operators there is one: tensors can still be there.
+// The number of steps that residencies can have: one even without operators, for given tensors.
 [[nodiscard]] inline Step StepsOf(const MemoryPlan& plan) {
   return std::max<Step>(1, static_cast<Step>(plan.order.size()));
 }

@@ -172,7 +172,7 @@ bool ForEachMeeting(const Instance& instance, Meet meet, GoOn go_on) {
   return true;
 }
 
-// What two buffers that meet ask of each other; nothing if their live bytes never do.
+// The clearances between two buffers that meet; nothing if their live bytes never meet.
 struct Clearances {
   Bytes above_i;  // j above i: o_j >= o_i + above_i.
   Bytes above_j;
@@ -232,8 +232,8 @@ std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& bud
 }
 
 std::int64_t CountOverlaps(const Instance& instance) {
-  // Two spans [f, l) meet unless one ends before the other starts: of all pairs, take away those. A
-  // buffer that starts at section f has behind it as many buffers as have ended by then.
+  // Two spans [f, l) meet unless one ends before the other starts: subtract those from all pairs.
+  // A buffer that starts at section f follows all buffers that have ended by then.
   std::vector<std::int64_t> ended(instance.num_sections() + 2, 0);
   std::int64_t live_buffers = 0;
   for (const BufferIndex b : instance.buffers()) {
