@@ -18,11 +18,15 @@ void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
   std::vector<std::thread> helpers;
   const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks);
   while (helpers.size() + 1 < wanted) {
+#ifdef __cpp_exceptions
     try {
       helpers.emplace_back(work);
     } catch (const std::system_error&) {
       break;
     }
+#else  // The system's refusal ends the process, as it does for any thread made there.
+    helpers.emplace_back(work);
+#endif
   }
   work();
   for (std::thread& helper : helpers) helper.join();

@@ -100,6 +100,9 @@ struct Instance {
 // Compiles a valid problem. Cost: O(n log n) with n pieces.
 [[nodiscard]] Instance Compile(const Problem& problem);
 
+// The buffers that are live somewhere, by first section, then index. Cost: O(n log n).
+[[nodiscard]] std::vector<BufferIndex> ByFirstSection(const Instance& instance);
+
 // A common divisor of all offsets and tops of every plan that cannot be lowered: such offsets are
 // 0, a pin, or another offset plus a clearance, rounded up to an alignment. At least 1.
 [[nodiscard]] Bytes Grain(const Instance& instance);

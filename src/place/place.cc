@@ -189,9 +189,9 @@ class Placer {
   }
 
   void RunGreedyPortfolio() {
-    GreedyAnswer answer =
-        PlaceGreedyPortfolio(problem_, instance_, std::max(incumbent_.lower_bound(), enough_),
-                             options_.threads, budget_);
+    greedy::GreedyAnswer answer = greedy::PlaceGreedyPortfolio(
+        problem_, instance_, std::max(incumbent_.lower_bound(), enough_), options_.threads,
+        budget_);
     incumbent_.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
   }
 
@@ -206,14 +206,14 @@ class Placer {
   void Improve(std::int64_t effort) {
     if (!incumbent_.has_plan() || Answered() || budget_.TimeIsUp()) return;
     std::vector<Bytes> offsets = *incumbent_.offsets();
-    ImprovePlan(
+    greedy::ImprovePlan(
         instance_, std::max(incumbent_.lower_bound(), enough_), effort, options_.threads,
         [this] { return budget_.TimeIsUp(); }, offsets);
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
   void OfferGreedy(Algorithm algorithm) {
-    incumbent_.Offer(PlaceGreedy(instance_, algorithm), Info(algorithm).name);
+    incumbent_.Offer(greedy::PlaceGreedy(instance_, algorithm), Info(algorithm).name);
   }
 
   const Problem& problem_;

@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "place/greedy/packer.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 Rule RuleOf(Algorithm algorithm) {
@@ -150,4 +150,4 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   return {std::move(packings[*best]->offsets), packings[*best]->height, members[*best].algorithm};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

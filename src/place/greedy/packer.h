@@ -42,7 +42,7 @@
 #include "place/greedy/plateaus.h"
 #include "place/greedy/skyline.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 enum class Order {
   kSize,          // Live from first to last step first (by index); then size, earlier start.
@@ -112,6 +112,6 @@ class Packer {
   Bytes height_ = 0;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_PACKER_H_
