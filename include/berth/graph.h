@@ -61,8 +61,8 @@ struct Tensor {
   TensorKind kind = TensorKind::kActivation;
   bool output = false;                       // A result of the graph: its base is live to the end.
   std::optional<TensorIndex> alias_of = {};  // The base of this view; a base is not a view.
-  // Why the size is unknown; empty if it is known. An unplanned tensor has 0 bytes: it is not part
-  // of the plan, and all figures of the graph are about the other tensors.
+  // Why the size is unknown; empty if it is known. Such a tensor has 0 bytes: it is not part of the
+  // plan, and figures of the graph are lower bounds (PlanAnswer::unsized).
   std::string unplanned = {};
   std::string dtype = {};  // For people: "float32".
   std::string shape = {};  // For people: "1x64x56x56".
@@ -133,8 +133,19 @@ struct Counting {
   bool inputs = false;  // Graph inputs: live from step 0 through their last use.
   // Parameters and constants: live throughout, as the next run needs them.
   bool parameters = false;
+  // Tensors whose sizes are not known count as 0 bytes in all outcomes, too: these are then about
+  // the other tensors alone.
+  bool unsized_as_zero = false;
   friend bool operator==(const Counting&, const Counting&) = default;
 };
+
+// Tensors that have bytes of their own and take part in the plan, and how many of them have no
+// known size. Cost: linear.
+struct TensorCount {
+  std::size_t tensors = 0;
+  std::size_t unsized = 0;
+};
+[[nodiscard]] TensorCount CountTensors(const Graph& graph, const Counting& counting = {});
 
 // Which tensors are live at which steps of an order.
 struct Liveness {

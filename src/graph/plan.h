@@ -25,6 +25,10 @@ namespace berth::internal {
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
 void StateUse(const Graph& graph, MemoryPlan& plan);
 
+// Says in `answer`, about `graph`, how many tensors have no known size, and takes back what they
+// leave unproved: unless they count as zero, no outcome stays optimal or feasible.
+void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answer);
+
 }  // namespace berth::internal
 
 #endif  // BERTH_GRAPH_PLAN_H_

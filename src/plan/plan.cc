@@ -155,6 +155,7 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   PlanAnswer answer = BERTH_TRY(options.spill ? PlanWithinCapacity(graph, options, budget)
                                               : PlanWithoutSpills(graph, options, budget));
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;
 }
 

@@ -224,6 +224,7 @@ Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, 
   answer.scheduling.stopped = answer.stopped;
   answer.scheduling.nodes = answer.nodes;
   answer.scheduling.seconds = answer.seconds;
+  internal::AdmitUnsized(graph, options.counting, answer);
   return answer;
 }
 

@@ -88,6 +88,7 @@ class Planner {
     answer.nodes = budget_.nodes_spent() - nodes_before;
     answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
     answer.spilling = {answer.outcome, answer.stopped, "spills", answer.nodes, answer.seconds, {}};
+    internal::AdmitUnsized(graph_, options_.counting, answer);
     return answer;
   }
 

@@ -56,7 +56,7 @@ class Placer {
 
   [[nodiscard]] Decider Questions() {
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance_.num_buffers(), 1));
-    return {Grain(instance_), 2 * n,
+    return {Heights(instance_, task_.incumbent.height()), 2 * n,
             [this](Bytes capacity, std::int64_t limit) { return Ask(capacity, limit); },
             [this] { return task_.name; }};
   }

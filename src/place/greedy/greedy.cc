@@ -102,7 +102,11 @@ std::vector<Member> Members(const Instance& instance, bool use_hints) {
 }  // namespace
 
 std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm) {
-  return Packer(instance).Pack(RuleOf(algorithm), /*use_hints=*/true)->offsets;
+  Packer packer(instance);
+  Packing packing = *packer.Pack(RuleOf(algorithm), /*use_hints=*/true);
+  if (!packer.has_hints()) return std::move(packing.offsets);
+  Packing without = *packer.Pack(RuleOf(algorithm), /*use_hints=*/false);
+  return std::move((packing.height <= without.height ? packing : without).offsets);
 }
 
 GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance, Bytes stop_at,

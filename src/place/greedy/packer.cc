@@ -199,6 +199,8 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   use_hints_ = use_hints && has_hints_;
   height_ = 0;
   const std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  // A hint leaves room below the buffer, which the skyline does not see.
+  if (use_hints_ && rule_.fit == Fit::kSkyline) rule_.fit = Fit::kFirst;
   // Rows only rise, so solid buffers never fit below what is placed: first fit is the skyline then.
   if (rule.selection == Selection::kLowestFirst && rule.fit == Fit::kFirst &&
       !instance_.has_windows && !instance_.has_pins && !use_hints_) {

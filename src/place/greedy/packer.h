@@ -78,6 +78,8 @@ class Packer {
   // `instance` must outlive the packer.
   explicit Packer(const Instance& instance);
 
+  [[nodiscard]] bool has_hints() const { return has_hints_; }
+
   // Nothing where more than `max_looks` looks for room would be needed, each piece a look.
   // `stop` is asked now and then, and ends the attempt; never if it is empty.
   [[nodiscard]] std::optional<Packing> Pack(
