@@ -28,6 +28,17 @@ std::string NothingFound(const Planned& planned) {
                                   " plan that fits was found, nor a proof that none does.");
 }
 
+// What is known where sizes of tensors are not: a bound.
+std::string UnsizedHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Bytes bytes = planned.only_ordered() ? answer.peak_bound : answer.height_bound;
+  std::string text = Interruption(planned) + "At least " + FormatBytes(bytes) + ": " +
+                     UnsizedClause(answer.unsized, answer.tensors) + ".";
+  const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
+  if (command.empty()) return Paint(Tone::kUnsure, text);
+  return Paint(Tone::kUnsure, text) + "\nGive its open dimensions their sizes: " + command;
+}
+
 std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   switch (answer.outcome) {
@@ -108,8 +119,16 @@ std::string SpillHeadline(const Planned& planned) {
 
 std::string Headline(const Planned& planned) {
   if (planned.model == nullptr) return TableHeadline(planned);
-  if (planned.answer.spills) return SpillHeadline(planned);
-  return planned.only_ordered() ? OrderHeadline(planned) : GraphHeadline(planned);
+  const PlanAnswer& answer = planned.answer;
+  if (planned.sizes_missing() && answer.outcome == Outcome::kUnknown) {
+    return UnsizedHeadline(planned);
+  }
+  std::string text = answer.spills            ? SpillHeadline(planned)
+                     : planned.only_ordered() ? OrderHeadline(planned)
+                                              : GraphHeadline(planned);
+  if (answer.unsized == 0) return text;
+  return text + " " + UnsizedClause(answer.unsized, answer.tensors) +
+         (planned.counting().unsized_as_zero ? " and count as 0 bytes." : ".");
 }
 
 // "146 MiB (152,694,784 bytes), 55 % less than the 324 MiB of program order".
@@ -282,8 +301,10 @@ void AddFiles(const Planned& planned, FactList& facts) {
   const PlanOutputs& outputs = planned.outputs;
   if (!outputs.plan.empty()) {
     facts.Add("plan", planned.placed() && planned.answer.fits() ? OneLine(outputs.plan)
-                      : planned.answer.spills                   ? "not written, as there is no plan"
-                                                                : "not written, as none fits");
+                      : planned.sizes_missing()
+                          ? "not written, as sizes are not known; --allow-unknown writes it"
+                      : planned.answer.spills ? "not written, as there is no plan"
+                                              : "not written, as none fits");
   }
   if (!outputs.svg.empty()) {
     facts.Add("picture",
@@ -315,6 +336,7 @@ std::string TableAdvice(const Planned& planned) {
       return "This algorithm proves nothing; --algorithm auto goes on to exact search.";
     case StopReason::kAnswered:
     case StopReason::kBudget:
+    case StopReason::kUnsized:
       break;
   }
   return "";
@@ -348,14 +370,6 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
   if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
     lines.push_back(std::move(line));
   }
-  if (!planned.model->open_dimensions.empty()) {
-    std::string names;
-    for (const std::string& name : planned.model->open_dimensions) {
-      names += (names.empty() ? "" : ", ") + OneLine(name);
-    }
-    lines.push_back("Sizes that the model leaves open: " + names + "; --dim " +
-                    ShellWord(planned.model->open_dimensions.front() + "=1") + " gives one.");
-  }
   if (planned.in_place_peak && *planned.in_place_peak < answer.best->peak()) {
     lines.push_back("--in-place lowers the peak of this order to " +
                     FormatBytes(*planned.in_place_peak) + ".");
@@ -371,6 +385,8 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
         lines.emplace_back(
             "The search for the order ended with its limit; a larger one may find a better order, "
             "or the proof.");
+        break;
+      case StopReason::kUnsized:
         break;
       case StopReason::kAnswered:
       case StopReason::kSize:
@@ -616,8 +632,10 @@ std::string SummaryText(const Planned& planned) {
 }
 
 ExitCode Conclude(const Planned& planned) {
-  const ExitCode code =
-      planned.only_ordered() ? ExitCode::kDone : ExitCodeOf(planned.answer.outcome);
+  // Any order is an answer to what schedule is asked, unless sizes are unknown.
+  const ExitCode code = planned.only_ordered() && !planned.sizes_missing()
+                            ? ExitCode::kDone
+                            : ExitCodeOf(planned.answer.outcome);
   if (planned.outputs.json) {
     PrintJson(SummaryJson(planned));
   } else if (!planned.outputs.to_stdout() && !IsStandardOutput(planned.reordered)) {
