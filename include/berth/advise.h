@@ -41,7 +41,7 @@ enum class RemedyKind {
   kSpill,          // Spills within the same capacity.
   kSpillTooSmall,  // One operator needs more than the capacity.
   kLargerBudget,   // A larger capacity for a plan with spills.
-  kNotExamined,    // Changes that the budget did not suffice for.
+  kNotExamined,    // Changes that there was not enough time to examine.
 };
 
 // An option to set, by its name in the documentation of the commands.
@@ -72,15 +72,15 @@ struct Advice {
 };
 
 struct AdviceOptions {
-  bool explain = true;   // Look for the conflict, where nothing fits.
-  bool in_place = true;  // Of a graph: it may go through ReuseInPlace(), and has not yet.
+  bool explain = true;   // Look for the conflict if nothing fits.
+  bool in_place = true;  // For a graph: ReuseInPlace() is allowed and was not applied yet.
 };
 
-// Of a table. `problem` must be valid, `answer` that of Place() for it. Of the limits of `budget`,
+// For a table. `problem` must be valid, `answer` that of Place() for it. Of the limits of `budget`,
 // time and cancellation count.
 [[nodiscard]] Advice Advise(const Problem& problem, const PlanAnswer& answer,
                             const AdviceOptions& options, Budget& budget);
-// Of a graph. `graph` must be valid, `answer` that of Plan() or Schedule() for it and `plan`.
+// For a graph. `graph` must be valid, `answer` that of Plan() or Schedule() for it and `plan`.
 [[nodiscard]] Advice Advise(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
                             const AdviceOptions& options, Budget& budget);
 

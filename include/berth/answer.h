@@ -38,6 +38,7 @@ enum class StopReason {
   kEffort,     // No limit was set, and the default effort is spent.
   kSize,       // The input is too large for exact search, or too many states would be stored.
   kAlgorithm,  // The algorithm has finished and proves nothing.
+  kUnsized,    // Tensors have no known size: what is proved of the others proves nothing of the whole.
 };
 [[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 
@@ -114,6 +115,14 @@ struct SearchReport {
   SearchStats stats = {};
 };
 
+// How far a running search is, in the bytes that it minimises: of Place() heights, of Schedule()
+// peaks, of PlanWithSpills() avoidable traffic.
+struct Progress {
+  std::optional<Bytes> best;  // Of the best plan so far; none where none is known.
+  Bytes bound = 0;            // Proved: no plan has less.
+  std::int64_t nodes = 0;     // Visited so far.
+};
+
 // The operator that needs the most memory by itself.
 struct LeastMemory {
   std::size_t op = 0;  // The first such operator.
@@ -147,6 +156,11 @@ struct PlanAnswer {
   double seconds = 0;       // Wall clock, of all of them.
 
   // Of a graph.
+  // Tensors that the plan should hold (`tensors` of them) and whose sizes are not known (`unsized`).
+  // These count as 0 bytes, so that bounds hold, and no outcome is better than kUnknown, unless
+  // Counting::unsized_as_zero says otherwise.
+  std::size_t tensors = 0;
+  std::size_t unsized = 0;
   Bytes program_order_peak = 0;  // The peak if the operators ran in the order of the graph.
   // Of a plan with spills.
   bool spills = false;       // Tensors were allowed to leave: `traffic_bound` means something.

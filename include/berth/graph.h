@@ -61,8 +61,8 @@ struct Tensor {
   TensorKind kind = TensorKind::kActivation;
   bool output = false;                       // A result of the graph: its base is live to the end.
   std::optional<TensorIndex> alias_of = {};  // The base of this view; a base is not a view.
-  // Why the size is unknown; empty if it is known. An unplanned tensor has 0 bytes: it is not part
-  // of the plan, and all figures of the graph are about the other tensors.
+  // Why the size is unknown; empty if it is known. Such a tensor has 0 bytes: it is not part of the
+  // plan, and figures of the graph are lower bounds (PlanAnswer::unsized).
   std::string unplanned = {};
   std::string dtype = {};  // For people: "float32".
   std::string shape = {};  // For people: "1x64x56x56".
@@ -133,8 +133,19 @@ struct Counting {
   bool inputs = false;  // Graph inputs: live from step 0 through their last use.
   // Parameters and constants: live throughout, as the next run needs them.
   bool parameters = false;
+  // Tensors whose sizes are not known count as 0 bytes in all outcomes, too: these are then about
+  // the other tensors alone.
+  bool unsized_as_zero = false;
   friend bool operator==(const Counting&, const Counting&) = default;
 };
+
+// Tensors that have bytes of their own and take part in the plan, and how many of them have no
+// known size. Cost: linear.
+struct TensorCount {
+  std::size_t tensors = 0;
+  std::size_t unsized = 0;
+};
+[[nodiscard]] TensorCount CountTensors(const Graph& graph, const Counting& counting = {});
 
 // Which tensors are live at which steps of an order.
 struct Liveness {
@@ -157,12 +168,13 @@ struct Liveness {
 // for the k-th of several residencies, from 1. Placing them gives the offsets. Cost: O(n log n).
 [[nodiscard]] Problem ProblemOf(const Graph& graph, const MemoryPlan& plan);
 
-// Checks that the plan computes what the graph computes and states its figures truly: the order is
-// valid; whatever an operator reads or writes is resident while it runs; what comes in has a copy
-// off chip with its latest value, and given tensors may be there from step 0 on; what is written
-// out is needed again or is a result, and every result gets out or stays to the end; with addresses,
-// nothing overlaps, all offsets are aligned and, with a capacity, within it; height, peak and
-// traffic are as stated. `graph` must be valid. `counting` says which tensors are in the plan.
+// Checks that the plan computes what the graph computes and that its stated figures are correct:
+// the order is valid; all tensors that an operator reads or writes are resident while it runs; a
+// tensor is retrieved only if its copy off chip has its latest value (given tensors may be in memory
+// from step 0 on), and written out only if it is needed again or a result; every result is written
+// out or stays to the end; with addresses, nothing overlaps, all offsets are aligned and, with a
+// capacity, within it; height, peak and traffic are as stated. `graph` must be valid. `counting`
+// says which tensors are in the plan.
 // Errors: kInvalidPlan, naming the first tensor, operator and step at fault; kInvalidGraph for
 // sizes whose traffic could exceed 2^60 bytes. Cost: O(n log n) and the overlaps in time.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

@@ -88,14 +88,6 @@ struct AlgorithmInfo {
 // Nothing where no algorithm has that name.
 [[nodiscard]] std::optional<Algorithm> AlgorithmFromName(std::string_view name);
 
-// How far a running search is; of Place(), heights in bytes. Reported when the best plan or the
-// bound changes, and about ten times a second during exact search.
-struct Progress {
-  std::optional<Bytes> best;  // Of the best plan so far.
-  Bytes bound = 0;            // Proved: no plan is better.
-  std::int64_t nodes = 0;
-};
-
 // The switches and numbers of single searches. They are known by name: see SetOption().
 class ExpertOptions {
  public:
@@ -114,7 +106,8 @@ struct PlaceOptions {
   int threads = 1;         // At least 1. The answer does not depend on it.
   std::uint64_t seed = 1;  // For searches that draw random numbers.
   ExpertOptions expert;    // See SetOption().
-  // Called from the calling thread. May be empty.
+  // Called from the calling thread, with heights: when the best plan or the bound changes, and about
+  // ten times a second during exact search. May be empty.
   std::function<void(const Progress&)> progress;
 };
 

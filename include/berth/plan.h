@@ -48,21 +48,21 @@ using Capacity = std::variant<Bytes, NamedBudget>;
 // Nothing for any other text.
 [[nodiscard]] std::optional<Capacity> ParseCapacity(std::string_view text);
 
-// What the named budgets are worth for a graph.
+// The named budgets of a graph.
 struct NamedBudgets {
   LeastMemory least;         // MR.
   Bytes least_peak = 0;      // MP.
   bool peak_proved = false;  // No order has a lower peak.
-  Order order;               // Has this peak.
-  SearchReport search;       // That found it.
-  Bytes peak_bound = 0;      // It proved that no order has a lower peak than this.
+  Order order;               // An order with this peak.
+  SearchReport search;       // The search that found it.
+  Bytes peak_bound = 0;      // Proved: no order has a lower peak.
   [[nodiscard]] Bytes halfway() const { return (least.bytes + least_peak) / 2; }  // MH.
   // `capacity` in bytes.
   [[nodiscard]] Bytes Of(const Capacity& capacity) const;
 };
-// Unlike in Live(), a counted tensor that is given (an input, a parameter) needs memory from its
-// first use through its last: with spills it comes in and leaves as any other. Errors: those of
-// Schedule().
+// Unlike in Live(), a counted tensor that is given (an input, a parameter) needs memory only from
+// its first use through its last, as with spills it can be retrieved and dropped like any other.
+// Errors: those of Schedule().
 [[nodiscard]] Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting,
                                                Budget& budget);
 
@@ -73,10 +73,10 @@ struct PlanOptions {
   // Only this order. None: an order is searched for by schedule.algorithm, and with `spill` all
   // orders count unless that is kProgram.
   std::optional<Order> order = {};
-  std::vector<Order> more_orders = {};  // With `spill`: orders to begin with, beside our own.
+  std::vector<Order> more_orders = {};  // With `spill`: further orders to start from.
   ScheduleOptions schedule = {};        // Its `counting` says which tensors the plan has.
   PlaceOptions place = {};              // `minimize` is off by default, as in Place().
-  // With `spill`: what FindBudgets() says of this graph and counting, where it is known already.
+  // With `spill`: the result of FindBudgets() for this graph and counting, if it is known already.
   std::optional<NamedBudgets> budgets = {};
 };
 
@@ -84,13 +84,13 @@ struct PlanOptions {
 //
 // Without `spill`: kOptimal if no order and no placement needs fewer bytes, kInfeasible if no order
 // fits the capacity. The plan in `best` may exceed the capacity (PlanAnswer::fits()); there is one
-// whenever placing did not fail. The search for the order has three quarters of the time limit of
-// `budget`, the placement the rest and what is left over. If cancelled, the best order so far is
+// whenever placing did not fail. The search for the order gets three quarters of the time limit of
+// `budget`, and the placement all the time that is then left. If cancelled, the best order so far is
 // placed greedily, so there is always a plan.
 //
 // With `spill`: kOptimal if no plan within the capacity has less avoidable traffic, kInfeasible if
-// one operator needs more than the capacity. Without a plan that fits, `best` is the order of least
-// peak without addresses. At most a quarter of the time goes to that order, the rest to
+// one operator needs more than the capacity. If no plan was found that fits, `best` is the order of
+// least peak without addresses. At most a quarter of the time goes to that order, the rest to
 // PlanWithSpills().
 //
 // Every plan was validated. The answer depends on the arguments alone unless time or cancellation

@@ -1,4 +1,4 @@
-// berth/schedule.h -- a graph known, the order of least memory wanted.
+// berth/schedule.h -- orders the operators of a graph for the least memory.
 //
 //   berth::Budget budget;
 //   budget.SetTimeLimit(1.0);
@@ -29,9 +29,9 @@
 namespace [[gnu::visibility("default")]] berth {
 
 enum class ScheduleAlgorithm {
-  kAuto,             // Exact search, the cheap before the dear.
+  kAuto,             // Exact search: cheap methods first, expensive ones last.
   kProgram,          // As the graph is written.
-  kHoistedUpdates,   // The same, each weight update right after its last predecessor.
+  kHoistedUpdates,   // Program order, each weight update right after its last predecessor.
   kGreedy,           // Of the operators ready, the one that leaves the fewest bytes live.
   kGreedyBackwards,  // The same, from the end.
   kBeam,             // Many orders side by side, forwards and backwards.
@@ -50,8 +50,8 @@ struct ScheduleAlgorithmInfo {
 // Nothing where no algorithm has that name.
 [[nodiscard]] std::optional<ScheduleAlgorithm> ScheduleAlgorithmFromName(std::string_view name);
 
-// Each part of the exact search by itself (the files of src/schedule explain them). Whatever is
-// switched off, what is proved stays true; only work and time change.
+// Switches for the parts of the exact search (the files of src/schedule explain them). They change
+// work and time, never what is proved.
 struct ExactOptions {
   bool reduction = true;   // Operators with an obvious place are not searched (reduce.h).
   bool segments = true;    // Parts that every order runs one after the other are solved alone.
@@ -61,25 +61,19 @@ struct ExactOptions {
   bool best_first = true;  // Search over sets of operators (best_first.h).
   bool bisection = true;   // Also asks for orders far below the best known: raises the bound.
   bool dominance = true;  // What frees at least what it creates, at no cost, runs at once (walk.h).
-  bool valleys = true;    // So do several that together do so (valley.h).
+  bool valleys = true;    // The same for several operators together (valley.h).
   bool backwards = true;  // Beam and best-first also read orders from the end.
-};
-
-// How far a running search is. Comes when the best order or the bound changes.
-struct ScheduleProgress {
-  Bytes peak = 0;
-  Bytes lower_bound = 0;
-  std::int64_t nodes = 0;
 };
 
 struct ScheduleOptions {
   ScheduleAlgorithm algorithm = ScheduleAlgorithm::kAuto;
   Counting counting = {};
   std::size_t beam_width = 128;                   // Of kBeam; from 1 to 1,000,000.
-  std::size_t most_bytes = std::size_t{2} << 30;  // Of memory for stored states, roughly.
+  std::size_t most_bytes = std::size_t{2} << 30;  // Memory for stored states, roughly.
   ExactOptions exact = {};
-  // Called from the calling thread. May be empty.
-  std::function<void(const ScheduleProgress&)> progress;
+  // Called from the calling thread, with peaks, when the best order or the bound changes. May be
+  // empty.
+  std::function<void(const Progress&)> progress;
 };
 
 // One row for each option: what --help, docs/options.md and the bindings are made from.
@@ -96,8 +90,8 @@ struct ScheduleOptions {
 // PlanAnswer::scheduling says what found the order.
 //
 // kAuto ends when the least peak is proved or the budget ends; without any limit in `budget`, also
-// when a fixed amount of work has been done, some tens of seconds, so that a compiler always gets
-// an answer. The other algorithms prove the bound that needs no search: the largest step by itself.
+// when a fixed amount of work has been done, tens of seconds, so that a compiler always gets an
+// answer. The other algorithms only prove the bound that needs no search: the largest step alone.
 // The answer depends on the arguments alone unless the budget ends by time or cancellation.
 // Errors: kInvalidGraph, as Validate(); kInvalidOptions.
 [[nodiscard]] Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options,

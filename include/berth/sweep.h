@@ -66,14 +66,13 @@ struct SweepOptions {
   std::vector<Capacity> capacities =
       {};           // In any order. Empty: `points` of them from MP down to MR.
   int points = 20;  // At least 1; 1 is MP alone.
-  // The positions in that list to do, each once: for shards, or to go on with an earlier sweep.
+  // The positions in that list to plan, each once: for shards, or to continue an earlier sweep.
   // None: all.
   std::optional<std::vector<std::size_t>> numbers = {};
-  // What every plan shall be like: what counts, the order, the placement. `capacity` and `spill` are
-  // set for each point; without `budgets` FindBudgets() runs first, in at most a quarter of the
-  // budget.
+  // Options of every plan: counting, order, placement. `capacity` and `spill` are set for each
+  // point; without `budgets` FindBudgets() runs first, within at most a quarter of the budget.
   PlanOptions plan = {};
-  // Limits for each point by itself, beside those of the whole budget.
+  // Limits for each point, besides those of the whole budget.
   std::optional<double> seconds_each = {};
   std::optional<std::int64_t> nodes_each = {};
   // Called after each point, with its plan. False ends the sweep with the points done so far.
@@ -86,9 +85,9 @@ struct SweepOptions {
                                                          const NamedBudgets& budgets);
 
 // Plans `graph` with spills for each capacity, from the largest to the smallest; each search begins
-// with the order of the plan before it. Every point has an equal share of what is left of `budget`
-// (time and nodes), so what easy points do not use goes to hard ones. The curve is tightened. It
-// has fewer points than asked for where the budget was cancelled or `on_point` returned false.
+// with the order of the plan before it. Every point gets an equal share of the time and nodes that
+// are left of `budget`, so hard points get what easy ones did not use. The curve is tightened. It
+// has fewer points than asked for if the budget was cancelled or `on_point` returned false.
 //
 // The answer depends on the arguments alone unless time, cancellation or `on_point` ends a search.
 // Errors: those of Plan(); kInvalidOptions for `points`, `numbers` or place.minimize.
@@ -98,15 +97,15 @@ struct SweepOptions {
 // Carries plans over to larger capacities and bounds to smaller ones. Cost: O(n log n).
 void Tighten(SweepCurve& curve);
 
-// What no correct sweep contains: a point whose figures contradict its outcome or each other, or a
-// capacity that fits nothing although a smaller one fits a plan. Error: kInvalidProblem.
+// Refuses a point whose figures contradict its outcome or each other, and a curve in which a
+// capacity fits no plan although a smaller one does. Error: kInvalidProblem.
 [[nodiscard]] Result<void> Validate(const SweepPoint& point);
 [[nodiscard]] Result<void> Validate(const SweepCurve& curve);
 
 // Adds the curves `more`, called `name` in errors, to `curves`: the shards of one sweep become a
-// whole. A point that is known already is left out. Curves stay sorted by model, points by number.
-// Error: kInvalidOptions where a model has another input or a point another capacity, and that of
-// Validate(); `curves` is then as it was.
+// whole. A point that is already known is skipped. Curves stay sorted by model, points by number.
+// Error: kInvalidOptions if a model has another input or a point another capacity, and that of
+// Validate(); `curves` is then unchanged.
 [[nodiscard]] Result<void> Merge(std::vector<SweepCurve>& curves,
                                  const std::vector<SweepCurve>& more, std::string_view name);
 

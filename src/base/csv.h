@@ -4,7 +4,7 @@
 //   CsvReader reader(source);
 //   while (BERTH_TRY(reader.Next())) Use(reader.fields()[0].value, reader.line());
 //
-// RFC 4180, and what spreadsheets and people make of it. A record ends with LF, CR LF or the end of
+// RFC 4180, and its variants in practice. A record ends with LF, CR LF or the end of
 // the text. A field in double quotes may hold commas, line ends and, doubled, quotes, and is kept
 // as it is; spaces and tabs around it do not count. A field without quotes loses the spaces and
 // tabs around it and may hold neither quotes nor control characters. Blank lines are not records.

@@ -1,7 +1,7 @@
 // base/hash.h -- a hash that is the same on every machine, to tell one text from another.
 //
 // FNV-1a with 64 bits: by G. Fowler, L. C. Noll and K.-P. Vo; RFC 9923 gives the constants. It is
-// for mix-ups, not against forgery.
+// for detecting mix-ups, not forgery.
 #ifndef BERTH_BASE_HASH_H_
 #define BERTH_BASE_HASH_H_
 

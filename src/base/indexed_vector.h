@@ -1,4 +1,4 @@
-// base/indexed_vector.h -- indices that cannot be mixed up, and the arrays they belong to.
+// base/indexed_vector.h -- strongly typed indices, and arrays that accept only their own.
 //
 // struct BufferTag; using BufferIndex = Index<BufferTag>; an IndexedVector<BufferIndex, Bytes>
 // takes a BufferIndex and nothing else. In release builds both are as cheap as an int and a

@@ -1,5 +1,5 @@
-// base/numbers.h -- small functions of whole numbers that searches are steered by: the same on
-// every machine.
+// base/numbers.h -- small integer functions that steer searches, with the same results on every
+// machine.
 #ifndef BERTH_BASE_NUMBERS_H_
 #define BERTH_BASE_NUMBERS_H_
 

@@ -10,19 +10,23 @@
 
 namespace berth::internal {
 
-// Calls `work` on the calling thread and on others, `threads` in all but no more than `tasks`, and
-// returns when all are through. `work` takes tasks until there are none left, so that fewer threads
-// than asked for, where the system gives no more, do the same.
+// Calls `work` on the calling thread and on others, on `threads` in all but at most `tasks`, and
+// returns when all have finished. `work` takes tasks until none are left, so the result is the same
+// if the system grants fewer threads.
 template <typename Work>
 void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
   std::vector<std::thread> helpers;
   const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks);
   while (helpers.size() + 1 < wanted) {
+#ifdef __cpp_exceptions
     try {
       helpers.emplace_back(work);
     } catch (const std::system_error&) {
       break;
     }
+#else  // The system's refusal ends the process, as it does for any thread made there.
+    helpers.emplace_back(work);
+#endif
   }
   work();
   for (std::thread& helper : helpers) helper.join();

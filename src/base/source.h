@@ -1,7 +1,7 @@
 // base/source.h -- the text of a file, the lines and columns in it, and how errors quote it.
 //
-// Files come from strangers: an error is one line that a terminal shows as it is, whatever bytes
-// the file, or its name, is made of.
+// Files come from strangers: an error is one line that is safe to show on a terminal, whatever
+// bytes the file or its name contains.
 #ifndef BERTH_BASE_SOURCE_H_
 #define BERTH_BASE_SOURCE_H_
 

@@ -1,4 +1,4 @@
-// base/text.h -- text from strangers, shown on one line as it is, whatever bytes it is made of.
+// base/text.h -- text from strangers made printable, on one line, whatever bytes it contains.
 #ifndef BERTH_BASE_TEXT_H_
 #define BERTH_BASE_TEXT_H_
 

@@ -1,7 +1,7 @@
 // base/wide.h -- whole numbers of 128 bits: bytes times steps need not fit in 64.
 //
 // Wide is the compiler's own type where it has one, as on every 64-bit target. Elsewhere it is
-// TwoWords, which does the same with what a 32-bit processor has, some ten times more slowly.
+// TwoWords, which uses two 64-bit integers and is about ten times slower.
 #ifndef BERTH_BASE_WIDE_H_
 #define BERTH_BASE_WIDE_H_
 
@@ -66,7 +66,7 @@ class TwoWords {
     return static_cast<std::uint64_t>(number.high_);
   }
 
-  // By halves of words, as one learns it at school.
+  // By half-words: schoolbook multiplication.
   static constexpr TwoWords Product(std::uint64_t a, std::uint64_t b) {
     constexpr std::uint64_t kHalf = 0xffffffffu;
     const std::uint64_t first = (a & kHalf) * (b & kHalf);

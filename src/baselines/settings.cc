@@ -73,7 +73,7 @@ constexpr std::array kRows = {
         "Major backtracks go to the second-to-last placement in conflict; off: one level."),
     SwitchRow<&TelaMallocOptions::carry_candidates>(
         "telamalloc.carry_candidates",
-        "Major backtracks take the candidates along to where they go."),
+        "Major backtracks carry the candidates along to their target."),
     SwitchRow<&TelaMallocOptions::section_load>(
         "telamalloc.section_load",
         "In each section, bytes that cannot lie below a level must fit above it."),
@@ -86,21 +86,20 @@ constexpr std::array kRows = {
     WordRow<&TelaMallocOptions::strategy, kStrategies>(
         {"telamalloc.strategy", "candidates", "candidates, size, area, lifetime or lowest",
          "What is tried at a decision point: three candidates of each phase, or one block after "
-         "another by one order, back to the last valid point on failure."}),
+         "another in one order, going back to the last valid point on failure."}),
     WordRow<&TelaMallocOptions::placement, kPlacements>(
         {"telamalloc.placement", "lowest", "lowest, skyline or raised-skyline",
          "Where a block goes: the lowest position that propagation leaves it, on top of what is "
          "placed, or the higher of the two."}),
     WordRow<&TelaMallocOptions::backtracking, kBacktrackings>(
         {"telamalloc.backtracking", "published", "published or learned",
-         "Where major backtracks go: to the second-to-last placement in conflict, or where a model "
-         "trained on examples says."}),
-    Row{{"cp.restarts", "on", "on|off",
-         "Whether cp starts again now and then, keeping what failed."},
+         "Where major backtracks go: to the second-to-last placement in conflict, or to the choice "
+         "of a model trained on examples."}),
+    Row{{"cp.restarts", "on", "on|off", "cp restarts now and then and keeps its nogoods."},
         [](Settings& s, std::string_view value) { return SetBool(s.cp_restarts, value); },
         [](const Settings& s) { return OnOff(s.cp_restarts); }},
     Row{{"ilp.solver", "any", "any, cbc or highs",
-         "What solves the integer program; any: the first that this build has."},
+         "The solver of the integer program; any: the first in this build."},
         [](Settings& s, std::string_view value) {
           std::size_t known = 0;
           if (!SetWord(known, kIlpSolvers, value)) return false;

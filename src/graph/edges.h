@@ -50,10 +50,10 @@ inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& make
   std::erase_if(bases, [&](TensorIndex base) { return makers[base] == v; });
 }
 
-// True if a plan has bytes for `base` under `counting`, given that it is used.
-[[nodiscard]] inline bool IsCounted(const Tensor& base, const Counting& counting) {
-  if (base.alias_of || base.bytes == 0) return false;
-  switch (base.kind) {
+// True if `tensor` is a base that takes part in a plan under `counting`, given that it is used.
+[[nodiscard]] inline bool TakesPart(const Tensor& tensor, const Counting& counting) {
+  if (tensor.alias_of) return false;
+  switch (tensor.kind) {
     case TensorKind::kActivation:
     case TensorKind::kGradient:
       return true;
@@ -64,6 +64,11 @@ inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& make
       return counting.parameters;
   }
   return false;
+}
+
+// The same, and its bytes are known and not 0.
+[[nodiscard]] inline bool IsCounted(const Tensor& base, const Counting& counting) {
+  return base.bytes != 0 && TakesPart(base, counting);
 }
 
 [[nodiscard]] inline bool IsMade(TensorKind kind) {

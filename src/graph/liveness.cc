@@ -89,6 +89,16 @@ Result<void> ValidateOrder(const Graph& graph, const Order& order) {
   return {};
 }
 
+TensorCount CountTensors(const Graph& graph, const Counting& counting) {
+  TensorCount count;
+  for (const Tensor& tensor : graph.tensors) {
+    if (!internal::TakesPart(tensor, counting)) continue;
+    ++count.tensors;
+    if (!tensor.unplanned.empty()) ++count.unsized;
+  }
+  return count;
+}
+
 Liveness Live(const Graph& graph, const Order& order, const Counting& counting) {
   BERTH_CHECK(order.size() == graph.operators.size());
   const std::vector<std::size_t> positions = PositionsOf(order);

@@ -46,6 +46,22 @@ MemoryPlan UnplacedPlan(const Graph& graph, const Order& order, const Counting& 
   return plan;
 }
 
+void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answer) {
+  const TensorCount count = CountTensors(graph, counting);
+  answer.tensors = count.tensors;
+  answer.unsized = count.unsized;
+  if (count.unsized == 0 || counting.unsized_as_zero) return;
+  const auto admit = [](Outcome& outcome, StopReason& stopped) {
+    if (outcome != Outcome::kOptimal && outcome != Outcome::kFeasible) return;
+    outcome = Outcome::kUnknown;
+    if (stopped == StopReason::kAnswered) stopped = StopReason::kUnsized;
+  };
+  admit(answer.outcome, answer.stopped);
+  for (SearchReport* report : {&answer.scheduling, &answer.spilling, &answer.placing}) {
+    admit(report->outcome, report->stopped);
+  }
+}
+
 void StateUse(const Graph& graph, MemoryPlan& plan) {
   std::size_t count = 1;
   for (const Residency& residency : plan.residencies) {

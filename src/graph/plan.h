@@ -17,13 +17,17 @@ namespace berth::internal {
 // The traffic of every plan: counted inputs are loaded once, results are stored once.
 [[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);
 
-// The steps that residencies can have. Without operators there is one: tensors can still be there.
+// The number of steps that residencies can have: one even without operators, for given tensors.
 [[nodiscard]] inline Step StepsOf(const MemoryPlan& plan) {
   return std::max<Step>(1, static_cast<Step>(plan.order.size()));
 }
 
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
 void StateUse(const Graph& graph, MemoryPlan& plan);
+
+// Says in `answer`, about `graph`, how many tensors have no known size, and takes back what they
+// leave unproved: unless they count as zero, no outcome stays optimal or feasible.
+void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answer);
 
 }  // namespace berth::internal
 

@@ -160,42 +160,13 @@ class Checker {
     std::size_t next = 0;
     for (std::size_t r = begin_[t]; r < begin_[t + 1]; ++r) {
       const Residency& residency = plan_.residencies[r];
-      if (next < accesses.size() && accesses[next].step < residency.start) {
-        return Missing(t, accesses[next]);
-      }
-      const bool preloaded = r == begin_[t] && IsPreloaded(t);
-      if (next == accesses.size()) {
-        return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
-                                    " although no operator uses it from then on");
-      }
-      if (residency.comes_in) {
-        if (!copied) {
-          return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
-                                      " but its latest value was never spilled");
-        }
-        if (r > begin_[t] || !given) traffic_.retrieved += tensor.bytes;
-      } else if (!preloaded && (given || residency.start != accesses[0].step || next != 0)) {
-        return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
-                                    " but is neither created there nor retrieved");
-      }
-      if (accesses[next].step >= residency.end && !preloaded) {
-        return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
-                                    ", " + std::to_string(residency.end) +
-                                    ") but no operator uses it there");
-      }
+      BERTH_TRY(CheckStart(t, r, next, copied));
+      if (residency.comes_in && (r > begin_[t] || !given)) traffic_.retrieved += tensor.bytes;
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         if (accesses[next].writes) copied = false;
       }
-      const bool done = next == accesses.size();
       if (!residency.written_out) continue;
-      if (copied) {
-        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
-                                    " although its copy off chip is valid");
-      }
-      if (done && !is_output_[t]) {
-        return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
-                                    " but is dead: no operator uses it from then on");
-      }
+      BERTH_TRY(CheckSpill(t, residency, next == accesses.size(), copied));
       copied = true;
       // The last value of a result is written in any case.
       if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
@@ -205,6 +176,52 @@ class Checker {
     if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
         plan_.residencies[begin_[t + 1] - 1].end != internal::StepsOf(plan_)) {
       return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
+    }
+    return {};
+  }
+
+  // Residency `r` of `t` begins correctly: `next` is its first access from then on, and `copied`
+  // says whether the copy off chip has the latest value.
+  [[nodiscard]] Result<void> CheckStart(TensorIndex t, std::size_t r, std::size_t next,
+                                        bool copied) const {
+    const std::vector<Access>& accesses = accesses_[t];
+    const Residency& residency = plan_.residencies[r];
+    if (next < accesses.size() && accesses[next].step < residency.start) {
+      return Missing(t, accesses[next]);
+    }
+    const bool preloaded = r == begin_[t] && IsPreloaded(t);
+    if (next == accesses.size()) {
+      return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                  " although no operator uses it from then on");
+    }
+    if (residency.comes_in) {
+      if (!copied) {
+        return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
+                                    " but its latest value was never spilled");
+      }
+    } else if (!preloaded &&
+               (makers_[t] == kNoOperator || next != 0 || residency.start != accesses[0].step)) {
+      return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
+                                  " but is neither created there nor retrieved");
+    }
+    if (accesses[next].step >= residency.end && !preloaded) {
+      return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
+                                  ", " + std::to_string(residency.end) +
+                                  ") but no operator uses it there");
+    }
+    return {};
+  }
+
+  // `t` may be spilled at the end of `residency`; `done`: no operator uses it from then on.
+  [[nodiscard]] Result<void> CheckSpill(TensorIndex t, const Residency& residency, bool done,
+                                        bool copied) const {
+    if (copied) {
+      return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
+                                  " although its copy off chip is valid");
+    }
+    if (done && !is_output_[t]) {
+      return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
+                                  " but is dead: no operator uses it from then on");
     }
     return {};
   }
@@ -264,11 +281,11 @@ Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
   problem.buffers.reserve(plan.residencies.size());
   std::set<std::string_view> names;
   for (const Tensor& tensor : graph.tensors) names.insert(tensor.name);
+  std::size_t first = 0;  // The first residency of the same tensor.
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& residency = plan.residencies[i];
     const Tensor& tensor = graph.tensors[residency.tensor];
-    std::size_t first = i;
-    while (first > 0 && plan.residencies[first - 1].tensor == residency.tensor) --first;
+    if (plan.residencies[first].tensor != residency.tensor) first = i;
     const bool several = first < i || (i + 1 < plan.residencies.size() &&
                                        plan.residencies[i + 1].tensor == residency.tensor);
     std::string id = tensor.name;
@@ -315,7 +332,7 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
                           std::optional<Bytes> capacity, const MemoryPlan& plan) {
-  // Without copies nothing moves but what a graph has at most once.
+  // Without copies there is only compulsory traffic, at most once for each tensor.
   const auto& all = plan.residencies;
   const bool copies = std::any_of(all.begin(), all.end(),
                                   [](const Residency& r) { return r.comes_in || r.written_out; });

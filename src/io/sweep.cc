@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -174,9 +175,10 @@ class SweepReader {
 
   Result<void> ReadSeconds(double& seconds) const {
     const std::string_view text = At(SweepColumn::kSeconds).value;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    const bool number = error == std::errc() && end == text.data() + text.size();
-    if (number && std::isfinite(seconds) && seconds >= 0 && seconds <= kMostSeconds) return {};
+    // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
+    const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (json.is_number()) seconds = json.get<double>();
+    if (json.is_number() && std::isfinite(seconds) && seconds >= 0 && seconds <= kMostSeconds) return {};
     return FailIn(SweepColumn::kSeconds, "a number of seconds");
   }
 

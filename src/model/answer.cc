@@ -34,6 +34,8 @@ std::string_view ToString(StopReason reason) {
       return "size";
     case StopReason::kAlgorithm:
       return "algorithm";
+    case StopReason::kUnsized:
+      return "unknown sizes";
   }
   BERTH_CHECK(false);
 }

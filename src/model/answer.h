@@ -1,4 +1,4 @@
-// model/answer.h -- what every placer does to finish its answer.
+// model/answer.h -- completes the answers of all placers.
 #ifndef BERTH_MODEL_ANSWER_H_
 #define BERTH_MODEL_ANSWER_H_
 

@@ -148,23 +148,29 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
   return forbidden;
 }
 
+std::vector<BufferIndex> ByFirstSection(const Instance& instance) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> keyed;
+  keyed.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    if (!instance.pieces_of(b).empty()) keyed.emplace_back(instance.first[b].value(), b.value());
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<BufferIndex> order;
+  order.reserve(keyed.size());
+  for (const auto& [first, b] : keyed) order.emplace_back(static_cast<std::int32_t>(b));
+  return order;
+}
+
 namespace {
 
-// Calls meet(i, j) once for every two buffers whose spans of sections meet. False if it was
-// stopped: go_on() is asked once for each buffer.
-template <typename Meet, typename GoOn>
-bool ForEachMeeting(const Instance& instance, Meet meet, GoOn go_on) {
-  std::vector<BufferIndex> order;
-  order.reserve(instance.num_buffers());
-  for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) order.push_back(b);
-  }
-  std::sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
-    return std::pair(instance.first[x], x) < std::pair(instance.first[y], y);
-  });
+// Calls meet(i, j) once for every two buffers of `order` (see ByFirstSection()) whose spans of
+// sections meet. False if the time of `budget`, which may be null, ended it.
+template <typename Meet>
+bool ForEachMeeting(const Instance& instance, const std::vector<BufferIndex>& order,
+                    const Budget* budget, Meet meet) {
   std::vector<BufferIndex> active;
   for (const BufferIndex j : order) {
-    if (!go_on()) return false;
+    if (budget != nullptr && budget->TimeIsUp()) return false;
     std::erase_if(active, [&](BufferIndex i) { return instance.last[i] <= instance.first[j]; });
     for (const BufferIndex i : active) meet(i, j);
     active.push_back(j);
@@ -172,7 +178,7 @@ bool ForEachMeeting(const Instance& instance, Meet meet, GoOn go_on) {
   return true;
 }
 
-// What two buffers that meet ask of each other; nothing if their live bytes never do.
+// The clearances between two buffers that meet; nothing if their live bytes never meet.
 struct Clearances {
   Bytes above_i;  // j above i: o_j >= o_i + above_i.
   Bytes above_j;
@@ -188,8 +194,8 @@ std::optional<Clearances> ClearancesOf(const Instance& instance, BufferIndex i, 
 }
 
 // Once to count and once to fill: the pairs of a large table are too many to hold twice.
-template <typename GoOn>
-std::optional<Overlaps> FindOverlapsWhile(const Instance& instance, GoOn go_on) {
+std::optional<Overlaps> FindOverlapsWithin(const Instance& instance, const Budget* budget) {
+  const std::vector<BufferIndex> order = ByFirstSection(instance);
   Overlaps overlaps;
   overlaps.row_begin.assign(instance.num_buffers() + 1, 0);
   const auto count = [&](BufferIndex i, BufferIndex j) {
@@ -199,7 +205,7 @@ std::optional<Overlaps> FindOverlapsWhile(const Instance& instance, GoOn go_on) 
     ++overlaps.row_begin[i.position() + 1];
     ++overlaps.row_begin[j.position() + 1];
   };
-  if (!ForEachMeeting(instance, count, go_on)) return std::nullopt;
+  if (!ForEachMeeting(instance, order, budget, count)) return std::nullopt;
   for (std::size_t b = 0; b < instance.num_buffers(); ++b) {
     overlaps.row_begin[b + 1] += overlaps.row_begin[b];
   }
@@ -217,23 +223,21 @@ std::optional<Overlaps> FindOverlapsWhile(const Instance& instance, GoOn go_on) 
     put(i, j, clearances->above_i);
     put(j, i, clearances->above_j);
   };
-  if (!ForEachMeeting(instance, fill, go_on)) return std::nullopt;
+  if (!ForEachMeeting(instance, order, budget, fill)) return std::nullopt;
   return overlaps;
 }
 
 }  // namespace
 
-Overlaps FindOverlaps(const Instance& instance) {
-  return *FindOverlapsWhile(instance, [] { return true; });
-}
+Overlaps FindOverlaps(const Instance& instance) { return *FindOverlapsWithin(instance, nullptr); }
 
 std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& budget) {
-  return FindOverlapsWhile(instance, [&] { return !budget.TimeIsUp(); });
+  return FindOverlapsWithin(instance, &budget);
 }
 
 std::int64_t CountOverlaps(const Instance& instance) {
-  // Two spans [f, l) meet unless one ends before the other starts: of all pairs, take away those. A
-  // buffer that starts at section f has behind it as many buffers as have ended by then.
+  // Two spans [f, l) meet unless one ends before the other starts: subtract those from all pairs.
+  // A buffer that starts at section f follows all buffers that have ended by then.
   std::vector<std::int64_t> ended(instance.num_sections() + 2, 0);
   std::int64_t live_buffers = 0;
   for (const BufferIndex b : instance.buffers()) {

@@ -1,9 +1,9 @@
-// model/instance.h -- a problem as the placers see it: flat arrays, time cut down to sections.
+// model/instance.h -- a problem compiled for the placers: flat arrays, time reduced to sections.
 //
 // Only which buffers are live together matters to a placer, not for how long. A sweep over time
 // emits a section whenever a buffer ends after another has begun; the sections are the maximal sets
 // of buffers live together (the maximal cliques of an interval graph), and every two buffers that
-// meet, meet in a section. What a buffer keeps live in some sections is a piece:
+// meet, meet in a section. The bytes that a buffer keeps live in a run of sections are a piece:
 //
 //      size +--+        +--+
 //           |  |        |  |      three pieces: sections [0,2) bytes [0,size),
@@ -34,7 +34,7 @@ struct SectionTag;
 using BufferIndex = Index<BufferTag>;    // Into Problem::buffers.
 using SectionIndex = Index<SectionTag>;  // In order of time.
 
-// What one buffer keeps live throughout [start, end): the bytes [lower, upper) from its offset.
+// Bytes of one buffer that are live throughout [start, end): [lower, upper) from its offset.
 struct LivePiece {
   Step start;
   Step end;
@@ -73,7 +73,7 @@ struct Instance {
   IndexedVector<BufferIndex, SectionIndex> last;   // Past its last piece.
 
   // The pieces of buffer b are pieces[piece_begin[b] .. piece_begin[b + 1]). A buffer whose gaps
-  // leave nothing live has none, and can stand anywhere.
+  // leave nothing live has none, and can have any offset.
   std::vector<Piece> pieces;
   std::vector<std::int32_t> piece_begin;
 
@@ -100,8 +100,11 @@ struct Instance {
 // Compiles a valid problem. Cost: O(n log n) with n pieces.
 [[nodiscard]] Instance Compile(const Problem& problem);
 
-// What all offsets and tops of a plan that cannot be lowered are multiples of: such offsets are 0,
-// a pin, or another offset plus a clearance, rounded up to an alignment. At least 1.
+// The buffers that are live somewhere, by first section, then index. Cost: O(n log n).
+[[nodiscard]] std::vector<BufferIndex> ByFirstSection(const Instance& instance);
+
+// A common divisor of all offsets and tops of every plan that cannot be lowered: such offsets are
+// 0, a pin, or another offset plus a clearance, rounded up to an alignment. At least 1.
 [[nodiscard]] Bytes Grain(const Instance& instance);
 
 // How buffer j may lie relative to buffer i: o_j - o_i must stay out of every one of `forbidden`.
@@ -121,8 +124,8 @@ struct Overlaps {
   std::vector<std::int64_t> row_begin;  // Size num_buffers + 1.
   std::vector<BufferIndex> neighbour;
   std::vector<Bytes> clearance;
-  // Every pair is either wholly above or wholly below, each time by at least one byte: what
-  // searches in order of offset rely on. Always so without windows.
+  // Of every pair, one buffer lies wholly above the other, by at least one byte. Searches in order
+  // of offset rely on this. Always true without windows.
   bool stackable = true;
 
   // The entries of row b: from the first to past the last.
@@ -132,7 +135,7 @@ struct Overlaps {
   }
 };
 [[nodiscard]] Overlaps FindOverlaps(const Instance& instance);
-// Nothing if time is up before they are all found.
+// Nothing if time ends before all are found.
 [[nodiscard]] std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& budget);
 // The number of entries FindOverlaps() would give, without making them (windows and gaps aside: an
 // upper bound). Cost: O(n log n).

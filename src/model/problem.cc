@@ -1,4 +1,4 @@
-// The rules of a problem, and what can be said of it before any search.
+// The rules of a problem, and its bounds that need no search.
 
 #include "berth/problem.h"
 
@@ -98,7 +98,7 @@ struct Event {
   Bytes upper;
 };
 
-// The events of the buffers that `chosen` says yes to.
+// The events of the buffers for which `chosen` is true.
 template <typename Chosen>
 std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
   std::vector<Event> events;
@@ -139,8 +139,7 @@ struct AlignedLoad {
   [[nodiscard]] Bytes Bound() const { return waste.empty() ? 0 : rounded - *waste.rbegin(); }
 };
 
-// Bounds for more classes than this would cost more than they tell; the largest alignments waste
-// most.
+// Bounds for more classes than this are not worth their time; the largest alignments waste most.
 constexpr std::size_t kMaxAlignmentClasses = 16;
 
 std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
@@ -334,7 +333,7 @@ std::vector<Section> Sections(const Problem& problem) {
 }
 
 // Beyond the load itself: live buffers whose offsets are multiples of t occupy disjoint runs of
-// whole multiples of t, all but the topmost, which may end where it likes. So the sum of their
+// whole multiples of t, except the topmost, which may end anywhere. So the sum of their
 // sizes rounded up to t, less the largest rounding, is a bound too; one for each alignment t in
 // use. A window that does not begin at the buffer's first byte says nothing about multiples and is
 // left out.

@@ -15,8 +15,8 @@ namespace berth::internal {
 // sees of them, so that twins are neighbours, in the order of their indices. Cost: O(n log n).
 [[nodiscard]] std::vector<BufferIndex> ByShape(const Instance& instance);
 
-// Whether two buffers that are live somewhere are identical. Pinned buffers never are: two of them
-// could not both have what they ask for.
+// Whether two buffers that are live somewhere are identical. Pinned buffers never are: two with the
+// same pin collide.
 [[nodiscard]] bool AreTwins(const Instance& instance, BufferIndex x, BufferIndex y);
 
 }  // namespace berth::internal

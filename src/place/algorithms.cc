@@ -30,7 +30,7 @@ constexpr std::array kAlgorithms = {
                   "with restarts.",
                   "Berth", true},
     AlgorithmInfo{Algorithm::kGreedy, "greedy",
-                  "The lowest plan of several of the greedy algorithms that plan.", "Berth", false},
+                  "The lowest plan of several of the greedy algorithms below.", "Berth", false},
     AlgorithmInfo{Algorithm::kContention, "contention",
                   "On a skyline, row by row from the bottom: of the buffers that fit, the one that "
                   "meets the largest load.",

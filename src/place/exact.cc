@@ -14,6 +14,9 @@ constexpr std::int64_t kMostTurnNodes = std::int64_t{1} << 60;
 // kNodesForOne of that engine's nodes (per kNodesForOneIfFull where there is hardly any slack),
 // since its nodes take about ten times as long.
 constexpr std::int64_t kNodesBeforeProver = 20'000;
+// Pins take the symmetry away that the first engine lives on: then the prover often needs a
+// thousandth of its nodes.
+constexpr std::int64_t kNodesBeforeProverWithPins = 500;
 constexpr std::int64_t kNodesForOneIfFull = 12;
 constexpr std::int64_t kNodesForOne = 200;
 
@@ -22,7 +25,7 @@ constexpr std::int64_t kNodesForOne = 200;
 ExactSearch::ExactSearch(const Instance& instance, Algorithm algorithm,
                          const EngineOptions& options, std::uint64_t seed, const Budget& budget)
     : subject_(instance, options, seed, budget),
-      grain_(Grain(instance)),
+      nodes_before_prover_(instance.has_pins ? kNodesBeforeProverWithPins : kNodesBeforeProver),
       dive_nodes_(2 * static_cast<std::int64_t>(std::max<std::size_t>(instance.num_buffers(), 1))) {
   const bool is_auto = algorithm == Algorithm::kAuto;
   for (const EngineInfo& engine : Engines()) {
@@ -95,8 +98,9 @@ SearchAnswer ExactSearch::TakeTurns(const Question& question, Budget& budget) {
 // Nodes of the prover that are due.
 std::int64_t ExactSearch::DueToProver() const {
   const Turn& first = turns_.front();
-  if (prover_.engine == nullptr || first.nodes < kNodesBeforeProver) return 0;
-  const std::int64_t for_one = first.search->is_full() ? kNodesForOneIfFull : kNodesForOne;
+  if (prover_.engine == nullptr || first.nodes < nodes_before_prover_) return 0;
+  const bool equals = subject_.instance().has_pins || first.search->is_full();
+  const std::int64_t for_one = equals ? kNodesForOneIfFull : kNodesForOne;
   return std::max<std::int64_t>(first.nodes / for_one - prover_.nodes, 0);
 }
 
@@ -123,7 +127,7 @@ SearchAnswer ExactSearch::DecideWithProver(const Question& question, Budget& bud
       // longest runs.
       Turn& first = turns_.front();
       const std::int64_t turn =
-          prover_.engine != nullptr ? std::max(kNodesBeforeProver, first.nodes) : left;
+          prover_.engine != nullptr ? std::max(nodes_before_prover_, first.nodes) : left;
       answer = Ask(first, question, std::min(turn, left), budget);
     }
     nodes += answer.nodes;

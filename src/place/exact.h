@@ -39,9 +39,6 @@ class ExactSearch final : public Search {
   // Of all questions so far.
   [[nodiscard]] const SearchStats& stats() const { return stats_; }
 
-  // The height of every plan that cannot be lowered is a multiple of this many bytes.
-  [[nodiscard]] Bytes grain() const { return grain_; }
-
   // With fewer nodes than this hardly any plan is found.
   [[nodiscard]] std::int64_t dive_nodes() const { return dive_nodes_; }
 
@@ -64,10 +61,10 @@ class ExactSearch final : public Search {
   Subject subject_;
   std::vector<Turn> turns_;
   Turn prover_;  // Without an engine: none joins in.
+  std::int64_t nodes_before_prover_;
   Bytes asked_ = -1;
   Algorithm last_ = Algorithm::kNiche;
   SearchStats stats_;
-  Bytes grain_;
   bool too_large_ = false;
   std::int64_t dive_nodes_;
   std::int64_t node_cost_ = 1;

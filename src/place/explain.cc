@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/keyed.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/options.h"
@@ -93,26 +94,21 @@ std::vector<std::size_t> Explainer::TooManyBytes() const {
     if (instance.section_load[s] > instance.section_load[fullest]) fullest = s;
   }
   if (instance.num_sections() == 0 || instance.section_load[fullest] <= capacity_) return {};
-  struct Live {
-    Bytes bytes;
-    std::size_t buffer;
-  };
-  std::vector<Live> live;
+  std::vector<Keyed> live;  // Largest first.
   for (const BufferIndex b : instance.buffers()) {
     for (const Piece& piece : instance.pieces_of(b)) {
       if (piece.first <= fullest && fullest < piece.last) {
-        live.push_back({piece.upper - piece.lower, b.position()});
+        live.push_back({{piece.lower - piece.upper}, b.value()});
       }
     }
   }
-  std::stable_sort(live.begin(), live.end(),
-                   [](const Live& x, const Live& y) { return x.bytes > y.bytes; });
+  Sort(live);
   std::vector<std::size_t> buffers;
   Bytes load = 0;
-  for (const Live& each : live) {
+  for (const Keyed& each : live) {
     if (load > capacity_) break;
-    load += each.bytes;
-    buffers.push_back(each.buffer);
+    load -= each.key.front();
+    buffers.push_back(static_cast<std::size_t>(each.index));
   }
   std::sort(buffers.begin(), buffers.end());
   return buffers;
@@ -127,11 +123,13 @@ void Explainer::Shrink(Conflict& conflict) {
     if (bound.bound_step < buffer.start) return buffer.start - bound.bound_step;
     return bound.bound_step >= buffer.end ? bound.bound_step - buffer.end + 1 : Step{0};
   };
-  std::vector<std::size_t> kept = conflict.buffers;
-  std::stable_sort(kept.begin(), kept.end(), [&](std::size_t x, std::size_t y) {
-    return distance(x) != distance(y) ? distance(x) > distance(y)
-                                      : problem_.buffers[x].size < problem_.buffers[y].size;
-  });
+  std::vector<Keyed> by_distance;
+  for (const std::size_t b : conflict.buffers) {
+    by_distance.push_back({{-distance(b), problem_.buffers[b].size}, static_cast<std::int64_t>(b)});
+  }
+  Sort(by_distance);
+  std::vector<std::size_t> kept;
+  for (const Keyed& each : by_distance) kept.push_back(static_cast<std::size_t>(each.index));
   conflict.minimal = true;
   const auto too_full = [&](const std::vector<std::size_t>& buffers) {
     return MaxLiveLoad(Part(buffers)).lower_bound > capacity_;

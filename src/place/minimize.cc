@@ -2,18 +2,21 @@
 // plan.
 //
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
-// often does: on real tables the load is usually the optimum. One grain below the plan is the
-// easiest improvement to find, and the only question whose "no" proves the plan optimal. The middle
-// halves what is open, whichever way it comes out. No search knows beforehand which of them is
-// easy, so each gets the same number of nodes, and the number doubles when all of them gave up.
-// Nothing is ever concluded from giving up.
+// often does: on real tables the load is usually the optimum. Just below the plan is the easiest
+// improvement to find, and the only question whose "no" proves the plan optimal. The middle halves
+// what is open, whichever way it comes out. No search knows beforehand which of them is easy, so
+// each gets the same number of nodes. The number doubles when one of them gave up and the others
+// left most of the interval open. Nothing is ever concluded from giving up.
+//
+// Where capacities just above the bound are refuted with few nodes, the steps upwards double, and
+// capacities that no plan can have (model/heights.h) are left out: the number of questions does not
+// depend on how many bytes lie between bound and plan.
 
 #include "place/minimize.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
-#include "base/arithmetic.h"
 #include "base/check.h"
 
 namespace berth::internal {
@@ -24,50 +27,113 @@ using Verdict = SearchAnswer::Verdict;
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 
+// An eighth of the interval between bound and plan has to be closed for a price to stay.
+constexpr Bytes kLeastShare = 8;
+
+class Minimizer {
+ public:
+  Minimizer(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit, Budget& budget)
+      : decider_(decider), incumbent_(incumbent), budget_(budget), left_(node_limit) {}
+
+  // True if more nodes might have helped.
+  bool Run() {
+    RaiseBound(incumbent_.lower_bound());
+    price_ = std::max(kFirstRoundNodes, decider_.dive_nodes);
+    while (!incumbent_.is_optimal()) {
+      const Bytes open = Open();
+      answered_ = false;
+      gave_up_ = false;
+      AskFromBelow();
+      if (!Ended()) AskTheMiddle();
+      if (!Ended()) AskBelowThePlan();
+      if (incumbent_.is_optimal()) return false;
+      if (ended_) return true;
+      if (!gave_up_) {
+        if (!answered_) return false;  // More nodes would not help.
+        continue;
+      }
+      if (Open() > open - open / kLeastShare && price_ < kMostRoundNodes) price_ *= 2;
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] Bytes Open() const { return incumbent_.height() - incumbent_.lower_bound(); }
+  [[nodiscard]] bool Ended() const { return ended_ || incumbent_.is_optimal(); }
+
+  // No plan is lower than `bound`, and so none than the next height that plans can have.
+  void RaiseBound(Bytes bound) {
+    incumbent_.RaiseBound(std::min(decider_.heights.AtLeast(bound), incumbent_.height()));
+  }
+  // The highest capacity that is still a question, if there is any.
+  [[nodiscard]] std::optional<Bytes> Highest() {
+    const Bytes highest = decider_.heights.AtMost(incumbent_.height() - 1);
+    if (highest >= incumbent_.lower_bound()) return highest;
+    incumbent_.RaiseBound(incumbent_.height());
+    return std::nullopt;
+  }
+  [[nodiscard]] Bytes Middle(Bytes highest) const {
+    const Bytes lowest = incumbent_.lower_bound();
+    return std::max(lowest, decider_.heights.AtMost(lowest + (highest - lowest) / 2));
+  }
+
+  Verdict Ask(Bytes capacity) {
+    const SearchAnswer answer = decider_.decide(capacity, std::min(price_, left_));
+    left_ -= answer.nodes;
+    spent_ = answer.nodes;
+    if (answer.verdict == Verdict::kFound) {
+      incumbent_.Offer(answer.offsets, decider_.finder());
+      answered_ = true;
+    } else if (answer.verdict == Verdict::kImpossible) {
+      RaiseBound(capacity + 1);
+      answered_ = true;
+    } else {
+      gave_up_ |= answer.verdict == Verdict::kGaveUp;
+    }
+    ended_ = left_ <= 0 || budget_.Exhausted();
+    return answer.verdict;
+  }
+
+  // The bound first; as long as that is refuted and costs little, further above it.
+  void AskFromBelow() {
+    std::int64_t spent = 0;
+    for (Bytes step = 0; spent < price_ && !Ended(); step = std::max<Bytes>(1, 2 * step)) {
+      const std::optional<Bytes> highest = Highest();
+      if (!highest) return;
+      const Bytes lowest = incumbent_.lower_bound();
+      const Bytes above = decider_.heights.AtMost(lowest + std::min(step, *highest - lowest));
+      if (Ask(std::max(lowest, above)) != Verdict::kImpossible) return;
+      spent += spent_;
+    }
+  }
+  void AskTheMiddle() {
+    const std::optional<Bytes> highest = Highest();
+    if (!highest) return;
+    const Bytes middle = Middle(*highest);
+    if (middle != incumbent_.lower_bound()) (void)Ask(middle);
+  }
+  void AskBelowThePlan() {
+    const std::optional<Bytes> highest = Highest();
+    if (highest && *highest != incumbent_.lower_bound()) (void)Ask(*highest);
+  }
+
+  const Decider& decider_;
+  Incumbent& incumbent_;
+  Budget& budget_;
+  std::int64_t left_;       // Nodes.
+  std::int64_t price_ = 0;  // Nodes for one question.
+  std::int64_t spent_ = 0;  // For the last one.
+  bool answered_ = false;   // This round: some question was.
+  bool gave_up_ = false;    // This round: with more nodes some question might have been.
+  bool ended_ = false;      // Nodes or budget are spent.
+};
+
 }  // namespace
 
 bool Minimize(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit,
               Budget& budget) {
   BERTH_CHECK(incumbent.has_plan());
-  const Bytes grain = decider.grain;
-  std::int64_t left = node_limit;
-  // Every canonical plan is a whole number of grains high.
-  incumbent.RaiseBound(std::min(RoundUp(incumbent.lower_bound(), grain), incumbent.height()));
-  std::int64_t round = std::max(kFirstRoundNodes, decider.dive_nodes);
-  while (!incumbent.is_optimal()) {
-    bool learned = false;
-    bool gave_up = false;
-    for (const int question : {0, 1, 2}) {
-      if (incumbent.is_optimal()) return false;
-      const Bytes lowest = incumbent.lower_bound();
-      const Bytes highest = RoundDown(incumbent.height() - 1, grain);
-      if (highest < lowest) {
-        // The plan is less than a grain above the bound: a canonical plan would be no lower.
-        incumbent.RaiseBound(incumbent.height());
-        return false;
-      }
-      const Bytes middle = lowest + RoundDown((highest - lowest) / 2, grain);
-      const Bytes capacity =
-          std::array{lowest, middle, highest}[static_cast<std::size_t>(question)];
-      if ((question == 1 && middle == lowest) || (question == 2 && highest == lowest)) continue;
-      const SearchAnswer answer = decider.decide(capacity, std::min(round, left));
-      left -= answer.nodes;
-      if (answer.verdict == Verdict::kFound) {
-        incumbent.Offer(answer.offsets, decider.finder());
-        learned = true;
-      } else if (answer.verdict == Verdict::kImpossible) {
-        incumbent.RaiseBound(std::min(capacity + grain, incumbent.height()));
-        learned = true;
-      } else {
-        if (left <= 0 || budget.Exhausted()) return true;
-        gave_up |= answer.verdict == Verdict::kGaveUp;
-      }
-    }
-    if (learned) continue;       // Ask again at the same price.
-    if (!gave_up) return false;  // More nodes would not help.
-    if (round < kMostRoundNodes) round *= 2;
-  }
-  return false;
+  return Minimizer(decider, incumbent, node_limit, budget).Run();
 }
 
 }  // namespace berth::internal

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "berth/budget.h"
+#include "model/heights.h"
 #include "place/incumbent.h"
 #include "place/strategy.h"
 
@@ -14,7 +15,7 @@ namespace berth::internal {
 
 // What decides whether there is a plan of at most some height.
 struct Decider {
-  Bytes grain;  // The height of every plan that cannot be lowered is a multiple of this.
+  Heights heights;          // That plans can have.
   std::int64_t dive_nodes;  // With fewer nodes than this hardly any plan is found.
   std::function<SearchAnswer(Bytes capacity, std::int64_t node_limit)> decide;
   std::function<std::string_view()> finder;  // Who gave the last answer.

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "model/answer.h"
+#include "model/heights.h"
 #include "model/instance.h"
 #include "place/engines.h"
 #include "place/exact.h"
@@ -161,29 +162,36 @@ class Placer {
   }
 
   [[nodiscard]] Decider Questions(ExactSearch& search) {
-    return {search.grain(), search.dive_nodes(),
+    return {Heights(instance_, incumbent_.height()), search.dive_nodes(),
             [&search, this](Bytes capacity, std::int64_t node_limit) {
               return search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
             },
             [&search] { return Info(search.last()).name; }};
   }
 
-  // Is there a plan within the capacity?
+  // Is there a plan within the capacity? Asked briefly, or until it is known: then no higher than
+  // plans can be.
   void Decide(ExactSearch& search, std::int64_t node_limit) {
     if (Answered() || incumbent_.height() <= *problem_.capacity) return;
-    SearchAnswer answer =
-        search.Decide({*problem_.capacity, node_limit, incumbent_.offsets()}, budget_);
+    Bytes capacity = *problem_.capacity;
+    Bytes refuted = capacity + 1;
+    if (node_limit == kNoNodeLimit) {
+      const Heights heights(instance_, capacity + 1);
+      capacity = std::max(heights.AtMost(capacity), incumbent_.lower_bound());
+      refuted = heights.AtLeast(refuted);
+    }
+    SearchAnswer answer = search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
-      incumbent_.RaiseBound(*problem_.capacity + 1);
+      incumbent_.RaiseBound(std::min(refuted, incumbent_.height()));
     }
   }
 
   void RunGreedyPortfolio() {
-    GreedyAnswer answer =
-        PlaceGreedyPortfolio(problem_, instance_, std::max(incumbent_.lower_bound(), enough_),
-                             options_.threads, budget_);
+    greedy::GreedyAnswer answer = greedy::PlaceGreedyPortfolio(
+        problem_, instance_, std::max(incumbent_.lower_bound(), enough_), options_.threads,
+        budget_);
     incumbent_.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
   }
 
@@ -198,14 +206,14 @@ class Placer {
   void Improve(std::int64_t effort) {
     if (!incumbent_.has_plan() || Answered() || budget_.TimeIsUp()) return;
     std::vector<Bytes> offsets = *incumbent_.offsets();
-    ImprovePlan(
+    greedy::ImprovePlan(
         instance_, std::max(incumbent_.lower_bound(), enough_), effort, options_.threads,
         [this] { return budget_.TimeIsUp(); }, offsets);
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
   void OfferGreedy(Algorithm algorithm) {
-    incumbent_.Offer(PlaceGreedy(instance_, algorithm), Info(algorithm).name);
+    incumbent_.Offer(greedy::PlaceGreedy(instance_, algorithm), Info(algorithm).name);
   }
 
   const Problem& problem_;

@@ -25,8 +25,8 @@ class RemedySearch {
   // `budget` must outlive this. Of its limits, time and cancellation count.
   explicit RemedySearch(Budget& budget) : budget_(budget) {}
 
-  // The answer of `search` within at most half of the time that is left, and `nodes`. None where no
-  // time is left; `what` was looked for is then remembered, as where time ends the search.
+  // The answer of `search` within at most half of the remaining time, and `nodes`. None if no time
+  // is left. If the time did not suffice, Rest() names `what`.
   template <typename Search>
   auto Look(std::string_view what, std::int64_t nodes, Search search)
       -> std::optional<decltype(search(std::declval<Budget&>()))> {
@@ -41,7 +41,7 @@ class RemedySearch {
     return found;
   }
 
-  // Looking for `what` had a result, though time may have ended it.
+  // The search for `what` had a result, although time may have ended it.
   void Found(std::string_view what);
 
   // Whether `what` is skipped because it may exceed the time limit.
@@ -60,7 +60,7 @@ class RemedySearch {
 constexpr std::int64_t kPlaceNodes = 100'000;
 constexpr std::int64_t kOrderNodes = 20'000;
 constexpr std::int64_t kSpillNodes = 50'000;
-// Nodes are for inputs of this size; the steps of larger ones take longer.
+// The node limits are for inputs of at most this size; a node of larger ones takes longer.
 constexpr std::size_t kSize = 1000;
 
 std::int64_t NodesFor(std::int64_t nodes, std::size_t size) {
@@ -68,7 +68,7 @@ std::int64_t NodesFor(std::int64_t nodes, std::size_t size) {
          static_cast<std::int64_t>(std::max(size, kSize));
 }
 
-// The lowest plan of a little search; none where the buffers' pins collide.
+// The height of the lowest plan that a short search finds; none if the buffers' pins collide.
 std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, RemedySearch& search) {
   problem.capacity.reset();
   const auto answer = search.Look(what, NodesFor(kPlaceNodes, problem.buffers.size()),
@@ -77,7 +77,7 @@ std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, Remedy
   return (*answer)->best->height();
 }
 
-// The same problem without what `forget` takes from each buffer.
+// The same after `forget` has removed a constraint from each buffer that has it.
 template <typename Forget>
 std::optional<Bytes> HeightWithout(std::string_view what, Problem problem, Forget forget,
                                    RemedySearch& search) {
@@ -123,10 +123,10 @@ std::optional<Remedy> RemedySearch::Rest() const {
   if (missed_.empty()) return std::nullopt;
   std::string list;
   for (const std::string& what : missed_) list += (list.empty() ? "" : ", ") + what;
-  return Remedy{RemedyKind::kNotExamined, "Not looked into to the end",
-                (budget_.cancelled() ? "Interrupted before it was known what these would do: "
-                                     : "There was not enough time to know what these would do: ") +
-                    list + (budget_.cancelled() ? "." : ". A longer --time-limit has more.")};
+  return Remedy{RemedyKind::kNotExamined, "Not fully examined",
+                (budget_.cancelled() ? "Interrupted before these were examined: "
+                                     : "There was not enough time to examine these: ") +
+                    list + (budget_.cancelled() ? "." : ". Set a longer --time-limit.")};
 }
 
 std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& answer,
@@ -146,7 +146,7 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
     const bool least = *height == answer.placement_bound;
     remedies.push_back({RemedyKind::kCapacity, "A capacity of " + FormatBytes(*height),
                         FormatBytesExactly(*height - *capacity) +
-                            " more than there is: the smallest capacity "
+                            " more than given: the smallest capacity "
                             "known to work for these lifetimes" +
                             (least ? ", and proved to be the smallest."
                                    : "; proved that no plan needs less than " +
@@ -156,13 +156,13 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
   }
   if (capacity && load > *capacity) {
     remedies.push_back(
-        {RemedyKind::kMoveOff, "Move " + FormatBytes(load - *capacity) + " off, or more",
+        {RemedyKind::kMoveOff, "Move at least " + FormatBytes(load - *capacity) + " off",
          "The buffers live at the peak are " + FormatBytesExactly(load) +
-             ". Whatever the placement, " + FormatBytesExactly(load - *capacity) +
-             " of them have to be elsewhere then: written out and read again, recomputed, or never "
+             ". For any plan to fit, " + FormatBytesExactly(load - *capacity) +
+             " of them have to be elsewhere then: spilled and retrieved, recomputed, or never "
              "made."});
   }
-  // What height would be without a rule that the input makes.
+  // The height without one of the constraints of the input.
   const Bytes now = height.value_or(kMaxBytes);
   if (now > load) {
     if (const auto free = HeightWithout("smaller alignments", problem, ForgetAlignment, search);
@@ -182,9 +182,10 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
     }
   }
   if (fits && !capacity && height && *height > answer.placement_bound) {
-    remedies.push_back({RemedyKind::kMoreSearch, "More search",
-                        "The placement is not proved the lowest: a longer --time-limit may save " +
-                            FormatBytesExactly(*height - answer.placement_bound) + " at most."});
+    remedies.push_back(
+        {RemedyKind::kMoreSearch, "More search",
+         "The placement is not proved the lowest: a longer --time-limit may save up to " +
+             FormatBytesExactly(*height - answer.placement_bound) + "."});
   }
   return remedies;
 }
@@ -227,10 +228,10 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
   const std::string name = Quoted(graph.operators[peak.largest_operator].name);
   const Bytes waiting = peak.bytes - peak.in_use;
   if (waiting > 0) {
-    remedies.push_back({RemedyKind::kReduceWaiting, "Spill or recompute what only waits",
+    remedies.push_back({RemedyKind::kReduceWaiting, "Spill or recompute waiting tensors",
                         FormatBytesExactly(waiting) +
-                            " of the peak wait while its operator runs: not read, not "
-                            "made, only needed later. No plan can go below " +
+                            " of the peak wait: the operator that runs then neither "
+                            "reads nor makes them. No plan can go below " +
                             FormatBytesExactly(peak.largest_step) + ", which " + name +
                             " reads and makes by itself."});
   } else {
@@ -251,7 +252,7 @@ Remedy WithSpills(RemedyKind kind, std::string title, const PlanAnswer& answer,
   return {kind,
           std::move(title),
           "berth plan " + change.flag() + std::string(order) + " fits" +
-              (traffic == 0 && kind == RemedyKind::kLargerBudget ? ": nothing has to leave."
+              (traffic == 0 && kind == RemedyKind::kLargerBudget ? ": nothing has to be spilled."
                                                                  : " with " + TrafficOf(answer)),
           answer.capacity,
           answer.outcome == Outcome::kOptimal,
@@ -276,8 +277,8 @@ Result<PlanAnswer> SolveSpills(const Graph& graph, const Counting& counting, Byt
 
 std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, Bytes capacity,
                                   const PlanAnswer& plan, RemedySearch& search) {
-  constexpr std::string_view kWhat = "tensors that leave and come back (--budget)";
-  // The first plan, before any search, looks at all that is in memory at every step.
+  constexpr std::string_view kWhat = "tensors that are spilled and retrieved (--budget)";
+  // The first plan, made before any search, examines all resident tensors at every step.
   constexpr std::size_t kLarge = 100'000'000;
   if (search.TooLong(kWhat, graph.operators.size() * graph.tensors.size() > kLarge)) {
     return std::nullopt;
@@ -298,7 +299,7 @@ std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, 
   }
   if (!answer->best) return std::nullopt;
   search.Found(kWhat);
-  return WithSpills(RemedyKind::kSpill, "Let tensors leave and come back", *answer, "");
+  return WithSpills(RemedyKind::kSpill, "Spill and retrieve tensors", *answer, "");
 }
 
 std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
@@ -357,7 +358,7 @@ Conflict ConflictOf(const Graph& graph, const PlanAnswer& answer, std::optional<
   return conflict;
 }
 
-// Of a budget within which no plan was found.
+// For a budget within which no plan was found.
 void FindBudgetRemedies(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
                         const AdviceOptions& options, RemedySearch& search, Advice& advice) {
   std::vector<Bytes> larger;
@@ -377,7 +378,7 @@ void FindBudgetRemedies(const Graph& graph, const PlanOptions& plan, const PlanA
   if (enough) advice.remedies.push_back(*std::move(enough));
 }
 
-// Of a plan or an order without spills.
+// For a plan or an order without spills.
 void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
                          const AdviceOptions& options, RemedySearch& search, Advice& advice) {
   const Counting& counting = plan.schedule.counting;

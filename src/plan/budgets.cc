@@ -1,8 +1,8 @@
 // Capacities by name (COSMA, section V-A2).
 //
 // The least peak for plans with spills is not that of Live(): a given tensor that is counted needs
-// no memory before its first use. So the search for the order sees a graph in which an operator
-// brings each of these in.
+// memory from its first use through its last only. So the search for the order sees a graph in which
+// each of these is made by an operator of its own.
 
 #include <algorithm>
 #include <unordered_set>
@@ -21,18 +21,33 @@ namespace {
 using internal::IsCounted;
 using internal::kNoOperator;
 
-// `graph` with an operator before all others for each counted tensor that is given, which makes it
-// and the views of it. The operators of `graph` move back by the number of these, `loads`.
+// For each tensor, whether it is the base of something that an operator uses.
+std::vector<bool> BasesInUse(const Graph& graph, const std::vector<OperatorIndex>& makers) {
+  std::vector<bool> in_use(graph.tensors.size(), false);
+  std::vector<TensorIndex> bases;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    internal::BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) in_use[base] = true;
+  }
+  return in_use;
+}
+
+// `graph` with an additional operator, before all others, for each counted tensor that is given and
+// used: it makes the tensor and the given views of it. The indices of the operators of `graph` grow
+// by the number of these, `loads`.
 Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads) {
   Graph loaded = graph;
   const std::vector<OperatorIndex> makers = internal::Makers(graph);
+  const std::vector<bool> in_use = BasesInUse(graph, makers);
   std::unordered_set<std::string> names;
   for (const Operator& op : graph.operators) names.insert(op.name);
   std::vector<Operator> load;
   std::vector<std::size_t> load_of(graph.tensors.size(), kNoOperator);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
-    if (makers[t] != kNoOperator || !IsCounted(graph.tensors[t], counting)) continue;
+    if (makers[t] != kNoOperator || !in_use[t]) continue;
+    if (!IsCounted(graph.tensors[t], counting)) continue;
     loaded.tensors[t].kind = TensorKind::kActivation;
+    loaded.tensors[t].output = false;  // It has a copy off chip, or gets one for nothing.
     std::string name = "load " + graph.tensors[t].name;
     while (!names.insert(name).second) name += "'";
     load_of[t] = load.size();
@@ -40,7 +55,9 @@ Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads
   }
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const auto& base = graph.tensors[t].alias_of;
-    if (!base || makers[t] != kNoOperator || load_of[*base] == kNoOperator) continue;
+    if (!base || load_of[*base] == kNoOperator) continue;
+    loaded.tensors[t].output = false;
+    if (makers[t] != kNoOperator) continue;
     loaded.tensors[t].kind = TensorKind::kActivation;
     load[load_of[*base]].outputs.push_back(t);
   }

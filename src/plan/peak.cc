@@ -47,7 +47,7 @@ Peak ExaminePeak(const Graph& graph, const Order& order, const Counting& countin
     }
     for (const TensorIndex t : graph.operators[order[s]].outputs) rows[t].maker = order[s];
   }
-  // These are live whatever runs.
+  // Parameters and constants are live at every step.
   if (counting.parameters) {
     Bytes throughout = 0;
     for (const TensorIndex t : liveness.tensors) {

@@ -15,9 +15,9 @@
 namespace berth {
 namespace {
 
-// The order has more to gain than the placement, which mostly reaches the peak at once.
+// A better order gains more than a better placement: most placements reach the peak at once.
 constexpr double kShareOfOrder = 0.75;
-// With spills, the order of least peak is only a beginning.
+// With spills, the order of least peak is only a starting point.
 constexpr int kPartOfOrderWithSpills = 4;
 
 // The answer for an order that the caller chose. Its bound is the one that needs no search.
@@ -69,7 +69,7 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   if (options.capacity) problem.capacity = std::get<Bytes>(*options.capacity);
   PlanAnswer placed = BERTH_TRY(Place(problem, options.place, budget));
   if (!placed.best && budget.cancelled()) {
-    // Cancelled while the order was searched for: the order that was found is worth a plan.
+    // Cancelled during the search for the order: the best order so far still gets a plan.
     PlaceOptions greedy = options.place;
     greedy.algorithm = Algorithm::kGreedy;
     Budget unlimited;
@@ -134,7 +134,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
 Result<void> Check(const PlanOptions& options) {
   const bool named = options.capacity && std::holds_alternative<NamedBudget>(*options.capacity);
   if (options.spill && !options.capacity) {
-    return Fail(ErrorCode::kInvalidOptions, "spilling needs a capacity to spill for");
+    return Fail(ErrorCode::kInvalidOptions, "spilling needs a capacity");
   }
   if (named && !options.spill) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -142,8 +142,7 @@ Result<void> Check(const PlanOptions& options) {
   }
   if (options.spill && options.place.minimize) {
     return Fail(ErrorCode::kInvalidOptions,
-                "with spills the least traffic is looked for, not the least memory: minimize must "
-                "be off");
+                "a plan with spills minimises traffic, not memory: minimize must be off");
   }
   return {};
 }
@@ -156,6 +155,7 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   PlanAnswer answer = BERTH_TRY(options.spill ? PlanWithinCapacity(graph, options, budget)
                                               : PlanWithoutSpills(graph, options, budget));
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;
 }
 

@@ -35,7 +35,7 @@ Result<void> Check(const SweepOptions& options) {
   return {};
 }
 
-// The positions to do, by falling capacity.
+// The positions to plan, by decreasing capacity.
 Result<std::vector<std::size_t>> NumbersOf(const SweepOptions& options,
                                            const std::vector<Bytes>& capacities) {
   std::vector<std::size_t> numbers(capacities.size());
@@ -75,7 +75,7 @@ SweepPoint PointOf(std::size_t number, Bytes capacity, const PlanAnswer& answer)
   return point;
 }
 
-// Plans one capacity within an equal part of what is left of the budget for `left` points.
+// Plans one capacity within an equal share of the rest of the budget, which is for `left` points.
 Result<PlanAnswer> PlanPoint(const Graph& graph, const SweepOptions& options,
                              const PlanOptions& plan, std::size_t left, Budget& budget) {
   const auto points = static_cast<std::int64_t>(left);
@@ -151,7 +151,7 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
   SweepCurve curve;
   curve.fixed_order = plan.order || plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
   curve.least = plan.budgets->least.bytes;
-  // One order alone may have to spill there.
+  // A plan in one given order may have to spill even there.
   if (!curve.fixed_order) curve.least_peak = plan.budgets->least_peak;
   const auto capacities = BERTH_TRY(SweepCapacities(options, *plan.budgets));
   const auto numbers = BERTH_TRY(NumbersOf(options, capacities));
@@ -249,7 +249,7 @@ Result<void> Merge(std::vector<SweepCurve>& curves, const std::vector<SweepCurve
       continue;
     }
     SweepCurve& added = *merged.insert(place, curve);
-    added.points.clear();  // They are added one by one, as the list may name one twice.
+    added.points.clear();  // Added one by one below, as the list may have one twice.
     BERTH_TRY(Add(added, curve, file));
   }
   for (const SweepCurve& curve : merged) {

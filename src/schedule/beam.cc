@@ -71,6 +71,25 @@ void Trim(Level& level, std::size_t width, std::size_t stride, bool live_first) 
   level.words = std::move(words);
 }
 
+// The order that ends at `last`, whose parents are in `origins` up to `root`.
+std::vector<Op> Trace(const Walker& walker, const std::vector<Origin>& origins, Origin last,
+                      std::uint32_t root, std::size_t num_ops) {
+  // The path back, last operator first; then it is run again with what dominance added.
+  std::vector<Op> chosen;
+  for (; last.parent != root; last = origins[last.parent]) chosen.push_back(last.op);
+  std::vector<Op> order;
+  order.reserve(num_ops);
+  std::vector<Word> state(walker.state_words());
+  Standing at = walker.Start(state.data());
+  walker.RunDominant(state.data(), at, &order);
+  for (std::size_t k = chosen.size(); k-- > 0;) {
+    order.push_back(chosen[k]);
+    walker.Run(state.data(), at, chosen[k]);
+    walker.RunDominant(state.data(), at, &order);
+  }
+  return order;
+}
+
 }  // namespace
 
 BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budget) {
@@ -123,23 +142,7 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
   }
   Trim(levels[n], 1, stride, false);
   if (levels[n].nodes.empty()) return {};
-
-  // Trace the path back, last operator first; then run it again with what dominance added.
-  std::vector<Op> chosen;
-  for (Origin at_end = levels[n].nodes[0].origin; at_end.parent != kRoot;
-       at_end = origins[at_end.parent]) {
-    chosen.push_back(at_end.op);
-  }
-  std::vector<Op> order;
-  order.reserve(n);
-  at = walker.Start(scratch.data());
-  walker.RunDominant(scratch.data(), at, &order);
-  for (std::size_t k = chosen.size(); k-- > 0;) {
-    order.push_back(chosen[k]);
-    walker.Run(scratch.data(), at, chosen[k]);
-    walker.RunDominant(scratch.data(), at, &order);
-  }
-  return {std::move(order), false};
+  return {Trace(walker, origins, levels[n].nodes[0].origin, kRoot, n), false};
 }
 
 }  // namespace berth::internal::schedule

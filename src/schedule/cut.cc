@@ -28,6 +28,17 @@ void Cut::Build(Op v) {
   flow_ = 0;
   fixed_ = instance_.base;
   work_ += static_cast<std::int64_t>(instance_.num_ops + 2 * instance_.buffers.size());
+  FindUndecided(v);
+  for (const Op u : undecided_) {
+    for (const Op p : precedence_.predecessors(u)) {
+      if (local_[p] != kNoNode) Connect(local_[u], local_[p], kInfinite);
+    }
+  }
+  for (const FlowBuffer& buffer : instance_.buffers) AddBuffer(v, buffer);
+}
+
+// Gives each operator that neither precedes nor follows v a node.
+void Cut::FindUndecided(Op v) {
   const Word* const before = precedence_.Before(v);
   const Word* const after = precedence_.After(v);
   for (std::size_t k = 0; k < precedence_.words(); ++k) {
@@ -43,57 +54,47 @@ void Cut::Build(Op v) {
       local_[u] = NewNode();
     }
   }
-  for (const Op u : undecided_) {
-    for (const Op p : precedence_.predecessors(u)) {
-      if (local_[p] != kNoNode) Connect(local_[u], local_[p], kInfinite);
+}
+
+Cut::End Cut::EndOf(const std::vector<Op>& ops, bool joined, Op v, const Word* terminal) const {
+  End end{joined};
+  for (const Op u : ops) {
+    end.joined = end.joined || u == v || TestBit(terminal, u);
+    if (local_[u] != kNoNode) {
+      ++end.undecided;
+      end.node = local_[u];
     }
   }
-  for (const FlowBuffer& buffer : instance_.buffers) {
-    // In the step of v, its own buffers count as created and those it consumes as not yet freed.
-    bool source = buffer.from_start;
-    std::size_t inside = 0;
-    std::uint32_t in = kNoNode;
+  return end;
+}
+
+// In the step of v, its own buffers count as created and those it consumes as not yet freed.
+void Cut::AddBuffer(Op v, const FlowBuffer& buffer) {
+  End in = EndOf(buffer.creators, buffer.from_start, v, precedence_.Before(v));
+  if (!in.joined && in.undecided == 0) return;
+  End out = EndOf(buffer.consumers, buffer.to_end, v, precedence_.After(v));
+  if (in.joined && out.joined) {
+    fixed_ += buffer.bytes;
+    return;
+  }
+  if (!out.joined && out.undecided == 0) return;
+  if (in.joined) {
+    in.node = kSource;
+  } else if (in.undecided > 1) {
+    in.node = NewNode();
     for (const Op c : buffer.creators) {
-      source = source || c == v || TestBit(before, c);
-      if (local_[c] != kNoNode) {
-        ++inside;
-        in = local_[c];
-      }
+      if (local_[c] != kNoNode) Connect(local_[c], in.node, kInfinite);
     }
-    if (!source && inside == 0) continue;
-    bool sink = buffer.to_end;
-    std::size_t outside = 0;
-    std::uint32_t out = kNoNode;
-    for (const Op k : buffer.consumers) {
-      sink = sink || k == v || TestBit(after, k);
-      if (local_[k] != kNoNode) {
-        ++outside;
-        out = local_[k];
-      }
-    }
-    if (source && sink) {
-      fixed_ += buffer.bytes;
-      continue;
-    }
-    if (!sink && outside == 0) continue;
-    if (source) {
-      in = kSource;
-    } else if (inside > 1) {
-      in = NewNode();
-      for (const Op c : buffer.creators) {
-        if (local_[c] != kNoNode) Connect(local_[c], in, kInfinite);
-      }
-    }
-    if (sink) {
-      out = kSink;
-    } else if (outside > 1) {
-      out = NewNode();
-      for (const Op k : buffer.consumers) {
-        if (local_[k] != kNoNode) Connect(out, local_[k], kInfinite);
-      }
-    }
-    if (in != out) Connect(in, out, buffer.bytes);
   }
+  if (out.joined) {
+    out.node = kSink;
+  } else if (out.undecided > 1) {
+    out.node = NewNode();
+    for (const Op k : buffer.consumers) {
+      if (local_[k] != kNoNode) Connect(out.node, local_[k], kInfinite);
+    }
+  }
+  if (in.node != out.node) Connect(in.node, out.node, buffer.bytes);
 }
 
 // Distances from the source along edges with residual capacity.

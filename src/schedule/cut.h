@@ -59,6 +59,17 @@ class Cut {
   void Connect(std::uint32_t from, std::uint32_t to, Bytes room);
   std::uint32_t NewNode();
   void Build(Op v);
+  void FindUndecided(Op v);
+  // One end of a buffer's edge: its creators, or its consumers.
+  struct End {
+    bool joined = false;           // With its terminal: the source, or the sink.
+    std::size_t undecided = 0;     // The number of its operators that have a node,
+    std::uint32_t node = kNoNode;  // and the node of the last of them.
+  };
+  // Of `ops`, with `v` and the operators in `terminal` merged into the terminal.
+  [[nodiscard]] End EndOf(const std::vector<Op>& ops, bool joined, Op v,
+                          const Word* terminal) const;
+  void AddBuffer(Op v, const FlowBuffer& buffer);
   // Augments until no path is left or the flow exceeds `limit`.
   void Augment(Bytes limit);
   bool Label();

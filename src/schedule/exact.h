@@ -2,14 +2,15 @@
 //
 // The steps, in order of their cost:
 //
-//   1. An operator that precedes or follows every other one splits the instance: the operators
-//   before and after it are ordered independently, and the peak is the larger of the two. Only the
-//   part with the highest peak is searched; most parts never are. 2. A beam of width 1. Among the
-//   operators whose step reaches the peak of the order found, one mostly has a minimum cut of the
-//   same size (schedule/cut.h), which proves the order optimal. 3. Otherwise two questions
-//   (schedule/question.h) alternate, with doubling work: is a peak one byte lower possible, and is
-//   one half-way down to the bound? Each answer moves the best order or the bound; the answer to
-//   the first ends the search. After the first turn, a beam of width 1 runs backwards.
+//   * An operator that precedes or follows every other one splits the instance: the operators
+//     before and after it are ordered independently, and the peak is the larger of the two. Only
+//     the part with the highest peak is searched; most parts never are.
+//   * A beam of width 1. Among the operators whose step reaches the peak of the order found, one
+//     mostly has a minimum cut of the same size (schedule/cut.h), which proves the order optimal.
+//   * Otherwise two questions (schedule/question.h) alternate, with doubling work: is a peak one
+//     byte lower possible, and is one half-way down to the bound? Each answer moves the best order
+//     or the bound; the answer to the first ends the search. After the first turn, a beam of width
+//     1 runs backwards.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 

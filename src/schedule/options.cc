@@ -52,7 +52,7 @@ using Row = internal::OptionRow<ScheduleOptions>;
 
 constexpr std::size_t kMostWidth = 1'000'000;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-// As far as std::size_t goes where it has 32 bits.
+// At most the largest std::size_t, where that has 32 bits.
 constexpr auto kMostBytes = static_cast<std::size_t>(
     std::min<std::uint64_t>(std::uint64_t{1} << 50, std::numeric_limits<std::size_t>::max()));
 

@@ -1,4 +1,4 @@
-// The door: a graph becomes an instance, an algorithm orders it, and what comes out is checked.
+// Schedule(): compiles the graph to an instance, runs an algorithm on it and checks the order.
 
 #include "berth/schedule.h"
 
@@ -25,7 +25,7 @@ namespace berth {
 namespace internal::schedule {
 namespace {
 
-// Without any limit from the caller, kAuto stops after so much work: some tens of seconds.
+// Without any limit from the caller, kAuto stops after this much work: tens of seconds.
 constexpr std::int64_t kDefaultWork = 4'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -60,6 +60,7 @@ class Scheduler {
       : graph_(graph),
         options_(options),
         budget_(budget),
+        nodes_before_(budget.nodes_spent()),
         instance_(InstanceOf(Compile(graph, options.counting))),
         order_(graph.operators.size()) {
     std::iota(order_.begin(), order_.end(), Op{0});
@@ -71,7 +72,7 @@ class Scheduler {
       answer_.peak_bound = EasyBound();
       peak_ = PeakOf(instance_, order_);
       Report(peak_, answer_.peak_bound);
-      // What grows with the square of the operators must fit the memory, some times over.
+      // Data that grows with the square of the operators must fit the memory several times.
       const std::size_t rows = instance_.num_ops * instance_.words() * sizeof(Word);
       if (budget_.cancelled()) {
         answer_.stopped = StopReason::kBudget;
@@ -130,7 +131,7 @@ class Scheduler {
     Offer(Expand(instance_, reduction, result.order), ScheduleAlgorithm::kAuto);
   }
 
-  // Of each operator, what it holds by itself; and what is live before and after everything.
+  // The most bytes that one operator needs by itself, or that are live at the start or the end.
   [[nodiscard]] Bytes EasyBound() const {
     const Instance backwards = Reversed(instance_);
     Bytes bound = std::max(LiveAtStart(instance_), LiveAtStart(backwards));
@@ -175,7 +176,8 @@ class Scheduler {
   }
 
   void Report(Bytes peak, Bytes bound) const {
-    if (options_.progress) options_.progress({peak, bound, budget_.nodes_spent()});
+    if (!options_.progress) return;
+    options_.progress({peak, bound, budget_.nodes_spent() - nodes_before_});
   }
 
   // No order is returned unchecked.
@@ -200,6 +202,7 @@ class Scheduler {
   const Graph& graph_;
   const ScheduleOptions& options_;
   Budget& budget_;
+  std::int64_t nodes_before_;  // Spent by earlier searches with the same budget.
   Instance instance_;
   std::vector<Op> order_;
   Bytes peak_ = 0;  // Of `order_`.
@@ -221,6 +224,7 @@ Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, 
   answer.scheduling.stopped = answer.stopped;
   answer.scheduling.nodes = answer.nodes;
   answer.scheduling.seconds = answer.seconds;
+  internal::AdmitUnsized(graph, options.counting, answer);
   return answer;
 }
 

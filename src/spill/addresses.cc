@@ -56,7 +56,7 @@ MemoryPlan WithOffsets(const Graph& graph, const Layout& layout, const Tried& tr
   return plan;
 }
 
-// A storage that could leave after one of its accesses.
+// A storage that could be spilled after one of its accesses.
 struct Choice {
   std::size_t storage = 0;
   std::size_t access = 0;

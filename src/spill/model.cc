@@ -57,30 +57,33 @@ struct Accesses {
   }
 };
 
-}  // namespace
+// A graph on its way to a model.
+struct Source {
+  const Graph& graph;
+  std::vector<OperatorIndex> makers;
+  std::vector<std::vector<TensorIndex>> uses;  // The bases that each operator uses.
+  std::vector<std::int32_t> storage_of;        // By tensor; -1: not in the model.
 
-Model CompileModel(const Graph& graph, const Counting& counting) {
-  Model model;
-  const std::size_t n = graph.operators.size();
-  const std::vector<OperatorIndex> makers = Makers(graph);
+  [[nodiscard]] bool IsStored(TensorIndex t) const { return storage_of[t] >= 0; }
+};
+
+void AddStorages(const Counting& counting, Source& source, Model& model) {
+  const Graph& graph = source.graph;
   const std::vector<bool> is_output = BasesOfOutputs(graph);
   std::vector<bool> is_touched(graph.tensors.size(), false);
   std::vector<bool> is_written(graph.tensors.size(), false);
-  std::vector<std::vector<TensorIndex>> uses(n);
-  for (OperatorIndex v = 0; v < n; ++v) {
-    BasesUsed(graph, makers, v, uses[v]);
-    for (const TensorIndex base : uses[v]) is_touched[base] = true;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    for (const TensorIndex base : source.uses[v]) is_touched[base] = true;
     for (const TensorIndex base : graph.operators[v].mutates) is_written[base] = true;
   }
-
-  std::vector<std::int32_t> storage_of(graph.tensors.size(), -1);
+  source.storage_of.assign(graph.tensors.size(), -1);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
     if (!IsCounted(tensor, counting)) continue;
-    const bool made = makers[t] != kNoOperator;
+    const bool made = source.makers[t] != kNoOperator;
     if (!made && !is_touched[t]) continue;  // No operator needs it in memory.
     const StorageIndex s(model.storages.size());
-    storage_of[t] = s.value();
+    source.storage_of[t] = s.value();
     Stored stored;
     stored.tensor = t;
     stored.size = tensor.bytes;
@@ -88,14 +91,18 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     stored.result = is_output[t] || (!made && is_written[t]);
     model.storages.push_back(stored);
   }
+}
 
-  // Operators that touch no storage only pass on their predecessors.
+// Operators that touch no storage only pass on their predecessors.
+void AddOperators(const Source& source, Model& model) {
+  const Graph& graph = source.graph;
+  const std::size_t n = graph.operators.size();
   std::vector<std::int32_t> kept(n, -1);
   for (OperatorIndex v = 0; v < n; ++v) {
-    const auto counted = [&](TensorIndex t) { return storage_of[t] >= 0; };
+    const auto stored = [&](TensorIndex t) { return source.IsStored(t); };
     const Operator& op = graph.operators[v];
-    if (std::any_of(op.outputs.begin(), op.outputs.end(), counted) ||
-        std::any_of(uses[v].begin(), uses[v].end(), counted)) {
+    if (std::any_of(op.outputs.begin(), op.outputs.end(), stored) ||
+        std::any_of(source.uses[v].begin(), source.uses[v].end(), stored)) {
       kept[v] = static_cast<std::int32_t>(model.operators.size());
       model.operators.push_back(v);
     }
@@ -105,7 +112,7 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
   std::vector<std::vector<OpIndex>> direct(model.num_operators);
   for (OperatorIndex v = 0; v < n; ++v) {
     std::vector<OpIndex>& mine = waits[v];
-    ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
+    ForEachPredecessor(graph, source.makers, v, [&](OperatorIndex u) {
       if (kept[u] >= 0) {
         mine.emplace_back(kept[u]);
       } else {
@@ -117,35 +124,95 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     if (kept[v] >= 0) direct[static_cast<std::size_t>(kept[v])] = std::move(mine);
   }
   SetPrecedence(model, direct);
+}
 
+void AddAccesses(const Source& source, Model& model) {
   Accesses accesses;
   model.needs.assign(model.num_operators, 0);
   model.elsewhere.assign(model.num_operators, 0);
   for (std::size_t i = 0; i < model.num_operators; ++i) {
     const OperatorIndex v = model.operators[i];
+    const Operator& op = source.graph.operators[v];
     const OpIndex here(i);
-    for (const TensorIndex t : graph.operators[v].outputs) {
-      if (storage_of[t] < 0) continue;
-      const StorageIndex s(storage_of[t]);
+    for (const TensorIndex t : op.outputs) {
+      if (!source.IsStored(t)) continue;
+      const StorageIndex s(source.storage_of[t]);
       accesses.made.emplace_back(here, s);
       model.storages[s].creator = here;
       model.needs[here] += model.storages[s].size;
     }
-    for (const TensorIndex t : uses[v]) {
-      if (storage_of[t] < 0) continue;
-      const StorageIndex s(storage_of[t]);
+    for (const TensorIndex t : source.uses[v]) {
+      if (!source.IsStored(t)) continue;
+      const StorageIndex s(source.storage_of[t]);
       accesses.used.emplace_back(here, s);
       model.needs[here] += model.storages[s].size;
     }
-    for (const TensorIndex t : graph.operators[v].mutates) {
-      if (storage_of[t] < 0) continue;
-      const StorageIndex s(storage_of[t]);
+    for (const TensorIndex t : op.mutates) {
+      if (!source.IsStored(t)) continue;
+      const StorageIndex s(source.storage_of[t]);
       if (model.storages[s].creator == here) continue;
       accesses.written.emplace_back(here, s);
       ++model.storages[s].writers;
     }
   }
   std::move(accesses).ListIn(model);
+}
+
+// The operators of PartOf(), by increasing index.
+std::vector<OpIndex> OperatorsOfPart(const Model& model, const std::vector<char>& inside,
+                                     Bytes capacity, std::size_t max_others) {
+  const std::size_t words = model.operator_words();
+  std::vector<char> touches(model.num_operators, 0);
+  std::vector<Word> makers(words, 0);   // Creators of the part's storages.
+  std::vector<Word> leading(words, 0);  // All predecessors of the part's operators.
+  Bytes largest = 0;
+  for (const StorageIndex s : model.storages.indices()) {
+    if (inside[s.position()] == 0) continue;
+    largest = std::max(largest, model.storages[s].size);
+    const OpIndex creator = model.storages[s].creator;
+    if (creator.value() >= 0) {
+      touches[creator.position()] = 1;
+      SetBit(makers.data(), creator.position());
+    }
+    for (const OpIndex u : model.users[s]) {
+      touches[u.position()] = 1;
+      const Word* row = model.AncestorsOf(u);
+      for (std::size_t w = 0; w < words; ++w) leading[w] |= row[w];
+    }
+  }
+  std::vector<std::pair<Bytes, std::size_t>> others;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const OpIndex v(i);
+    if (touches[i] != 0 || model.needs[v] + largest <= capacity || !TestBit(leading.data(), i)) {
+      continue;
+    }
+    const Word* row = model.AncestorsOf(v);
+    bool follows = false;
+    for (std::size_t w = 0; w < words && !follows; ++w) follows = (row[w] & makers[w]) != 0;
+    if (follows) others.emplace_back(-model.needs[v], i);
+  }
+  std::sort(others.begin(), others.end());
+  if (others.size() > max_others) others.resize(max_others);
+  for (const auto& [needs, i] : others) touches[i] = 1;
+  std::vector<OpIndex> operators;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    if (touches[i] != 0) operators.emplace_back(i);
+  }
+  return operators;
+}
+
+}  // namespace
+
+Model CompileModel(const Graph& graph, const Counting& counting) {
+  Model model;
+  Source source{graph, Makers(graph), {}, {}};
+  source.uses.resize(graph.operators.size());
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    BasesUsed(graph, source.makers, v, source.uses[v]);
+  }
+  AddStorages(counting, source, model);
+  AddOperators(source, model);
+  AddAccesses(source, model);
   return model;
 }
 
@@ -182,47 +249,12 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
 
 Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity,
              std::size_t max_others, std::vector<OpIndex>& operators) {
-  Model part;
-  const std::size_t words = model.operator_words();
-  std::vector<char> touches(model.num_operators, 0);
-  std::vector<Word> makers(words, 0);   // Creators of the part's storages.
-  std::vector<Word> leading(words, 0);  // All predecessors of the part's operators.
-  Bytes largest = 0;
-  for (const StorageIndex s : model.storages.indices()) {
-    if (inside[s.position()] == 0) continue;
-    largest = std::max(largest, model.storages[s].size);
-    const OpIndex creator = model.storages[s].creator;
-    if (creator.value() >= 0) {
-      touches[creator.position()] = 1;
-      SetBit(makers.data(), creator.position());
-    }
-    for (const OpIndex u : model.users[s]) {
-      touches[u.position()] = 1;
-      const Word* row = model.AncestorsOf(u);
-      for (std::size_t w = 0; w < words; ++w) leading[w] |= row[w];
-    }
-  }
-  std::vector<std::pair<Bytes, std::size_t>> others;
-  for (std::size_t i = 0; i < model.num_operators; ++i) {
-    const OpIndex v(i);
-    if (touches[i] != 0 || model.needs[v] + largest <= capacity || !TestBit(leading.data(), i)) {
-      continue;
-    }
-    const Word* row = model.AncestorsOf(v);
-    bool follows = false;
-    for (std::size_t w = 0; w < words && !follows; ++w) follows = (row[w] & makers[w]) != 0;
-    if (follows) others.emplace_back(-model.needs[v], i);
-  }
-  std::sort(others.begin(), others.end());
-  if (others.size() > max_others) others.resize(max_others);
-  for (const auto& [needs, i] : others) touches[i] = 1;
+  operators = OperatorsOfPart(model, inside, capacity, max_others);
   std::vector<std::int32_t> here(model.num_operators, -1);
-  operators.clear();
-  for (std::size_t i = 0; i < model.num_operators; ++i) {
-    if (touches[i] == 0) continue;
-    here[i] = static_cast<std::int32_t>(operators.size());
-    operators.emplace_back(i);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    here[operators[i].position()] = static_cast<std::int32_t>(i);
   }
+  Model part;
   const std::size_t n = operators.size();
   part.num_operators = n;
   part.needs.assign(n, 0);

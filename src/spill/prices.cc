@@ -141,60 +141,62 @@ bool PriceBound::Prices(const StateView& state, const std::vector<StorageIndex>&
   return true;
 }
 
+double PriceBound::Relax(const std::vector<double>& prices, Relaxation& r) const {
+  const auto from = [&](std::size_t use, bool is_clean) {
+    return CleanAfter(uses_[use], is_clean) ? r.clean[use] : r.dirty[use];
+  };
+  for (std::size_t t = 0; t < steps_; ++t) r.before[t + 1] = r.before[t] + prices[t];
+  std::fill(r.load.begin(), r.load.end(), 0.0);
+  double value = 0;
+  for (std::size_t t = 0; t < steps_; ++t) value -= prices[t] * static_cast<double>(free_[t]);
+  for (const Line& line : lines_) {
+    if (line.begin == line.end) continue;
+    const auto size = static_cast<double>(line.size);
+    for (std::size_t i = line.end; i-- > line.begin;) {
+      r.clean[i] = 0;
+      r.dirty[i] = 0;
+      if (i + 1 == line.end) continue;
+      const double keep = size * (r.before[uses_[i + 1].step] - r.before[uses_[i].step + 1]);
+      r.clean[i] = keep + from(i + 1, true);
+      r.dirty[i] = keep + from(i + 1, false);
+      if (uses_[i + 1].step > uses_[i].step + 1) {
+        r.clean[i] = std::min(r.clean[i], size + from(i + 1, true));
+        r.dirty[i] = std::min(r.dirty[i], 2 * size + from(i + 1, true));
+      }
+    }
+    value += from(line.begin, line.given);
+    bool is_clean = CleanAfter(uses_[line.begin], line.given);
+    for (std::size_t i = line.begin; i + 1 < line.end; ++i) {
+      const double keep = size * (r.before[uses_[i + 1].step] - r.before[uses_[i].step + 1]) +
+                          from(i + 1, is_clean);
+      const double leave = (is_clean ? size : 2 * size) + from(i + 1, true);
+      if (keep <= leave || uses_[i + 1].step == uses_[i].step + 1) {
+        r.load[uses_[i].step + 1] += size;
+        r.load[uses_[i + 1].step] -= size;
+        is_clean = CleanAfter(uses_[i + 1], is_clean);
+      } else {
+        is_clean = CleanAfter(uses_[i + 1], true);
+      }
+    }
+  }
+  return value;
+}
+
 void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& budget) {
   if (steps_ == 0) return;
   std::vector<double> y(steps_, 0.0);
   std::vector<double> best_y = y;
-  std::vector<double> before(steps_ + 1, 0.0);
-  std::vector<double> load(steps_ + 1, 0.0);
   std::vector<double> direction(steps_, 0.0);
-  std::vector<double> clean(uses_.size(), 0.0);
-  std::vector<double> dirty(uses_.size(), 0.0);
+  Relaxation relaxation(steps_, uses_.size());
   double best = 0;
   double pace = 1.0;
   int stale = 0;
-  const auto from = [&](std::size_t use, bool is_clean) {
-    return CleanAfter(uses_[use], is_clean) ? clean[use] : dirty[use];
-  };
   constexpr std::int64_t kWork = 10;  // Work per access or step, about a nanosecond per unit.
   const auto work = kWork * static_cast<std::int64_t>(uses_.size() + steps_);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     effort.work -= work;
     if (effort.spent() || budget.TimeIsUp()) break;
-    for (std::size_t t = 0; t < steps_; ++t) before[t + 1] = before[t] + y[t];
-    std::fill(load.begin(), load.end(), 0.0);
-    double value = 0;
-    for (std::size_t t = 0; t < steps_; ++t) value -= y[t] * static_cast<double>(free_[t]);
-    for (const Line& line : lines_) {
-      if (line.begin == line.end) continue;
-      const auto size = static_cast<double>(line.size);
-      for (std::size_t i = line.end; i-- > line.begin;) {
-        clean[i] = 0;
-        dirty[i] = 0;
-        if (i + 1 == line.end) continue;
-        const double keep = size * (before[uses_[i + 1].step] - before[uses_[i].step + 1]);
-        clean[i] = keep + from(i + 1, true);
-        dirty[i] = keep + from(i + 1, false);
-        if (uses_[i + 1].step > uses_[i].step + 1) {
-          clean[i] = std::min(clean[i], size + from(i + 1, true));
-          dirty[i] = std::min(dirty[i], 2 * size + from(i + 1, true));
-        }
-      }
-      value += from(line.begin, line.given);
-      bool is_clean = CleanAfter(uses_[line.begin], line.given);
-      for (std::size_t i = line.begin; i + 1 < line.end; ++i) {
-        const double keep =
-            size * (before[uses_[i + 1].step] - before[uses_[i].step + 1]) + from(i + 1, is_clean);
-        const double leave = (is_clean ? size : 2 * size) + from(i + 1, true);
-        if (keep <= leave || uses_[i + 1].step == uses_[i].step + 1) {
-          load[uses_[i].step + 1] += size;
-          load[uses_[i + 1].step] -= size;
-          is_clean = CleanAfter(uses_[i + 1], is_clean);
-        } else {
-          is_clean = CleanAfter(uses_[i + 1], true);
-        }
-      }
-    }
+    const double value = Relax(y, relaxation);
     if (value > best) {
       // Progress too small to matter does not count.
       if (value > best + 1e-4 * (static_cast<double>(upper) - best)) stale = 0;
@@ -213,7 +215,7 @@ void PriceBound::Improve(Bytes upper, int iterations, Effort& effort, Budget& bu
     double norm = 0;
     double running = 0;
     for (std::size_t t = 0; t < steps_; ++t) {
-      running += load[t];
+      running += relaxation.load[t];
       const double slope = running - static_cast<double>(free_[t]);
       direction[t] = kMemory * direction[t] + (slope > 0 || y[t] > 0 ? slope : 0.0);
       norm += direction[t] * direction[t];

@@ -61,6 +61,18 @@ class PriceBound : public Bound {
     std::size_t end = 0;
   };
 
+  // At some prices, the least cost of each storage by itself. By use or by step.
+  struct Relaxation {
+    Relaxation(std::size_t steps, std::size_t uses)
+        : before(steps + 1, 0.0), load(steps + 1, 0.0), clean(uses, 0.0), dirty(uses, 0.0) {}
+    std::vector<double> before;  // The sum of the prices before each step.
+    std::vector<double> load;    // Changes of the bytes kept for later uses.
+    std::vector<double> clean;   // As Use::clean and Use::dirty.
+    std::vector<double> dirty;
+  };
+
+  // The bound at `prices`, in floating point; fills `r`.
+  double Relax(const std::vector<double>& prices, Relaxation& r) const;
   // The first use of `line` at `step` or later.
   [[nodiscard]] std::size_t NextUse(const Line& line, std::size_t step) const;
   [[nodiscard]] static bool CleanAfter(const Use& use, bool clean) {

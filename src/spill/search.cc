@@ -42,7 +42,7 @@ std::size_t HashOf(const Word* words, std::size_t num_words) {
 
 }  // namespace
 
-Search::Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+Search::Search(const Model& model, Bytes capacity, const SpillRules& rules, const Bound* bound,
                Effort& effort)
     : model_(model),
       capacity_(capacity),
@@ -59,9 +59,15 @@ void Search::Clear() {
   slots_.assign(kFewSlots, -1);
 }
 
-Search::Open Search::Start() const {
+Search::Open Search::Start(const Word* executed) const {
   Open open;
   open.words.assign(stride_, 0);
+  if (executed != nullptr) {
+    std::copy(executed, executed + op_words_, open.words.begin());
+    for (std::size_t w = 0; w < op_words_; ++w) {
+      open.executed += static_cast<std::size_t>(std::popcount(executed[w]));
+    }
+  }
   FindReady(open);
   return open;
 }
@@ -255,38 +261,7 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
   if (!priced) prices_.assign(candidates_.size(), 0);
   const bool hinted = !priced && !hint_.empty() && candidates_.size() > kManyCandidates;
   if (by_price && (priced || hinted)) {
-    std::vector<std::size_t> order(candidates_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (hinted) {
-      // The next use of each in the known order.
-      std::vector<std::size_t> next(candidates_.size(), hint_.size());
-      for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        for (const OpIndex u : model_.users[candidates_[i]]) {
-          if (TestBit(open.words.data(), u.position())) continue;
-          next[i] = std::min(next[i], hint_[u.position()]);
-        }
-      }
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return next[a] > next[b]; });
-    } else {
-      // Lowest price per byte; of equal ones the largest.
-      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const Bytes size_a = model_.storages[candidates_[a]].size;
-        const Bytes size_b = model_.storages[candidates_[b]].size;
-        const Wide left = Wide{prices_[a]} * size_b;
-        const Wide right = Wide{prices_[b]} * size_a;
-        return left != right ? left < right : size_a > size_b;
-      });
-    }
-    std::vector<StorageIndex> storages;
-    std::vector<Bytes> prices;
-    for (const std::size_t i : order) {
-      storages.push_back(candidates_[i]);
-      prices.push_back(prices_[i]);
-    }
-    candidates_ = std::move(storages);
-    prices_ = std::move(prices);
-    first_.assign(candidates_.size(), {});
+    SortByPrice(open, hinted);
     SumUp();
     return;
   }
@@ -298,50 +273,13 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
   if (first_.size() < n) first_.resize(n);
   for (std::size_t i = 0; i < n; ++i) first_[i].clear();
   if (rules_.belady) {
-    // Within one size: which is spilled before which, ties by index; then an order that respects
-    // it.
     for (std::size_t begin = 0; begin < n;) {
       std::size_t end = begin + 1;
       while (end < n &&
              model_.storages[candidates_[end]].size == model_.storages[candidates_[begin]].size) {
         ++end;
       }
-      if (end - begin > 1 && end - begin <= kLargestGroup) {
-        std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                        candidates_.begin() + static_cast<std::ptrdiff_t>(end));
-        const std::size_t m = group.size();
-        // leaves[a][b]: a is spilled before b. Mutual pairs are ordered by index, which keeps the
-        // relation acyclic: it is part of a preorder.
-        std::vector<std::vector<char>> leaves(m, std::vector<char>(m, 0));
-        std::vector<std::size_t> waits(m, 0);
-        for (std::size_t a = 0; a < m; ++a) {
-          for (std::size_t b = 0; b < m; ++b) {
-            if (a == b || !LeavesFirst(group[a], group[b], open)) continue;
-            if (b < a && LeavesFirst(group[b], group[a], open)) continue;
-            leaves[a][b] = 1;
-            ++waits[b];
-          }
-        }
-        std::vector<char> placed(m, 0);
-        std::vector<std::size_t> order;
-        while (order.size() < m) {
-          std::size_t next = m;
-          for (std::size_t a = 0; a < m && next == m; ++a) {
-            if (!placed[a] && waits[a] == 0) next = a;
-          }
-          if (next == m) break;
-          placed[next] = 1;
-          order.push_back(next);
-          for (std::size_t b = 0; b < m; ++b) waits[b] -= leaves[next][b] != 0 ? 1 : 0;
-        }
-        BERTH_CHECK(order.size() == m);
-        for (std::size_t i = 0; i < m; ++i) {
-          candidates_[begin + i] = group[order[i]];
-          for (std::size_t j = 0; j < i; ++j) {
-            if (leaves[order[j]][order[i]] != 0) first_[begin + i].push_back(begin + j);
-          }
-        }
-      }
+      if (end - begin > 1 && end - begin <= kLargestGroup) SortGroup(open, begin, end);
       begin = end;
     }
   }
@@ -351,6 +289,78 @@ void Search::FindCandidates(const Open& open, OpIndex v, bool by_price) {
     BERTH_CHECK(known);
   }
   SumUp();
+}
+
+void Search::SortByPrice(const Open& open, bool hinted) {
+  std::vector<std::size_t> order(candidates_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (hinted) {
+    // The next use of each in the known order.
+    std::vector<std::size_t> next(candidates_.size(), hint_.size());
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      for (const OpIndex u : model_.users[candidates_[i]]) {
+        if (TestBit(open.words.data(), u.position())) continue;
+        next[i] = std::min(next[i], hint_[u.position()]);
+      }
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return next[a] > next[b]; });
+  } else {
+    // Lowest price per byte; of equal ones the largest.
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const Bytes size_a = model_.storages[candidates_[a]].size;
+      const Bytes size_b = model_.storages[candidates_[b]].size;
+      const Wide left = Wide{prices_[a]} * size_b;
+      const Wide right = Wide{prices_[b]} * size_a;
+      return left != right ? left < right : size_a > size_b;
+    });
+  }
+  std::vector<StorageIndex> storages;
+  std::vector<Bytes> prices;
+  for (const std::size_t i : order) {
+    storages.push_back(candidates_[i]);
+    prices.push_back(prices_[i]);
+  }
+  candidates_ = std::move(storages);
+  prices_ = std::move(prices);
+  first_.assign(candidates_.size(), {});
+}
+
+void Search::SortGroup(const Open& open, std::size_t begin, std::size_t end) {
+  std::vector<StorageIndex> group(candidates_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  candidates_.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::size_t m = group.size();
+  // leaves[a][b]: a is spilled before b. Mutual pairs are ordered by index, which keeps the relation
+  // acyclic: it is part of a preorder.
+  std::vector<std::vector<char>> leaves(m, std::vector<char>(m, 0));
+  std::vector<std::size_t> waits(m, 0);
+  for (std::size_t a = 0; a < m; ++a) {
+    for (std::size_t b = 0; b < m; ++b) {
+      if (a == b || !LeavesFirst(group[a], group[b], open)) continue;
+      if (b < a && LeavesFirst(group[b], group[a], open)) continue;
+      leaves[a][b] = 1;
+      ++waits[b];
+    }
+  }
+  std::vector<char> placed(m, 0);
+  std::vector<std::size_t> order;
+  while (order.size() < m) {
+    std::size_t next = m;
+    for (std::size_t a = 0; a < m && next == m; ++a) {
+      if (!placed[a] && waits[a] == 0) next = a;
+    }
+    if (next == m) break;
+    placed[next] = 1;
+    order.push_back(next);
+    for (std::size_t b = 0; b < m; ++b) waits[b] -= leaves[next][b] != 0 ? 1 : 0;
+  }
+  BERTH_CHECK(order.size() == m);
+  for (std::size_t i = 0; i < m; ++i) {
+    candidates_[begin + i] = group[order[i]];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (leaves[order[j]][order[i]] != 0) first_[begin + i].push_back(begin + j);
+    }
+  }
 }
 
 void Search::SumUp() {
@@ -363,34 +373,42 @@ void Search::SumUp() {
   picks_.clear();
 }
 
-template <typename Visit>
-bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
-                            Budget& budget, bool& cut, Visit visit) {
+Bytes Search::Excess(const Open& open, OpIndex v) const {
   const Word* resident = open.words.data() + op_words_;
-  const Word* clean = resident + storage_words_;
   Bytes over = open.resident_bytes + model_.elsewhere[v] - capacity_;
   for (const StorageIndex s : model_.used[v]) {
     if (!TestBit(resident, s.position())) over += model_.storages[s].size;
   }
   for (const StorageIndex s : model_.made[v]) over += model_.storages[s].size;
+  return over;
+}
 
+Search::Open Search::ChildOf(const Open& open, OpIndex v, Bytes extra) const {
+  Open child = open;
+  child.cost += extra;
+  Word* resident = child.words.data() + op_words_;
+  Word* clean = resident + storage_words_;
+  for (const std::size_t i : picks_) {
+    const StorageIndex s = candidates_[i];
+    ClearBit(resident, s.position());
+    ClearBit(clean, s.position());
+    child.resident_bytes -= model_.storages[s].size;
+  }
+  Run(v, child);
+  RunSafe(child);
+  return child;
+}
+
+template <typename Visit>
+bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
+                            Budget& budget, bool& cut, Visit visit) {
+  const Word* clean = open.words.data() + op_words_ + storage_words_;
   const auto emit = [&](Bytes extra) {
-    Open child = open;
-    child.cost += extra;
-    Word* child_resident = child.words.data() + op_words_;
-    Word* child_clean = child_resident + storage_words_;
-    for (const std::size_t i : picks_) {
-      const StorageIndex s = candidates_[i];
-      ClearBit(child_resident, s.position());
-      ClearBit(child_clean, s.position());
-      child.resident_bytes -= model_.storages[s].size;
-    }
-    Run(v, child);
-    RunSafe(child);
+    const Open child = ChildOf(open, v, extra);
     if (child.cost + Remaining(child.words.data(), child.executed) >= limit) return;
     visit(child, v);
   };
-
+  Bytes over = Excess(open, v);
   const std::size_t work_per_state = kWorkPerState + kWorkPerWord * stride_;
   if (over <= 0) {
     picks_.clear();
@@ -402,15 +420,31 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
   const std::size_t work_per_set = work_per_state + kWorkPerResident * candidates_.size();
   const Bytes floor = open.cost + Estimate(open.words.data(), open.executed);
   Bytes price = 0;  // Growth of the bound.
+  Bytes extra = 0;  // Traffic of the picks.
+  const auto pick = [&](std::size_t candidate, Bytes sign) {
+    const StorageIndex s = candidates_[candidate];
+    const Bytes size = sign * model_.storages[s].size;
+    over -= size;
+    price += sign * prices_[candidate];
+    extra += TestBit(clean, s.position()) ? size : 2 * size;
+  };
   // Minimal sets, depth first: take candidate i or skip it.
-  std::size_t sets = 0;
-  Bytes extra = 0;
   const std::size_t n = candidates_.size();
-  std::size_t i = 0;
-  for (std::size_t turn = 1;; ++turn) {
+  for (std::size_t turn = 1, sets = 0, i = 0;; ++turn) {
     // Long searches between two sets count as work too.
     if (turn % kTurnsPerNode == 0 && !Spend(budget, kTurnsPerNode * kWorkPerTurn)) return false;
-    bool backtrack = false;
+    if (over > 0 && i < n && left_[i] >= over && open.cost + extra < limit &&
+        floor + price < limit) {
+      bool allowed = true;
+      for (const std::size_t j : first_[i]) allowed = allowed && chosen_[j] != 0;
+      if (allowed) {
+        chosen_[i] = 1;
+        picks_.push_back(i);
+        pick(i, 1);
+      }
+      ++i;
+      continue;
+    }
     if (over <= 0) {
       if (!Spend(budget, work_per_set)) return false;
       emit(extra);
@@ -418,36 +452,13 @@ bool Search::ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std
         cut = true;
         return true;
       }
-      backtrack = true;
-    } else if (i == n || left_[i] < over || open.cost + extra >= limit || floor + price >= limit) {
-      backtrack = true;
-    } else {
-      bool allowed = true;
-      for (const std::size_t j : first_[i]) allowed = allowed && chosen_[j] != 0;
-      if (allowed) {
-        const StorageIndex s = candidates_[i];
-        const Bytes size = model_.storages[s].size;
-        chosen_[i] = 1;
-        picks_.push_back(i);
-        price += prices_[i];
-        over -= size;
-        extra += TestBit(clean, s.position()) ? size : 2 * size;
-      }
-      ++i;
-      continue;
     }
-    if (backtrack) {
-      if (picks_.empty()) return true;
-      i = picks_.back();
-      picks_.pop_back();
-      chosen_[i] = 0;
-      const StorageIndex s = candidates_[i];
-      const Bytes size = model_.storages[s].size;
-      over += size;
-      price -= prices_[i];
-      extra -= TestBit(clean, s.position()) ? size : 2 * size;
-      ++i;  // Skip it this time.
-    }
+    if (picks_.empty()) return true;
+    i = picks_.back();
+    picks_.pop_back();
+    chosen_[i] = 0;
+    pick(i, -1);
+    ++i;  // Skip it this time.
   }
 }
 
@@ -735,15 +746,7 @@ BestFirstAnswer Search::BestFirst(Bytes limit, std::size_t max_states, Budget& b
     }
   };
   std::priority_queue<Entry> queue;
-  Open open = Start();
-  if (executed != nullptr) {
-    std::copy(executed, executed + op_words_, open.words.begin());
-    open.executed = 0;
-    for (std::size_t w = 0; w < op_words_; ++w) {
-      open.executed += static_cast<std::size_t>(std::popcount(executed[w]));
-    }
-    FindReady(open);
-  }
+  Open open = Start(executed);
   RunSafe(open);
   std::int32_t best = -1;
   const auto push = [&](const Open& state, std::int32_t parent, OpIndex v) {

@@ -12,7 +12,7 @@
 //     cost of spilling the storages that only it holds and of writing those that only the other has
 //     written, is at most the other's cost: it can do all that the other can.
 //
-// Choices that need no branching, each with a switch (Rules):
+// Choices that need no branching, each with a switch (SpillRules):
 //
 //   * safe_runs: an operator that fits without spills, with its inputs in memory, runs at once if
 //     each buffer that it leaves live can replace one that it frees, which must be at least as
@@ -37,6 +37,7 @@
 
 #include "berth/budget.h"
 #include "berth/problem.h"
+#include "berth/spill.h"
 #include "spill/model.h"
 
 namespace berth::internal::spill {
@@ -61,12 +62,6 @@ struct Action {
 struct Schedule {
   Bytes cost = kNoCost;
   std::vector<Action> actions;
-};
-
-struct Rules {
-  bool dominance = true;
-  bool safe_runs = true;
-  bool belady = true;
 };
 
 struct StateView {
@@ -110,7 +105,7 @@ struct BestFirstAnswer {
 class Search {
  public:
   // `capacity` is at least what any operator needs. `bound` may be null; all must outlive this.
-  Search(const Model& model, Bytes capacity, const Rules& rules, const Bound* bound,
+  Search(const Model& model, Bytes capacity, const SpillRules& rules, const Bound* bound,
          Effort& effort);
 
   // The cheapest schedule of a beam over all orders, below `limit`; nothing if there is none.
@@ -176,7 +171,8 @@ class Search {
   }
   bool KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const;
   void Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best);
-  [[nodiscard]] Open Start() const;
+  // With the operators `executed` done, or none, and nothing in memory.
+  [[nodiscard]] Open Start(const Word* executed = nullptr) const;
   void Load(std::size_t node, Open& open) const;
   void FindReady(Open& open) const;
   [[nodiscard]] bool IsDead(StorageIndex s, const Word* executed) const;
@@ -193,8 +189,16 @@ class Search {
   template <typename Visit>
   bool ExpandOperator(const Open& open, OpIndex v, const Bytes& limit, std::size_t max_sets,
                       Budget& budget, bool& cut, Visit visit);
+  // The bytes that must be spilled before `v` can run.
+  [[nodiscard]] Bytes Excess(const Open& open, OpIndex v) const;
+  // After spilling the picks, for traffic of `extra`, and running `v`.
+  [[nodiscard]] Open ChildOf(const Open& open, OpIndex v, Bytes extra) const;
   // By price if there are prices and `by_price` is set; sets found are then not always minimal.
   void FindCandidates(const Open& open, OpIndex v, bool by_price);
+  void SortByPrice(const Open& open, bool hinted);
+  // Candidates `begin` to `end` are of one size: which is spilled before which, ties by index; then
+  // an order that respects it.
+  void SortGroup(const Open& open, std::size_t begin, std::size_t end);
   void SumUp();
   [[nodiscard]] bool LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const;
   [[nodiscard]] bool Dominates(Bytes cost_a, const Word* a, Bytes cost_b, const Word* b) const;
@@ -214,7 +218,7 @@ class Search {
 
   const Model& model_;
   Bytes capacity_;
-  Rules rules_;
+  SpillRules rules_;
   const Bound* bound_;
   Effort& effort_;
   std::size_t room_ = 0;           // In bytes; a beam frees memory by itself.

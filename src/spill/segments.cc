@@ -18,7 +18,7 @@ class SegmentBound::Part : public Bound {
  public:
   // `operators`: those of `whole` that are in the model.
   Part(Model model, std::vector<OpIndex> operators, const Model& whole, Bytes capacity,
-       const Rules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
+       const SpillRules& rules, const SegmentOptions& options, Effort& effort, Budget& budget,
        std::size_t& bytes_asked)
       : model_(std::move(model)),
         operators_(std::move(operators)),
@@ -172,7 +172,7 @@ std::vector<char> ConeOf(const Model& model, StorageIndex s) {
 
 struct Context {
   Bytes capacity;
-  const Rules& rules;
+  const SpillRules& rules;
   const SegmentOptions& options;
   Effort& effort;
   Budget& budget;
@@ -224,14 +224,8 @@ std::vector<std::unique_ptr<Part>> HalvesOf(const Model& whole,
   return parts;
 }
 
-}  // namespace
-
-SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
-                           std::span<const OpIndex> order, const SegmentOptions& options,
-                           Effort& effort, Budget& budget)
-    : effort_(effort) {
-  std::vector<std::size_t> position(model.num_operators, 0);
-  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
+// For each storage, the position of its creator or, if it has none, of its first user.
+std::vector<std::size_t> HomesOf(const Model& model, const std::vector<std::size_t>& position) {
   std::vector<std::size_t> home(model.storages.size(), 0);
   for (const StorageIndex s : model.storages.indices()) {
     const OpIndex creator = model.storages[s].creator;
@@ -243,6 +237,18 @@ SegmentBound::SegmentBound(const Model& model, Bytes capacity, const Rules& rule
     for (const OpIndex u : model.users[s]) first = std::min(first, position[u.position()]);
     home[s.position()] = first;
   }
+  return home;
+}
+
+}  // namespace
+
+SegmentBound::SegmentBound(const Model& model, Bytes capacity, const SpillRules& rules,
+                           std::span<const OpIndex> order, const SegmentOptions& options,
+                           Effort& effort, Budget& budget)
+    : effort_(effort) {
+  std::vector<std::size_t> position(model.num_operators, 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
+  const std::vector<std::size_t> home = HomesOf(model, position);
   const Context context{capacity, rules, options, effort, budget, bytes_asked_};
   parts_ = HalvesOf(model, home, context);
   for (const auto& part : parts_) value_ += part->value();

@@ -40,7 +40,7 @@ struct SegmentOptions {
 class SegmentBound : public Bound {
  public:
   // `model`, `effort` and `budget` must outlive this. Parts are taken along `order`.
-  SegmentBound(const Model& model, Bytes capacity, const Rules& rules,
+  SegmentBound(const Model& model, Bytes capacity, const SpillRules& rules,
                std::span<const OpIndex> order, const SegmentOptions& options, Effort& effort,
                Budget& budget);
   ~SegmentBound() override;

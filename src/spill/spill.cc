@@ -1,13 +1,13 @@
-// The door: which searches run in which order, and when they are done.
+// PlanWithSpills(): which searches run, in which order, and when they end.
 //
-// First each known order by itself, as a chain of operators: the cheapest of these is what any
-// other order has to beat. Then beams over all orders, from narrow to wide, and between them
-// best-first search, which proves; each with a limit several times that of the one before, so that
-// easy graphs are done at once and what was spent on a hard one is little more than its last
-// search. Addresses come last, cheapest schedule first.
+// First each known order is searched by itself, as a chain of operators: other orders have to beat
+// the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
+// search, which can prove a bound. Each search has a limit several times that of the one before, so
+// easy graphs are solved at once, and for hard ones the last search takes most of the effort.
+// Addresses come last, cheapest schedule first.
 //
-// Without a limit the searches end when a default effort is spent. It counts what they do, in units
-// of some nanoseconds, not the time that takes: the answer stays the same on every machine.
+// Without a limit the searches end when a default effort is spent. It counts operations, in units
+// of a few nanoseconds, instead of time: the answer is the same on every machine.
 
 #include "berth/spill.h"
 
@@ -47,15 +47,14 @@ using internal::spill::kNoCost;
 using internal::spill::LayoutOf;
 using internal::spill::Model;
 using internal::spill::PriceBound;
-using internal::spill::Rules;
 using internal::spill::Schedule;
 using internal::spill::Search;
 using internal::spill::SegmentBound;
 using internal::spill::SegmentOptions;
 
-// Room for some thousand states of a small graph.
+// Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-// For addresses, where the search was cancelled.
+// For addresses, if the search was cancelled.
 constexpr double kSecondsAfterCancel = 1;
 
 class Planner {
@@ -65,9 +64,6 @@ class Planner {
         options_(options),
         budget_(budget),
         model_(internal::spill::CompileModel(graph, options.counting)) {
-    rules_.dominance = options.rules.dominance;
-    rules_.safe_runs = options.rules.safe_runs;
-    rules_.belady = options.rules.belady;
     effort_.most_bytes = options.most_bytes;
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
@@ -92,6 +88,7 @@ class Planner {
     answer.nodes = budget_.nodes_spent() - nodes_before;
     answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
     answer.spilling = {answer.outcome, answer.stopped, "spills", answer.nodes, answer.seconds, {}};
+    internal::AdmitUnsized(graph_, options_.counting, answer);
     return answer;
   }
 
@@ -108,8 +105,8 @@ class Planner {
       {256, 64, 400'000},
       {1500, 64, std::numeric_limits<std::size_t>::max()},
   }};
-  static constexpr std::size_t kStagesOfKnown = 2;  // For an order that need not be the last word.
-  static constexpr std::size_t kStagesOfLast = 4;   // The same, when all orders were searched.
+  static constexpr std::size_t kStagesOfKnown = 2;  // For one order, before other searches.
+  static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
   static constexpr std::int64_t kDefaultWork = 8'000'000'000;
@@ -121,7 +118,9 @@ class Planner {
   [[nodiscard]] bool done() const { return bound_ >= best_cost(); }
 
   void Report() const {
-    if (options_.progress) options_.progress(best_cost(), std::min(bound_, best_cost()));
+    if (!options_.progress) return;
+    options_.progress({best_cost(), std::min(bound_, best_cost()),
+                       nodes_outside_ + search_budget_->nodes_spent()});
   }
 
   // `operators` are those of the model that the schedule's actions name, in its order; empty: the
@@ -146,7 +145,7 @@ class Planner {
   }
 
   void FindSchedules() {
-    // The rest is for addresses.
+    // The rest of the budget is for addresses.
     constexpr int kShare = 8;
     Budget part(budget_, 1 - 1.0 / kShare);
     if (budget_.has_node_limit()) {
@@ -158,7 +157,7 @@ class Planner {
     out_of_work_ = out_of_work_ || effort_.spent();
     search_budget_ = nullptr;
   }
-  // A part of what is left, for one of several searches: of the time, and of the work.
+  // A share of the remaining time and work, for one of several searches.
   class Share {
    public:
     Share(Planner& planner, std::int64_t part, std::int64_t of)
@@ -167,10 +166,12 @@ class Planner {
           whole_(std::exchange(planner.search_budget_, &budget_)),
           kept_(planner.effort_.work - planner.effort_.work / of * part) {
       planner.effort_.work -= kept_;
+      planner.nodes_outside_ += whole_->nodes_spent();
     }
     ~Share() {
       planner_.out_of_work_ = planner_.out_of_work_ || planner_.effort_.spent();
       planner_.effort_.work += kept_;
+      planner_.nodes_outside_ -= whole_->nodes_spent();
       planner_.search_budget_ = whole_;
     }
     Share(const Share&) = delete;
@@ -197,7 +198,7 @@ class Planner {
       Budget unlimited;
       Effort needed{.most_bytes = options_.most_bytes};
       bool exact = false;
-      auto found = Search(chain, options_.capacity, rules_, nullptr, needed)
+      auto found = Search(chain, options_.capacity, options_.rules, nullptr, needed)
                        .Beam({1, 4, 1}, kNoCost, exact, unlimited);
       BERTH_CHECK(found.has_value());
       const Bytes cost = found->cost;
@@ -208,7 +209,7 @@ class Planner {
     std::stable_sort(known.begin(), known.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < known.size(); ++i) {
-      // Each gets as much time at most as each that follows it, the search over all orders too.
+      // An equal share for each order that is left, and for the search over all orders.
       {
         const Share share(
             *this, 1, options_.fixed_order ? 1 : static_cast<std::int64_t>(known.size() - i + 1));
@@ -224,7 +225,7 @@ class Planner {
       Deepen(model_, {}, kStages.size());
     }
     if (done()) return;
-    // No proof: then at least all that can be had from the best order and from the known ones.
+    // Without a proof: search the best order and the known ones further.
     const std::vector<OpIndex> best = BestOrder();
     Deepen(internal::spill::WithOrder(model_, best), best, kStagesOfLast);
     for (const auto& [cost, order] : known) {
@@ -233,7 +234,7 @@ class Planner {
     }
   }
 
-  // Whatever search over orders has found, the best for its order may be better.
+  // Searches the best order by itself: the search over all orders may miss its best schedule.
   void Polish() {
     if (done() || best_cost() >= polished_ || Exhausted()) return;
     const std::vector<OpIndex> order = BestOrder();
@@ -241,10 +242,10 @@ class Planner {
     polished_ = best_cost();
   }
 
-  // Beams and best-first searches in turn. With an order, a proof is only one for that order.
+  // Beams and best-first searches in turn. With an order, a proof holds for that order only.
   // `model` has the operators in `order`; without an order it is the graph's own.
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
-    Search search(model, options_.capacity, rules_, nullptr, effort_);
+    Search search(model, options_.capacity, options_.rules, nullptr, effort_);
     std::unique_ptr<SegmentBound> segments;
     std::unique_ptr<PriceBound> prices;
     const bool is_chain = !order.empty();
@@ -265,16 +266,17 @@ class Planner {
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
-        segments = std::make_unique<SegmentBound>(model, options_.capacity, rules_, BestOrder(),
-                                                  SegmentOptions{}, effort_, search_budget());
+        segments =
+            std::make_unique<SegmentBound>(model, options_.capacity, options_.rules, BestOrder(),
+                                           SegmentOptions{}, effort_, search_budget());
         prove(segments->value());
         if (done() || Exhausted()) break;
-        // As an estimate it has to be worth its time.
+        // A bound far below the best cost is not worth its time as an estimate.
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
       if (!is_chain) search.SetHint(BestOrder());
       for (const int alpha : kAlphas) {
-        if (prices && alpha > 0) break;  // What memory is worth is in the bound.
+        if (prices && alpha > 0) break;  // The bound has the price of memory in it.
         bool exact = false;
         auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
                                  best_cost(), exact, search_budget());
@@ -292,7 +294,7 @@ class Planner {
       if (proof.best) Add(std::move(*proof.best), order);
       prove(proof.bound);
       if (!is_chain) {
-        search.Release();  // What polishes has as much room.
+        search.Release();  // Polish() may use as much memory.
         Polish();
       }
       if (proof.complete || Exhausted()) break;
@@ -304,7 +306,7 @@ class Planner {
     if (best_cost() == 0) bound_ = 0;
   }
 
-  // Addresses within the budget; once that is cancelled, within a moment more.
+  // Addresses within the budget or, once that is cancelled, within kSecondsAfterCancel.
   Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
                                                 const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
@@ -316,8 +318,8 @@ class Planner {
       found = find(budget_);
       if (!found || !budget_.cancelled()) return found;
     }
-    // What a search has found is worth nothing without addresses, and those that were found in a
-    // hurry let all leave that can.
+    // A schedule is worth nothing without addresses, and a search for them that was cut short
+    // spills all that can be spilled.
     if (!after_cancel_.has_time_limit()) after_cancel_.SetTimeLimit(kSecondsAfterCancel);
     auto again = find(after_cancel_);
     if (!again) return again;
@@ -331,7 +333,7 @@ class Planner {
       answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
       internal::StateUse(graph_, *answer.best);
     } else {
-      // The cheapest schedules, until one comes with addresses at its own cost.
+      // The cheapest schedules first, until one gets addresses without additional traffic.
       constexpr std::size_t kMostSchedules = 4;
       AddressOptions address_options;
       address_options.capacity = options_.capacity;
@@ -366,9 +368,9 @@ class Planner {
   Budget& budget_;
   Budget after_cancel_;              // For addresses; limited when it is first needed.
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
+  std::int64_t nodes_outside_ = 0;   // Spent by this search before that part of the budget began.
   bool out_of_budget_ = false;       // That search.
   Model model_;
-  Rules rules_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;
   Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.

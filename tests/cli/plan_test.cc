@@ -81,7 +81,7 @@ TEST_F(PlanCommandTest, PlansAreWrittenCheckedAndRun) {
   EXPECT_EQ(held.exit_code, 0) << held.standard_output;
   ExpectHas(held.standard_output,
             "The plan holds: 5 operators in an order that can run, 5 buffers "
-            "in 10 B, no two in each other's way; peak 10 B.\n");
+            "in 10 B, no two overlap; peak 10 B.\n");
   ExpectHas(held.standard_output, "5 operators read");
   EXPECT_EQ(Berth({"check", graph, plan, "--capacity", "9"}).exit_code, 1);
   // The same bytes again, and as a table.

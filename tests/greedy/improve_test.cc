@@ -8,7 +8,7 @@
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 constexpr std::int64_t kWork = 200'000;
@@ -178,4 +178,4 @@ TEST(Improve, Golden) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

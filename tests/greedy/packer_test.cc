@@ -9,7 +9,7 @@
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 // Small sizes, so that every offset can be tried.
@@ -187,4 +187,4 @@ TEST(Planners, TakeProblemsAtTheLimit) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

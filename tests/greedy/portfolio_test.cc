@@ -6,7 +6,7 @@
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 GreedyAnswer Portfolio(const Problem& problem, int threads = 1, Bytes stop_at = 0) {
@@ -152,4 +152,4 @@ TEST(Golden, Heights) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

@@ -5,7 +5,7 @@
 #include "place/greedy/greedy.h"
 #include "tests/greedy/problems.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 using Offsets = std::vector<Bytes>;
@@ -174,4 +174,4 @@ TEST(Hints, AreTakenWhereTheyCostNothing) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

@@ -22,7 +22,7 @@
 #include "tests/place/generated.h"
 #include "tests/place/judge.h"
 
-namespace berth::internal {
+namespace berth::internal::learning {
 namespace {
 
 using Buffer = Engine::Buffer;
@@ -346,11 +346,11 @@ TEST(GuidedEngine, FallsOnTheSkyline) {
 
 // ---- The search.
 
-Complaint ComparesWithOracle(const Problem& problem, const learning::Options& options) {
+Complaint ComparesWithOracle(const Problem& problem, const Options& options) {
   const auto plan = OraclePlace(problem);
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
-  const auto search = learning::MakeSearch(compiled.instance, compiled.overlaps, options, 1);
+  const auto search = MakeSearch(compiled.instance, compiled.overlaps, options, 1);
   return Judge(problem, plan->height, true,
                [&](Bytes capacity, std::int64_t limit, Budget& budget) {
                  return search->Decide({capacity, limit}, budget);
@@ -386,7 +386,7 @@ TEST(Guided, MatchesTheOracleWithIdenticalBuffers) {
 
 TEST(Guided, EveryCombinationOfSwitchesGivesTheVerdictsOfTheOracle) {
   for (unsigned bits = 0; bits < 32; ++bits) {
-    learning::Options options;
+    Options options;
     options.section_load = (bits & 1) != 0;
     options.weights = (bits & 2) != 0;
     options.restarts = (bits & 4) != 0;
@@ -482,4 +482,4 @@ TEST(Guided, EndsAtItsLimitAndWhenCancelled) {
 }
 
 }  // namespace
-}  // namespace berth::internal
+}  // namespace berth::internal::learning

@@ -126,16 +126,17 @@ TEST(Schedule, IsTheSameEveryTime) {
 
 TEST(Schedule, ReportsProgressThatOnlyGetsBetter) {
   const Graph graph = Large();
-  std::vector<ScheduleProgress> heard;
+  std::vector<Progress> heard;
   ScheduleOptions options;
-  options.progress = [&](const ScheduleProgress& progress) { heard.push_back(progress); };
+  options.progress = [&](const Progress& progress) { heard.push_back(progress); };
   const PlanAnswer answer = Answer(graph, options);
   ASSERT_GE(heard.size(), 2u);
   for (std::size_t k = 1; k < heard.size(); ++k) {
-    EXPECT_LE(heard[k].peak, heard[k - 1].peak);
-    EXPECT_GE(heard[k].lower_bound, heard[k - 1].lower_bound);
+    EXPECT_LE(*heard[k].best, *heard[k - 1].best);
+    EXPECT_GE(heard[k].bound, heard[k - 1].bound);
+    EXPECT_GE(heard[k].nodes, heard[k - 1].nodes);
   }
-  EXPECT_EQ(heard.back().peak, answer.best->peak());
+  EXPECT_EQ(heard.back().best, answer.best->peak());
 }
 
 TEST(Schedule, ALittleMemoryIsEnoughForAnAnswer) {

@@ -156,6 +156,31 @@ TEST(Spill, CancelledDuringAddressSearchItStillFindsAddresses) {
   EXPECT_TRUE(ValidatePlan(graph, {}, options.capacity, *answer->best).has_value());
 }
 
+TEST(Spill, ReportsProgressThatOnlyGetsBetter) {
+  const Graph graph = HardGraph(2);
+  SpillOptions options;
+  options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
+  options.placer = nullptr;
+  std::vector<Progress> heard;
+  options.progress = [&](const Progress& progress) { heard.push_back(progress); };
+  Budget budget;
+  budget.SetNodeLimit(3000);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(budget.SpendNode());  // By an earlier search.
+  const auto answer = PlanWithSpills(graph, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_GE(heard.size(), 2u);
+  EXPECT_EQ(heard.front().nodes, 0);
+  for (std::size_t k = 1; k < heard.size(); ++k) {
+    EXPECT_LE(*heard[k].best, *heard[k - 1].best);
+    EXPECT_GE(heard[k].bound, heard[k - 1].bound);
+    EXPECT_GE(heard[k].nodes, heard[k - 1].nodes);
+  }
+  EXPECT_EQ(heard.back().best, answer->traffic_by_sum);
+  EXPECT_EQ(heard.back().bound, answer->traffic_bound);
+  EXPECT_GT(heard.back().nodes, 0);
+  EXPECT_LE(heard.back().nodes, answer->nodes);
+}
+
 TEST(Spill, ReportsTheStateLimit) {
   const Graph graph = HardGraph(1);
   SpillOptions options;

@@ -145,7 +145,7 @@ std::string SummaryText(const Checked& checked) {
             " in an order that can run, ";
   }
   text += Plural(static_cast<std::int64_t>(checked.plan.residencies.size()), "buffer") + " in " +
-          FormatBytesExactly(report.height) + ", no two in each other's way; peak " +
+          FormatBytesExactly(report.height) + ", no two overlap; peak " +
           FormatBytesExactly(report.peak);
   if (checked.spills()) {
     text += "; " + FormatBytesExactly(report.traffic.spilled) + " spilled, " +
@@ -279,19 +279,19 @@ Command AddCheckCommand(CLI::App& berth) {
   app->add_option(
       "PLAN", arguments->plan,
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
-      "Not needed if TABLE itself has offsets. Of a model: a JSON plan, whose order is checked "
-      "too.");
+      "Not needed if TABLE itself has offsets. For a model: a JSON plan, whose order is also "
+      "checked.");
   AddModelSizes(*app, arguments->model);
   app->add_flag("--execute", arguments->execute,
-                "Run the model in an arena: every operator checks the bytes that it reads and "
-                "fills those that it makes. Plans with spills are always run.");
+                "Run the model in an arena: every operator checks the bytes that it reads, then "
+                "fills its outputs. Plans with spills are always run.");
   AddJson(*app, arguments->json);
   app->footer(
-      "Exit codes: 0 the plan holds, 1 it does not, 2 bad input or usage.\n"
+      "Exit codes: 0 the plan is valid, 1 it is not, 2 bad input or usage.\n"
       "\nExamples:\n"
       "  berth check model.csv plan.csv --capacity 1MiB   Another tool's plan for a table.\n"
-      "  berth check plan.csv                             A table that carries its offsets.\n"
-      "  berth check model.json plan.json --execute       Run a model by its plan.");
+      "  berth check plan.csv                             A table with an offset column.\n"
+      "  berth check model.json plan.json --execute       Runs a model by its plan.");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

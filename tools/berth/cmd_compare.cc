@@ -182,21 +182,22 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
 
 Command AddCompareCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
-      "compare", "Show what a model needs in program order, in the orders of others, and in ours.");
+      "compare",
+      "Compare the memory that a model needs in program order, other tools' orders and Berth's.");
   const auto arguments = std::make_shared<CompareArguments>();
   AddModel(*app, arguments->model);
   AddJson(*app, arguments->json);
   AddLimits(*app, arguments->search);
   if (Info(Baseline::kIlp).available()) {
     AddDuration(*app, "--olla-limit", arguments->olla_limit,
-                "For OLLA's integer program, where it is not too large for its solver; 0 leaves it "
-                "out. Default: 5s, or the time limit if that is less.")
+                "Time for OLLA's integer program, if it is not too large for its solver; 0 skips "
+                "it. Default: 5s, or the time limit if that is less.")
         ->group("Search");
   }
   app->footer(
       "Exit codes: 0 done, 2 bad input or usage.\n"
-      "Each order is placed by berth place's auto; limits hold for each by itself.\n"
-      "olla is the order of OLLA's integer program (14), in builds that have a solver for it.\n"
+      "Each order is placed as by berth place --algorithm auto; limits apply to each order.\n"
+      "olla is the order of OLLA's integer program (14), if the build has a solver for it.\n"
       "\nExamples:\n"
       "  berth compare model.onnx\n"
       "  berth compare model.onnx --json | jq '.orders[] | [.order, .peak]'");

@@ -272,12 +272,12 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
 }  // namespace
 
 Command AddDiffCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("diff", "Say what changed from one plan to the next.");
+  CLI::App* app = berth.add_subcommand("diff", "Show what changed between two plans.");
   const auto arguments = std::make_shared<DiffArguments>();
   app->add_option("OLD", arguments->before,
-                  "Plan as JSON, or as a table with an offset column; - is standard input.")
+                  "The old plan: JSON, or a table with an offset column; - is standard input.")
       ->required();
-  app->add_option("NEW", arguments->after, "The other plan, in the same formats.")->required();
+  app->add_option("NEW", arguments->after, "The new plan, in either format.")->required();
   app->add_option_function<std::string>(
          "--max-growth",
          [arguments](const std::string& text) {
@@ -289,13 +289,14 @@ Command AddDiffCommand(CLI::App& berth) {
                  "'" + OneLine(text) + "' is neither a percentage, such as 2%, nor a size");
            }
          },
-         "By how much the new plan may be taller, such as 2% or 64KiB: past that, exit code 1.")
+         "Exit with code 1 if the new plan is higher by more than this, such as 2% or 64KiB.")
       ->type_name("GROWTH");
-  AddReport(*app, arguments->report, "Both plans side by side, and every change, as one HTML file");
+  AddReport(*app, arguments->report,
+            "Write one HTML file with both plans side by side and every change");
   AddJson(*app, arguments->json);
   app->footer(
-      "Buffers are the same where their ids are. Retimed buffers have another lifetime.\n"
-      "Exit codes: 0 compared, 1 grown past --max-growth, 2 bad input or usage.\n"
+      "Buffers are matched by id. Retimed buffers have a new lifetime.\n"
+      "Exit codes: 0 compared, 1 grew by more than --max-growth, 2 bad input or usage.\n"
       "\nExamples:\n"
       "  berth diff old.json new.json                     What changed, largest growth first.\n"
       "  berth diff main.json pr.json --max-growth 2%     In continuous integration.\n"

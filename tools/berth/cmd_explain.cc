@@ -213,16 +213,15 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
 }  // namespace
 
 Command AddExplainCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("explain", "Say why a table does not fit a capacity.");
+  CLI::App* app = berth.add_subcommand("explain", "Explain why a table does not fit a capacity.");
   const auto arguments = std::make_shared<ExplainArguments>();
   AddTable(*app, arguments->table);
-  AddReport(*app, arguments->report, "Why, and what would help, as one HTML file");
+  AddReport(*app, arguments->report, "Write one HTML file that says why, and what would help");
   AddJson(*app, arguments->json);
   // These two have no meaning here.
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
-      "Exit codes: 0 it fits after all, 1 it does not and this is why, 2 bad input or usage, 3 "
-      "gave up before an answer.\n"
+      "Exit codes: 0 it fits, 1 it does not, 2 bad input or usage, 3 gave up before an answer.\n"
       "\nExample:\n"
       "  berth explain model.csv --capacity 512KiB --time-limit 10s");
   return {app, [arguments] { return Run(*arguments); }};

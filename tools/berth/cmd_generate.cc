@@ -101,27 +101,27 @@ void AddParameters(CLI::App& app, GenerateArguments& arguments) {
   internal::GenerateParameters& parameters = arguments.parameters;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   AddInteger(app, "--seed", parameters.seed, std::uint64_t{0},
-             std::numeric_limits<std::uint64_t>::max(), "Another seed, another table. Default: 1.");
+             std::numeric_limits<std::uint64_t>::max(), "Seed of all random choices. Default: 1.");
   AddInteger(app, "--buffers", parameters.buffers, std::int64_t{0}, kMost,
-             "How many buffers. Default: 100.");
-  AddInteger(app, "--steps", parameters.steps, Step{0}, kMost, "How many steps. Default: 1000.");
+             "Number of buffers. Default: 100.");
+  AddInteger(app, "--steps", parameters.steps, Step{0}, kMost, "Number of steps. Default: 1000.");
   AddInteger(app, "--live", parameters.live, std::int64_t{0}, kMost,
-             "Instead of --steps: how many buffers are live at once on average (random only).");
+             "Average number of live buffers, instead of --steps (random only).");
   AddBytes(app, "--capacity", arguments.capacity,
-           "Where the load peaks, less the slack. Default: 1MiB.");
+           "The load peaks at this minus the slack. Default: 1MiB.");
   AddInteger(app, "--slack", parameters.slack_percent, 0, 100,
              "Share of the capacity that stays free at the peak. Default: 0.")
       ->type_name("PERCENT");
-  AddBytes(app, "--alignment", arguments.alignment, "Of every buffer. Default: 1.");
+  AddBytes(app, "--alignment", arguments.alignment, "Alignment of every buffer. Default: 1.");
   AddInteger(app, "--pins", parameters.pins_percent, 0, 100, "Share of pinned buffers. Default: 0.")
       ->type_name("PERCENT");
   AddInteger(app, "--gaps", parameters.gaps_percent, 0, 100,
              "Share of buffers with a gap. Default: 0.")
       ->type_name("PERCENT");
   AddInteger(app, "--operators", arguments.graph.operators, std::int64_t{0}, kMost,
-             "How many operators (graphs only). Default: 150.");
+             "Number of operators (graphs only). Default: 150.");
   AddInteger(app, "--width", arguments.graph.width, std::int64_t{0}, kMost,
-             "How many operators side by side (graphs only). Default: 10.");
+             "Number of operators side by side (graphs only). Default: 10.");
   AddInteger(app, "--stored", arguments.graph.stored_percent, 0, 100,
              "Share of operators whose inputs the backward pass reads (cell only). Default: 10.")
       ->type_name("PERCENT");
@@ -141,7 +141,7 @@ Command AddGenerateCommand(CLI::App& berth) {
                       "dropped; the seed says which.")
           ->type_name("TABLE");
   AddInteger(*app, "--drop", arguments->drop_percent, 0, 99,
-             "Share of the buffers that a variant lacks. Default: 3.")
+             "Share of the buffers that are dropped from a variant. Default: 3.")
       ->type_name("PERCENT")
       ->needs(variant);
   for (const std::string other :
@@ -150,7 +150,7 @@ Command AddGenerateCommand(CLI::App& berth) {
     variant->excludes(app->get_option(other));
   }
   AddFile(*app, "-o,--output", arguments->output,
-          "Write the table here. Default: -, standard output.");
+          "Write the table to this file. Default: -, standard output.");
   AddFile(*app, "--plan", arguments->plan,
           "Also write the plan that the table was cut from (planted only).")
       ->excludes(variant);

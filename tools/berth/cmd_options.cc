@@ -64,7 +64,7 @@ std::string OptionsMarkdown() {
          OptionRows(Options()) + "\n### Algorithms\n" + AlgorithmRows(Algorithms()) +
          "\n### Baselines\n"
          "\n"
-         "Other people's methods, in the library `berth::baselines`. Settings are those of "
+         "Other people's methods, in the library `berth::baselines`. Their settings are those of\n"
          "`berth::BaselineOptions`.\n" +
          BaselineRows() + OptionRows(BaselineSettings()) +
          "\n"

@@ -53,11 +53,11 @@ Command AddPlaceCommand(CLI::App& berth) {
   AddTable(*app, arguments->table);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
-          "standard output. Nothing is written where no plan fits.");
+          "standard output. Nothing is written if no plan fits.");
   AddFile(*app, "--svg", arguments->outputs.svg,
-          "Draw the plan, also one that does not fit; - for standard output.");
+          "Draw the plan, even if it does not fit; - for standard output.");
   AddReport(*app, arguments->outputs.report,
-            "The plan as one HTML file that explains its peak, also one that does not fit");
+            "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
   AddJson(*app, arguments->outputs.json);
   AddSearch(*app, arguments->search);
@@ -66,11 +66,10 @@ Command AddPlaceCommand(CLI::App& berth) {
       "\nExit codes: 0 placed, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
       "Without a limit, auto stops minimising after a fixed effort; --time-limit lets it go on.\n"
-      "Tables with very many overlaps it leaves to greedy algorithms, whatever the limit. The\n"
-      "summary says why a search stopped; --json as \"stopped\": answered, budget (a limit or\n"
+      "It leaves tables with very many overlaps to greedy algorithms, whatever the limit. The\n"
+      "summary, and \"stopped\" in --json, say why a search stopped: answered, budget (a limit or\n"
       "Ctrl-C), effort, size or algorithm (a greedy one proves nothing).\n"
-      "Of --output -, --svg -, --report -, --trace - and --json one at a time can have standard "
-      "output.\n"
+      "Only one of --output -, --svg -, --report -, --trace - and --json can use standard output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv      Does it fit, and where?\n"

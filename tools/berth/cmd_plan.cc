@@ -97,18 +97,20 @@ Command AddPlanCommand(CLI::App& berth) {
   AddBytes(
       *app, "--capacity", arguments->capacity,
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
-  app->add_option("--budget", arguments->budget,
-                  "As --capacity, but tensors that do not fit are spilled and retrieved, with the "
-                  "least traffic: bytes, or MR (what one operator needs), MP (the least peak), MH "
-                  "(halfway). --algorithm, --seed and --threads are then how addresses are found.")
+  app->add_option(
+         "--budget", arguments->budget,
+         "As --capacity, but tensors that do not fit are spilled and retrieved, with the "
+         "least traffic: bytes, or MR (what the largest operator needs), MP (the least peak), "
+         "MH (halfway). --algorithm, --seed and --threads then control how addresses are "
+         "found.")
       ->type_name("BYTES");
   AddOrder(*app, arguments->order);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .json (order and offsets), .csv (a table with an offset "
-          "column), or - for JSON on standard output. Nothing is written where none fits.");
+          "column), or - for JSON on standard output. Nothing is written if no plan fits.");
   AddFile(*app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
   AddReport(*app, arguments->outputs.report,
-            "The plan as one HTML file that explains its peak, also one that does not fit");
+            "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
   AddJson(*app, arguments->outputs.json);
@@ -120,16 +122,16 @@ Command AddPlanCommand(CLI::App& berth) {
   app->footer(
       "Exit codes: 0 planned, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
-      "Three quarters of --time-limit go to the order at most, the rest to the placement; with\n"
-      "--report a quarter is kept for advice, with --budget only where that is too "
-      "small.\n"
-      "Without a limit each search ends after a fixed effort, the same on every machine: about\n"
-      "ten seconds for spills (--budget).\n"
+      "The order takes at most three quarters of --time-limit, the placement the rest. With\n"
+      "--report, a quarter is reserved to search for improvements; with --budget, only if the\n"
+      "budget is too small.\n"
+      "Without a limit each search ends after a fixed effort, the same on every machine; the\n"
+      "search for spills (--budget) then takes about ten seconds.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"
       "  berth plan model.onnx --capacity 1MiB -o plan.json  Does it fit, and where?\n"
-      "  berth plan model.onnx --order program --svg p.svg   As written: what would it need?\n"
+      "  berth plan model.onnx --order program --svg p.svg   What would program order need?\n"
       "  berth check model.onnx plan.json --execute          Is the plan right?");
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -86,7 +86,7 @@ Command AddScheduleCommand(CLI::App& berth) {
           "(nothing else in it changes), or the graph as .json; - for standard output, in "
           "the format of the model.");
   AddReport(*app, arguments->report,
-            "The order and its live bytes as one HTML file that explains the peak");
+            "Write one HTML file that shows the order, its live bytes and its peak");
   AddTrace(*app, arguments->trace);
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);

@@ -345,25 +345,26 @@ Command AddSweepCommand(CLI::App& berth) {
   AddModelSizes(*app, arguments->model);
   AddCounting(*app, arguments->model.counting);
   app->add_option("--budget", arguments->budgets,
-                  "Capacities: MR, MH, MP or bytes, several times or with commas. Without: "
-                  "--points from MP down to MR.")
+                  "Capacities: MR, MH, MP or bytes, separated by commas or given several times. "
+                  "Default: --points capacities from MP down to MR.")
       ->delimiter(',')
       ->type_name("BYTES");
   AddInteger(*app, "--points", arguments->points, 1, 1000, "How many capacities. Default: 20.");
-  app->add_flag("--program-order", arguments->fixed_order, "Operators in program order only.");
-  AddDuration(*app, "--time-limit", arguments->time_limit,
-              "For each point, such as 10s. Default: 50 s for all points of a model together, "
-              "or none with --node-limit.");
-  AddCount(*app, "--node-limit", arguments->node_limit, "For each point.");
-  AddShard(*app, arguments->shard, "Do only every N-th point, from the I-th on, such as 2/8.");
+  app->add_flag("--program-order", arguments->fixed_order, "Plan in program order only.");
+  AddDuration(
+      *app, "--time-limit", arguments->time_limit,
+      "Time limit for each point, such as 10s. Default: 50 s for all points of a model together, "
+      "or none with --node-limit.");
+  AddCount(*app, "--node-limit", arguments->node_limit, "Node limit for each point.");
+  AddShard(*app, arguments->shard, "Solve only every N-th point, from the I-th on, such as 2/8.");
   AddFile(*app, "-o,--output", arguments->output,
-          "Write the points as CSV, each as it is done. Points that the file already has "
-          "are not done again.");
+          "Write the points as CSV, each as it is done. Points that are already in the file "
+          "are skipped.");
   AddFile(*app, "--svg", arguments->svg, "Draw traffic against capacity.");
   AddReport(*app, arguments->report,
-            "The curves as one HTML file: every point, what is proved of it, and what it costs");
+            "Write one HTML file with the curves, and the proof and time of every point");
   app->add_option("--merge", arguments->merge,
-                  "Put the CSV files of shards together instead of searching.")
+                  "Merge the CSV files of shards instead of searching.")
       ->type_name("FILES");
   app->footer(
       "Exit codes: 0 done, 2 bad input or usage.\n"

@@ -8,8 +8,8 @@ namespace {
 
 int Main(int argc, char** argv) {
   CLI::App berth(
-      "Static memory planner: models, or buffers with lifetimes and sizes, go in; orders and "
-      "offsets with proofs come out.",
+      "Static memory planner: an order for a model's operators, addresses for its tensors, and "
+      "proofs.",
       "berth");
   SetUpProgram(berth);
   berth.footer(
@@ -18,7 +18,7 @@ int Main(int argc, char** argv) {
       "  berth plan model.onnx -o plan.json                  A model's order and offsets.\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv   Each buffer's offset, if it fits.\n"
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
-      "  berth check model.csv plan.csv                      Is a plan valid?\n"
+      "  berth check model.csv plan.csv                      Is another tool's plan valid?\n"
       "  berth diff old.json new.json --max-growth 2%        What changed, and is it too much?\n"
       "  berth COMMAND --help                                All about one command.");
   return RunProgram(berth,

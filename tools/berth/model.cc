@@ -40,10 +40,9 @@ void AddModel(CLI::App& app, ModelArguments& arguments) {
       ->required();
   AddCounting(app, arguments.counting);
   AddModelSizes(app, arguments);
-  app.add_flag(
-      "--in-place", arguments.in_place,
-      "Let operators that the model says can do so write their output over an input, where "
-      "that is safe in every order.");
+  app.add_flag("--in-place", arguments.in_place,
+               "Let operators write their output over an input, if the model allows it and it is "
+               "safe in every order.");
 }
 
 void AddCounting(CLI::App& app, Counting& counting) {
@@ -56,7 +55,7 @@ void AddCounting(CLI::App& app, Counting& counting) {
   };
   app.add_option_function<std::string>(
          "--count", set,
-         "What needs memory besides the tensors that operators make: none, inputs, parameters "
+         "What to plan besides the tensors that operators make: none, inputs, parameters "
          "(with constants) or all. Default: none.")
       ->type_name("WHAT");
 }
@@ -85,7 +84,8 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
-             "Bytes of every element of an ONNX model: 1 for a model that will run in 8 bits.");
+             "Bytes of every element of an ONNX model, whatever its type: 1 for a model that will "
+             "run in 8 bits.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {

@@ -59,18 +59,14 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
 }
 
 Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
-  options.progress = [this](const ScheduleProgress& progress) {
-    progress_.Update({progress.peak, progress.lower_bound, progress.nodes});
-  };
+  options.progress = options_.progress;
   auto answer = berth::Schedule(graph, options, budget_);
   progress_.Stop();
   return answer;
 }
 
 Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
-  options.schedule.progress = [this](const ScheduleProgress& progress) {
-    progress_.Update({progress.peak, progress.lower_bound, progress.nodes});
-  };
+  options.schedule.progress = options_.progress;
   options.place.progress = options_.progress;
   auto plan = berth::Plan(graph, options, budget_);
   progress_.Stop();

@@ -203,8 +203,8 @@ Result<cli::ExitCode> Run(const BenchArguments& arguments) {
 
 void AddPeers(CLI::App& app, BenchArguments& arguments) {
   app.add_option("--peer", arguments.peers,
-                 "Another program, as NAME=COMMAND with {input}, {output} and, if it wants them, "
-                 "{capacity} and {time_limit} (seconds) in it. No shell is involved. May be given "
+                 "Another program, as NAME=COMMAND with {input}, {output} and optionally "
+                 "{capacity} and {time_limit} (seconds). No shell is involved. May be given "
                  "several times.")
       ->type_name("NAME=COMMAND")
       ->expected(1)
@@ -263,7 +263,7 @@ cli::Command AddBenchCommand(CLI::App& lab) {
                   "(A.1048576.csv), else least.")
       ->type_name("SIZE|load|least");
   app->add_option("--algorithm", arguments->algorithms,
-                  "What berth-lab place --algorithm takes, separated by commas; each is a runner. "
+                  "Algorithms, as of berth-lab place, separated by commas; each is a runner. "
                   "Default: auto.")
       ->type_name("NAMES")
       ->delimiter(',')

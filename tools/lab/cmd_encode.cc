@@ -39,10 +39,10 @@ cli::Command AddEncodeCommand(CLI::App& lab) {
                   "output. Default: -.")
       ->type_name("FILE");
   app->add_flag("--minimize", arguments->minimize,
-                "Ask for the least height, not just for a plan within the capacity; always so "
+                "Ask for the least height, not just for a plan within the capacity; always on "
                 "without a capacity.");
   app->footer(
-      "It is the program that --algorithm ilp solves, that of TelaMalloc. CBC, CPLEX, Gurobi,\n"
+      "This is the program that --algorithm ilp solves, TelaMalloc's. CBC, CPLEX, Gurobi,\n"
       "HiGHS, SCIP and others read it. Exit codes: 0 done, 2 bad input or usage.\n"
       "\nExample:\n"
       "  berth-lab encode model.csv --capacity 1MiB -o model.lp && cbc model.lp solve solution "

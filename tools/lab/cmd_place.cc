@@ -57,7 +57,7 @@ void AddMethod(CLI::App& app, PlaceArguments& arguments) {
     arguments.method = *method;
   };
   app.add_option_function<std::string>("--algorithm", set,
-                                       "How to place; all are listed below. Default: auto.")
+                                       "All algorithms are listed below. Default: auto.")
       ->type_name("NAME")
       ->group("Search");
   cli::AddSearch(app, arguments.search, {"algorithm"});
@@ -73,12 +73,12 @@ void AddMethod(CLI::App& app, PlaceArguments& arguments) {
 
 cli::Command AddPlaceCommand(CLI::App& lab) {
   CLI::App* app =
-      lab.add_subcommand("place", "Place a table by any algorithm, other people's included.");
+      lab.add_subcommand("place", "Place a table by any algorithm, including other people's.");
   const auto arguments = std::make_shared<PlaceArguments>();
   cli::AddTable(*app, arguments->table);
   app->add_option("-o,--output", arguments->outputs.plan,
                   "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
-                  "standard output. Nothing is written where no plan fits.")
+                  "standard output. Nothing is written if no plan fits.")
       ->type_name("FILE");
   cli::AddJson(*app, arguments->outputs.json);
   AddMethod(*app, *arguments);

@@ -39,13 +39,15 @@ void AddLimits(CLI::App& app, SuiteOptions& options) {
   cli::AddDuration(app, "--time-limit", options.time_limit,
                    "For each run. Default: the experiment's own.");
   cli::AddInteger(app, "--steps", options.steps, std::int64_t{1}, std::int64_t{1'000'000'000},
-                  "Where steps are counted, a run has failed after N. Default: 500000.");
+                  "Steps after which a run counts as failed, in experiments that count steps. "
+                  "Default: 500000.");
   cli::AddInteger(app, "--rounds", options.rounds, 1, 1'000'000,
-                  "Runs of each program where time is measured. Default: 3.");
+                  "Runs of each program in experiments that measure time. Default: 3.");
   options.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
-  cli::AddInteger(app, "--jobs", options.jobs, 1, 64,
-                  "Runs at a time where steps are counted; runs that are timed are alone. Default: "
-                  "all threads of the machine.");
+  cli::AddInteger(
+      app, "--jobs", options.jobs, 1, 64,
+      "Parallel runs in experiments that count steps; timed runs are never parallel. Default: "
+      "all threads of the machine.");
 }
 
 }  // namespace

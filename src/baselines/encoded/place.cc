@@ -152,7 +152,7 @@ class Asking {
   }
 
   [[nodiscard]] Decider Questions() {
-    return {encoding_.grain, 0,
+    return {Heights(encoding_.grain), 0,
             [this](Bytes bytes, std::int64_t node_limit) -> SearchAnswer {
               if (task_.budget.Exhausted()) return {};
               const Grains capacity = encoding_.Within(bytes);

@@ -23,7 +23,7 @@ class Placer {
 
   Ending Run() {
     if (task_.settings.telamalloc.heuristic_first) {
-      task_.incumbent.Offer(PlaceGreedy(instance_, Algorithm::kContention),
+      task_.incumbent.Offer(greedy::PlaceGreedy(instance_, Algorithm::kContention),
                             Info(Algorithm::kContention).name);
     }
     const bool too_large = !PrepareSearch();
@@ -56,7 +56,7 @@ class Placer {
 
   [[nodiscard]] Decider Questions() {
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(instance_.num_buffers(), 1));
-    return {Grain(instance_), 2 * n,
+    return {Heights(instance_, task_.incumbent.height()), 2 * n,
             [this](Bytes capacity, std::int64_t limit) { return Ask(capacity, limit); },
             [this] { return task_.name; }};
   }
@@ -74,7 +74,7 @@ class Placer {
 
   void OfferGreedyPlan() {
     const Bytes enough = task_.minimize ? 0 : *task_.problem.capacity;
-    GreedyAnswer answer = PlaceGreedyPortfolio(
+    greedy::GreedyAnswer answer = greedy::PlaceGreedyPortfolio(
         task_.problem, instance_, std::max(task_.incumbent.lower_bound(), enough), 1, task_.budget);
     task_.incumbent.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
   }

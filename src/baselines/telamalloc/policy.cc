@@ -218,7 +218,7 @@ Policy::Block Policy::Next(Cursor& cursor, std::int32_t last_phase) {
   return kNoBlock;
 }
 
-Policy::Block Policy::NextLowest(const Engine& engine, LowRank& after) const {
+Policy::Block Policy::NextLowest(const learning::Engine& engine, LowRank& after) const {
   Block best = kNoBlock;
   LowRank lowest;
   for (std::int32_t k = part_begin_[At(part_)]; k < part_begin_[At(part_) + 1]; ++k) {

@@ -32,7 +32,7 @@ namespace berth::internal {
 
 class Policy {
  public:
-  using Block = Engine::Buffer;
+  using Block = learning::Engine::Buffer;
   static constexpr Block kNoBlock = -1;
 
   // `instance` must outlive the policy.
@@ -63,7 +63,7 @@ class Policy {
     std::int32_t rank = -1;
     friend auto operator<=>(const LowRank&, const LowRank&) = default;
   };
-  [[nodiscard]] Block NextLowest(const Engine& engine, LowRank& after) const;
+  [[nodiscard]] Block NextLowest(const learning::Engine& engine, LowRank& after) const;
   // Until the next Start(): NextLowest() ranks by one of the three orders, each time another, with
   // random factors of up to 1.5.
   void DisturbLowest(Random& random);

@@ -31,7 +31,7 @@ class TelaMallocSearch::Run {
   Run(const Instance& instance, const Overlaps& overlaps, const TelaMallocOptions& options)
       : instance_(instance),
         options_(options),
-        engine_(instance, overlaps, EngineRules{options.section_load, false, 1}),
+        engine_(instance, overlaps, learning::EngineRules{options.section_load, false, 1}),
         policy_(instance, options),
         times_in_reason_(instance.num_buffers(), 0),
         level_of_(instance.num_buffers(), 0) {
@@ -85,7 +85,7 @@ class TelaMallocSearch::Run {
 
   const Instance& instance_;
   const TelaMallocOptions options_;
-  Engine engine_;
+  learning::Engine engine_;
   Policy policy_;
 
   std::int32_t base_ = 0;  // The level where the current part begins.
@@ -226,7 +226,7 @@ Block TelaMallocSearch::Run::NextCandidate(Point& point) {
 // False: a minor backtrack.
 bool TelaMallocSearch::Run::TryPlacing(Block block, Point& point) {
   Bytes offset = engine_.lowest(block);
-  Engine::Rest rest{0, -1};
+  learning::Engine::Rest rest{0, -1};
   if (options_.placement != Way::kLowest && !engine_.is_fixed(block)) {
     rest = engine_.Skyline(block);
     offset = options_.placement == Way::kSkyline ? rest.offset : std::max(offset, rest.offset);

@@ -221,13 +221,14 @@ Engine::Verdict Engine::Run() {
       if (branch == pairs_.size()) return Verdict::kFound;
       const Pair& pair = pairs_[branch];
       Choice choice{branch, 0, 0, regions_.size(), changes_.size(), constraint_order_.size()};
-      for (std::int32_t region = 0; region < pair.num_regions(); ++region) {
-        if (PushOf(pair, region) >= 0) regions_.push_back(region);
-      }
       // The region that raises least first: it keeps the plan low.
-      std::stable_sort(
-          regions_.begin() + static_cast<std::ptrdiff_t>(choice.regions_begin), regions_.end(),
-          [&](std::int32_t x, std::int32_t y) { return PushOf(pair, x) < PushOf(pair, y); });
+      for (std::int32_t region = 0; region < pair.num_regions(); ++region) {
+        const Bytes push = PushOf(pair, region);
+        if (push < 0) continue;
+        std::size_t at = regions_.size();
+        while (at > choice.regions_begin && PushOf(pair, regions_[at - 1]) > push) --at;
+        regions_.insert(regions_.begin() + static_cast<std::ptrdiff_t>(at), region);
+      }
       choice.regions_next = choice.regions_begin;
       choice.regions_end = regions_.size();
       choices_.push_back(choice);

@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "place/greedy/packer.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 Rule RuleOf(Algorithm algorithm) {
@@ -102,7 +102,11 @@ std::vector<Member> Members(const Instance& instance, bool use_hints) {
 }  // namespace
 
 std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm) {
-  return Packer(instance).Pack(RuleOf(algorithm), /*use_hints=*/true)->offsets;
+  Packer packer(instance);
+  Packing packing = *packer.Pack(RuleOf(algorithm), /*use_hints=*/true);
+  if (!packer.has_hints()) return std::move(packing.offsets);
+  Packing without = *packer.Pack(RuleOf(algorithm), /*use_hints=*/false);
+  return std::move((packing.height <= without.height ? packing : without).offsets);
 }
 
 GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance, Bytes stop_at,
@@ -146,4 +150,4 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   return {std::move(packings[*best]->offsets), packings[*best]->height, members[*best].algorithm};
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

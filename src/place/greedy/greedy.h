@@ -13,7 +13,7 @@
 #include "berth/place.h"
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 // The offsets that one greedy algorithm (kContention ... kXlaBestFit) gives. Pinned buffers come
 // first and the rest around them, which always works when there is no limit to the height.
@@ -31,6 +31,6 @@ struct GreedyAnswer {
 [[nodiscard]] GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance,
                                                 Bytes stop_at, int threads, const Budget& budget);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_GREEDY_H_

@@ -11,7 +11,7 @@
 #include "base/arithmetic.h"
 #include "base/parallel.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 namespace {
 
 // A buffer's cost is its base, up to 2^28, times a weight, up to 2^11: a million neighbours add up
@@ -432,14 +432,7 @@ void Part::SortChanges(Bytes highest) {
 // The buffers of each part that stands higher than `enough`, in order of their first section.
 std::vector<std::vector<BufferIndex>> HighParts(const Instance& instance, Bytes enough,
                                                 const std::vector<Bytes>& offsets) {
-  std::vector<BufferIndex> order;
-  order.reserve(instance.num_buffers());
-  for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) order.push_back(b);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
-    return instance.first[x] < instance.first[y];
-  });
+  const std::vector<BufferIndex> order = ByFirstSection(instance);
   std::vector<std::vector<BufferIndex>> parts;
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
@@ -488,4 +481,4 @@ Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work
   return height;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

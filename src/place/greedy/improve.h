@@ -50,7 +50,7 @@
 
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 // Lowers `offsets`, which must be a valid plan for `instance`, towards `stop_at`, and returns its
 // height. Spends about `max_work` looks at neighbours at most; `stop` is asked now and then, from
@@ -58,6 +58,6 @@ namespace berth::internal {
 Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
                   const std::function<bool()>& stop, std::vector<Bytes>& offsets);
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_IMPROVE_H_

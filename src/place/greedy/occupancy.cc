@@ -5,7 +5,7 @@
 
 #include "base/arithmetic.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 bool ByteRanges::Add(Range range) {
   // The first range that meets or touches the new one, if any does.
@@ -136,4 +136,4 @@ Bytes FreeOffsets::EndOfRoom() const {
   return end;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

@@ -29,7 +29,7 @@
 
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 // Disjoint ranges of bytes [lower, upper), in increasing order; ranges that touch are one.
 class ByteRanges {
@@ -98,6 +98,6 @@ class FreeOffsets {
   Bytes alignment_ = 1;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_OCCUPANCY_H_

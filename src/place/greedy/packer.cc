@@ -4,23 +4,27 @@
 #include <cmath>
 #include <functional>
 #include <queue>
-#include <tuple>
 #include <utility>
 
-namespace berth::internal {
+#include "base/check.h"
+#include "base/keyed.h"
+
+namespace berth::internal::greedy {
 namespace {
 
 constexpr int kStepsPerStop = 256;
 
-// Sorts buffers in order of index by `key`, smallest first; equal keys stay in order. Keys are made
-// once: of a million buffers, no two neighbours in the order are neighbours in memory.
-template <typename Key>
-void SortBy(std::vector<BufferIndex>& order, Key key) {
-  std::vector<std::pair<decltype(key(order.front())), BufferIndex>> keyed;
-  keyed.reserve(order.size());
-  for (const BufferIndex b : order) keyed.emplace_back(key(b), b);
-  std::sort(keyed.begin(), keyed.end());
-  for (std::size_t k = 0; k < keyed.size(); ++k) order[k] = keyed[k].second;
+// The buffers by key(b), smallest first, then by index.
+template <typename KeyOf>
+std::vector<BufferIndex> SortedBy(const Instance& instance, KeyOf key) {
+  std::vector<Keyed> keyed;
+  keyed.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) keyed.push_back({key(b), b.value()});
+  Sort(keyed);
+  std::vector<BufferIndex> order;
+  order.reserve(keyed.size());
+  for (const Keyed& entry : keyed) order.emplace_back(static_cast<std::int32_t>(entry.index));
+  return order;
 }
 
 // The largest load in the sections of each buffer.
@@ -43,11 +47,12 @@ IndexedVector<BufferIndex, Bytes> Contention(const Instance& instance) {
 // simulator, which compares lifetimes by it. Buffers allocated at the same step are by end, then
 // index; buffers freed at the same step by start, then index.
 IndexedVector<BufferIndex, std::int64_t> LifetimeInEvents(const Instance& instance) {
-  std::vector<BufferIndex> allocated;
-  for (const BufferIndex b : instance.buffers()) allocated.push_back(b);
-  std::vector<BufferIndex> freed = allocated;
-  SortBy(allocated, [&](BufferIndex b) { return std::pair(instance.start[b], instance.end[b]); });
-  SortBy(freed, [&](BufferIndex b) { return std::pair(instance.end[b], instance.start[b]); });
+  const std::vector<BufferIndex> allocated = SortedBy(instance, [&](BufferIndex b) {
+    return SortKey{instance.start[b], instance.end[b]};
+  });
+  const std::vector<BufferIndex> freed = SortedBy(instance, [&](BufferIndex b) {
+    return SortKey{instance.end[b], instance.start[b]};
+  });
   IndexedVector<BufferIndex, std::int64_t> lifetime(instance.num_buffers(), 0);
   std::int64_t clock = 0;
   auto next_free = freed.begin();
@@ -124,72 +129,58 @@ std::vector<BufferIndex> NearInTime(const Instance& instance,
   return near;
 }
 
+// What an order needs of all buffers together, by buffer; empty where it needs nothing.
+IndexedVector<BufferIndex, std::int64_t> Together(const Instance& instance, Order order) {
+  switch (order) {
+    case Order::kContention:
+    case Order::kLoadLifetime:
+      return Contention(instance);
+    case Order::kSpatial:
+      return LifetimeInEvents(instance);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
-  std::vector<BufferIndex> buffers;
-  buffers.reserve(instance.num_buffers());
-  for (const BufferIndex b : instance.buffers()) buffers.push_back(b);
-  if (buffers.empty()) return buffers;
-  const auto& size = instance.size;
-  const auto& start = instance.start;
-  const auto& end = instance.end;
-  const auto lifetime = [&](BufferIndex b) { return end[b] - start[b]; };
-  // Products of bytes and steps are compared as doubles: they need not fit in 64 bits, and two that
-  // round to the same value are as good as tied.
-  const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-  switch (order) {
-    case Order::kSize: {
-      const Step first = *std::min_element(start.begin(), start.end());
-      const Step last = *std::max_element(end.begin(), end.end());
-      SortBy(buffers, [&](BufferIndex b) {
-        const bool always = start[b] == first && end[b] == last;
-        return always ? std::tuple(false, Bytes{0}, Step{0}) : std::tuple(true, -size[b], start[b]);
-      });
-      break;
+  if (instance.num_buffers() == 0) return {};
+  const IndexedVector<BufferIndex, std::int64_t> together = Together(instance, order);
+  const Step first = *std::min_element(instance.start.begin(), instance.start.end());
+  const Step last = *std::max_element(instance.end.begin(), instance.end.end());
+  return SortedBy(instance, [&](BufferIndex b) -> SortKey {
+    const Bytes size = instance.size[b];
+    const Step start = instance.start[b];
+    const Step lifetime = instance.end[b] - start;
+    // Products of bytes and steps are compared as doubles: they need not fit in 64 bits, and two
+    // that round to the same value are as good as tied.
+    const auto bytes = static_cast<double>(size);
+    const auto life = static_cast<double>(lifetime);
+    switch (order) {
+      case Order::kSize: {
+        const bool always = start == first && instance.end[b] == last;
+        return always ? SortKey{0} : SortKey{1, -size, start};
+      }
+      case Order::kArea:
+        return {-AsKey(bytes * life), -size, start};
+      case Order::kLifetime:
+        return {-lifetime, -size};
+      case Order::kStart:
+        return {start, -size};
+      case Order::kContention:
+        return {-together[b], -instance.alignment[b], -AsKey(bytes * life * life), -lifetime};
+      case Order::kSpatial:
+        return {-size, -together[b]};
+      case Order::kLoadLifetime:
+        return {-together[b], -lifetime};
+      case Order::kLongArea:
+        return {-AsKey(bytes * life * life)};
+      case Order::kLargeArea:
+        return {-AsKey(bytes * std::sqrt(life))};
     }
-    case Order::kArea:
-      SortBy(buffers, [&](BufferIndex b) {
-        return std::tuple(-(real(size[b]) * real(lifetime(b))), -size[b], start[b]);
-      });
-      break;
-    case Order::kLifetime:
-      SortBy(buffers, [&](BufferIndex b) { return std::pair(-lifetime(b), -size[b]); });
-      break;
-    case Order::kStart:
-      SortBy(buffers, [&](BufferIndex b) { return std::pair(start[b], -size[b]); });
-      break;
-    case Order::kContention: {
-      const auto contention = Contention(instance);
-      SortBy(buffers, [&](BufferIndex b) {
-        const double life = real(lifetime(b));
-        return std::tuple(-contention[b], -instance.alignment[b], -(real(size[b]) * life * life),
-                          -lifetime(b));
-      });
-      break;
-    }
-    case Order::kLoadLifetime: {
-      const auto contention = Contention(instance);
-      SortBy(buffers, [&](BufferIndex b) { return std::pair(-contention[b], -lifetime(b)); });
-      break;
-    }
-    case Order::kLongArea:
-      SortBy(buffers, [&](BufferIndex b) {
-        const double life = real(lifetime(b));
-        return -(real(size[b]) * life * life);
-      });
-      break;
-    case Order::kLargeArea:
-      SortBy(buffers,
-             [&](BufferIndex b) { return -(real(size[b]) * std::sqrt(real(lifetime(b)))); });
-      break;
-    case Order::kSpatial: {
-      const auto events = LifetimeInEvents(instance);
-      SortBy(buffers, [&](BufferIndex b) { return std::pair(-size[b], -events[b]); });
-      break;
-    }
-  }
-  return buffers;
+    BERTH_CHECK(false);
+  });
 }
 
 Packer::Packer(const Instance& instance)
@@ -208,6 +199,8 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   use_hints_ = use_hints && has_hints_;
   height_ = 0;
   const std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  // A hint leaves room below the buffer, which the skyline does not see.
+  if (use_hints_ && rule_.fit == Fit::kSkyline) rule_.fit = Fit::kFirst;
   // Rows only rise, so solid buffers never fit below what is placed: first fit is the skyline then.
   if (rule.selection == Selection::kLowestFirst && rule.fit == Fit::kFirst &&
       !instance_.has_windows && !instance_.has_pins && !use_hints_) {
@@ -325,4 +318,4 @@ bool Packer::HintCostsNothing(BufferIndex b, Bytes chosen) {
          LowestFree(b, hint) == hint;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

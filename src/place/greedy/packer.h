@@ -42,7 +42,7 @@
 #include "place/greedy/plateaus.h"
 #include "place/greedy/skyline.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 enum class Order {
   kSize,          // Live from first to last step first (by index); then size, earlier start.
@@ -78,6 +78,8 @@ class Packer {
   // `instance` must outlive the packer.
   explicit Packer(const Instance& instance);
 
+  [[nodiscard]] bool has_hints() const { return has_hints_; }
+
   // Nothing where more than `max_looks` looks for room would be needed, each piece a look.
   // `stop` is asked now and then, and ends the attempt; never if it is empty.
   [[nodiscard]] std::optional<Packing> Pack(
@@ -110,6 +112,6 @@ class Packer {
   Bytes height_ = 0;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_PACKER_H_

@@ -6,7 +6,7 @@
 
 #include "base/arithmetic.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 namespace {
 
@@ -16,6 +16,15 @@ constexpr std::size_t kPlacedPerStop = 1024;
 // The lowest blocks have 2^5 buffers, which are looked at one by one.
 constexpr std::size_t kLeafBits = 5;
 constexpr std::size_t kLeaf = std::size_t{1} << kLeafBits;
+
+// The position in `order` of each buffer.
+std::vector<std::int32_t> RanksOf(const std::vector<BufferIndex>& order) {
+  std::vector<std::int32_t> ranks(order.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    ranks[order[rank].position()] = static_cast<std::int32_t>(rank);
+  }
+  return ranks;
+}
 
 }  // namespace
 
@@ -148,11 +157,7 @@ PlateauPacker::PlateauPacker(const Instance& instance)
 
 std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIndex>& order,
                                                       const std::function<bool()>& stop) {
-  std::vector<std::int32_t> ranks(order.size());
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    ranks[order[rank].position()] = static_cast<std::int32_t>(rank);
-  }
-  unplaced_.Reset(ranks);
+  unplaced_.Reset(RanksOf(order));
 
   // A plateau is known by its first section; kGone where none begins. Its level is a multiple of
   // the alignment. Beyond both ends of time stands a wall, higher than everything.
@@ -210,4 +215,4 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
   return offsets;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy

@@ -38,7 +38,7 @@
 
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 // Unplaced buffers, each with a span of sections and a rank, smaller being better.
 class SpanIndex {
@@ -99,6 +99,6 @@ class PlateauPacker {
   SpanIndex unplaced_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_PLATEAUS_H_

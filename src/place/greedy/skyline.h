@@ -13,7 +13,7 @@
 
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::greedy {
 
 class Skyline {
  public:
@@ -73,6 +73,6 @@ class Skyline {
   std::vector<Node> nodes_;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::greedy
 
 #endif  // BERTH_PLACE_GREEDY_SKYLINE_H_

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "model/twins.h"
 
-namespace berth::internal {
+namespace berth::internal::learning {
 namespace {
 
 constexpr std::uint8_t kLowMoved = 1;
@@ -112,32 +112,12 @@ void Engine::MakeSections() {
   is_dirty_.assign(sections, 0);
 }
 
-// Chains of buffers that could change places in any plan, the first of them at the bottom.
+// Twins, the first of them at the bottom.
 void Engine::FindIdentical() {
   if (instance_.has_windows) return;
-  std::vector<BufferIndex> order;
-  for (const BufferIndex b : instance_.buffers()) {
-    if (!instance_.pieces_of(b).empty() && instance_.pin[b] == kNone) order.push_back(b);
-  }
-  const auto compare = [&](BufferIndex x, BufferIndex y) {
-    const auto key = [&](BufferIndex b) {
-      return std::tuple(instance_.first[b], instance_.last[b], instance_.size[b],
-                        instance_.alignment[b], instance_.pieces_of(b).size());
-    };
-    if (key(x) != key(y)) return key(x) < key(y) ? -1 : 1;
-    for (std::size_t k = 0; k < instance_.pieces_of(x).size(); ++k) {
-      const Piece& p = instance_.pieces_of(x)[k];
-      const Piece& q = instance_.pieces_of(y)[k];
-      if (p != q) return std::pair(p.first, p.last) < std::pair(q.first, q.last) ? -1 : 1;
-    }
-    return 0;
-  };
-  std::sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
-    const int compared = compare(x, y);
-    return compared < 0 || (compared == 0 && x < y);
-  });
+  const std::vector<BufferIndex> order = ByShape(instance_);
   for (std::size_t k = 1; k < order.size(); ++k) {
-    if (compare(order[k - 1], order[k]) != 0) continue;
+    if (!AreTwins(instance_, order[k - 1], order[k])) continue;
     const std::size_t lower = order[k - 1].position();
     for (std::int64_t at = row_begin_[lower]; at < row_begin_[lower + 1]; ++at) {
       const Neighbour& neighbour = row_[static_cast<std::size_t>(at)];
@@ -813,4 +793,4 @@ void Engine::Watch(std::vector<Bytes> plan) {
   plan_excluded_ = false;
 }
 
-}  // namespace berth::internal
+}  // namespace berth::internal::learning

@@ -46,7 +46,7 @@
 
 #include "model/instance.h"
 
-namespace berth::internal {
+namespace berth::internal::learning {
 
 // Something that may be true of positions.
 struct Atom {
@@ -273,6 +273,6 @@ class Engine {
   bool plan_excluded_ = false;
 };
 
-}  // namespace berth::internal
+}  // namespace berth::internal::learning
 
 #endif  // BERTH_PLACE_LEARNING_ENGINE_H_

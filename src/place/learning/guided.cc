@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "place/learning/engine.h"
 
-namespace berth::internal {
+namespace berth::internal::learning {
 namespace {
 
 using Buffer = Engine::Buffer;
@@ -42,7 +42,7 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 class Run final : public Search {
  public:
-  Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
+  Run(const Instance& instance, const Overlaps& overlaps, const Options& options,
       std::uint64_t seed);
   SearchAnswer Decide(const Question& question, Budget& budget) override;
 
@@ -56,7 +56,7 @@ class Run final : public Search {
   void Bump(Buffer b);
 
   const Instance& instance_;
-  const learning::Options options_;
+  const Options options_;
   Engine engine_;
   Random random_;
   std::vector<std::int64_t> value_, noisy_value_;
@@ -74,7 +74,7 @@ class Run final : public Search {
   std::int64_t run_ = 0;
 };
 
-Run::Run(const Instance& instance, const Overlaps& overlaps, const learning::Options& options,
+Run::Run(const Instance& instance, const Overlaps& overlaps, const Options& options,
          std::uint64_t seed)
     : instance_(instance),
       options_(options),
@@ -241,12 +241,9 @@ Buffer Run::Choose() {
 
 }  // namespace
 
-namespace learning {
-
 std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
                                    const Options& options, std::uint64_t seed) {
   return std::make_unique<Run>(instance, overlaps, options, seed);
 }
 
-}  // namespace learning
-}  // namespace berth::internal
+}  // namespace berth::internal::learning

@@ -26,7 +26,7 @@
 namespace berth::internal {
 namespace {
 
-using Buffer = Engine::Buffer;
+using Buffer = learning::Engine::Buffer;
 
 // A problem with what an engine needs.
 struct Compiled {
@@ -91,7 +91,7 @@ TEST(TelaMallocPolicy, LowestFirstWithNoiseStillGoesByThePosition) {
   problem.buffers.push_back({"high", 0, 4, 30, 1, {}, {}, {}});
   const Instance instance = Compile(problem);
   const Overlaps overlaps = FindOverlaps(instance);
-  Engine engine(instance, overlaps, {});
+  learning::Engine engine(instance, overlaps, {});
   ASSERT_TRUE(engine.Start(100));
   ASSERT_TRUE(engine.Place(0, 0));  // All others lie at 8 at least.
   Policy policy(instance, {});

@@ -486,8 +486,8 @@ Result<void> Figure10(Lab& lab) {
     trace.moments.push_back({0, trace.from, 0});
     const double start = ProcessorSeconds();
     ScheduleOptions options;
-    options.progress = [&](const ScheduleProgress& progress) {
-      trace.moments.push_back({ProcessorSeconds() - start, progress.peak, progress.lower_bound});
+    options.progress = [&](const Progress& progress) {
+      trace.moments.push_back({ProcessorSeconds() - start, *progress.best, progress.bound});
     };
     Budget budget;
     const ProcessorLimit processor_limit(budget, lab.TimeLimit(30));

@@ -90,7 +90,7 @@ cli::Command AddCollectCommand(CLI::App& train) {
       "collect", "Search the training inputs, asking the oracle at each major backtrack.");
   const auto arguments = std::make_shared<CollectArguments>();
   app->add_option("FOLDER", arguments->folder,
-                  "Gets one file of rows for each input; files that exist are kept.")
+                  "Receives one file of rows for each input; existing files are kept.")
       ->required();
   constexpr std::int64_t kNone = 0;
   AddNumber(*app, "--first", arguments->first, kNone, "The first input.");
@@ -98,7 +98,7 @@ cli::Command AddCollectCommand(CLI::App& train) {
             "One past the last input; a problem makes four inputs.");
   cli::AddShard(*app, arguments->shard, "Only every N-th input, from the I-th on.");
   internal::CollectOptions& options = arguments->options;
-  AddNumber(*app, "--seed", options.seed, std::uint64_t{0}, "Decides all random choices.");
+  AddNumber(*app, "--seed", options.seed, std::uint64_t{0}, "Seed of all random choices.");
   AddNumber(*app, "--runs", options.runs, kNone, "Searches of each input.");
   AddNumber(*app, "--steps", options.steps, kNone, "Steps of one search.");
   AddNumber(*app, "--backtracks", options.backtracks, kNone, "Examples from one search.");
@@ -110,7 +110,7 @@ cli::Command AddCollectCommand(CLI::App& train) {
 cli::Command AddMergeCommand(CLI::App& train) {
   CLI::App* app = train.add_subcommand("merge", "Join the rows of all inputs to one table.");
   const auto arguments = std::make_shared<MergeArguments>();
-  app->add_option("FOLDER", arguments->folder, "The folder of collect.")->required();
+  app->add_option("FOLDER", arguments->folder, "The folder that collect wrote.")->required();
   AddNumber(*app, "--first", arguments->first, std::int64_t{0}, "The first input.");
   AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
   app->add_option("-o,--output", arguments->output, "Write the table, as CSV.")

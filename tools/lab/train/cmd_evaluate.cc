@@ -112,14 +112,14 @@ void AddRule(CLI::App& app, internal::Rule& rule) {
 void AddLearned(CLI::App& app, internal::LearnedParameters& parameters) {
   AddNumber(app, "--patience", parameters.patience, std::int64_t{0},
             "Backtracks by the published rule before the model is asked.");
-  AddNumber(app, "--seed", parameters.seed, std::uint64_t{0}, "Decides all random choices.");
+  AddNumber(app, "--seed", parameters.seed, std::uint64_t{0}, "Seed of all random choices.");
   app.add_option("--threshold", parameters.threshold,
                  "Scores below this one do not move the search. Default: 0.5.")
       ->type_name("X");
   AddNumber(app, "--draw", parameters.draw, 0,
             "Candidates are drawn with their score to this power; 0 takes the best.");
   app.add_option("--depth-weight", parameters.depth_weight,
-                 "What a candidate at the root loses of its score. Default: 0.2.")
+                 "Share of its score that a candidate at the root loses. Default: 0.2.")
       ->type_name("X");
 }
 
@@ -129,7 +129,7 @@ cli::Command AddEvaluateCommand(CLI::App& train) {
   CLI::App* app = train.add_subcommand("evaluate", "Search the evaluation inputs under one rule.");
   const auto arguments = std::make_shared<EvaluateArguments>();
   app->add_option("FOLDER", arguments->folder,
-                  "Gets one file of trials for each rule; trials that exist are kept.")
+                  "Receives one file of trials for each rule; existing trials are kept.")
       ->required();
   AddNumber(*app, "--first", arguments->first, std::int64_t{0}, "The first input.");
   AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");

@@ -115,10 +115,11 @@ void AddBooster(CLI::App& app, internal::BoosterOptions& options) {
   cli::AddInteger(app, "--depth", options.depth, 1, internal::kMostDepth,
                   "Depth of a tree. Default: " + std::to_string(options.depth) + ".");
   app.add_option("--learning-rate", options.learning_rate,
-                 "The part of each tree's correction that is taken. Default: 0.1.")
+                 "Share of each tree's correction that is applied. Default: 0.1.")
       ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("X");
-  app.add_option("--least-weight", options.least_weight, "Rows in a leaf, at least. Default: 20.")
+  app.add_option("--least-weight", options.least_weight,
+                 "Least number of rows in a leaf. Default: 20.")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->type_name("X");
   app.add_flag("--pairwise", options.pairwise,
@@ -133,23 +134,23 @@ cli::Command AddFitCommand(CLI::App& train) {
                  ? "Fit the forest and write it as C++."
                  : "Fit the forest and write it as C++ (this build lacks XGBoost).");
   const auto arguments = std::make_shared<FitArguments>();
-  app->add_option("TABLE", arguments->table, "The table of merge.")->required();
+  app->add_option("TABLE", arguments->table, "The table that merge wrote.")->required();
   app->add_option("-o,--output", arguments->output, "Write the model, as C++.")
       ->type_name("FILE")
       ->required();
-  app->add_option("--json", arguments->json, "Write it also as XGBoost saves models.")
+  app->add_option("--json", arguments->json, "Also write it in XGBoost's format.")
       ->type_name("FILE");
   AddBooster(*app, arguments->booster);
   app->add_flag("--drop-undecided", arguments->examples.drop_undecided,
                 "Leave out candidates that the oracle could not decide.");
   app->add_flag("--balanced", arguments->examples.balanced,
-                "Inputs weigh as the square root of their rows.");
+                "Weight each input by the square root of its number of rows.");
   app->add_option("--without", arguments->without, "Features that the model does not see.")
       ->type_name("NAMES")
       ->delimiter(',')
       ->take_all();
   app->add_option("--held-out", arguments->held_out,
-                  "Another table, to say how good the model's choices on it would be.")
+                  "Another table, on which the model's choices are evaluated.")
       ->type_name("TABLE");
   return {app, [arguments] { return Fit(*arguments); }};
 }

@@ -213,13 +213,13 @@ Result<cli::ExitCode> Report(const ReportArguments& arguments) {
 cli::Command AddReportCommand(CLI::App& train) {
   CLI::App* app = train.add_subcommand("report", "Tables and figures of an evaluation.");
   const auto arguments = std::make_shared<ReportArguments>();
-  app->add_option("FOLDER", arguments->folder, "The folder of evaluate.")->required();
+  app->add_option("FOLDER", arguments->folder, "The folder that evaluate wrote.")->required();
   app->add_option("-o,--output", arguments->output, "The folder for the report.")
       ->type_name("FOLDER")
       ->required();
   AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
   app->add_option("--table", arguments->table,
-                  "The table of merge, to measure how much each feature is worth.")
+                  "The table that merge wrote, to measure how much each feature is worth.")
       ->type_name("TABLE");
   app->add_option("--model", arguments->model,
                   "A model as fit --json writes it. Default: the one built in.")

@@ -113,8 +113,8 @@ function neighbourFacts(app: PlanApp, side: number, i: number): Fact[] {
   const found: [string, number][] = [
     ["Below", below],
     ["Above", above],
-    ["Its bytes before", before],
-    ["Its bytes after", after],
+    ["Same bytes before", before],
+    ["Same bytes after", after],
   ];
   return found
     .filter(([, other]) => other >= 0)

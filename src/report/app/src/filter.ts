@@ -43,10 +43,11 @@ export function parse(query: string, rules: Rules): Filter {
     } else if (Object.hasOwn(rules.sizes, key)) {
       const than = parseBytes(value);
       if (Number.isNaN(than))
-        return { test: null, fault: `"${value}" is no size: 4096, 512KiB, 1.5MiB` };
+        return { test: null, fault: `"${value}" is not a size such as 4096, 512KiB or 1.5MiB` };
       tests.push(compare(rules.sizes[key]!, than));
     } else if (Object.hasOwn(rules.numbers, key)) {
-      if (!/^-?\d+(\.\d+)?$/.test(value)) return { test: null, fault: `"${value}" is no number` };
+      if (!/^-?\d+(\.\d+)?$/.test(value))
+        return { test: null, fault: `"${value}" is not a number` };
       tests.push(compare(rules.numbers[key]!, Number(value)));
     } else {
       tests.push(rules.contains(word.toLowerCase()));
@@ -70,7 +71,7 @@ export function parseFilter(
     if (word === "is:pinned") return (i) => plan.pinned.has(i);
     if (word === "is:aligned") return (i) => plan.alignment.has(i);
     if (key === "live") {
-      if (!/^-?\d+$/.test(value)) return `"${value}" is no step`;
+      if (!/^-?\d+$/.test(value)) return `"${value}" is not a step`;
       const step = Number(value);
       const r = plan.rectangles;
       const live = new Set<number>();

@@ -83,7 +83,7 @@ function trafficFacts(sweep: Sweep, i: number): Fact[] {
 function modelFacts(sweep: Sweep, c: number): Fact[] {
   const { least, least_peak } = sweep.curves[c]!;
   const rows: Fact[] = [];
-  if (least !== null) rows.push(["MR", `${bytes(least)}: the need of one operator`]);
+  if (least !== null) rows.push(["MR", `${bytes(least)}: what one operator needs`]);
   if (least_peak !== null) rows.push(["MP", `${bytes(least_peak)}: no spills from here on`]);
   return rows;
 }

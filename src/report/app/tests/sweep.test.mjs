@@ -291,7 +291,7 @@ describe("a sweep of one model", () => {
       assert.equal(await page.locator("#panel-points [data-at]").count(), wanted, query);
     }
     await search(page, "capacity<much");
-    assert.match(await page.locator(".matches").textContent(), /no size/);
+    assert.match(await page.locator(".matches").textContent(), /is not a size such as/);
     await search(page, "");
   });
 

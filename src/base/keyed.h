@@ -1,0 +1,39 @@
+// base/keyed.h -- things sorted by up to four integers.
+//
+// Every use has the same type, so that a program has one such sort and not one for each order. Keys
+// are made once: of a million things, no two neighbours in the order are neighbours in memory.
+#ifndef BERTH_BASE_KEYED_H_
+#define BERTH_BASE_KEYED_H_
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+namespace berth::internal {
+
+using SortKey = std::array<std::int64_t, 4>;
+
+// Compared by key, entry by entry, then by index.
+struct Keyed {
+  SortKey key;
+  std::int64_t index;
+  friend bool operator<(const Keyed& x, const Keyed& y) {
+    for (std::size_t k = 0; k < x.key.size(); ++k) {
+      if (x.key[k] != y.key[k]) return x.key[k] < y.key[k];
+    }
+    return x.index < y.index;
+  }
+};
+
+// Smallest first.
+inline void Sort(std::vector<Keyed>& things) { std::sort(things.begin(), things.end()); }
+
+// The entry of a key for a value that is not negative: such doubles compare as their bits do.
+[[nodiscard]] inline std::int64_t AsKey(double value) { return std::bit_cast<std::int64_t>(value); }
+
+}  // namespace berth::internal
+
+#endif  // BERTH_BASE_KEYED_H_
