@@ -344,7 +344,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
                            UnsizedClause(count.unsized, count.tensors) + ".";
       const std::string command = OpenDimensionsCommand(task.model, "sweep");
       if (!command.empty()) {
-        background.unsized += "\nGive its open dimensions their sizes: " + command;
+        background.unsized += "\nGive its open dimensions their sizes, such as: " + command;
       }
     }
     BERTH_TRY(Solve(arguments, task, curves));

@@ -139,6 +139,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const std::string_view bytes = file.bytes();
   Model model;
   model.name = NameOf(arguments.path);
+  model.path = arguments.path;
   model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
   if (!model.is_onnx && !LooksLikeJson(bytes)) {
     return Fail(ErrorCode::kParse, OneLine(name) +
@@ -206,7 +207,7 @@ std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
 
 std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
   if (model.open_dimensions.empty()) return "";
-  std::string text = "berth " + command + " " + ShellWord(model.name);
+  std::string text = "berth " + command + " " + ShellWord(model.path);
   for (const std::string& name : model.open_dimensions) text += " --dim " + ShellWord(name + "=1");
   return text;
 }

@@ -40,6 +40,7 @@ void AddOrder(CLI::App& app, std::string& order);
 
 struct Model {
   std::string name;
+  std::string path;  // As it was given, for commands to copy.
   FileView file;
   Graph graph;  // As it is planned.
   bool is_onnx = false;

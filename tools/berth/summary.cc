@@ -36,7 +36,7 @@ std::string UnsizedHeadline(const Planned& planned) {
                      UnsizedClause(answer.unsized, answer.tensors) + ".";
   const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
   if (command.empty()) return Paint(Tone::kUnsure, text);
-  return Paint(Tone::kUnsure, text) + "\nGive its open dimensions their sizes: " + command;
+  return Paint(Tone::kUnsure, text) + "\nGive its open dimensions their sizes, such as: " + command;
 }
 
 std::string TableHeadline(const Planned& planned) {
@@ -240,6 +240,11 @@ void AddOrderFacts(const Planned& planned, FactList& facts) {
 void AddGraphFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
+  if (planned.sizes_missing()) {
+    facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
+    facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+    return;
+  }
   facts.Add("peak", PeakLine(answer));
   facts.Add("lower bound", PeakBoundLine(answer));
   if (planned.placed() && (answer.fits() || !answer.capacity)) {
@@ -366,6 +371,7 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
 
 std::vector<std::string> AdviceLines(const Planned& planned) {
   std::vector<std::string> lines;
+  if (planned.sizes_missing()) return lines;  // Most of the peak is not known yet.
   const PlanAnswer& answer = planned.answer;
   if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
     lines.push_back(std::move(line));
@@ -621,7 +627,7 @@ std::string SummaryText(const Planned& planned) {
   AddFiles(planned, facts);
   std::string text = Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model);
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
-  if (!planned.answer.spills) {
+  if (!planned.answer.spills && !planned.sizes_missing()) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
     const auto advice = AdviceLines(planned);
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
