@@ -307,9 +307,7 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   if (arguments.before == "-" && arguments.after == "-") {
     return Fail(ErrorCode::kInvalidOptions, "only one of the two plans can be standard input");
   }
-  BERTH_TRY(CheckReport(arguments.report));
-  BERTH_TRY(CheckOneWriter(
-      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   const auto before = BERTH_TRY(LoadPlan(arguments.before));
   const auto after = BERTH_TRY(LoadPlan(arguments.after));
   const PlanDiff diff = Compare(before, after);

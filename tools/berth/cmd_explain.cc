@@ -177,9 +177,7 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
 }
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
-  BERTH_TRY(CheckReport(arguments.report));
-  BERTH_TRY(CheckOneWriter(
-      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   const auto input = BERTH_TRY(Load(arguments.table));
   WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
   const auto conflict = BERTH_TRY(search.Explain(input.problem));

@@ -39,6 +39,11 @@ void TrimRight(std::string& text) {
 
 bool IsTerminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
 
+bool HasEscapes(std::FILE* stream) {
+  const char* const kind = std::getenv("TERM");
+  return IsTerminal(stream) && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
 std::size_t TextWidth() {
   constexpr std::size_t kWidest = 100;
   winsize size{};
@@ -47,8 +52,9 @@ std::size_t TextWidth() {
 }
 
 std::string Paint(Tone tone, std::string_view text) {
-  const char* no_color = std::getenv("NO_COLOR");
-  if ((no_color != nullptr && *no_color != '\0') || !IsTerminal(stdout)) return std::string(text);
+  const char* const no_color = std::getenv("NO_COLOR");
+  const bool plain = no_color != nullptr && *no_color != '\0';
+  if (plain || !HasEscapes(stdout)) return std::string(text);
   const char* code = "";
   switch (tone) {
     case Tone::kGood:
@@ -239,14 +245,14 @@ std::string FactList::ToString() const {
 }
 
 void ShowProgress(std::string_view line) {
-  if (!IsTerminal(stderr)) return;
+  if (!HasEscapes(stderr)) return;
   const std::string text = line.empty() ? std::string() : "  " + std::string(line);
   std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);
 }
 
 ProgressLine::ProgressLine() {
-  if (IsTerminal(stderr)) thread_ = std::thread([this] { Run(); });
+  if (HasEscapes(stderr)) thread_ = std::thread([this] { Run(); });
 }
 
 ProgressLine::~ProgressLine() { Stop(); }

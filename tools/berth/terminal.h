@@ -24,11 +24,14 @@
 namespace berth::cli {
 
 [[nodiscard]] bool IsTerminal(std::FILE* stream);
+// A terminal that understands escape sequences: not one with TERM=dumb.
+[[nodiscard]] bool HasEscapes(std::FILE* stream);
 // Columns to wrap text at: those of the terminal, at most 100; 100 where there is no terminal.
 [[nodiscard]] std::size_t TextWidth();
 
 enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
-// `text`, coloured if standard output is a terminal and NO_COLOR is not set (no-color.org).
+// `text`, coloured if standard output is a terminal that knows colours and NO_COLOR is not set
+// (no-color.org).
 [[nodiscard]] std::string Paint(Tone tone, std::string_view text);
 
 // `text` on one line: control characters as \n, \t or \xNN.
@@ -81,7 +84,7 @@ class FactList {
 };
 
 // "table 3 of 11, round 2 of 5" on standard error, in place of the line before; empty: removes it.
-// Nothing where standard error is not a terminal.
+// Nothing where standard error is not a terminal that can rewrite its line.
 void ShowProgress(std::string_view line);
 
 // One line on standard error that tells how far a search is, rewritten while it runs and removed at
