@@ -7,6 +7,7 @@
 #include "berth/page.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
@@ -193,14 +194,13 @@ std::string Arrow(std::int64_t before, std::int64_t after) {
 std::string Summary::ChangeTable() const {
   using enum TextTable::Align;
   TextTable table({kLeft, kLeft, kRight, kRight, kRight});
+  table.Elide(1, kName);
   table.AddRow({"change", "buffer", "bytes", "offset", "steps"});
   std::size_t rows = 0;
   const auto add = [&](const std::string& what, const std::string& id, const std::string& bytes,
                        const std::string& offset, const std::string& steps) {
     if (rows++ >= kMostRows) return;
-    std::string name = OneLine(id);
-    name = Abridged(name, kName);
-    table.AddRow({what, name, bytes, offset, steps});
+    table.AddRow({what, OneLine(id), bytes, offset, steps});
   };
   const auto steps = [](const Buffer& buffer) {
     return "[" + std::to_string(buffer.start) + ", " + std::to_string(buffer.end) + ")";
@@ -300,6 +300,7 @@ std::string Summary::ToText() const {
 
 Result<PlanFile> LoadPlan(const std::string& path) {
   const auto text = BERTH_TRY(ReadFile(path));
+  BERTH_TRY(CheckKind(text, path, FileKind::kPlan));
   return ReadPlan(text, path == "-" ? "standard input" : path);
 }
 

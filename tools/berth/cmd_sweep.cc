@@ -83,13 +83,14 @@ std::string TableOf(const std::vector<SweepCurve>& curves) {
   using Align = TextTable::Align;
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
+  table.Elide(0, 40);
   table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
   for (const SweepCurve& curve : curves) {
     std::set<Bytes> listed;  // A capacity may have been given twice, or have two names.
     for (const SweepPoint& point : curve.points) {
       if (!listed.insert(point.capacity).second) continue;
       table.AddRow(
-          {Abridged(curve.model, 40), FormatCount(point.capacity),
+          {OneLine(curve.model), FormatCount(point.capacity),
            point.avoidable ? FormatCount(*point.avoidable) : "-", FormatCount(point.traffic_bound),
            std::string(ToString(point.outcome)) + (curve.fixed_order ? ", in program order" : ""),
            FormatSeconds(point.seconds)});

@@ -8,6 +8,7 @@
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
+#include "tools/berth/moves.h"
 
 namespace berth::cli {
 namespace {
@@ -275,6 +276,8 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
                            : ", what operator " + NameOfOperator(graph, answer.least.op) +
                                  " alone needs"));
   const bool proved = answer.scheduling.outcome == Outcome::kOptimal;
+  facts.Add("MH", FormatBytesExactly((answer.least.bytes + answer.least_peak) / 2) +
+                      ", halfway between MR and MP");
   facts.Add("MP", FormatBytesExactly(answer.least_peak) +
                       (proved ? ", the least peak of any order" : ", the least peak found"));
   if (planned.placed()) {
@@ -282,6 +285,8 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
     if (traffic.avoidable() > 0) {
       facts.Add("spilled", FormatBytesExactly(traffic.spilled));
       facts.Add("retrieved", FormatBytesExactly(traffic.retrieved));
+      facts.Add("moved", DescribeMoves(MovesOf(graph, *answer.best)) +
+                             (planned.moves ? "" : "; --moves lists them"));
     }
     facts.Add("compulsory", FormatBytesExactly(traffic.compulsory_in) + " in, " +
                                 FormatBytesExactly(traffic.compulsory_out) + " out");
@@ -422,6 +427,8 @@ std::string TensorTable(const Planned& planned) {
     header.emplace_back("ends");
   }
   TextTable table(std::move(columns));
+  table.Elide(4, kName);
+  table.Elide(5, kName);
   table.AddRow(std::move(header));
   std::vector<const Residency*> rows;
   for (const Residency& r : plan.residencies) rows.push_back(&r);
@@ -432,13 +439,13 @@ std::string TensorTable(const Planned& planned) {
     const bool made =
         tensor.kind == TensorKind::kActivation || tensor.kind == TensorKind::kGradient;
     const std::string maker =
-        made ? NameOfOperator(graph, plan.order[static_cast<std::size_t>(r->start)])
+        made ? OneLine(graph.operators[plan.order[static_cast<std::size_t>(r->start)]].name)
              : "before the run";
     std::vector<std::string> row = {planned.placed() ? std::to_string(r->offset) : "-",
                                     std::to_string(tensor.bytes),
                                     std::to_string(r->start),
                                     std::to_string(r->end - 1),
-                                    Abridged(tensor.name, kName),
+                                    OneLine(tensor.name),
                                     !spills       ? maker
                                     : r->comes_in ? "retrieved"
                                                   : "made"};
@@ -589,6 +596,7 @@ Json SummaryJson(const Planned& planned) {
     json["MR"] = answer.least.bytes;
     json["MH"] = (answer.least.bytes + answer.least_peak) / 2;
     json["MP"] = answer.least_peak;
+    if (planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
@@ -634,6 +642,9 @@ std::string SummaryText(const Planned& planned) {
     for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
   }
   if (planned.tensors && planned.answer.best) text += TensorTable(planned);
+  if (planned.moves && planned.placed()) {
+    text += MovesTable(planned.model->graph, *planned.answer.best);
+  }
   return text;
 }
 

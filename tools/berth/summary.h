@@ -31,7 +31,8 @@ struct Planned {
   PlanOutputs outputs;
   const Model* model = nullptr;  // Of a graph.
   bool interrupted = false;
-  bool tensors = false;        // Whether the text lists every tensor.
+  bool tensors = false;        // Whether the text lists every tensor,
+  bool moves = false;          // and every copy of a plan with spills.
   std::string explain = {};    // Of a table: the command that says why it does not fit.
   std::string reordered = {};  // The model in the new order was written here.
   // The rest is computed by Examine().

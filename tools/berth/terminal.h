@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "berth/bytes.h"
@@ -40,6 +41,8 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 [[nodiscard]] std::string ShellWord(std::string_view text);
 // The columns that `text` (UTF-8) takes up, one for each code point.
 [[nodiscard]] std::size_t DisplayWidth(std::string_view text);
+// `line` in at most `width` columns, its middle left out where it is longer.
+[[nodiscard]] std::string Elided(const std::string& line, std::size_t width);
 // `text` cut into lines of at most `width` columns, all but the first indented by `indent`.
 [[nodiscard]] std::string Wrap(std::string_view text, std::size_t width, std::size_t indent);
 
@@ -63,11 +66,19 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
   void AddRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   void AddRule() { rows_.emplace_back(); }
+  // A column of names: on a terminal their middles are left out, so that they take at most `width`
+  // columns, or as many more as two different names need to look different.
+  void Elide(std::size_t column, std::size_t width) { elided_.emplace_back(column, width); }
   // Each line indented by two, the header faint, a rule as a line of dashes.
   [[nodiscard]] std::string ToString() const;
+  // Of `rows`, leaves the middle of long names out, as on a terminal.
+  void ElideNames(std::vector<std::vector<std::string>>& rows) const;
 
  private:
+  [[nodiscard]] std::string ToString(const std::vector<std::vector<std::string>>& rows) const;
+
   std::vector<Align> columns_;
+  std::vector<std::pair<std::size_t, std::size_t>> elided_;  // Columns, and their widths.
   std::vector<std::vector<std::string>> rows_;
 };
 
