@@ -1,9 +1,14 @@
 // Files that a command is given and writes: wrong ones, two outputs in one, sweeps that share one;
 // names in them; completions and the manual page.
+#include <initializer_list>
 #include <string>
+#include <tuple>
+#include <vector>
 
-#include "berth/place.h"
+#include "berth/graph.h"
+#include "berth/io.h"
 #include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::cli {
@@ -13,14 +18,12 @@ using std::string_literals::operator""s;
 
 class FilesTest : public CommandTest {
  protected:
-  // The memory need not hold all of this: MR is below MP, by many bytes.
+  // One tensor has to be spilled in the memory that the largest operator needs: 1,200 bytes, where
+  // 1,400 are enough for all.
   [[nodiscard]] std::string Model() const {
-    return Write("model.json", R"({"format":"berth-graph","format_version":1,"name":"m",
-      "nodes":[{"name":"a","inputs":[],"outputs":["x"]},{"name":"b","inputs":[],"outputs":["y"]},
-               {"name":"c","inputs":["y"],"outputs":["z"]},
-               {"name":"d","inputs":["x","z"],"outputs":["w"]}],
-      "tensors":[{"name":"x","bytes":400},{"name":"y","bytes":600},{"name":"z","bytes":500},
-                 {"name":"w","bytes":200}]})");
+    Graph graph = internal::OneSpill().graph;
+    for (Tensor& tensor : graph.tensors) tensor.bytes *= 100;
+    return Write("model.json", WriteGraphJson(graph));
   }
   // Runs `script` in the test's folder.
   [[nodiscard]] ProcessResult Script(const std::string& script) const {
@@ -128,9 +131,9 @@ TEST_F(FilesTest, CopiesAreCountedAndListed) {
   ExpectHas(result.standard_output, "halfway between MR and MP");
   const ProcessResult list =
       Berth({"plan", Model(), "--order", "program", "--budget", "MR", "--moves"});
-  ExpectHas(list.standard_output, "before step  copied  bytes  tensor  which runs\n");
-  ExpectHas(list.standard_output, "1  out       400  x       b\n");
-  ExpectHas(list.standard_output, "3  in        400  x       d\n");
+  ExpectHas(list.standard_output, "before step  operator  copied  bytes  tensor\n");
+  ExpectHas(list.standard_output, " 2  make z    out       400  x\n");
+  ExpectHas(list.standard_output, " 3  join      in        400  x\n");
   const ProcessResult json =
       Berth({"plan", Model(), "--order", "program", "--budget", "MR", "--json"});
   ExpectHas(json.standard_output, "\"direction\": \"out\"");
@@ -139,10 +142,8 @@ TEST_F(FilesTest, CopiesAreCountedAndListed) {
 
 TEST_F(FilesTest, NamesAreWholeInPipes) {
   const std::string name = std::string(60, 'a') + "/middle/" + std::string(60, 'b');
-  const std::string model = Write(
-      "long.json", R"({"format":"berth-graph","format_version":1,"name":"m","nodes":[{"name":"op",
-      "inputs":[],"outputs":[")" +
-                       name + R"("]}],"tensors":[{"name":")" + name + R"(","bytes":4}]})");
+  const internal::Build build = internal::Build().Made(name, 4).Op("op", {}, {name});
+  const std::string model = Write("long.json", WriteGraphJson(build.graph));
   ExpectHas(Berth({"plan", model, "--tensors"}).standard_output, name);
 }
 
@@ -159,7 +160,7 @@ TEST(NamesTest, DifferentNamesLookDifferent) {
   EXPECT_EQ(rows[1][0], rows[4][0]);
 }
 
-TEST_F(FilesTest, PartsOfABitOfMemoryAreRoundedDown) {
+TEST_F(FilesTest, SizesAreRoundedDownToBytes) {
   const ProcessResult result = Berth({"place", SmallTable(), "--capacity", "1.2MiB", "--json"});
   EXPECT_EQ(result.exit_code, 0);
   ExpectHas(result.standard_error, "--capacity 1.2MiB is not a whole number of bytes: 1,258,291, ");

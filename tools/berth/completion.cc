@@ -60,8 +60,9 @@ std::string Joined(const std::vector<std::string>& words, std::string_view separ
 }
 
 std::string FirstSentence(const std::string& text) {
-  const std::size_t end = text.find_first_of(".;");
-  return end == std::string::npos || end < 20 ? text : text.substr(0, end);
+  const std::size_t end = std::min(text.find(". "), text.find("; "));
+  if (end != std::string::npos) return text.substr(0, end);
+  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
 }
 
 // `text` with a backslash before each of `characters`.

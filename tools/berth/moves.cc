@@ -35,15 +35,16 @@ std::string DescribeMoves(const std::vector<Move>& moves) {
 std::string MovesTable(const Graph& graph, const MemoryPlan& plan) {
   constexpr std::size_t kName = 40;
   using enum TextTable::Align;
-  TextTable table({kRight, kLeft, kRight, kLeft, kLeft});
-  table.Elide(3, kName);
+  TextTable table({kRight, kLeft, kLeft, kRight, kLeft});
+  table.Elide(1, kName);
   table.Elide(4, kName);
-  table.AddRow({"before step", "copied", "bytes", "tensor", "which runs"});
+  table.AddRow({"before step", "operator", "copied", "bytes", "tensor"});
   for (const Move& move : MovesOf(graph, plan)) {
     const auto step = static_cast<std::size_t>(move.step);
-    table.AddRow({std::to_string(move.step), move.out ? "out" : "in", FormatCount(move.bytes),
-                  OneLine(graph.tensors[move.tensor].name),
-                  step < plan.order.size() ? OneLine(graph.operators[plan.order[step]].name) : ""});
+    table.AddRow({std::to_string(move.step),
+                  step < plan.order.size() ? OneLine(graph.operators[plan.order[step]].name) : "",
+                  move.out ? "out" : "in", FormatCount(move.bytes),
+                  OneLine(graph.tensors[move.tensor].name)});
   }
   return "\n" + Paint(Tone::kStrong, "Copies") + ", in the order in which they happen\n" +
          table.ToString();
