@@ -311,7 +311,7 @@ Result<void> Solve(const SweepArguments& arguments, Task& task, std::vector<Swee
     added = add(point, answer);
     return added.has_value();
   };
-  BERTH_TRY(Sweep(task.model.graph, task.options, budget));
+  static_cast<void>(BERTH_TRY(Sweep(task.model.graph, task.options, budget)));
   return added;
 }
 
