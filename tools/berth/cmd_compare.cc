@@ -61,7 +61,9 @@ std::string UnsizedLine(const Model& model, const TensorCount& count) {
             "All figures are lower bounds: " + UnsizedClause(count.unsized, count.tensors) + ".") +
       "\n";
   const std::string command = OpenDimensionsCommand(model, "compare");
-  return command.empty() ? text : text + "Give its open dimensions their sizes, such as: " + command + "\n";
+  return command.empty()
+             ? text
+             : text + "Give its open dimensions their sizes, such as: " + command + "\n";
 }
 
 std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lower_bound,

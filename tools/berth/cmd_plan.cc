@@ -100,6 +100,7 @@ Command AddPlanCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
       "plan", "Order the operators of a model and give every tensor its offset.");
   const auto arguments = std::make_shared<PlanArguments>();
+  arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddModel(*app, arguments->model);
   AddBytes(
       *app, "--capacity", arguments->capacity,

@@ -180,7 +180,8 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
     facts.Add("enough",
               FormatBytesExactly(answer.best->height()) + ", the smallest capacity known to work");
     if (answer.capacity) {
-      facts.Add("missing", FormatBytesExactly(answer.best->height() - *answer.capacity));
+      facts.Add("missing",
+                MissingText(*answer.capacity, answer.height_bound, answer.best->height()));
     }
   }
   // Of the bound that reading the table gives, one can say where it comes from.
@@ -253,7 +254,7 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
   } else if (planned.placed()) {
     const Bytes height = answer.best->height();
     facts.Add("enough", FormatBytesExactly(height) + ", the smallest capacity known to work");
-    facts.Add("missing", FormatBytesExactly(height - *answer.capacity));
+    facts.Add("missing", MissingText(*answer.capacity, answer.height_bound, height));
   }
   const std::string uncounted = DescribeUncounted(planned.model->graph, planned.counting());
   if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the arena does not hold");
@@ -568,6 +569,13 @@ Json SummaryJson(const Planned& planned) {
   Json json = internal::PlanHead(planned.subject, answer, planned.provenance);
   if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
   if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
+  if (answer.capacity && !answer.spills && !planned.collision) {
+    json["missing"] =
+        answer.fits()
+            ? Json(nullptr)
+            : MissingJson(*answer.capacity, answer.height_bound,
+                          planned.placed() ? std::optional(answer.best->height()) : std::nullopt);
+  }
   json["seconds"] = answer.seconds;
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
@@ -646,6 +654,20 @@ std::string SummaryText(const Planned& planned) {
     text += MovesTable(planned.model->graph, *planned.answer.best);
   }
   return text;
+}
+
+std::string MissingText(Bytes capacity, Bytes height_bound, std::optional<Bytes> height) {
+  const Bytes least = std::max<Bytes>(height_bound - capacity, 0);
+  if (height && *height <= height_bound) return FormatBytesExactly(*height - capacity);
+  const std::string at_most = height ? FormatBytesExactly(*height - capacity) : "";
+  if (least == 0) return height ? "at most " + at_most : "an unknown number of bytes";
+  if (!height) return "at least " + FormatBytesExactly(least);
+  return "between " + FormatBytesExactly(least) + " and " + at_most;
+}
+
+Json MissingJson(Bytes capacity, Bytes height_bound, std::optional<Bytes> height) {
+  return {{"at_least", std::max<Bytes>(height_bound - capacity, 0)},
+          {"at_most", height ? Json(*height - capacity) : Json(nullptr)}};
 }
 
 ExitCode Conclude(const Planned& planned) {

@@ -75,6 +75,13 @@ using Adviser = std::function<Advice(const AdviceOptions& options, Budget& budge
 // For people.
 [[nodiscard]] std::string SummaryText(const Planned& planned);
 
+// How many bytes a capacity lacks, from a proved bound of all plans and the height of the lowest one
+// known: "47 KiB (48,576 bytes)", "between 40 KiB (..) and 47 KiB (..)", "at least ..".
+[[nodiscard]] std::string MissingText(Bytes capacity, Bytes height_bound,
+                                      std::optional<Bytes> height);
+// The same as {"at_least": .., "at_most": ..}, the latter null where no plan is known.
+[[nodiscard]] Json MissingJson(Bytes capacity, Bytes height_bound, std::optional<Bytes> height);
+
 // Prints the summary, unless a file took standard output, and says how the command ends.
 [[nodiscard]] ExitCode Conclude(const Planned& planned);
 
