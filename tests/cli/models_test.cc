@@ -39,10 +39,21 @@ Json DataOfPage(const std::string& html) {
 
 class ModelsTest : public CommandTest {
  protected:
+  // Copies the models into the folder of the test.
+  void TakeModels() const {
+    for (const auto& entry : std::filesystem::directory_iterator(kModels)) {
+      if (entry.path().extension() != ".onnx") continue;
+      std::filesystem::copy(entry.path(), Path(entry.path().filename().string()));
+    }
+  }
+
+  [[nodiscard]] ProcessResult Run(const std::string& command) const {
+    return Shell("berth() { \"$BERTH\" \"$@\"; }\ncd '" + Path("") + "'\n" + command);
+  }
+
   // Runs "$ berth plan model.onnx" in the test's folder; the lines that expected.txt has below it.
   [[nodiscard]] std::string Answer(const std::string& command) const {
-    const ProcessResult run =
-        Shell("berth() { \"$BERTH\" \"$@\"; }\ncd '" + Path("") + "'\n" + command.substr(2));
+    const ProcessResult run = Run(command.substr(2));
     EXPECT_TRUE(run.exit_code.has_value()) << command << "\n" << run.standard_error;
     const std::string& text =
         run.standard_output.empty() ? run.standard_error : run.standard_output;
@@ -53,6 +64,11 @@ class ModelsTest : public CommandTest {
           json.contains("outcome") ? Claims(json) : "valid " + json.value("valid", Json()).dump();
     } else {
       answer += std::regex_replace(FirstLine(text), std::regex("[0-9.]+ ms$"), "TIME");
+    }
+    const std::string offer = "\nGive its open dimensions their sizes, such as: ";
+    if (const std::size_t at = text.find(offer); at != std::string::npos) {
+      const std::string copied = FirstLine(text.substr(at + offer.size()));
+      answer += "\ncopy " + std::to_string(Run(copied).exit_code.value_or(-1)) + " " + copied;
     }
     if (command.find("--report page.html") != std::string::npos) {
       answer +=
@@ -91,11 +107,57 @@ class ModelsTest : public CommandTest {
 };
 
 TEST_F(ModelsTest, AnswersAreTheOnesThatWereCheckedByHand) {
-  for (const auto& entry : std::filesystem::directory_iterator(kModels)) {
-    if (entry.path().extension() != ".onnx") continue;
-    std::filesystem::copy(entry.path(), Path(entry.path().filename().string()));
-  }
+  TakeModels();
   CheckAll(kModels + "/expected.txt");
+}
+
+TEST_F(ModelsTest, OffsetsAreMultiplesOfTheAlignment) {
+  TakeModels();
+  std::vector<std::string> models = {BERTH_SOURCE_DIR "/examples/training_alexnet_b32.json"};
+  for (const auto& entry : std::filesystem::directory_iterator(Path(""))) {
+    models.push_back(entry.path().string());
+  }
+  const std::string plan = Path("plan.json");
+  for (const std::string& model : models) {
+    const bool onnx = model.ends_with(".onnx");
+    for (const int alignment : {0, 1, 4, 12, 64, 128}) {  // 0: the default.
+      for (const bool bytes : {false, true}) {
+        if (bytes && !onnx) continue;
+        std::vector<std::string> words = {"plan", model, "--allow-unknown", "-o", plan};
+        if (onnx) words.insert(words.end(), {"--dim-default", "1"});
+        if (bytes) words.insert(words.end(), {"--element-bytes", "1"});
+        if (alignment > 0) words.insert(words.end(), {"--alignment", std::to_string(alignment)});
+        SCOPED_TRACE(testing::PrintToString(words));
+        const ProcessResult result = Berth(words);
+        ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+        const int multiple = alignment > 0 ? alignment : onnx ? 16 : 1;
+        const Json written = Json::parse(Read(plan));
+        for (const Json& residency : written.at("residencies")) {
+          EXPECT_EQ(residency.at("offset").get<std::int64_t>() % multiple, 0) << residency;
+        }
+        EXPECT_EQ(written.at("reading").at("alignment"), multiple);
+      }
+    }
+  }
+}
+
+TEST_F(ModelsTest, CheckFaultsAMisalignedTensor) {
+  TakeModels();
+  const std::string model = Path("external_data.onnx");
+  for (const int alignment : {4, 12, 16}) {
+    ASSERT_EQ(Berth({"plan", model, "-o", Path("p.json"), "--alignment", std::to_string(alignment)})
+                  .exit_code,
+              0);
+    EXPECT_EQ(Berth({"check", model, Path("p.json")}).exit_code, 0);
+    // Half of the alignment off: of an element's bytes too where the alignment is 4.
+    Json plan = Json::parse(Read(Path("p.json")));
+    Json& offset = plan.at("residencies").at(0).at("offset");
+    offset = offset.get<int>() + alignment / 2;
+    const ProcessResult check = Berth({"check", model, Write("moved.json", plan.dump())});
+    EXPECT_EQ(check.exit_code, 1);
+    EXPECT_NE(check.standard_output.find("misaligned: "), std::string::npos)
+        << check.standard_output;
+  }
 }
 
 // Models that others published. They are fetched once, 60 MB into the build folder, if the
