@@ -66,21 +66,23 @@ struct Model {
 
 // "216 of 221 tensors have no known size".
 [[nodiscard]] std::string UnsizedClause(std::size_t unsized, std::size_t tensors);
-// The command that gives the model's open dimensions a size, each 1; empty if none is open.
+// The command that gives the model's open dimensions sizes with which it can run; empty if none is
+// open.
 [[nodiscard]] std::string OpenDimensionsCommand(const Model& model, const std::string& command);
 
 // "106 operators, 139 tensors (60 views), 23 writes in place".
 [[nodiscard]] std::string DescribeGraph(const Graph& graph);
 // What the plan leaves out: "weights 233 MiB, inputs 18.4 MiB"; empty where that is nothing.
 [[nodiscard]] std::string DescribeUncounted(const Graph& graph, const Counting& counting);
-// A line for each tensor without a size, at most `most`, with the reason.
-[[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most);
+// A line for each cause of unknown sizes, with the first of the counted tensors that have none.
+[[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph,
+                                                         const Counting& counting);
 [[nodiscard]] Json UnplannedJson(const Graph& graph);
 
 // What a summary ends with: what is not planned, and the notes of reading; empty if there are none.
-[[nodiscard]] std::string CaveatText(const Model& model);
+[[nodiscard]] std::string CaveatText(const Model& model, const Counting& counting);
 // The same for a page, a sentence each.
-[[nodiscard]] std::vector<std::string> NotesOf(const Model& model);
+[[nodiscard]] std::vector<std::string> NotesOf(const Model& model, const Counting& counting);
 
 // `text` on one line; on a terminal, of at most `width` columns, its middle left out where it is
 // longer. Names in a table: TextTable::Elide().

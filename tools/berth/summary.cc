@@ -69,6 +69,9 @@ std::string GraphHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   switch (answer.outcome) {
     case Outcome::kOptimal:
+      if (answer.tensors == 0) {
+        return Paint(Tone::kGood, "Planned in 0 B: the model has no tensor to plan.");
+      }
       return Paint(Tone::kGood, (answer.capacity ? "Fits in " : "Planned in ") +
                                     FormatBytes(answer.best->height()) +
                                     ": proved that no order and no placement needs less.");
@@ -218,9 +221,19 @@ void AddModelFacts(const Planned& planned, FactList& facts) {
   }
 }
 
+// All that is known of the peak where sizes are not.
+void AddKnownPeak(const PlanAnswer& answer, FactList& facts) {
+  facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
+  facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+}
+
 void AddOrderFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   const Bytes peak = answer.best->peak();
+  if (planned.sizes_missing()) {
+    AddKnownPeak(answer, facts);
+    return;
+  }
   facts.Add("peak", FormatBytesExactly(peak) + "; " +
                         (peak == answer.program_order_peak
                              ? "the same in program order"
@@ -243,8 +256,7 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
   if (planned.sizes_missing()) {
-    facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
-    facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+    AddKnownPeak(answer, facts);
     return;
   }
   facts.Add("peak", PeakLine(answer));
@@ -353,6 +365,10 @@ std::string TableAdvice(const Planned& planned) {
   return "";
 }
 
+bool RunsBodies(const Operator& op) {
+  return op.type == "If" || op.type == "Loop" || op.type == "Scan";
+}
+
 // What the peak says about where to look next.
 std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   const Bytes waiting = peak.bytes - peak.in_use;
@@ -364,7 +380,9 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   if (above <= peak.bytes / kNearly) {
     return name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
            (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
-           ": no order helps here; splitting it, or fusing it with a neighbour, would.";
+           (RunsBodies(graph.operators[peak.largest_operator])
+                ? ": no order of the operators around it helps here; a smaller body would."
+                : ": no order helps here; splitting it, or fusing it with a neighbour, would.");
   }
   if (waiting <= 0 || !peak.op) return "";
   const double share = static_cast<double>(waiting) / static_cast<double>(peak.bytes);
@@ -475,7 +493,7 @@ std::string Page(const Planned& planned, WatchedSearch& search) {
   };
   PageOptions page =
       PageWithAdvice(planned.command, planned.subject, planned.answer, {}, search, advise);
-  if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
+  if (planned.model != nullptr) page.notes = NotesOf(*planned.model, planned.counting());
   return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
 
@@ -641,7 +659,8 @@ std::string SummaryText(const Planned& planned) {
     AddGraphFacts(planned, facts);
   }
   AddFiles(planned, facts);
-  std::string text = Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model);
+  std::string text =
+      Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model, planned.counting());
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
   if (!planned.answer.spills && !planned.sizes_missing()) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
