@@ -70,7 +70,8 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   if (!arguments.output.empty()) {
     BERTH_TRY(WriteOutput(model, answer.best->order, arguments.output));
   }
-  BERTH_TRY(WriteOutputs(planned, search));
+  FindAdvice(planned, search);
+  BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
 }
 

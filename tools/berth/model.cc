@@ -158,6 +158,16 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   return model;
 }
 
+std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
+  if (!model.is_onnx || arguments.onnx.element_bytes) return {};
+  OnnxOptions options = arguments.onnx;
+  options.element_bytes = 1;
+  auto read = ReadOnnx(model.file.bytes(), model.name, options);
+  if (!read) return {};
+  Graph graph = arguments.in_place ? ReuseInPlace(std::move(read->graph)) : std::move(read->graph);
+  return {{{"element-bytes", "1"}, "8-bit elements", std::move(graph)}};
+}
+
 Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,
                                        ScheduleOptions& options) {
   if (argument.empty()) return std::nullopt;

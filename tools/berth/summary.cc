@@ -8,6 +8,7 @@
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
+#include "tools/berth/program.h"
 
 namespace berth::cli {
 namespace {
@@ -315,6 +316,7 @@ std::string TableAdvice(const Planned& planned) {
       return "This algorithm proves nothing; --algorithm auto goes on to exact search.";
     case StopReason::kAnswered:
     case StopReason::kBudget:
+    case StopReason::kUnsized:
       break;
   }
   return "";
@@ -372,6 +374,8 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
             "The search for the order ended with its limit; a larger one may find a better order, "
             "or the proof.");
         break;
+      case StopReason::kUnsized:
+        break;
       case StopReason::kAnswered:
       case StopReason::kSize:
       case StopReason::kAlgorithm:
@@ -383,6 +387,35 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
     lines.emplace_back("The placement is not proved the lowest; --time-limit 1min may lower it.");
   }
   return lines;
+}
+
+// What was tried and helps, with the command to copy on a line of its own.
+std::string RemedyText(const Planned& planned) {
+  if (!planned.advice || planned.outputs.json) return "";
+  std::string text;
+  for (const Remedy& remedy : planned.advice->remedies) {
+    if (remedy.command.empty() && remedy.kind != RemedyKind::kNotExamined) continue;
+    text += "  " + Wrap(OneLine(remedy.title) + ". " + OneLine(remedy.detail), TextWidth() - 2, 2) +
+            "\n";
+    if (!remedy.command.empty()) text += "    " + remedy.command + "\n";
+  }
+  if (text.empty()) return "";
+  const bool fits = !planned.answer.fits() && planned.answer.capacity;
+  return "\n" + Paint(Tone::kStrong, fits ? "What would make it fit" : "What would lower it") +
+         ", each tried\n" + text;
+}
+
+Json RemediesJson(const Advice& advice) {
+  Json json = Json::array();
+  for (const Remedy& remedy : advice.remedies) {
+    json.push_back({{"title", remedy.title},
+                    {"detail", remedy.detail},
+                    {"needs", ToJson(remedy.needs)},
+                    {"fits", remedy.fits},
+                    {"traffic", ToJson(remedy.traffic)},
+                    {"command", remedy.command.empty() ? Json() : Json(remedy.command)}});
+  }
+  return json;
 }
 
 // Every residency, in the order in which they begin.
@@ -436,19 +469,6 @@ std::string OrderText(const Planned& planned) {
   return "\n" + Paint(Tone::kStrong, "Order") + "\n  " + Wrap(names, TextWidth() - 2, 2) + "\n";
 }
 
-std::string Page(const Planned& planned, WatchedSearch& search) {
-  const auto advise = [&](AdviceOptions options, Budget& budget) {
-    options.in_place = !planned.provenance.in_place;
-    return planned.model == nullptr ? Advise(planned.problem, planned.answer, options, budget)
-                                    : Advise(planned.model->graph, planned.provenance.options,
-                                             planned.answer, options, budget);
-  };
-  PageOptions page =
-      PageWithAdvice(planned.command, planned.subject, planned.answer, {}, search, advise);
-  if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
-  return WritePage(planned.subject, planned.answer, planned.provenance, page);
-}
-
 // What the page says of the verifier, which has accepted what is shown.
 std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   if (!answer.best) return "";
@@ -463,6 +483,13 @@ std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   return "accepted: " + Plural(count, "buffer") + ", no overlap, alignments " +
          (subject.table() != nullptr ? "and pins kept" : "kept") + ", height " +
          FormatBytesExactly(answer.best->height());
+}
+
+std::string Page(const Planned& planned) {
+  PageOptions page = PageWithAdvice(planned.command, planned.subject, planned.answer,
+                                    planned.advice.value_or(Advice()));
+  if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
+  return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
 
 SvgOptions PictureOptions(const Planned& planned) {
@@ -488,13 +515,32 @@ std::string PlanText(const Planned& planned) {
 
 }  // namespace
 
-PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
-                           const PlanAnswer& answer, std::optional<Conflict> conflict,
-                           WatchedSearch& search, const Adviser& advise) {
-  const AdviceOptions options{.explain = !conflict};
+Advice AdviceInTime(const AdviceOptions& options, WatchedSearch& search, const Adviser& advise) {
   Advice advice = search.RunAfterwards([&](Budget& budget) { return advise(options, budget); });
-  if (!conflict) conflict = std::move(advice.conflict);
-  return {command, Verdict(subject, answer), std::move(conflict), std::move(advice.remedies), {}};
+  for (Remedy& remedy : advice.remedies) {
+    if (!remedy.changes.empty()) remedy.command = CommandWith(remedy.changes);
+  }
+  return advice;
+}
+
+PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
+                           const PlanAnswer& answer, const Advice& advice) {
+  return {command, Verdict(subject, answer), advice.conflict, advice.remedies, {}};
+}
+
+void FindAdvice(Planned& planned, WatchedSearch& search) {
+  const PlanAnswer& answer = planned.answer;
+  const bool page = !planned.outputs.report.empty();
+  const bool is_model = planned.model != nullptr;
+  if (!page && (!is_model || !answer.capacity || answer.fits())) return;
+  AdviceOptions options{page, is_model && !planned.provenance.in_place, {}};
+  // With spills there is advice only where there is no plan.
+  const bool useful = !answer.spills || !planned.placed();
+  if (useful && planned.other_readings) options.models = planned.other_readings();
+  planned.advice = AdviceInTime(options, search, [&](const AdviceOptions& own, Budget& budget) {
+    return is_model ? Advise(planned.model->graph, planned.provenance.options, answer, own, budget)
+                    : Advise(planned.problem, answer, own, budget);
+  });
 }
 
 Result<void> Examine(Planned& planned) {
@@ -516,10 +562,10 @@ Result<void> Examine(Planned& planned) {
   return {};
 }
 
-Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search) {
+Result<void> WriteOutputs(const Planned& planned) {
   const PlanOutputs& outputs = planned.outputs;
   const PlanAnswer& answer = planned.answer;
-  if (!outputs.report.empty()) BERTH_TRY(WriteFile(outputs.report, Page(planned, search)));
+  if (!outputs.report.empty()) BERTH_TRY(WriteFile(outputs.report, Page(planned)));
   if (!outputs.trace.empty()) {
     BERTH_TRY(
         WriteFile(outputs.trace, WriteTrace(planned.subject, answer, planned.provenance.input)));
@@ -576,6 +622,7 @@ Json SummaryJson(const Planned& planned) {
   if (answer.best) {
     json["at_peak"] = PeakJson(*planned.peak, graph, answer.best->order);
     json["advice"] = AdviceLines(planned);
+    json["remedies"] = RemediesJson(planned.advice.value_or(Advice()));
     json["order"] = Json::array();
     for (const OperatorIndex v : answer.best->order) {
       json["order"].push_back(graph.operators[v].name);
@@ -611,6 +658,7 @@ std::string SummaryText(const Planned& planned) {
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
     for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
   }
+  if (!planned.answer.fits()) text += RemedyText(planned);
   if (planned.tensors && planned.answer.best) text += TensorTable(planned);
   return text;
 }

@@ -5,6 +5,11 @@ import { abridged, bytes, difference, grouped, percent, sum } from "./format";
 import { amount, button, facts, some } from "./parts";
 import type { PlanApp } from "./plan-app";
 
+/** Of the largest buffers at the peak, and of the changes that would lower it, while nothing is
+ * selected. */
+const MOST_AT_PEAK = 6;
+const MOST_REMEDIES = 3;
+
 type Fact = [string, ...Child[]];
 
 export function bufferLink(app: PlanApp, side: number, buffer: number): HTMLElement {
@@ -135,6 +140,66 @@ function spillFacts(app: PlanApp, i: number): Fact[] {
     }
   }
   return rows;
+}
+
+/** What is shown while nothing is selected: what the peak is made of, and what would lower it. */
+export function peakDetails(app: PlanApp): HTMLElement[] {
+  const plan = app.plans[0]!;
+  const { peak, graph } = plan.raw;
+  if (!plan.n) return [h("p", {}, "There are no buffers.")];
+  const runs = graph?.operators.name[Number(peak.start)] !== undefined;
+  const rows = peak.live
+    .slice(0, MOST_AT_PEAK)
+    .map(([i, size]) =>
+      h(
+        "li",
+        {},
+        bufferLink(app, 0, i),
+        h("span", {}, bytes(size)),
+        h("span", {}, percent(size, peak.load)),
+        h("i", { style: `width:${(100 * Number(size)) / Math.max(1, Number(peak.load))}%` }),
+      ),
+    );
+  const more = peak.live.length - rows.length;
+  return [
+    h("h2", {}, "What the peak is made of"),
+    h(
+      "p",
+      {},
+      `${bytes(peak.load)} are live at step ${grouped(peak.start)}`,
+      ...(runs ? [", while ", stepLink(app, Number(peak.start)), " runs"] : []),
+      ".",
+    ),
+    h("ul", { class: "at-peak" }, ...rows),
+    ...(more > 0 ? [button(`All ${grouped(peak.live.length)}`, () => app.openTab("peak"))] : []),
+    ...remedyDetails(app),
+  ];
+}
+function remedyDetails(app: PlanApp): HTMLElement[] {
+  const { remedies, conflict } = app.data;
+  const rows = remedies
+    .slice(0, MOST_REMEDIES)
+    .map(({ title, needs, fits, traffic }) =>
+      h(
+        "li",
+        {},
+        h("bdi", {}, title),
+        needs === null
+          ? null
+          : h(
+              "small",
+              {},
+              ` ${bytes(needs)}${fits ? ", fits" : ""}`,
+              traffic === null || Number(traffic) === 0 ? "" : `, ${bytes(traffic)} of traffic`,
+            ),
+      ),
+    );
+  const title = conflict ? "What would make it fit" : "What would lower it";
+  return [
+    h("h2", { class: "second" }, title),
+    rows.length ? h("ol", { class: "would" }, ...rows) : h("p", {}, "No change was found to help."),
+    button(rows.length ? "Details and commands" : "Details", () => app.openTab("fit")),
+  ];
 }
 
 export function stepDetails(app: PlanApp, step: number): HTMLElement[] {
