@@ -249,8 +249,12 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
 // changes before more.
 void Sort(std::vector<Remedy>& remedies) {
   const auto rank = [](const Remedy& remedy) {
-    return std::tuple(!remedy.fits, remedy.fits && remedy.traffic.value_or(0) > 0,
-                      remedy.fits ? remedy.changes.size() : 0);
+    if (remedy.fits) {
+      return std::tuple(0, remedy.traffic.value_or(0) > 0 ? 1 : 0, remedy.changes.size());
+    }
+    const bool larger =
+        remedy.kind == RemedyKind::kCapacity || remedy.kind == RemedyKind::kLargerBudget;
+    return std::tuple(larger ? 1 : 2, 0, std::size_t{0});
   };
   std::stable_sort(remedies.begin(), remedies.end(),
                    [&](const Remedy& x, const Remedy& y) { return rank(x) < rank(y); });

@@ -1,5 +1,6 @@
 // Details of the selected buffer or operator.
 import { CHANGES } from "./colors";
+import type { Remedy } from "./data";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
 import { amount, button, facts, some } from "./parts";
@@ -177,29 +178,25 @@ export function peakDetails(app: PlanApp): HTMLElement[] {
 }
 function remedyDetails(app: PlanApp): HTMLElement[] {
   const { remedies, conflict } = app.data;
-  const rows = remedies
-    .slice(0, MOST_REMEDIES)
-    .map(({ title, needs, fits, traffic }) =>
-      h(
-        "li",
-        {},
-        h("bdi", {}, title),
-        needs === null
-          ? null
-          : h(
-              "small",
-              {},
-              ` ${bytes(needs)}${fits ? ", fits" : ""}`,
-              traffic === null || Number(traffic) === 0 ? "" : `, ${bytes(traffic)} of traffic`,
-            ),
-      ),
-    );
-  const title = conflict ? "What would make it fit" : "What would lower it";
+  if (!remedies.length) return [];
+  // What a command does first.
+  const able = remedies.filter(({ command }) => command !== null);
+  const rows = (able.length ? able : remedies).slice(0, MOST_REMEDIES).map((remedy) => {
+    const text = remedyFigures(remedy);
+    return h("li", {}, h("bdi", {}, remedy.title), text ? h("small", {}, ` ${text}`) : null);
+  });
   return [
-    h("h2", { class: "second" }, title),
-    rows.length ? h("ol", { class: "would" }, ...rows) : h("p", {}, "No change was found to help."),
-    button(rows.length ? "Details and commands" : "Details", () => app.openTab("fit")),
+    h("h2", { class: "second" }, conflict ? "What would make it fit" : "What would lower it"),
+    h("ol", { class: "would" }, ...rows),
+    button(able.length ? "Details and commands" : "Details", () => app.openTab("fit")),
   ];
+}
+/** "360 KiB, fits, 648 KiB of traffic": what the title does not say. */
+function remedyFigures({ title, needs, fits, traffic }: Remedy): string {
+  const figure = needs === null ? "" : bytes(needs);
+  const told = title.includes(figure);
+  const moved = traffic === null || Number(traffic) === 0 ? "" : `${bytes(traffic)} of traffic`;
+  return [told ? "" : figure, fits ? "fits" : "", moved].filter(Boolean).join(", ");
 }
 
 export function stepDetails(app: PlanApp, step: number): HTMLElement[] {

@@ -174,7 +174,7 @@ export function operatorsPanel(app: PlanApp): HTMLElement {
   return app.table({ name: "operators", label, columns, rows, empty, select });
 }
 
-/** From each residency of a tensor to its next, in the order in which the tensor is needed again. */
+/** From each residency of a tensor to its next, in the order in which they begin. */
 export function transfersPanel(app: PlanApp): HTMLElement {
   const plan = app.plans[0]!;
   const { moves } = app;
@@ -197,8 +197,8 @@ export function transfersPanel(app: PlanApp): HTMLElement {
   const label = "Tensors that are spilled and retrieved";
   const empty = moves.length ? "No transfer passes the filter." : "Nothing is spilled.";
   const again =
-    "Nothing is written where the copy off chip still has the latest value. The table follows the " +
-    "filter: a transfer is listed if the tensor passes it before or after.";
+    "Nothing is written where the copy off chip still has the latest value. With a filter, a " +
+    "transfer is listed if its tensor passes before or after it.";
   return h(
     "div",
     {},
