@@ -180,6 +180,13 @@ struct Liveness {
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
                                         std::optional<Bytes> capacity, const MemoryPlan& plan);
 
+// `graph` with every offset a multiple of `alignment` (1 to 2^30) and of the alignment that the
+// tensor has already, and so with the bytes of every tensor, parameters and constants aside.
+// Tensors are padded as runtimes pad them: peaks and heights are those of an arena with this
+// alignment, whose own address must be a multiple of it. Outputs that were as large as an input
+// before, and no others, may still overwrite it. Cost: linear.
+[[nodiscard]] Graph Aligned(Graph graph, Bytes alignment);
+
 // `graph`, which must be valid, with outputs written over inputs wherever Operator::may_overwrite
 // allows it and it is safe in every order: the output has as many bytes as the input's base; the
 // base is made by an operator, is planned, is not a result, and is used only by operators for which

@@ -21,6 +21,7 @@
 
 #include "berth/answer.h"
 #include "berth/graph.h"
+#include "berth/onnx.h"
 #include "berth/plan.h"
 #include "berth/problem.h"
 #include "berth/result.h"
@@ -55,6 +56,8 @@ struct Provenance {
   std::optional<std::int64_t> node_limit = {};
   std::string method = {};  // Where another method than options.place.algorithm was asked.
   bool in_place = false;    // The graph went through ReuseInPlace().
+  // How the model was read; of a graph in JSON, the alignment alone means something.
+  OnnxOptions reading = {.alignment = 1};
 };
 
 // Writes a plan as JSON, or what is known where there is none that fits. Keys in a fixed order, no
@@ -87,6 +90,7 @@ struct PlanFile {
 struct PlanSettings {
   Counting counting = {};
   bool in_place = false;  // The graph went through ReuseInPlace().
+  OnnxOptions reading = {.alignment = 1};
 };
 [[nodiscard]] PlanSettings ReadPlanSettings(std::string_view text);
 

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "berth/graph.h"
 #include "graph/edges.h"
 
@@ -131,6 +133,28 @@ class Reuser {
 
 }  // namespace
 }  // namespace internal
+
+Graph Aligned(Graph graph, Bytes alignment) {
+  if (alignment == 1) return graph;
+  for (Operator& op : graph.operators) {
+    std::erase_if(op.may_overwrite, [&](const Overwrite& pair) {
+      return graph.tensors[BaseOf(graph, pair.input)].bytes !=
+             graph.tensors[BaseOf(graph, pair.output)].bytes;
+    });
+  }
+  for (Tensor& tensor : graph.tensors) {
+    if (tensor.alias_of) continue;
+    const Bytes both = alignment / std::gcd(alignment, tensor.alignment);
+    // Too large for any graph: Validate() says so.
+    tensor.alignment = internal::CheckedMul(tensor.alignment, both).value_or(kMaxBytes + 1);
+    if (tensor.alignment > kMaxBytes) return graph;
+    // Weights are only looked at: what they take is what they hold.
+    const bool weight =
+        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
+    if (!weight) tensor.bytes = internal::RoundUp(tensor.bytes, tensor.alignment);
+  }
+  return graph;
+}
 
 Graph ReuseInPlace(Graph graph) { return internal::Reuser(std::move(graph)).Run(); }
 

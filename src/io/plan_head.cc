@@ -60,8 +60,17 @@ Json TrafficOf(const Traffic& traffic) {
 void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
   const Counting& counting = provenance.options.schedule.counting;
   head["graph"] = graph.name;
-  head["count"] = {{"inputs", counting.inputs}, {"parameters", counting.parameters}};
+  head["count"] = {{"inputs", counting.inputs},
+                   {"parameters", counting.parameters},
+                   {"unsized_as_zero", counting.unsized_as_zero}};
   head["in_place"] = provenance.in_place;
+  const OnnxOptions& reading = provenance.reading;
+  Json dimensions = Json::object();
+  for (const OnnxDimension& each : reading.dimensions) dimensions[each.name] = each.size;
+  head["reading"] = {{"dimensions", std::move(dimensions)},
+                     {"other_dimensions", OrNull(reading.other_dimensions)},
+                     {"element_bytes", OrNull(reading.element_bytes)},
+                     {"alignment", reading.alignment}};
 }
 
 void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
@@ -91,6 +100,10 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
   head["node_limit"] = OrNull(provenance.node_limit);
   head["outcome"] = ToString(answer.outcome);
   head["stopped"] = ToString(answer.stopped);
+  if (graph != nullptr) {
+    head["planned_tensors"] = answer.tensors;
+    head["unsized_tensors"] = answer.unsized;
+  }
   head["capacity"] = OrNull(answer.capacity);
   head["height"] = addressed ? Json(answer.best->height()) : Json();
   head["height_bound"] = answer.height_bound;

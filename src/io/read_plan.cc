@@ -533,8 +533,29 @@ PlanSettings ReadPlanSettings(std::string_view text) {
     return value != nullptr && *value == true;
   };
   const nlohmann::json* const count = internal::Member(*json, "count");
-  settings.counting = {flag(count, "inputs"), flag(count, "parameters")};
+  settings.counting = {flag(count, "inputs"), flag(count, "parameters"),
+                       flag(count, "unsized_as_zero")};
   settings.in_place = flag(&*json, "in_place");
+  const nlohmann::json* const reading = internal::Member(*json, "reading");
+  if (reading == nullptr) return settings;
+  // What is not a number in range is as by default; the reader of the model checks the rest.
+  const auto number = [](const nlohmann::json* value) {
+    return value != nullptr && value->is_number_integer()
+               ? std::optional(value->get<std::int64_t>())
+               : std::nullopt;
+  };
+  if (const auto* const dimensions = internal::Member(*reading, "dimensions");
+      dimensions != nullptr && dimensions->is_object()) {
+    for (const auto& [dimension, size] : dimensions->items()) {
+      if (const auto value = number(&size))
+        settings.reading.dimensions.push_back({dimension, *value});
+    }
+  }
+  settings.reading.other_dimensions = number(internal::Member(*reading, "other_dimensions"));
+  if (const auto bytes = number(internal::Member(*reading, "element_bytes"))) {
+    settings.reading.element_bytes = static_cast<int>(std::clamp<std::int64_t>(*bytes, 0, 17));
+  }
+  settings.reading.alignment = number(internal::Member(*reading, "alignment")).value_or(1);
   return settings;
 }
 

@@ -371,7 +371,7 @@ std::string DrawBar(const Plot& plot, const Bar& bar) {
   const Pixels side = bar.middle - bar.breadth / 2;
   const Box box = horizontal ? Box{low, side, low + length, side + bar.breadth}
                              : Box{side, low, side + bar.breadth, low + length};
-  const std::string svg = Close(Rectangle(bar.open ? "open" : "full", box), Tooltip(bar.note));
+  std::string svg = Close(Rectangle(bar.open ? "open" : "full", box), Tooltip(bar.note));
   if (bar.label.empty()) return svg;
   if (!horizontal) return svg + Text({bar.middle, bar.to - 50}, "value mid", bar.label);
   const Pixels width = TextWidth(bar.label);

@@ -1,6 +1,7 @@
 // The parts of the command that can be tested without a process.
 #include <gtest/gtest.h>
 
+#include "berth/file.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/help.h"

@@ -177,7 +177,8 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
             1);
   const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
   ASSERT_EQ(remedies.size(), 1u);
-  ExpectHas(remedies[0].at("detail"), "these would do: a budget of 4 B. A longer");
+  ExpectHas(remedies[0].at("detail"),
+            "There was not enough time to examine these: a budget of 4 B.");
   // A plan with spills is not a plan for a table.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("plan.json")}).exit_code,
             0);

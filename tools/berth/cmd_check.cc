@@ -31,6 +31,8 @@ struct Checked {
   verify::PlanReport report;
   std::optional<verify::ExecutionReport> execution;
 
+  TensorCount unsized;  // What keeps a plan without faults from being known to hold.
+
   [[nodiscard]] bool ok() const { return report.ok() && (!execution || execution->ok()); }
   [[nodiscard]] bool spills() const {
     const auto& all = plan.residencies;
@@ -104,7 +106,10 @@ Json ExecutionJson(const verify::ExecutionReport& execution, const Graph& graph)
 Json CheckedJson(const Checked& checked) {
   const verify::PlanReport& report = checked.report;
   Json json;
-  json["valid"] = checked.ok();
+  // With unknown sizes a plan may have faults; whether it has is not known.
+  const bool known = !checked.ok() || checked.unsized.unsized == 0;
+  json["valid"] = known ? Json(checked.ok()) : Json(nullptr);
+  if (checked.graph != nullptr) json["unsized_tensors"] = checked.unsized.unsized;
   json["height"] = report.height;
   json["peak"] = report.peak;
   json["capacity"] = ToJson(checked.capacity);
@@ -139,7 +144,14 @@ std::string ExecutionText(const verify::ExecutionReport& run) {
 
 std::string SummaryText(const Checked& checked) {
   const verify::PlanReport& report = checked.report;
-  std::string text = Paint(Tone::kGood, "The plan holds:") + " ";
+  std::string text;
+  if (checked.unsized.unsized > 0) {
+    text = Paint(Tone::kUnsure, UnsizedClause(checked.unsized.unsized, checked.unsized.tensors) +
+                                    ": whether the plan holds is unknown.") +
+           "\nThe rest has no fault: ";
+  } else {
+    text = Paint(Tone::kGood, "The plan holds:") + " ";
+  }
   if (checked.graph != nullptr) {
     text += Plural(static_cast<std::int64_t>(checked.plan.order.size()), "operator") +
             " in an order that can run, ";
@@ -178,7 +190,8 @@ ExitCode Conclude(const CheckArguments& arguments, const Checked& checked) {
     Print(checked.ok() ? SummaryText(checked) : FaultsText(checked));
     if (checked.execution) Print(ExecutionText(*checked.execution));
   }
-  return checked.ok() ? kDone : kDoesNotFit;
+  if (!checked.ok()) return kDoesNotFit;
+  return checked.unsized.unsized > 0 ? kGaveUp : kDone;
 }
 
 // Runs a plan in which each tensor has one address throughout, however wrong its order and its
@@ -210,7 +223,14 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   ModelArguments model_arguments = arguments.model;
   model_arguments.path = arguments.table.path;
   model_arguments.counting = settings.counting;
+  model_arguments.counting.unsized_as_zero |= arguments.model.counting.unsized_as_zero;
   model_arguments.in_place = settings.in_place;
+  // What the file says, unless flags say something else.
+  if (model_arguments.onnx == OnnxOptions()) {
+    model_arguments.onnx = settings.reading;
+    model_arguments.onnx.alignment = OnnxOptions().alignment;
+  }
+  if (!model_arguments.alignment) model_arguments.alignment = settings.reading.alignment;
   const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
   GraphPlanFile read =
       BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
@@ -219,6 +239,8 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   // A plan without spills may have turned out higher than the capacity that was asked for.
   checked.capacity = arguments.table.capacity;
   if (!checked.capacity && read.spills) checked.capacity = read.capacity;
+  checked.unsized = CountTensors(model.graph, model_arguments.counting);
+  if (model_arguments.counting.unsized_as_zero) checked.unsized.unsized = 0;
   checked.plan = std::move(read.plan);
   checked.report =
       verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan);
@@ -282,12 +304,14 @@ Command AddCheckCommand(CLI::App& berth) {
       "Not needed if TABLE itself has offsets. For a model: a JSON plan, whose order is also "
       "checked.");
   AddModelSizes(*app, arguments->model);
+  AddAllowUnknown(*app, arguments->model.counting);
   app->add_flag("--execute", arguments->execute,
                 "Run the model in an arena: every operator checks the bytes that it reads, then "
                 "fills its outputs. Plans with spills are always run.");
   AddJson(*app, arguments->json);
   app->footer(
-      "Exit codes: 0 the plan is valid, 1 it is not, 2 bad input or usage.\n"
+      "Exit codes: 0 the plan is valid, 1 it is not, 2 bad input or usage, 3 sizes are unknown.\n"
+      "A plan in JSON says how its model was read (--dim, --alignment and so on).\n"
       "\nExamples:\n"
       "  berth check model.csv plan.csv --capacity 1MiB   Another tool's plan for a table.\n"
       "  berth check plan.csv                             A table with an offset column.\n"

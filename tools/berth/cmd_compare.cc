@@ -54,7 +54,20 @@ Json RowJson(const Row& row, Bytes lower_bound) {
   return json;
 }
 
-std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lower_bound) {
+// All that is compared is what the tensors of known size need.
+std::string UnsizedLine(const Model& model, const TensorCount& count) {
+  std::string text =
+      Paint(Tone::kUnsure,
+            "All figures are lower bounds: " + UnsizedClause(count.unsized, count.tensors) + ".") +
+      "\n";
+  const std::string command = OpenDimensionsCommand(model, "compare");
+  return command.empty()
+             ? text
+             : text + "Give its open dimensions their sizes, such as: " + command + "\n";
+}
+
+std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lower_bound,
+                      const std::string& unsized) {
   using Align = TextTable::Align;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
                    Align::kRight, Align::kRight});
@@ -74,7 +87,7 @@ std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lo
                   height ? shown[2 * r + 1] : "-", lost == 0 ? "none" : "+" + FormatPercentUp(lost),
                   FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.placing.seconds)});
   }
-  return Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +
+  return unsized + Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +
          "\n  no order has a peak below " + FormatBytesExactly(lower_bound) + "\n\n" +
          table.ToString();
 }
@@ -160,22 +173,28 @@ Result<Comparison> Compare(const CompareArguments& arguments, const Model& model
 Result<ExitCode> Run(const CompareArguments& arguments) {
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   const Comparison all = BERTH_TRY(Compare(arguments, model));
+  const TensorCount count = CountTensors(model.graph, arguments.model.counting);
+  const bool sizes_missing = count.unsized > 0 && !arguments.model.counting.unsized_as_zero;
+  const ExitCode code = sizes_missing ? kGaveUp : kDone;
   if (!arguments.json) {
-    Print(TableText(model, all.rows, all.lower_bound) +
+    Print(TableText(model, all.rows, all.lower_bound,
+                    sizes_missing ? UnsizedLine(model, count) : "") +
           (all.olla_note.empty() ? "" : "\nolla: " + all.olla_note + "\n"));
-    return kDone;
+    return code;
   }
   Json json;
   json["lower_bound"] = all.lower_bound;
   json["orders"] = Json::array();
   for (const Row& row : all.rows) json["orders"].push_back(RowJson(row, all.lower_bound));
   if (!all.olla_note.empty()) json["olla"] = all.olla_note;
+  json["planned_tensors"] = count.tensors;
+  json["unsized_tensors"] = count.unsized;
   json["interrupted"] = all.interrupted;
   json["input"] = model.name;
   json["input_hash"] = model.hash();
   json["version"] = BERTH_VERSION;
   PrintJson(json);
-  return kDone;
+  return code;
 }
 
 }  // namespace
@@ -195,7 +214,7 @@ Command AddCompareCommand(CLI::App& berth) {
         ->group("Search");
   }
   app->footer(
-      "Exit codes: 0 done, 2 bad input or usage.\n"
+      "Exit codes: 0 done, 2 bad input or usage, 3 sizes of tensors are unknown.\n"
       "Each order is placed as by berth place --algorithm auto; limits apply to each order.\n"
       "olla is the order of OLLA's integer program (14), if the build has a solver for it.\n"
       "\nExamples:\n"

@@ -63,6 +63,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
                   {BERTH_VERSION, model.name, model.hash(), options, arguments.search.node_limit},
                   {"", "", arguments.report, arguments.trace, arguments.json}};
   planned.provenance.in_place = arguments.model.in_place;
+  planned.provenance.reading = model.reading;
   planned.model = &model;
   planned.interrupted = search.interrupted();
   planned.reordered = arguments.output;
@@ -93,7 +94,7 @@ Command AddScheduleCommand(CLI::App& berth) {
   AddScheduleOptions(*app, arguments->options);
   AddLimits(*app, arguments->search);
   app->footer(AlgorithmsHelp(ScheduleAlgorithms()) +
-              "\nExit codes: 0 ordered, 2 bad input or usage.\n"
+              "\nExit codes: 0 ordered, 2 bad input or usage, 3 sizes of tensors are unknown.\n"
               "Ctrl-C ends the search with the best order so far; a second one kills.\n"
               "\nExamples:\n"
               "  berth schedule model.onnx                     The order, and its proof.\n"

@@ -42,6 +42,7 @@ struct SweepArguments {
 struct Background {
   std::vector<std::string> files;  // From which points were read.
   std::size_t solved = 0;          // By this run.
+  std::string unsized;             // Why the points say less than they seem to; or empty.
 };
 
 // Without limits a model takes at most a minute.
@@ -54,11 +55,15 @@ std::string InputOf(const Model& model, const ModelArguments& arguments, bool fi
   if (arguments.counting.parameters) text += " parameters";
   if (fixed_order) text += " program-order";
   if (arguments.in_place) text += " in-place";
-  if (arguments.onnx.element_bytes) {
-    text += " element-bytes=" + std::to_string(*arguments.onnx.element_bytes);
-  }
-  for (const OnnxDimension& dimension : arguments.onnx.dimensions) {
+  if (arguments.counting.unsized_as_zero) text += " allow-unknown";
+  const OnnxOptions& reading = model.reading;
+  if (reading.alignment != 1) text += " alignment=" + std::to_string(reading.alignment);
+  if (reading.element_bytes) text += " element-bytes=" + std::to_string(*reading.element_bytes);
+  for (const OnnxDimension& dimension : reading.dimensions) {
     text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
+  }
+  if (reading.other_dimensions) {
+    text += " dim-default=" + std::to_string(*reading.other_dimensions);
   }
   return text;
 }
@@ -164,9 +169,12 @@ Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve>
   }
   if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg) &&
       !IsStandardOutput(arguments.report)) {
+    if (!background.unsized.empty()) Print(Paint(Tone::kUnsure, background.unsized) + "\n");
     Print(TableOf(curves));
+  } else if (!background.unsized.empty()) {
+    PrintToStandardError(background.unsized + "\n");
   }
-  return kDone;
+  return background.unsized.empty() ? kDone : kGaveUp;
 }
 
 Result<ExitCode> MergeFiles(const SweepArguments& arguments) {
@@ -329,6 +337,16 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
   }
   std::vector<Task> tasks = BERTH_TRY(TasksOf(arguments, curves));
   for (Task& task : tasks) {
+    const Counting& counting = arguments.model.counting;
+    const TensorCount count = CountTensors(task.model.graph, counting);
+    if (count.unsized > 0 && !counting.unsized_as_zero && background.unsized.empty()) {
+      background.unsized = "All figures are lower bounds: in " + OneLine(task.model.name) + ", " +
+                           UnsizedClause(count.unsized, count.tensors) + ".";
+      const std::string command = OpenDimensionsCommand(task.model, "sweep");
+      if (!command.empty()) {
+        background.unsized += "\nGive its open dimensions their sizes, such as: " + command;
+      }
+    }
     BERTH_TRY(Solve(arguments, task, curves));
     background.solved += task.options.numbers->size();
   }
@@ -367,7 +385,7 @@ Command AddSweepCommand(CLI::App& berth) {
                   "Merge the CSV files of shards instead of searching.")
       ->type_name("FILES");
   app->footer(
-      "Exit codes: 0 done, 2 bad input or usage.\n"
+      "Exit codes: 0 done, 2 bad input or usage, 3 sizes of tensors are unknown.\n"
       "\nExamples:\n"
       "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
       "  berth sweep model.onnx --report sweep.html             The curve, to explore.\n"

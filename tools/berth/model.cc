@@ -14,6 +14,7 @@ namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostUnplanned = 8;
+constexpr Bytes kMostAlignment = Bytes{1} << 30;
 
 bool IsFile(const std::string& text) {
   return text == "-" || text.find_first_of("./") != std::string::npos;
@@ -51,13 +52,21 @@ void AddCounting(CLI::App& app, Counting& counting) {
     if (!all && text != "none" && text != "inputs" && text != "parameters") {
       UsageError("--count", Quoted(text) + " is not one of none, inputs, parameters, all");
     }
-    counting = {all || text == "inputs", all || text == "parameters"};
+    counting.inputs = all || text == "inputs";
+    counting.parameters = all || text == "parameters";
   };
   app.add_option_function<std::string>(
          "--count", set,
          "What to plan besides the tensors that operators make: none, inputs, parameters "
          "(with constants) or all. Default: none.")
       ->type_name("WHAT");
+  AddAllowUnknown(app, counting);
+}
+
+void AddAllowUnknown(CLI::App& app, Counting& counting) {
+  app.add_flag("--allow-unknown", counting.unsized_as_zero,
+               "Count tensors without a known size as 0 bytes. Without this flag, nothing is said "
+               "to fit or to be optimal as long as a size is unknown.");
 }
 
 void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
@@ -83,6 +92,12 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
       ->type_name("NAME=SIZE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddInteger(
+      app, "--dim-default", arguments.onnx.other_dimensions, std::int64_t{0}, std::int64_t{1} << 56,
+      "The size of every dimension that the ONNX model leaves open and --dim does not give.");
+  AddBytes(app, "--alignment", arguments.alignment,
+           "Every offset and size is a multiple of this, and of the size of an element. Default: "
+           "16 for ONNX models; for a graph in JSON, what it says for each tensor.");
   AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
              "Bytes of every element of an ONNX model, whatever its type: 1 for a model that will "
              "run in 8 bits.");
@@ -124,26 +139,35 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const std::string_view bytes = file.bytes();
   Model model;
   model.name = NameOf(arguments.path);
+  model.path = arguments.path;
   model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
   if (!model.is_onnx && !LooksLikeJson(bytes)) {
     return Fail(ErrorCode::kParse, OneLine(name) +
                                        ": neither an ONNX model nor a graph in JSON; tables of "
                                        "buffers are for berth place");
   }
+  if (arguments.alignment && (*arguments.alignment < 1 || *arguments.alignment > kMostAlignment)) {
+    return Fail(ErrorCode::kInvalidOptions, "--alignment: " + std::to_string(*arguments.alignment) +
+                                                " is not between 1 and 2^30 bytes");
+  }
+  model.reading = arguments.onnx;
   if (model.is_onnx) {
-    auto onnx = BERTH_TRY(ReadOnnx(bytes, name, arguments.onnx));
+    if (arguments.alignment) model.reading.alignment = *arguments.alignment;
+    auto onnx = BERTH_TRY(ReadOnnx(bytes, name, model.reading));
     model.graph = std::move(onnx.graph);
     model.notes = std::move(onnx.notes);
     model.open_dimensions = std::move(onnx.open_dimensions);
   } else {
-    if (!arguments.onnx.dimensions.empty() || arguments.onnx.element_bytes) {
+    if (!arguments.onnx.dimensions.empty() || arguments.onnx.other_dimensions ||
+        arguments.onnx.element_bytes) {
       return Fail(ErrorCode::kInvalidOptions,
                   OneLine(name) +
-                      ": --dim and --element-bytes are for ONNX models; a graph in "
+                      ": --dim, --dim-default and --element-bytes are for ONNX models; a graph in "
                       "JSON gives its sizes in bytes");
     }
-    auto graph = BERTH_TRY(ReadGraphJson(bytes, name));
-    model.graph = std::move(graph);
+    model.reading.alignment = arguments.alignment.value_or(1);
+    model.graph = Aligned(BERTH_TRY(ReadGraphJson(bytes, name)), model.reading.alignment);
+    BERTH_TRY(Validate(model.graph));
   }
   if (arguments.in_place) {
     const auto views = [](const Graph& g) {
@@ -183,6 +207,19 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
   }
   const auto text = BERTH_TRY(ReadFile(argument));
   return BERTH_TRY(ReadOrder(text, argument == "-" ? NameOf(argument) : argument, graph));
+}
+
+std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
+  return FormatCount(static_cast<std::int64_t>(unsized)) + " of " +
+         Plural(static_cast<std::int64_t>(tensors), "tensor") + (unsized == 1 ? " has" : " have") +
+         " no known size";
+}
+
+std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
+  if (model.open_dimensions.empty()) return "";
+  std::string text = "berth " + command + " " + ShellWord(model.path);
+  for (const std::string& name : model.open_dimensions) text += " --dim " + ShellWord(name + "=1");
+  return text;
 }
 
 std::string DescribeGraph(const Graph& graph) {

@@ -24,11 +24,14 @@ struct ModelArguments {
   Counting counting;
   bool in_place = false;
   OnnxOptions onnx;
+  std::optional<Bytes> alignment;  // Of ONNX models and graphs in JSON.
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
-// Of these, --count alone.
+// Of these, --count and --allow-unknown alone.
 void AddCounting(CLI::App& app, Counting& counting);
-// Of these, --dim and --element-bytes alone.
+// Of these, --allow-unknown alone.
+void AddAllowUnknown(CLI::App& app, Counting& counting);
+// Of these, --dim, --dim-default, --alignment and --element-bytes alone.
 void AddModelSizes(CLI::App& app, ModelArguments& arguments);
 
 // A flag for each row of ScheduleOptionTable().
@@ -38,9 +41,11 @@ void AddOrder(CLI::App& app, std::string& order);
 
 struct Model {
   std::string name;
+  std::string path;  // As it was given, for commands to copy.
   FileView file;
   Graph graph;  // As it is planned.
   bool is_onnx = false;
+  OnnxOptions reading;  // How it was read, for the file of a plan.
   // What reading says that a person has to know, one sentence each.
   std::vector<std::string> notes;
   std::vector<std::string> open_dimensions;  // For --dim.
@@ -62,6 +67,11 @@ struct Model {
 // What --order says: an algorithm in `options`, or an order.
 [[nodiscard]] Result<std::optional<Order>> LoadOrder(const std::string& argument,
                                                      const Graph& graph, ScheduleOptions& options);
+
+// "216 of 221 tensors have no known size".
+[[nodiscard]] std::string UnsizedClause(std::size_t unsized, std::size_t tensors);
+// The command that gives the model's open dimensions a size, each 1; empty if none is open.
+[[nodiscard]] std::string OpenDimensionsCommand(const Model& model, const std::string& command);
 
 // "106 operators, 139 tensors (60 views), 23 writes in place".
 [[nodiscard]] std::string DescribeGraph(const Graph& graph);

@@ -29,6 +29,17 @@ std::string NothingFound(const Planned& planned) {
                                   " plan that fits was found, nor a proof that none does.");
 }
 
+// What is known where sizes of tensors are not: a bound.
+std::string UnsizedHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Bytes bytes = planned.only_ordered() ? answer.peak_bound : answer.height_bound;
+  std::string text = Interruption(planned) + "At least " + FormatBytes(bytes) + ": " +
+                     UnsizedClause(answer.unsized, answer.tensors) + ".";
+  const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
+  if (command.empty()) return Paint(Tone::kUnsure, text);
+  return Paint(Tone::kUnsure, text) + "\nGive its open dimensions their sizes, such as: " + command;
+}
+
 std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   switch (answer.outcome) {
@@ -109,8 +120,16 @@ std::string SpillHeadline(const Planned& planned) {
 
 std::string Headline(const Planned& planned) {
   if (planned.model == nullptr) return TableHeadline(planned);
-  if (planned.answer.spills) return SpillHeadline(planned);
-  return planned.only_ordered() ? OrderHeadline(planned) : GraphHeadline(planned);
+  const PlanAnswer& answer = planned.answer;
+  if (planned.sizes_missing() && answer.outcome == Outcome::kUnknown) {
+    return UnsizedHeadline(planned);
+  }
+  std::string text = answer.spills            ? SpillHeadline(planned)
+                     : planned.only_ordered() ? OrderHeadline(planned)
+                                              : GraphHeadline(planned);
+  if (answer.unsized == 0) return text;
+  return text + " " + UnsizedClause(answer.unsized, answer.tensors) +
+         (planned.counting().unsized_as_zero ? " and count as 0 bytes." : ".");
 }
 
 // "146 MiB (152,694,784 bytes), 55 % less than the 324 MiB of program order".
@@ -222,6 +241,11 @@ void AddOrderFacts(const Planned& planned, FactList& facts) {
 void AddGraphFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
+  if (planned.sizes_missing()) {
+    facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
+    facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+    return;
+  }
   facts.Add("peak", PeakLine(answer));
   facts.Add("lower bound", PeakBoundLine(answer));
   if (planned.placed() && (answer.fits() || !answer.capacity)) {
@@ -283,8 +307,10 @@ void AddFiles(const Planned& planned, FactList& facts) {
   const PlanOutputs& outputs = planned.outputs;
   if (!outputs.plan.empty()) {
     facts.Add("plan", planned.placed() && planned.answer.fits() ? OneLine(outputs.plan)
-                      : planned.answer.spills                   ? "not written, as there is no plan"
-                                                                : "not written, as none fits");
+                      : planned.sizes_missing()
+                          ? "not written, as sizes are not known; --allow-unknown writes it"
+                      : planned.answer.spills ? "not written, as there is no plan"
+                                              : "not written, as none fits");
   }
   if (!outputs.svg.empty()) {
     facts.Add("picture",
@@ -346,17 +372,10 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
 
 std::vector<std::string> AdviceLines(const Planned& planned) {
   std::vector<std::string> lines;
+  if (planned.sizes_missing()) return lines;  // Most of the peak is not known yet.
   const PlanAnswer& answer = planned.answer;
   if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
     lines.push_back(std::move(line));
-  }
-  if (!planned.model->open_dimensions.empty()) {
-    std::string names;
-    for (const std::string& name : planned.model->open_dimensions) {
-      names += (names.empty() ? "" : ", ") + OneLine(name);
-    }
-    lines.push_back("Sizes that the model leaves open: " + names + "; --dim " +
-                    ShellWord(planned.model->open_dimensions.front() + "=1") + " gives one.");
   }
   if (planned.in_place_peak && *planned.in_place_peak < answer.best->peak()) {
     lines.push_back("--in-place lowers the peak of this order to " +
@@ -652,7 +671,7 @@ std::string SummaryText(const Planned& planned) {
   AddFiles(planned, facts);
   std::string text = Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model);
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
-  if (!planned.answer.spills) {
+  if (!planned.answer.spills && !planned.sizes_missing()) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
     const auto advice = AdviceLines(planned);
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
@@ -664,8 +683,10 @@ std::string SummaryText(const Planned& planned) {
 }
 
 ExitCode Conclude(const Planned& planned) {
-  const ExitCode code =
-      planned.only_ordered() ? ExitCode::kDone : ExitCodeOf(planned.answer.outcome);
+  // Any order is an answer to what schedule is asked, unless sizes are unknown.
+  const ExitCode code = planned.only_ordered() && !planned.sizes_missing()
+                            ? ExitCode::kDone
+                            : ExitCodeOf(planned.answer.outcome);
   if (planned.outputs.json) {
     PrintJson(SummaryJson(planned));
   } else if (!planned.outputs.to_stdout() && !IsStandardOutput(planned.reordered)) {

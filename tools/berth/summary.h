@@ -48,6 +48,10 @@ struct Planned {
   [[nodiscard]] const Counting& counting() const { return provenance.options.schedule.counting; }
   // There are addresses.
   [[nodiscard]] bool placed() const { return answer.best && answer.best->addressed; }
+  // Nobody has said that tensors without a known size count as 0 bytes.
+  [[nodiscard]] bool sizes_missing() const {
+    return answer.unsized > 0 && !counting().unsized_as_zero;
+  }
   // Nothing but an order was asked for.
   [[nodiscard]] bool only_ordered() const { return answer.best && !placed() && !answer.capacity; }
 };

@@ -218,7 +218,7 @@ Result<void> Importer::CallIf(const NodeMessage& node, const std::vector<ValueId
   }
   if (results.size() == 2) reason = "its branches give different shapes, or unknown ones";
   for (const Region& region : regions)
-    AddWorkspace(step, PlanBody(region, known_, &inferred, options_.element_bytes));
+    AddWorkspace(step, PlanBody(region, known_, &inferred, options_));
   return {};
 }
 
@@ -259,7 +259,7 @@ Result<Importer::IterationOutcome> Importer::Iterate(const GraphMessage& message
     }
     if (!stable) continue;
     outcome.results = results;
-    outcome.workspace = PlanBody(region, known_, nullptr, options_.element_bytes);
+    outcome.workspace = PlanBody(region, known_, nullptr, options_);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::optional<Bytes> bytes = BytesOf(inputs[i], options_.element_bytes);
       if (!bytes || outcome.workspace.bytes > kMaxBytes - *bytes) {
@@ -442,7 +442,7 @@ Result<void> Importer::CallFunction(const FunctionMessage& function, const NodeM
   }
   std::vector<Info> outer = results;
   outer.resize(inferred.size());
-  AddWorkspace(step, PlanBody(region, known_, &outer, options_.element_bytes));
+  AddWorkspace(step, PlanBody(region, known_, &outer, options_));
   return {};
 }
 

@@ -36,6 +36,7 @@ namespace internal::onnx {
 namespace {
 
 // Operators in bodies and functions, counted each time that they are walked.
+constexpr Bytes kMostAlignment = Bytes{1} << 30;
 constexpr std::int64_t kMaxWalked = std::int64_t{1} << 17;
 
 // "2x3 of float32".
@@ -91,7 +92,7 @@ Result<OnnxModel> Importer::Import() {
   BERTH_TRY(CheckDimensionsUsed());
 
   OnnxModel out;
-  out.graph = Lower(region, known_, options_.element_bytes).graph;
+  out.graph = Aligned(Lower(region, known_, options_).graph, options_.alignment);
   out.graph.name = Printable(message.name);
   if (auto valid = Validate(out.graph); !valid) {
     return source_.Fail(valid.error().message, valid.error().code, valid.error().subject);
@@ -106,6 +107,16 @@ Result<void> Importer::CheckOptions() {
     return Fail(ErrorCode::kInvalidOptions, "elements of " +
                                                 std::to_string(*options_.element_bytes) +
                                                 " bytes; they must have from 1 to 16");
+  }
+  if (options_.alignment < 1 || options_.alignment > kMostAlignment) {
+    return Fail(ErrorCode::kInvalidOptions, "an alignment of " +
+                                                std::to_string(options_.alignment) +
+                                                " bytes; it must be from 1 to 2^30");
+  }
+  if (options_.other_dimensions &&
+      (*options_.other_dimensions < 0 || *options_.other_dimensions > kMaxDim)) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "open dimensions of " + std::to_string(*options_.other_dimensions));
   }
   for (const OnnxDimension& dimension : options_.dimensions) {
     if (dimension.size < 0 || dimension.size > kMaxDim) {
@@ -154,6 +165,10 @@ Info Importer::Declared(const ValueMessage& message, bool input, int* cause) {
     std::optional<std::int64_t> size;
     if (!name.empty()) size = SizeOf(name);
     if (!size && input) size = SizeOf(position);
+    if (!size && (input || !name.empty()) && options_.other_dimensions) {
+      size = options_.other_dimensions;
+      if (input) assumed_.insert(Printable(name.empty() ? position : name));
+    }
     if (size) {
       info.shape.dims[i] = *size;
     } else if (input) {
@@ -510,6 +525,12 @@ void Importer::AddNotes(OnnxModel& out) {
   for (const auto& [reason, count] : unplanned) {
     out.notes.push_back(Count(count, "tensor", "is not planned", "are not planned") + ": " +
                         reason + ".");
+  }
+  if (!assumed_.empty()) {
+    std::string names;
+    for (const std::string& name : assumed_) names += (names.empty() ? "" : ", ") + name;
+    out.notes.push_back("Open dimensions taken as " + std::to_string(*options_.other_dimensions) +
+                        ": " + names + ".");
   }
   if (conflicts_ > 0) {
     out.notes.push_back(

@@ -149,6 +149,7 @@ class Importer {
   std::unordered_map<std::string, int> cause_index_;
   std::map<std::string, std::int64_t> sizes_;  // Dimensions, from the options.
   std::set<std::string> used_;
+  std::set<std::string> assumed_;  // Open dimensions that take OnnxOptions::other_dimensions.
   std::map<std::string, std::string> open_;  // Open dimensions, and an input that has them.
   std::vector<std::string> notes_;
   std::size_t conflicts_ = 0;

@@ -34,8 +34,8 @@ std::string Unique(Names& names, const std::string& name) {
 
 class Lowering {
  public:
-  Lowering(const Region& region, const Knowledge& known, std::optional<int> element_bytes)
-      : region_(region), known_(known), element_bytes_(element_bytes) {}
+  Lowering(const Region& region, const Knowledge& known, const OnnxOptions& options)
+      : region_(region), known_(known), options_(options) {}
 
   Lowered Run() {
     for (const ValueId id : region_.inputs) TensorOf(id);
@@ -108,8 +108,9 @@ class Lowering {
     if (value.info.IsTensor() && value.info.shape.has_rank) {
       tensor.shape = ToString(value.info.shape);
     }
-    if (const std::optional<Bytes> bytes = BytesOf(value.info, element_bytes_)) {
+    if (const std::optional<Bytes> bytes = BytesOf(value.info, options_.element_bytes)) {
       tensor.bytes = *bytes;
+      tensor.alignment = options_.element_bytes.value_or(std::max(1, type ? type->bits / 8 : 1));
     } else if (value.cause >= 0) {
       tensor.unplanned = known_.causes[static_cast<std::size_t>(value.cause)];
     } else {
@@ -146,7 +147,7 @@ class Lowering {
 
   const Region& region_;
   const Knowledge& known_;
-  const std::optional<int> element_bytes_;
+  const OnnxOptions& options_;
   Graph graph_;
   std::unordered_map<ValueId, TensorIndex> tensor_of_;
   std::unordered_map<ValueId, OperatorIndex> maker_;
@@ -181,15 +182,15 @@ void LeaveOutResults(const Region& region, const std::vector<Info>& outputs,
 
 }  // namespace
 
-Lowered Lower(const Region& region, const Knowledge& known, std::optional<int> element_bytes) {
-  return Lowering(region, known, element_bytes).Run();
+Lowered Lower(const Region& region, const Knowledge& known, const OnnxOptions& options) {
+  return Lowering(region, known, options).Run();
 }
 
 Workspace PlanBody(const Region& region, const Knowledge& known, const std::vector<Info>* outputs,
-                   std::optional<int> element_bytes) {
+                   const OnnxOptions& options) {
   Workspace workspace;
-  Lowered lowered = Lower(region, known, element_bytes);
-  const Graph& graph = lowered.graph;
+  Lowered lowered = Lower(region, known, options);
+  Graph& graph = lowered.graph;
   for (const Tensor& tensor : graph.tensors) {
     if (tensor.unplanned.empty() || tensor.kind != TensorKind::kActivation) continue;
     workspace.unplanned = tensor.unplanned;
@@ -199,16 +200,17 @@ Workspace PlanBody(const Region& region, const Knowledge& known, const std::vect
     workspace.unplanned = valid.error().message;
     return workspace;
   }
-  if (outputs != nullptr) LeaveOutResults(region, *outputs, element_bytes, lowered);
+  if (outputs != nullptr) LeaveOutResults(region, *outputs, options.element_bytes, lowered);
+  graph = Aligned(std::move(graph), options.alignment);
   const Liveness liveness = Live(graph, ProgramOrder(graph));
   if (liveness.problem.buffers.size() <= 2) {  // Any plan is as high as the peak.
     workspace.bytes = liveness.peak;
     return workspace;
   }
-  PlaceOptions options;
-  options.algorithm = Algorithm::kFirstFitSize;
+  PlaceOptions place;
+  place.algorithm = Algorithm::kFirstFitSize;
   Budget budget;
-  const Result<PlanAnswer> answer = Place(liveness.problem, options, budget);
+  const Result<PlanAnswer> answer = Place(liveness.problem, place, budget);
   BERTH_CHECK(answer.has_value() && answer->best.has_value());
   workspace.bytes = answer->best->height();
   return workspace;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "berth/graph.h"
+#include "berth/onnx.h"
 #include "io/onnx/model.h"
 #include "io/onnx/types.h"
 
@@ -62,9 +63,9 @@ struct Lowered {
   std::unordered_map<ValueId, TensorIndex> tensor_of;  // Of each value that is used.
 };
 
-// `element_bytes` as in OnnxOptions.
+// Tensors are aligned to their elements, not yet as OnnxOptions::alignment says.
 [[nodiscard]] Lowered Lower(const Region& region, const Knowledge& known,
-                            std::optional<int> element_bytes);
+                            const OnnxOptions& options);
 
 // The memory that the body of an operator needs.
 struct Workspace {
@@ -75,8 +76,7 @@ struct Workspace {
 // The height of a greedy plan of `region` in program order. Results of the same size as their
 // counterparts in `outputs` (null: none) are not counted, as they have bytes elsewhere.
 [[nodiscard]] Workspace PlanBody(const Region& region, const Knowledge& known,
-                                 const std::vector<Info>* outputs,
-                                 std::optional<int> element_bytes);
+                                 const std::vector<Info>* outputs, const OnnxOptions& options);
 
 // Why a value of this type has no size; empty if it may have one.
 [[nodiscard]] std::string ReasonOfType(const Info& info);
