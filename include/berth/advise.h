@@ -85,7 +85,10 @@ struct ModelChange {
 
 struct AdviceOptions {
   bool explain = true;   // Look for the conflict if nothing fits.
-  bool in_place = true;  // For a graph: ReuseInPlace() is allowed and was not applied yet.
+  // For a graph: whether Fuse() and ReuseInPlace() may be applied. Neither was applied yet, or only
+  // Fuse().
+  bool fuse = true;
+  bool in_place = true;
   std::vector<ModelChange> models = {};
 };
 
@@ -119,6 +122,10 @@ struct Peak {
   Bytes largest_step = 0;
   OperatorIndex largest_operator = 0;
 };
+
+// Whether the operator could work on a part of its tensors at a time: not if it runs other
+// operators, or steps of a sequence that depend on one another. By its type, as ONNX names it.
+[[nodiscard]] bool CanBeSplit(const Operator& op);
 
 // The first peak of `graph` run in `order`, as Live() counts it. Both must be valid. Cost: linear,
 // apart from sorting.

@@ -156,7 +156,7 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                             "reads nor makes them. No plan can go below " +
                             FormatBytesExactly(peak.largest_step) + ", which " + name +
                             " reads and makes by itself."});
-  } else if (waiting == 0) {
+  } else if (waiting == 0 && CanBeSplit(graph.operators[peak.largest_operator])) {
     remedies.push_back({RemedyKind::kSplitOperator, "Split the largest operator",
                         name + " by itself reads and makes the whole peak, " +
                             FormatBytesExactly(peak.largest_step) +

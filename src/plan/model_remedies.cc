@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -31,19 +32,25 @@ std::vector<Variant> VariantsOf(const Graph& graph, const AdviceOptions& options
   variants.push_back({"", {}, graph, 0, {}, {}});
   for (std::size_t m = 0; m < options.models.size(); ++m) {
     const ModelChange& model = options.models[m];
-    variants.push_back({model.title, {model.change}, model.graph, 2U << m, {}, {}});
+    variants.push_back({model.title, {model.change}, model.graph, 4U << m, {}, {}});
   }
-  if (options.in_place) {
+  // Each of the variants so far, changed once more.
+  const auto change_all = [&](std::string_view title, const char* option, unsigned part,
+                              auto transform) {
     for (std::size_t i = 0, end = variants.size(); i < end; ++i) {
       Variant variant = variants[i];
-      variant.title += variant.title.empty() ? "Outputs" : " and outputs";
-      variant.title += " written over inputs";
-      variant.changes.push_back({"in-place", "on"});
-      variant.graph = ReuseInPlace(std::move(variant.graph));
-      variant.parts |= 1U;
+      variant.title += variant.title.empty() ? "" : " and ";
+      variant.title += title;
+      variant.title.front() = static_cast<char>(std::toupper(variant.title.front()));
+      variant.changes.push_back({option, "on"});
+      variant.graph = transform(std::move(variant.graph));
+      variant.parts |= part;
+      if (variant.graph == variants[i].graph) continue;
       variants.push_back(std::move(variant));
     }
-  }
+  };
+  if (options.fuse) change_all("fused element-wise operators", "fuse", 2U, Fuse);
+  if (options.in_place) change_all("outputs written over inputs", "in-place", 1U, ReuseInPlace);
   std::stable_sort(variants.begin(), variants.end(), [](const Variant& x, const Variant& y) {
     return std::popcount(x.parts) < std::popcount(y.parts);
   });
@@ -229,8 +236,9 @@ std::optional<Bytes> ModelRemedies::EnlargeBudget(const Variant& variant) {
 }
 
 std::optional<Bytes> ModelRemedies::TryLargerBudgets() {
-  if (!answer_.capacity || anything_fits()) return std::nullopt;
+  if (!answer_.capacity || (!answer_.spills && anything_fits())) return std::nullopt;
   const auto enough = EnlargeBudget(variants_.front());
+  if (anything_fits()) return enough;
   // The changes together need the least.
   const auto& counting = plan_.schedule.counting;
   const auto least =

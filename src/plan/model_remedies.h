@@ -33,8 +33,9 @@ class ModelRemedies {
   void TryChanges();
   // If nothing fits so far: spills within the capacity, with as few changes as possible.
   void TrySpills();
-  // If nothing fits so far: the least capacities within which spills were found to fit. Gives that
-  // of the unchanged model.
+  // The least capacity within which spills of the unchanged model were found to fit, which is
+  // returned, and if nothing fits so far, that with the changes which need the least. Only for
+  // spills, or if nothing fits so far.
   std::optional<Bytes> TryLargerBudgets();
   // Without a capacity: spills within less memory than the plan has.
   void TryLowerBudget();

@@ -63,6 +63,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
                   {BERTH_VERSION, model.name, model.hash(), options, arguments.search.node_limit},
                   {"", "", arguments.report, arguments.trace, arguments.json}};
   planned.provenance.in_place = arguments.model.in_place;
+  planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
   planned.model = &model;
   planned.interrupted = search.interrupted();

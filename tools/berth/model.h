@@ -23,6 +23,7 @@ struct ModelArguments {
   std::string path;
   Counting counting;
   bool in_place = false;
+  bool fuse = false;
   OnnxOptions onnx;
   std::optional<Bytes> alignment;  // Of ONNX models and graphs in JSON.
 };

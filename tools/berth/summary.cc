@@ -359,9 +359,13 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   if (above <= peak.bytes / kNearly) {
     return name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
            (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
-           ": no order helps here; splitting it, or fusing it with a neighbour, would.";
+           ": no order helps here" +
+           (CanBeSplit(graph.operators[peak.largest_operator])
+                ? "; splitting it, or fusing it with a neighbour, would."
+                : ".");
   }
-  if (waiting <= 0 || !peak.op) return "";
+  // Less than a hundredth of the peak is not worth a sentence.
+  if (waiting <= peak.bytes / 100 || !peak.op) return "";
   const double share = static_cast<double>(waiting) / static_cast<double>(peak.bytes);
   return FormatBytes(waiting) + " of the peak (" + FormatPercent(share) + ") only wait while " +
          NameOfOperator(graph, *peak.op) +
@@ -552,7 +556,9 @@ void FindAdvice(Planned& planned, WatchedSearch& search) {
   const bool page = !planned.outputs.report.empty();
   const bool is_model = planned.model != nullptr;
   if (!page && (!is_model || !answer.capacity || answer.fits())) return;
-  AdviceOptions options{page, is_model && !planned.provenance.in_place, {}};
+  // Fusing comes before writing in place.
+  const bool in_place = is_model && !planned.provenance.in_place;
+  AdviceOptions options{page, in_place && !planned.provenance.fused, in_place, {}};
   // With spills there is advice only where there is no plan.
   const bool useful = !answer.spills || !planned.placed();
   if (useful && planned.other_readings) options.models = planned.other_readings();
