@@ -245,8 +245,8 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
   add(remedies.Take());
 }
 
-// What fits comes first, then what fits with more memory; without traffic before with it, fewer
-// changes before more.
+// What fits comes first, then what fits with more memory, the least of it first; without traffic
+// before with it, fewer changes before more.
 void Sort(std::vector<Remedy>& remedies) {
   const auto rank = [](const Remedy& remedy) {
     if (remedy.fits) {
@@ -254,7 +254,8 @@ void Sort(std::vector<Remedy>& remedies) {
     }
     const bool larger =
         remedy.kind == RemedyKind::kCapacity || remedy.kind == RemedyKind::kLargerBudget;
-    return std::tuple(larger ? 1 : 2, 0, std::size_t{0});
+    const Bytes needs = larger ? remedy.needs.value_or(0) : 0;
+    return std::tuple(larger ? 1 : 2, 0, static_cast<std::size_t>(needs));
   };
   std::stable_sort(remedies.begin(), remedies.end(),
                    [&](const Remedy& x, const Remedy& y) { return rank(x) < rank(y); });

@@ -189,7 +189,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
 
 std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
   if (!model.is_onnx || arguments.onnx.element_bytes) return {};
-  OnnxOptions options = arguments.onnx;
+  OnnxOptions options = model.reading;
   options.element_bytes = 1;
   auto read = ReadOnnx(model.file.bytes(), model.name, options);
   if (!read) return {};
