@@ -232,6 +232,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   model_arguments.counting = settings.counting;
   model_arguments.counting.unsized_as_zero |= arguments.model.counting.unsized_as_zero;
   model_arguments.in_place = settings.in_place;
+  model_arguments.fuse = settings.fused;
   // What the file says, unless flags say something else.
   if (model_arguments.onnx == OnnxOptions()) {
     model_arguments.onnx = settings.reading;

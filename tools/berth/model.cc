@@ -86,6 +86,10 @@ void AddModel(CLI::App& app, ModelArguments& arguments) {
   app.add_flag("--in-place", arguments.in_place,
                "Let operators write their output over an input, if the model allows it and it is "
                "safe in every order.");
+  app.add_flag("--fuse", arguments.fuse,
+               "Compute element-wise operators together with the operator before them, and "
+               "operators between DequantizeLinear and QuantizeLinear in 8 bits, as many runtimes "
+               "do.");
 }
 
 void AddCounting(CLI::App& app, Counting& counting) {
@@ -212,6 +216,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
     model.graph = Aligned(BERTH_TRY(ReadGraphJson(bytes, name)), model.reading.alignment);
     BERTH_TRY(Validate(model.graph));
   }
+  if (arguments.fuse) model.graph = Fuse(std::move(model.graph));
   if (arguments.in_place) {
     const auto views = [](const Graph& g) {
       return std::count_if(g.tensors.begin(), g.tensors.end(),
@@ -223,6 +228,17 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   }
   model.file = std::move(file);
   return model;
+}
+
+std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
+  if (!model.is_onnx || arguments.onnx.element_bytes) return {};
+  OnnxOptions options = model.reading;
+  options.element_bytes = 1;
+  auto read = ReadOnnx(model.file.bytes(), model.name, options);
+  if (!read) return {};
+  Graph graph = arguments.fuse ? Fuse(std::move(read->graph)) : std::move(read->graph);
+  if (arguments.in_place) graph = ReuseInPlace(std::move(graph));
+  return {{{"element-bytes", "1"}, "8-bit elements", std::move(graph)}};
 }
 
 Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/advise.h"
 #include "berth/graph.h"
 #include "berth/io.h"
 #include "berth/onnx.h"
@@ -22,6 +23,7 @@ struct ModelArguments {
   std::string path;
   Counting counting;
   bool in_place = false;
+  bool fuse = false;
   OnnxOptions onnx;
   std::optional<Bytes> alignment;  // Of ONNX models and graphs in JSON.
 };
@@ -57,6 +59,9 @@ struct Model {
 [[nodiscard]] Result<Model> LoadModel(const ModelArguments& arguments);
 // The same of a file that has been read already.
 [[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, FileView file);
+// Readings of `model`, which `arguments` gave, that would need less memory: with 8-bit elements.
+[[nodiscard]] std::vector<ModelChange> OtherReadings(const ModelArguments& arguments,
+                                                     const Model& model);
 // Whether the file looks like a model, not like a table.
 [[nodiscard]] bool IsModel(std::string_view bytes, const std::string& path);
 
