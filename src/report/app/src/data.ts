@@ -163,6 +163,13 @@ export class Head {
   get outcome(): string {
     return this.text("outcome");
   }
+  /** Tensors that the plan should hold, and how many of them have no known size. */
+  get tensors(): number {
+    return Number(this.number("planned_tensors") ?? 0);
+  }
+  get unsized(): number {
+    return Number(this.number("unsized_tensors") ?? 0);
+  }
   get fixedOrder(): boolean {
     return this.raw["fixed_order"] === true;
   }
@@ -212,6 +219,20 @@ export class Head {
         return [
           ["input", "input.name", name],
           ["hash of the input", "input.hash", hash],
+        ];
+      }
+      if (key === "reading") {
+        const { dimensions, ...others } = value as { dimensions?: Record<string, unknown> };
+        const given = Object.entries(dimensions ?? {}).map(([name, size]) => `${name}=${size}`);
+        return [
+          ["dimensions", "reading.dimensions", given.join(", ") || "as in the model"],
+          ...Object.entries(others)
+            .filter(([, each]) => each !== null)
+            .map(([part, each]): [string, string, unknown] => [
+              part.replaceAll("_", " "),
+              `reading.${part}`,
+              each,
+            ]),
         ];
       }
       if (key === "count") {

@@ -16,15 +16,18 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   const plan = plans[0]!;
   const { head } = plan;
   const [tone, sign, text] = OUTCOMES[head.outcome] ?? ["unsure", "?", head.outcome];
+  const sizesMissing = head.outcome === "unknown" && head.unsized > 0;
   const ordered = data.command === "schedule";
   const proved = tone === "good";
-  const badge = head.traffic
-    ? spillBadge(head.traffic, proved, head.fixedOrder)
-    : !ordered
-      ? text
-      : proved
-        ? "No order has a lower peak"
-        : "A better order may exist";
+  const badge = sizesMissing
+    ? unsizedBadge(head, ordered)
+    : head.traffic
+      ? spillBadge(head.traffic, proved, head.fixedOrder)
+      : !ordered
+        ? text
+        : proved
+          ? "No order has a lower peak"
+          : "A better order may exist";
   const figures = [
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.traffic
@@ -38,6 +41,12 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   ];
   const mark = h("span", { "aria-hidden": "true" }, sign);
   return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
+}
+
+function unsizedBadge(head: Plan["head"], ordered: boolean): string {
+  const bound = bytes((ordered ? head.peakBound : head.heightBound) ?? 0);
+  const count = `${grouped(head.unsized)} of ${grouped(head.tensors)}`;
+  return `At least ${bound}: ${count} tensors have no known size`;
 }
 
 const orders = (fixed: boolean) => (fixed ? " in program order" : "");
