@@ -50,6 +50,30 @@ if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(berth_tool PROPERTIES INSTALL_RPATH $ORIGIN/${berth_rpath})
   install(TARGETS berth_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The command itself writes what shells and man know of it; another machine's cannot run here.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(berth_shell_dir ${PROJECT_BINARY_DIR}/shell)
+    set(berth_shell_files)
+    foreach(shell bash zsh fish man)
+      set(berth_arguments --completion ${shell})
+      if(shell STREQUAL man)
+        set(berth_arguments --man)
+      endif()
+      add_custom_command(OUTPUT ${berth_shell_dir}/${shell}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${berth_shell_dir}
+        COMMAND berth_tool options ${berth_arguments} > ${berth_shell_dir}/${shell}
+        DEPENDS berth_tool VERBATIM)
+      list(APPEND berth_shell_files ${berth_shell_dir}/${shell})
+    endforeach()
+    add_custom_target(berth_shell ALL DEPENDS ${berth_shell_files})
+    install(FILES ${berth_shell_dir}/bash RENAME berth
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${berth_shell_dir}/zsh RENAME _berth
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${berth_shell_dir}/fish RENAME berth.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(FILES ${berth_shell_dir}/man RENAME berth.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
 endif()
 
 install(EXPORT berth NAMESPACE berth:: FILE berth-targets.cmake DESTINATION ${berth_cmake_dir})
@@ -83,7 +107,10 @@ foreach(pc IN LISTS berth_pc_files)
   install(FILES ${PROJECT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+# All that the documents link to, at the same relative places: tests/consumer checks the links.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+              ${PROJECT_SOURCE_DIR}/ARCHITECTURE.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)

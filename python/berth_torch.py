@@ -41,16 +41,23 @@ import re
 import sys
 import warnings
 
-import torch
-from torch import fx, library
-from torch.fx.experimental.proxy_tensor import make_fx
-
 try:
-    from torch.func import functional_call
-except ImportError:  # Before PyTorch 2.
-    from torch.nn.utils.stateless import functional_call
+    import torch
+except ModuleNotFoundError:
+    if __name__ != "__main__":
+        raise
+    torch = None  # --help works without; main() refuses the rest.
 
-aten = torch.ops.aten
+if torch is not None:
+    from torch import fx, library
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    try:
+        from torch.func import functional_call
+    except ImportError:  # Before PyTorch 2.
+        from torch.nn.utils.stateless import functional_call
+
+    aten = torch.ops.aten
 
 
 # ---- Facts missing from PyTorch's schemas.
@@ -502,6 +509,8 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", default="-", metavar="FILE",
                         help="file for the graph (default: -, standard output)")
     options = parser.parse_args(arguments)
+    if torch is None:
+        raise SystemExit("berth_torch.py needs PyTorch 1.13 or newer: pip install torch")
 
     module, _, attribute = options.model.partition(":")
     try:

@@ -1,7 +1,7 @@
 // berth/diff.h -- what changed from one plan to the next.
 //
-// Buffers are the same where their ids are. For whoever keeps plans under version control, or lets
-// a continuous integration fail where memory grows.
+// Buffers are matched by id. For keeping plans under version control, or for continuous integration
+// that fails when memory or traffic grows.
 #ifndef BERTH_DIFF_H_
 #define BERTH_DIFF_H_
 
@@ -32,7 +32,7 @@ struct PlanDiff {
   LoadBound before;  // The peaks: most bytes live at one step.
   LoadBound after;
   bool same_order = true;  // Of the operators, where both plans have one.
-  // Of the changed, so many are larger, smaller, elsewhere in the memory and in time.
+  // How many of the changed buffers grew, shrank, moved, or changed their lifetime.
   std::size_t grown = 0;
   std::size_t shrunk = 0;
   std::size_t moved = 0;

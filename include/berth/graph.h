@@ -139,6 +139,22 @@ struct Counting {
   friend bool operator==(const Counting&, const Counting&) = default;
 };
 
+// Whether a tensor has bytes of its own and a place in plans under `counting`, if it is used.
+[[nodiscard]] inline bool TakesPart(const Tensor& tensor, const Counting& counting) {
+  if (tensor.alias_of) return false;
+  switch (tensor.kind) {
+    case TensorKind::kActivation:
+    case TensorKind::kGradient:
+      return true;
+    case TensorKind::kInput:
+      return counting.inputs;
+    case TensorKind::kParameter:
+    case TensorKind::kConstant:
+      return counting.parameters;
+  }
+  return false;
+}
+
 // Tensors that have bytes of their own and take part in the plan, and how many of them have no
 // known size. Cost: linear.
 struct TensorCount {

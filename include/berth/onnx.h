@@ -29,11 +29,11 @@ struct OnnxDimension {
 
 struct OnnxOptions {
   std::vector<OnnxDimension> dimensions = {};
-  // The size of every open dimension that is not among them. From 0 to 2^56.
-  std::optional<std::int64_t> other_dimensions = {};
   // Plan every element as this many bytes, whatever its type: 1 for a model that will run in 8 bits.
   // From 1 to 16.
   std::optional<int> element_bytes = {};
+  // The size of every open dimension that is not among `dimensions`. From 0 to 2^56.
+  std::optional<std::int64_t> other_dimensions = {};
   // As Aligned() takes it, besides the size of an element, of which every offset is a multiple.
   // Runtimes ask for 16 (TensorFlow Lite Micro) to 64 (onnxruntime). From 1 to 2^30.
   Bytes alignment = 16;

@@ -103,6 +103,9 @@ struct PlaceOptions {
   // Go on below the capacity until the height is proved least or the budget ends. Always on where
   // the problem has no capacity.
   bool minimize = false;
+  // Where no plan fits: go on for the lowest plan as with `minimize`, so that it is known how much
+  // capacity is missing. Otherwise the search ends with the proof.
+  bool minimize_if_infeasible = false;
   int threads = 1;         // At least 1. The answer does not depend on it.
   std::uint64_t seed = 1;  // For searches that draw random numbers.
   ExpertOptions expert;    // See SetOption().
@@ -159,8 +162,10 @@ struct Conflict {
   // Proved to be missing for these buffers: load - capacity when they are simply too many bytes;
   // otherwise the bytes by which the least height proved exceeds the capacity, at least 1.
   Bytes short_by = 0;
-  // The height of the lowest plan known for the whole problem: the smallest capacity known to work.
+  // Of the whole problem, looked for as by PlaceOptions::minimize_if_infeasible: the height of the
+  // lowest plan known, which is the smallest capacity known to work, and a proved bound.
   std::optional<Bytes> works_with;
+  Bytes height_bound = 0;
   std::int64_t nodes = 0;
   double seconds = 0;  // Wall clock.
 };
@@ -169,8 +174,8 @@ struct Conflict {
 // collide come first, as no capacity helps against them (without a capacity nothing else can be
 // wrong); then buffers that exceed the capacity at one step, being the easiest to act on; then what
 // exact search proves. `algorithm` and `minimize` of the options do not count: the search is always
-// kAuto, and ends where a plan fits. Cost: linear up to a logarithmic factor for
-// the first two; otherwise an exact search for each buffer.
+// kAuto, and ends where a plan fits. Half of a limit is for what would be enough.
+// Cost: that of Place(), and for the last kind an exact search for each buffer.
 // Errors: kInvalidProblem, kInvalidOptions.
 [[nodiscard]] Result<Conflict> Explain(const Problem& problem, const PlaceOptions& options,
                                        Budget& budget);

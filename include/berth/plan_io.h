@@ -79,6 +79,11 @@ struct PlanFile {
   std::string input_hash = {};
   std::string version = {};             // Of Berth, that wrote it.
   std::vector<std::string> order = {};  // The operators; none for the plan of a table.
+  Traffic traffic = {};  // Of a plan with spills, as stated; of any other, `avoidable` is 0.
+  // Of a graph's plan: the tensors that it should hold, and those whose sizes are not known, which
+  // count as 0 bytes.
+  std::size_t tensors = 0;
+  std::size_t unsized = 0;
 };
 // Reads a plan in JSON, of this version of the format or of the first, or a table in which every
 // buffer has an offset. Errors: kParse; kInvalidPlan, naming the buffer, also for a "height" that

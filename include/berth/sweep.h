@@ -64,7 +64,7 @@ struct SweepCurve {
 
 struct SweepOptions {
   std::vector<Capacity> capacities =
-      {};           // In any order. Empty: `points` of them from MP down to MR.
+      {};  // In any order. Empty: `points` of them from MP down to MR, those that coincide once.
   int points = 20;  // At least 1; 1 is MP alone.
   // The positions in that list to plan, each once: for shards, or to continue an earlier sweep.
   // None: all.

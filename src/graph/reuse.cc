@@ -135,6 +135,7 @@ class Reuser {
 }  // namespace internal
 
 Graph Aligned(Graph graph, Bytes alignment) {
+  if (alignment == 1) return graph;
   for (Operator& op : graph.operators) {
     std::erase_if(op.may_overwrite, [&](const Overwrite& pair) {
       return graph.tensors[BaseOf(graph, pair.input)].bytes !=

@@ -242,6 +242,26 @@ Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& li
   return records;
 }
 
+// The "traffic" of a plan with spills.
+Result<Traffic> TrafficFrom(const Source& source, const nlohmann::json& plan) {
+  const nlohmann::json* const stated = Member(plan, "traffic");
+  if (stated == nullptr || !stated->is_object()) {
+    return source.FailAsWhole("\"traffic\" is " + Shown(stated) + " where it should be an object");
+  }
+  Traffic traffic;
+  std::string fault;
+  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Bytes*>>{
+           {"spilled", &traffic.spilled},
+           {"retrieved", &traffic.retrieved},
+           {"compulsory_in", &traffic.compulsory_in},
+           {"compulsory_out", &traffic.compulsory_out}}) {
+    const auto number = NumberAt(*stated, key, fault);
+    if (!number) return source.FailAsWhole("\"traffic\": " + fault);
+    *value = *number;
+  }
+  return traffic;
+}
+
 // Text at `key`, or of the object at `key` what is called `inner`; empty where there is none.
 std::string TextAt(const nlohmann::json& object, const char* key, const char* inner = nullptr) {
   const nlohmann::json* value = Member(object, key);
@@ -334,6 +354,15 @@ Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
       plan.placement.offsets.push_back(record.residency.offset);
     }
   }
+  if (list.spills) plan.traffic = BERTH_TRY(TrafficFrom(source, json));
+  for (const auto& [key, target] :
+       {std::pair<const char*, std::size_t*>{"planned_tensors", &plan.tensors},
+        {"unsized_tensors", &plan.unsized}}) {
+    if (Member(json, key) == nullptr) continue;
+    const auto count = NumberAt(json, key, fault);
+    if (!count) return source.FailAsWhole(fault);
+    *target = static_cast<std::size_t>(*count);
+  }
   BERTH_TRY(ReadOrder(source, json, plan));
   BERTH_TRY(CheckPlanFile(source, plan));
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
@@ -413,21 +442,7 @@ class GraphPlanReader {
       if (!read_.capacity) return source_.FailAsWhole(fault);
     }
     if (!read_.spills) return {};
-    const nlohmann::json* const stated = Member(json, "traffic");
-    if (stated == nullptr || !stated->is_object()) {
-      return source_.FailAsWhole("\"traffic\" is " + Shown(stated) +
-                                 " where it should be an object");
-    }
-    Traffic& traffic = read_.plan.traffic;
-    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Bytes*>>{
-             {"spilled", &traffic.spilled},
-             {"retrieved", &traffic.retrieved},
-             {"compulsory_in", &traffic.compulsory_in},
-             {"compulsory_out", &traffic.compulsory_out}}) {
-      const auto number = NumberAt(*stated, key, fault);
-      if (!number) return source_.FailAsWhole("\"traffic\": " + fault);
-      *value = *number;
-    }
+    read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, json));
     return {};
   }
 

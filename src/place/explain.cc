@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/keyed.h"
+#include "base/try.h"
 #include "berth/place.h"
 #include "model/instance.h"
 #include "place/options.h"
@@ -35,12 +36,14 @@ class Explainer {
         capacity_(problem.capacity.value_or(kMaxBytes)) {
     options_.algorithm = Algorithm::kAuto;
     options_.minimize = false;
+    options_.minimize_if_infeasible = false;
   }
 
   Result<Conflict> Run();
 
  private:
   [[nodiscard]] Problem Part(const std::vector<std::size_t>& buffers) const;
+  [[nodiscard]] Result<PlanAnswer> WholeProblem();
   [[nodiscard]] Fit Fits(const std::vector<std::size_t>& buffers);
   [[nodiscard]] std::vector<std::size_t> TallBuffer() const;
   [[nodiscard]] std::vector<std::size_t> TooManyBytes() const;
@@ -58,6 +61,15 @@ Problem Explainer::Part(const std::vector<std::size_t>& buffers) const {
   part.capacity = capacity_;
   for (const std::size_t b : buffers) part.buffers.push_back(problem_.buffers[b]);
   return part;
+}
+
+// Whether it fits, and if not, how much would be enough, in half of the limits.
+Result<PlanAnswer> Explainer::WholeProblem() {
+  PlaceOptions options = options_;
+  options.minimize_if_infeasible = true;
+  Budget half(budget_, 0.5);
+  if (budget_.has_node_limit()) half.SetNodeLimit(budget_.node_limit() / 2);
+  return Place(problem_, options, half);
 }
 
 Fit Explainer::Fits(const std::vector<std::size_t>& buffers) {
@@ -185,17 +197,15 @@ Result<Conflict> Explainer::Run() {
     conflict.outcome = Outcome::kFeasible;
     return conflict;
   }
+  const PlanAnswer answer = BERTH_TRY(WholeProblem());
+  conflict.outcome = answer.outcome;
+  conflict.height_bound = answer.height_bound;
+  if (answer.best) conflict.works_with = answer.best->height();
   conflict.buffers = TallBuffer();
   const bool tall = !conflict.buffers.empty();
   if (!tall) conflict.buffers = TooManyBytes();
   if (!conflict.buffers.empty()) {
     conflict.outcome = Outcome::kInfeasible;
-    // A plan for some other capacity, before the budget goes into making the set small.
-    Problem anything = problem_;
-    anything.capacity.reset();
-    const auto plan = Place(anything, options_, budget_);
-    if (!plan) return tl::unexpected(plan.error());
-    if (plan->best) conflict.works_with = plan->best->height();
     // Without windows, alignment and pins, buffers that are live together fit if their bytes do.
     const Instance instance = Compile(Part(conflict.buffers));
     if (tall || (!instance.has_gaps && !instance.has_alignment && !instance.has_pins)) {
@@ -206,11 +216,7 @@ Result<Conflict> Explainer::Run() {
     Describe(conflict);
     return conflict;
   }
-  const auto answer = Place(problem_, options_, budget_);
-  if (!answer) return tl::unexpected(answer.error());
-  conflict.outcome = answer->outcome;
-  if (answer->best) conflict.works_with = answer->best->height();
-  if (answer->outcome != Outcome::kInfeasible) return conflict;
+  if (answer.outcome != Outcome::kInfeasible) return conflict;
   for (std::size_t b = 0; b < problem_.buffers.size(); ++b) conflict.buffers.push_back(b);
   // One part of the problem that cannot be placed is enough.
   for (const auto& partition : Partitions(problem_)) {

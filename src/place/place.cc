@@ -100,7 +100,15 @@ class Placer {
   // True once the question is answered: there is a plan that fits and, if asked for, no lower one;
   // or none can fit.
   [[nodiscard]] bool Answered() const {
-    return IsLowEnough() || (problem_.capacity && incumbent_.lower_bound() > *problem_.capacity);
+    return IsLowEnough() || (Impossible() && !options_.minimize_if_infeasible);
+  }
+  // Proved: no plan fits.
+  [[nodiscard]] bool Impossible() const {
+    return problem_.capacity && incumbent_.lower_bound() > *problem_.capacity;
+  }
+  // What is asked for is the lowest plan.
+  [[nodiscard]] bool Minimizing() const {
+    return minimize_ || (Impossible() && options_.minimize_if_infeasible);
   }
 
   [[nodiscard]] bool IsLowEnough() const {
@@ -139,7 +147,7 @@ class Placer {
     }
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
     if (problem_.capacity) Decide(*search, kNoNodeLimit);
-    if (!minimize_ || Answered()) return;
+    if (!Minimizing() || Answered()) return;
     const bool more_might_help =
         Minimize(Questions(*search), incumbent_,
                  unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit, budget_);
@@ -155,7 +163,7 @@ class Placer {
     if (search.too_large()) stopped_ = StopReason::kSize;
     if (problem_.capacity) Decide(search, kNoNodeLimit);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
-    if (minimize_ && !search.too_large() && !Done()) {
+    if (Minimizing() && !search.too_large() && !Done()) {
       (void)Minimize(Questions(search), incumbent_, kNoNodeLimit, budget_);
     }
     stats_ = search.stats();
@@ -172,7 +180,7 @@ class Placer {
   // Is there a plan within the capacity? Asked briefly, or until it is known: then no higher than
   // plans can be.
   void Decide(ExactSearch& search, std::int64_t node_limit) {
-    if (Answered() || incumbent_.height() <= *problem_.capacity) return;
+    if (Answered() || Impossible() || incumbent_.height() <= *problem_.capacity) return;
     Bytes capacity = *problem_.capacity;
     Bytes refuted = capacity + 1;
     if (node_limit == kNoNodeLimit) {

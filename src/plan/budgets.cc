@@ -98,7 +98,9 @@ Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, B
   named.least = FindLeastMemory(graph, counting);
   std::size_t loads = 0;
   const Graph loaded = WithLoads(graph, counting, loads);
-  const PlanAnswer answer = BERTH_TRY(Schedule(loaded, {}, budget));
+  ScheduleOptions options;
+  options.counting.unsized_as_zero = counting.unsized_as_zero;
+  const PlanAnswer answer = BERTH_TRY(Schedule(loaded, options, budget));
   named.least_peak = std::max(answer.best->peak(), named.least.bytes);
   named.peak_proved = answer.outcome == Outcome::kOptimal;
   named.peak_bound = answer.peak_bound;

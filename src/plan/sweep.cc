@@ -131,7 +131,9 @@ Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,
   for (int i = 0; i < options.points; ++i) {
     // Without a product that could overflow.
     const Bytes part = last == 0 ? 0 : span / last * i + span % last * i / last;
-    capacities.push_back(budgets.least_peak - part);
+    // Where there are fewer bytes between the two than points, some would coincide.
+    const Bytes capacity = budgets.least_peak - part;
+    if (capacities.empty() || capacities.back() != capacity) capacities.push_back(capacity);
   }
   return capacities;
 }

@@ -258,18 +258,20 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
   data["remedies"] = Json::array();
   data["notes"] = Json::array();
   data["spills"] = Json::array();
-  data["diff"] = {{"changed", Column(diff.changed,
-                                     [](const BufferChange& change) {
-                                       return Json{change.before, change.after,
-                                                   change.resized ? 1 : 0, change.moved ? 1 : 0,
-                                                   change.retimed ? 1 : 0};
-                                     })},
-                  {"added", diff.added},
-                  {"removed", diff.removed},
-                  {"unchanged", diff.unchanged},
-                  {"before", internal::report::BoundJson(diff.before)},
-                  {"after", internal::report::BoundJson(diff.after)},
-                  {"same_order", diff.same_order}};
+  data["diff"] = {
+      {"changed", Column(diff.changed,
+                         [](const BufferChange& change) {
+                           return Json{change.before, change.after, change.resized ? 1 : 0,
+                                       change.moved ? 1 : 0, change.retimed ? 1 : 0};
+                         })},
+      {"added", diff.added},
+      {"removed", diff.removed},
+      {"unchanged", diff.unchanged},
+      {"before", internal::report::BoundJson(diff.before)},
+      {"after", internal::report::BoundJson(diff.after)},
+      {"traffic", {{"before", before.traffic.avoidable()}, {"after", after.traffic.avoidable()}}},
+      {"unsized", {{"before", before.unsized}, {"after", after.unsized}}},
+      {"same_order", diff.same_order}};
   return internal::report::PageWith(data, before.name + " and " + after.name + ": plans compared");
 }
 

@@ -121,6 +121,59 @@ TEST_F(SpillsCommandTest, PlansAreTheSameFileAndCompared) {
                 "broken.json: buffer \"y\": ");
 }
 
+TEST_F(SpillsCommandTest, GrowthOfTrafficFailsTheGate) {
+  ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("now.json")}).exit_code, 0);
+  // As if an earlier plan of the same height had retrieved one byte less.
+  Json earlier = Json::parse(Read(Path("now.json")));
+  earlier["traffic"]["retrieved"] = 3;
+  const std::string old = Write("old.json", earlier.dump());
+  const auto diff = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> command = {"diff", old, Path("now.json")};
+    command.insert(command.end(), words.begin(), words.end());
+    return Berth(command);
+  };
+  const ProcessResult free = diff({});
+  EXPECT_EQ(free.exit_code, 0);
+  ExpectHas(free.standard_output, "The new plan is as tall as the old one, but has more traffic.");
+  ExpectHas(free.standard_output, "7 B -> 8 B, 1 B (14.3 %) more");
+  const ProcessResult both = diff({"--max-growth", "2%"});
+  EXPECT_EQ(both.exit_code, 1);
+  ExpectHas(both.standard_output, "Traffic grew by more than 2%.");
+  EXPECT_EQ(diff({"--max-growth", "2%", "--max-traffic-growth", "1B"}).exit_code, 0);
+  EXPECT_EQ(diff({"--max-traffic-growth", "0%"}).exit_code, 1);
+  ExpectRefused(diff({"--max-traffic-growth", "x"}), "--max-traffic-growth: 'x'");
+  const ProcessResult machine =
+      diff({"--max-traffic-growth", "0B", "--json", "--report", Path("diff.html")});
+  EXPECT_EQ(machine.exit_code, 1);
+  const Json json = Json::parse(machine.standard_output);
+  EXPECT_EQ(json.at("traffic"), (Json{{"before", 7}, {"after", 8}, {"delta", 1}}));
+  EXPECT_EQ(json.at("traffic_grew_too_much"), true);
+  EXPECT_EQ(json.at("height_grew_too_much"), false);
+  EXPECT_EQ(json.at("max_traffic_growth"), "0B");
+  EXPECT_EQ(DataOf(Read(Path("diff.html"))).at("diff").at("traffic"),
+            (Json{{"before", 7}, {"after", 8}}));
+}
+
+TEST_F(SpillsCommandTest, PlansWithUnknownSizesAreNotComparedAsWholes) {
+  ASSERT_EQ(Berth({"plan", OneSpillFile(), "-o", Path("known.json")}).exit_code, 0);
+  Json plan = Json::parse(Read(Path("known.json")));
+  plan["unsized_tensors"] = 2;
+  const std::string unknown = Write("unknown.json", plan.dump());
+  for (const auto& [old, now] :
+       {std::pair(unknown, Path("known.json")), std::pair(Path("known.json"), unknown)}) {
+    const ProcessResult result = Berth({"diff", old, now, "--max-growth", "0%"});
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.standard_output.find("The plans cannot be compared as wholes: in "), 0u);
+    ExpectHas(result.standard_output, "tensors have no known size.");
+    EXPECT_EQ(Berth({"diff", old, now, "--allow-unknown"}).exit_code, 0);
+  }
+  const Json json =
+      Json::parse(Berth({"diff", Path("known.json"), unknown, "--json"}).standard_output);
+  EXPECT_EQ(json.at("unsized_tensors"), (Json{{"before", 0}, {"after", 2}}));
+  plan["unsized_tensors"] = -1;
+  ExpectRefused(Berth({"diff", Write("bad.json", plan.dump()), unknown}), "\"unsized_tensors\"");
+}
+
 TEST_F(SpillsCommandTest, SaysWhichOperatorDoesNotFit) {
   const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "11"});
   EXPECT_EQ(result.exit_code, 1);
@@ -177,7 +230,8 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
             1);
   const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
   ASSERT_EQ(remedies.size(), 1u);
-  ExpectHas(remedies[0].at("detail"), "these would do: a budget of 4 B. A longer");
+  ExpectHas(remedies[0].at("detail"),
+            "There was not enough time to examine these: a budget of 4 B.");
   // A plan with spills is not a plan for a table.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("plan.json")}).exit_code,
             0);

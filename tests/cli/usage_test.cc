@@ -14,6 +14,7 @@ bool Contains(const std::string& text, std::string_view words) {
 }
 
 TEST_F(UsageTest, VersionIsThatOfTheProject) {
+  EXPECT_EQ(Berth({"-V"}).standard_output, "berth " BERTH_VERSION "\n");
   const ProcessResult result = Berth({"--version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.standard_output, "berth " BERTH_VERSION "\n");
@@ -115,7 +116,8 @@ TEST_F(UsageTest, MistakesAreOneLineWithACorrection) {
 }
 
 TEST_F(UsageTest, CapacityMustBeASize) {
-  for (const std::string text : {"", "big", "-1", "1.5", "1ZiB", "2EiB", "0x10", "1 2", "nan"}) {
+  for (const std::string text : {"", "big", "-1", "1.5", "1ZiB", "2EiB", "1.MiB", "1.5.5MiB",
+                                 "0.5B", "0x10", "1 2", "nan"}) {
     ExpectRefused(Berth({"place", SmallTable(), "--capacity=" + text}), "--capacity");
   }
 }
@@ -144,6 +146,9 @@ TEST_F(UsageTest, AFullDiskIsAnError) {
   const ProcessResult result =
       Shell("\"$BERTH\" --help > /dev/full; \"$BERTH\" info " + SmallTable() + " > /dev/full");
   EXPECT_EQ(result.exit_code, 2);
+  for (const std::string words : {"--help", "place --help", "--version"}) {
+    EXPECT_EQ(Shell("\"$BERTH\" " + words + " > /dev/full").exit_code, 2) << words;
+  }
   EXPECT_TRUE(Contains(result.standard_error, "berth: error: standard output cannot be written"));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ using berth::Tensor;
 
 class Imported {
  public:
-  explicit Imported(const std::string& bytes, const OnnxOptions& options = {}) {
+  // With the sizes that the tensors have, unless an alignment is asked for.
+  explicit Imported(const std::string& bytes, OnnxOptions options = {}, Bytes alignment = 1) {
+    options.alignment = alignment;
     auto model = ReadOnnx(bytes, "m.onnx", options);
     if (model) {
       model_ = *std::move(model);
@@ -566,6 +569,50 @@ TEST(OnnxRules, ByHand) {
                    {List("kernel_shape", {3}), List("strides", {2}), Int("ceil_mode", 1)}},
                   {Value("x", kFloat, {1, 1, 6})}),
             "1x1x3");
+}
+
+TEST(OnnxImport, EveryTensorIsAlignedAndPadded) {
+  const std::string model = Model(
+      {{{"Relu", {"x"}, {"a"}}, {"Cast", {"a"}, {"b"}, {Int("to", kInt64)}}, {"Neg", {"b"}, {"y"}}},
+       {Value("x", kFloat, {5})},
+       {Value("y", kInt64, {5})}});
+  for (const auto& [alignment, element_bytes, of_a, a, of_b, b] :
+       std::vector<std::array<Bytes, 6>>{{16, 0, 16, 32, 16, 48},
+                                         {1, 0, 4, 20, 8, 40},
+                                         {64, 0, 64, 64, 64, 64},
+                                         {12, 0, 12, 24, 24, 48},
+                                         {16, 1, 16, 16, 16, 16},
+                                         {4, 1, 4, 8, 4, 8}}) {
+    SCOPED_TRACE(alignment);
+    OnnxOptions options;
+    if (element_bytes > 0) options.element_bytes = static_cast<int>(element_bytes);
+    const Imported m(model, options, alignment);
+    EXPECT_EQ(m["a"].alignment, of_a);
+    EXPECT_EQ(m["a"].bytes, a);
+    EXPECT_EQ(m["b"].alignment, of_b);
+    EXPECT_EQ(m["b"].bytes, b);
+    // Padding may make tensors alike; only those that were may take each other's place.
+    EXPECT_EQ(m.graph().operators[1].may_overwrite.size(), element_bytes > 0 ? 1U : 0U);
+    EXPECT_EQ(m.graph().operators[2].may_overwrite.size(), 1U);
+  }
+  OnnxOptions options;
+  options.alignment = 0;
+  EXPECT_NE(Refusal(model, options).find("an alignment of 0 bytes"), std::string::npos);
+}
+
+TEST(OnnxImport, OpenDimensionsTakeTheDefaultWhereItIsAskedFor) {
+  const std::string model = Model({{{"Relu", {"x"}, {"y"}}},
+                                   {Value("x", kFloat, {"n.a", 3, "p2o.DynamicDimension.0"})},
+                                   {Field(1, "y")}});
+  OnnxOptions options;
+  options.dimensions = {{"p2o.DynamicDimension.0", 7}};
+  options.other_dimensions = 2;
+  const Imported m(model, options);
+  EXPECT_EQ(m["y"].bytes, 4 * 2 * 3 * 7);
+  EXPECT_TRUE(m.model().open_dimensions.empty());
+  EXPECT_TRUE(m.Notes("Open dimensions taken as 2: n.a."));
+  options.other_dimensions = -1;
+  EXPECT_NE(Refusal(model, options).find("open dimensions of -1"), std::string::npos);
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ TEST(FindBudgets, MeanWhatTheyArePromisedToMean) {
     GraphKnobs knobs = AllGraphKnobs();
     knobs.max_operators = 10;
     const Graph graph = RandomGraph(seed, knobs);
-    const Counting counting{random.Chance(0.5), random.Chance(0.5)};
+    Counting counting{random.Chance(0.5), random.Chance(0.5)};
+    counting.unsized_as_zero = true;
     const NamedBudgets budgets = Budgets(graph, counting);
     EXPECT_LE(budgets.least.bytes, budgets.halfway());
     EXPECT_LE(budgets.halfway(), budgets.least_peak);

@@ -141,7 +141,7 @@ TEST(PlanTest, RandomGraphsNeedWhatTheOracleSays) {
     Graph graph = RandomGraph(seed, AllGraphKnobs());
     if (seed % 4 == 0) graph = ReuseInPlace(std::move(graph));
     PlanOptions options;
-    options.schedule.counting = {seed % 3 == 0, seed % 5 == 0};
+    options.schedule.counting = {seed % 3 == 0, seed % 5 == 0, /*unsized_as_zero=*/true};
     ExactOptions& exact = options.schedule.exact;
     std::vector<bool*> switches = {&exact.reduction, &exact.segments, &exact.cut_bound,
                                    &exact.beam,      &exact.probing,  &exact.bisection,

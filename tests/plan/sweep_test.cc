@@ -62,9 +62,18 @@ TEST(SweepTest, ListsCapacitiesAsAskedForAndSolvesTheLargestFirst) {
   EXPECT_TRUE(Validate(curve).has_value());
 }
 
+TEST(SweepTest, CapacitiesThatCoincideArePlannedOnce) {
+  SweepOptions options;
+  options.points = 50;
+  const SweepCurve curve = Swept(OneSpill().graph, options);
+  std::vector<Bytes> capacities;
+  for (const SweepPoint& point : curve.points) capacities.push_back(point.capacity);
+  EXPECT_EQ(capacities, (std::vector<Bytes>{14, 13, 12}));
+}
+
 TEST(SweepTest, ShardsMergeToTheWhole) {
   SweepOptions options;
-  options.points = 5;
+  options.capacities = {14, 13, 12, 11, 20};
   options.nodes_each = 1000;
   const Graph graph = OneSpill().graph;
   const SweepCurve whole = Swept(graph, options);

@@ -73,7 +73,7 @@ TEST(Schedule, IsTheLeastWithAnySwitches) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = SomeGraph(seed);
     ScheduleOptions options;
-    options.counting = {seed % 4 == 0, seed % 8 == 0};
+    options.counting = {seed % 4 == 0, seed % 8 == 0, /*unsized_as_zero=*/true};
     const Bytes least = OracleSchedule(graph, options.counting).peak;
     ExpectLeast(graph, options, least);
     // One switch off, in turn; and random combinations.
@@ -100,6 +100,7 @@ TEST(Schedule, IsTheLeastWithAllCombinationsOfSwitches) {
     const Bytes least = OracleSchedule(graph).peak;
     for (std::uint32_t mask = 0; mask < std::uint32_t{1} << switches.size(); ++mask) {
       ScheduleOptions options;
+      options.counting.unsized_as_zero = true;
       for (std::size_t k = 0; k < switches.size(); ++k) {
         const bool on = (mask >> k & 1) == 0;
         ASSERT_TRUE(SetOption(options, switches[k], on ? "on" : "off").has_value());

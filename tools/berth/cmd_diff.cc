@@ -7,6 +7,7 @@
 #include "berth/page.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
@@ -17,9 +18,10 @@ namespace {
 constexpr std::size_t kMostRows = 20;
 constexpr std::size_t kName = 44;
 
-// "2%" or "64KiB": by how much the height may grow.
+// "2%" or "64KiB": by how much the height or the traffic may grow.
 struct Growth {
-  std::int64_t millionths = 0;  // Of the old height.
+  std::string text;             // As given.
+  std::int64_t millionths = 0;  // Of the old figure.
   Bytes bytes = 0;              // If it is not a percentage.
 };
 
@@ -27,7 +29,7 @@ struct Growth {
 std::optional<Growth> ParseGrowth(const std::string& text) {
   if (text.empty() || text.back() != '%') {
     const auto bytes = ParseBytes(text);
-    return bytes ? std::optional(Growth{0, *bytes}) : std::nullopt;
+    return bytes ? std::optional(Growth{text, 0, *bytes}) : std::nullopt;
   }
   constexpr int kDecimals = 4;
   constexpr std::int64_t kMost = std::int64_t{1'000'000} * 10'000;  // A million per cent.
@@ -48,40 +50,63 @@ std::optional<Growth> ParseGrowth(const std::string& text) {
   if (!digits || decimals > kDecimals) return std::nullopt;
   for (int d = std::max(decimals, 0); d < kDecimals; ++d) value *= 10;
   if (value > kMost) return std::nullopt;
-  return Growth{value, 0};
+  return Growth{text, value, 0};
 }
 
-// The most that the height may be, at most kMaxBytes.
-Bytes LimitOf(Bytes height, const Growth& growth) {
+// The most that what was `before` bytes may be now, at most kMaxBytes.
+Bytes LimitOf(Bytes before, const Growth& growth) {
   constexpr std::int64_t kWhole = 1'000'000;
-  const Bytes millions = height / kWhole;
+  const Bytes millions = before / kWhole;
   if (growth.millionths > 0 && millions > kMaxBytes / growth.millionths) return kMaxBytes;
   // The product of two numbers, the one below a million, the other at most 10^10, fits.
   const Bytes more =
-      millions * growth.millionths + height % kWhole * growth.millionths / kWhole + growth.bytes;
-  return more > kMaxBytes - height ? kMaxBytes : height + more;
+      millions * growth.millionths + before % kWhole * growth.millionths / kWhole + growth.bytes;
+  return more > kMaxBytes - before ? kMaxBytes : before + more;
 }
 
 struct DiffArguments {
   std::string before;
   std::string after;
-  std::string max_growth;
-  std::optional<Growth> growth;
+  std::optional<Growth> max_growth;          // Of the height, and of the traffic without the next.
+  std::optional<Growth> max_traffic_growth;  // Of the traffic.
   std::string report;
   bool json = false;
+  Counting counting;  // Of this, unsized_as_zero alone.
+  [[nodiscard]] const std::optional<Growth>& traffic_limit() const {
+    return max_traffic_growth ? max_traffic_growth : max_growth;
+  }
 };
+
+Bytes TrafficOf(const PlanFile& plan) { return plan.traffic.avoidable(); }
 
 struct Summary {
   const PlanFile& before;
   const PlanFile& after;
   const PlanDiff& diff;
   const DiffArguments& arguments;
-  bool grew;  // More than is allowed.
+
+  // More than is allowed.
+  [[nodiscard]] bool height_grew() const {
+    return arguments.max_growth &&
+           after.placement.height > LimitOf(before.placement.height, *arguments.max_growth);
+  }
+  [[nodiscard]] bool traffic_grew() const {
+    return arguments.traffic_limit() &&
+           TrafficOf(after) > LimitOf(TrafficOf(before), *arguments.traffic_limit());
+  }
+  // Sizes of tensors are not known, so what is compared is not the whole of a plan.
+  [[nodiscard]] bool sizes_missing() const {
+    return before.unsized + after.unsized > 0 && !arguments.counting.unsized_as_zero;
+  }
+  [[nodiscard]] ExitCode exit_code() const {
+    return sizes_missing() ? kGaveUp : height_grew() || traffic_grew() ? kDoesNotFit : kDone;
+  }
 
   [[nodiscard]] Json ToJson() const;
   [[nodiscard]] std::string ToText() const;
 
  private:
+  [[nodiscard]] std::string Headline() const;
   [[nodiscard]] std::string ChangeTable() const;
 };
 
@@ -103,6 +128,10 @@ Json Summary::ToJson() const {
   json["after"] = after.name;
   json["same"] = diff.same();
   json["height"] = DeltaJson(before.placement.height, after.placement.height);
+  json["traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
+  json["spilled"] = DeltaJson(before.traffic.spilled, after.traffic.spilled);
+  json["retrieved"] = DeltaJson(before.traffic.retrieved, after.traffic.retrieved);
+  json["unsized_tensors"] = {{"before", before.unsized}, {"after", after.unsized}};
   json["peak"] = DeltaJson(diff.before.load, diff.after.load);
   json["peak_step"] = {{"before", diff.before.load_step}, {"after", diff.after.load_step}};
   json["buffers"] = {{"before", before.problem.buffers.size()},
@@ -115,8 +144,14 @@ Json Summary::ToJson() const {
                      {"moved", diff.moved},
                      {"retimed", diff.retimed}};
   json["same_order"] = diff.same_order;
-  json["max_growth"] = arguments.growth ? Json(arguments.max_growth) : Json(nullptr);
-  json["grew_too_much"] = grew;
+  const auto limit = [](const std::optional<Growth>& growth) {
+    return growth ? Json(growth->text) : Json(nullptr);
+  };
+  json["max_growth"] = limit(arguments.max_growth);
+  json["max_traffic_growth"] = limit(arguments.traffic_limit());
+  json["grew_too_much"] = height_grew() || traffic_grew();
+  json["height_grew_too_much"] = height_grew();
+  json["traffic_grew_too_much"] = traffic_grew();
   Json changed = Json::array();
   for (const BufferChange& change : diff.changed) {
     changed.push_back({{"id", after.problem.buffers[change.after].id},
@@ -159,14 +194,13 @@ std::string Arrow(std::int64_t before, std::int64_t after) {
 std::string Summary::ChangeTable() const {
   using enum TextTable::Align;
   TextTable table({kLeft, kLeft, kRight, kRight, kRight});
+  table.Elide(1, kName);
   table.AddRow({"change", "buffer", "bytes", "offset", "steps"});
   std::size_t rows = 0;
   const auto add = [&](const std::string& what, const std::string& id, const std::string& bytes,
                        const std::string& offset, const std::string& steps) {
     if (rows++ >= kMostRows) return;
-    std::string name = OneLine(id);
-    name = Abridged(name, kName);
-    table.AddRow({what, name, bytes, offset, steps});
+    table.AddRow({what, OneLine(id), bytes, offset, steps});
   };
   const auto steps = [](const Buffer& buffer) {
     return "[" + std::to_string(buffer.start) + ", " + std::to_string(buffer.end) + ")";
@@ -201,21 +235,45 @@ std::string Summary::ChangeTable() const {
   return text;
 }
 
-std::string Summary::ToText() const {
-  std::string text;
-  if (grew) {
-    text = Paint(Tone::kBad, "Grew by more than " + arguments.max_growth + ".");
-  } else if (diff.same() && diff.same_order) {
-    text = Paint(Tone::kGood, "The plans are the same.");
-  } else if (after.placement.height > before.placement.height) {
-    text = Paint(Tone::kUnsure, "The new plan is taller.");
-  } else if (after.placement.height < before.placement.height) {
-    text = Paint(Tone::kGood, "The new plan is lower.");
-  } else {
-    text = Paint(Tone::kGood, "The new plan is as tall as the old one.");
+std::string Summary::Headline() const {
+  if (sizes_missing()) {
+    const PlanFile& plan = after.unsized > 0 ? after : before;
+    return Paint(Tone::kUnsure, "The plans cannot be compared as wholes: in " + OneLine(plan.name) +
+                                    ", " + UnsizedClause(plan.unsized, plan.tensors) + ".");
   }
+  if (height_grew() || traffic_grew()) {
+    std::string text;
+    if (height_grew()) text = "Grew by more than " + arguments.max_growth->text + ".";
+    if (traffic_grew()) {
+      text += (text.empty() ? "" : " ") + std::string("Traffic grew by more than ") +
+              arguments.traffic_limit()->text + ".";
+    }
+    return Paint(Tone::kBad, text);
+  }
+  const Bytes higher = after.placement.height - before.placement.height;
+  const Bytes more = TrafficOf(after) - TrafficOf(before);
+  if (diff.same() && diff.same_order && more == 0) {
+    return Paint(Tone::kGood, "The plans are the same.");
+  }
+  std::string text = higher > 0   ? "The new plan is taller"
+                     : higher < 0 ? "The new plan is lower"
+                                  : "The new plan is as tall as the old one";
+  if (more != 0) {
+    text += (higher > 0) == (more > 0) && higher != 0 ? " and has " : ", but has ";
+    text += more > 0 ? "more traffic" : "less traffic";
+  }
+  return Paint(higher > 0 || more > 0 ? Tone::kUnsure : Tone::kGood, text + ".");
+}
+
+std::string Summary::ToText() const {
+  std::string text = Headline();
   FactList facts;
   facts.Add("height", DeltaText(before.placement.height, after.placement.height));
+  if (TrafficOf(before) + TrafficOf(after) > 0) {
+    facts.Add("traffic", DeltaText(TrafficOf(before), TrafficOf(after)));
+    facts.Add("spilled", DeltaText(before.traffic.spilled, after.traffic.spilled));
+    facts.Add("retrieved", DeltaText(before.traffic.retrieved, after.traffic.retrieved));
+  }
   facts.Add("peak load", DeltaText(diff.before.load, diff.after.load));
   std::string counts;
   for (const auto& [count, word] : {std::pair<std::size_t, const char*>{diff.added.size(), "new"},
@@ -242,6 +300,7 @@ std::string Summary::ToText() const {
 
 Result<PlanFile> LoadPlan(const std::string& path) {
   const auto text = BERTH_TRY(ReadFile(path));
+  BERTH_TRY(CheckKind(text, path, FileKind::kPlan));
   return ReadPlan(text, path == "-" ? "standard input" : path);
 }
 
@@ -249,15 +308,11 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   if (arguments.before == "-" && arguments.after == "-") {
     return Fail(ErrorCode::kInvalidOptions, "only one of the two plans can be standard input");
   }
-  BERTH_TRY(CheckReport(arguments.report));
-  BERTH_TRY(CheckOneWriter(
-      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   const auto before = BERTH_TRY(LoadPlan(arguments.before));
   const auto after = BERTH_TRY(LoadPlan(arguments.after));
   const PlanDiff diff = Compare(before, after);
-  const bool grew = arguments.growth &&
-                    after.placement.height > LimitOf(before.placement.height, *arguments.growth);
-  const Summary summary{before, after, diff, arguments, grew};
+  const Summary summary{before, after, diff, arguments};
   if (!arguments.report.empty()) {
     BERTH_TRY(WriteFile(arguments.report, WritePage(before, after, diff)));
   }
@@ -266,7 +321,18 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   } else if (!IsStandardOutput(arguments.report)) {
     Print(summary.ToText());
   }
-  return grew ? kDoesNotFit : kDone;
+  return summary.exit_code();
+}
+
+void AddGrowth(CLI::App& app, const std::string& name, std::optional<Growth>& growth,
+               const std::string& description) {
+  const auto set = [&growth, name](const std::string& text) {
+    growth = ParseGrowth(text);
+    if (!growth) {
+      UsageError(name, Quoted(text) + " is neither a percentage, such as 2%, nor a size");
+    }
+  };
+  app.add_option_function<std::string>(name, set, description)->type_name("GROWTH");
 }
 
 }  // namespace
@@ -278,25 +344,22 @@ Command AddDiffCommand(CLI::App& berth) {
                   "The old plan: JSON, or a table with an offset column; - is standard input.")
       ->required();
   app->add_option("NEW", arguments->after, "The new plan, in either format.")->required();
-  app->add_option_function<std::string>(
-         "--max-growth",
-         [arguments](const std::string& text) {
-           arguments->growth = ParseGrowth(text);
-           arguments->max_growth = text;
-           if (!arguments->growth) {
-             throw CLI::ValidationError(
-                 "--max-growth",
-                 "'" + OneLine(text) + "' is neither a percentage, such as 2%, nor a size");
-           }
-         },
-         "Exit with code 1 if the new plan is higher by more than this, such as 2% or 64KiB.")
-      ->type_name("GROWTH");
+  AddGrowth(*app, "--max-growth", arguments->max_growth,
+            "Exit with code 1 if the new plan is higher, or has more traffic, by more than this, "
+            "such as 2% or 64KiB.");
+  AddGrowth(*app, "--max-traffic-growth", arguments->max_traffic_growth,
+            "The same for the traffic of plans with spills alone; --max-growth is then about the "
+            "height.");
+  AddAllowUnknown(*app, arguments->counting);
   AddReport(*app, arguments->report,
             "Write one HTML file with both plans side by side and every change");
   AddJson(*app, arguments->json);
   app->footer(
-      "Buffers are matched by id. Retimed buffers have a new lifetime.\n"
-      "Exit codes: 0 compared, 1 grew by more than --max-growth, 2 bad input or usage.\n"
+      "Buffers are matched by id. Retimed buffers have a new lifetime. Traffic is the bytes that "
+      "a\n"
+      "plan with spills writes out and reads back.\n"
+      "Exit codes: 0 compared, 1 grew by more than is allowed, 2 bad input or usage, 3 sizes of\n"
+      "tensors are unknown.\n"
       "\nExamples:\n"
       "  berth diff old.json new.json                     What changed, largest growth first.\n"
       "  berth diff main.json pr.json --max-growth 2%     In continuous integration.\n"

@@ -40,6 +40,11 @@ Json ConflictJson(const Conflict& conflict, const Problem& problem) {
   json["short_by"] = conflict.pins_collide ? Json(nullptr) : Json(conflict.short_by);
   json["minimal"] = conflict.minimal;
   json["works_with"] = ToJson(conflict.works_with);
+  json["height_bound"] = conflict.height_bound;
+  json["missing"] =
+      conflict.capacity && !conflict.pins_collide
+          ? MissingJson(*conflict.capacity, conflict.height_bound, conflict.works_with)
+          : Json(nullptr);
   json["buffers"] = Json::array();
   const Bytes total = TotalSize(conflict, problem);
   for (const std::size_t i : conflict.buffers) {
@@ -138,7 +143,15 @@ std::string CauseText(const Conflict& conflict, const Problem& problem) {
 }
 
 std::string ConflictText(const Conflict& conflict, const Problem& problem) {
-  std::string text = Paint(Tone::kBad, "Does not fit.") + " " + CauseText(conflict, problem);
+  std::string text =
+      conflict.pins_collide
+          ? Paint(Tone::kBad, "Does not fit.") + " "
+          : Paint(Tone::kBad,
+                  "Does not fit: " +
+                      MissingText(*conflict.capacity, conflict.height_bound, conflict.works_with) +
+                      " missing.") +
+                "\n";
+  text += CauseText(conflict, problem);
   text += "\n" + BufferTable(conflict, problem);
   // Of one buffer, and of two pins, the sentence above has said it.
   if (conflict.buffers.size() > 1 && !conflict.pins_collide) {
@@ -159,10 +172,8 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   auto answer = BERTH_TRY(search.Place(input.problem));
   answer.outcome = conflict.outcome;
   answer.placing.outcome = conflict.outcome;
-  if (conflict.outcome == Outcome::kInfeasible && conflict.capacity) {
-    answer.height_bound = std::max(answer.height_bound, *conflict.capacity + conflict.short_by);
-    answer.placement_bound = answer.height_bound;
-  }
+  answer.height_bound = std::max(answer.height_bound, conflict.height_bound);
+  answer.placement_bound = answer.height_bound;
   VerifyOrDie(input.problem, {}, answer);
   PlanOptions options;
   options.place = arguments.search.options;
@@ -177,9 +188,7 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
 }
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
-  BERTH_TRY(CheckReport(arguments.report));
-  BERTH_TRY(CheckOneWriter(
-      {{"--report -", IsStandardOutput(arguments.report)}, {"--json", arguments.json}}));
+  BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   const auto input = BERTH_TRY(Load(arguments.table));
   WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
   const auto conflict = BERTH_TRY(search.Explain(input.problem));
@@ -215,6 +224,7 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
 Command AddExplainCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("explain", "Explain why a table does not fit a capacity.");
   const auto arguments = std::make_shared<ExplainArguments>();
+  arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
   AddReport(*app, arguments->report, "Write one HTML file that says why, and what would help");
   AddJson(*app, arguments->json);

@@ -64,10 +64,7 @@ Result<ExitCode> Run(GenerateArguments arguments) {
     Print(FamiliesHelp());
     return kDone;
   }
-  BERTH_TRY(CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
-                            {"--plan -", IsStandardOutput(arguments.plan)}}));
-  BERTH_TRY(CheckOutput(arguments.output));
-  BERTH_TRY(CheckOutput(arguments.plan));
+  BERTH_TRY(CheckOutputs({{"--output", arguments.output}, {"--plan", arguments.plan}}));
   if (!arguments.original.path.empty()) return RunVariant(arguments);
   if (arguments.family.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "FAMILY is missing; berth generate --list names them");

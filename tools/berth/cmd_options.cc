@@ -1,6 +1,7 @@
 // berth options -- docs/options.md, from the one table of options.
 #include "berth/baselines.h"
 #include "tools/berth/command.h"
+#include "tools/berth/completion.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
 
@@ -76,10 +77,34 @@ std::string OptionsMarkdown() {
 }
 
 Command AddOptionsCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("options", "Print the table of options as Markdown.");
-  app->group("");  // Made for docs/options.md, not listed by --help.
-  return {app, []() -> Result<ExitCode> {
-            Print(OptionsMarkdown());
+  CLI::App* app = berth.add_subcommand(
+      "options", "Print the table of options as Markdown, for a shell, or as a manual page.");
+  app->group("");  // Made for files that are installed, not listed by --help.
+  struct Arguments {
+    std::string shell;
+    bool man = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::Option* const shell =
+      app->add_option("--completion", arguments->shell, "Print a script that completes commands.")
+          ->type_name("bash|zsh|fish");
+  app->add_flag("--man", arguments->man, "Print the manual page, in troff.")->excludes(shell);
+  return {app, [arguments, &berth]() -> Result<ExitCode> {
+            const std::string& name = arguments->shell;
+            if (arguments->man) {
+              Print(ManPage(berth));
+            } else if (name.empty()) {
+              Print(OptionsMarkdown());
+            } else if (name == "bash") {
+              Print(BashCompletion(berth));
+            } else if (name == "zsh") {
+              Print(ZshCompletion(berth));
+            } else if (name == "fish") {
+              Print(FishCompletion(berth));
+            } else {
+              return Fail(ErrorCode::kInvalidOptions,
+                          "--completion: " + Quoted(name) + " is not one of bash, zsh, fish");
+            }
             return kDone;
           }};
 }

@@ -50,6 +50,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
 Command AddPlaceCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("place", "Give every buffer of a table its offset.");
   const auto arguments = std::make_shared<PlaceArguments>();
+  arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "

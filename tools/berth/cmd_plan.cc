@@ -22,6 +22,7 @@ struct PlanArguments {
   SearchArguments search;
   PlanOutputs outputs;
   bool tensors = false;
+  bool moves = false;
 };
 
 // What the flags ask for, of a model that was read.
@@ -68,6 +69,10 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
+  if (arguments.moves && !arguments.budget) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--moves: only with --budget are tensors moved; --tensors lists all of them");
+  }
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
@@ -83,6 +88,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   planned.model = &model;
   planned.interrupted = search.interrupted();
   planned.tensors = arguments.tensors;
+  planned.moves = arguments.moves;
   BERTH_TRY(Examine(planned));
   BERTH_TRY(WriteOutputs(planned, search));
   return Conclude(planned);
@@ -94,6 +100,7 @@ Command AddPlanCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
       "plan", "Order the operators of a model and give every tensor its offset.");
   const auto arguments = std::make_shared<PlanArguments>();
+  arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddModel(*app, arguments->model);
   AddBytes(
       *app, "--capacity", arguments->capacity,
@@ -114,6 +121,8 @@ Command AddPlanCommand(CLI::App& berth) {
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
+  app->add_flag("--moves", arguments->moves,
+                "With --budget: list every copy out of the memory and back, with its step.");
   AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;
   for (const OptionInfo& info : Options()) {

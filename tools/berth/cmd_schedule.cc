@@ -39,13 +39,10 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--output: '" + arguments.output + "' ends in neither .json nor .onnx");
   }
-  BERTH_TRY(CheckOneWriter({{"--output -", to_stdout},
-                            {"--report -", IsStandardOutput(arguments.report)},
-                            {"--trace -", IsStandardOutput(arguments.trace)},
-                            {"--json", arguments.json}}));
-  BERTH_TRY(CheckOutput(arguments.output));
-  BERTH_TRY(CheckReport(arguments.report));
-  BERTH_TRY(CheckOutput(arguments.trace));
+  BERTH_TRY(CheckOutputs({{"--output", arguments.output},
+                          {"--report", arguments.report},
+                          {"--trace", arguments.trace}},
+                         arguments.json));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   if (HasExtension(arguments.output, ".onnx") && !model.is_onnx) {
     return Fail(ErrorCode::kInvalidOptions, "--output: '" + arguments.output +

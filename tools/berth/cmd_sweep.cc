@@ -1,11 +1,12 @@
 // berth sweep -- off-chip traffic as a function of memory size.
 //
 // berth/sweep.h does the work. Here, several models share one table, which is written after each
-// point: a run that was stopped continues from there, and shards of one sweep, run anywhere, are put
-// together by --merge.
+// point: a run that was stopped continues from there, several runs may share one file, and shards of
+// one sweep, run anywhere, are put together by --merge.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "berth/page.h"
@@ -15,10 +16,12 @@
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_lock.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/shard.h"
+#include "tools/berth/watched_search.h"
 
 namespace berth::cli {
 namespace {
@@ -41,8 +44,16 @@ struct SweepArguments {
 // Where the points come from, for the report.
 struct Background {
   std::vector<std::string> files;  // From which points were read.
-  std::size_t solved = 0;          // By this run.
+  std::size_t solved = 0;          // By this run,
+  std::size_t left = 0;            // and left to solve, as it was interrupted.
   std::string unsized;             // Why the points say less than they seem to; or empty.
+
+  // What has to be known of the points before they are read; empty for nothing.
+  [[nodiscard]] std::string Warning() const {
+    if (left == 0) return unsized;
+    return "Interrupted, with " + Plural(static_cast<std::int64_t>(left), "point") +
+           " left to solve." + (unsized.empty() ? "" : "\n" + unsized);
+  }
 };
 
 // Without limits a model takes at most a minute.
@@ -72,11 +83,14 @@ std::string TableOf(const std::vector<SweepCurve>& curves) {
   using Align = TextTable::Align;
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
+  table.Elide(0, 40);
   table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
   for (const SweepCurve& curve : curves) {
+    std::set<Bytes> listed;  // A capacity may have been given twice, or have two names.
     for (const SweepPoint& point : curve.points) {
+      if (!listed.insert(point.capacity).second) continue;
       table.AddRow(
-          {Abridged(curve.model, 40), FormatCount(point.capacity),
+          {OneLine(curve.model), FormatCount(point.capacity),
            point.avoidable ? FormatCount(*point.avoidable) : "-", FormatCount(point.traffic_bound),
            std::string(ToString(point.outcome)) + (curve.fixed_order ? ", in program order" : ""),
            FormatSeconds(point.seconds)});
@@ -159,22 +173,53 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
   return lines;
 }
 
+// A file of points that is read, and written after each of them. What is not a file, such as a pipe,
+// is written once.
+bool IsKept(const std::string& path) {
+  if (path.empty() || IsStandardOutput(path)) return false;
+  std::error_code ignored;
+  return !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+}
+
+// Adds the points that the file at `path` has to `curves`.
+Result<void> ReadKnown(const std::string& path, std::vector<SweepCurve>& curves) {
+  if (!std::filesystem::exists(path)) return {};
+  const std::string text = BERTH_TRY(ReadFile(path));
+  const std::vector<SweepCurve> known = BERTH_TRY(ReadSweepCsv(text, path));
+  return Merge(curves, known, path);
+}
+
+// Writes `curves`, with the points that other runs have added to the file since it was read.
+Result<void> Keep(const std::string& path, std::vector<SweepCurve>& curves, bool tightened) {
+  const FileLock lock = BERTH_TRY(FileLock::Acquire(path));
+  BERTH_TRY(ReadKnown(path, curves));
+  if (tightened) {
+    for (SweepCurve& curve : curves) Tighten(curve);
+  }
+  return WriteFile(path, WriteSweepCsv(curves));
+}
+
 Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve> curves,
                         const Background& background) {
   for (SweepCurve& curve : curves) Tighten(curve);
-  if (!arguments.output.empty()) BERTH_TRY(WriteFile(arguments.output, WriteSweepCsv(curves)));
+  if (arguments.merge.empty() && IsKept(arguments.output)) {
+    BERTH_TRY(Keep(arguments.output, curves, /*tightened=*/true));
+  } else if (!arguments.output.empty()) {
+    BERTH_TRY(WriteFile(arguments.output, WriteSweepCsv(curves)));
+  }
   if (!arguments.svg.empty()) BERTH_TRY(WriteFile(arguments.svg, PictureOf(curves)));
   if (!arguments.report.empty()) {
     BERTH_TRY(WriteFile(arguments.report, WritePage(curves, ProvenanceOf(arguments, background))));
   }
+  const std::string warning = background.Warning();
   if (!IsStandardOutput(arguments.output) && !IsStandardOutput(arguments.svg) &&
       !IsStandardOutput(arguments.report)) {
-    if (!background.unsized.empty()) Print(Paint(Tone::kUnsure, background.unsized) + "\n");
+    if (!warning.empty()) Print(Paint(Tone::kUnsure, warning) + "\n");
     Print(TableOf(curves));
-  } else if (!background.unsized.empty()) {
-    PrintToStandardError(background.unsized + "\n");
+  } else if (!warning.empty()) {
+    PrintToStandardError(warning + "\n");
   }
-  return background.unsized.empty() ? kDone : kGaveUp;
+  return warning.empty() ? kDone : kGaveUp;
 }
 
 Result<ExitCode> MergeFiles(const SweepArguments& arguments) {
@@ -276,9 +321,10 @@ Result<std::vector<Task>> TasksOf(const SweepArguments& arguments,
     });
     BERTH_TRY(CheckKnown(*known, task.capacities, where));
     std::erase_if(ours, [&](std::size_t i) {
-      return std::any_of(known->points.begin(), known->points.end(), [&](const SweepPoint& point) {
-        return point.number == static_cast<int>(i);
-      });
+      return i >= task.capacities.size() ||  // Capacities that coincide are one point.
+             std::any_of(known->points.begin(), known->points.end(), [&](const SweepPoint& point) {
+               return point.number == static_cast<int>(i);
+             });
     });
     task.options.numbers = std::move(ours);
     // A model that is named twice has its points once.
@@ -290,65 +336,73 @@ Result<std::vector<Task>> TasksOf(const SweepArguments& arguments,
   return tasks;
 }
 
-// Solves the points of `task`; each is verified, added to `curves` and written when it is done.
-Result<void> Solve(const SweepArguments& arguments, Task& task, std::vector<SweepCurve>& curves) {
-  Budget budget;
+// Solves the points of `task` until `whole` ends; each is verified, added to `curves` and written
+// when it is done. Gives how many were.
+Result<std::size_t> Solve(const SweepArguments& arguments, Task& task,
+                          std::vector<SweepCurve>& curves, Budget& whole) {
+  Budget budget(whole, 1);
   if (!arguments.time_limit && !arguments.node_limit) {
     budget.SetTimeLimit(kSecondsForAll * static_cast<double>(task.options.numbers->size()) /
                         static_cast<double>(task.capacities.size()));
   }
-  const bool has_file = !arguments.output.empty() && !IsStandardOutput(arguments.output);
+  std::size_t solved = 0;
   const auto add = [&](const SweepPoint& point, const PlanAnswer& answer) -> Result<void> {
     VerifyOrDie(task.model.graph, task.options.plan.schedule.counting, answer);
     SweepCurve one = task.curve;
     one.points = {point};
     BERTH_TRY(Merge(curves, {one}, "this sweep"));
-    if (has_file) BERTH_TRY(WriteFile(arguments.output, WriteSweepCsv(curves)));
+    if (IsKept(arguments.output)) {
+      BERTH_TRY(Keep(arguments.output, curves, /*tightened=*/false));
+    }
+    ++solved;
     return {};
   };
   Result<void> added;
   task.options.on_point = [&](const SweepPoint& point, const PlanAnswer& answer) {
+    const bool proved = point.outcome == Outcome::kOptimal || point.outcome == Outcome::kInfeasible;
+    // The next run would skip a point whose search was cut short.
+    if (whole.cancelled() && !proved) return false;
     added = add(point, answer);
-    return added.has_value();
+    return added.has_value() && !whole.cancelled();
   };
-  BERTH_TRY(Sweep(task.model.graph, task.options, budget));
-  return added;
+  static_cast<void>(BERTH_TRY(Sweep(task.model.graph, task.options, budget)));
+  BERTH_TRY(added);
+  return solved;
+}
+
+// Why the points of `task` say less than they seem to; empty if they do not.
+std::string UnsizedWarning(const Task& task, const Counting& counting) {
+  const TensorCount count = CountTensors(task.model.graph, counting);
+  if (count.unsized == 0 || counting.unsized_as_zero) return "";
+  const std::string command = OpenDimensionsCommand(task.model, "sweep");
+  return "All figures are lower bounds: in " + OneLine(task.model.name) + ", " +
+         UnsizedClause(count.unsized, count.tensors) + "." +
+         (command.empty() ? "" : "\nGive its open dimensions their sizes, such as: " + command);
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
-  BERTH_TRY(CheckOneWriter({{"--output -", IsStandardOutput(arguments.output)},
-                            {"--svg -", IsStandardOutput(arguments.svg)},
-                            {"--report -", IsStandardOutput(arguments.report)}}));
-  BERTH_TRY(CheckOutput(arguments.output));
-  BERTH_TRY(CheckOutput(arguments.svg));
-  BERTH_TRY(CheckReport(arguments.report));
+  BERTH_TRY(CheckOutputs(
+      {{"--output", arguments.output}, {"--svg", arguments.svg}, {"--report", arguments.report}}));
   if (!arguments.merge.empty()) return MergeFiles(arguments);
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }
   std::vector<SweepCurve> curves;  // First, those of an earlier run.
   Background background;
-  if (!arguments.output.empty() && !IsStandardOutput(arguments.output) &&
-      std::filesystem::exists(arguments.output)) {
-    const std::string text = BERTH_TRY(ReadFile(arguments.output));
-    const std::vector<SweepCurve> known = BERTH_TRY(ReadSweepCsv(text, arguments.output));
-    BERTH_TRY(Merge(curves, known, arguments.output));
-    if (!curves.empty()) background.files.push_back(arguments.output);
-  }
+  if (IsKept(arguments.output)) BERTH_TRY(ReadKnown(arguments.output, curves));
+  if (!curves.empty()) background.files.push_back(arguments.output);
   std::vector<Task> tasks = BERTH_TRY(TasksOf(arguments, curves));
-  for (Task& task : tasks) {
-    const Counting& counting = arguments.model.counting;
-    const TensorCount count = CountTensors(task.model.graph, counting);
-    if (count.unsized > 0 && !counting.unsized_as_zero && background.unsized.empty()) {
-      background.unsized = "All figures are lower bounds: in " + OneLine(task.model.name) + ", " +
-                           UnsizedClause(count.unsized, count.tensors) + ".";
-      const std::string command = OpenDimensionsCommand(task.model, "sweep");
-      if (!command.empty()) {
-        background.unsized += "\nGive its open dimensions their sizes, such as: " + command;
+  {
+    WatchedSearch search({});
+    for (Task& task : tasks) {
+      if (background.unsized.empty()) {
+        background.unsized = UnsizedWarning(task, arguments.model.counting);
       }
+      const std::size_t solved = BERTH_TRY(
+          search.Run([&](Budget& whole) { return Solve(arguments, task, curves, whole); }));
+      background.solved += solved;
+      background.left += task.options.numbers->size() - solved;
     }
-    BERTH_TRY(Solve(arguments, task, curves));
-    background.solved += task.options.numbers->size();
   }
   return Finish(arguments, std::move(curves), background);
 }
@@ -367,7 +421,8 @@ Command AddSweepCommand(CLI::App& berth) {
                   "Default: --points capacities from MP down to MR.")
       ->delimiter(',')
       ->type_name("BYTES");
-  AddInteger(*app, "--points", arguments->points, 1, 1000, "How many capacities. Default: 20.");
+  AddInteger(*app, "--points", arguments->points, 1, 1000,
+             "How many capacities, at most: those that coincide are one. Default: 20.");
   app->add_flag("--program-order", arguments->fixed_order, "Plan in program order only.");
   AddDuration(
       *app, "--time-limit", arguments->time_limit,
@@ -385,7 +440,13 @@ Command AddSweepCommand(CLI::App& berth) {
                   "Merge the CSV files of shards instead of searching.")
       ->type_name("FILES");
   app->footer(
-      "Exit codes: 0 done, 2 bad input or usage, 3 sizes of tensors are unknown.\n"
+      "Exit codes: 0 done, 2 bad input or usage, 3 interrupted, or sizes of tensors are unknown.\n"
+      "MR is what the largest operator needs by itself, MP the least peak of any order: with "
+      "that,\n"
+      "nothing has to be spilled. MH is halfway.\n"
+      "Ctrl-C ends the sweep with the points that are done; the same command with -o continues "
+      "it.\n"
+      "Several runs may write to one -o at the same time.\n"
       "\nExamples:\n"
       "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
       "  berth sweep model.onnx --report sweep.html             The curve, to explore.\n"

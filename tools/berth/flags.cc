@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tools/berth/help.h"
+#include "tools/berth/output.h"
 
 namespace berth::cli {
 namespace {
@@ -33,6 +34,33 @@ std::string ValueName(const OptionInfo& info) {
   if (info.name == "algorithm") return "NAME";
   if (info.allowed == "on|off") return std::string(kSwitchValue);
   return info.allowed.find("..") != std::string_view::npos ? "N" : "VALUE";
+}
+
+// "1.2MiB", which is not a whole number of bytes, rounded down to one; nothing for any other text,
+// and without a unit: part of a byte is a mistake.
+std::optional<Bytes> RoundedDown(const std::string& text) {
+  constexpr std::size_t kMostDigits = 18;  // Of the fraction.
+  constexpr Bytes kTenth = 10;
+  constexpr Bytes kLargestUnit = Bytes{1} << 50;  // Ten of it fit.
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos || point == 0) return std::nullopt;
+  std::size_t end = point + 1;
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+  const std::string unit = text.substr(end);
+  const auto whole = ParseBytes(text.substr(0, point) + unit);
+  const auto one = ParseBytes("1" + unit);
+  if (!whole || !one || *one == 1 || *one > kLargestUnit || end == point + 1 ||
+      end - point - 1 > kMostDigits) {
+    return std::nullopt;
+  }
+  // From the last digit to the first; floor((d + floor(x)) / 10) is floor((d + x) / 10).
+  Bytes fraction = 0;
+  for (std::size_t i = end - 1; i > point; --i) {
+    const Bytes digit = text[i] - '0';
+    fraction = (digit * *one + fraction) / kTenth;
+  }
+  if (*whole > kMaxBytes - fraction) return std::nullopt;
+  return *whole + fraction;
 }
 
 std::string HelpOf(const OptionInfo& info) {
@@ -69,6 +97,11 @@ CLI::Option* AddBytes(CLI::App& app, const std::string& name, std::optional<Byte
                       const std::string& description) {
   const auto set = [&value, name](const std::string& text) {
     value = ParseBytes(text);
+    if (!value && (value = RoundedDown(text))) {
+      PrintToStandardError("berth: note: " + name + " " + text +
+                           " is not a whole number of bytes: " + FormatCount(*value) +
+                           ", rounded down\n");
+    }
     if (!value) {
       UsageError(name, Quoted(text) +
                            " is not a size; write bytes, or a number with a unit such as "

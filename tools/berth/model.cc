@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "src/base/try.h"
-#include "src/graph/edges.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/help.h"
 #include "tools/berth/table.h"
@@ -179,6 +179,7 @@ Result<Model> LoadModel(const ModelArguments& arguments) {
 Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   const std::string_view bytes = file.bytes();
+  BERTH_TRY(CheckKind(bytes, arguments.path, FileKind::kModel));
   Model model;
   model.name = NameOf(arguments.path);
   model.path = arguments.path;
@@ -297,7 +298,7 @@ std::vector<std::string> DescribeUnplanned(const Graph& graph, const Counting& c
   std::vector<Cause> causes;  // In the order of their first tensors.
   std::unordered_map<std::string_view, std::size_t> index;
   for (const Tensor& tensor : graph.tensors) {
-    if (tensor.unplanned.empty() || !internal::TakesPart(tensor, counting)) continue;
+    if (tensor.unplanned.empty() || !TakesPart(tensor, counting)) continue;
     const auto [found, added] = index.emplace(tensor.unplanned, causes.size());
     if (added) causes.push_back({&tensor.unplanned, {}});
     causes[found->second].tensors.push_back(&tensor);
@@ -332,22 +333,8 @@ Json UnplannedJson(const Graph& graph) {
 }
 
 std::string Abridged(std::string_view text, std::size_t width) {
-  std::string line = OneLine(text);
-  if (DisplayWidth(line) <= width) return line;
-  // Ends of names tell them apart more often than beginnings.
-  const std::size_t back = width - 3 - (width - 3) / 3;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  std::size_t begin = 0;
-  for (std::size_t shown = 0; begin < line.size() && shown < (width - 3) / 3; ++shown) {
-    do ++begin;
-    while (begin < line.size() && continues(line[begin]));
-  }
-  std::size_t end = line.size();
-  for (std::size_t shown = 0; end > begin && shown < back; ++shown) {
-    do --end;
-    while (end > begin && continues(line[end]));
-  }
-  return line.substr(0, begin) + "..." + line.substr(end);
+  const std::string line = OneLine(text);
+  return IsTerminal(stdout) ? Elided(line, width) : line;
 }
 
 std::string CaveatText(const Model& model, const Counting& counting) {

@@ -84,7 +84,8 @@ struct Model {
 // The same for a page, a sentence each.
 [[nodiscard]] std::vector<std::string> NotesOf(const Model& model, const Counting& counting);
 
-// `text` on one line of at most `width` columns, its middle left out where it is longer.
+// `text` on one line; on a terminal, of at most `width` columns, its middle left out where it is
+// longer. Names in a table: TextTable::Elide().
 [[nodiscard]] std::string Abridged(std::string_view text, std::size_t width);
 
 }  // namespace berth::cli

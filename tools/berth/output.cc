@@ -1,5 +1,6 @@
 #include "tools/berth/output.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,10 +9,85 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "src/base/try.h"
 
 namespace berth::cli {
+namespace {
+
+// Devices and pipes: they have no format, and any number of outputs may go there.
+bool IsDevice(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+// Devices such as /dev/full refuse even to write nothing.
+Result<void> CheckDevice(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int failed = descriptor < 0 || write(descriptor, "", 0) < 0 ? errno : 0;
+  if (descriptor >= 0) close(descriptor);
+  if (failed == 0) return {};
+  return Fail(ErrorCode::kIo, path + ": cannot be written: " + std::strerror(failed));
+}
+
+Result<void> CheckFormats(const std::vector<Output>& outputs) {
+  for (const Output& output : outputs) {
+    if (IsStandardOutput(output.path)) continue;
+    if (output.flag == "--report" && !HasExtension(output.path, ".html")) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--report: '" + output.path + "' does not end in .html, the format of reports");
+    }
+    if (output.flag == "--svg" && !HasExtension(output.path, ".svg") && !IsDevice(output.path)) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--svg: '" + output.path + "' does not end in .svg, the only format of pictures");
+    }
+  }
+  return {};
+}
+
+// At most one writes to standard output.
+Result<void> CheckOneWriter(const std::vector<Output>& outputs, bool json) {
+  std::string first;
+  const auto add = [&first](const std::string& writer) -> Result<void> {
+    if (!first.empty()) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  first + " and " + writer +
+                      " would both write to standard output; give one of them a file, or leave it "
+                      "out");
+    }
+    first = writer;
+    return {};
+  };
+  for (const Output& output : outputs) {
+    if (IsStandardOutput(output.path)) BERTH_TRY(add(output.flag + " -"));
+  }
+  return json ? add("--json") : Result<void>();
+}
+
+// No two are one file, under whatever names.
+Result<void> CheckDistinct(const std::vector<Output>& outputs) {
+  namespace fs = std::filesystem;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& path = outputs[i].path;
+    if (IsStandardOutput(path) || IsDevice(path)) continue;
+    std::error_code ignored;
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::string& other = outputs[j].path;
+      if (fs::weakly_canonical(path, ignored) != fs::weakly_canonical(other, ignored) &&
+          !fs::equivalent(path, other, ignored)) {
+        continue;
+      }
+      return Fail(ErrorCode::kInvalidOptions, outputs[j].flag + " and " + outputs[i].flag +
+                                                  " would both write to '" + path +
+                                                  "'; give each a file of its own");
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 bool IsStandardOutput(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
@@ -24,6 +100,7 @@ Result<void> CheckOutput(const std::string& path) {
   if (stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return failure(EISDIR);
     if (access(path.c_str(), W_OK) != 0) return failure(errno);
+    if (S_ISCHR(status.st_mode)) return CheckDevice(path);
     if (!S_ISREG(status.st_mode)) return {};
   } else if (errno != ENOENT) {
     return failure(errno);
@@ -32,21 +109,6 @@ Result<void> CheckOutput(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK | X_OK) != 0) return failure(errno);
-  return {};
-}
-
-Result<void> CheckOneWriter(const std::vector<std::pair<std::string, bool>>& writers) {
-  std::string first;
-  for (const auto& [flag, writes] : writers) {
-    if (!writes) continue;
-    if (!first.empty()) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  first + " and " + flag +
-                      " would both write to standard output; give one of them a file, or leave it "
-                      "out");
-    }
-    first = flag;
-  }
   return {};
 }
 
@@ -64,31 +126,29 @@ bool PlanOutputs::to_stdout() const {
          IsStandardOutput(trace);
 }
 
-Result<void> CheckReport(const std::string& path) {
-  if (!path.empty() && !IsStandardOutput(path) && !HasExtension(path, ".html")) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--report: '" + path + "' does not end in .html, the format of reports");
+Result<void> CheckOutputs(const std::vector<Output>& outputs, bool json) {
+  std::vector<Output> written;
+  for (const Output& output : outputs) {
+    if (!output.path.empty()) written.push_back(output);
   }
-  return CheckOutput(path);
+  BERTH_TRY(CheckFormats(written));
+  BERTH_TRY(CheckOneWriter(written, json));
+  for (const Output& output : written) BERTH_TRY(CheckOutput(output.path));
+  return CheckDistinct(written);
 }
 
 Result<void> CheckPlanOutputs(const PlanOutputs& outputs) {
-  const bool plan_to_stdout = IsStandardOutput(outputs.plan);
-  if (!outputs.plan.empty() && !plan_to_stdout && !HasExtension(outputs.plan, ".csv") &&
-      !HasExtension(outputs.plan, ".json")) {
+  if (!outputs.plan.empty() && !IsStandardOutput(outputs.plan) &&
+      !HasExtension(outputs.plan, ".csv") && !HasExtension(outputs.plan, ".json")) {
     return Fail(
         ErrorCode::kInvalidOptions,
         "--output: '" + outputs.plan + "' ends in neither .csv nor .json, the formats of plans");
   }
-  BERTH_TRY(CheckOneWriter({{"--output -", plan_to_stdout},
-                            {"--svg -", IsStandardOutput(outputs.svg)},
-                            {"--report -", IsStandardOutput(outputs.report)},
-                            {"--trace -", IsStandardOutput(outputs.trace)},
-                            {"--json", outputs.json}}));
-  BERTH_TRY(CheckOutput(outputs.plan));
-  BERTH_TRY(CheckOutput(outputs.svg));
-  BERTH_TRY(CheckReport(outputs.report));
-  return CheckOutput(outputs.trace);
+  return CheckOutputs({{"--output", outputs.plan},
+                       {"--svg", outputs.svg},
+                       {"--report", outputs.report},
+                       {"--trace", outputs.trace}},
+                      outputs.json);
 }
 
 Json ToJson(const std::optional<Bytes>& bytes) { return bytes ? Json(*bytes) : Json(nullptr); }

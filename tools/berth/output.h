@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "berth/problem.h"
@@ -21,11 +20,17 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] bool IsStandardOutput(const std::string& path);
 // The error that writing to `path` would end in, kIo. An empty path is not written to.
 [[nodiscard]] Result<void> CheckOutput(const std::string& path);
-// As CheckOutput(); kInvalidOptions for a file whose name does not end in .html.
-[[nodiscard]] Result<void> CheckReport(const std::string& path);
-// `writers` are flags, and whether each writes to standard output. Error: kInvalidOptions where two
-// do, naming them.
-[[nodiscard]] Result<void> CheckOneWriter(const std::vector<std::pair<std::string, bool>>& writers);
+
+// A file that a command is to write.
+struct Output {
+  std::string flag;  // "--svg".
+  std::string path;  // Empty: it is not written.
+};
+// Whether all of `outputs` can be written, before any work is done; `json`: the summary goes to
+// standard output, too. Errors: kInvalidOptions where two are the same file, or both go to standard
+// output, and for a --report or --svg whose name does not end in .html or .svg; those of
+// CheckOutput().
+[[nodiscard]] Result<void> CheckOutputs(const std::vector<Output>& outputs, bool json = false);
 // True for "PLAN.CSV" and ".csv".
 [[nodiscard]] bool HasExtension(const std::string& path, std::string_view extension);
 
@@ -38,7 +43,7 @@ struct PlanOutputs {
   bool json = false;  // The summary is JSON.
   [[nodiscard]] bool to_stdout() const;
 };
-// Errors: kInvalidOptions for formats that do not exist or two writers to standard output, kIo.
+// As CheckOutputs(); kInvalidOptions also for a plan that is neither CSV nor JSON.
 [[nodiscard]] Result<void> CheckPlanOutputs(const PlanOutputs& outputs);
 
 [[nodiscard]] Json ToJson(const std::optional<Bytes>& bytes);  // null where there is none.

@@ -28,6 +28,9 @@ std::string PeakText(const Peak& peak, const Graph& graph, const Order& order, s
   text += "\n";
   using Align = TextTable::Align;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+  table.Elide(0, 36);
+  table.Elide(3, 42);
+  table.Elide(4, 42);
   table.AddRow({"tensor", "bytes", "share", "made by, at step", "used next by, at step"});
   Bytes rest = 0;
   for (std::size_t i = 0; i < peak.rows.size(); ++i) {
@@ -39,14 +42,15 @@ std::string PeakText(const Peak& peak, const Graph& graph, const Order& order, s
     }
     const double share = static_cast<double>(bytes) / static_cast<double>(peak.bytes);
     const auto stepped = [&](Step step) {
-      return OperatorName(graph, order[static_cast<std::size_t>(step)]) + ", " + FormatCount(step);
+      return OneLine(graph.operators[order[static_cast<std::size_t>(step)]].name) + ", " +
+             FormatCount(step);
     };
     const std::string made = row.maker ? stepped(row.start) : "before the run";
     const std::string next = row.in_use     ? "now"
                              : row.next_use ? stepped(*row.next_use)
                                             : "none (kept to the end)";
-    table.AddRow({Abridged(graph.tensors[row.tensor].name, 36), FormatBytes(bytes),
-                  FormatPercent(share), made, next});
+    table.AddRow({OneLine(graph.tensors[row.tensor].name), FormatBytes(bytes), FormatPercent(share),
+                  made, next});
   }
   text += table.ToString();
   if (peak.rows.size() > most) {

@@ -17,16 +17,18 @@ int PrintError(const CLI::App& program, const std::string& message) {
   return kBadInput;
 }
 
+// A full disk or a reader that went away must not look like success.
+int Finish(const CLI::App& program, ExitCode exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  return PrintError(program, "standard output cannot be written");
+}
+
 int RunCommand(const CLI::App& program, const std::vector<Command>& commands) {
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     const auto exit_code = command.run();
     if (!exit_code) return PrintError(program, exit_code.error().message);
-    // A full disk or a reader that went away must not look like success.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      return PrintError(program, "standard output cannot be written");
-    }
-    return *exit_code;
+    return Finish(program, *exit_code);
   }
   return PrintError(program, "a command is missing; see " + program.get_name() + " --help");
 }
@@ -50,7 +52,7 @@ void SetUpProgram(CLI::App& program) {
   program.formatter(MakeHelpFormatter());
   program.option_defaults()->take_last();
   program.set_help_flag("-h,--help", "Print this and exit.");
-  program.set_version_flag("--version", program.get_name() + " " BERTH_VERSION,
+  program.set_version_flag("-V,--version", program.get_name() + " " BERTH_VERSION,
                            "Print the version and exit.");
   program.require_subcommand(1);
 }
@@ -64,10 +66,10 @@ int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc
     program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     Print(program.help());
-    return kDone;
+    return Finish(program, kDone);
   } catch (const CLI::CallForVersion& version) {
     Print(std::string(version.what()) + "\n");
-    return kDone;
+    return Finish(program, kDone);
   } catch (const CLI::ParseError& error) {
     return PrintError(program, UsageMessage(program, error));
   }

@@ -8,6 +8,7 @@
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
+#include "tools/berth/moves.h"
 
 namespace berth::cli {
 namespace {
@@ -182,7 +183,8 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
     facts.Add("enough",
               FormatBytesExactly(answer.best->height()) + ", the smallest capacity known to work");
     if (answer.capacity) {
-      facts.Add("missing", FormatBytesExactly(answer.best->height() - *answer.capacity));
+      facts.Add("missing",
+                MissingText(*answer.capacity, answer.height_bound, answer.best->height()));
     }
   }
   // Of the bound that reading the table gives, one can say where it comes from.
@@ -264,7 +266,7 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
   } else if (planned.placed()) {
     const Bytes height = answer.best->height();
     facts.Add("enough", FormatBytesExactly(height) + ", the smallest capacity known to work");
-    facts.Add("missing", FormatBytesExactly(height - *answer.capacity));
+    facts.Add("missing", MissingText(*answer.capacity, answer.height_bound, height));
   }
   const std::string uncounted = DescribeUncounted(planned.model->graph, planned.counting());
   if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the arena does not hold");
@@ -287,6 +289,8 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
                            : ", what operator " + NameOfOperator(graph, answer.least.op) +
                                  " alone needs"));
   const bool proved = answer.scheduling.outcome == Outcome::kOptimal;
+  facts.Add("MH", FormatBytesExactly((answer.least.bytes + answer.least_peak) / 2) +
+                      ", halfway between MR and MP");
   facts.Add("MP", FormatBytesExactly(answer.least_peak) +
                       (proved ? ", the least peak of any order" : ", the least peak found"));
   if (planned.placed()) {
@@ -294,6 +298,8 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
     if (traffic.avoidable() > 0) {
       facts.Add("spilled", FormatBytesExactly(traffic.spilled));
       facts.Add("retrieved", FormatBytesExactly(traffic.retrieved));
+      facts.Add("moved", DescribeMoves(MovesOf(graph, *answer.best)) +
+                             (planned.moves ? "" : "; --moves lists them"));
     }
     facts.Add("compulsory", FormatBytesExactly(traffic.compulsory_in) + " in, " +
                                 FormatBytesExactly(traffic.compulsory_out) + " out");
@@ -440,6 +446,8 @@ std::string TensorTable(const Planned& planned) {
     header.emplace_back("ends");
   }
   TextTable table(std::move(columns));
+  table.Elide(4, kName);
+  table.Elide(5, kName);
   table.AddRow(std::move(header));
   std::vector<const Residency*> rows;
   for (const Residency& r : plan.residencies) rows.push_back(&r);
@@ -450,13 +458,13 @@ std::string TensorTable(const Planned& planned) {
     const bool made =
         tensor.kind == TensorKind::kActivation || tensor.kind == TensorKind::kGradient;
     const std::string maker =
-        made ? NameOfOperator(graph, plan.order[static_cast<std::size_t>(r->start)])
+        made ? OneLine(graph.operators[plan.order[static_cast<std::size_t>(r->start)]].name)
              : "before the run";
     std::vector<std::string> row = {planned.placed() ? std::to_string(r->offset) : "-",
                                     std::to_string(tensor.bytes),
                                     std::to_string(r->start),
                                     std::to_string(r->end - 1),
-                                    Abridged(tensor.name, kName),
+                                    OneLine(tensor.name),
                                     !spills       ? maker
                                     : r->comes_in ? "retrieved"
                                                   : "made"};
@@ -579,6 +587,13 @@ Json SummaryJson(const Planned& planned) {
   Json json = internal::PlanHead(planned.subject, answer, planned.provenance);
   if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
   if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
+  if (answer.capacity && !answer.spills && !planned.collision) {
+    json["missing"] =
+        answer.fits()
+            ? Json(nullptr)
+            : MissingJson(*answer.capacity, answer.height_bound,
+                          planned.placed() ? std::optional(answer.best->height()) : std::nullopt);
+  }
   json["seconds"] = answer.seconds;
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
@@ -607,6 +622,7 @@ Json SummaryJson(const Planned& planned) {
     json["MR"] = answer.least.bytes;
     json["MH"] = (answer.least.bytes + answer.least_peak) / 2;
     json["MP"] = answer.least_peak;
+    if (planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
@@ -653,7 +669,24 @@ std::string SummaryText(const Planned& planned) {
     for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
   }
   if (planned.tensors && planned.answer.best) text += TensorTable(planned);
+  if (planned.moves && planned.placed()) {
+    text += MovesTable(planned.model->graph, *planned.answer.best);
+  }
   return text;
+}
+
+std::string MissingText(Bytes capacity, Bytes height_bound, std::optional<Bytes> height) {
+  const Bytes least = std::max<Bytes>(height_bound - capacity, 0);
+  if (height && *height <= height_bound) return FormatBytesExactly(*height - capacity);
+  const std::string at_most = height ? FormatBytesExactly(*height - capacity) : "";
+  if (least == 0) return height ? "at most " + at_most : "an unknown number of bytes";
+  if (!height) return "at least " + FormatBytesExactly(least);
+  return "between " + FormatBytesExactly(least) + " and " + at_most;
+}
+
+Json MissingJson(Bytes capacity, Bytes height_bound, std::optional<Bytes> height) {
+  return {{"at_least", std::max<Bytes>(height_bound - capacity, 0)},
+          {"at_most", height ? Json(*height - capacity) : Json(nullptr)}};
 }
 
 ExitCode Conclude(const Planned& planned) {

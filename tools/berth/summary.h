@@ -31,7 +31,8 @@ struct Planned {
   PlanOutputs outputs;
   const Model* model = nullptr;  // Of a graph.
   bool interrupted = false;
-  bool tensors = false;        // Whether the text lists every tensor.
+  bool tensors = false;        // Whether the text lists every tensor,
+  bool moves = false;          // and every copy of a plan with spills.
   std::string explain = {};    // Of a table: the command that says why it does not fit.
   std::string reordered = {};  // The model in the new order was written here.
   // The rest is computed by Examine().
@@ -73,6 +74,13 @@ using Adviser = std::function<Advice(const AdviceOptions& options, Budget& budge
 [[nodiscard]] Json SummaryJson(const Planned& planned);
 // For people.
 [[nodiscard]] std::string SummaryText(const Planned& planned);
+
+// How many bytes a capacity lacks, from a proved bound of all plans and the height of the lowest one
+// known: "47 KiB (48,576 bytes)", "between 40 KiB (..) and 47 KiB (..)", "at least ..".
+[[nodiscard]] std::string MissingText(Bytes capacity, Bytes height_bound,
+                                      std::optional<Bytes> height);
+// The same as {"at_least": .., "at_most": ..}, the latter null where no plan is known.
+[[nodiscard]] Json MissingJson(Bytes capacity, Bytes height_bound, std::optional<Bytes> height);
 
 // Prints the summary, unless a file took standard output, and says how the command ends.
 [[nodiscard]] ExitCode Conclude(const Planned& planned);

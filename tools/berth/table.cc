@@ -7,6 +7,7 @@
 
 #include "berth/budget.h"
 #include "src/base/try.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
 #include "tools/verify/verify.h"
@@ -77,6 +78,7 @@ Result<Input> Load(const TableArguments& arguments) {
 Result<Input> ParseTable(const TableArguments& arguments, std::string text) {
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
+  BERTH_TRY(CheckKind(text, arguments.path, FileKind::kTable));
   auto table = BERTH_TRY(ReadCsv(text, name, arguments.csv));
   Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
   input.problem.capacity = arguments.capacity;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "berth/io.h"
 
@@ -39,6 +40,11 @@ void TrimRight(std::string& text) {
 
 bool IsTerminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
 
+bool HasEscapes(std::FILE* stream) {
+  const char* const kind = std::getenv("TERM");
+  return IsTerminal(stream) && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
 std::size_t TextWidth() {
   constexpr std::size_t kWidest = 100;
   winsize size{};
@@ -47,8 +53,9 @@ std::size_t TextWidth() {
 }
 
 std::string Paint(Tone tone, std::string_view text) {
-  const char* no_color = std::getenv("NO_COLOR");
-  if ((no_color != nullptr && *no_color != '\0') || !IsTerminal(stdout)) return std::string(text);
+  const char* const no_color = std::getenv("NO_COLOR");
+  const bool plain = no_color != nullptr && *no_color != '\0';
+  if (plain || !HasEscapes(stdout)) return std::string(text);
   const char* code = "";
   switch (tone) {
     case Tone::kGood:
@@ -114,6 +121,23 @@ std::string ShellWord(std::string_view text) {
 std::size_t DisplayWidth(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(c); }));
+}
+
+std::string Elided(const std::string& line, std::size_t width) {
+  if (DisplayWidth(line) <= width) return line;
+  // Ends of names tell them apart more often than beginnings.
+  const std::size_t back = width - 3 - (width - 3) / 3;
+  std::size_t begin = 0;
+  for (std::size_t shown = 0; begin < line.size() && shown < (width - 3) / 3; ++shown) {
+    do ++begin;
+    while (begin < line.size() && IsContinuationByte(line[begin]));
+  }
+  std::size_t end = line.size();
+  for (std::size_t shown = 0; end > begin && shown < back; ++shown) {
+    do --end;
+    while (end > begin && IsContinuationByte(line[end]));
+  }
+  return line.substr(0, begin) + "..." + line.substr(end);
 }
 
 std::string Wrap(std::string_view text, std::size_t width, std::size_t indent) {
@@ -199,9 +223,39 @@ double Gap(Bytes height, Bytes lower_bound) {
   return static_cast<double>(height - lower_bound) / static_cast<double>(lower_bound);
 }
 
+void TextTable::ElideNames(std::vector<std::vector<std::string>>& rows) const {
+  constexpr std::size_t kMore = 8;
+  for (const auto& [column, width] : elided_) {
+    std::set<std::string> names;  // All that need more room than `room` to be told apart.
+    for (const auto& row : rows) {
+      if (column < row.size()) names.insert(row[column]);
+    }
+    std::map<std::string, std::string> shown;
+    for (std::size_t room = width; !names.empty(); room += kMore) {
+      std::map<std::string, std::vector<std::string>> alike;
+      for (const std::string& name : names) alike[Elided(name, room)].push_back(name);
+      for (const auto& [text, same] : alike) {
+        if (same.size() > 1) continue;
+        shown[same.front()] = text;
+        names.erase(same.front());
+      }
+    }
+    for (auto& row : rows) {
+      if (column < row.size()) row[column] = shown[row[column]];
+    }
+  }
+}
+
 std::string TextTable::ToString() const {
+  if (elided_.empty() || !IsTerminal(stdout)) return ToString(rows_);
+  auto rows = rows_;
+  ElideNames(rows);
+  return ToString(rows);
+}
+
+std::string TextTable::ToString(const std::vector<std::vector<std::string>>& rows) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
-  for (const auto& row : rows_) {
+  for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], DisplayWidth(row[i]));
     }
@@ -209,16 +263,16 @@ std::string TextTable::ToString() const {
   std::size_t total = 0;
   for (const std::size_t width : widths) total += width + 2;
   std::string text;
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
+  for (std::size_t r = 0; r < rows.size(); ++r) {
     std::string line;
-    if (rows_[r].empty()) line = std::string(total - 2, '-');
-    for (std::size_t i = 0; i < rows_[r].size(); ++i) {
+    if (rows[r].empty()) line = std::string(total - 2, '-');
+    for (std::size_t i = 0; i < rows[r].size(); ++i) {
       if (i > 0) line += "  ";
-      line += PadTo(rows_[r][i], widths[i], columns_[i]);
+      line += PadTo(rows[r][i], widths[i], columns_[i]);
     }
     TrimRight(line);
     text += "  ";
-    text += r == 0 || rows_[r].empty() ? Paint(Tone::kFaint, line) : line;
+    text += r == 0 || rows[r].empty() ? Paint(Tone::kFaint, line) : line;
     text += '\n';
   }
   return text;
@@ -239,14 +293,14 @@ std::string FactList::ToString() const {
 }
 
 void ShowProgress(std::string_view line) {
-  if (!IsTerminal(stderr)) return;
+  if (!HasEscapes(stderr)) return;
   const std::string text = line.empty() ? std::string() : "  " + std::string(line);
   std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);
 }
 
 ProgressLine::ProgressLine() {
-  if (IsTerminal(stderr)) thread_ = std::thread([this] { Run(); });
+  if (HasEscapes(stderr)) thread_ = std::thread([this] { Run(); });
 }
 
 ProgressLine::~ProgressLine() { Stop(); }

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "berth/bytes.h"
@@ -24,11 +25,14 @@
 namespace berth::cli {
 
 [[nodiscard]] bool IsTerminal(std::FILE* stream);
+// A terminal that understands escape sequences: not one with TERM=dumb.
+[[nodiscard]] bool HasEscapes(std::FILE* stream);
 // Columns to wrap text at: those of the terminal, at most 100; 100 where there is no terminal.
 [[nodiscard]] std::size_t TextWidth();
 
 enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
-// `text`, coloured if standard output is a terminal and NO_COLOR is not set (no-color.org).
+// `text`, coloured if standard output is a terminal that knows colours and NO_COLOR is not set
+// (no-color.org).
 [[nodiscard]] std::string Paint(Tone tone, std::string_view text);
 
 // `text` on one line: control characters as \n, \t or \xNN.
@@ -37,6 +41,8 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 [[nodiscard]] std::string ShellWord(std::string_view text);
 // The columns that `text` (UTF-8) takes up, one for each code point.
 [[nodiscard]] std::size_t DisplayWidth(std::string_view text);
+// `line` in at most `width` columns, its middle left out where it is longer.
+[[nodiscard]] std::string Elided(const std::string& line, std::size_t width);
 // `text` cut into lines of at most `width` columns, all but the first indented by `indent`.
 [[nodiscard]] std::string Wrap(std::string_view text, std::size_t width, std::size_t indent);
 
@@ -60,11 +66,19 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
   void AddRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   void AddRule() { rows_.emplace_back(); }
+  // A column of names: on a terminal their middles are left out, so that they take at most `width`
+  // columns, or as many more as two different names need to look different.
+  void Elide(std::size_t column, std::size_t width) { elided_.emplace_back(column, width); }
   // Each line indented by two, the header faint, a rule as a line of dashes.
   [[nodiscard]] std::string ToString() const;
+  // Of `rows`, leaves the middle of long names out, as on a terminal.
+  void ElideNames(std::vector<std::vector<std::string>>& rows) const;
 
  private:
+  [[nodiscard]] std::string ToString(const std::vector<std::vector<std::string>>& rows) const;
+
   std::vector<Align> columns_;
+  std::vector<std::pair<std::size_t, std::size_t>> elided_;  // Columns, and their widths.
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -81,7 +95,7 @@ class FactList {
 };
 
 // "table 3 of 11, round 2 of 5" on standard error, in place of the line before; empty: removes it.
-// Nothing where standard error is not a terminal.
+// Nothing where standard error is not a terminal that can rewrite its line.
 void ShowProgress(std::string_view line);
 
 // One line on standard error that tells how far a search is, rewritten while it runs and removed at

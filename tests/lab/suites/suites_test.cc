@@ -109,13 +109,13 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}},
             {{"inputs", "44"},
              {"candidates", "2"},
-             {"size", "14"},
+             {"size", "13"},
              {"area", "6"},
              {"lifetime", "8"},
-             {"lowest", "3"},
+             {"lowest", "2"},
              {"guided", "0"}});
   ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "TelaMalloc"}},
-            {{"solved", "42"}, {"failed_before_it", "1"}, {"steps", "6156"}});
+            {{"solved", "42"}, {"failed_before_it", "1"}, {"steps", "6260"}});
   ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "Berth guided"}},
             {{"solved", "44"}, {"steps", "2726"}});
   ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},

@@ -107,6 +107,7 @@ Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths
   for (const std::string& file : files) {
     cli::ModelArguments arguments;
     arguments.path = file;
+    if (fs::path(file).extension() == ".onnx") arguments.alignment = 1;  // As the papers count.
     // Other files take no options of the importer.
     if (fs::path(file).extension() == ".onnx") arguments.onnx.element_bytes = element_bytes;
     auto loaded = BERTH_TRY(cli::LoadModel(arguments));

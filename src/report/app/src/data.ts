@@ -97,6 +97,8 @@ export interface Data {
     added: number[];
     removed: number[];
     unchanged: number;
+    traffic: { before: Num; after: Num };
+    unsized: { before: number; after: number };
     before: { load: Num; load_step: Num };
     after: { load: Num; load_step: Num };
     same_order: boolean;

@@ -132,13 +132,18 @@ type Diff = NonNullable<Data["diff"]>;
 function diffHeader(diff: Diff, [before, after]: [Plan, Plan]): HTMLElement {
   const title = [named(before.head.file, 50), " → ", named(after.head.file, 50)];
   const order = diff.same_order ? "" : ", other order of operators";
+  const { traffic } = diff;
   return top(
     "diff",
     title,
     "unsure",
     [changeCounts(diff, before, after)],
     [
+      ...unknownFigures(diff.unsized),
       growthFigure("Height", "height", before.head.height!, after.head.height!),
+      ...(Number(traffic.before) + Number(traffic.after) > 0
+        ? [growthFigure("Traffic off chip", "traffic", traffic.before, traffic.after)]
+        : []),
       growthFigure("Peak load", "load", diff.before.load, diff.after.load),
       figure(
         "Buffers",
@@ -149,12 +154,20 @@ function diffHeader(diff: Diff, [before, after]: [Plan, Plan]): HTMLElement {
   );
 }
 
+/** First of all, as nothing that follows is about the whole plans then. */
+function unknownFigures({ before, after }: Diff["unsized"]): HTMLElement[] {
+  if (before + after === 0) return [];
+  const count = h("b", {}, `${grouped(before)} → ${grouped(after)}`);
+  return [figure("Tensors of unknown size", count, "counted as 0 bytes", "bad")];
+}
+
 function growthFigure(title: string, key: string, x: Num, y: Num): HTMLElement {
   const delta = difference(y, x);
   const grown = Number(delta) > 0;
   const sign = grown ? "+" : "";
   const unchanged = Number(delta) === 0;
-  const change = unchanged ? "unchanged" : `${sign}${bytes(delta)} (${sign}${percent(delta, x)})`;
+  const share = Number(x) > 0 ? ` (${sign}${percent(delta, x)})` : "";
+  const change = unchanged ? "unchanged" : `${sign}${bytes(delta)}${share}`;
   const arrow = h("span", { class: "arrow", "aria-label": "to" }, "→");
   const values: Child[] = [amount(x, `${key}-before`), arrow, amount(y, `${key}-after`)];
   const tone = grown ? "bad" : unchanged ? "" : "good";

@@ -1,0 +1,21 @@
+// tools/berth/file_kind.h -- what a file is, where it is not what a command takes.
+#ifndef BERTH_TOOLS_BERTH_FILE_KIND_H_
+#define BERTH_TOOLS_BERTH_FILE_KIND_H_
+
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+
+namespace berth::cli {
+
+enum class FileKind { kModel, kTable, kPlan };  // A plan in JSON; one in CSV is a table, too.
+
+// The error for a file that is something else than `wanted`, as far as its first bytes tell: it says
+// what the file is, and which command takes it. `path`: as it was given.
+[[nodiscard]] Result<void> CheckKind(std::string_view bytes, const std::string& path,
+                                     FileKind wanted);
+
+}  // namespace berth::cli
+
+#endif  // BERTH_TOOLS_BERTH_FILE_KIND_H_
