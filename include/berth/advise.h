@@ -5,9 +5,11 @@
 //   const berth::Advice advice = berth::Advise(graph, options, *answer, {}, more);
 //   for (const berth::Remedy& remedy : advice.remedies) Print(remedy.title, remedy.detail);
 //
-// Each remedy was found by computing it for the input at hand: a capacity that works, a better
-// order, outputs written over inputs, spills. A change that was not found to help is not listed; one
-// that there was no time to examine is named in the last remedy. The searches have limits of nodes,
+// Each remedy was found by trying it on the input at hand: a capacity that works, a better order,
+// other readings of the model, outputs written over inputs, spills, and combinations of these. A
+// change that was not found to help is not listed; one that there was no time to examine is named
+// in the last remedy. Remedies that fit the given capacity come first: those without traffic before
+// those with it, fewer changes before more. The searches have limits of nodes,
 // lower ones for large inputs, so the advice depends on the arguments alone unless time or
 // cancellation ends them. Thread-safety: all functions here may be called from several threads on
 // different arguments.
@@ -35,19 +37,19 @@ enum class RemedyKind {
   kMoreSearch,     // The placement is not proved the lowest.
   kOrder,          // Another order of the operators.
   kOrderIsBest,    // No other order helps.
-  kInPlace,        // Outputs written over inputs.
+  kModel,          // The model changed in one way or in several: AdviceOptions::models, in place.
   kReduceWaiting,  // Spill or recompute tensors that are not used at the peak.
   kSplitOperator,  // One operator needs the whole peak.
-  kSpill,          // Spills within the same capacity.
-  kSpillTooSmall,  // One operator needs more than the capacity.
+  kSpill,          // Spills within the same capacity, or within one below the peak.
   kLargerBudget,   // A larger capacity for a plan with spills.
   kNotExamined,    // Changes that there was not enough time to examine.
 };
 
 // An option to set, by its name in the documentation of the commands.
 struct OptionChange {
-  std::string option;  // "capacity", "order", "in-place"; "budget": a capacity, with spills.
-  std::string value;   // "153092096", "auto", "on".
+  // "capacity", "order", "in-place", or that of a ModelChange; "budget": a capacity, with spills.
+  std::string option;
+  std::string value;  // "153092096", "auto", "on".
   // As on the command line: "--capacity 153092096".
   [[nodiscard]] std::string flag() const;
   friend bool operator==(const OptionChange&, const OptionChange&) = default;
@@ -59,10 +61,12 @@ struct Remedy {
   std::string detail;  // One or two sentences.
   // The memory that would then be needed: that of a known plan, or else a proved lower bound.
   std::optional<Bytes> needs = {};
-  bool proved = false;                      // No plan with this change needs less, or with spills,
-                                            // has less traffic.
-  std::optional<Bytes> traffic = {};        // Avoidable; of a plan with spills.
-  std::optional<OptionChange> change = {};  // None where no option does it.
+  bool proved = false;                // No plan with this change needs less, or with spills,
+                                      // has less traffic.
+  std::optional<Bytes> traffic = {};  // Avoidable; of a plan with spills.
+  bool fits = false;  // A plan with these changes was found that fits the given capacity.
+  std::vector<OptionChange> changes = {};  // All of them together; empty where no option does it.
+  std::string command = {};  // To copy; for callers that know their own, as Advise() does not.
 };
 
 struct Advice {
@@ -71,9 +75,21 @@ struct Advice {
   std::vector<Remedy> remedies = {};
 };
 
+// Another reading of the model that the graph was made from, such as one with 8-bit elements. It
+// has the same operators with the same names.
+struct ModelChange {
+  OptionChange change;  // {"element-bytes", "1"}.
+  std::string title;    // "8-bit elements".
+  Graph graph;
+};
+
 struct AdviceOptions {
   bool explain = true;   // Look for the conflict if nothing fits.
-  bool in_place = true;  // For a graph: ReuseInPlace() is allowed and was not applied yet.
+  // For a graph: whether Fuse() and ReuseInPlace() may be applied. Neither was applied yet, or only
+  // Fuse().
+  bool fuse = true;
+  bool in_place = true;
+  std::vector<ModelChange> models = {};
 };
 
 // For a table. `problem` must be valid, `answer` that of Place() for it. Of the limits of `budget`,
@@ -106,6 +122,10 @@ struct Peak {
   Bytes largest_step = 0;
   OperatorIndex largest_operator = 0;
 };
+
+// Whether the operator could work on a part of its tensors at a time: not if it runs other
+// operators, or steps of a sequence that depend on one another. By its type, as ONNX names it.
+[[nodiscard]] bool CanBeSplit(const Operator& op);
 
 // The first peak of `graph` run in `order`, as Live() counts it. Both must be valid. Cost: linear,
 // apart from sorting.

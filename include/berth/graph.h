@@ -139,6 +139,22 @@ struct Counting {
   friend bool operator==(const Counting&, const Counting&) = default;
 };
 
+// Whether a tensor has bytes of its own and a place in plans under `counting`, if it is used.
+[[nodiscard]] inline bool TakesPart(const Tensor& tensor, const Counting& counting) {
+  if (tensor.alias_of) return false;
+  switch (tensor.kind) {
+    case TensorKind::kActivation:
+    case TensorKind::kGradient:
+      return true;
+    case TensorKind::kInput:
+      return counting.inputs;
+    case TensorKind::kParameter:
+    case TensorKind::kConstant:
+      return counting.parameters;
+  }
+  return false;
+}
+
 // Tensors that have bytes of their own and take part in the plan, and how many of them have no
 // known size. Cost: linear.
 struct TensorCount {
@@ -194,6 +210,16 @@ struct Liveness {
 // place. The returned graph is valid and has the same orders as `graph`, none with a higher peak.
 // Cost: that of Validate().
 [[nodiscard]] Graph ReuseInPlace(Graph graph);
+
+// `graph`, which must be valid, as runtimes run it that apply element-wise operators to each element
+// as it is computed: the output of such an operator is made by the operator before it, whose own
+// output never lies in memory. This holds for operators with Operator::may_overwrite and
+// QuantizeLinear after Conv, ConvTranspose, Gemm, MatMul and element-wise operators, where nothing
+// else reads the output between and no further tensor is read that an operator makes. An operator
+// between DequantizeLinear and QuantizeLinear reads and makes the quantized elements. The operators
+// and their orders stay the same; those that were fused make nothing. The returned graph is valid,
+// and no order has a higher peak. Cost: linear.
+[[nodiscard]] Graph Fuse(Graph graph);
 
 }  // namespace berth
 

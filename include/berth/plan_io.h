@@ -56,6 +56,7 @@ struct Provenance {
   std::optional<std::int64_t> node_limit = {};
   std::string method = {};  // Where another method than options.place.algorithm was asked.
   bool in_place = false;    // The graph went through ReuseInPlace().
+  bool fused = false;       // Before that, it went through Fuse().
   // How the model was read; of a graph in JSON, the alignment alone means something.
   OnnxOptions reading = {.alignment = 1};
 };
@@ -95,6 +96,7 @@ struct PlanFile {
 struct PlanSettings {
   Counting counting = {};
   bool in_place = false;  // The graph went through ReuseInPlace().
+  bool fused = false;     // Before that, it went through Fuse().
   OnnxOptions reading = {.alignment = 1};
 };
 [[nodiscard]] PlanSettings ReadPlanSettings(std::string_view text);

@@ -50,23 +50,7 @@ inline void BasesUsed(const Graph& graph, const std::vector<OperatorIndex>& make
   std::erase_if(bases, [&](TensorIndex base) { return makers[base] == v; });
 }
 
-// True if `tensor` is a base that takes part in a plan under `counting`, given that it is used.
-[[nodiscard]] inline bool TakesPart(const Tensor& tensor, const Counting& counting) {
-  if (tensor.alias_of) return false;
-  switch (tensor.kind) {
-    case TensorKind::kActivation:
-    case TensorKind::kGradient:
-      return true;
-    case TensorKind::kInput:
-      return counting.inputs;
-    case TensorKind::kParameter:
-    case TensorKind::kConstant:
-      return counting.parameters;
-  }
-  return false;
-}
-
-// The same, and its bytes are known and not 0.
+// True if a plan under `counting` has bytes for `base`, given that it is used.
 [[nodiscard]] inline bool IsCounted(const Tensor& base, const Counting& counting) {
   return base.bytes != 0 && TakesPart(base, counting);
 }

@@ -92,7 +92,7 @@ Result<void> ValidateOrder(const Graph& graph, const Order& order) {
 TensorCount CountTensors(const Graph& graph, const Counting& counting) {
   TensorCount count;
   for (const Tensor& tensor : graph.tensors) {
-    if (!internal::TakesPart(tensor, counting)) continue;
+    if (!TakesPart(tensor, counting)) continue;
     ++count.tensors;
     if (!tensor.unplanned.empty()) ++count.unsized;
   }

@@ -64,6 +64,7 @@ void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
                    {"parameters", counting.parameters},
                    {"unsized_as_zero", counting.unsized_as_zero}};
   head["in_place"] = provenance.in_place;
+  if (provenance.fused) head["fused"] = true;
   const OnnxOptions& reading = provenance.reading;
   Json dimensions = Json::object();
   for (const OnnxDimension& each : reading.dimensions) dimensions[each.name] = each.size;

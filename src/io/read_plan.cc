@@ -551,6 +551,7 @@ PlanSettings ReadPlanSettings(std::string_view text) {
   settings.counting = {flag(count, "inputs"), flag(count, "parameters"),
                        flag(count, "unsized_as_zero")};
   settings.in_place = flag(&*json, "in_place");
+  settings.fused = flag(&*json, "fused");
   const nlohmann::json* const reading = internal::Member(*json, "reading");
   if (reading == nullptr) return settings;
   // What is not a number in range is as by default; the reader of the model checks the rest.

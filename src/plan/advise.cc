@@ -7,66 +7,25 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
 #include "berth/bytes.h"
 #include "berth/schedule.h"
 #include "berth/spill.h"
+#include "plan/model_remedies.h"
+#include "plan/remedy_search.h"
 
 namespace berth {
 namespace {
 
 using internal::Quoted;
-
-// The searches for one answer's remedies, which share the time of one budget.
-class RemedySearch {
- public:
-  // `budget` must outlive this. Of its limits, time and cancellation count.
-  explicit RemedySearch(Budget& budget) : budget_(budget) {}
-
-  // The answer of `search` within at most half of the remaining time, and `nodes`. None if no time
-  // is left. If the time did not suffice, Rest() names `what`.
-  template <typename Search>
-  auto Look(std::string_view what, std::int64_t nodes, Search search)
-      -> std::optional<decltype(search(std::declval<Budget&>()))> {
-    if (budget_.TimeIsUp()) {
-      Missed(what);
-      return std::nullopt;
-    }
-    Budget part(budget_, 0.5);
-    part.SetNodeLimit(nodes);
-    auto found = search(part);
-    if (part.TimeIsUp() && part.nodes_spent() < nodes) Missed(what);
-    return found;
-  }
-
-  // The search for `what` had a result, although time may have ended it.
-  void Found(std::string_view what);
-
-  // Whether `what` is skipped because it may exceed the time limit.
-  [[nodiscard]] bool TooLong(std::string_view what, bool is_large);
-
-  // The searches that were not completed, if any: the last remedy of a list.
-  [[nodiscard]] std::optional<Remedy> Rest() const;
-
- private:
-  void Missed(std::string_view what);
-
-  Budget& budget_;
-  std::vector<std::string> missed_;
-};
-
-constexpr std::int64_t kPlaceNodes = 100'000;
-constexpr std::int64_t kOrderNodes = 20'000;
-constexpr std::int64_t kSpillNodes = 50'000;
-// The node limits are for inputs of at most this size; a node of larger ones takes longer.
-constexpr std::size_t kSize = 1000;
-
-std::int64_t NodesFor(std::int64_t nodes, std::size_t size) {
-  return nodes * static_cast<std::int64_t>(kSize) /
-         static_cast<std::int64_t>(std::max(size, kSize));
-}
+using internal::plan::kOrderNodes;
+using internal::plan::kPlaceNodes;
+using internal::plan::ModelRemedies;
+using internal::plan::NodesFor;
+using internal::plan::RemedySearch;
 
 // The height of the lowest plan that a short search finds; none if the buffers' pins collide.
 std::optional<Bytes> LowestHeight(std::string_view what, Problem problem, RemedySearch& search) {
@@ -98,37 +57,6 @@ bool ForgetPin(Buffer& buffer) {
   return pinned;
 }
 
-// "8 B of traffic, written and read: proved the least."
-std::string TrafficOf(const PlanAnswer& answer) {
-  const std::string where = answer.fixed_order ? " in program order" : "";
-  return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
-         (answer.outcome == Outcome::kOptimal ? ": proved the least" + where + "."
-                                              : "; no plan" + where + " has less than " +
-                                                    FormatBytesExactly(answer.traffic_bound) + ".");
-}
-
-void RemedySearch::Missed(std::string_view what) { missed_.emplace_back(what); }
-
-void RemedySearch::Found(std::string_view what) {
-  std::erase_if(missed_, [&](const std::string& missed) { return missed == what; });
-}
-
-bool RemedySearch::TooLong(std::string_view what, bool is_large) {
-  if (!is_large || !budget_.has_time_limit()) return false;
-  Missed(what);
-  return true;
-}
-
-std::optional<Remedy> RemedySearch::Rest() const {
-  if (missed_.empty()) return std::nullopt;
-  std::string list;
-  for (const std::string& what : missed_) list += (list.empty() ? "" : ", ") + what;
-  return Remedy{RemedyKind::kNotExamined, "Not fully examined",
-                (budget_.cancelled() ? "Interrupted before these were examined: "
-                                     : "There was not enough time to examine these: ") +
-                    list + (budget_.cancelled() ? "." : ". Set a longer --time-limit.")};
-}
-
 std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& answer,
                                       RemedySearch& search) {
   std::vector<Remedy> remedies;
@@ -151,8 +79,8 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
                             (least ? ", and proved to be the smallest."
                                    : "; proved that no plan needs less than " +
                                          FormatBytesExactly(answer.placement_bound) + "."),
-                        height, least, std::nullopt,
-                        OptionChange{"capacity", std::to_string(*height)}});
+                        height, least});
+    remedies.back().changes = {{"capacity", std::to_string(*height)}};
   }
   if (capacity && load > *capacity) {
     remedies.push_back(
@@ -192,7 +120,7 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
 
 std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                                   const ScheduleOptions& options, const Peak& peak,
-                                  std::optional<Bytes> in_place_peak, RemedySearch& search) {
+                                  RemedySearch& search) {
   std::vector<Remedy> remedies;
   if (graph.operators.empty() || peak.bytes == 0) return remedies;
   const Bytes now = plan.best->peak();
@@ -210,8 +138,8 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                           "The order that --order auto finds has a peak " +
                               FormatBytesExactly(now - better->best->peak()) + " lower" +
                               (least ? ", proved the least of all orders." : "."),
-                          better->best->peak(), least, std::nullopt,
-                          OptionChange{"order", "auto"}});
+                          better->best->peak(), least});
+      remedies.back().changes = {{"order", "auto"}};
     }
   } else if (now == plan.peak_bound && now < plan.program_order_peak) {
     remedies.push_back({RemedyKind::kOrderIsBest, "No other order helps",
@@ -219,22 +147,16 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                             FormatBytesExactly(plan.program_order_peak - now) +
                             " less than the order in which the model is written."});
   }
-  if (in_place_peak && *in_place_peak < now) {
-    remedies.push_back({RemedyKind::kInPlace, "Outputs written over inputs",
-                        "--in-place lowers the peak of this order by " +
-                            FormatBytesExactly(now - *in_place_peak) + ".",
-                        in_place_peak, false, std::nullopt, OptionChange{"in-place", "on"}});
-  }
   const std::string name = Quoted(graph.operators[peak.largest_operator].name);
   const Bytes waiting = peak.bytes - peak.in_use;
-  if (waiting > 0) {
+  if (waiting > peak.bytes / 100) {
     remedies.push_back({RemedyKind::kReduceWaiting, "Spill or recompute waiting tensors",
                         FormatBytesExactly(waiting) +
                             " of the peak wait: the operator that runs then neither "
                             "reads nor makes them. No plan can go below " +
                             FormatBytesExactly(peak.largest_step) + ", which " + name +
                             " reads and makes by itself."});
-  } else {
+  } else if (waiting == 0 && CanBeSplit(graph.operators[peak.largest_operator])) {
     remedies.push_back({RemedyKind::kSplitOperator, "Split the largest operator",
                         name + " by itself reads and makes the whole peak, " +
                             FormatBytesExactly(peak.largest_step) +
@@ -242,83 +164,6 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                             "it with a neighbour, would."});
   }
   return remedies;
-}
-
-// A plan with spills within a capacity that is `answer`'s; `order` completes the command.
-Remedy WithSpills(RemedyKind kind, std::string title, const PlanAnswer& answer,
-                  std::string_view order) {
-  const OptionChange change{"budget", std::to_string(*answer.capacity)};
-  const Bytes traffic = answer.best->traffic.avoidable();
-  return {kind,
-          std::move(title),
-          "berth plan " + change.flag() + std::string(order) + " fits" +
-              (traffic == 0 && kind == RemedyKind::kLargerBudget ? ": nothing has to be spilled."
-                                                                 : " with " + TrafficOf(answer)),
-          answer.capacity,
-          answer.outcome == Outcome::kOptimal,
-          traffic,
-          change};
-}
-
-// The search for a plan with spills, from `orders` or for the first of these alone.
-Result<PlanAnswer> SolveSpills(const Graph& graph, const Counting& counting, Bytes capacity,
-                               std::vector<Order> orders, bool fixed_order, Budget& budget,
-                               const PlaceOptions& place = {}) {
-  SpillOptions options;
-  options.capacity = capacity;
-  options.counting = counting;
-  options.fixed_order = fixed_order;
-  options.orders = std::move(orders);
-  options.placer = [&place](const Problem& problem, Budget& own) {
-    return Place(problem, place, own);
-  };
-  return PlanWithSpills(graph, options, budget);
-}
-
-std::optional<Remedy> SpillRemedy(const Graph& graph, const Counting& counting, Bytes capacity,
-                                  const PlanAnswer& plan, RemedySearch& search) {
-  constexpr std::string_view kWhat = "tensors that are spilled and retrieved (--budget)";
-  // The first plan, made before any search, examines all resident tensors at every step.
-  constexpr std::size_t kLarge = 100'000'000;
-  if (search.TooLong(kWhat, graph.operators.size() * graph.tensors.size() > kLarge)) {
-    return std::nullopt;
-  }
-  const auto found =
-      search.Look(kWhat, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
-                  [&](Budget& budget) {
-                    return SolveSpills(graph, counting, capacity, {plan.best->order},
-                                       /*fixed_order=*/false, budget);
-                  });
-  if (!found || !*found) return std::nullopt;
-  const PlanAnswer* const answer = &**found;
-  if (answer->outcome == Outcome::kInfeasible) {
-    return Remedy{RemedyKind::kSpillTooSmall, "Spills are not enough",
-                  "Operator " + Quoted(graph.operators[answer->least.op].name) +
-                      " alone reads and makes more than the capacity.",
-                  answer->least.bytes, true};
-  }
-  if (!answer->best) return std::nullopt;
-  search.Found(kWhat);
-  return WithSpills(RemedyKind::kSpill, "Spill and retrieve tensors", *answer, "");
-}
-
-std::optional<Remedy> FindLargerBudget(const Graph& graph, const Counting& counting,
-                                       const std::vector<Bytes>& larger,
-                                       const std::vector<Order>& orders, bool fixed_order,
-                                       const PlaceOptions& place, RemedySearch& search) {
-  for (const Bytes capacity : larger) {
-    const std::string what = "a budget of " + FormatBytes(capacity);
-    const auto found = search.Look(
-        what, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
-        [&](Budget& budget) {
-          return SolveSpills(graph, counting, capacity, orders, fixed_order, budget, place);
-        });
-    if (!found || !*found || !(*found)->best) continue;
-    search.Found(what);
-    return WithSpills(RemedyKind::kLargerBudget, "A budget of " + FormatBytes(capacity), **found,
-                      fixed_order ? " --order program" : "");
-  }
-  return std::nullopt;
 }
 
 std::optional<Conflict> FindConflict(const Problem& problem, Outcome outcome,
@@ -358,24 +203,21 @@ Conflict ConflictOf(const Graph& graph, const PlanAnswer& answer, std::optional<
   return conflict;
 }
 
+// Whether tensors without a known size keep anything from being said to fit.
+bool SizesAreMissing(const PlanAnswer& answer, const Counting& counting) {
+  return answer.unsized > 0 && !counting.unsized_as_zero;
+}
+
 // For a budget within which no plan was found.
-void FindBudgetRemedies(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
-                        const AdviceOptions& options, RemedySearch& search, Advice& advice) {
-  std::vector<Bytes> larger;
-  for (const Bytes bytes :
-       {answer.least.bytes, (answer.least.bytes + answer.least_peak) / 2, answer.least_peak}) {
-    if (bytes > *answer.capacity && (larger.empty() || bytes > larger.back())) {
-      larger.push_back(bytes);
-    }
-  }
-  std::vector<Order> orders = {ProgramOrder(graph), answer.best->order};
-  if (answer.fixed_order) orders = {answer.best->order};
-  auto enough = FindLargerBudget(graph, plan.schedule.counting, larger, orders, answer.fixed_order,
-                                 plan.place, search);
+void AdviseWithSpills(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
+                      const AdviceOptions& options, RemedySearch& search, Advice& advice) {
+  ModelRemedies remedies(graph, plan, answer, options, search);
+  remedies.TrySpills();
+  const auto enough = remedies.TryLargerBudgets();
   if (options.explain && answer.outcome == Outcome::kInfeasible) {
-    advice.conflict = ConflictOf(graph, answer, enough ? enough->needs : std::nullopt);
+    advice.conflict = ConflictOf(graph, answer, enough);
   }
-  if (enough) advice.remedies.push_back(*std::move(enough));
+  advice.remedies = remedies.Take();
 }
 
 // For a plan or an order without spills.
@@ -383,21 +225,40 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
                          const AdviceOptions& options, RemedySearch& search, Advice& advice) {
   const Counting& counting = plan.schedule.counting;
   const Order& order = answer.best->order;
+  const auto add = [&](std::vector<Remedy> remedies) {
+    std::move(remedies.begin(), remedies.end(), std::back_inserter(advice.remedies));
+  };
+  ModelRemedies remedies(graph, plan, answer, options, search);
+  if (!answer.fits() || !answer.capacity) {
+    remedies.TryChanges();
+    remedies.TrySpills();
+    remedies.TryLargerBudgets();
+    if (answer.best->addressed) remedies.TryLowerBudget();
+  }
   if (answer.best->addressed || answer.capacity) {  // More than an order was asked for.
     Problem problem = ProblemOf(graph, *answer.best);
     problem.capacity = answer.capacity;
     if (options.explain) advice.conflict = FindConflict(problem, answer.placing.outcome, search);
-    if (answer.best->addressed) advice.remedies = PlacementRemedies(problem, answer, search);
+    if (answer.best->addressed) add(PlacementRemedies(problem, answer, search));
   }
-  if (answer.capacity && !answer.fits()) {
-    auto spills = SpillRemedy(graph, counting, *answer.capacity, answer, search);
-    if (spills) advice.remedies.push_back(*std::move(spills));
-  }
-  std::optional<Bytes> in_place_peak;
-  if (options.in_place) in_place_peak = Live(ReuseInPlace(graph), order, counting).peak;
-  auto found = OrderRemedies(graph, answer, plan.schedule, ExaminePeak(graph, order, counting),
-                             in_place_peak, search);
-  std::move(found.begin(), found.end(), std::back_inserter(advice.remedies));
+  add(OrderRemedies(graph, answer, plan.schedule, ExaminePeak(graph, order, counting), search));
+  add(remedies.Take());
+}
+
+// What fits comes first, then what fits with more memory, the least of it first; without traffic
+// before with it, fewer changes before more.
+void Sort(std::vector<Remedy>& remedies) {
+  const auto rank = [](const Remedy& remedy) {
+    if (remedy.fits) {
+      return std::tuple(0, remedy.traffic.value_or(0) > 0 ? 1 : 0, remedy.changes.size());
+    }
+    const bool larger =
+        remedy.kind == RemedyKind::kCapacity || remedy.kind == RemedyKind::kLargerBudget;
+    const Bytes needs = larger ? remedy.needs.value_or(0) : 0;
+    return std::tuple(larger ? 1 : 2, 0, static_cast<std::size_t>(needs));
+  };
+  std::stable_sort(remedies.begin(), remedies.end(),
+                   [&](const Remedy& x, const Remedy& y) { return rank(x) < rank(y); });
 }
 
 }  // namespace
@@ -421,11 +282,13 @@ Advice Advise(const Graph& graph, const PlanOptions& plan, const PlanAnswer& ans
   RemedySearch search(budget);
   Advice advice;
   const bool placed = answer.best && answer.best->addressed;
-  if (answer.spills) {
-    if (!placed && answer.best) FindBudgetRemedies(graph, plan, answer, options, search, advice);
-  } else if (answer.best) {
+  if (!answer.best || SizesAreMissing(answer, plan.schedule.counting)) return advice;
+  if (!answer.spills) {
     AdviseWithoutSpills(graph, plan, answer, options, search, advice);
+  } else if (!placed) {
+    AdviseWithSpills(graph, plan, answer, options, search, advice);
   }
+  Sort(advice.remedies);
   if (auto rest = search.Rest()) advice.remedies.push_back(*std::move(rest));
   return advice;
 }

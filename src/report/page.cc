@@ -236,8 +236,12 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   data["verdict"] = options.verdict;
   data["conflict"] = ConflictOf(options.conflict);
   data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {
-    return Json{
-        {"title", remedy.title}, {"detail", remedy.detail}, {"needs", OrNull(remedy.needs)}};
+    return Json{{"title", remedy.title},
+                {"detail", remedy.detail},
+                {"needs", OrNull(remedy.needs)},
+                {"fits", remedy.fits},
+                {"traffic", OrNull(remedy.traffic)},
+                {"command", remedy.command.empty() ? Json() : Json(remedy.command)}};
   });
   data["notes"] = options.notes;
   data["spills"] = graph != nullptr ? SpillsOf(*graph, plan) : Json::array();

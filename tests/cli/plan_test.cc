@@ -1,6 +1,8 @@
 // berth plan, schedule, compare, and check of their plans.
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "berth/baselines.h"
 #include "berth/graph.h"
@@ -238,6 +240,81 @@ TEST_F(PlanCommandTest, TheExamplesArePlannedWithAProof) {
     const ProcessResult check = Berth({"check", model, plan, "--execute"});
     EXPECT_EQ(check.exit_code, 0) << check.standard_output;
   }
+}
+
+// The commands of an answer: lines that begin with "berth", indented.
+std::vector<std::string> CommandsOf(const std::string& text) {
+  std::vector<std::string> commands;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("    berth ")) commands.push_back(line.substr(4));
+  }
+  return commands;
+}
+
+// Runs a command that was printed as it stands.
+ProcessResult Copied(const std::string& command) {
+  return Shell("\"$BERTH\"" + command.substr(std::string("berth").size()));
+}
+
+// From a capacity that is too small to a plan that fits with one command of the answer.
+TEST_F(PlanCommandTest, TheFirstCommandOfTheAnswerFits) {
+  for (const std::string capacity : {"512KiB", "360KiB", "300KiB", "200KiB", "16KiB", "1KiB"}) {
+    for (const std::string asked : {"--capacity", "--budget"}) {
+      SCOPED_TRACE(asked + " " + capacity);
+      const ProcessResult result = Berth({"plan", BERTH_SOURCE_DIR "/examples/cells.onnx", asked,
+                                          capacity, "-o", Path("it's a plan.json")});
+      EXPECT_EQ(result.exit_code, 1);
+      EXPECT_FALSE(Exists(Path("it's a plan.json")));
+      ExpectHas(result.standard_output, "What would make it fit, each tried\n");
+      const auto commands = CommandsOf(result.standard_output);
+      ASSERT_FALSE(commands.empty()) << result.standard_output;
+      EXPECT_EQ(Copied(commands.front()).exit_code, 0) << commands.front();
+      // The plan is written where it was asked for.
+      EXPECT_TRUE(Exists(Path("it's a plan.json")));
+      EXPECT_EQ(Berth({"check", BERTH_SOURCE_DIR "/examples/cells.onnx", Path("it's a plan.json")})
+                    .exit_code,
+                0);
+      std::remove(Path("it's a plan.json").c_str());
+    }
+  }
+}
+
+TEST_F(PlanCommandTest, RemediesHaveTheFiguresThatAreStated) {
+  const ProcessResult result =
+      Berth({"plan", BERTH_SOURCE_DIR "/examples/cells.onnx", "--capacity", "300KiB", "--json"});
+  const Json remedies = Json::parse(result.standard_output).at("remedies");
+  int followed = 0;
+  for (const Json& remedy : remedies) {
+    if (remedy.at("command").is_null()) continue;
+    const std::string command = remedy.at("command").get<std::string>();
+    SCOPED_TRACE(command);
+    const ProcessResult again = Copied(command);
+    const Json plan = Json::parse(again.standard_output);
+    if (remedy.at("fits").get<bool>()) EXPECT_EQ(again.exit_code, 0);
+    if (remedy.at("traffic").is_null()) {
+      EXPECT_LE(plan.at("height"), remedy.at("needs"));
+    } else {
+      EXPECT_LE(plan.at("traffic").at("avoidable"), remedy.at("traffic"));
+    }
+    ++followed;
+  }
+  EXPECT_GE(followed, 3);
+}
+
+// What nobody could use is not said.
+TEST_F(PlanCommandTest, NoUselessAdvice) {
+  // No budget below what one operator needs.
+  const ProcessResult small = Berth(
+      {"plan", Write("one.json", WriteGraphJson(internal::OneSpill().graph)), "--capacity", "11"});
+  EXPECT_EQ(small.standard_output.find("--budget 11"), std::string::npos) << small.standard_output;
+  ExpectHas(small.standard_output, "--budget 12\n");
+  // An operator that runs others cannot be split.
+  Build b = Build().Made("a", 8).Made("b", 8).Op("make", {}, {"a"}).Op("If_0", {"a"}, {"b"});
+  b.graph.operators[1].type = "If";
+  b.Output("b");
+  const std::string graph = Write("if.json", WriteGraphJson(b.graph));
+  EXPECT_EQ(Berth({"plan", graph}).standard_output.find("splitting"), std::string::npos);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(SpillsCommandTest, PagesAndTracesShowSpills) {
       Berth({"plan", OneSpillFile(), "--capacity", "12", "--report", Path("no.html")}).exit_code,
       1);
   ExpectHas(Read(Path("no.html")),
-            "berth plan --budget 12 fits with 8 B of traffic, written and "
+            "--budget 12 fits with 8 B of traffic, written and "
             "read: proved the least.");
 }
 
@@ -212,7 +212,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   EXPECT_EQ(sum, 12);
   EXPECT_EQ(conflict.at("works_with"), 12);
   EXPECT_EQ(page.at("remedies")[0].at("detail"),
-            "berth plan --budget 12 fits with 8 B of traffic, written and read: proved the least.");
+            "--budget 12 fits with 8 B of traffic, written and read: proved the least.");
   EXPECT_EQ(page.at("verdict"), "");
   // In program order, the same for that order alone; each larger budget is listed once.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "11", "--order", "program", "--report",
@@ -220,7 +220,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
                 .exit_code,
             1);
   EXPECT_EQ(DataOf(Read(Path("fixed.html"))).at("remedies")[0].at("detail"),
-            "berth plan --budget 12 --order program fits with 8 B of traffic, written and read: "
+            "--budget 12 --order program fits with 8 B of traffic, written and read: "
             "proved the least in program order.");
   const Build flat = Build().Made("a", 4).Op("make", {}, {"a"}).Op("use", {"a"}, {});
   const std::string one_budget = Write("flat.json", WriteGraphJson(flat.graph));  // MR = MH = MP.

@@ -50,8 +50,8 @@ TEST(AdviseTest, ACapacityThatWorks) {
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->needs, 8);
   EXPECT_TRUE(remedy->proved);
-  ASSERT_TRUE(remedy->change.has_value());
-  EXPECT_EQ(remedy->change->flag(), "--capacity 8");
+  ASSERT_TRUE(remedy->changes.size() == 1u);
+  EXPECT_EQ(remedy->changes[0].flag(), "--capacity 8");
   EXPECT_NE(Find(advice, RemedyKind::kMoveOff), nullptr);
   // Followed, the advice holds.
   problem.capacity = remedy->needs;
@@ -82,7 +82,7 @@ TEST(AdviseTest, ABetterOrderHasThePeakThatIsStated) {
   const Advice advice = AdviceFor(build.graph, options);
   const Remedy* const remedy = Find(advice, RemedyKind::kOrder);
   ASSERT_NE(remedy, nullptr);
-  EXPECT_EQ(remedy->change, (OptionChange{"order", "auto"}));
+  EXPECT_EQ(remedy->changes, (std::vector<OptionChange>{{"order", "auto"}}));
   EXPECT_TRUE(remedy->proved);
   options.schedule.algorithm = ScheduleAlgorithm::kAuto;
   EXPECT_EQ(Planned(build.graph, options).best->peak(), remedy->needs);
@@ -95,8 +95,8 @@ TEST(AdviseTest, SpillsThatFitHaveTheTrafficThatIsStated) {
   const Advice advice = AdviceFor(graph, options);
   const Remedy* const remedy = Find(advice, RemedyKind::kSpill);
   ASSERT_NE(remedy, nullptr);
-  ASSERT_TRUE(remedy->change.has_value());
-  EXPECT_EQ(remedy->change->flag(), "--budget 12");
+  ASSERT_TRUE(remedy->changes.size() == 1u);
+  EXPECT_EQ(remedy->changes[0].flag(), "--budget 12");
   options.spill = true;
   const PlanAnswer followed = Planned(graph, options);
   EXPECT_TRUE(followed.fits());

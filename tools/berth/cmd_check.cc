@@ -31,8 +31,11 @@ struct Checked {
   verify::PlanReport report;
   std::optional<verify::ExecutionReport> execution;
 
-  TensorCount unsized;  // What keeps a plan without faults from being known to hold.
+  TensorCount unsized;
+  bool unsized_as_zero = false;
 
+  // What keeps a plan without faults from being known to hold.
+  [[nodiscard]] bool sizes_missing() const { return unsized.unsized > 0 && !unsized_as_zero; }
   [[nodiscard]] bool ok() const { return report.ok() && (!execution || execution->ok()); }
   [[nodiscard]] bool spills() const {
     const auto& all = plan.residencies;
@@ -107,7 +110,7 @@ Json CheckedJson(const Checked& checked) {
   const verify::PlanReport& report = checked.report;
   Json json;
   // With unknown sizes a plan may have faults; whether it has is not known.
-  const bool known = !checked.ok() || checked.unsized.unsized == 0;
+  const bool known = !checked.ok() || !checked.sizes_missing();
   json["valid"] = known ? Json(checked.ok()) : Json(nullptr);
   if (checked.graph != nullptr) json["unsized_tensors"] = checked.unsized.unsized;
   json["height"] = report.height;
@@ -145,7 +148,7 @@ std::string ExecutionText(const verify::ExecutionReport& run) {
 std::string SummaryText(const Checked& checked) {
   const verify::PlanReport& report = checked.report;
   std::string text;
-  if (checked.unsized.unsized > 0) {
+  if (checked.sizes_missing()) {
     text = Paint(Tone::kUnsure, UnsizedClause(checked.unsized.unsized, checked.unsized.tensors) +
                                     ": whether the plan holds is unknown.") +
            "\nThe rest has no fault: ";
@@ -162,6 +165,10 @@ std::string SummaryText(const Checked& checked) {
   if (checked.spills()) {
     text += "; " + FormatBytesExactly(report.traffic.spilled) + " spilled, " +
             FormatBytesExactly(report.traffic.retrieved) + " retrieved";
+  }
+  if (checked.unsized.unsized > 0 && checked.unsized_as_zero) {
+    text += "; " + UnsizedClause(checked.unsized.unsized, checked.unsized.tensors) +
+            " and count as 0 bytes";
   }
   return text + ".\n";
 }
@@ -191,7 +198,7 @@ ExitCode Conclude(const CheckArguments& arguments, const Checked& checked) {
     if (checked.execution) Print(ExecutionText(*checked.execution));
   }
   if (!checked.ok()) return kDoesNotFit;
-  return checked.unsized.unsized > 0 ? kGaveUp : kDone;
+  return checked.sizes_missing() ? kGaveUp : kDone;
 }
 
 // Runs a plan in which each tensor has one address throughout, however wrong its order and its
@@ -225,6 +232,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   model_arguments.counting = settings.counting;
   model_arguments.counting.unsized_as_zero |= arguments.model.counting.unsized_as_zero;
   model_arguments.in_place = settings.in_place;
+  model_arguments.fuse = settings.fused;
   // What the file says, unless flags say something else.
   if (model_arguments.onnx == OnnxOptions()) {
     model_arguments.onnx = settings.reading;
@@ -240,7 +248,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   checked.capacity = arguments.table.capacity;
   if (!checked.capacity && read.spills) checked.capacity = read.capacity;
   checked.unsized = CountTensors(model.graph, model_arguments.counting);
-  if (model_arguments.counting.unsized_as_zero) checked.unsized.unsized = 0;
+  checked.unsized_as_zero = model_arguments.counting.unsized_as_zero;
   checked.plan = std::move(read.plan);
   checked.report =
       verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan);

@@ -83,8 +83,15 @@ std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lo
     const double above = Gap(plan.best->peak(), lower_bound);
     const auto height = HeightOf(plan);
     const double lost = height ? Gap(*height, plan.best->peak()) : 0;
-    table.AddRow({rows[r].name, shown[2 * r], above == 0 ? "least" : "+" + FormatPercentUp(above),
-                  height ? shown[2 * r + 1] : "-", lost == 0 ? "none" : "+" + FormatPercentUp(lost),
+    // Of bounds no shares are known.
+    table.AddRow({rows[r].name, shown[2 * r],
+                  !unsized.empty() ? "-"
+                  : above == 0     ? "least"
+                                   : "+" + FormatPercentUp(above),
+                  height ? shown[2 * r + 1] : "-",
+                  !unsized.empty() ? "-"
+                  : lost == 0      ? "none"
+                                   : "+" + FormatPercentUp(lost),
                   FormatSeconds(rows[r].order_seconds), FormatSeconds(plan.placing.seconds)});
   }
   return unsized + Paint(Tone::kStrong, OneLine(model.name)) + ": " + DescribeGraph(model.graph) +

@@ -182,8 +182,9 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   const auto advise = [&](const AdviceOptions& advice, Budget& budget) {
     return Advise(input.problem, answer, advice, budget);
   };
-  const PageOptions page =
-      PageWithAdvice("explain", input.problem, answer, conflict, search, advise);
+  Advice advice = AdviceInTime({.explain = false}, search, advise);
+  advice.conflict = conflict;
+  const PageOptions page = PageWithAdvice("explain", input.problem, answer, advice);
   return WriteFile(arguments.report, WritePage(input.problem, answer, provenance, page));
 }
 

@@ -41,7 +41,8 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   planned.interrupted = search.interrupted();
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
-  BERTH_TRY(WriteOutputs(planned, search));
+  FindAdvice(planned, search);
+  BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
 }
 

@@ -56,11 +56,11 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
                   "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
 }
 
-// The share of the time limit that is kept for advice: with spills only where no plan can fit,
-// which is known before any search.
+// The share of the time limit that is kept for advice, where there may be some: with spills only
+// where no plan can fit, which is known before any search.
 double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
                      const Graph& graph) {
-  if (arguments.outputs.report.empty()) return 0;
+  if (!options.spill && !options.capacity && arguments.outputs.report.empty()) return 0;
   if (!options.spill) return kShareOfAdvice;
   const Bytes* const bytes = std::get_if<Bytes>(&*options.capacity);
   const bool too_small =
@@ -84,13 +84,16 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
                   {BERTH_VERSION, model.name, model.hash(), options, arguments.search.node_limit},
                   arguments.outputs};
   planned.provenance.in_place = arguments.model.in_place;
+  planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
   planned.model = &model;
   planned.interrupted = search.interrupted();
   planned.tensors = arguments.tensors;
   planned.moves = arguments.moves;
+  planned.other_readings = [&] { return OtherReadings(arguments.model, model); };
   BERTH_TRY(Examine(planned));
-  BERTH_TRY(WriteOutputs(planned, search));
+  FindAdvice(planned, search);
+  BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
 }
 
@@ -133,8 +136,8 @@ Command AddPlanCommand(CLI::App& berth) {
       "Exit codes: 0 planned, 1 proved not to fit, 2 bad input or usage, 3 gave up before an "
       "answer.\n"
       "The order takes at most three quarters of --time-limit, the placement the rest. With\n"
-      "--report, a quarter is reserved to search for improvements; with --budget, only if the\n"
-      "budget is too small.\n"
+      "--report or --capacity, a quarter is reserved to search for improvements; with --budget,\n"
+      "only if the budget is too small.\n"
       "Without a limit each search ends after a fixed effort, the same on every machine; the\n"
       "search for spills (--budget) then takes about ten seconds.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"

@@ -60,6 +60,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
                   {BERTH_VERSION, model.name, model.hash(), options, arguments.search.node_limit},
                   {"", "", arguments.report, arguments.trace, arguments.json}};
   planned.provenance.in_place = arguments.model.in_place;
+  planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
   planned.model = &model;
   planned.interrupted = search.interrupted();
@@ -68,7 +69,8 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   if (!arguments.output.empty()) {
     BERTH_TRY(WriteOutput(model, answer.best->order, arguments.output));
   }
-  BERTH_TRY(WriteOutputs(planned, search));
+  FindAdvice(planned, search);
+  BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
 }
 

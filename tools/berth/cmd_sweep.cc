@@ -66,6 +66,7 @@ std::string InputOf(const Model& model, const ModelArguments& arguments, bool fi
   if (arguments.counting.parameters) text += " parameters";
   if (fixed_order) text += " program-order";
   if (arguments.in_place) text += " in-place";
+  if (arguments.fuse) text += " fuse";
   if (arguments.counting.unsized_as_zero) text += " allow-unknown";
   const OnnxOptions& reading = model.reading;
   if (reading.alignment != 1) text += " alignment=" + std::to_string(reading.alignment);

@@ -1,9 +1,11 @@
 #include "tools/berth/model.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <unordered_map>
 
 #include "src/base/try.h"
 #include "tools/berth/file_kind.h"
@@ -14,7 +16,9 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::size_t kMostUnplanned = 8;
+// Of the causes of unknown sizes, and of the tensors of each, those that are shown.
+constexpr std::size_t kMostCauses = 8;
+constexpr std::size_t kMostNamed = 4;
 constexpr Bytes kMostAlignment = Bytes{1} << 30;
 
 bool IsFile(const std::string& text) {
@@ -34,6 +38,43 @@ bool LooksLikeOnnx(std::string_view bytes) {
   return first < '\t' || (first > '\r' && first < ' ');
 }
 
+bool LooksLikeBatch(const std::string& name) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower.find("batch") != std::string::npos || lower == "n" || lower.ends_with("[0]") ||
+         lower.ends_with(".0");
+}
+
+// The dimensions that were given, and sizes of the open ones with which the model can run: 1 for a
+// batch, what images and sequences often have for the others. Not every size does: a window may be
+// larger than what it slides over. Where none of those tried does, 1 for each.
+// Cost: a reading of the model for each trial.
+std::vector<OnnxDimension> WorkingSizes(const Model& model) {
+  constexpr std::int64_t kUsual[] = {224, 512, 1};
+  constexpr std::size_t kMostSingle = 8;
+  const std::size_t given = model.reading.dimensions.size();
+  OnnxOptions options = model.reading;
+  for (const std::string& name : model.open_dimensions) options.dimensions.push_back({name, 1});
+  std::vector<std::size_t> others;
+  if (model.open_dimensions.size() > 1) {  // A single one is nearly always the batch.
+    for (std::size_t i = 0; i < model.open_dimensions.size(); ++i) {
+      if (!LooksLikeBatch(model.open_dimensions[i])) others.push_back(given + i);
+    }
+  }
+  const auto works = [&] { return ReadOnnx(model.file.bytes(), model.name, options).has_value(); };
+  for (const std::int64_t size : kUsual) {
+    for (const std::size_t i : others) options.dimensions[i].size = size;
+    if (works()) return options.dimensions;
+  }
+  for (std::size_t k = 0; k < std::min(others.size(), kMostSingle); ++k) {
+    options.dimensions[others[k]].size = kUsual[1];
+    if (works()) return options.dimensions;
+    options.dimensions[others[k]].size = 1;
+  }
+  return options.dimensions;
+}
+
 }  // namespace
 
 void AddModel(CLI::App& app, ModelArguments& arguments) {
@@ -45,6 +86,10 @@ void AddModel(CLI::App& app, ModelArguments& arguments) {
   app.add_flag("--in-place", arguments.in_place,
                "Let operators write their output over an input, if the model allows it and it is "
                "safe in every order.");
+  app.add_flag("--fuse", arguments.fuse,
+               "Compute element-wise operators together with the operator before them, and "
+               "operators between DequantizeLinear and QuantizeLinear in 8 bits, as many runtimes "
+               "do.");
 }
 
 void AddCounting(CLI::App& app, Counting& counting) {
@@ -171,6 +216,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
     model.graph = Aligned(BERTH_TRY(ReadGraphJson(bytes, name)), model.reading.alignment);
     BERTH_TRY(Validate(model.graph));
   }
+  if (arguments.fuse) model.graph = Fuse(std::move(model.graph));
   if (arguments.in_place) {
     const auto views = [](const Graph& g) {
       return std::count_if(g.tensors.begin(), g.tensors.end(),
@@ -182,6 +228,17 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   }
   model.file = std::move(file);
   return model;
+}
+
+std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
+  if (!model.is_onnx || arguments.onnx.element_bytes) return {};
+  OnnxOptions options = model.reading;
+  options.element_bytes = 1;
+  auto read = ReadOnnx(model.file.bytes(), model.name, options);
+  if (!read) return {};
+  Graph graph = arguments.fuse ? Fuse(std::move(read->graph)) : std::move(read->graph);
+  if (arguments.in_place) graph = ReuseInPlace(std::move(graph));
+  return {{{"element-bytes", "1"}, "8-bit elements", std::move(graph)}};
 }
 
 Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,
@@ -210,7 +267,12 @@ std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
 std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
   if (model.open_dimensions.empty()) return "";
   std::string text = "berth " + command + " " + ShellWord(model.path);
-  for (const std::string& name : model.open_dimensions) text += " --dim " + ShellWord(name + "=1");
+  for (const auto& [name, size] : WorkingSizes(model)) {
+    text += " --dim " + ShellWord(name + "=" + std::to_string(size));
+  }
+  if (const auto bytes = model.reading.element_bytes) {
+    text += " --element-bytes " + std::to_string(*bytes);
+  }
   return text;
 }
 
@@ -244,15 +306,35 @@ std::string DescribeUncounted(const Graph& graph, const Counting& counting) {
   return text;
 }
 
-std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most) {
-  std::vector<std::string> lines;
-  std::size_t count = 0;
+std::vector<std::string> DescribeUnplanned(const Graph& graph, const Counting& counting) {
+  struct Cause {
+    const std::string* reason;
+    std::vector<const Tensor*> tensors;
+  };
+  std::vector<Cause> causes;  // In the order of their first tensors.
+  std::unordered_map<std::string_view, std::size_t> index;
   for (const Tensor& tensor : graph.tensors) {
-    if (tensor.unplanned.empty() || ++count > most) continue;
-    lines.push_back(Abridged(tensor.name, 40) + ": " + OneLine(tensor.unplanned));
+    if (tensor.unplanned.empty() || !TakesPart(tensor, counting)) continue;
+    const auto [found, added] = index.emplace(tensor.unplanned, causes.size());
+    if (added) causes.push_back({&tensor.unplanned, {}});
+    causes[found->second].tensors.push_back(&tensor);
   }
-  if (count > most) {
-    lines.push_back("and " + FormatCount(static_cast<std::int64_t>(count - most)) + " more");
+  std::vector<std::string> lines;
+  for (const auto& [reason, tensors] : causes) {
+    if (lines.size() == kMostCauses) break;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(tensors.size(), kMostNamed); ++i) {
+      names += (i == 0 ? "" : ", ") + Abridged(tensors[i]->name, 40);
+    }
+    if (tensors.size() > kMostNamed) {
+      names +=
+          " and " + FormatCount(static_cast<std::int64_t>(tensors.size() - kMostNamed)) + " more";
+    }
+    lines.push_back(names + ": " + OneLine(*reason));
+  }
+  if (causes.size() > kMostCauses) {
+    const auto more = static_cast<std::int64_t>(causes.size() - kMostCauses);
+    lines.push_back("and others, for " + Plural(more, "more reason"));
   }
   return lines;
 }
@@ -271,9 +353,9 @@ std::string Abridged(std::string_view text, std::size_t width) {
   return IsTerminal(stdout) ? Elided(line, width) : line;
 }
 
-std::string CaveatText(const Model& model) {
+std::string CaveatText(const Model& model, const Counting& counting) {
   std::string text;
-  const auto unplanned = DescribeUnplanned(model.graph, kMostUnplanned);
+  const auto unplanned = DescribeUnplanned(model.graph, counting);
   if (!unplanned.empty()) {
     text += "\n" + Paint(Tone::kUnsure, "Not planned") + ", as their sizes are not known:\n";
     for (const std::string& line : unplanned) text += "  " + line + "\n";
@@ -282,8 +364,8 @@ std::string CaveatText(const Model& model) {
   return text;
 }
 
-std::vector<std::string> NotesOf(const Model& model) {
-  std::vector<std::string> notes = DescribeUnplanned(model.graph, kMostUnplanned);
+std::vector<std::string> NotesOf(const Model& model, const Counting& counting) {
+  std::vector<std::string> notes = DescribeUnplanned(model.graph, counting);
   for (std::string& note : notes) note = "Not planned: " + note;
   notes.insert(notes.end(), model.notes.begin(), model.notes.end());
   return notes;

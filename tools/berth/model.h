@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/advise.h"
 #include "berth/graph.h"
 #include "berth/io.h"
 #include "berth/onnx.h"
@@ -22,6 +23,7 @@ struct ModelArguments {
   std::string path;
   Counting counting;
   bool in_place = false;
+  bool fuse = false;
   OnnxOptions onnx;
   std::optional<Bytes> alignment;  // Of ONNX models and graphs in JSON.
 };
@@ -57,6 +59,9 @@ struct Model {
 [[nodiscard]] Result<Model> LoadModel(const ModelArguments& arguments);
 // The same of a file that has been read already.
 [[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, FileView file);
+// Readings of `model`, which `arguments` gave, that would need less memory: with 8-bit elements.
+[[nodiscard]] std::vector<ModelChange> OtherReadings(const ModelArguments& arguments,
+                                                     const Model& model);
 // Whether the file looks like a model, not like a table.
 [[nodiscard]] bool IsModel(std::string_view bytes, const std::string& path);
 
@@ -66,21 +71,23 @@ struct Model {
 
 // "216 of 221 tensors have no known size".
 [[nodiscard]] std::string UnsizedClause(std::size_t unsized, std::size_t tensors);
-// The command that gives the model's open dimensions a size, each 1; empty if none is open.
+// The command that gives the model's open dimensions sizes with which it can run; empty if none is
+// open.
 [[nodiscard]] std::string OpenDimensionsCommand(const Model& model, const std::string& command);
 
 // "106 operators, 139 tensors (60 views), 23 writes in place".
 [[nodiscard]] std::string DescribeGraph(const Graph& graph);
 // What the plan leaves out: "weights 233 MiB, inputs 18.4 MiB"; empty where that is nothing.
 [[nodiscard]] std::string DescribeUncounted(const Graph& graph, const Counting& counting);
-// A line for each tensor without a size, at most `most`, with the reason.
-[[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph, std::size_t most);
+// A line for each cause of unknown sizes, with the first of the counted tensors that have none.
+[[nodiscard]] std::vector<std::string> DescribeUnplanned(const Graph& graph,
+                                                         const Counting& counting);
 [[nodiscard]] Json UnplannedJson(const Graph& graph);
 
 // What a summary ends with: what is not planned, and the notes of reading; empty if there are none.
-[[nodiscard]] std::string CaveatText(const Model& model);
+[[nodiscard]] std::string CaveatText(const Model& model, const Counting& counting);
 // The same for a page, a sentence each.
-[[nodiscard]] std::vector<std::string> NotesOf(const Model& model);
+[[nodiscard]] std::vector<std::string> NotesOf(const Model& model, const Counting& counting);
 
 // `text` on one line; on a terminal, of at most `width` columns, its middle left out where it is
 // longer. Names in a table: TextTable::Elide().

@@ -8,9 +8,26 @@
 #include "tools/berth/flags.h"
 #include "tools/berth/help.h"
 #include "tools/berth/output.h"
+#include "tools/berth/terminal.h"
 
 namespace berth::cli {
 namespace {
+
+// The command line that is running: there is one for each process.
+struct CommandLine {
+  std::string program;
+  std::vector<std::string> words;
+};
+CommandLine& Running() {
+  static CommandLine running;
+  return running;
+}
+
+// Whether `word` is the option `name`, with or without its value.
+bool IsOption(const std::string& word, const std::string& name) {
+  const std::string flag = "--" + name;
+  return word == flag || word.starts_with(flag + "=");
+}
 
 int PrintError(const CLI::App& program, const std::string& message) {
   std::fprintf(stderr, "%s: error: %s\n", program.get_name().c_str(), OneLine(message).c_str());
@@ -62,6 +79,7 @@ int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc
     // CLI11 takes the words of a command line from the last to the first.
     auto words = CompleteArguments(
         program, std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+    Running() = {program.get_name(), words};
     std::reverse(words.begin(), words.end());
     program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
@@ -74,6 +92,39 @@ int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc
     return PrintError(program, UsageMessage(program, error));
   }
   return RunCommand(program, commands);
+}
+
+std::string CommandWith(const std::string& program, const std::vector<std::string>& words,
+                        const std::vector<OptionChange>& changes) {
+  std::vector<std::string> replaced;  // Options with a value.
+  for (const OptionChange& change : changes) {
+    if (change.value != "on") replaced.push_back(change.option);
+    // A budget is a capacity, and is not minimised.
+    if (change.option == "budget") replaced.insert(replaced.end(), {"capacity", "minimize"});
+    if (change.option == "capacity") replaced.emplace_back("budget");
+  }
+  std::string text = program;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto name =
+        std::find_if(replaced.begin(), replaced.end(),
+                     [&](const std::string& option) { return IsOption(words[i], option); });
+    if (name == replaced.end()) {
+      text += " " + ShellWord(words[i]);
+      continue;
+    }
+    const bool has_value = words[i].find('=') != std::string::npos;
+    const bool may_have = i + 1 < words.size() &&
+                          (*name != "minimize" || words[i + 1] == "on" || words[i + 1] == "off");
+    if (!has_value && may_have) ++i;
+  }
+  for (const OptionChange& change : changes) {
+    text += " --" + change.option + (change.value == "on" ? "" : " " + ShellWord(change.value));
+  }
+  return text;
+}
+
+std::string CommandWith(const std::vector<OptionChange>& changes) {
+  return CommandWith(Running().program, Running().words, changes);
 }
 
 }  // namespace berth::cli

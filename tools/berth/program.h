@@ -3,8 +3,10 @@
 #ifndef BERTH_TOOLS_BERTH_PROGRAM_H_
 #define BERTH_TOOLS_BERTH_PROGRAM_H_
 
+#include <string>
 #include <vector>
 
+#include "berth/advise.h"
 #include "tools/berth/command.h"
 
 namespace CLI {
@@ -19,6 +21,14 @@ void SetUpProgram(CLI::App& program);
 // Runs the one of `commands` that the command line names. Gives the exit code of the process.
 [[nodiscard]] int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc,
                              char** argv);
+
+// The command line that is running, to copy, with `changes` in place of the options that they
+// replace: "berth plan model.onnx --capacity 512KiB --in-place".
+[[nodiscard]] std::string CommandWith(const std::vector<OptionChange>& changes);
+// The same of any program and its words, in which abbreviations are complete.
+[[nodiscard]] std::string CommandWith(const std::string& program,
+                                      const std::vector<std::string>& words,
+                                      const std::vector<OptionChange>& changes);
 
 }  // namespace berth::cli
 

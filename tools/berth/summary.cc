@@ -9,6 +9,7 @@
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/moves.h"
+#include "tools/berth/program.h"
 
 namespace berth::cli {
 namespace {
@@ -69,6 +70,9 @@ std::string GraphHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   switch (answer.outcome) {
     case Outcome::kOptimal:
+      if (answer.tensors == 0) {
+        return Paint(Tone::kGood, "Planned in 0 B: the model has no tensor to plan.");
+      }
       return Paint(Tone::kGood, (answer.capacity ? "Fits in " : "Planned in ") +
                                     FormatBytes(answer.best->height()) +
                                     ": proved that no order and no placement needs less.");
@@ -218,9 +222,19 @@ void AddModelFacts(const Planned& planned, FactList& facts) {
   }
 }
 
+// All that is known of the peak where sizes are not.
+void AddKnownPeak(const PlanAnswer& answer, FactList& facts) {
+  facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
+  facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+}
+
 void AddOrderFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   const Bytes peak = answer.best->peak();
+  if (planned.sizes_missing()) {
+    AddKnownPeak(answer, facts);
+    return;
+  }
   facts.Add("peak", FormatBytesExactly(peak) + "; " +
                         (peak == answer.program_order_peak
                              ? "the same in program order"
@@ -243,8 +257,7 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
   if (planned.sizes_missing()) {
-    facts.Add("peak", FormatBytesExactly(answer.best->peak()) + ", of the tensors of known size");
-    facts.Add("lower bound", FormatBytesExactly(answer.peak_bound));
+    AddKnownPeak(answer, facts);
     return;
   }
   facts.Add("peak", PeakLine(answer));
@@ -353,6 +366,10 @@ std::string TableAdvice(const Planned& planned) {
   return "";
 }
 
+bool RunsBodies(const Operator& op) {
+  return op.type == "If" || op.type == "Loop" || op.type == "Scan";
+}
+
 // What the peak says about where to look next.
 std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   const Bytes waiting = peak.bytes - peak.in_use;
@@ -364,9 +381,14 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   if (above <= peak.bytes / kNearly) {
     return name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
            (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
-           ": no order helps here; splitting it, or fusing it with a neighbour, would.";
+            (RunsBodies(graph.operators[peak.largest_operator])
+                 ? ": no order of the operators around it helps here; a smaller body would."
+             : CanBeSplit(graph.operators[peak.largest_operator])
+                 ? ": no order helps here; splitting it, or fusing it with a neighbour, would."
+                 : ": no order helps here.");
   }
-  if (waiting <= 0 || !peak.op) return "";
+  // Less than a hundredth of the peak is not worth a sentence.
+  if (waiting <= peak.bytes / 100 || !peak.op) return "";
   const double share = static_cast<double>(waiting) / static_cast<double>(peak.bytes);
   return FormatBytes(waiting) + " of the peak (" + FormatPercent(share) + ") only wait while " +
          NameOfOperator(graph, *peak.op) +
@@ -411,6 +433,35 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
     lines.emplace_back("The placement is not proved the lowest; --time-limit 1min may lower it.");
   }
   return lines;
+}
+
+// What was tried and helps, with the command to copy on a line of its own.
+std::string RemedyText(const Planned& planned) {
+  if (!planned.advice || planned.outputs.json) return "";
+  std::string text;
+  for (const Remedy& remedy : planned.advice->remedies) {
+    if (remedy.command.empty() && remedy.kind != RemedyKind::kNotExamined) continue;
+    text += "  " + Wrap(OneLine(remedy.title) + ". " + OneLine(remedy.detail), TextWidth() - 2, 2) +
+            "\n";
+    if (!remedy.command.empty()) text += "    " + remedy.command + "\n";
+  }
+  if (text.empty()) return "";
+  const bool fits = !planned.answer.fits() && planned.answer.capacity;
+  return "\n" + Paint(Tone::kStrong, fits ? "What would make it fit" : "What would lower it") +
+         ", each tried\n" + text;
+}
+
+Json RemediesJson(const Advice& advice) {
+  Json json = Json::array();
+  for (const Remedy& remedy : advice.remedies) {
+    json.push_back({{"title", remedy.title},
+                    {"detail", remedy.detail},
+                    {"needs", ToJson(remedy.needs)},
+                    {"fits", remedy.fits},
+                    {"traffic", ToJson(remedy.traffic)},
+                    {"command", remedy.command.empty() ? Json() : Json(remedy.command)}});
+  }
+  return json;
 }
 
 // Every residency, in the order in which they begin.
@@ -466,19 +517,6 @@ std::string OrderText(const Planned& planned) {
   return "\n" + Paint(Tone::kStrong, "Order") + "\n  " + Wrap(names, TextWidth() - 2, 2) + "\n";
 }
 
-std::string Page(const Planned& planned, WatchedSearch& search) {
-  const auto advise = [&](AdviceOptions options, Budget& budget) {
-    options.in_place = !planned.provenance.in_place;
-    return planned.model == nullptr ? Advise(planned.problem, planned.answer, options, budget)
-                                    : Advise(planned.model->graph, planned.provenance.options,
-                                             planned.answer, options, budget);
-  };
-  PageOptions page =
-      PageWithAdvice(planned.command, planned.subject, planned.answer, {}, search, advise);
-  if (planned.model != nullptr) page.notes = NotesOf(*planned.model);
-  return WritePage(planned.subject, planned.answer, planned.provenance, page);
-}
-
 // What the page says of the verifier, which has accepted what is shown.
 std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   if (!answer.best) return "";
@@ -493,6 +531,13 @@ std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   return "accepted: " + Plural(count, "buffer") + ", no overlap, alignments " +
          (subject.table() != nullptr ? "and pins kept" : "kept") + ", height " +
          FormatBytesExactly(answer.best->height());
+}
+
+std::string Page(const Planned& planned) {
+  PageOptions page = PageWithAdvice(planned.command, planned.subject, planned.answer,
+                                    planned.advice.value_or(Advice()));
+  if (planned.model != nullptr) page.notes = NotesOf(*planned.model, planned.counting());
+  return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
 
 SvgOptions PictureOptions(const Planned& planned) {
@@ -518,13 +563,34 @@ std::string PlanText(const Planned& planned) {
 
 }  // namespace
 
-PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
-                           const PlanAnswer& answer, std::optional<Conflict> conflict,
-                           WatchedSearch& search, const Adviser& advise) {
-  const AdviceOptions options{.explain = !conflict};
+Advice AdviceInTime(const AdviceOptions& options, WatchedSearch& search, const Adviser& advise) {
   Advice advice = search.RunAfterwards([&](Budget& budget) { return advise(options, budget); });
-  if (!conflict) conflict = std::move(advice.conflict);
-  return {command, Verdict(subject, answer), std::move(conflict), std::move(advice.remedies), {}};
+  for (Remedy& remedy : advice.remedies) {
+    if (!remedy.changes.empty()) remedy.command = CommandWith(remedy.changes);
+  }
+  return advice;
+}
+
+PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
+                           const PlanAnswer& answer, const Advice& advice) {
+  return {command, Verdict(subject, answer), advice.conflict, advice.remedies, {}};
+}
+
+void FindAdvice(Planned& planned, WatchedSearch& search) {
+  const PlanAnswer& answer = planned.answer;
+  const bool page = !planned.outputs.report.empty();
+  const bool is_model = planned.model != nullptr;
+  if (!page && (!is_model || !answer.capacity || answer.fits())) return;
+  // Fusing comes before writing in place.
+  const bool in_place = is_model && !planned.provenance.in_place;
+  AdviceOptions options{page, in_place && !planned.provenance.fused, in_place, {}};
+  // With spills there is advice only where there is no plan.
+  const bool useful = !answer.spills || !planned.placed();
+  if (useful && planned.other_readings) options.models = planned.other_readings();
+  planned.advice = AdviceInTime(options, search, [&](const AdviceOptions& own, Budget& budget) {
+    return is_model ? Advise(planned.model->graph, planned.provenance.options, answer, own, budget)
+                    : Advise(planned.problem, answer, own, budget);
+  });
 }
 
 Result<void> Examine(Planned& planned) {
@@ -546,10 +612,10 @@ Result<void> Examine(Planned& planned) {
   return {};
 }
 
-Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search) {
+Result<void> WriteOutputs(const Planned& planned) {
   const PlanOutputs& outputs = planned.outputs;
   const PlanAnswer& answer = planned.answer;
-  if (!outputs.report.empty()) BERTH_TRY(WriteFile(outputs.report, Page(planned, search)));
+  if (!outputs.report.empty()) BERTH_TRY(WriteFile(outputs.report, Page(planned)));
   if (!outputs.trace.empty()) {
     BERTH_TRY(
         WriteFile(outputs.trace, WriteTrace(planned.subject, answer, planned.provenance.input)));
@@ -614,6 +680,7 @@ Json SummaryJson(const Planned& planned) {
   if (answer.best) {
     json["at_peak"] = PeakJson(*planned.peak, graph, answer.best->order);
     json["advice"] = AdviceLines(planned);
+    json["remedies"] = RemediesJson(planned.advice.value_or(Advice()));
     json["order"] = Json::array();
     for (const OperatorIndex v : answer.best->order) {
       json["order"].push_back(graph.operators[v].name);
@@ -641,7 +708,8 @@ std::string SummaryText(const Planned& planned) {
     AddGraphFacts(planned, facts);
   }
   AddFiles(planned, facts);
-  std::string text = Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model);
+  std::string text =
+      Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model, planned.counting());
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
   if (!planned.answer.spills && !planned.sizes_missing()) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
@@ -649,6 +717,7 @@ std::string SummaryText(const Planned& planned) {
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";
     for (const std::string& line : advice) text += "  " + Wrap(line, TextWidth() - 2, 2) + "\n";
   }
+  if (!planned.answer.fits()) text += RemedyText(planned);
   if (planned.tensors && planned.answer.best) text += TensorTable(planned);
   if (planned.moves && planned.placed()) {
     text += MovesTable(planned.model->graph, *planned.answer.best);

@@ -35,12 +35,16 @@ struct Planned {
   bool moves = false;          // and every copy of a plan with spills.
   std::string explain = {};    // Of a table: the command that says why it does not fit.
   std::string reordered = {};  // The model in the new order was written here.
+  // Of a model: other readings of it, for advice.
+  std::function<std::vector<ModelChange>()> other_readings = {};
   // The rest is computed by Examine().
   Problem problem = {};  // A buffer for each residency, with the capacity.
   LoadBound load = {};
   std::optional<PinCollision> collision = {};
   std::optional<Peak> peak = {};            // Of a graph.
   std::optional<Bytes> in_place_peak = {};  // What --in-place would make of it.
+  // What would make it fit, or lower it; found by FindAdvice().
+  std::optional<Advice> advice = {};
 
   [[nodiscard]] const Counting& counting() const { return provenance.options.schedule.counting; }
   // There are addresses.
@@ -56,19 +60,23 @@ struct Planned {
 // The fraction of a time limit that is kept for the advice of a page.
 inline constexpr double kShareOfAdvice = 0.25;
 using Adviser = std::function<Advice(const AdviceOptions& options, Budget& budget)>;
-// What the page of `command` says beside the plan, which the verifier has accepted: its verdict, why
-// nothing fits (`conflict`, if that is known already), and the changes that would help, which
-// `advise` looks for in the time that `search` has left.
+// What `advise` finds in the time that `search` has left, with commands to copy.
+[[nodiscard]] Advice AdviceInTime(const AdviceOptions& options, WatchedSearch& search,
+                                  const Adviser& advise);
+// What the page of `command` says beside the plan, which the verifier has accepted.
 [[nodiscard]] PageOptions PageWithAdvice(const std::string& command, const PlanSubject& subject,
-                                         const PlanAnswer& answer, std::optional<Conflict> conflict,
-                                         WatchedSearch& search, const Adviser& advise);
+                                         const PlanAnswer& answer, const Advice& advice);
 
 // Fills in what follows from the rest, and ends the process unless the verifier accepts the plan.
 [[nodiscard]] Result<void> Examine(Planned& planned);
 
-// Writes the files that were asked for, the page with what `search` finds that would help. A plan
+// Looks for what would help, in the time that `search` has left, if nothing fits or a page is asked
+// for.
+void FindAdvice(Planned& planned, WatchedSearch& search);
+
+// Writes the files that were asked for, the page with the advice. A plan
 // that does not fit is not written, so that no build picks it up; its picture is.
-[[nodiscard]] Result<void> WriteOutputs(const Planned& planned, WatchedSearch& search);
+[[nodiscard]] Result<void> WriteOutputs(const Planned& planned);
 
 // For machines: the keys of the plan's file (docs/formats/plan.md), seconds and what Examine() found.
 [[nodiscard]] Json SummaryJson(const Planned& planned);

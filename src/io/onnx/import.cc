@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -507,24 +506,16 @@ void Importer::AddNotes(OnnxModel& out) {
   out.notes = std::move(notes_);
   std::size_t constants = 0;
   Bytes constant_bytes = 0;
-  std::map<std::string, std::size_t> unplanned;
   for (const Tensor& tensor : out.graph.tensors) {
     if (tensor.kind == TensorKind::kConstant && tensor.bytes > 0) {
       ++constants;
       constant_bytes += tensor.bytes;
-    }
-    if (!tensor.unplanned.empty() && (tensor.kind == TensorKind::kActivation)) {
-      ++unplanned[tensor.unplanned];
     }
   }
   if (constants > 0) {
     out.notes.push_back(Count(constants, "tensor", "is constant", "are constant") +
                         " and kept beside the weights, " + std::to_string(constant_bytes) +
                         " bytes in all.");
-  }
-  for (const auto& [reason, count] : unplanned) {
-    out.notes.push_back(Count(count, "tensor", "is not planned", "are not planned") + ": " +
-                        reason + ".");
   }
   if (!assumed_.empty()) {
     std::string names;

@@ -222,7 +222,8 @@ std::string ReasonOfType(const Info& info) {
     return "element type " + std::to_string(info.element) + " is not known";
   }
   if (info.kind != TypeKind::kTensor && info.kind != TypeKind::kUnknown) {
-    return "a " + std::string(ToString(info.kind)) + " has no fixed size";
+    return (info.kind == TypeKind::kOptional ? "an " : "a ") + std::string(ToString(info.kind)) +
+           " has no fixed size";
   }
   return {};
 }

@@ -72,6 +72,15 @@ export interface Move {
   written: Num;
   read: Num;
 }
+/** A change that was tried: what it needs then, and the command that makes it. */
+export interface Remedy {
+  title: string;
+  detail: string;
+  needs: Num | null;
+  fits: boolean;
+  traffic: Num | null;
+  command: string | null;
+}
 export interface Data {
   format: string;
   format_version: number;
@@ -89,7 +98,7 @@ export interface Data {
     short_by: Num;
     works_with: Num | null;
   } | null;
-  remedies: { title: string; detail: string; needs: Num | null }[];
+  remedies: Remedy[];
   notes: string[];
   spills: Move[];
   diff: {

@@ -1,9 +1,15 @@
 // Details of the selected buffer or operator.
 import { CHANGES } from "./colors";
+import type { Remedy } from "./data";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
 import { amount, button, facts, some } from "./parts";
 import type { PlanApp } from "./plan-app";
+
+/** Of the largest buffers at the peak, and of the changes that would lower it, while nothing is
+ * selected. */
+const MOST_AT_PEAK = 6;
+const MOST_REMEDIES = 3;
 
 type Fact = [string, ...Child[]];
 
@@ -135,6 +141,62 @@ function spillFacts(app: PlanApp, i: number): Fact[] {
     }
   }
   return rows;
+}
+
+/** What is shown while nothing is selected: what the peak is made of, and what would lower it. */
+export function peakDetails(app: PlanApp): HTMLElement[] {
+  const plan = app.plans[0]!;
+  const { peak, graph } = plan.raw;
+  if (!plan.n) return [h("p", {}, "There are no buffers.")];
+  const runs = graph?.operators.name[Number(peak.start)] !== undefined;
+  const rows = peak.live
+    .slice(0, MOST_AT_PEAK)
+    .map(([i, size]) =>
+      h(
+        "li",
+        {},
+        bufferLink(app, 0, i),
+        h("span", {}, bytes(size)),
+        h("span", {}, percent(size, peak.load)),
+        h("i", { style: `width:${(100 * Number(size)) / Math.max(1, Number(peak.load))}%` }),
+      ),
+    );
+  const more = peak.live.length - rows.length;
+  return [
+    h("h2", {}, "What the peak is made of"),
+    h(
+      "p",
+      {},
+      `${bytes(peak.load)} are live at step ${grouped(peak.start)}`,
+      ...(runs ? [", while ", stepLink(app, Number(peak.start)), " runs"] : []),
+      ".",
+    ),
+    h("ul", { class: "at-peak" }, ...rows),
+    ...(more > 0 ? [button(`All ${grouped(peak.live.length)}`, () => app.openTab("peak"))] : []),
+    ...remedyDetails(app),
+  ];
+}
+function remedyDetails(app: PlanApp): HTMLElement[] {
+  const { remedies, conflict } = app.data;
+  if (!remedies.length) return [];
+  // What a command does first.
+  const able = remedies.filter(({ command }) => command !== null);
+  const rows = (able.length ? able : remedies).slice(0, MOST_REMEDIES).map((remedy) => {
+    const text = remedyFigures(remedy);
+    return h("li", {}, h("bdi", {}, remedy.title), text ? h("small", {}, ` ${text}`) : null);
+  });
+  return [
+    h("h2", { class: "second" }, conflict ? "What would make it fit" : "What would lower it"),
+    h("ol", { class: "would" }, ...rows),
+    button(able.length ? "Details and commands" : "Details", () => app.openTab("fit")),
+  ];
+}
+/** "360 KiB, fits, 648 KiB of traffic": what the title does not say. */
+function remedyFigures({ title, needs, fits, traffic }: Remedy): string {
+  const figure = needs === null ? "" : bytes(needs);
+  const told = title.includes(figure);
+  const moved = traffic === null || Number(traffic) === 0 ? "" : `${bytes(traffic)} of traffic`;
+  return [told ? "" : figure, fits ? "fits" : "", moved].filter(Boolean).join(", ");
 }
 
 export function stepDetails(app: PlanApp, step: number): HTMLElement[] {

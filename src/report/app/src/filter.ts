@@ -16,9 +16,16 @@ export interface Rules {
   sizes: Record<string, (i: number) => number>; // In bytes.
   numbers: Record<string, (i: number) => number>;
   contains: (text: string) => Test; // Lower case.
+  count: number; // Of the things.
+  words: string[]; // All that may be asked, for messages: "size", "is:pinned".
   /** The test of a special word such as "at:peak", or what is wrong with it; null: not special. */
   special: (word: string, key: string, value: string) => Test | string | null;
 }
+
+const some = (count: number, test: Test): boolean => {
+  for (let i = 0; i < count; ++i) if (test(i)) return true;
+  return false;
+};
 
 export function parse(query: string, rules: Rules): Filter {
   const tests: Test[] = [];
@@ -50,7 +57,16 @@ export function parse(query: string, rules: Rules): Filter {
         return { test: null, fault: `"${value}" is not a number` };
       tests.push(compare(rules.numbers[key]!, Number(value)));
     } else {
-      tests.push(rules.contains(word.toLowerCase()));
+      const test = rules.contains(word.toLowerCase());
+      // Names may look like conditions ("conv1:0"); what no name contains is a mistake.
+      if (key && !some(rules.count, test)) {
+        const known = rules.words.join(", ");
+        return {
+          test: null,
+          fault: `"${word}" is neither a filter nor in a name; known: ${known}`,
+        };
+      }
+      tests.push(test);
     }
   }
   return { test: tests.length ? (i) => tests.every((test) => test(i)) : null, fault: "" };
@@ -80,8 +96,12 @@ export function parseFilter(
       }
       return (i) => live.has(i);
     }
-    if (key === "kind" && graph && tensors)
+    if (key === "kind" && graph && tensors) {
+      const kinds = [...new Set(tensors.map((t) => graph.tensors.kind[t]!))].sort();
+      if (!kinds.includes(value))
+        return `there is no kind "${value}" here, but ${kinds.join(", ") || "none"}`;
       return (i) => graph.tensors.kind[tensors[i]!]! === value;
+    }
     if (key === "op" && graph) {
       return (i) => {
         const step = makerOf(i);
@@ -100,6 +120,13 @@ export function parseFilter(
     return null;
   };
   return parse(query, {
+    count: plan.n,
+    words: [
+      ...["size", "offset", "lifetime", "start", "end", "live", "at:peak", "is:pinned"],
+      "is:aligned",
+      ...(graph && tensors ? ["kind", "op"] : []),
+      ...(changes ? CHANGES.map((change) => `is:${change}`) : []),
+    ],
     sizes: { size: (i) => plan.size[i]!, offset: (i) => plan.y[i]! },
     numbers: {
       lifetime: (i) => plan.end[i]! - plan.start[i]!,

@@ -36,7 +36,7 @@ export abstract class Page {
   protected tab = "";
   readonly tables = new Map<string, VirtualTable>();
   private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
-  protected readonly details = h("aside", { class: "details", "aria-label": "Selection" });
+  protected readonly details = h("aside", { class: "details", "aria-label": "Details" });
   protected readonly legend = h("div", {
     class: "legend",
     role: "group",

@@ -5,7 +5,7 @@ import type { Num, Plan } from "./data";
 import { bufferLink, stepLink } from "./details";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum, visible } from "./format";
-import { amount, plainTable } from "./parts";
+import { amount, commandLine, plainTable } from "./parts";
 import type { PlanApp } from "./plan-app";
 import { type TableColumn, type TableSpec, names, numbers } from "./table";
 
@@ -174,6 +174,44 @@ export function operatorsPanel(app: PlanApp): HTMLElement {
   return app.table({ name: "operators", label, columns, rows, empty, select });
 }
 
+/** From each residency of a tensor to its next, in the order in which they begin. */
+export function transfersPanel(app: PlanApp): HTMLElement {
+  const plan = app.plans[0]!;
+  const { moves } = app;
+  const b = plan.raw.buffers;
+  const left = (m: number) => b.end[moves[m]!.from]!;
+  const back = (m: number) => b.start[moves[m]!.to]!;
+  const tensor = (m: number) => plan.raw.graph!.tensors.name[b.tensor![moves[m]!.from]!]!;
+  const columns: TableColumn[] = [
+    names("Tensor", "minmax(9rem, 3fr)", 70, tensor),
+    numbers("Spilled before step", "9rem", left),
+    numbers("Retrieved for step", "9rem", back),
+    numbers("Steps away", "6.5rem", (m) => difference(back(m), left(m))),
+    numbers("Bytes written", WIDE, (m) => moves[m]!.written),
+    numbers("Bytes read", WIDE, (m) => moves[m]!.read),
+  ];
+  const written = sum(moves.map((move) => move.written));
+  const read = sum(moves.map((move) => move.read));
+  const select = (m: number) => app.select(0, moves[m]!.to, true);
+  const rows = moves.map((_, m) => m).sort((x, y) => Number(left(x)) - Number(left(y)) || x - y);
+  const label = "Tensors that are spilled and retrieved";
+  const empty = moves.length ? "No transfer passes the filter." : "Nothing is spilled.";
+  const again =
+    "Nothing is written where the copy off chip still has the latest value. With a filter, a " +
+    "transfer is listed if its tensor passes before or after it.";
+  return h(
+    "div",
+    {},
+    h(
+      "p",
+      {},
+      `${count(moves.length, "transfer")}: ${bytes(written)} written, ${bytes(read)} read.`,
+    ),
+    moves.length ? note(again) : null,
+    app.table({ name: "transfers", label, columns, rows, empty, select }),
+  );
+}
+
 export function whyPanel(app: PlanApp): HTMLElement {
   const c = app.data.conflict!;
   const { size } = app.plans[0]!;
@@ -198,6 +236,7 @@ export function fitPanel(app: PlanApp): HTMLElement {
       remedy.needs !== null
         ? h("p", { class: "needs" }, "would then need ", amount(remedy.needs))
         : null,
+      remedy.command === null ? null : commandLine(remedy.command),
     ),
   );
   return h(

@@ -86,6 +86,24 @@ export function top(
   );
 }
 
+/** A command with a button that copies it. */
+export function commandLine(command: string): HTMLElement {
+  const text = h("code", {}, h("bdi", { dir: "ltr" }, command));
+  const copy = button("Copy", () => void copyText(command, text, copy), "Copy the command");
+  return h("div", { class: "command" }, text, copy);
+}
+/** Where there is no clipboard, selects the text, so that a key copies it. */
+async function copyText(text: string, shown: HTMLElement, pressed: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    pressed.textContent = "Copied";
+  } catch {
+    getSelection()?.selectAllChildren(shown);
+    pressed.textContent = "Selected";
+  }
+  setTimeout(() => (pressed.textContent = "Copy"), 2000);
+}
+
 /** In place of the details of a selection. */
 export function nothingSelected(hint: string): HTMLElement[] {
   return [h("h2", {}, "Nothing selected"), h("p", {}, hint)];

@@ -2,7 +2,7 @@
 import { type Classes, changesOf, classesOf, modesOf } from "./colors";
 import { conflictBox } from "./conflict";
 import { type Data, type Move, Plan, Uses, movesOf } from "./data";
-import { bufferDetails, stepDetails } from "./details";
+import { bufferDetails, peakDetails, stepDetails } from "./details";
 import { h, named } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, grouped, percent, visible } from "./format";
@@ -15,6 +15,7 @@ import {
   fitPanel,
   operatorsPanel,
   peakPanel,
+  transfersPanel,
   whyPanel,
 } from "./panels";
 import { button, nothingSelected, pictureBox } from "./parts";
@@ -38,10 +39,7 @@ export class PlanPage extends Page implements PlanApp {
   private readonly colorBy = h("select", { "aria-label": "Colour by" }) as HTMLSelectElement;
 
   constructor(readonly data: Data) {
-    super(
-      "Search or filter: name, size>1MiB, at:peak …",
-      data.plans[0]!.buffers.id.length > 20000 ? 120 : 0,
-    );
+    super("Filter: name, size>1MiB, at:peak", data.plans[0]!.buffers.id.length > 20000 ? 120 : 0);
     this.plans = data.plans.map((raw) => new Plan(raw));
     this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
@@ -150,6 +148,7 @@ export class PlanPage extends Page implements PlanApp {
       if (this.data.conflict) add("why", "Why it does not fit", whyPanel);
       add("peak", "The peak", peakPanel);
       add("fit", this.data.conflict ? "What would make it fit" : "What would lower it", fitPanel);
+      if (this.plans[0]!.head.traffic) add("transfers", "Transfers", transfersPanel);
       if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
       add("buffers", "Buffers", buffersPanel);
     }
@@ -238,6 +237,15 @@ export class PlanPage extends Page implements PlanApp {
   }
   private fillTable(): void {
     this.tables.get("buffers")?.setRows(this.kept[0]!);
+    const transfers = this.tables.get("transfers");
+    if (transfers) {
+      const kept = this.plots[0]!.kept;
+      const end = (m: number) => this.plans[0]!.end[this.moves[m]!.from]!;
+      const rows = this.moves.flatMap(({ from, to }, m) =>
+        !kept || kept[from] || kept[to] ? [m] : [],
+      );
+      transfers.setRows(rows.sort((x, y) => end(x) - end(y) || x - y));
+    }
     const diff = this.data.diff;
     if (!diff) return;
     // Rows as changesPanel() has them.
@@ -300,6 +308,8 @@ export class PlanPage extends Page implements PlanApp {
     }
     for (const each of this.plots) each.draw();
     this.tables.get("buffers")?.mark(buffer);
+    const moved = this.moves.findIndex(({ from, to }) => from === buffer || to === buffer);
+    this.tables.get("transfers")?.mark(buffer < 0 ? -1 : moved);
     this.showDetails();
     this.remember();
   }
@@ -385,11 +395,13 @@ export class PlanPage extends Page implements PlanApp {
     const nothing = this.selected < 0 && this.step === null;
     this.details.classList.toggle("quiet", nothing);
     const hint =
-      "Click a buffer, or step through them with , and . to see its size and lifetime, " +
+      "Select a buffer by a click, or with , and . to see its size and lifetime, " +
       "the operators that make and use it, and its neighbours in memory.";
     this.details.replaceChildren(
       ...(nothing
-        ? nothingSelected(hint)
+        ? this.data.diff
+          ? nothingSelected(hint)
+          : [...peakDetails(this), h("p", { class: "note" }, hint)]
         : this.selected < 0
           ? stepDetails(this, this.step!)
           : bufferDetails(this, this.side, this.selected)),

@@ -217,11 +217,17 @@ export class Plot extends Picture {
     c.beginPath();
     c.rect(left, top, width, height);
     c.clip();
-    this.drawLabels(c);
+    // Lines first, then what is read: no line runs through a label.
     if (this.plan.placed) this.drawHoles(c);
     this.drawMarks(c);
-    if (this.plan.placed) this.drawLevels(c);
-    this.drawPeak(c, top, height);
+    const levels = this.plan.placed ? this.levels() : [];
+    c.lineWidth = 1.5;
+    for (const level of levels) this.drawLevel(c, level, Math.round(this.yAt(level.value)) + 0.5);
+    c.lineWidth = 1;
+    this.drawPeakLine(c, top, height);
+    this.drawLabels(c);
+    this.drawLevelTags(c, levels);
+    this.drawPeakTag(c, top, height);
     c.restore();
     c.strokeStyle = this.theme.muted;
     c.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
@@ -272,11 +278,9 @@ export class Plot extends Picture {
       const x = left + label.x / scale + 5;
       const y = top + label.y / scale + Math.min(height / 2, 10);
       const write = (text: string, at: number) => {
-        // A name over a pattern stands on a patch of its colour.
-        if (look.pattern) {
-          c.fillStyle = look.color;
-          c.fillRect(x - 2, at - 7, Math.min(c.measureText(text).width + 4, width - 6), 13);
-        }
+        // On a patch of the buffer's colour, above patterns and lines.
+        c.fillStyle = look.color;
+        c.fillRect(x - 2, at - 6, Math.min(c.measureText(text).width + 4, width - 6), 12);
         c.fillStyle = inkOn(look.color);
         c.fillText(text, x, at, width - 8);
       };
@@ -307,19 +311,16 @@ export class Plot extends Picture {
     line(c, left, y, left + width, y);
     c.setLineDash([]);
   }
-  private drawLevels(c: CanvasRenderingContext2D): void {
+  private drawLevelTags(c: CanvasRenderingContext2D, levels: Level[]): void {
     const { left, width } = this.inner;
     let right = left + width - 8;
     c.textAlign = "right";
-    for (const level of this.levels()) {
+    for (const level of levels) {
       const y = Math.round(this.yAt(level.value)) + 0.5;
-      c.lineWidth = 1.5;
-      this.drawLevel(c, level, y);
       const size = c.measureText(level.text).width;
       this.tag(c, level.text, right - size, y < 24 ? y + 10 : y - 9, level.color);
       right -= size + 22;
     }
-    c.lineWidth = 1;
   }
   /** Text on a background. */
   private tag(
@@ -338,10 +339,12 @@ export class Plot extends Picture {
     c.fillStyle = color;
     c.fillText(text, x, y);
   }
-  private drawPeak(c: CanvasRenderingContext2D, top: number, height: number): void {
+  private get peakX(): number {
+    return Math.round(this.xAt(Number(this.plan.raw.peak.start) + 0.5)) + 0.5;
+  }
+  private drawPeakLine(c: CanvasRenderingContext2D, top: number, height: number): void {
     if (!this.plan.n) return;
-    const peak = this.plan.raw.peak;
-    const x = Math.round(this.xAt(Number(peak.start) + 0.5)) + 0.5;
+    const x = this.peakX;
     c.strokeStyle = this.theme.accent;
     c.setLineDash([1, 2]);
     c.lineWidth = 1.5;
@@ -354,7 +357,11 @@ export class Plot extends Picture {
     c.lineTo(x + 5, top + height);
     c.lineTo(x, top + height - 8);
     c.fill();
-    const text = `peak, step ${grouped(peak.start)}`;
+  }
+  private drawPeakTag(c: CanvasRenderingContext2D, top: number, height: number): void {
+    if (!this.plan.n) return;
+    const x = this.peakX;
+    const text = `peak, step ${grouped(this.plan.raw.peak.start)}`;
     const size = c.measureText(text).width;
     const { left, width } = this.inner;
     this.tag(

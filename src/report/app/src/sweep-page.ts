@@ -43,7 +43,7 @@ export class SweepPage extends Page {
   private readonly preset: { scale: Scale; log: boolean };
 
   constructor(readonly data: SweepData) {
-    super("Search or filter: model, capacity<1MiB, is:feasible …", 0);
+    super("Filter: model, capacity<1MiB, is:feasible", 0);
     this.sweep = new Sweep(data);
     this.chart = new Chart(this.sweep, "Traffic off chip against memory");
     this.plots = [this.chart];
@@ -175,6 +175,11 @@ export class SweepPage extends Page {
   private parseFilter(): Filter {
     const { sweep } = this;
     return parse(this.query, {
+      count: sweep.n,
+      words: [
+        ...["capacity", "traffic", "bound", "written", "read", "gap", "time"],
+        ...OUTCOMES.map((outcome) => `is:${outcome}`),
+      ],
       sizes: {
         capacity: (i) => sweep.capacity[i]!,
         traffic: (i) => sweep.traffic[i]!,

@@ -797,6 +797,117 @@ test("a budget that is too small says why, and what would do", async () => {
   await report.close();
 });
 
+test("the peak and what lowers it are above the fold until something is selected", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  const args = ["plan", model, "--capacity", "512KiB"];
+  shop.berth([...args, "--report", "fold.html"], [1]);
+  const { remedies } = JSON.parse(shop.berth([...args, "--json"], [1]).stdout);
+  const report = await open(shop.path("fold.html"), { viewport: { width: 1366, height: 768 } });
+  const { page } = report;
+  const live = await page.evaluate(() => {
+    const plan = window.berth.plans[0];
+    return plan.raw.peak.live.map(([i]) => plan.name(i));
+  });
+  const shown = await page.$$eval(".details .at-peak .link", (all) =>
+    all.map((one) => one.textContent),
+  );
+  assert.deepEqual(shown, live.slice(0, shown.length));
+  assert.ok(shown.length >= 4);
+  const would = await page.$$eval(".details .would li", (all) =>
+    all.map((one) => ({
+      text: one.textContent,
+      bottom: one.getBoundingClientRect().bottom,
+    })),
+  );
+  assert.ok(would[0].text.startsWith(remedies[0].title), would[0].text);
+  assert.match(would[0].text, /fits/);
+  for (const { text, bottom } of would) assert.ok(bottom < 768, `${text} ends at ${bottom}`);
+  // A click on a buffer there selects it; without a selection the peak is back.
+  await page.click(".details .at-peak .link");
+  assert.equal(await page.locator(".details h2").first().textContent(), live[0]);
+  await page.keyboard.press("Escape");
+  assert.match(await page.locator(".details").textContent(), /^What the peak is made of/);
+  // The cards carry the commands.
+  await page.click("#tab-fit");
+  const commands = await page.$$eval(".remedies .command code", (all) =>
+    all.map((one) => one.textContent),
+  );
+  const expected = remedies.filter((remedy) => remedy.command !== null);
+  assert.equal(commands.length, expected.length);
+  assert.match(commands[0], /^berth plan .*--element-bytes 1/);
+  await page.click(".remedies .command button");
+  await page.waitForFunction(() => /Copied|Selected/.test(document.body.textContent));
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
+test("nothing is cut off at 400 pixels", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--budget", "MR", "--report", "narrow.html"]);
+  const report = await open(shop.path("narrow.html"), { viewport: { width: 400, height: 800 } });
+  const { page } = report;
+  for (const tab of ["peak", "fit", "transfers", "operators", "buffers", "about"]) {
+    await page.click(`#tab-${tab}`);
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll("body *")]
+        .filter((one) => one.checkVisibility() && !one.closest(".table, .sr, .skip"))
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+        .map((one) => `${one.tagName}.${one.className}`),
+    );
+    assert.deepEqual(wide, [], tab);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.equal(width, 400, tab);
+  }
+  await report.close();
+});
+
+test("transfers are listed, filtered and selected", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--budget", "MR", "--report", "moves.html", "-o", "moves.json"]);
+  const plan = JSON.parse(shop.read("moves.json"));
+  const report = await open(shop.path("moves.html"));
+  const { page } = report;
+  const moves = await page.evaluate(() => window.berth.moves);
+  const rows = await rowsOf(page, "transfers", moves.length);
+  assert.equal(rows.length, moves.length);
+  const number = (text) => Number(text.replaceAll(",", ""));
+  const total = (column) => rows.reduce((sum, row) => sum + number(row[column]), 0);
+  assert.equal(total(4), plan.traffic.spilled);
+  assert.equal(total(5), plan.traffic.retrieved);
+  for (const [, left, back, away] of rows) assert.equal(number(back) - number(left), number(away));
+  // Only those of one tensor; a row selects the buffer that comes back.
+  await search(page, rows[0][0]);
+  const kept = await page.$$eval("#panel-transfers [data-at]", (all) =>
+    all.map((row) => row.children[0].textContent),
+  );
+  assert.ok(kept.length > 0 && kept.every((name) => name === rows[0][0]), String(kept));
+  await page.click("#panel-transfers [data-at]");
+  assert.match(await page.locator(".details").textContent(), /Retrieved/);
+  assert.deepEqual(await accessibility(page), []);
+  await report.close();
+});
+
+test("filters that do not exist say so", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--report", "filter.html"]);
+  const report = await open(shop.path("filter.html"));
+  const { page } = report;
+  const fault = () => page.locator(".matches.fault").textContent();
+  for (const [query, words] of [
+    ["sise>1MiB", /"sise>1MiB" is neither a filter nor in a name; known: size/],
+    ["is:moved", /"is:moved" is neither/],
+    ["kind:weight", /there is no kind "weight" here, but activation/],
+    ["size>much", /"much" is not a size/],
+  ]) {
+    await search(page, query);
+    assert.match(await fault(), words);
+  }
+  // Names may hold what looks like a condition.
+  await search(page, "cell0/out");
+  assert.equal(await page.locator(".matches.fault").count(), 0);
+  await report.close();
+});
+
 test("two plans side by side", async () => {
   shop.write(
     "old.csv",

@@ -1,0 +1,263 @@
+// Changes of the model and spills, tried one by one and together. Fewer changes come first, and a
+// combination is not tried where one of its parts suffices: it could only do more than was asked.
+
+#include "plan/model_remedies.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "berth/bytes.h"
+#include "berth/schedule.h"
+#include "berth/spill.h"
+
+namespace berth::internal::plan {
+namespace {
+
+// What saves less than this part of the memory is not worth a sentence.
+constexpr Bytes kPart = 100;
+// The first plan with spills, made before any search, examines all resident tensors at every step.
+constexpr std::size_t kLargeForSpills = 100'000'000;
+
+bool Includes(const Variant& whole, const Variant& part) {
+  return whole.parts != part.parts && (whole.parts & part.parts) == part.parts;
+}
+
+// The changes that can be made to a graph, alone and together.
+std::vector<Variant> VariantsOf(const Graph& graph, const AdviceOptions& options) {
+  std::vector<Variant> variants;
+  variants.push_back({"", {}, graph, 0, {}, {}});
+  for (std::size_t m = 0; m < options.models.size(); ++m) {
+    const ModelChange& model = options.models[m];
+    variants.push_back({model.title, {model.change}, model.graph, 4U << m, {}, {}});
+  }
+  // Each of the variants so far, changed once more.
+  const auto change_all = [&](std::string_view title, const char* option, unsigned part,
+                              auto transform) {
+    for (std::size_t i = 0, end = variants.size(); i < end; ++i) {
+      Variant variant = variants[i];
+      variant.title += variant.title.empty() ? "" : " and ";
+      variant.title += title;
+      variant.title.front() = static_cast<char>(std::toupper(variant.title.front()));
+      variant.changes.push_back({option, "on"});
+      variant.graph = transform(std::move(variant.graph));
+      variant.parts |= part;
+      if (variant.graph == variants[i].graph) continue;
+      variants.push_back(std::move(variant));
+    }
+  };
+  if (options.fuse) change_all("fused element-wise operators", "fuse", 2U, Fuse);
+  if (options.in_place) change_all("outputs written over inputs", "in-place", 1U, ReuseInPlace);
+  std::stable_sort(variants.begin(), variants.end(), [](const Variant& x, const Variant& y) {
+    return std::popcount(x.parts) < std::popcount(y.parts);
+  });
+  return variants;
+}
+
+std::string Flags(const std::vector<OptionChange>& changes) {
+  std::string text;
+  for (const OptionChange& change : changes) text += (text.empty() ? "" : " ") + change.flag();
+  return text;
+}
+
+// "8 B of traffic, written and read: proved the least."
+std::string TrafficOf(const PlanAnswer& answer) {
+  const std::string where = answer.fixed_order ? " in program order" : "";
+  return FormatBytesExactly(answer.best->traffic.avoidable()) + " of traffic, written and read" +
+         (answer.outcome == Outcome::kOptimal ? ": proved the least" + where + "."
+                                              : "; no plan" + where + " has less than " +
+                                                    FormatBytesExactly(answer.traffic_bound) + ".");
+}
+
+}  // namespace
+
+ModelRemedies::ModelRemedies(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
+                             const AdviceOptions& options, RemedySearch& search)
+    : graph_(graph),
+      plan_(plan),
+      answer_(answer),
+      search_(search),
+      variants_(VariantsOf(graph, options)) {
+  if (!answer.spills && answer.best) {
+    variants_.front().memory = answer.best->addressed ? answer.best->height() : answer.best->peak();
+  }
+  if (answer.best) variants_.front().order = answer.best->order;
+}
+
+bool ModelRemedies::anything_fits() const {
+  return std::any_of(remedies_.begin(), remedies_.end(),
+                     [](const Remedy& remedy) { return remedy.fits; });
+}
+
+bool ModelRemedies::PartFits(const Variant& variant) const {
+  return answer_.capacity &&
+         std::any_of(variants_.begin(), variants_.end(), [&](const Variant& part) {
+           return Includes(variant, part) && part.memory && *part.memory <= *answer_.capacity;
+         });
+}
+
+Bytes ModelRemedies::LeastOfParts(const Variant& variant) const {
+  Bytes least = kMaxBytes;
+  for (const Variant& part : variants_) {
+    if (Includes(variant, part) && part.memory) least = std::min(least, *part.memory);
+  }
+  return least;
+}
+
+void ModelRemedies::Plan(Variant& variant) {
+  PlanOptions options = plan_;
+  options.schedule.progress = nullptr;
+  options.spill = false;
+  options.capacity = std::nullopt;
+  options.place.minimize = true;
+  if (answer_.capacity) {
+    options.capacity = *answer_.capacity;
+    options.place.minimize = false;
+  }
+  const std::size_t size = variant.graph.operators.size() + variant.graph.tensors.size();
+  const auto found =
+      search_.Look(variant.title, NodesFor(kOrderNodes + kPlaceNodes, size),
+                   [&](Budget& budget) { return berth::Plan(variant.graph, options, budget); });
+  if (!found || !*found || !(*found)->best || !(*found)->best->addressed) return;
+  const MemoryPlan& best = *(*found)->best;
+  const bool only_ordered = answer_.best && !answer_.best->addressed && !answer_.capacity;
+  variant.memory = only_ordered ? best.peak() : best.height();
+  variant.order = best.order;
+  search_.Found(variant.title);
+}
+
+void ModelRemedies::TryChanges() {
+  for (Variant& variant : variants_) {
+    if (variant.parts == 0 || PartFits(variant)) continue;
+    const Bytes before = LeastOfParts(variant);
+    Plan(variant);
+    if (!variant.memory || *variant.memory > before - before / kPart - 1) continue;
+    const bool fits = answer_.capacity && *variant.memory <= *answer_.capacity;
+    std::string detail =
+        Flags(variant.changes) + ": the plan then needs " + FormatBytesExactly(*variant.memory);
+    if (before != kMaxBytes) detail += ", " + FormatBytes(before - *variant.memory) + " less";
+    detail += fits ? ", and fits." : ".";
+    if (answer_.capacity && !fits) {
+      detail += " " + FormatBytesExactly(*variant.memory - *answer_.capacity) + " are missing.";
+    }
+    Remedy remedy{RemedyKind::kModel, variant.title, std::move(detail), variant.memory};
+    remedy.fits = fits;
+    remedy.changes = variant.changes;
+    remedies_.push_back(std::move(remedy));
+  }
+}
+
+std::optional<Remedy> ModelRemedies::Spill(RemedyKind kind, const Variant& variant,
+                                           Bytes capacity) {
+  const Graph& graph = variant.graph;
+  const std::string what = kind == RemedyKind::kSpill && capacity == answer_.capacity
+                               ? (variant.title.empty() ? "" : variant.title + " with ") +
+                                     "tensors that are spilled and retrieved (--budget)"
+                               : "a budget of " + FormatBytes(capacity);
+  if (search_.TooLong(what, graph.operators.size() * graph.tensors.size() > kLargeForSpills)) {
+    return std::nullopt;
+  }
+  const bool program = plan_.schedule.algorithm == ScheduleAlgorithm::kProgram && !plan_.order;
+  const bool fixed = answer_.fixed_order;
+  SpillOptions options;
+  options.capacity = capacity;
+  options.counting = plan_.schedule.counting;
+  options.fixed_order = fixed;
+  options.placer = [this](const Problem& problem, Budget& own) {
+    PlaceOptions place = plan_.place;
+    place.minimize = false;
+    return Place(problem, place, own);
+  };
+  if (!fixed) options.orders.push_back(ProgramOrder(graph));
+  if (variant.order) options.orders.push_back(*variant.order);
+  if (fixed && answer_.best) options.orders = {answer_.best->order};
+  const auto found =
+      search_.Look(what, NodesFor(kSpillNodes, graph.operators.size() + graph.tensors.size()),
+                   [&](Budget& budget) { return PlanWithSpills(graph, options, budget); });
+  if (!found || !*found || !(*found)->best) return std::nullopt;
+  const PlanAnswer& answer = **found;
+  if (!answer.fits()) return std::nullopt;
+  search_.Found(what);
+  Remedy remedy{kind,
+                variant.title,
+                "",
+                capacity,
+                answer.outcome == Outcome::kOptimal,
+                answer.best->traffic.avoidable()};
+  remedy.fits = answer_.capacity && capacity <= *answer_.capacity;
+  remedy.changes = variant.changes;
+  remedy.changes.push_back({"budget", std::to_string(capacity)});
+  // Only these two are orders of plans with spills.
+  if (!answer_.spills && (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
+    remedy.changes.push_back({"order", "auto"});
+  } else if (fixed && program) {
+    remedy.changes.push_back({"order", "program"});
+  }
+  remedy.detail =
+      Flags(remedy.changes) + " fits" +
+      (remedy.traffic == 0 ? ": nothing has to be spilled." : " with " + TrafficOf(answer));
+  return remedy;
+}
+
+void ModelRemedies::TrySpills() {
+  if (!answer_.capacity || anything_fits()) return;
+  int fewest = -1;
+  for (const Variant& variant : variants_) {
+    const int changes = std::popcount(variant.parts);
+    if (fewest >= 0 && changes > fewest) break;
+    if (answer_.spills && changes == 0) continue;  // That is what was asked for.
+    if (FindLeastMemory(variant.graph, plan_.schedule.counting).bytes > *answer_.capacity) continue;
+    auto remedy = Spill(RemedyKind::kSpill, variant, *answer_.capacity);
+    if (!remedy) continue;
+    remedy->title = variant.title.empty() ? "Spill and retrieve tensors"
+                                          : variant.title + ", and tensors spilled and retrieved";
+    remedies_.push_back(*std::move(remedy));
+    fewest = changes;
+  }
+}
+
+std::optional<Bytes> ModelRemedies::EnlargeBudget(const Variant& variant) {
+  const Bytes least = FindLeastMemory(variant.graph, plan_.schedule.counting).bytes;
+  Bytes peak = variant.memory.value_or(variant.parts == 0 ? answer_.least_peak : 0);
+  if (peak == 0) peak = 2 * least;
+  for (const Bytes capacity : std::set<Bytes>{least, (least + peak) / 2, peak}) {
+    if (capacity <= *answer_.capacity || capacity < least) continue;
+    auto remedy = Spill(RemedyKind::kLargerBudget, variant, capacity);
+    if (!remedy) continue;
+    remedy->title = (variant.title.empty() ? "A" : variant.title + ", and a") +
+                    std::string(" budget of ") + FormatBytes(capacity);
+    remedies_.push_back(*std::move(remedy));
+    return capacity;
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> ModelRemedies::TryLargerBudgets() {
+  if (!answer_.capacity || (!answer_.spills && anything_fits())) return std::nullopt;
+  const auto enough = EnlargeBudget(variants_.front());
+  if (anything_fits()) return enough;
+  // The changes together need the least.
+  const auto& counting = plan_.schedule.counting;
+  const auto least =
+      std::min_element(variants_.begin(), variants_.end(), [&](const Variant& x, const Variant& y) {
+        return FindLeastMemory(x.graph, counting).bytes < FindLeastMemory(y.graph, counting).bytes;
+      });
+  if (least->parts != 0) EnlargeBudget(*least);
+  return enough;
+}
+
+void ModelRemedies::TryLowerBudget() {
+  if (answer_.capacity || !variants_.front().memory) return;
+  const Bytes now = *variants_.front().memory;
+  const Bytes least = FindLeastMemory(graph_, plan_.schedule.counting).bytes;
+  if (now - least <= now / kPart) return;
+  auto remedy = Spill(RemedyKind::kSpill, variants_.front(), (least + now) / 2);
+  if (!remedy) return;
+  remedy->title = "Spill and retrieve tensors";
+  remedies_.push_back(*std::move(remedy));
+}
+
+}  // namespace berth::internal::plan
