@@ -45,7 +45,8 @@ Result<cli::ExitCode> Run(const PlaceArguments& arguments) {
   planned.provenance.method = std::string(MethodName(arguments.method));
   planned.interrupted = search.interrupted();
   BERTH_TRY(cli::Examine(planned));
-  BERTH_TRY(cli::WriteOutputs(planned, search));
+  cli::FindAdvice(planned, search);
+  BERTH_TRY(cli::WriteOutputs(planned));
   return cli::Conclude(planned);
 }
 
