@@ -226,7 +226,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
   std::vector<Bytes> steps;
   const Bytes program_peak = PeakOf(instance, program, &steps);
   // The bytes live before and after all operators are the same in every order.
-  Bytes floor = std::max(LiveAtStart(instance), LiveAtStart(Reversed(instance)));
+  Bytes floor = std::max(LiveAtStart(instance), LiveAtEnd(instance));
   if (n == 0) {
     result.peak = result.lower_bound = program_peak;
     return result;
