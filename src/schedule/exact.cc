@@ -68,6 +68,7 @@ Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bou
   std::stable_sort(by_step.begin(), by_step.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
   const Precedence precedence(instance);
   Cut cut(instance, precedence);
+  cut.SetBudget(budget);
   for (const Op v : by_step) {
     if (steps[v] <= bound || !budget.SpendNode()) break;
     ++stats.cuts;

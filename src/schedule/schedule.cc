@@ -132,7 +132,7 @@ class Scheduler {
 
   void RunExact() {
     const Reduction reduction =
-        options_.exact.reduction ? Reduce(instance_, order_) : NoReduction(instance_);
+        options_.exact.reduction ? Reduce(instance_, order_, budget_) : NoReduction(instance_);
     answer_.scheduling.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
     const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
     const ExactResult result = SearchExactly(
