@@ -109,6 +109,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   spill.capacity = named.Of(*options.capacity);
   spill.counting = counting;
   spill.fixed_order = fixed;
+  spill.most_bytes = options.schedule.most_bytes;
   if (options.order) {
     spill.orders = {*options.order};
   } else {
