@@ -1,6 +1,7 @@
 // The packer against slow and simple versions of itself.
 
 #include "place/greedy/packer.h"
+#include "place/greedy/shelves.h"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,18 @@ std::optional<std::string> Fault(const Problem& problem, const std::vector<Bytes
   }
   if (height < MaxLiveLoad(problem).lower_bound) return "height " + std::to_string(height);
   return std::nullopt;
+}
+
+// Plans for when there is no time, whatever the features of the problem.
+TEST(Shelves, AlwaysGiveAValidPlan) {
+  ForRandomProblems(1, 1000, Knobs(), [](const Problem& problem) {
+    return Fault(problem, PlaceOnShelves(Compile(problem)));
+  });
+  ForRandomProblems(1, 1000, Knobs(), [](const Problem& problem) {
+    return Fault(problem, *PlaceSolid(Compile(problem), nullptr));
+  });
+  EXPECT_TRUE(PlaceOnShelves(Compile({})).empty());
+  EXPECT_TRUE(PlaceSolid(Compile({}), nullptr)->empty());
 }
 
 TEST(Planners, AlwaysGiveAValidPlan) {
