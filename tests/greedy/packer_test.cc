@@ -1,12 +1,12 @@
 // The packer against slow and simple versions of itself.
 
 #include "place/greedy/packer.h"
-#include "place/greedy/shelves.h"
 
 #include <gtest/gtest.h>
 
 #include "base/arithmetic.h"
 #include "place/greedy/greedy.h"
+#include "place/greedy/shelves.h"
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
 
