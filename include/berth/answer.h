@@ -38,7 +38,7 @@ enum class StopReason {
   kEffort,     // No limit was set, and the default effort is spent.
   kSize,       // The input is too large for exact search, or too many states would be stored.
   kAlgorithm,  // The algorithm has finished and proves nothing.
-  kUnsized,    // Tensors have no known size: what is proved of the others proves nothing of the whole.
+  kUnsized,  // Tensors have no known size: what is proved of the others proves nothing of the whole.
 };
 [[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 

@@ -178,7 +178,8 @@ class SweepReader {
     // Not std::from_chars, which reads whole numbers only in some standard libraries (libc++ 14).
     const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (json.is_number()) seconds = json.get<double>();
-    if (json.is_number() && std::isfinite(seconds) && seconds >= 0 && seconds <= kMostSeconds) return {};
+    if (json.is_number() && std::isfinite(seconds) && seconds >= 0 && seconds <= kMostSeconds)
+      return {};
     return FailIn(SweepColumn::kSeconds, "a number of seconds");
   }
 

@@ -215,10 +215,9 @@ class Placer {
 
   // By one algorithm; where time ends before it has a plan, a plan that takes no time.
   void OfferGreedy(Algorithm algorithm) {
-    auto offsets =
-        greedy::PlaceGreedy(instance_, algorithm, [this] {
-          return instance_.num_buffers() > kFewBuffers && budget_.TimeIsUp();
-        });
+    auto offsets = greedy::PlaceGreedy(instance_, algorithm, [this] {
+      return instance_.num_buffers() > kFewBuffers && budget_.TimeIsUp();
+    });
     if (offsets) {
       incumbent_.Offer(std::move(*offsets), Info(algorithm).name);
     } else {

@@ -133,7 +133,8 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
       ForEachBit(state + walker.words(), walker.words(), [&](std::size_t bit) {
         const Op op = static_cast<Op>(bit);
         // A wide graph has many ready operators, and their states are long.
-        stopped = stopped || !budget.SpendWork(static_cast<std::int64_t>(kWorkOfState + 4 * stride));
+        stopped =
+            stopped || !budget.SpendWork(static_cast<std::int64_t>(kWorkOfState + 4 * stride));
         if (stopped) return;
         if (walker.StepBytes(state, node.at, op) > limits.limit) return;
         std::copy(state, state + stride, scratch.begin());

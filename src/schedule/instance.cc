@@ -25,8 +25,8 @@ void OpLists::Normalize() {
     const auto last = items_.begin() + begin_[row + 1];
     std::sort(first, last);
     begin_[row] = end;
-    end = static_cast<std::uint32_t>(
-        std::unique_copy(first, last, items_.begin() + end) - items_.begin());
+    end = static_cast<std::uint32_t>(std::unique_copy(first, last, items_.begin() + end) -
+                                     items_.begin());
   }
   if (!begin_.empty()) begin_.back() = end;
   items_.resize(end);

@@ -167,8 +167,7 @@ class ListScheduler {
 
 }  // namespace
 
-std::optional<std::vector<Op>> ListSchedule(const Instance& instance, Bytes floor,
-                                            Budget& budget) {
+std::optional<std::vector<Op>> ListSchedule(const Instance& instance, Bytes floor, Budget& budget) {
   return ListScheduler(instance).Run(floor, budget);
 }
 

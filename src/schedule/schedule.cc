@@ -186,9 +186,8 @@ class Scheduler {
       OfferBeam(backwards ? Reversed(instance_) : instance_, 1, backwards, finder);
       return;
     }
-    auto order =
-        backwards ? ListSchedule(Reversed(instance_), answer_.peak_bound, budget_)
-                  : ListSchedule(instance_, answer_.peak_bound, budget_);
+    auto order = backwards ? ListSchedule(Reversed(instance_), answer_.peak_bound, budget_)
+                           : ListSchedule(instance_, answer_.peak_bound, budget_);
     if (!order) return;
     if (backwards) std::reverse(order->begin(), order->end());
     TakeOrOffer(std::move(*order), finder);

@@ -414,7 +414,7 @@ class Planner {
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
   std::int64_t nodes_outside_ = 0;   // Spent by this search before that part of the budget began.
   bool out_of_budget_ = false;       // That search.
-  std::vector<Order> orders_;  // Those to begin with; with a fixed order it alone.
+  std::vector<Order> orders_;        // Those to begin with; with a fixed order it alone.
   Model model_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;

@@ -80,9 +80,8 @@ void ExpectGreedy(const Instance& instance, const std::vector<Op>& order) {
     };
     for (Op v = 0; v < instance.num_ops; ++v) {
       const auto before = instance.predecessors[v];
-      if (TestBit(done.data(), v) || !std::all_of(before.begin(), before.end(), [&](Op p) {
-            return TestBit(done.data(), p);
-          })) {
+      if (TestBit(done.data(), v) || !std::all_of(before.begin(), before.end(),
+                                                  [&](Op p) { return TestBit(done.data(), p); })) {
         continue;
       }
       ASSERT_LE(value(chosen), value(v));
@@ -130,8 +129,8 @@ TEST(Limits, EveryAlgorithmIsWhatItSaysAtAnySize) {
 // node may cost as much as a set of operators for each operator that is ready.
 TEST(Limits, LittleIsDoneAfterTheEnd) {
   constexpr std::int64_t kMost = 50'000'000;  // Some tens of milliseconds.
-  for (const Graph& graph : {Irregular(100'000, 10, 5), Star(70'000), Irregular(20'000, 20'000, 1),
-                             Star(20'000)}) {
+  for (const Graph& graph :
+       {Irregular(100'000, 10, 5), Star(70'000), Irregular(20'000, 20'000, 1), Star(20'000)}) {
     for (const int polls : {1, 3}) {
       Budget budget;
       int heard = 0;

@@ -44,7 +44,7 @@ class [[gnu::visibility("default")]] Spending {
 
   // Ends when `leader` does by time or cancellation, too, but spends nothing of it. `leader` must
   // outlive this.
-  void Follow(Spending& leader) {
+  void Follow(Spending & leader) {
     whole_ = &leader;
     follows_only_ = true;
   }

@@ -118,8 +118,8 @@ std::optional<Packing> PackQuickly(const Instance& instance, const Budget& budge
   if (instance.num_buffers() <= kMaxFirstPlanBuffers || PlateauPacker::CanPack(instance)) return {};
   const double half = budget.seconds_left() / 2;
   if (!budget.has_time_limit() || half <= 0) return {};
-  auto offsets = PlaceSolid(
-      instance, [&] { return budget.TimeIsUp() || budget.seconds_left() < half; });
+  auto offsets =
+      PlaceSolid(instance, [&] { return budget.TimeIsUp() || budget.seconds_left() < half; });
   if (!offsets) return {};
   return PackingOf(instance, std::move(*offsets));
 }
