@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -12,24 +14,42 @@ namespace berth::internal {
 
 // Calls `work` on the calling thread and on others, on `threads` in all but at most `tasks`, and
 // returns when all have finished. `work` takes tasks until none are left, so the result is the same
-// if the system grants fewer threads.
+// if the system grants fewer threads. What `work` throws on any of them (out of memory) is thrown
+// here, once all have ended.
 template <typename Work>
 void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
   std::vector<std::thread> helpers;
+#ifdef __cpp_exceptions
+  std::exception_ptr thrown;
+  std::mutex mutex;  // Of `thrown`.
+  const auto attempt = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      thrown = std::current_exception();
+    }
+  };
+#else
+  const auto& attempt = work;
+#endif
   const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks);
   while (helpers.size() + 1 < wanted) {
 #ifdef __cpp_exceptions
     try {
-      helpers.emplace_back(work);
+      helpers.emplace_back(attempt);
     } catch (const std::system_error&) {
       break;
     }
 #else  // The system's refusal ends the process, as it does for any thread made there.
-    helpers.emplace_back(work);
+    helpers.emplace_back(attempt);
 #endif
   }
-  work();
+  attempt();
   for (std::thread& helper : helpers) helper.join();
+#ifdef __cpp_exceptions
+  if (thrown) std::rethrow_exception(thrown);
+#endif
 }
 
 }  // namespace berth::internal

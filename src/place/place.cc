@@ -24,6 +24,7 @@
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/greedy/improve.h"
+#include "place/greedy/shelves.h"
 #include "place/incumbent.h"
 #include "place/minimize.h"
 #include "place/options.h"
@@ -220,8 +221,16 @@ class Placer {
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
+  // By one algorithm; where time ends before it has a plan, a plan that takes no time.
   void OfferGreedy(Algorithm algorithm) {
-    incumbent_.Offer(greedy::PlaceGreedy(instance_, algorithm), Info(algorithm).name);
+    auto offsets = greedy::PlaceGreedy(instance_, algorithm, [this] {
+      return instance_.num_buffers() > kFewBuffers && budget_.TimeIsUp();
+    });
+    if (offsets) {
+      incumbent_.Offer(std::move(*offsets), Info(algorithm).name);
+    } else {
+      incumbent_.Offer(greedy::PlaceOnShelves(instance_), Info(Algorithm::kGreedy).name);
+    }
   }
 
   const Problem& problem_;

@@ -72,8 +72,8 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
     // Cancelled during the search for the order: the best order so far still gets a plan.
     PlaceOptions greedy = options.place;
     greedy.algorithm = Algorithm::kGreedy;
-    Budget unlimited;
-    placed = BERTH_TRY(Place(problem, greedy, unlimited));
+    Budget no_time(0);  // Enough for a plan.
+    placed = BERTH_TRY(Place(problem, greedy, no_time));
   }
   if (placed.best) Address(*placed.best, plan);
   answer.placing = placed.placing;
@@ -109,6 +109,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   spill.capacity = named.Of(*options.capacity);
   spill.counting = counting;
   spill.fixed_order = fixed;
+  spill.most_bytes = options.schedule.most_bytes;
   if (options.order) {
     spill.orders = {*options.order};
   } else {

@@ -129,8 +129,13 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
       const auto id = static_cast<std::uint32_t>(origins.size());
       origins.push_back(node.origin);
       const Word* const state = level.words.data() + node.slot * stride;
+      bool stopped = false;
       ForEachBit(state + walker.words(), walker.words(), [&](std::size_t bit) {
         const Op op = static_cast<Op>(bit);
+        // A wide graph has many ready operators, and their states are long.
+        stopped =
+            stopped || !budget.SpendWork(static_cast<std::int64_t>(kWorkOfState + 4 * stride));
+        if (stopped) return;
         if (walker.StepBytes(state, node.at, op) > limits.limit) return;
         std::copy(state, state + stride, scratch.begin());
         Standing next = node.at;
@@ -138,6 +143,7 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
         work += kWorkOfState + kWorkOfLook * walker.RunDominant(scratch.data(), next);
         add(next, {id, op});
       });
+      if (stopped) return {};
     }
   }
   Trim(levels[n], 1, stride, false);

@@ -71,13 +71,14 @@ void BestFirst::Add(const Word* state, const Standing& at, std::uint32_t parent,
   Push(id);
 }
 
-void BestFirst::Expand(std::uint32_t state) {
+bool BestFirst::Expand(std::uint32_t state, Budget& budget) {
   const std::size_t stride = walker_.state_words();
   const Record record = records_[state];
   if (use_valleys_) {
     const std::int64_t before = valley_finder_.work();
     const std::vector<Op>& ops = valley_finder_.Find(words_.data() + state * stride, record.at);
     work_ += valley_finder_.work() - before;
+    if (!budget.SpendWork(valley_finder_.work() - before)) return false;
     if (!ops.empty()) {
       std::copy_n(words_.data() + state * stride, stride, scratch_.begin());
       Standing at = record.at;
@@ -85,7 +86,7 @@ void BestFirst::Expand(std::uint32_t state) {
       walker_.RunDominant(scratch_.data(), at);
       valleys_.push_back(ops);
       Add(scratch_.data(), at, state, static_cast<Op>(valleys_.size() - 1), true);
-      return;
+      return true;
     }
   }
   children_.clear();
@@ -103,6 +104,7 @@ void BestFirst::Expand(std::uint32_t state) {
     return a.live != b.live ? a.live > b.live : a.op > b.op;
   });
   for (const Child& child : children_) {
+    if (!budget.SpendWork(static_cast<std::int64_t>(20 + 4 * stride))) return false;
     const Word* const bits = words_.data() + state * stride;
     std::copy(bits, bits + stride, scratch_.begin());
     Standing at = record.at;
@@ -110,6 +112,7 @@ void BestFirst::Expand(std::uint32_t state) {
     walker_.RunDominant(scratch_.data(), at);
     Add(scratch_.data(), at, state, child.op);
   }
+  return true;
 }
 
 BestFirst::Verdict BestFirst::Run(std::int64_t work, std::size_t most_bytes, Budget& budget) {
@@ -118,6 +121,7 @@ BestFirst::Verdict BestFirst::Run(std::int64_t work, std::size_t most_bytes, Bud
     return a.peak != b.peak ? a.peak > b.peak : a.age < b.age;
   };
   if (found_) return Verdict::kFound;
+  if (incomplete_) return Verdict::kOpen;
   while (!open_.empty()) {
     const Open next = open_.front();
     Record& record = records_[next.state];
@@ -135,7 +139,8 @@ BestFirst::Verdict BestFirst::Run(std::int64_t work, std::size_t most_bytes, Bud
       found_ = true;
       return Verdict::kFound;
     }
-    Expand(next.state);
+    incomplete_ = !Expand(next.state, budget);
+    if (incomplete_) return Verdict::kOpen;
   }
   lower_bound_ = limit_ + 1;
   open_.clear();

@@ -71,7 +71,8 @@ class BestFirst {
   void Add(const Word* state, const Standing& at, std::uint32_t parent, Op op, bool valley = false);
   void Push(std::uint32_t state);
   void Grow();
-  void Expand(std::uint32_t state);
+  // False if `budget` ended first: then some of the states that follow are missing.
+  [[nodiscard]] bool Expand(std::uint32_t state, Budget& budget);
   void Recover(std::uint32_t state);
 
   Walker walker_;
@@ -94,6 +95,7 @@ class BestFirst {
   std::vector<Word> scratch_;
   std::int64_t work_ = 0;
   bool found_ = false;
+  bool incomplete_ = false;  // Some states are missing, so nothing is impossible any more.
 };
 
 }  // namespace berth::internal::schedule

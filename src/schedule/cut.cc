@@ -1,6 +1,7 @@
 #include "schedule/cut.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -97,6 +98,10 @@ void Cut::AddBuffer(Op v, const FlowBuffer& buffer) {
   if (in.node != out.node) Connect(in.node, out.node, buffer.bytes);
 }
 
+bool Cut::TimeIsUp() {
+  return budget_ != nullptr && !budget_->SpendWork(work_ - std::exchange(polled_, work_));
+}
+
 // Distances from the source along edges with residual capacity.
 bool Cut::Label() {
   level_.assign(head_.size(), kNoNode);
@@ -118,7 +123,7 @@ bool Cut::Label() {
 
 // Dinic's algorithm: blocking flows along shortest paths.
 void Cut::Augment(Bytes limit) {
-  while (fixed_ + flow_ <= limit && Label()) {
+  while (fixed_ + flow_ <= limit && !TimeIsUp() && Label()) {
     next_ = head_;
     path_.clear();
     std::uint32_t node = kSource;
@@ -135,7 +140,7 @@ void Cut::Augment(Bytes limit) {
         }
         flow_ += room;
         // Only terminals that must not be connected are joined by edges of infinite capacity alone.
-        if (fixed_ + flow_ > limit) return;
+        if (fixed_ + flow_ > limit || TimeIsUp()) return;
         node = edges_[path_[keep] ^ 1].to;
         path_.resize(keep);
         continue;

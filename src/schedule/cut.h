@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "berth/budget.h"
 #include "schedule/precedence.h"
 
 namespace berth::internal::schedule {
@@ -29,6 +30,10 @@ class Cut {
   // Both must outlive this.
   Cut(const Instance& instance, const Precedence& precedence)
       : instance_(instance), precedence_(precedence), local_(instance.num_ops, kNoNode) {}
+
+  // When `budget` ends by time or cancellation, minima end early: what they return is a lower bound
+  // still, but has no witness. It must outlive the calls that follow.
+  void SetBudget(Budget& budget) { budget_ = &budget; }
 
   // The least step(S, v). Gives up once it is known to exceed `limit`; the bound returned exceeds
   // it too.
@@ -73,6 +78,7 @@ class Cut {
   // Augments until no path is left or the flow exceeds `limit`.
   void Augment(Bytes limit);
   bool Label();
+  [[nodiscard]] bool TimeIsUp();
 
   const Instance& instance_;
   const Precedence& precedence_;
@@ -86,6 +92,8 @@ class Cut {
   std::size_t saved_edges_ = 0;
   std::vector<std::uint32_t> level_, next_, queue_, path_;
   std::int64_t work_ = 0;
+  std::int64_t polled_ = 0;  // The part of it that the budget knows.
+  Budget* budget_ = nullptr;
   Bytes base_flow_ = 0;
   std::vector<Bytes> rooms_;
   bool forced_ = false;

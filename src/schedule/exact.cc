@@ -68,6 +68,7 @@ Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bou
   std::stable_sort(by_step.begin(), by_step.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
   const Precedence precedence(instance);
   Cut cut(instance, precedence);
+  cut.SetBudget(budget);
   for (const Op v : by_step) {
     if (steps[v] <= bound || !budget.SpendNode()) break;
     ++stats.cuts;
@@ -226,7 +227,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
   std::vector<Bytes> steps;
   const Bytes program_peak = PeakOf(instance, program, &steps);
   // The bytes live before and after all operators are the same in every order.
-  Bytes floor = std::max(LiveAtStart(instance), LiveAtStart(Reversed(instance)));
+  Bytes floor = std::max(LiveAtStart(instance), LiveAtEnd(instance));
   if (n == 0) {
     result.peak = result.lower_bound = program_peak;
     return result;

@@ -18,13 +18,18 @@ void Normalize(std::vector<Op>& items) {
 
 }  // namespace
 
-OpLists::OpLists(const std::vector<std::vector<Op>>& rows) {
-  begin_.reserve(rows.size() + 1);
-  begin_.push_back(0);
-  for (const auto& row : rows) {
-    items_.insert(items_.end(), row.begin(), row.end());
-    begin_.push_back(static_cast<std::uint32_t>(items_.size()));
+void OpLists::Normalize() {
+  std::uint32_t end = 0;
+  for (std::size_t row = 0; row < size(); ++row) {
+    const auto first = items_.begin() + begin_[row];
+    const auto last = items_.begin() + begin_[row + 1];
+    std::sort(first, last);
+    begin_[row] = end;
+    end = static_cast<std::uint32_t>(std::unique_copy(first, last, items_.begin() + end) -
+                                     items_.begin());
   }
+  if (!begin_.empty()) begin_.back() = end;
+  items_.resize(end);
 }
 
 Instance MakeInstance(std::size_t num_ops, Bytes base, const std::vector<std::pair<Op, Op>>& edges,
@@ -32,46 +37,42 @@ Instance MakeInstance(std::size_t num_ops, Bytes base, const std::vector<std::pa
   Instance instance;
   instance.num_ops = num_ops;
   instance.base = base;
-  std::vector<std::vector<Op>> predecessors(num_ops), successors(num_ops);
-  for (const auto& [before, after] : edges) {
-    BERTH_DCHECK(before != after);
-    predecessors[after].push_back(before);
-    successors[before].push_back(after);
-  }
-  for (auto& row : predecessors) Normalize(row);
-  for (auto& row : successors) Normalize(row);
-  instance.predecessors = OpLists(predecessors);
-  instance.successors = OpLists(successors);
+  instance.predecessors = OpLists(num_ops, [&](auto add) {
+    for (const auto& [before, after] : edges) add(after, before);
+  });
+  instance.successors = OpLists(num_ops, [&](auto add) {
+    for (const auto& [before, after] : edges) add(before, after);
+  });
+  instance.predecessors.Normalize();
+  instance.successors.Normalize();
 
-  std::vector<std::vector<Op>> creates(num_ops), consumes(num_ops);
-  std::vector<std::vector<Op>> created_shared(num_ops), freed_shared(num_ops);
   instance.created_alone.assign(num_ops, 0);
   instance.freed_alone.assign(num_ops, 0);
-  for (std::size_t b = 0; b < buffers.size(); ++b) {
-    FlowBuffer& buffer = buffers[b];
+  for (FlowBuffer& buffer : buffers) {
     if (buffer.from_start) buffer.creators.clear();
     if (buffer.to_end) buffer.consumers.clear();
     Normalize(buffer.creators);
     Normalize(buffer.consumers);
     BERTH_DCHECK(buffer.from_start || !buffer.creators.empty());
     BERTH_DCHECK(buffer.to_end || !buffer.consumers.empty());
-    const Op id = static_cast<Op>(b);
-    for (const Op c : buffer.creators) {
-      creates[c].push_back(id);
-      if (buffer.creators.size() > 1) created_shared[c].push_back(id);
-    }
-    for (const Op k : buffer.consumers) {
-      consumes[k].push_back(id);
-      if (buffer.consumers.size() > 1) freed_shared[k].push_back(id);
-    }
     if (buffer.creators.size() == 1) instance.created_alone[buffer.creators[0]] += buffer.bytes;
     if (buffer.consumers.size() == 1) instance.freed_alone[buffer.consumers[0]] += buffer.bytes;
   }
   instance.buffers = std::move(buffers);
-  instance.creates = OpLists(creates);
-  instance.consumes = OpLists(consumes);
-  instance.created_shared = OpLists(created_shared);
-  instance.freed_shared = OpLists(freed_shared);
+  // By operator: the buffers of which it is one of at least `least` creators, or consumers.
+  const auto by_operator = [&](std::vector<Op> FlowBuffer::*ops, std::size_t least) {
+    return OpLists(num_ops, [&](auto add) {
+      for (std::size_t b = 0; b < instance.buffers.size(); ++b) {
+        const std::vector<Op>& of = instance.buffers[b].*ops;
+        if (of.size() < least) continue;
+        for (const Op v : of) add(v, static_cast<Op>(b));
+      }
+    });
+  };
+  instance.creates = by_operator(&FlowBuffer::creators, 1);
+  instance.consumes = by_operator(&FlowBuffer::consumers, 1);
+  instance.created_shared = by_operator(&FlowBuffer::creators, 2);
+  instance.freed_shared = by_operator(&FlowBuffer::consumers, 2);
   return instance;
 }
 
@@ -137,17 +138,35 @@ Bytes LiveAtStart(const Instance& instance) {
   return live;
 }
 
+Bytes LiveAtEnd(const Instance& instance) {
+  Bytes live = instance.base;
+  for (const FlowBuffer& buffer : instance.buffers) {
+    if (buffer.to_end) live += buffer.bytes;
+  }
+  return live;
+}
+
 Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<Bytes>* steps) {
-  std::vector<Word> done(instance.words(), 0);
+  std::vector<bool> exists(instance.buffers.size(), false);
+  std::vector<std::uint32_t> users_left(instance.buffers.size());
+  for (std::size_t b = 0; b < users_left.size(); ++b) {
+    users_left[b] = static_cast<std::uint32_t>(instance.buffers[b].consumers.size());
+  }
   Bytes live = LiveAtStart(instance);
   Bytes peak = live;
   if (steps != nullptr) steps->assign(instance.num_ops, 0);
   for (const Op v : order) {
-    const Bytes step = live + CreatedBytes(instance, done.data(), v);
-    peak = std::max(peak, step);
-    if (steps != nullptr) (*steps)[v] = step;
-    live = step - FreedBytes(instance, done.data(), v);
-    SetBit(done.data(), v);
+    live += instance.created_alone[v];
+    for (const Op b : instance.created_shared[v]) {
+      if (!exists[b]) live += instance.buffers[b].bytes;
+      exists[b] = true;
+    }
+    peak = std::max(peak, live);
+    if (steps != nullptr) (*steps)[v] = live;
+    live -= instance.freed_alone[v];
+    for (const Op b : instance.freed_shared[v]) {
+      if (--users_left[b] == 0) live -= instance.buffers[b].bytes;
+    }
   }
   return peak;
 }

@@ -22,6 +22,7 @@
 #ifndef BERTH_SCHEDULE_INSTANCE_H_
 #define BERTH_SCHEDULE_INSTANCE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,7 +40,18 @@ using Op = std::uint32_t;
 class OpLists {
  public:
   OpLists() = default;
-  explicit OpLists(const std::vector<std::vector<Op>>& rows);
+  // `for_all` is called twice, once to count and once to fill, with a function add(row, item); it
+  // must add the same items both times. Each list keeps their order.
+  template <typename ForAll>
+  OpLists(std::size_t num_rows, ForAll for_all) : begin_(num_rows + 1, 0) {
+    for_all([this](std::size_t row, Op) { ++begin_[row + 1]; });
+    std::uint32_t sum = 0;
+    for (std::size_t row = 1; row <= num_rows; ++row) sum += std::exchange(begin_[row], sum);
+    items_.resize(sum);
+    for_all([this](std::size_t row, Op item) { items_[begin_[row + 1]++] = item; });
+  }
+  // Every list increasing and without repetitions.
+  void Normalize();
   [[nodiscard]] std::span<const Op> operator[](std::size_t row) const {
     return {items_.data() + begin_[row], begin_[row + 1] - begin_[row]};
   }
@@ -95,8 +107,8 @@ struct Instance {
   Bytes bytes = instance.created_alone[op];
   for (const Op b : instance.created_shared[op]) {
     const FlowBuffer& buffer = instance.buffers[b];
-    bool first = true;
-    for (const Op c : buffer.creators) first = first && !TestBit(done, c);
+    const bool first = std::none_of(buffer.creators.begin(), buffer.creators.end(),
+                                    [&](Op c) { return TestBit(done, c); });
     if (first) bytes += buffer.bytes;
   }
   return bytes;
@@ -105,16 +117,18 @@ struct Instance {
   Bytes bytes = instance.freed_alone[op];
   for (const Op b : instance.freed_shared[op]) {
     const FlowBuffer& buffer = instance.buffers[b];
-    bool last = true;
-    for (const Op k : buffer.consumers) last = last && (k == op || TestBit(done, k));
+    // From the end: most orders are close to program order.
+    const bool last = std::all_of(buffer.consumers.rbegin(), buffer.consumers.rend(),
+                                  [&](Op k) { return k == op || TestBit(done, k); });
     if (last) bytes += buffer.bytes;
   }
   return bytes;
 }
 [[nodiscard]] Bytes LiveAtStart(const Instance& instance);
+[[nodiscard]] Bytes LiveAtEnd(const Instance& instance);
 
 // The largest step of `order` in bytes; `order` must contain all operators. `steps`, if given, gets
-// the bytes of each operator's step.
+// the bytes of each operator's step. Cost: linear.
 [[nodiscard]] Bytes PeakOf(const Instance& instance, std::span<const Op> order,
                            std::vector<Bytes>* steps = nullptr);
 [[nodiscard]] bool IsOrder(const Instance& instance, std::span<const Op> order);

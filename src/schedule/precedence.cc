@@ -41,12 +41,16 @@ bool Precedence::Add(Op before, Op after) {
 
 Instance WithPrecedence(const Instance& instance, const Precedence& precedence) {
   std::vector<std::pair<Op, Op>> edges;
+  std::vector<Word> implied(precedence.words());  // By a predecessor of the current operator.
   for (Op v = 0; v < instance.num_ops; ++v) {
     const auto& row = precedence.predecessors(v);
+    std::fill(implied.begin(), implied.end(), Word{0});
+    for (const Op q : row) {
+      const Word* const before = precedence.Before(q);
+      for (std::size_t k = 0; k < implied.size(); ++k) implied[k] |= before[k];
+    }
     for (const Op p : row) {
-      const bool implied =
-          std::any_of(row.begin(), row.end(), [&](Op q) { return precedence.Precedes(p, q); });
-      if (!implied) edges.emplace_back(p, v);
+      if (!TestBit(implied.data(), p)) edges.emplace_back(p, v);
     }
   }
   return MakeInstance(instance.num_ops, instance.base, edges, instance.buffers);

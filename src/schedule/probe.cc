@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace berth::internal::schedule {
+namespace {
+
+// An order of more operators costs more memory than it saves work.
+constexpr std::size_t kMostBytesOfOrder = std::size_t{64} << 20;
+
+}  // namespace
 
 Prober::Prober(const Instance& instance, Precedence precedence, Bytes limit)
     : instance_(instance),
@@ -40,6 +46,8 @@ void Prober::LowerLimit(Bytes limit) {
 }
 
 void Prober::AddOrder(std::span<const Op> order) {
+  // One set for each operator.
+  if (order.size() * instance_.words() * sizeof(Word) > kMostBytesOfOrder) return;
   std::vector<Bytes> steps;
   (void)PeakOf(instance_, order, &steps);
   std::fill(set_.begin(), set_.end(), Word{0});
@@ -115,6 +123,7 @@ void Prober::Stretch(Op v, Bytes step, bool grow) {
       const Op u = undecided[grow ? k : undecided.size() - 1 - k];
       if (TestBit(set_.data(), u) == grow) continue;
       ++work_;
+      if (!budget_->SpendWork(static_cast<std::int64_t>(20 + precedence_.words()))) return;
       bool allowed = true;
       if (grow) {
         for (const Op p : precedence_.predecessors(u)) {
@@ -167,6 +176,7 @@ Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
     ++cuts_;
     const Bytes least = cut_.Solve(v, limit_);
     if (least > limit_) return Verdict::kContradiction;
+    if (budget.TimeIsUp()) return Verdict::kOpen;
     std::fill(inside_.begin(), inside_.end(), Word{0});
     std::fill(outside_.begin(), outside_.end(), Word{0});
     const Witnesses& known = witnesses_[v];
@@ -203,8 +213,11 @@ Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
 
 Prober::Verdict Prober::Run(std::int64_t work, Budget& budget) {
   const std::int64_t work_end = this->work() + work;
+  budget_ = &budget;
+  cut_.SetBudget(budget);
   while (settled_ < instance_.num_ops) {
     const Op v = static_cast<Op>(next_);
+    if (!budget.SpendWork(static_cast<std::int64_t>(precedence_.words()))) return Verdict::kOpen;
     if (!Refresh(v)) {
       const std::size_t before = precedence_.added().size();
       const Verdict verdict = Probe(v, work_end, budget);

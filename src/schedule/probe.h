@@ -82,6 +82,7 @@ class Prober {
   std::size_t settled_ = 0;  // Number of operators in a row found settled.
   std::int64_t cuts_ = 0;
   std::int64_t work_ = 0;
+  Budget* budget_ = nullptr;  // Of Run().
   // For the current operator: union of its witnesses, and union of their complements.
   std::vector<Word> inside_, outside_;
   std::vector<Word> set_;

@@ -50,7 +50,7 @@ Question::Answer Question::Probe(std::int64_t work, SearchStats& stats, Budget& 
   return Answer::kOpen;
 }
 
-void Question::Rebuild() {
+void Question::Rebuild(Budget& budget) {
   const std::size_t constraints = prober_ ? prober_->precedence().added().size() : 0;
   if (built_with_ == constraints) return;
   built_with_ = constraints;
@@ -60,7 +60,8 @@ void Question::Rebuild() {
   if (options_.reduction && constraints > 0) {
     reduction_ = Reduce(
         constrained_,
-        TopologicalOrder(constrained_.num_ops, constrained_.predecessors, constrained_.successors));
+        TopologicalOrder(constrained_.num_ops, constrained_.predecessors, constrained_.successors),
+        budget);
   } else {
     reduction_ = NoReduction(constrained_);
   }
@@ -124,7 +125,7 @@ Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, SearchS
     const Answer answer = Probe(work, stats, budget);
     if (answer != Answer::kOpen || budget.Exhausted()) return answer;
   }
-  Rebuild();
+  Rebuild(budget);
   // Most known orders are optimal already, and little best-first search proves it, so beams come
   // later.
   const bool first = std::exchange(first_turn_, false) && options_.best_first;

@@ -52,7 +52,7 @@ class Question {
   Answer Probe(std::int64_t work, SearchStats& stats, Budget& budget);
   Answer RunBeams(std::int64_t work, SearchStats& stats, Budget& budget);
   Answer RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats, Budget& budget);
-  void Rebuild();
+  void Rebuild(Budget& budget);
   Answer Found(const std::vector<Op>& order, bool backwards);
 
   const Instance& instance_;

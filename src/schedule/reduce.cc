@@ -26,7 +26,10 @@ class Reducer {
         starts_(Part::kLazy, &FlowBuffer::creators, n_),
         part_(n_, Part::kKept) {
     for (const Op v : program) {
-      for (const Op p : original.predecessors[v]) Connect(p, v);
+      const auto row = original.predecessors[v];
+      ends_.inward[v].assign(row.begin(), row.end());
+      KeepOutermost(ends_, ends_.inward[v]);
+      for (const Op p : ends_.inward[v]) starts_.inward[p].push_back(v);
     }
     for (Op b = 0; b < buffers_.size(); ++b) {
       for (Side* side : {&ends_, &starts_}) {
@@ -37,13 +40,22 @@ class Reducer {
     }
   }
 
-  void Run(std::span<const Op> program) {
+  void Run(std::span<const Op> program, Budget& budget) {
     for (bool changed = true; changed;) {
       changed = false;
+      const auto try_all = [&](std::size_t k, Side& side, const Side& other) {
+        work_ = 10;
+        changed |= TryRemove(program[k], side, other);
+        return budget.SpendWork(work_);
+      };
       // In program order, an operator that creates nothing passes its consumption to earlier
       // operators, so one backward sweep is enough; for the other kind, one forward sweep.
-      for (std::size_t k = n_; k-- > 0;) changed |= TryRemove(program[k], ends_, starts_);
-      for (std::size_t k = 0; k < n_; ++k) changed |= TryRemove(program[k], starts_, ends_);
+      for (std::size_t k = n_; k-- > 0;) {
+        if (!try_all(k, ends_, starts_)) return;
+      }
+      for (std::size_t k = 0; k < n_; ++k) {
+        if (!try_all(k, starts_, ends_)) return;
+      }
     }
   }
 
@@ -118,9 +130,30 @@ class Reducer {
 
   // Keeps the decisive ones of the operators that a buffer lasts to (from): those that precede
   // (follow) no other of them.
-  void KeepOutermost(const Side& side, std::vector<Op>& ops) const {
+  void KeepOutermost(const Side& side, std::vector<Op>& ops) {
     std::sort(ops.begin(), ops.end());
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+    const bool many = ops.size() > kManyOps;
+    work_ += static_cast<std::int64_t>(ops.size() * (many ? 2 * before_.words() : ops.size()));
+    if (many && &side == &ends_) {
+      // All that precede one of them.
+      std::vector<Word> implied(before_.words(), 0);
+      for (const Op w : ops) {
+        for (std::size_t k = 0; k < implied.size(); ++k) implied[k] |= before_[w][k];
+      }
+      std::erase_if(ops, [&](Op v) { return TestBit(implied.data(), v); });
+      return;
+    }
+    if (many) {
+      std::vector<Word> all(before_.words(), 0);
+      for (const Op v : ops) SetBit(all.data(), v);
+      std::erase_if(ops, [&](Op v) {
+        bool implied = false;
+        for (std::size_t k = 0; k < all.size(); ++k) implied |= (before_[v][k] & all[k]) != 0;
+        return implied;
+      });
+      return;
+    }
     std::vector<Op> kept;
     for (const Op v : ops) {
       const bool implied = std::any_of(ops.begin(), ops.end(), [&](Op w) {
@@ -146,11 +179,15 @@ class Reducer {
   bool TryRemove(Op v, Side& side, const Side& other) {
     if (part_[v] != Part::kKept || !other.buffers[v].empty()) return false;
     if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
+    const std::size_t pairs = side.inward[v].size() * other.inward[v].size();
+    if (pairs > kMostPairs) return false;
+    work_ += static_cast<std::int64_t>(10 * pairs);
     part_[v] = side.part;
     // All at once: one by one would take quadratic time.
     for (const Op b : std::exchange(side.buffers[v], {})) {
       std::vector<Op>& ops = buffers_[b].*(side.of);
       const std::vector<Op> old = ops;
+      work_ += static_cast<std::int64_t>(old.size() * (side.inward[v].size() + 1));
       Erase(ops, v);
       ops.insert(ops.end(), side.inward[v].begin(), side.inward[v].end());
       KeepOutermost(side, ops);
@@ -170,7 +207,13 @@ class Reducer {
     }
   }
 
+  // More operators than this are compared as sets.
+  static constexpr std::size_t kManyOps = 64;
+  // An operator with more pairs of a predecessor and a successor is not worth removing.
+  static constexpr std::size_t kMostPairs = 1'000'000;
+
   std::size_t n_;
+  std::int64_t work_ = 0;  // Of the current operator, in the units of Spending::SpendWork().
   std::vector<FlowBuffer> buffers_;
   BitMatrix before_;
   Side ends_, starts_;
@@ -179,9 +222,9 @@ class Reducer {
 
 }  // namespace
 
-Reduction Reduce(const Instance& original, std::span<const Op> program) {
+Reduction Reduce(const Instance& original, std::span<const Op> program, Budget& budget) {
   Reducer reducer(original, program);
-  reducer.Run(program);
+  reducer.Run(program, budget);
   return reducer.Finish(original, program);
 }
 

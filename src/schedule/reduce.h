@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "berth/budget.h"
 #include "schedule/instance.h"
 
 namespace berth::internal::schedule {
@@ -36,7 +37,9 @@ struct Reduction {
 };
 
 // `program` is an order of all operators of `original`; the result keeps its sequence.
-[[nodiscard]] Reduction Reduce(const Instance& original, std::span<const Op> program);
+// Removes fewer operators if `budget` ends first.
+[[nodiscard]] Reduction Reduce(const Instance& original, std::span<const Op> program,
+                               Budget& budget);
 // Removes nothing: for ablation.
 [[nodiscard]] Reduction NoReduction(const Instance& original);
 

@@ -18,6 +18,7 @@
 #include "schedule/beam.h"
 #include "schedule/exact.h"
 #include "schedule/instance.h"
+#include "schedule/list.h"
 #include "schedule/options.h"
 #include "schedule/reduce.h"
 
@@ -72,15 +73,8 @@ class Scheduler {
       answer_.peak_bound = EasyBound();
       peak_ = PeakOf(instance_, order_);
       Report(peak_, answer_.peak_bound);
-      // Data that grows with the square of the operators must fit the memory several times.
-      const std::size_t rows = instance_.num_ops * instance_.words() * sizeof(Word);
       if (budget_.cancelled()) {
         answer_.stopped = StopReason::kBudget;
-      } else if (rows > options_.most_bytes / 4) {
-        answer_.stopped = StopReason::kSize;
-        OfferHoisted();
-        OfferBeam(instance_, 1, false, ScheduleAlgorithm::kGreedy);
-        OfferBeam(Reversed(instance_), 1, true, ScheduleAlgorithm::kGreedyBackwards);
       } else {
         RunAlgorithm();
       }
@@ -89,6 +83,11 @@ class Scheduler {
   }
 
  private:
+  // Sets of operators for each operator must fit the memory several times.
+  [[nodiscard]] bool IsLarge() const {
+    return instance_.num_ops * instance_.words() * sizeof(Word) > options_.most_bytes / 8;
+  }
+
   void RunAlgorithm() {
     answer_.stopped = StopReason::kAlgorithm;
     switch (options_.algorithm) {
@@ -98,25 +97,42 @@ class Scheduler {
         Take(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
         return;
       case ScheduleAlgorithm::kGreedy:
-        OfferBeam(instance_, 1, false, ScheduleAlgorithm::kGreedy);
+        OfferGreedy(false);
         return;
       case ScheduleAlgorithm::kGreedyBackwards:
-        OfferBeam(Reversed(instance_), 1, true, ScheduleAlgorithm::kGreedyBackwards);
+        OfferGreedy(true);
         return;
       case ScheduleAlgorithm::kBeam:
+        if (IsLarge()) {
+          RunLarge();
+          return;
+        }
         OfferBeam(instance_, options_.beam_width, false, ScheduleAlgorithm::kBeam);
         OfferBeam(Reversed(instance_), options_.beam_width, true, ScheduleAlgorithm::kBeam);
         return;
       case ScheduleAlgorithm::kAuto:
-        RunExact();
+        if (IsLarge()) {
+          RunLarge();
+        } else {
+          RunExact();
+        }
         return;
     }
     BERTH_CHECK(false);
   }
 
+  // The best of the orders that take near-linear time.
+  void RunLarge() {
+    Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+    for (const bool backwards : {false, true}) {
+      if (peak_ > answer_.peak_bound && !budget_.Exhausted()) OfferGreedy(backwards);
+    }
+    answer_.stopped = budget_.Exhausted() ? StopReason::kBudget : StopReason::kSize;
+  }
+
   void RunExact() {
     const Reduction reduction =
-        options_.exact.reduction ? Reduce(instance_, order_) : NoReduction(instance_);
+        options_.exact.reduction ? Reduce(instance_, order_, budget_) : NoReduction(instance_);
     answer_.scheduling.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
     const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
     const ExactResult result = SearchExactly(
@@ -133,8 +149,7 @@ class Scheduler {
 
   // The most bytes that one operator needs by itself, or that are live at the start or the end.
   [[nodiscard]] Bytes EasyBound() const {
-    const Instance backwards = Reversed(instance_);
-    Bytes bound = std::max(LiveAtStart(instance_), LiveAtStart(backwards));
+    Bytes bound = std::max(LiveAtStart(instance_), LiveAtEnd(instance_));
     std::vector<Bytes> held(instance_.num_ops, 0);
     for (const FlowBuffer& buffer : instance_.buffers) {
       for (const Op c : buffer.creators) held[c] += buffer.bytes;
@@ -155,8 +170,27 @@ class Scheduler {
   void Offer(std::vector<Op> order, ScheduleAlgorithm finder) {
     if (PeakOf(instance_, order) < peak_) Take(std::move(order), finder);
   }
-  void OfferHoisted() {
-    Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+  // A named algorithm shows its own order; otherwise the best one counts.
+  void TakeOrOffer(std::vector<Op> order, ScheduleAlgorithm finder) {
+    const bool is_first = answer_.scheduling.algorithm == Info(ScheduleAlgorithm::kProgram).name;
+    if (is_first && options_.algorithm == finder) {
+      Take(std::move(order), finder);
+    } else {
+      Offer(std::move(order), finder);
+    }
+  }
+  void OfferGreedy(bool backwards) {
+    const auto finder =
+        backwards ? ScheduleAlgorithm::kGreedyBackwards : ScheduleAlgorithm::kGreedy;
+    if (!IsLarge()) {
+      OfferBeam(backwards ? Reversed(instance_) : instance_, 1, backwards, finder);
+      return;
+    }
+    auto order = backwards ? ListSchedule(Reversed(instance_), answer_.peak_bound, budget_)
+                           : ListSchedule(instance_, answer_.peak_bound, budget_);
+    if (!order) return;
+    if (backwards) std::reverse(order->begin(), order->end());
+    TakeOrOffer(std::move(*order), finder);
   }
   void OfferBeam(const Instance& instance, std::size_t width, bool backwards,
                  ScheduleAlgorithm finder) {
@@ -167,12 +201,7 @@ class Scheduler {
                      .order;
     if (!order) return;
     if (backwards) std::reverse(order->begin(), order->end());
-    if (answer_.scheduling.algorithm == Info(ScheduleAlgorithm::kProgram).name &&
-        options_.algorithm != ScheduleAlgorithm::kAuto) {
-      Take(std::move(*order), finder);  // A named algorithm shows its own order.
-    } else {
-      Offer(std::move(*order), finder);
-    }
+    TakeOrOffer(std::move(*order), finder);
   }
 
   void Report(Bytes peak, Bytes bound) const {

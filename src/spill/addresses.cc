@@ -20,6 +20,8 @@ struct Tried {
 // Nodes of a placement that must be made even if the budget is spent: enough for the placer's
 // greedy algorithms, which take milliseconds.
 constexpr std::int64_t kNodesThatMustBe = 1000;
+// Enough for these nodes of a table of some thousand residencies; of a larger one, for a first plan.
+constexpr double kSecondsThatMustBe = 0.05;
 
 // One placement with its own node limit. Time and cancellation are those of `budget`, unless the
 // placement must be made even if the budget is spent.
@@ -29,16 +31,14 @@ Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout
   Problem problem = ProblemOf(graph, PlanOf(layout));
   problem.capacity = capacity;
   Budget mine;
-  std::optional<internal::PollListener> cancelled_too;
   const std::int64_t left =
       std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
   if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
     mine.SetNodeLimit(kNodesThatMustBe);
+    if (budget.TimeIsUp()) mine.SetTimeLimit(kSecondsThatMustBe);
   } else {
     mine.SetNodeLimit(left);
-    cancelled_too.emplace(mine, [&] {
-      if (budget.TimeIsUp()) mine.Cancel();
-    });
+    mine.Follow(budget);
   }
   Result<PlanAnswer> answer = placer(problem, mine);
   if (!answer) return tl::unexpected<Error>(answer.error());
@@ -69,10 +69,11 @@ struct Choice {
 std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
   std::vector<Choice> choices;
   const Bytes now = AvoidableTraffic(layout);
+  Layout one;
+  one.order = layout.order;
+  one.storages.resize(1);
   for (std::size_t s = 0; s < layout.storages.size(); ++s) {
-    Layout one;
-    one.order = layout.order;
-    one.storages.push_back(layout.storages[s]);
+    one.storages[0] = layout.storages[s];
     const Bytes before = AvoidableTraffic(one);
     Stays& stays = one.storages[0];
     for (std::size_t i = 0; i < stays.accesses.size(); ++i) {

@@ -48,12 +48,17 @@ void ForEachResidency(const Stays& stays, Step steps, Traffic& traffic, Visit vi
 
 }  // namespace
 
-Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule) {
+Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule,
+                const Order* order) {
   Layout layout;
-  std::vector<OpIndex> order;
-  order.reserve(schedule.actions.size());
-  for (const Action& action : schedule.actions) order.push_back(action.op);
-  layout.order = ExpandOrder(graph, model, order);
+  if (order != nullptr) {
+    layout.order = *order;
+  } else {
+    std::vector<OpIndex> scheduled;
+    scheduled.reserve(schedule.actions.size());
+    for (const Action& action : schedule.actions) scheduled.push_back(action.op);
+    layout.order = ExpandOrder(graph, model, scheduled);
+  }
   std::vector<Step> step_of(graph.operators.size(), 0);
   for (std::size_t s = 0; s < layout.order.size(); ++s) {
     step_of[layout.order[s]] = static_cast<Step>(s);

@@ -37,7 +37,10 @@ struct Layout {
   [[nodiscard]] Step steps() const { return static_cast<Step>(order.size()); }
 };
 
-[[nodiscard]] Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule);
+// Operators of `graph` that are not in `model` run as late as possible, unless the `order` of all is
+// given; it must be that of the schedule.
+[[nodiscard]] Layout LayoutOf(const Graph& graph, const Model& model, const Schedule& schedule,
+                              const Order* order = nullptr);
 
 // The plan with its traffic; all offsets are 0. Cost: linear.
 [[nodiscard]] MemoryPlan PlanOf(const Layout& layout);

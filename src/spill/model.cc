@@ -11,14 +11,24 @@
 namespace berth::internal::spill {
 namespace {
 
-// Fills the lists of edges and the rows of ancestors from `direct`, pairs (operator, predecessor)
-// whose first is greater than its second.
+using Edges = std::vector<std::pair<OpIndex, OpIndex>>;
+
+// `before`: pairs (operator, predecessor).
+void ListEdges(Model& model, Edges before) {
+  Edges after;
+  after.reserve(before.size());
+  for (const auto& [v, u] : before) after.emplace_back(u, v);
+  model.predecessors = Lists<OpIndex, OpIndex>(model.num_operators, std::move(before));
+  model.successors = Lists<OpIndex, OpIndex>(model.num_operators, std::move(after));
+}
+
+// Fills the lists of edges and the rows of ancestors from `direct`, the predecessors of each
+// operator, which are less than it.
 void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct) {
   const std::size_t n = model.num_operators;
   const std::size_t words = model.operator_words();
   model.ancestors.assign(n * words, 0);
-  std::vector<std::pair<OpIndex, OpIndex>> before;
-  std::vector<std::pair<OpIndex, OpIndex>> after;
+  Edges before;
   std::vector<OpIndex> late_first;
   for (std::size_t v = 0; v < n; ++v) {
     Word* row = model.ancestors.data() + v * words;
@@ -32,11 +42,9 @@ void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct
       for (std::size_t w = 0; w < words; ++w) row[w] |= other[w];
       SetBit(row, u.position());
       before.emplace_back(OpIndex(v), u);
-      after.emplace_back(u, OpIndex(v));
     }
   }
-  model.predecessors = Lists<OpIndex, OpIndex>(n, std::move(before));
-  model.successors = Lists<OpIndex, OpIndex>(n, std::move(after));
+  ListEdges(model, std::move(before));
 }
 
 // Which operators create, use and write which tensors, before they are listed.
@@ -94,7 +102,7 @@ void AddStorages(const Counting& counting, Source& source, Model& model) {
 }
 
 // Operators that touch no storage only pass on their predecessors.
-void AddOperators(const Source& source, Model& model) {
+void AddOperators(const Source& source, bool with_ancestors, Model& model) {
   const Graph& graph = source.graph;
   const std::size_t n = graph.operators.size();
   std::vector<std::int32_t> kept(n, -1);
@@ -123,7 +131,15 @@ void AddOperators(const Source& source, Model& model) {
     mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
     if (kept[v] >= 0) direct[static_cast<std::size_t>(kept[v])] = std::move(mine);
   }
-  SetPrecedence(model, direct);
+  if (with_ancestors) {
+    SetPrecedence(model, direct);
+    return;
+  }
+  Edges before;
+  for (std::size_t v = 0; v < model.num_operators; ++v) {
+    for (const OpIndex u : direct[v]) before.emplace_back(OpIndex(v), u);
+  }
+  ListEdges(model, std::move(before));
 }
 
 void AddAccesses(const Source& source, Model& model) {
@@ -203,7 +219,7 @@ std::vector<OpIndex> OperatorsOfPart(const Model& model, const std::vector<char>
 
 }  // namespace
 
-Model CompileModel(const Graph& graph, const Counting& counting) {
+Model CompileModel(const Graph& graph, const Counting& counting, bool with_ancestors) {
   Model model;
   Source source{graph, Makers(graph), {}, {}};
   source.uses.resize(graph.operators.size());
@@ -211,7 +227,7 @@ Model CompileModel(const Graph& graph, const Counting& counting) {
     BasesUsed(graph, source.makers, v, source.uses[v]);
   }
   AddStorages(counting, source, model);
-  AddOperators(source, model);
+  AddOperators(source, with_ancestors, model);
   AddAccesses(source, model);
   return model;
 }
@@ -221,11 +237,12 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   BERTH_CHECK(order.size() == n);
   Model fixed;
   fixed.num_operators = n;
+  fixed.ordered = true;
   fixed.storages = model.storages;
   fixed.needs.assign(n, 0);
   fixed.elsewhere.assign(n, 0);
   std::vector<OpIndex> position(n, OpIndex(-1));
-  std::vector<std::vector<OpIndex>> direct(n);
+  Edges before;
   Accesses accesses;
   for (std::size_t i = 0; i < n; ++i) {
     const OpIndex v = order[i];
@@ -234,7 +251,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
     fixed.operators.push_back(model.operators[v.position()]);
     fixed.needs[here] = model.needs[v];
     fixed.elsewhere[here] = model.elsewhere[v];
-    if (i > 0) direct[i].push_back(OpIndex(i - 1));
+    if (i > 0) before.emplace_back(OpIndex(i), OpIndex(i - 1));
     for (const StorageIndex s : model.made[v]) accesses.made.emplace_back(here, s);
     for (const StorageIndex s : model.used[v]) accesses.used.emplace_back(here, s);
     for (const StorageIndex s : model.written[v]) accesses.written.emplace_back(here, s);
@@ -242,7 +259,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   for (Stored& stored : fixed.storages.items()) {
     if (stored.creator.value() >= 0) stored.creator = position[stored.creator.position()];
   }
-  SetPrecedence(fixed, direct);
+  ListEdges(fixed, std::move(before));
   std::move(accesses).ListIn(fixed);
   return fixed;
 }

@@ -42,19 +42,33 @@ struct Model {
   IndexedVector<OpIndex, Bytes> needs;  // Bytes each needs in memory: created and used.
   // The part of `needs` that is in no storage of this model, but in other parts of the graph.
   IndexedVector<OpIndex, Bytes> elsewhere;
-  // Row v: the operators that come before v in every order.
+  bool ordered = false;  // The operators run in exactly this order.
+  // Row v: the operators that come before v in every order. Empty if that needs no rows (ordered),
+  // or if they were not asked for.
   std::vector<Word> ancestors;
   [[nodiscard]] std::size_t operator_words() const { return WordsFor(num_operators); }
   [[nodiscard]] std::size_t storage_words() const { return WordsFor(storages.size()); }
+  // Whether u comes before v in every order.
+  [[nodiscard]] bool Precedes(OpIndex u, OpIndex v) const {
+    return ordered ? u < v : TestBit(AncestorsOf(v), u.position());
+  }
+  // Of a model that is not `ordered`.
   [[nodiscard]] const Word* AncestorsOf(OpIndex v) const {
     return ancestors.data() + v.position() * operator_words();
   }
 };
 
-// `graph` must be valid. Cost: O(operators x (operators + edges) / 64).
-[[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting);
+// `graph` must be valid. Cost: O(operators x (operators + edges) / 64). Without the rows of
+// ancestors it is near-linear, and some edges may be implied by others; then the model only serves
+// WithOrder() and what takes its result.
+[[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting,
+                                 bool with_ancestors = true);
+// Bytes of the rows of ancestors.
+[[nodiscard]] inline std::size_t BytesOfAncestors(std::size_t num_operators) {
+  return num_operators * WordsFor(num_operators) * sizeof(Word);
+}
 
-// `model` with its operators in exactly the given order, which must be valid.
+// `model` with its operators in exactly the given order, which must be valid. Cost: near-linear.
 [[nodiscard]] Model WithOrder(const Model& model, std::span<const OpIndex> order);
 
 // The part of `model` around the storages for which `inside` is set: these storages, the operators

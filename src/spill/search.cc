@@ -234,11 +234,10 @@ bool Search::LeavesFirst(StorageIndex x, StorageIndex y, const Open& open) const
   }
   for (const OpIndex u : model_.users[x]) {
     if (TestBit(executed, u.position())) continue;
-    const Word* before = model_.AncestorsOf(u);
     bool later = false;
     for (const OpIndex w : model_.users[y]) {
       if (TestBit(executed, w.position())) continue;
-      if (w == u || TestBit(before, w.position())) {
+      if (w == u || model_.Precedes(w, u)) {
         later = true;
         break;
       }

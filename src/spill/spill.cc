@@ -6,6 +6,9 @@
 // easy graphs are solved at once, and for hard ones the last search takes most of the effort.
 // Addresses come last, cheapest schedule first.
 //
+// Where sets of all operators do not fit the memory, each order gets a schedule in near-linear time,
+// and the cheapest one counts.
+//
 // Without a limit the searches end when a default effort is spent. It counts operations, in units
 // of a few nanoseconds, instead of time: the answer is the same on every machine.
 
@@ -27,6 +30,7 @@
 #include "base/try.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
+#include "spill/furthest.h"
 #include "spill/layout.h"
 #include "spill/model.h"
 #include "spill/prices.h"
@@ -55,7 +59,19 @@ using internal::spill::SegmentOptions;
 // Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // For addresses, if the search was cancelled.
-constexpr double kSecondsAfterCancel = 1;
+constexpr double kSecondsAfterCancel = 0.1;
+// With more operators than this, the first schedule of an order is not searched: a beam takes
+// quadratic time.
+constexpr std::size_t kManyOperators = 4096;
+
+LeastMemory LeastOf(const Model& model) {
+  LeastMemory least;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const Bytes needs = model.needs[OpIndex(i)];
+    if (needs > least.bytes) least = {model.operators[i], needs};
+  }
+  return least;
+}
 
 class Planner {
  public:
@@ -63,7 +79,10 @@ class Planner {
       : graph_(graph),
         options_(options),
         budget_(budget),
-        model_(internal::spill::CompileModel(graph, options.counting)) {
+        orders_(options.orders),
+        model_(internal::spill::CompileModel(graph, options.counting, /*with_ancestors=*/false)) {
+    if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
+    if (options.fixed_order) orders_.resize(1);
     effort_.most_bytes = options.most_bytes;
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
@@ -75,7 +94,7 @@ class Planner {
     answer.capacity = options_.capacity;
     answer.spills = true;
     answer.fixed_order = options_.fixed_order;
-    answer.least = FindLeastMemory(graph_, options_.counting);
+    answer.least = LeastOf(model_);
     if (answer.least.bytes > options_.capacity) {
       answer.outcome = Outcome::kInfeasible;
     } else {
@@ -186,28 +205,47 @@ class Planner {
   [[nodiscard]] Budget& search_budget() const { return *search_budget_; }
   [[nodiscard]] bool Exhausted() const { return effort_.spent() || search_budget_->Exhausted(); }
 
+  // Sets of operators for each operator must fit the memory several times.
+  [[nodiscard]] bool IsLarge() const {
+    return internal::spill::BytesOfAncestors(model_.num_operators) > options_.most_bytes / 8;
+  }
+
+  // Of a chain, whatever the budget.
+  [[nodiscard]] Schedule FirstSchedule(const Model& chain) const {
+    if (chain.num_operators > kManyOperators) {
+      return internal::spill::FurthestFirst(chain, options_.capacity);
+    }
+    Budget unlimited;
+    Effort needed{.most_bytes = options_.most_bytes};
+    bool exact = false;
+    auto found = Search(chain, options_.capacity, options_.rules, nullptr, needed)
+                     .Beam({1, 4, 1}, kNoCost, exact, unlimited);
+    BERTH_CHECK(found.has_value());
+    return std::move(*found);
+  }
+
   void FindSchedulesWithinPart() {
-    std::vector<Order> orders = options_.orders;
-    if (orders.empty()) orders.push_back(ProgramOrder(graph_));
-    if (options_.fixed_order) orders.resize(1);
     // A first plan for each, whatever the budget; the best one is searched first.
     std::vector<std::pair<Bytes, std::vector<OpIndex>>> known;
-    for (const Order& order : orders) {
+    for (const Order& order : orders_) {
       std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
-      Budget unlimited;
-      Effort needed{.most_bytes = options_.most_bytes};
-      bool exact = false;
-      auto found = Search(chain, options_.capacity, options_.rules, nullptr, needed)
-                       .Beam({1, 4, 1}, kNoCost, exact, unlimited);
-      BERTH_CHECK(found.has_value());
-      const Bytes cost = found->cost;
-      Add(std::move(*found), reduced);
+      Schedule found = FirstSchedule(chain);
+      const Bytes cost = found.cost;
+      Add(std::move(found), reduced);
       if (cost == 0) return;
       known.emplace_back(cost, std::move(reduced));
     }
     std::stable_sort(known.begin(), known.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (IsLarge()) {
+      out_of_states_ = true;
+      return;
+    }
+    if (Exhausted()) return;
+    if (!options_.fixed_order) {
+      model_ = internal::spill::CompileModel(graph_, options_.counting);
+    }
     for (std::size_t i = 0; i < known.size(); ++i) {
       // An equal share for each order that is left, and for the search over all orders.
       {
@@ -306,12 +344,17 @@ class Planner {
     if (best_cost() == 0) bound_ = 0;
   }
 
+  // The order of all operators, if the plan must have it; otherwise null.
+  [[nodiscard]] const Order* FixedOrder() const {
+    return options_.fixed_order ? &orders_.front() : nullptr;
+  }
+
   // Addresses within the budget or, once that is cancelled, within kSecondsAfterCancel.
   Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
                                                 const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
-      return FindAddresses(graph_, LayoutOf(graph_, model_, schedule), options, options_.placer,
-                           budget);
+      return FindAddresses(graph_, LayoutOf(graph_, model_, schedule, FixedOrder()), options,
+                           options_.placer, budget);
     };
     Result<std::optional<MemoryPlan>> found;
     if (!budget_.cancelled()) {
@@ -330,7 +373,8 @@ class Planner {
 
   Result<void> FindPlan(PlanAnswer& answer) {
     if (!options_.placer) {
-      answer.best = internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front()));
+      answer.best =
+          internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front(), FixedOrder()));
       internal::StateUse(graph_, *answer.best);
     } else {
       // The cheapest schedules first, until one gets addresses without additional traffic.
@@ -370,6 +414,7 @@ class Planner {
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
   std::int64_t nodes_outside_ = 0;   // Spent by this search before that part of the budget began.
   bool out_of_budget_ = false;       // That search.
+  std::vector<Order> orders_;        // Those to begin with; with a fixed order it alone.
   Model model_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_ = 0;
@@ -386,13 +431,7 @@ Placer DefaultPlacer() {
 }
 
 LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
-  const Model model = internal::spill::CompileModel(graph, counting);
-  LeastMemory least;
-  for (std::size_t i = 0; i < model.num_operators; ++i) {
-    const Bytes needs = model.needs[OpIndex(i)];
-    if (needs > least.bytes) least = {model.operators[i], needs};
-  }
-  return least;
+  return LeastOf(internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false));
 }
 
 Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options, Budget& budget) {

@@ -6,6 +6,7 @@
 
 #include "base/arithmetic.h"
 #include "place/greedy/greedy.h"
+#include "place/greedy/shelves.h"
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
 
@@ -29,6 +30,18 @@ std::optional<std::string> Fault(const Problem& problem, const std::vector<Bytes
   }
   if (height < MaxLiveLoad(problem).lower_bound) return "height " + std::to_string(height);
   return std::nullopt;
+}
+
+// Plans for when there is no time, whatever the features of the problem.
+TEST(Shelves, AlwaysGiveAValidPlan) {
+  ForRandomProblems(1, 1000, Knobs(), [](const Problem& problem) {
+    return Fault(problem, PlaceOnShelves(Compile(problem)));
+  });
+  ForRandomProblems(1, 1000, Knobs(), [](const Problem& problem) {
+    return Fault(problem, *PlaceSolid(Compile(problem), nullptr));
+  });
+  EXPECT_TRUE(PlaceOnShelves(Compile({})).empty());
+  EXPECT_TRUE(PlaceSolid(Compile({}), nullptr)->empty());
 }
 
 TEST(Planners, AlwaysGiveAValidPlan) {

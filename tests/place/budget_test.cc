@@ -26,6 +26,29 @@ Problem Hard() {
   return problem;
 }
 
+// Loops between nodes hear the end without spending nodes.
+TEST(Budget, WorkEndsByTimeOrCancellationAlone) {
+  Budget budget;
+  budget.SetNodeLimit(1);
+  EXPECT_TRUE(budget.SpendNode());
+  EXPECT_FALSE(budget.SpendNode());
+  EXPECT_TRUE(budget.SpendWork(1'000'000'000));  // Nodes do not end it.
+  int polls = 0;
+  {
+    const internal::PollListener listener(budget, [&] { ++polls; });
+    for (int k = 0; k < 1'000'000; ++k) EXPECT_TRUE(budget.SpendWork(100));
+  }
+  EXPECT_GE(polls, 10);
+  EXPECT_LE(polls, 1000);
+  Budget follower;
+  follower.Follow(budget);
+  budget.Cancel();
+  EXPECT_FALSE(budget.SpendWork(1'000'000'000));
+  EXPECT_FALSE(budget.SpendWork(1));
+  EXPECT_EQ(budget.nodes_spent(), 1);
+  EXPECT_TRUE(follower.Exhausted());
+}
+
 TEST(Budget, NeverEndsByDefault) {
   Budget budget;
   for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(budget.SpendNode());

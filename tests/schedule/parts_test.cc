@@ -128,7 +128,8 @@ TEST(Instance, LiveBytesAreSubmodular) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
-    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    Budget budget;
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops), budget);
     const Brute brute(reduction.instance);
     for (std::uint32_t s = 0; s < brute.live.size(); ++s) {
       for (std::uint32_t t = 0; t < s; ++t) {
@@ -143,7 +144,8 @@ TEST(Reduce, KeepsTheLeastPeakAndExpandsWithoutRaisingIt) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
-    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    Budget budget;
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops), budget);
     removed += instance.num_ops - reduction.instance.num_ops;
     const Brute brute(instance);
     const Bytes floor = std::max(brute.live.front(), brute.live.back());
@@ -162,7 +164,8 @@ TEST(Instance, BackwardsIsAnEquivalentInstance) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = RandomInstance(seed);
-    const Reduction reduction = Reduce(instance, Program(instance.num_ops));
+    Budget budget;
+    const Reduction reduction = Reduce(instance, Program(instance.num_ops), budget);
     const Instance backwards = Reversed(reduction.instance);
     std::vector<Op> order = Program(backwards.num_ops);
     const Bytes end = LiveAtStart(backwards);
@@ -177,7 +180,8 @@ TEST(Cut, IsTheLeastStep) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
     const Instance original = RandomInstance(seed);
-    const Reduction reduction = Reduce(original, Program(original.num_ops));
+    Budget budget;
+    const Reduction reduction = Reduce(original, Program(original.num_ops), budget);
     const Instance& instance = seed % 2 == 0 ? original : reduction.instance;
     const Brute brute(instance);
     const Precedence precedence(instance);

@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "berth/place.h"
+#include "spill/furthest.h"
 #include "spill/layout.h"
 #include "spill/model.h"
 #include "spill/search.h"
@@ -255,6 +256,46 @@ TEST(Spill, LittleMemoryNarrowsTheSearch) {
   const auto refused = PlanWithSpills(graph, options, budget);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message, "most_bytes is 1000, less than 1048576");
+}
+
+// In orders of any length, without a search.
+TEST(Spill, FurthestFirstFitsAndCountsItsTraffic) {
+  int dearer = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 5;
+    knobs.max_operators = 8;
+    knobs.max_outputs = 2;
+    knobs.far_chance = 0.8;
+    knobs.alignment_chance = 0;
+    const Graph graph = RandomGraph(seed, knobs);
+    const Order order = RandomOrder(graph, seed);
+    const Bytes capacity = FindLeastMemory(graph, {}).bytes;
+    const spill::Model model = spill::CompileModel(graph, {}, /*with_ancestors=*/false);
+    const spill::Model chain = spill::WithOrder(model, spill::ReduceOrder(model, order));
+    spill::Schedule found = spill::FurthestFirst(chain, capacity);
+    const spill::Layout layout = spill::LayoutOf(graph, chain, found, &order);
+    EXPECT_EQ(layout.order, order);
+    EXPECT_EQ(spill::AvoidableTraffic(layout), found.cost);
+    const std::vector<Bytes> load = spill::LoadOf(layout);
+    EXPECT_LE(*std::max_element(load.begin(), load.end()), capacity);
+    const auto least = OracleTraffic(graph, capacity, {}, &order);
+    EXPECT_GE(found.cost, *least);
+    dearer += found.cost > *least ? 1 : 0;
+  }
+  EXPECT_LT(dearer, 100);
+}
+
+// Operators that touch no counted tensor stay where they are.
+TEST(Spill, AFixedOrderIsKeptExactly) {
+  Build build;
+  build.Made("a", 4).Made("b", 4);
+  build.Op("first", {}, {"a"}).Op("idle", {}, {}).Op("last", {"a"}, {"b"});
+  SpillOptions options;
+  options.capacity = 8;
+  options.fixed_order = true;
+  EXPECT_EQ(Solve(build.graph, options).best->order, ProgramOrder(build.graph));
 }
 
 TEST(Spill, AWriteInPlaceMakesTheCopyStale) {

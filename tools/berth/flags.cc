@@ -186,6 +186,11 @@ void AddLimits(CLI::App& app, SearchArguments& arguments) {
   AddCount(app, "--node-limit", arguments.node_limit,
            "End the search after this many nodes; unlike a time limit, the same on every machine.")
       ->group("Search");
+  AddBytes(
+      app, "--memory-limit", arguments.memory_limit,
+      "Use at most this much memory, such as 500MiB or 2GiB: searches keep their states within "
+      "a part of it, and where it is not enough the command ends with an error.")
+      ->group("Search");
 }
 
 std::string UnknownAlgorithm(const std::string& name, const std::vector<std::string>& known,

@@ -58,10 +58,10 @@ CLI::Option* AddFile(CLI::App& app, const std::string& name, std::string& path,
 void AddReport(CLI::App& app, std::string& path, const std::string& what);
 void AddTrace(CLI::App& app, std::string& path);
 
-// --time-limit, --node-limit and a flag for each row of Options() except `without`.
+// --time-limit, --node-limit, --memory-limit and a flag for each row of Options() except `without`.
 void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
-// --time-limit and --node-limit alone.
+// --time-limit, --node-limit and --memory-limit alone.
 void AddLimits(CLI::App& app, SearchArguments& arguments);
 // A flag for one row of a table of options: --canonical-dominance for "canonical.dominance". `set`
 // takes its text, and gives false where that is not allowed. `algorithms`: the names that

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -91,7 +92,11 @@ int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc
   } catch (const CLI::ParseError& error) {
     return PrintError(program, UsageMessage(program, error));
   }
-  return RunCommand(program, commands);
+  try {
+    return RunCommand(program, commands);
+  } catch (const std::bad_alloc&) {
+    return PrintError(program, "out of memory");
+  }
 }
 
 std::string CommandWith(const std::string& program, const std::vector<std::string>& words,

@@ -1,7 +1,9 @@
 #include "tools/berth/watched_search.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace berth::cli {
@@ -23,10 +25,31 @@ void HandleSignals(void (*handler)(int)) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+// The share of the memory that one search may fill with its states.
+constexpr Bytes kShareOfStates = 4;
+constexpr Bytes kLeastForStates = Bytes{1} << 20;
+
+// Memory beyond `bytes` is refused from now on, which ends the program with a sentence.
+void LimitMemory(Bytes bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const auto wanted = static_cast<rlim_t>(bytes);
+  if (limit.rlim_max != RLIM_INFINITY && wanted > limit.rlim_max) return;
+  limit.rlim_cur = wanted;
+  static_cast<void>(setrlimit(RLIMIT_DATA, &limit));
+}
+
+void LimitStates(const std::optional<Bytes>& memory_limit, ScheduleOptions& options) {
+  if (!memory_limit) return;
+  const Bytes states = std::max(*memory_limit / kShareOfStates, kLeastForStates);
+  options.most_bytes = std::min(options.most_bytes, static_cast<std::size_t>(states));
+}
+
 }  // namespace
 
 WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
-    : options_(arguments.options) {
+    : options_(arguments.options), memory_limit_(arguments.memory_limit) {
+  if (memory_limit_) LimitMemory(*memory_limit_);
   if (arguments.time_limit) {
     budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
     if (budget_.has_time_limit()) {
@@ -59,6 +82,7 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
 }
 
 Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
+  LimitStates(memory_limit_, options);
   options.progress = options_.progress;
   auto answer = berth::Schedule(graph, options, budget_);
   progress_.Stop();
@@ -66,6 +90,7 @@ Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions o
 }
 
 Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
+  LimitStates(memory_limit_, options.schedule);
   options.schedule.progress = options_.progress;
   options.place.progress = options_.progress;
   auto plan = berth::Plan(graph, options, budget_);

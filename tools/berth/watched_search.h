@@ -18,6 +18,7 @@ struct SearchArguments {
   PlaceOptions options;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
+  std::optional<Bytes> memory_limit;
 };
 
 // One search that a person watches: shows its progress, and ends with the best answer so far at the
@@ -61,6 +62,7 @@ class WatchedSearch {
   std::chrono::steady_clock::time_point deadline_;  // If time is limited: of all the work.
   ProgressLine progress_;
   PlaceOptions options_;
+  std::optional<Bytes> memory_limit_;
 };
 
 }  // namespace berth::cli

@@ -8,12 +8,14 @@
 // enough; by the greedy rule those in the range of memory that costs the least traffic to clear.
 // The latter is the locally best decision, which the paper finds by an integer program and this
 // code by trying all ranges. So fragmentation costs additional spills. If tensors that the operator
-// itself needs are in the way, all of them are spilled and retrieved side by side.
+// itself needs are in the way, all of them are spilled and retrieved side by side. Alignments may
+// leave no room even then; that is an error, as a plan beyond the capacity is no baseline.
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/arithmetic.h"
@@ -41,8 +43,15 @@ class Arena {
     }
   }
 
-  Traffic Run() {
-    for (std::size_t i = 0; i < model_.num_operators; ++i) Step(OpIndex(i));
+  Result<Traffic> Run() {
+    for (std::size_t i = 0; i < model_.num_operators; ++i) {
+      Step(OpIndex(i));
+      if (fits_) continue;
+      return Fail(ErrorCode::kInvalidOptions,
+                  "operator \"" + graph_.operators[model_.operators[i]].name +
+                      "\" does not fit the capacity of " + std::to_string(capacity_) +
+                      " bytes with its tensors side by side, because of their alignments");
+    }
     for (const Stored& stored : model_.storages) {
       if (stored.creator.value() < 0) traffic_.compulsory_in += stored.size;
       if (stored.result) traffic_.compulsory_out += stored.size;
@@ -221,8 +230,8 @@ class Arena {
     return state.offset < offset + size && offset < state.offset + SizeOf(r);
   }
 
-  // Spills everything, then retrieves what the operator needs from the bottom up. Alignments can
-  // still waste space; then a storage lies beyond the capacity, as there is no better position.
+  // Spills everything, then retrieves what the operator needs from the bottom up: first as listed,
+  // then the largest alignments first.
   void PlaceSideBySide(OpIndex v) {
     for (const StorageIndex s : Residents()) {
       const auto made = model_.made[v];
@@ -232,22 +241,35 @@ class Arena {
         Evict(s);
       }
     }
-    Bytes end = 0;
-    for (const auto& list : {model_.used[v], model_.made[v]}) {
-      for (const StorageIndex s : list) {
-        State& state = states_[s.position()];
-        state.resident = true;
-        state.offset = internal::RoundUp(end, AlignmentOf(s));
-        end = state.offset + SizeOf(s);
-      }
+    std::vector<StorageIndex> needs(model_.used[v].begin(), model_.used[v].end());
+    needs.insert(needs.end(), model_.made[v].begin(), model_.made[v].end());
+    fits_ = Stack(needs);
+    if (!fits_) {
+      std::stable_sort(needs.begin(), needs.end(), [&](StorageIndex a, StorageIndex b) {
+        return AlignmentOf(a) > AlignmentOf(b);
+      });
+      fits_ = Stack(needs);
     }
     for (const StorageIndex s : model_.used[v]) Count(s);
+  }
+
+  // Whether all of them fit the capacity, one above the other.
+  bool Stack(const std::vector<StorageIndex>& storages) {
+    Bytes end = 0;
+    for (const StorageIndex s : storages) {
+      State& state = states_[s.position()];
+      state.resident = true;
+      state.offset = internal::RoundUp(end, AlignmentOf(s));
+      end = state.offset + SizeOf(s);
+    }
+    return end <= capacity_;
   }
 
   const Graph& graph_;
   const Model& model_;
   Bytes capacity_;
   Replacement rule_;
+  bool fits_ = true;
   std::vector<State> states_;
   std::vector<char> needed_;  // Needed by the current operator.
   Traffic traffic_;
@@ -266,7 +288,7 @@ Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Co
                                                 " bytes, more than the capacity of " +
                                                 std::to_string(capacity));
   }
-  const Model model = internal::spill::CompileModel(graph, counting);
+  const Model model = internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false);
   const Model chain = internal::spill::WithOrder(model, internal::spill::ReduceOrder(model, order));
   return Arena(graph, chain, capacity, rule).Run();
 }

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "place/greedy/packer.h"
+#include "place/greedy/shelves.h"
 
 namespace berth::internal::greedy {
 namespace {
@@ -99,14 +100,45 @@ std::vector<Member> Members(const Instance& instance, bool use_hints) {
   return members;
 }
 
+// A first plan of a larger table may take longer than the time that is left.
+constexpr std::size_t kMaxFirstPlanBuffers = 4096;
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+Packing PackingOf(const Instance& instance, std::vector<Bytes> offsets) {
+  Packing packing{std::move(offsets), 0};
+  for (const BufferIndex b : instance.buffers()) {
+    packing.height = std::max(packing.height, packing.offsets[b.position()] + instance.size[b]);
+  }
+  return packing;
+}
+
+// A plan that is there long before the others of a large table with pins, gaps or hints, if it is
+// worth having: time is limited, and it takes at most half of that.
+std::optional<Packing> PackQuickly(const Instance& instance, const Budget& budget) {
+  if (instance.num_buffers() <= kMaxFirstPlanBuffers || PlateauPacker::CanPack(instance)) return {};
+  const double half = budget.seconds_left() / 2;
+  if (!budget.has_time_limit() || half <= 0) return {};
+  auto offsets =
+      PlaceSolid(instance, [&] { return budget.TimeIsUp() || budget.seconds_left() < half; });
+  if (!offsets) return {};
+  return PackingOf(instance, std::move(*offsets));
+}
+
 }  // namespace
 
 std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm) {
+  return *PlaceGreedy(instance, algorithm, nullptr);
+}
+
+std::optional<std::vector<Bytes>> PlaceGreedy(const Instance& instance, Algorithm algorithm,
+                                              const std::function<bool()>& stop) {
   Packer packer(instance);
-  Packing packing = *packer.Pack(RuleOf(algorithm), /*use_hints=*/true);
-  if (!packer.has_hints()) return std::move(packing.offsets);
-  Packing without = *packer.Pack(RuleOf(algorithm), /*use_hints=*/false);
-  return std::move((packing.height <= without.height ? packing : without).offsets);
+  auto packing = packer.Pack(RuleOf(algorithm), /*use_hints=*/true, kNoLimit, stop);
+  if (!packing) return std::nullopt;
+  if (!packer.has_hints()) return std::move(packing->offsets);
+  auto without = packer.Pack(RuleOf(algorithm), /*use_hints=*/false, kNoLimit, stop);
+  if (!without || packing->height <= without->height) return std::move(packing->offsets);
+  return std::move(without->offsets);
 }
 
 GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance, Bytes stop_at,
@@ -121,18 +153,26 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   const std::vector<Member> without = Members(instance, /*use_hints=*/false);
   members.insert(members.end(), without.begin(), without.end());
   std::vector<std::optional<Packing>> packings(members.size());
+  std::optional<Packing> quick = PackQuickly(instance, budget);
+  if (quick && quick->height <= stop_at) return {std::move(quick->offsets), quick->height};
+  // Repairing the quick plan may be worth more than the rest of the time.
+  const double seconds_kept = quick ? budget.seconds_left() / 2 : 0;
   std::atomic<std::size_t> next{0};
-  std::atomic<bool> planned{false};
+  // There is a plan, or can be in no time.
+  std::atomic<bool> planned{instance.num_buffers() > kMaxFirstPlanBuffers};
+  const auto time_is_up = [&] {
+    return budget.TimeIsUp() || (seconds_kept > 0 && budget.seconds_left() < seconds_kept);
+  };
   std::atomic<std::size_t> stop{members.size()};  // The first member known to reach stop_at.
   // Members are taken in order and, unless time is up, finished, so all before `stop` are there in
   // the end, whatever the number of threads.
   const auto work = [&] {
     Packer packer(instance);
-    while (stop == members.size() && !(planned && budget.TimeIsUp())) {
+    while (stop == members.size() && !(planned && time_is_up())) {
       const std::size_t i = next++;
       if (i >= members.size()) return;
       packings[i] = packer.Pack(members[i].rule, members[i].use_hints, kMaxLooks,
-                                [&] { return planned && budget.TimeIsUp(); });
+                                [&] { return planned && time_is_up(); });
       if (!packings[i]) continue;
       planned = true;
       if (packings[i]->height > stop_at) continue;
@@ -146,7 +186,10 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   for (std::size_t i = 0; i < std::min(stop.load() + 1, members.size()); ++i) {
     if (packings[i] && (!best || packings[i]->height < packings[*best]->height)) best = i;
   }
-  BERTH_CHECK(best.has_value());
+  if (!best || (quick && quick->height < packings[*best]->height)) {
+    if (!quick) quick = PackingOf(instance, PlaceOnShelves(instance));
+    return {std::move(quick->offsets), quick->height};
+  }
   return {std::move(packings[*best]->offsets), packings[*best]->height, members[*best].algorithm};
 }
 

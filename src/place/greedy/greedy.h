@@ -6,6 +6,7 @@
 #ifndef BERTH_PLACE_GREEDY_GREEDY_H_
 #define BERTH_PLACE_GREEDY_GREEDY_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,10 +19,15 @@ namespace berth::internal::greedy {
 // The offsets that one greedy algorithm (kContention ... kXlaBestFit) gives. Pinned buffers come
 // first and the rest around them, which always works when there is no limit to the height.
 [[nodiscard]] std::vector<Bytes> PlaceGreedy(const Instance& instance, Algorithm algorithm);
+// The same; nothing if `stop`, which is asked now and then, returns true before there are any.
+[[nodiscard]] std::optional<std::vector<Bytes>> PlaceGreedy(const Instance& instance,
+                                                            Algorithm algorithm,
+                                                            const std::function<bool()>& stop);
 
 // The lowest plan of several of them, hints honoured where that costs nothing; of equally low ones
-// that of the first. `stop_at`: a height at which to stop looking. Ends early, but never before the
-// first plan, when the time of `budget` is up; otherwise the answer does not depend on `threads`.
+// that of the first. `stop_at`: a height at which to stop looking. Ends early when the time of `budget`
+// is up, always with a plan: that of the first algorithm or, for thousands of buffers, one that
+// takes no time (shelves.h); otherwise the answer does not depend on `threads`.
 // Cost: 0.3 s for 28,000 buffers, 3,000 live at once, on one thread.
 struct GreedyAnswer {
   std::vector<Bytes> offsets;

@@ -39,5 +39,19 @@ TEST(Replacement, IsNoBetterThanTheLeastTraffic) {
   EXPECT_NE(too_small.error().message.find("\"join\" needs 12 bytes"), std::string::npos);
 }
 
+// What lies beyond the capacity is no plan, so its traffic could fall below the least.
+TEST(Replacement, NothingLiesBeyondTheCapacity) {
+  Build build;
+  build.Made("a", 1).Made("b", 1).Op("both", {}, {"a", "b"});
+  const auto traffic = [&] {
+    return ReplaceOneByOne(build.graph, ProgramOrder(build.graph), {}, 2, Replacement::kBelady);
+  };
+  build.graph.tensors[1].alignment = 3;
+  EXPECT_TRUE(traffic().has_value());  // "b" at the bottom.
+  build.graph.tensors[0].alignment = 3;
+  ASSERT_FALSE(traffic().has_value());
+  EXPECT_NE(traffic().error().message.find("\"both\" does not fit"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace berth::internal
