@@ -38,8 +38,10 @@ class Fuser {
         fixed_(graph_.tensors.size(), false),
         written_(graph_.tensors.size(), false),
         views_(graph_.tensors.size()),
+        waits_(graph_.operators.size(), false),
         makes_quantized_(graph_.operators.size(), false) {
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
+      waits_[v] = !graph_.operators[v].after.empty();
       for (const TensorIndex t : graph_.operators[v].inputs) {
         std::vector<OperatorIndex>& readers = readers_[t];
         if (readers.empty() || readers.back() != v) readers.push_back(v);
@@ -71,7 +73,7 @@ class Fuser {
   // there is not exactly one that an operator makes.
   [[nodiscard]] std::optional<TensorIndex> ElementwiseInput(OperatorIndex w) const {
     const Operator& op = graph_.operators[w];
-    if (op.outputs.size() != 1 || !op.mutates.empty() || !op.after.empty()) return std::nullopt;
+    if (op.outputs.size() != 1 || !op.mutates.empty() || waits_[w]) return std::nullopt;
     std::optional<TensorIndex> made;
     for (const TensorIndex t : op.inputs) {
       if (written_[BaseOf(graph_, t)]) return std::nullopt;
@@ -166,6 +168,7 @@ class Fuser {
   std::vector<bool> fixed_;    // Has views or is written in place in the given graph.
   std::vector<bool> written_;  // Is written in place.
   std::vector<std::vector<TensorIndex>> views_;  // Of each base, by fusing.
+  std::vector<bool> waits_;            // By operator: has Operator::after in the given graph.
   std::vector<bool> makes_quantized_;  // By operator: QuantizeLinear is applied to its results.
 };
 
