@@ -180,7 +180,8 @@ class Reducer {
     if (part_[v] != Part::kKept || !other.buffers[v].empty()) return false;
     if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
     const std::size_t pairs = side.inward[v].size() * other.inward[v].size();
-    if (pairs > kMostPairs) return false;
+    const std::size_t passed_on = side.inward[v].size() * side.buffers[v].size();
+    if (pairs > kMostPairs || passed_on > kMostPairs) return false;
     work_ += static_cast<std::int64_t>(10 * pairs);
     part_[v] = side.part;
     // All at once: one by one would take quadratic time.
@@ -209,7 +210,8 @@ class Reducer {
 
   // More operators than this are compared as sets.
   static constexpr std::size_t kManyOps = 64;
-  // An operator with more pairs of a predecessor and a successor is not worth removing.
+  // An operator with more pairs of a predecessor and a successor, or of a predecessor and a buffer
+  // that would end there instead, is not worth removing.
   static constexpr std::size_t kMostPairs = 1'000'000;
 
   std::size_t n_;
