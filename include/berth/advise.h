@@ -84,7 +84,7 @@ struct ModelChange {
 };
 
 struct AdviceOptions {
-  bool explain = true;   // Look for the conflict if nothing fits.
+  bool explain = true;  // Look for the conflict if nothing fits.
   // For a graph: whether Fuse() and ReuseInPlace() may be applied. Neither was applied yet, or only
   // Fuse().
   bool fuse = true;

@@ -43,7 +43,7 @@ std::optional<Bytes> RoundedDown(const std::string& text) {
   constexpr Bytes kTenth = 10;
   constexpr Bytes kLargestUnit = Bytes{1} << 50;  // Ten of it fit.
   const std::size_t point = text.find('.');
-  if (point == std::string::npos || point == 0) return std::nullopt;
+  if (point == std::string::npos || point == 0 || point != text.rfind('.')) return std::nullopt;
   std::size_t end = point + 1;
   while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
   const std::string unit = text.substr(end);

@@ -381,11 +381,11 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   if (above <= peak.bytes / kNearly) {
     return name + " by itself reads and makes " + FormatBytes(peak.largest_step) + ", " +
            (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
-            (RunsBodies(graph.operators[peak.largest_operator])
-                 ? ": no order of the operators around it helps here; a smaller body would."
-             : CanBeSplit(graph.operators[peak.largest_operator])
-                 ? ": no order helps here; splitting it, or fusing it with a neighbour, would."
-                 : ": no order helps here.");
+           (RunsBodies(graph.operators[peak.largest_operator])
+                ? ": no order of the operators around it helps here; a smaller body would."
+            : CanBeSplit(graph.operators[peak.largest_operator])
+                ? ": no order helps here; splitting it, or fusing it with a neighbour, would."
+                : ": no order helps here.");
   }
   // Less than a hundredth of the peak is not worth a sentence.
   if (waiting <= peak.bytes / 100 || !peak.op) return "";
