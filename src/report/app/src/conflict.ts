@@ -1,7 +1,7 @@
 // Why a plan does not fit.
-import type { Data } from "./data";
+import type { Data, Num, Plan } from "./data";
 import { h } from "./dom";
-import { bytes, grouped } from "./format";
+import { bytes, difference, grouped } from "./format";
 import { button } from "./parts";
 
 type Conflict = NonNullable<Data["conflict"]>;
@@ -24,14 +24,27 @@ export function conflictSentence(c: Conflict): string {
   );
 }
 
-export function conflictBox(c: Conflict, show: () => void): HTMLElement {
+/** How many bytes the capacity lacks for the whole, as the command says it; nothing for spills. */
+function missingSentence(head: Plan["head"]): string {
+  const { capacity, height, heightBound } = head;
+  if (capacity === null || head.traffic) return "";
+  const least = Math.max(0, Number(heightBound ?? 0) - Number(capacity));
+  if (height === null) return least > 0 ? `At least ${bytes(least)} are missing. ` : "";
+  const most = difference(height, capacity);
+  const exact = (n: Num) => `${bytes(n)} (${grouped(n)} B)`;
+  if (least === Number(most)) return `${exact(most)} are missing. `;
+  if (least === 0) return `At most ${exact(most)} are missing. `;
+  return `Between ${exact(least)} and ${exact(most)} are missing. `;
+}
+
+export function conflictBox(c: Conflict, head: Plan["head"], show: () => void): HTMLElement {
   const minimal = c.minimal && c.buffers.length > 1 && !c.pins_collide;
   const enough = c.works_with;
   return h(
     "section",
     { class: "conflict", "aria-label": "Why it does not fit" },
     h("h2", {}, "Why it does not fit"),
-    h("p", {}, conflictSentence(c)),
+    h("p", {}, h("strong", {}, c.pins_collide ? "" : missingSentence(head)), conflictSentence(c)),
     h(
       "p",
       { class: "note" },

@@ -28,7 +28,22 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
         : proved
           ? "No order has a lower peak"
           : "A better order may exist";
-  const figures = [
+  const figures = sizesMissing
+    ? [
+        figure(
+          "Lower bound",
+          amount((ordered ? head.peakBound : head.heightBound) ?? 0, "bound"),
+          "whatever the unknown sizes are",
+        ),
+      ]
+    : figuresOf(plan, ordered, proved);
+  const mark = h("span", { "aria-hidden": "true" }, sign);
+  return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
+}
+
+function figuresOf(plan: Plan, ordered: boolean, proved: boolean): HTMLElement[] {
+  const { head } = plan;
+  return [
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.traffic
       ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
@@ -39,8 +54,6 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
         ]),
     ...loadFigures(plan),
   ];
-  const mark = h("span", { "aria-hidden": "true" }, sign);
-  return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
 }
 
 function unsizedBadge(head: Plan["head"], ordered: boolean): string {

@@ -85,7 +85,7 @@ export class PlanPage extends Page implements PlanApp {
   }
   protected notice(): HTMLElement | null {
     const { conflict } = this.data;
-    return conflict ? conflictBox(conflict, () => this.openTab("why")) : null;
+    return conflict ? conflictBox(conflict, this.plans[0]!.head, () => this.openTab("why")) : null;
   }
   protected tools() {
     for (const [value, title] of modesOf(this.plans[0]!, this.data.diff !== null)) {

@@ -53,6 +53,7 @@ async function compareOrigin(page, plan, command, verdict) {
     "schedule_options",
     "input",
     "count",
+    "reading",
     "order",
     "residencies",
   ];
@@ -69,6 +70,12 @@ async function compareOrigin(page, plan, command, verdict) {
   for (const key of ["berth_version", "outcome", "stopped", "capacity", "height", "height_bound"])
     assert.ok(said.includes(key), `${key} is shown`);
   assert.ok(said.some((key) => key.endsWith(".nodes")));
+  for (const [part, value] of Object.entries(plan.reading ?? {})) {
+    const given = Object.entries(value ?? {}).map(([name, size]) => `${name}=${size}`);
+    const said =
+      part === "dimensions" ? given.join(", ") || "as in the model" : (value ?? undefined);
+    assert.equal(shown[`reading.${part}`], said === undefined ? undefined : String(said), part);
+  }
   assert.equal(shown["input.name"], plan.input.name);
   assert.equal(shown["input.hash"], plan.input.hash);
   assert.match(shown["input.hash"], /^fnv1a64:[0-9a-f]{16}$/);
