@@ -21,12 +21,12 @@ void Normalize(std::vector<Op>& items) {
 void OpLists::Normalize() {
   std::uint32_t end = 0;
   for (std::size_t row = 0; row < size(); ++row) {
-    const auto first = items_.begin() + begin_[row];
-    const auto last = items_.begin() + begin_[row + 1];
+    Op* const first = items_.data() + begin_[row];
+    Op* const last = items_.data() + begin_[row + 1];
     std::sort(first, last);
     begin_[row] = end;
-    end = static_cast<std::uint32_t>(std::unique_copy(first, last, items_.begin() + end) -
-                                     items_.begin());
+    end = static_cast<std::uint32_t>(std::unique_copy(first, last, items_.data() + end) -
+                                     items_.data());
   }
   if (!begin_.empty()) begin_.back() = end;
   items_.resize(end);
