@@ -141,6 +141,7 @@ void Explainer::Shrink(Conflict& conflict) {
   }
   Sort(by_distance);
   std::vector<std::size_t> kept;
+  kept.reserve(by_distance.size());
   for (const Keyed& each : by_distance) kept.push_back(static_cast<std::size_t>(each.index));
   conflict.minimal = true;
   const auto too_full = [&](const std::vector<std::size_t>& buffers) {
