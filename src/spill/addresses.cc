@@ -20,7 +20,8 @@ struct Tried {
 // Nodes of a placement that must be made even if the budget is spent: enough for the placer's
 // greedy algorithms, which take milliseconds.
 constexpr std::int64_t kNodesThatMustBe = 1000;
-// Enough for these nodes of a table of some thousand residencies; of a larger one, for a first plan.
+// For more residencies than this, these nodes may take long; the time is enough for a first plan.
+constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 
 // One placement with its own node limit. Time and cancellation are those of `budget`, unless the
@@ -35,7 +36,9 @@ Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout
       std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
   if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
     mine.SetNodeLimit(kNodesThatMustBe);
-    if (budget.TimeIsUp()) mine.SetTimeLimit(kSecondsThatMustBe);
+    if (problem.buffers.size() > kManyBuffers && budget.TimeIsUp()) {
+      mine.SetTimeLimit(kSecondsThatMustBe);
+    }
   } else {
     mine.SetNodeLimit(left);
     mine.Follow(budget);

@@ -59,7 +59,9 @@ using internal::spill::SegmentOptions;
 // Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // For addresses, if the search was cancelled.
-constexpr double kSecondsAfterCancel = 0.1;
+constexpr double kSecondsAfterCancel = 1;
+// The same for kManyOperators: a first plan is all that they get.
+constexpr double kSecondsOfManyAfterCancel = 0.1;
 // With more operators than this, the first schedule of an order is not searched: a beam takes
 // quadratic time.
 constexpr std::size_t kManyOperators = 4096;
@@ -363,7 +365,10 @@ class Planner {
     }
     // A schedule is worth nothing without addresses, and a search for them that was cut short
     // spills all that can be spilled.
-    if (!after_cancel_.has_time_limit()) after_cancel_.SetTimeLimit(kSecondsAfterCancel);
+    if (!after_cancel_.has_time_limit()) {
+      after_cancel_.SetTimeLimit(model_.num_operators > kManyOperators ? kSecondsOfManyAfterCancel
+                                                                       : kSecondsAfterCancel);
+    }
     auto again = find(after_cancel_);
     if (!again) return again;
     const bool better =
