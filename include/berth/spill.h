@@ -101,9 +101,9 @@ struct SpillOptions {
 //
 // Without any limit in `budget` the search ends after a fixed amount of work, which takes about ten
 // seconds. The answer depends on the arguments alone unless time or cancellation ends the search;
-// once cancelled it takes about a second more at most, and some tenths of one for more than 4,096
-// operators, for the addresses of the best schedules found. Whatever the budget, there is a schedule of at least one order, though perhaps without
-// addresses that fit.
+// once cancelled it takes about a second more at most (some tenths of one for more than 4,096
+// operators), for the addresses of the best schedules found. Whatever the budget, there is a
+// schedule of at least one order, though perhaps without addresses that fit.
 // Errors: kInvalidGraph, also where ValidateTraffic() fails; kInvalidPlan if an order is not
 // valid; kInvalidOptions; what the placer returns.
 [[nodiscard]] Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,
