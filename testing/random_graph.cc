@@ -175,6 +175,16 @@ GraphKnobs AllGraphKnobs() {
   return knobs;
 }
 
+GraphKnobs SpillKnobs(int min_operators, int max_operators) {
+  GraphKnobs knobs = AllGraphKnobs();
+  knobs.min_operators = min_operators;
+  knobs.max_operators = max_operators;
+  knobs.max_outputs = 2;
+  knobs.far_chance = 0.8;
+  knobs.alignment_chance = 0;
+  return knobs;
+}
+
 Graph RandomGraph(std::uint64_t seed, const GraphKnobs& knobs) {
   return GraphMaker(seed, knobs).Make();
 }

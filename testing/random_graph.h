@@ -29,6 +29,8 @@ struct GraphKnobs {
 
 // Knobs that enable all features.
 [[nodiscard]] GraphKnobs AllGraphKnobs();
+// Of graphs in which tensors wait long for their next use, so that spills pay; offsets are free.
+[[nodiscard]] GraphKnobs SpillKnobs(int min_operators, int max_operators);
 
 // Valid, and the same on every platform. The features of a graph are drawn first, so that some
 // graphs have all and many have few.

@@ -77,13 +77,7 @@ TEST(Spill, BelowTheLeastMemoryTheOperatorIsNamed) {
 TEST(Spill, PlansWithoutTimeHaveAddresses) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 10;
-    knobs.max_operators = 30;
-    knobs.max_outputs = 2;
-    knobs.far_chance = 0.8;
-    knobs.alignment_chance = 0;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = RandomGraph(seed, SpillKnobs(10, 30));
     SpillOptions options;
     options.capacity = FindLeastMemory(graph, {}).bytes;
     options.placer = PlaceIt;
@@ -263,13 +257,7 @@ TEST(Spill, FurthestFirstFitsAndCountsItsTraffic) {
   int dearer = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 5;
-    knobs.max_operators = 8;
-    knobs.max_outputs = 2;
-    knobs.far_chance = 0.8;
-    knobs.alignment_chance = 0;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = RandomGraph(seed, SpillKnobs(5, 8));
     const Order order = RandomOrder(graph, seed);
     const Bytes capacity = FindLeastMemory(graph, {}).bytes;
     const spill::Model model = spill::CompileModel(graph, {}, /*with_ancestors=*/false);

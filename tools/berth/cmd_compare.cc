@@ -56,14 +56,9 @@ Json RowJson(const Row& row, Bytes lower_bound) {
 
 // All that is compared is what the tensors of known size need.
 std::string UnsizedLine(const Model& model, const TensorCount& count) {
-  std::string text =
-      Paint(Tone::kUnsure,
-            "All figures are lower bounds: " + UnsizedClause(count.unsized, count.tensors) + ".") +
-      "\n";
-  const std::string command = OpenDimensionsCommand(model, "compare");
-  return command.empty()
-             ? text
-             : text + "Give its open dimensions their sizes, such as: " + command + "\n";
+  return Paint(Tone::kUnsure, "All figures are lower bounds: " +
+                                  UnsizedClause(count.unsized, count.tensors) + ".") +
+         OpenDimensionsLine(model, "compare") + "\n";
 }
 
 std::string TableText(const Model& model, const std::vector<Row>& rows, Bytes lower_bound,

@@ -375,10 +375,9 @@ Result<std::size_t> Solve(const SweepArguments& arguments, Task& task,
 std::string UnsizedWarning(const Task& task, const Counting& counting) {
   const TensorCount count = CountTensors(task.model.graph, counting);
   if (count.unsized == 0 || counting.unsized_as_zero) return "";
-  const std::string command = OpenDimensionsCommand(task.model, "sweep");
   return "All figures are lower bounds: in " + OneLine(task.model.name) + ", " +
          UnsizedClause(count.unsized, count.tensors) + "." +
-         (command.empty() ? "" : "\nGive its open dimensions their sizes, such as: " + command);
+         OpenDimensionsLine(task.model, "sweep");
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {

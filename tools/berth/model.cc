@@ -213,8 +213,11 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
                       "JSON gives its sizes in bytes");
     }
     model.reading.alignment = arguments.alignment.value_or(1);
-    model.graph = Aligned(BERTH_TRY(ReadGraphJson(bytes, name)), model.reading.alignment);
-    BERTH_TRY(Validate(model.graph));
+    model.graph = BERTH_TRY(ReadGraphJson(bytes, name));
+    if (model.reading.alignment != 1) {
+      model.graph = Aligned(std::move(model.graph), model.reading.alignment);
+      BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
+    }
   }
   if (arguments.fuse) model.graph = Fuse(std::move(model.graph));
   if (arguments.in_place) {
@@ -264,9 +267,10 @@ std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
          " no known size";
 }
 
-std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
+std::string OpenDimensionsLine(const Model& model, const std::string& command) {
   if (model.open_dimensions.empty()) return "";
-  std::string text = "berth " + command + " " + ShellWord(model.path);
+  std::string text = "\nGive its open dimensions their sizes, such as: berth " + command + " " +
+                     ShellWord(model.path);
   for (const auto& [name, size] : WorkingSizes(model)) {
     text += " --dim " + ShellWord(name + "=" + std::to_string(size));
   }

@@ -34,11 +34,9 @@ std::string NothingFound(const Planned& planned) {
 std::string UnsizedHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   const Bytes bytes = planned.only_ordered() ? answer.peak_bound : answer.height_bound;
-  std::string text = Interruption(planned) + "At least " + FormatBytes(bytes) + ": " +
-                     UnsizedClause(answer.unsized, answer.tensors) + ".";
-  const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
-  if (command.empty()) return Paint(Tone::kUnsure, text);
-  return Paint(Tone::kUnsure, text) + "\nGive its open dimensions their sizes, such as: " + command;
+  return Paint(Tone::kUnsure, Interruption(planned) + "At least " + FormatBytes(bytes) + ": " +
+                                  UnsizedClause(answer.unsized, answer.tensors) + ".") +
+         OpenDimensionsLine(*planned.model, planned.command);
 }
 
 std::string TableHeadline(const Planned& planned) {

@@ -13,13 +13,7 @@ TEST(Replacement, IsNoBetterThanTheLeastTraffic) {
   int worse = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 5;
-    knobs.max_operators = 8;
-    knobs.max_outputs = 2;
-    knobs.far_chance = 0.8;
-    knobs.alignment_chance = 0;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = RandomGraph(seed, SpillKnobs(5, 8));
     const Counting counting = {seed % 2 == 0, seed % 3 == 0};
     const Bytes capacity = FindLeastMemory(graph, counting).bytes;
     const Order order = RandomOrder(graph, seed);
