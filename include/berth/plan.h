@@ -63,8 +63,9 @@ struct NamedBudgets {
 // Unlike in Live(), a counted tensor that is given (an input, a parameter) needs memory only from
 // its first use through its last, as with spills it can be retrieved and dropped like any other.
 // Errors: those of Schedule().
-[[nodiscard]] Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting,
-                                               Budget& budget);
+[[nodiscard]] Result<NamedBudgets> FindBudgets(
+    const Graph& graph, const Counting& counting, Budget& budget,
+    std::size_t most_bytes = ScheduleOptions().most_bytes);
 
 struct PlanOptions {
   std::optional<Capacity> capacity;  // None: as few bytes as possible.

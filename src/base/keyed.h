@@ -9,8 +9,11 @@
 #include <array>
 #include <bit>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "base/radix_sort.h"
 
 namespace berth::internal {
 
@@ -29,7 +32,20 @@ struct Keyed {
 };
 
 // Smallest first.
-inline void Sort(std::vector<Keyed>& things) { std::sort(things.begin(), things.end()); }
+inline void Sort(std::vector<Keyed>& things) {
+  constexpr std::size_t kFew = 1024;
+  if (things.size() < kFew) {
+    std::sort(things.begin(), things.end());
+    return;
+  }
+  SortByInteger(things, [](const Keyed& thing) { return thing.key[0]; });
+  for (auto begin = things.begin(); begin != things.end();) {
+    const auto end = std::find_if(begin, things.end(),
+                                  [&](const Keyed& x) { return x.key[0] != begin->key[0]; });
+    std::sort(begin, end);
+    begin = end;
+  }
+}
 
 // The entry of a key for a value that is not negative: such doubles compare as their bits do.
 [[nodiscard]] inline std::int64_t AsKey(double value) { return std::bit_cast<std::int64_t>(value); }

@@ -14,11 +14,11 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/name_set.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/graph.h"
@@ -87,8 +87,7 @@ class GraphValidator {
   }
 
   Result<void> CheckTensors() {
-    std::unordered_map<std::string_view, TensorIndex> names;
-    names.reserve(graph_.tensors.size());
+    NameSet names(graph_.tensors.size());
     Bytes total = 0;
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       const Tensor& tensor = graph_.tensors[t];
@@ -96,7 +95,7 @@ class GraphValidator {
         return Invalid("tensor number " + std::to_string(t) + " has an empty name",
                        Subject::OfTensor(t));
       }
-      if (!names.emplace(tensor.name, t).second) {
+      if (!names.Insert(tensor.name)) {
         return InvalidTensor(t, "two tensors have this name");
       }
       if (tensor.bytes < 0 || tensor.bytes > kMaxBytes) {
@@ -161,15 +160,14 @@ class GraphValidator {
   }
 
   Result<void> CheckOperators() {
-    std::unordered_map<std::string_view, OperatorIndex> names;
-    names.reserve(graph_.operators.size());
+    NameSet names(graph_.operators.size());
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       if (op.name.empty()) {
         return Invalid("operator number " + std::to_string(v) + " has an empty name",
                        Subject::OfOperator(v));
       }
-      if (!names.emplace(op.name, v).second) {
+      if (!names.Insert(op.name)) {
         return InvalidOp(v, "two operators have this name");
       }
       const std::size_t tensors = graph_.tensors.size();

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/name_set.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/spill.h"
@@ -279,8 +279,15 @@ class Checker {
 Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
   Problem problem;
   problem.buffers.reserve(plan.residencies.size());
-  std::set<std::string_view> names;
-  for (const Tensor& tensor : graph.tensors) names.insert(tensor.name);
+  const auto& all = plan.residencies;
+  const bool copies =
+      std::adjacent_find(all.begin(), all.end(), [](const Residency& x, const Residency& y) {
+        return x.tensor == y.tensor;
+      }) != all.end();
+  internal::NameSet names(copies ? graph.tensors.size() : 0);
+  for (std::size_t t = 0; copies && t < graph.tensors.size(); ++t) {
+    names.Insert(graph.tensors[t].name);
+  }
   std::size_t first = 0;  // The first residency of the same tensor.
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& residency = plan.residencies[i];
@@ -291,7 +298,7 @@ Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
     std::string id = tensor.name;
     if (several) {
       id += "#" + std::to_string(i - first + 1);
-      while (names.count(id) != 0) id += "#";
+      while (names.Contains(id)) id += "#";
     }
     problem.buffers.push_back(
         {std::move(id), residency.start, residency.end, tensor.bytes, tensor.alignment});

@@ -41,15 +41,7 @@ std::string_view ToString(StopReason reason) {
 }
 
 MemoryPlan PlanOf(const Problem& problem, const std::vector<Bytes>& offsets) {
-  BERTH_CHECK(offsets.size() == problem.buffers.size());
-  MemoryPlan plan;
-  plan.residencies.reserve(offsets.size());
-  for (std::size_t b = 0; b < offsets.size(); ++b) {
-    const Buffer& buffer = problem.buffers[b];
-    plan.residencies.push_back({b, buffer.start, buffer.end, offsets[b]});
-  }
-  plan.memories.push_back({Height(problem, offsets), MaxLiveLoad(problem).load});
-  return plan;
+  return internal::PlanOf(problem, offsets, MaxLiveLoad(problem).load);
 }
 
 Placement PlacementOf(const MemoryPlan& plan) {
@@ -61,6 +53,18 @@ Placement PlacementOf(const MemoryPlan& plan) {
 }
 
 namespace internal {
+
+MemoryPlan PlanOf(const Problem& problem, const std::vector<Bytes>& offsets, Bytes load) {
+  BERTH_CHECK(offsets.size() == problem.buffers.size());
+  MemoryPlan plan;
+  plan.residencies.reserve(offsets.size());
+  for (std::size_t b = 0; b < offsets.size(); ++b) {
+    const Buffer& buffer = problem.buffers[b];
+    plan.residencies.push_back({b, buffer.start, buffer.end, offsets[b]});
+  }
+  plan.memories.push_back({Height(problem, offsets), load});
+  return plan;
+}
 
 void FinishPlacing(std::int64_t nodes, Budget::Clock::time_point begin, PlanAnswer& answer) {
   answer.placement_bound = answer.height_bound;

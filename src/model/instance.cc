@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
+
+#include "base/radix_sort.h"
 
 namespace berth::internal {
 namespace {
@@ -34,13 +35,13 @@ void CompileBuffers(const Problem& problem, Instance& instance, std::vector<Even
     instance.has_pins |= buffer.offset.has_value();
     instance.has_alignment |= buffer.alignment != 1;
     instance.has_gaps |= !buffer.gaps.empty();
-    for (const LivePiece& piece : LivePieces(buffer)) {
+    ForEachLivePiece(buffer, [&](const LivePiece& piece) {
       const auto index = static_cast<std::int32_t>(instance.pieces.size());
       instance.has_windows |= piece.upper - piece.lower != buffer.size;
       instance.pieces.push_back({{}, {}, piece.lower, piece.upper});
       events.push_back({piece.start, true, index});
       events.push_back({piece.end, false, index});
-    }
+    });
     instance.piece_begin.push_back(static_cast<std::int32_t>(instance.pieces.size()));
   }
 }
@@ -72,9 +73,7 @@ Instance Compile(const Problem& problem) {
   Instance instance;
   std::vector<Event> events;
   CompileBuffers(problem, instance, events);
-  std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
-    return std::tuple(x.step, x.starts, x.piece) < std::tuple(y.step, y.starts, y.piece);
-  });
+  SortByInteger(events, [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
   // A set of live pieces is maximal when the next event that changes it is an end.
   Bytes load = 0;
   Step latest_start = 0;
@@ -149,15 +148,12 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
 }
 
 std::vector<BufferIndex> ByFirstSection(const Instance& instance) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> keyed;
-  keyed.reserve(instance.num_buffers());
-  for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) keyed.emplace_back(instance.first[b].value(), b.value());
-  }
-  std::sort(keyed.begin(), keyed.end());
   std::vector<BufferIndex> order;
-  order.reserve(keyed.size());
-  for (const auto& [first, b] : keyed) order.emplace_back(static_cast<std::int32_t>(b));
+  order.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    if (!instance.pieces_of(b).empty()) order.push_back(b);
+  }
+  SortByInteger(order, [&](BufferIndex b) { return std::int64_t{instance.first[b].value()}; });
   return order;
 }
 

@@ -44,6 +44,16 @@ struct LivePiece {
 // The pieces of `buffer` in order of time; adjacent pieces with the same bytes are merged.
 [[nodiscard]] std::vector<LivePiece> LivePieces(const Buffer& buffer);
 
+// Calls visit(piece) for each of LivePieces().
+template <typename Visit>
+void ForEachLivePiece(const Buffer& buffer, Visit visit) {
+  if (buffer.gaps.empty() && buffer.start < buffer.end) {
+    visit(LivePiece{buffer.start, buffer.end, 0, buffer.size});
+    return;
+  }
+  for (const LivePiece& piece : LivePieces(buffer)) visit(piece);
+}
+
 // As ValidatePlacement(), whatever the problem's capacity.
 [[nodiscard]] Result<void> ValidateOffsets(const Problem& problem, const Placement& placement);
 

@@ -8,10 +8,11 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/name_set.h"
+#include "base/radix_sort.h"
 #include "base/text.h"
 #include "model/instance.h"
 
@@ -104,14 +105,13 @@ std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
   std::vector<Event> events;
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     if (!chosen(b)) continue;
-    for (const LivePiece& piece : internal::LivePieces(problem.buffers[b])) {
+    internal::ForEachLivePiece(problem.buffers[b], [&](const LivePiece& piece) {
       events.push_back({piece.start, true, b, piece.lower, piece.upper});
       events.push_back({piece.end, false, b, piece.lower, piece.upper});
-    }
+    });
   }
-  std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
-    return std::tuple(x.step, x.starts, x.buffer) < std::tuple(y.step, y.starts, y.buffer);
-  });
+  internal::SortByInteger(events,
+                          [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
   return events;
 }
 
@@ -158,8 +158,7 @@ std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
 }  // namespace
 
 Result<void> Validate(const Problem& problem) {
-  std::unordered_set<std::string_view> ids;
-  ids.reserve(problem.buffers.size());
+  internal::NameSet ids(problem.buffers.size());
   // Every offset a placer forms is at most all sizes on top of each other, each moved up by less
   // than its alignment, above the highest pin.
   Bytes total = 0;
@@ -173,7 +172,7 @@ Result<void> Validate(const Problem& problem) {
     if (buffer.id.empty()) {
       return invalid("buffer number " + std::to_string(b + 1) + " has an empty id");
     }
-    if (!ids.insert(buffer.id).second) return invalid(Named(buffer) + "the id comes twice");
+    if (!ids.Insert(buffer.id)) return invalid(Named(buffer) + "the id comes twice");
     if (const auto valid = ValidateBuffer(buffer); !valid) return invalid(valid.error().message);
     if (buffer.offset && *buffer.offset > highest_pin) {
       highest_pin = *buffer.offset;

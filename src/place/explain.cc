@@ -45,6 +45,7 @@ class Explainer {
   [[nodiscard]] Problem Part(const std::vector<std::size_t>& buffers) const;
   [[nodiscard]] Result<PlanAnswer> WholeProblem();
   [[nodiscard]] Fit Fits(const std::vector<std::size_t>& buffers);
+  [[nodiscard]] bool IsTall(std::size_t b) const;
   [[nodiscard]] std::vector<std::size_t> TallBuffer() const;
   [[nodiscard]] std::vector<std::size_t> TooManyBytes() const;
   void Shrink(Conflict& conflict);
@@ -89,11 +90,16 @@ Fit Explainer::Fits(const std::vector<std::size_t>& buffers) {
   return Fit::kOpen;
 }
 
-// A buffer that reaches above the capacity all by itself.
+// Whether the buffer reaches above the capacity all by itself.
+bool Explainer::IsTall(std::size_t b) const {
+  const Buffer& buffer = problem_.buffers[b];
+  return buffer.offset.value_or(0) + buffer.size > capacity_;
+}
+
+// The first buffer that does.
 std::vector<std::size_t> Explainer::TallBuffer() const {
   for (std::size_t b = 0; b < problem_.buffers.size(); ++b) {
-    const Buffer& buffer = problem_.buffers[b];
-    if (buffer.offset.value_or(0) + buffer.size > capacity_) return {b};
+    if (IsTall(b)) return {b};
   }
   return {};
 }
@@ -188,8 +194,10 @@ Result<Conflict> Explainer::Run() {
   conflict.capacity = problem_.capacity;
   if (const auto pins = CollidingPins(problem_)) {
     conflict.outcome = Outcome::kInfeasible;
-    conflict.pins_collide = conflict.minimal = true;
+    conflict.pins_collide = true;
     conflict.buffers = {pins->first, pins->second};
+    // Of two pins that overlap, one may reach above the capacity by itself.
+    conflict.minimal = !IsTall(pins->first) && !IsTall(pins->second);
     Describe(conflict);
     conflict.short_by = 0;
     return conflict;

@@ -70,7 +70,8 @@ class Placer {
         engines_(EngineOptionsOf(options)),
         budget_(budget),
         instance_(Compile(problem)),
-        incumbent_(problem, MaxLiveLoad(problem).lower_bound, options.progress, budget),
+        load_(MaxLiveLoad(problem)),
+        incumbent_(problem, load_.lower_bound, options.progress, budget),
         minimize_(options.minimize || !problem.capacity),
         enough_(minimize_ ? 0 : *problem.capacity) {}
 
@@ -95,6 +96,7 @@ class Placer {
   }
 
   [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
+  [[nodiscard]] Bytes load() const { return load_.load; }
   [[nodiscard]] const SearchStats& stats() const { return stats_; }
 
  private:
@@ -238,6 +240,7 @@ class Placer {
   const EngineOptions engines_;
   Budget& budget_;
   const Instance instance_;
+  const LoadBound load_;
   Incumbent incumbent_;
   SearchStats stats_;
   StopReason stopped_ = StopReason::kAnswered;  // Until some other reason is known.
@@ -257,7 +260,12 @@ Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Bu
   answer.capacity = problem.capacity;
   if (!internal::CollidingPins(problem)) {
     internal::Placer placer(problem, options, budget);
-    placer.Run();
+    {
+      // To check the answer takes about as long as what precedes the search.
+      const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
+      const internal::TimeKept kept(budget, set_up.count());
+      placer.Run();
+    }
     const internal::Incumbent& incumbent = placer.incumbent();
     answer.outcome = incumbent.outcome();
     answer.height_bound = incumbent.lower_bound();
@@ -267,7 +275,7 @@ Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Bu
       const Placement placement{*incumbent.offsets(), incumbent.height()};
       BERTH_CHECK(internal::ValidateOffsets(problem, placement).has_value());
       BERTH_CHECK(answer.height_bound <= placement.height);
-      answer.best = PlanOf(problem, placement.offsets);
+      answer.best = internal::PlanOf(problem, placement.offsets, placer.load());
       answer.placing.algorithm = incumbent.finder();
     }
   } else {

@@ -5,10 +5,10 @@
 // each of these is made by an operator of its own.
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/name_set.h"
 #include "base/try.h"
 #include "berth/bytes.h"
 #include "berth/plan.h"
@@ -39,19 +39,25 @@ Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads
   Graph loaded = graph;
   const std::vector<OperatorIndex> makers = internal::Makers(graph);
   const std::vector<bool> in_use = BasesInUse(graph, makers);
-  std::unordered_set<std::string> names;
-  for (const Operator& op : graph.operators) names.insert(op.name);
+  internal::NameSet names(graph.operators.size());
+  for (const Operator& op : graph.operators) names.Insert(op.name);
+  const auto is_loaded = [&](TensorIndex t) {
+    return makers[t] == kNoOperator && in_use[t] && IsCounted(graph.tensors[t], counting);
+  };
+  std::size_t loads_needed = 0;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) loads_needed += is_loaded(t) ? 1 : 0;
   std::vector<Operator> load;
+  load.reserve(loads_needed);  // `names` refers to their names.
   std::vector<std::size_t> load_of(graph.tensors.size(), kNoOperator);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
-    if (makers[t] != kNoOperator || !in_use[t]) continue;
-    if (!IsCounted(graph.tensors[t], counting)) continue;
+    if (!is_loaded(t)) continue;
     loaded.tensors[t].kind = TensorKind::kActivation;
     loaded.tensors[t].output = false;  // It has a copy off chip, or gets one for nothing.
     std::string name = "load " + graph.tensors[t].name;
-    while (!names.insert(name).second) name += "'";
+    while (names.Contains(name)) name += "'";
     load_of[t] = load.size();
     load.push_back({std::move(name), "Load", {}, {t}});
+    names.Insert(load.back().name);
   }
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const auto& base = graph.tensors[t].alias_of;
@@ -92,7 +98,8 @@ Bytes NamedBudgets::Of(const Capacity& capacity) const {
   return least_peak;
 }
 
-Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget) {
+Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget,
+                                 std::size_t most_bytes) {
   BERTH_TRY(Validate(graph));
   NamedBudgets named;
   named.least = FindLeastMemory(graph, counting);
@@ -100,6 +107,7 @@ Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, B
   const Graph loaded = WithLoads(graph, counting, loads);
   ScheduleOptions options;
   options.counting.unsized_as_zero = counting.unsized_as_zero;
+  options.most_bytes = most_bytes;
   const PlanAnswer answer = BERTH_TRY(Schedule(loaded, options, budget));
   named.least_peak = std::max(answer.best->peak(), named.least.bytes);
   named.peak_proved = answer.outcome == Outcome::kOptimal;

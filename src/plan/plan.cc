@@ -103,7 +103,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   } else {
     Budget part(budget, 1.0 / kPartOfOrderWithSpills);  // What is left over is for the spills.
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
-    named = BERTH_TRY(FindBudgets(graph, counting, part));
+    named = BERTH_TRY(FindBudgets(graph, counting, part, options.schedule.most_bytes));
   }
   SpillOptions spill;
   spill.capacity = named.Of(*options.capacity);

@@ -68,14 +68,18 @@ class Scheduler {
     answer_.scheduling.algorithm = Info(ScheduleAlgorithm::kProgram).name;
   }
 
-  PlanAnswer Run() {
+  // `begin`: of all that precedes the search. To check the answer takes half as long.
+  PlanAnswer Run(Budget::Clock::time_point begin) {
     if (instance_.num_ops > 0) {
       answer_.peak_bound = EasyBound();
       peak_ = PeakOf(instance_, order_);
+      answer_.program_order_peak = peak_;
       Report(peak_, answer_.peak_bound);
       if (budget_.cancelled()) {
         answer_.stopped = StopReason::kBudget;
       } else {
+        set_up_ = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+        const TimeKept kept(budget_, set_up_ / 2);
         RunAlgorithm();
       }
     }
@@ -124,10 +128,15 @@ class Scheduler {
   // The best of the orders that take near-linear time.
   void RunLarge() {
     Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+    bool in_time = true;
     for (const bool backwards : {false, true}) {
-      if (peak_ > answer_.peak_bound && !budget_.Exhausted()) OfferGreedy(backwards);
+      if (peak_ == answer_.peak_bound) break;
+      // To read the graph backwards takes about half as long as it took to read it.
+      in_time = !budget_.Exhausted() && !(backwards && budget_.seconds_left() < set_up_ / 2);
+      if (!in_time) break;
+      OfferGreedy(backwards);
     }
-    answer_.stopped = budget_.Exhausted() ? StopReason::kBudget : StopReason::kSize;
+    answer_.stopped = !in_time || budget_.Exhausted() ? StopReason::kBudget : StopReason::kSize;
   }
 
   void RunExact() {
@@ -224,7 +233,7 @@ class Scheduler {
       answer_.stopped = StopReason::kAnswered;
     }
     answer_.height_bound = answer_.peak_bound;
-    answer_.program_order_peak = Live(graph_, ProgramOrder(graph_), options_.counting).peak;
+    if (instance_.num_ops == 0) answer_.program_order_peak = peak;
     return std::move(answer_);
   }
 
@@ -234,7 +243,8 @@ class Scheduler {
   std::int64_t nodes_before_;  // Spent by earlier searches with the same budget.
   Instance instance_;
   std::vector<Op> order_;
-  Bytes peak_ = 0;  // Of `order_`.
+  Bytes peak_ = 0;     // Of `order_`.
+  double set_up_ = 0;  // Seconds before the search.
   PlanAnswer answer_;
 };
 
@@ -246,7 +256,7 @@ Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, 
   BERTH_TRY(internal::schedule::ValidateOptions(options));
   BERTH_TRY(Validate(graph));
   const std::int64_t nodes = budget.nodes_spent();
-  PlanAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run();
+  PlanAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run(start);
   answer.nodes = budget.nodes_spent() - nodes;
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   answer.scheduling.outcome = answer.outcome;

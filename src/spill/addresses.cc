@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "base/wide.h"
 #include "graph/plan.h"
 
@@ -273,6 +274,39 @@ Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layou
   if (!*first) return Found();
   if ((*first)->height <= options.capacity) return Found(WithOffsets(graph, layout, **first));
   return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
+}
+
+Result<std::optional<MemoryPlan>> PlaceLayout(const Graph& graph, const Layout& layout,
+                                              const AddressOptions& options, const Placer& placer,
+                                              Budget& budget) {
+  const auto tried =
+      TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget);
+  if (!tried) return tl::unexpected<Error>(tried.error());
+  if (!*tried) return std::optional<MemoryPlan>();
+  return std::optional<MemoryPlan>(WithOffsets(graph, layout, **tried));
+}
+
+std::optional<MemoryPlan> SpillAll(const Graph& graph, Layout layout, Bytes capacity) {
+  for (Stays& stays : layout.storages) std::fill(stays.kept.begin(), stays.kept.end(), 0);
+  MemoryPlan plan = PlanOf(layout);
+  // All live at one step only: one above the other, the largest alignment first.
+  std::vector<Residency*> stacked;
+  stacked.reserve(plan.residencies.size());
+  for (Residency& residency : plan.residencies) stacked.push_back(&residency);
+  const auto alignment = [&](const Residency* r) { return graph.tensors[r->tensor].alignment; };
+  std::stable_sort(stacked.begin(), stacked.end(), [&](const Residency* x, const Residency* y) {
+    return alignment(x) > alignment(y);
+  });
+  std::vector<Bytes> top(layout.order.size(), 0);  // By step.
+  for (Residency* const residency : stacked) {
+    Bytes& here = top[static_cast<std::size_t>(residency->start)];
+    residency->offset = RoundUp(here, alignment(residency));
+    here = residency->offset + graph.tensors[residency->tensor].bytes;
+    if (here > capacity) return std::nullopt;
+  }
+  plan.addressed = true;
+  StateUse(graph, plan);
+  return plan;
 }
 
 }  // namespace berth::internal::spill

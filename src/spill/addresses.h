@@ -8,7 +8,9 @@
 #ifndef BERTH_SPILL_ADDRESSES_H_
 #define BERTH_SPILL_ADDRESSES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "berth/budget.h"
@@ -36,6 +38,17 @@ struct AddressOptions {
 [[nodiscard]] Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
                                                               const AddressOptions& options,
                                                               const Placer& placer, Budget& budget);
+
+// The plan of `layout` as it is, with offsets, whatever its height; nothing if the placer found none
+// in time.
+[[nodiscard]] Result<std::optional<MemoryPlan>> PlaceLayout(const Graph& graph,
+                                                            const Layout& layout,
+                                                            const AddressOptions& options,
+                                                            const Placer& placer, Budget& budget);
+
+// The plan in which each storage is in memory only while an operator uses it; nothing if alignments
+// raise it above the capacity. Cost: near-linear.
+[[nodiscard]] std::optional<MemoryPlan> SpillAll(const Graph& graph, Layout layout, Bytes capacity);
 
 }  // namespace berth::internal::spill
 

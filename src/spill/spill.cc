@@ -89,8 +89,8 @@ class Planner {
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
 
-  Result<PlanAnswer> Run() {
-    const auto start = Budget::Clock::now();
+  // `begin`: of all that precedes the search.
+  Result<PlanAnswer> Run(Budget::Clock::time_point begin) {
     const std::int64_t nodes_before = budget_.nodes_spent();
     PlanAnswer answer;
     answer.capacity = options_.capacity;
@@ -100,14 +100,20 @@ class Planner {
     if (answer.least.bytes > options_.capacity) {
       answer.outcome = Outcome::kInfeasible;
     } else {
-      FindSchedules();
+      {
+        // To check the plan takes no longer than what precedes the search.
+        const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
+        const internal::TimeKept kept(budget_, set_up.count());
+        FindSchedules();
+        BERTH_TRY(FindAnyPlan(answer));
+      }
       answer.traffic_bound = bound_;
       answer.traffic_by_sum = schedules_.front().cost;
-      BERTH_TRY(FindPlan(answer));
+      CheckPlan(answer);
     }
     answer.height_bound = answer.least.bytes;
     answer.nodes = budget_.nodes_spent() - nodes_before;
-    answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
+    answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
     answer.spilling = {answer.outcome, answer.stopped, "spills", answer.nodes, answer.seconds, {}};
     internal::AdmitUnsized(graph_, options_.counting, answer);
     return answer;
@@ -230,6 +236,7 @@ class Planner {
     // A first plan for each, whatever the budget; the best one is searched first.
     std::vector<std::pair<Bytes, std::vector<OpIndex>>> known;
     for (const Order& order : orders_) {
+      if (IsLarge() && !known.empty() && Exhausted()) break;
       std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
       Schedule found = FirstSchedule(chain);
@@ -351,6 +358,10 @@ class Planner {
     return options_.fixed_order ? &orders_.front() : nullptr;
   }
 
+  [[nodiscard]] internal::spill::Layout LayoutOfBest() const {
+    return LayoutOf(graph_, model_, schedules_.front(), FixedOrder());
+  }
+
   // Addresses within the budget or, once that is cancelled, within kSecondsAfterCancel.
   Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
                                                 const AddressOptions& options) {
@@ -376,24 +387,77 @@ class Planner {
     return better ? again : found;
   }
 
-  Result<void> FindPlan(PlanAnswer& answer) {
+  Result<void> FindAnyPlan(PlanAnswer& answer) {
     if (!options_.placer) {
-      answer.best =
-          internal::spill::PlanOf(LayoutOf(graph_, model_, schedules_.front(), FixedOrder()));
+      answer.best = internal::spill::PlanOf(LayoutOfBest());
       internal::StateUse(graph_, *answer.best);
-    } else {
-      // The cheapest schedules first, until one gets addresses without additional traffic.
-      constexpr std::size_t kMostSchedules = 4;
-      AddressOptions address_options;
-      address_options.capacity = options_.capacity;
-      for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
-        if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
-        if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
-        auto found = AddressesOf(schedules_[i], address_options);
-        if (!found) return tl::unexpected<Error>(found.error());
-        if (*found) answer.best = std::move(**found);
-      }
+      return {};
     }
+    return IsLarge() ? FindPlanOfMany(answer) : FindPlan(answer);
+  }
+
+  // The cheapest schedules first, until one gets addresses without additional traffic.
+  Result<void> FindPlan(PlanAnswer& answer) {
+    constexpr std::size_t kMostSchedules = 4;
+    AddressOptions address_options;
+    address_options.capacity = options_.capacity;
+    for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
+      if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
+      if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
+      auto found = BERTH_TRY(AddressesOf(schedules_[i], address_options));
+      if (found) answer.best = std::move(*found);
+    }
+    return {};
+  }
+
+  // Repairing the placement of many tensors would take quadratic time. A schedule for less memory
+  // leaves gaps between the tensors: which memory is right for the placement to fit is found by
+  // halving. A plan that spills all there is always fits, but for alignments.
+  Result<void> FindPlanOfMany(PlanAnswer& answer) {
+    constexpr int kMostTries = 8;
+    constexpr Bytes kFineness = 64;  // Of the capacity.
+    const std::vector<OpIndex> order = BestOrder();
+    std::optional<Model> chain;  // In that order; made when it is needed.
+    AddressOptions address_options;
+    address_options.capacity = options_.capacity;
+    Bytes fits = answer.least.bytes;
+    Bytes exceeds = options_.capacity;
+    Bytes target = options_.capacity;  // The memory that `schedule` is for.
+    Schedule schedule = schedules_.front();
+    double seconds = 0;  // The longest try.
+    for (int tries = 0; tries < kMostTries && budget_.seconds_left() > seconds; ++tries) {
+      const auto start = Budget::Clock::now();
+      if (budget_.Exhausted()) break;
+      auto found = BERTH_TRY(
+          internal::spill::PlaceLayout(graph_, LayoutOf(graph_, model_, schedule, FixedOrder()),
+                                       address_options, options_.placer, budget_));
+      if (!found) break;
+      const Bytes height = found->height();
+      if (height <= options_.capacity) {
+        if (!answer.best || found->traffic.avoidable() < answer.best->traffic.avoidable()) {
+          answer.best = std::move(*found);
+        }
+        if (tries == 0) break;
+        fits = target;
+      } else {
+        exceeds = target;
+      }
+      if (exceeds - fits <= options_.capacity / kFineness) break;
+      target = fits + (exceeds - fits) / 2;
+      if (!chain) chain = internal::spill::WithOrder(model_, order);
+      schedule = internal::spill::FurthestFirst(*chain, target);
+      for (Action& action : schedule.actions) action.op = order[action.op.position()];
+      const std::chrono::duration<double> spent = Budget::Clock::now() - start;
+      seconds = std::max(seconds, spent.count());
+    }
+    if (!answer.best) {
+      answer.best = internal::spill::SpillAll(graph_, LayoutOfBest(), options_.capacity);
+    }
+    return {};
+  }
+
+  // Outcome, bound and reason of the answer, whose plan must be valid.
+  void CheckPlan(PlanAnswer& answer) {
     if (!answer.best) {
       answer.outcome = Outcome::kUnknown;
     } else {
@@ -409,7 +473,6 @@ class Planner {
                        : out_of_states_                      ? StopReason::kSize
                                                              : StopReason::kAlgorithm;
     }
-    return {};
   }
 
   const Graph& graph_;
@@ -440,10 +503,9 @@ LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
 }
 
 Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options, Budget& budget) {
-  if (auto valid = Validate(graph); !valid) return tl::unexpected<Error>(valid.error());
-  if (auto valid = ValidateTraffic(graph, options.counting); !valid) {
-    return tl::unexpected<Error>(valid.error());
-  }
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Validate(graph));
+  BERTH_TRY(ValidateTraffic(graph, options.counting));
   for (const Order& order : options.orders) {
     if (auto valid = ValidateOrder(graph, order); !valid) {
       return tl::unexpected<Error>(valid.error());
@@ -461,7 +523,7 @@ Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& option
     return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
                                                 ", less than " + std::to_string(kLeastBytes));
   }
-  return Planner(graph, options, budget).Run();
+  return Planner(graph, options, budget).Run(begin);
 }
 
 }  // namespace berth

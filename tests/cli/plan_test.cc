@@ -45,6 +45,35 @@ TEST_F(PlanCommandTest, ListsTheTensorsAtThePeak) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kMemoryIsWatched = true;
+#elif defined(__has_feature)
+constexpr bool kMemoryIsWatched = __has_feature(address_sanitizer);
+#else
+constexpr bool kMemoryIsWatched = false;
+#endif
+
+// A limit on memory ends a search with its best plan, or the command with a sentence.
+TEST_F(PlanCommandTest, MemoryLimit) {
+  if (kMemoryIsWatched) GTEST_SKIP() << "AddressSanitizer ends the process itself";
+  const std::string graph = Path("cell.json");
+  ASSERT_EQ(Berth({"generate", "cell", "--operators", "5000", "-o", graph}).exit_code, 0);
+  for (const std::string command : {"schedule", "plan"}) {
+    SCOPED_TRACE(command);
+    const ProcessResult large =
+        Berth({command, graph, "--memory-limit", "200MiB", "--node-limit", "2000", "--json"});
+    EXPECT_EQ(large.exit_code, 0) << large.standard_error;
+    ASSERT_FALSE(large.standard_output.empty());
+    EXPECT_GT(Json::parse(large.standard_output).at("peak"), 0);
+  }
+  const ProcessResult spills = Berth({"plan", graph, "--memory-limit", "200MiB", "--time-limit",
+                                      "5s", "--budget", "MR", "--json"});
+  EXPECT_EQ(spills.exit_code, 0) << spills.standard_error;
+  const std::string table = Path("random.csv");
+  ASSERT_EQ(Berth({"generate", "random", "--buffers", "50000", "-o", table}).exit_code, 0);
+  ExpectRefused(Berth({"place", table, "--memory-limit", "1MiB"}), "out of memory");
+}
+
 TEST_F(PlanCommandTest, Json) {
   const ProcessResult result = Berth({"plan", TwoBranchesFile(), "--json"});
   EXPECT_EQ(result.exit_code, 0);

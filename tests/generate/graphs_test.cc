@@ -56,7 +56,7 @@ TEST(GenerateGraph, NamesParametersOutOfBounds) {
   };
   GraphParameters parameters;
   parameters.operators = 3;
-  EXPECT_EQ(message(parameters), "operators is 3 but must be from 4 to 100000");
+  EXPECT_EQ(message(parameters), "operators is 3 but must be from 4 to 1000000");
   parameters = {};
   parameters.width = 0;
   EXPECT_EQ(message(parameters), "width is 0 but must be from 1 to 1000");

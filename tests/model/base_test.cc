@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/indexed_vector.h"
+#include "base/keyed.h"
+#include "base/name_set.h"
+#include "base/radix_sort.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/wide.h"
@@ -98,6 +102,59 @@ TEST(Index, RangesCoverTheirIndices) {
   for (const I i : items.indices()) sum += items[i] * (i.value() + 1);
   EXPECT_EQ(sum, 42);
   EXPECT_EQ(IndexRange(I(2), I(1)).begin(), IndexRange(I(2), I(1)).end());
+}
+
+// Of any length and spread of keys, negative ones too.
+TEST(SortByInteger, IsStableAndSorts) {
+  Random random(2);
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
+    for (const int bits : {1, 10, 11, 12, 33, 44, 45, 62}) {
+      SCOPED_TRACE(testing::Message() << length << " keys of " << bits << " bits");
+      const std::int64_t most = std::int64_t{1} << bits;
+      std::vector<std::pair<std::int64_t, std::size_t>> things;
+      for (std::size_t k = 0; k < length; ++k) {
+        things.emplace_back(random.Uniform(-most / 3, most / 2), k);
+      }
+      auto expected = things;
+      std::sort(expected.begin(), expected.end());
+      SortByInteger(things, [](const auto& thing) { return thing.first; });
+      ASSERT_EQ(things, expected);
+    }
+  }
+}
+
+TEST(Keyed, AreSortedByAllEntriesThenByIndex) {
+  Random random(3);
+  for (const std::int64_t length : {10, 5000}) {
+    std::vector<Keyed> things;
+    for (std::int64_t k = 0; k < length; ++k) {
+      things.push_back(
+          {{random.Uniform(-20, 20), random.Uniform(0, 3), random.Uniform(0, 3)}, length - k});
+    }
+    auto expected = things;
+    std::sort(expected.begin(), expected.end());
+    Sort(things);
+    for (std::size_t k = 0; k < things.size(); ++k) {
+      ASSERT_EQ(things[k].key, expected[k].key);
+      ASSERT_EQ(things[k].index, expected[k].index);
+    }
+  }
+}
+
+TEST(NameSet, KnowsWhatComesTwice) {
+  std::vector<std::string> names = {""};
+  for (int k = 0; k < 3000; ++k) names.push_back("name " + std::to_string(k));
+  NameSet set(2);  // Grows.
+  for (const std::string& name : names) {
+    EXPECT_FALSE(set.Contains(name));
+    EXPECT_TRUE(set.Insert(name));
+  }
+  for (const std::string& name : names) {
+    EXPECT_TRUE(set.Contains(name));
+    EXPECT_FALSE(set.Insert(std::string(name)));
+  }
+  EXPECT_FALSE(set.Contains("name 3000"));
 }
 
 TEST(Text, IsShownOnOneLine) {

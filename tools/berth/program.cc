@@ -95,7 +95,8 @@ int RunProgram(CLI::App& program, const std::vector<Command>& commands, int argc
   try {
     return RunCommand(program, commands);
   } catch (const std::bad_alloc&) {
-    return PrintError(program, "out of memory");
+    return PrintError(program,
+                      "out of memory: the machine, ulimit or --memory-limit allows no more");
   }
 }
 

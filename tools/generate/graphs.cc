@@ -248,7 +248,7 @@ std::optional<GraphFamily> GraphFamilyFromName(std::string_view name) {
 }
 
 Result<Graph> GenerateGraph(GraphFamily family, const GraphParameters& parameters) {
-  for (const Result<void>& checked : {CheckRange("operators", parameters.operators, 4, 100'000),
+  for (const Result<void>& checked : {CheckRange("operators", parameters.operators, 4, 1'000'000),
                                       CheckRange("width", parameters.width, 1, 1000),
                                       CheckRange("stored", parameters.stored_percent, 0, 100)}) {
     if (!checked) return tl::unexpected(checked.error());

@@ -37,7 +37,7 @@ struct GraphFamilyInfo {
 
 struct GraphParameters {
   std::uint64_t seed = 1;
-  std::int64_t operators = 150;  // 4 .. 100,000; approximate for a cell.
+  std::int64_t operators = 150;  // 4 .. 1,000,000; approximate for a cell.
   std::int64_t width = 10;       // 1 .. 1000.
   int stored_percent = 10;       // 0 .. 100; for a cell.
 };

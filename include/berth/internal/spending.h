@@ -54,9 +54,16 @@ class [[gnu::visibility("default")]] Spending {
 
   // True once time is up or the search was cancelled. Reads the clock; safe from any thread.
   [[nodiscard]] bool TimeIsUp() const noexcept {
-    return cancelled_.load(std::memory_order_relaxed) ||
-           (whole_ != nullptr && whole_->TimeIsUp()) ||
-           (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
+    const bool up = cancelled_.load(std::memory_order_relaxed) ||
+                    (whole_ != nullptr && whole_->TimeIsUp()) ||
+                    (deadline_ != Clock::time_point::max() && Clock::now() >= deadline_);
+    if (up) looks_after_end_.fetch_add(1, std::memory_order_relaxed);
+    return up;
+  }
+  // How often TimeIsUp(), and so any poll of this or of a part, has found that it is. What ends soon
+  // asks few times.
+  [[nodiscard]] std::int64_t looks_after_end() const noexcept {
+    return looks_after_end_.load(std::memory_order_relaxed);
   }
 
   [[nodiscard]] std::int64_t nodes_spent() const noexcept { return nodes_spent_; }
@@ -93,6 +100,7 @@ class [[gnu::visibility("default")]] Spending {
 
  private:
   friend class PollListener;
+  friend class TimeKept;
   static constexpr int kPollInterval = 256;
   static constexpr std::int64_t kPollWork = std::int64_t{1} << 21;  // Some milliseconds.
 
@@ -106,6 +114,7 @@ class [[gnu::visibility("default")]] Spending {
   std::int64_t until_work_poll_ = kPollWork;
   bool stopped_ = false;  // By time or cancellation.
   bool exhausted_ = false;
+  mutable std::atomic<std::int64_t> looks_after_end_{0};
   class PollListener* listeners_ = nullptr;  // The latest first.
 };
 
@@ -127,6 +136,24 @@ class [[gnu::visibility("default")]] PollListener {
   Spending& budget_;
   const std::function<void()> on_poll_;
   PollListener* const next_;
+};
+
+// While it lives, the time of `budget`, if limited, ends `seconds` earlier: kept for what follows the
+// search. A search that it has ended does not go on afterwards.
+class TimeKept {
+ public:
+  TimeKept(Spending & budget, double seconds) : budget_(budget), deadline_(budget.deadline_) {
+    if (!budget.has_time_limit()) return;
+    budget.deadline_ -= std::chrono::duration_cast<Spending::Clock::duration>(
+        std::chrono::duration<double>(seconds));
+  }
+  ~TimeKept() { budget_.deadline_ = deadline_; }
+  TimeKept(const TimeKept&) = delete;
+  TimeKept& operator=(const TimeKept&) = delete;
+
+ private:
+  Spending& budget_;
+  const Spending::Clock::time_point deadline_;
 };
 
 inline bool Spending::Poll() {
