@@ -22,6 +22,9 @@ namespace berth::internal {
   return std::max<Step>(1, static_cast<Step>(plan.order.size()));
 }
 
+// As ProblemOf(), but without ids, so not valid as the input of a placer. Cost: linear.
+[[nodiscard]] Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan);
+
 // Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
 void StateUse(const Graph& graph, MemoryPlan& plan);
 

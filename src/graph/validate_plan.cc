@@ -252,9 +252,12 @@ class Checker {
 
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
     if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
-    Problem problem = ProblemOf(graph_, plan_);
-    problem.capacity = capacity;
-    auto valid = ValidatePlacement(problem, PlacementOf(plan_));
+    const auto check = [&](Problem problem) {
+      problem.capacity = capacity;
+      return ValidatePlacement(problem, PlacementOf(plan_));
+    };
+    if (check(internal::UnnamedProblemOf(graph_, plan_))) return {};
+    auto valid = check(ProblemOf(graph_, plan_));  // Names the residencies.
     if (!valid && valid.error().subject.kind == Subject::Kind::kBuffer) {
       // The caller knows no buffers: each is a residency.
       Subject& subject = valid.error().subject;
@@ -275,6 +278,20 @@ class Checker {
 };
 
 }  // namespace
+
+namespace internal {
+
+Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan) {
+  Problem problem;
+  problem.buffers.reserve(plan.residencies.size());
+  for (const Residency& residency : plan.residencies) {
+    const Tensor& tensor = graph.tensors[residency.tensor];
+    problem.buffers.push_back({"", residency.start, residency.end, tensor.bytes, tensor.alignment});
+  }
+  return problem;
+}
+
+}  // namespace internal
 
 Problem ProblemOf(const Graph& graph, const MemoryPlan& plan) {
   Problem problem;

@@ -167,7 +167,8 @@ class Search {
   // Counts a node and `work`. False if the budget, the work or the memory is used up.
   [[nodiscard]] bool Spend(Budget& budget, std::size_t work) {
     effort_.work -= static_cast<std::int64_t>(work);
-    return !effort_.spent() && bytes() <= room_ && budget.SpendNode();
+    return !effort_.spent() && bytes() <= room_ && budget.SpendNode() &&
+           budget.SpendWork(static_cast<std::int64_t>(work));
   }
   bool KeepBest(std::vector<std::int32_t>& layer, const BeamOptions& options) const;
   void Compact(std::vector<std::vector<std::int32_t>>& layers, std::int32_t& best);

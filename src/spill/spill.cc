@@ -66,6 +66,11 @@ constexpr double kSecondsOfManyAfterCancel = 0.1;
 // quadratic time.
 constexpr std::size_t kManyOperators = 4096;
 
+// With more operators than this, placements are not repaired: each repair looks at all residencies.
+constexpr std::size_t kMostRepaired = 16384;
+// Nodes of each of their placements: one look by exact search would cost more than it finds.
+constexpr std::int64_t kNodesOfMany = 1000;
+
 LeastMemory LeastOf(const Model& model) {
   LeastMemory least;
   for (std::size_t i = 0; i < model.num_operators; ++i) {
@@ -101,9 +106,9 @@ class Planner {
       answer.outcome = Outcome::kInfeasible;
     } else {
       {
-        // To check the plan takes no longer than what precedes the search.
+        // To check the plan takes at most twice as long as what precedes the search.
         const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
-        const internal::TimeKept kept(budget_, set_up.count());
+        const internal::TimeKept kept(budget_, 2 * set_up.count());
         FindSchedules();
         BERTH_TRY(FindAnyPlan(answer));
       }
@@ -393,7 +398,7 @@ class Planner {
       internal::StateUse(graph_, *answer.best);
       return {};
     }
-    return IsLarge() ? FindPlanOfMany(answer) : FindPlan(answer);
+    return model_.num_operators > kMostRepaired ? FindPlanOfMany(answer) : FindPlan(answer);
   }
 
   // The cheapest schedules first, until one gets addresses without additional traffic.
@@ -420,6 +425,7 @@ class Planner {
     std::optional<Model> chain;  // In that order; made when it is needed.
     AddressOptions address_options;
     address_options.capacity = options_.capacity;
+    address_options.nodes_of_first = kNodesOfMany;
     Bytes fits = answer.least.bytes;
     Bytes exceeds = options_.capacity;
     Bytes target = options_.capacity;  // The memory that `schedule` is for.
@@ -461,7 +467,8 @@ class Planner {
     if (!answer.best) {
       answer.outcome = Outcome::kUnknown;
     } else {
-      answer.placement_bound = MaxLiveLoad(ProblemOf(graph_, *answer.best)).lower_bound;
+      answer.placement_bound =
+          MaxLiveLoad(internal::UnnamedProblemOf(graph_, *answer.best)).lower_bound;
       const bool proved = answer.best->traffic.avoidable() <= answer.traffic_bound;
       answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
       const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);
