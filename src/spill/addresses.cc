@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/radix_sort.h"
 #include "base/wide.h"
 #include "graph/plan.h"
 
@@ -294,9 +295,7 @@ std::optional<MemoryPlan> SpillAll(const Graph& graph, Layout layout, Bytes capa
   stacked.reserve(plan.residencies.size());
   for (Residency& residency : plan.residencies) stacked.push_back(&residency);
   const auto alignment = [&](const Residency* r) { return graph.tensors[r->tensor].alignment; };
-  std::stable_sort(stacked.begin(), stacked.end(), [&](const Residency* x, const Residency* y) {
-    return alignment(x) > alignment(y);
-  });
+  SortByInteger(stacked, [&](const Residency* residency) { return -alignment(residency); });
   std::vector<Bytes> top(layout.order.size(), 0);  // By step.
   for (Residency* const residency : stacked) {
     Bytes& here = top[static_cast<std::size_t>(residency->start)];
