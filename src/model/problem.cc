@@ -110,8 +110,8 @@ std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
       events.push_back({piece.end, false, b, piece.lower, piece.upper});
     });
   }
-  internal::SortByInteger(events,
-                          [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
+  internal::SortByInteger(
+      events, [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
   return events;
 }
 

@@ -148,8 +148,8 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
       part.SetNodeLimit(
           static_cast<std::int64_t>(kShareOfBudgets * static_cast<double>(part.node_limit())));
     }
-    plan.budgets = BERTH_TRY(
-        FindBudgets(graph, plan.schedule.counting, part, plan.schedule.most_bytes));
+    plan.budgets =
+        BERTH_TRY(FindBudgets(graph, plan.schedule.counting, part, plan.schedule.most_bytes));
   }
   SweepCurve curve;
   curve.fixed_order = plan.order || plan.schedule.algorithm == ScheduleAlgorithm::kProgram;

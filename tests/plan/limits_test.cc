@@ -154,6 +154,16 @@ TEST(LargeGraphs, AMillionOperatorsEndSoon) {
   });
 }
 
+// Sets of operators for each operator do not fit: only what takes near-linear memory runs.
+TEST(LargeGraphs, BudgetsByNameHeedTheMemory) {
+  const Graph graph = Generated(GraphFamily::kIrregular, 4000);
+  Budget budget;
+  const auto named = FindBudgets(graph, {}, budget, std::size_t{1} << 20);
+  ASSERT_TRUE(named.has_value()) << named.error().message;
+  EXPECT_EQ(named->search.stopped, StopReason::kSize);
+  EXPECT_EQ(named->order.size(), graph.operators.size());
+}
+
 // A schedule for less memory than there is has gaps between its tensors, so that it can be placed.
 TEST(LargeGraphs, GetAddressesWithFewSpills) {
   const Graph graph = Generated(GraphFamily::kIrregular, 100'000);
