@@ -142,7 +142,7 @@ class [[gnu::visibility("default")]] PollListener {
 // search. A search that it has ended does not go on afterwards.
 class TimeKept {
  public:
-  TimeKept(Spending & budget, double seconds) : budget_(budget), deadline_(budget.deadline_) {
+  TimeKept(Spending& budget, double seconds) : budget_(budget), deadline_(budget.deadline_) {
     if (!budget.has_time_limit()) return;
     budget.deadline_ -= std::chrono::duration_cast<Spending::Clock::duration>(
         std::chrono::duration<double>(seconds));
