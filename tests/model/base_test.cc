@@ -113,6 +113,7 @@ TEST(SortByInteger, IsStableAndSorts) {
       SCOPED_TRACE(testing::Message() << length << " keys of " << bits << " bits");
       const std::int64_t most = std::int64_t{1} << bits;
       std::vector<std::pair<std::int64_t, std::size_t>> things;
+      things.reserve(length);
       for (std::size_t k = 0; k < length; ++k) {
         things.emplace_back(random.Uniform(-most / 3, most / 2), k);
       }
@@ -128,6 +129,7 @@ TEST(Keyed, AreSortedByAllEntriesThenByIndex) {
   Random random(3);
   for (const std::int64_t length : {10, 5000}) {
     std::vector<Keyed> things;
+    things.reserve(static_cast<std::size_t>(length));
     for (std::int64_t k = 0; k < length; ++k) {
       things.push_back(
           {{random.Uniform(-20, 20), random.Uniform(0, 3), random.Uniform(0, 3)}, length - k});
@@ -144,6 +146,7 @@ TEST(Keyed, AreSortedByAllEntriesThenByIndex) {
 
 TEST(NameSet, KnowsWhatComesTwice) {
   std::vector<std::string> names = {""};
+  names.reserve(3001);
   for (int k = 0; k < 3000; ++k) names.push_back("name " + std::to_string(k));
   NameSet set(2);  // Grows.
   for (const std::string& name : names) {
