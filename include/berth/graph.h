@@ -25,6 +25,7 @@
 #define BERTH_GRAPH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,6 +78,21 @@ struct Overwrite {
   friend bool operator==(const Overwrite&, const Overwrite&) = default;
 };
 
+// How the output of an operator depends on some of its inputs along one axis, which all of these
+// have. A row is all elements with one index along the axis: row i of the output is computed from
+// rows i * stride - before to i * stride - before + extent - 1 of each of these inputs, as far as
+// they exist, and from whole other inputs.
+struct ReceptiveField {
+  std::int64_t axis = 0;            // Counted from 0.
+  std::int64_t input_rows = 0;      // Of each of the inputs. All counts of rows are below 2^31.
+  std::int64_t output_rows = 0;     // Of the output.
+  std::int64_t stride = 1;          // At least 1.
+  std::int64_t extent = 1;          // At least 1: dilation * (kernel - 1) + 1.
+  std::int64_t before = 0;          // At least 0: rows of padding.
+  std::vector<TensorIndex> inputs;  // Each an input of the operator; not empty.
+  friend bool operator==(const ReceptiveField&, const ReceptiveField&) = default;
+};
+
 // Memory that an operator needs only while it runs, such as a workspace or the inner peak of a
 // subgraph, is modelled as an output with no readers.
 struct Operator {
@@ -90,6 +106,9 @@ struct Operator {
   std::vector<OperatorIndex> after = {};
   std::vector<Overwrite> may_overwrite = {};  // For ReuseInPlace().
   bool update = false;  // Gives a parameter its next value: can run early, as nothing waits for it.
+  // Of an operator with one output that can be computed in strips: at most one for each axis. For
+  // advice (berth/advise.h).
+  std::vector<ReceptiveField> receptive_fields = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 

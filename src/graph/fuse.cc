@@ -132,6 +132,7 @@ class Fuser {
     if (done.type == kQuantize) makes_quantized_[v] = true;
     done.outputs.clear();
     done.may_overwrite.clear();
+    done.receptive_fields.clear();
     // The orders stay those of the model.
     for (const OperatorIndex r : readers_[y]) {
       std::vector<OperatorIndex>& after = graph_.operators[r].after;

@@ -85,6 +85,7 @@ class Lowering {
       op.outputs.push_back(t);
     }
     if (step.may_overwrite && !step.constant && step.outputs.size() == 1) AddOverwrites(step, op);
+    if (!step.constant && !step.has_workspace) AddFields(step, op);
     if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
       Tensor workspace;
       workspace.name = Unique(names_, op.name + " (workspace)");
@@ -142,6 +143,15 @@ class Lowering {
           tensor.kind == TensorKind::kActivation && tensor.unplanned.empty()) {
         op.may_overwrite.push_back({op.inputs[i], output});
       }
+    }
+  }
+
+  void AddFields(const Step& step, Operator& op) {
+    if (op.outputs.size() != 1 || graph_.tensors[op.outputs[0]].alias_of) return;
+    for (const Step::Slide& slide : step.slides) {
+      ReceptiveField field = slide.field;
+      for (const ValueId id : slide.values) field.inputs.push_back(TensorOf(id));
+      op.receptive_fields.push_back(std::move(field));
     }
   }
 
