@@ -67,6 +67,8 @@ struct Tensor {
   std::string unplanned = {};
   std::string dtype = {};  // For people: "float32".
   std::string shape = {};  // For people: "1x64x56x56".
+  // Of a constant that DequantizeLinear computes: the bytes of the weight that it reads; else 0.
+  Bytes quantized = 0;
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
@@ -106,8 +108,8 @@ struct Operator {
   std::vector<OperatorIndex> after = {};
   std::vector<Overwrite> may_overwrite = {};  // For ReuseInPlace().
   bool update = false;  // Gives a parameter its next value: can run early, as nothing waits for it.
-  // Of an operator with one output that can be computed in strips: at most one for each axis. For
-  // advice (berth/advise.h).
+  // Of an operator with one output that can be computed in strips: an input is in at most one for
+  // each axis. For advice (berth/advise.h).
   std::vector<ReceptiveField> receptive_fields = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
@@ -234,10 +236,11 @@ struct Liveness {
 // as it is computed: the output of such an operator is made by the operator before it, whose own
 // output never lies in memory. This holds for operators with Operator::may_overwrite and
 // QuantizeLinear after Conv, ConvTranspose, Gemm, MatMul and element-wise operators, where nothing
-// else reads the output between and no further tensor is read that an operator makes. An operator
-// between DequantizeLinear and QuantizeLinear reads and makes the quantized elements. The operators
-// and their orders stay the same; those that were fused make nothing. The returned graph is valid,
-// and no order has a higher peak. Cost: linear.
+// else reads the output between. A second operand, such as that of a residual Add, is then read by
+// the operator before; it must have been made before that one in every order. An operator between
+// DequantizeLinear and QuantizeLinear reads and makes the quantized elements, and so with its
+// weights. The operators and their orders stay the same; those that were fused make nothing. The
+// returned graph is valid, and no order has a higher peak. Cost: linear.
 [[nodiscard]] Graph Fuse(Graph graph);
 
 }  // namespace berth

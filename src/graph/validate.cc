@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -107,6 +108,10 @@ class GraphValidator {
         return InvalidTensor(
             t, "alignment is " + std::to_string(tensor.alignment) + " but must be from 1 to 2^60");
       }
+      if (tensor.quantized < 0 || tensor.quantized > kMaxBytes) {
+        return InvalidTensor(t, "has " + std::to_string(tensor.quantized) +
+                                    " bytes quantized but must have from 0 to 2^60");
+      }
       if (!tensor.unplanned.empty() && tensor.bytes != 0) {
         return InvalidTensor(
             t, "is unplanned, so it must have 0 bytes, not " + std::to_string(tensor.bytes));
@@ -188,10 +193,20 @@ class GraphValidator {
   [[nodiscard]] static std::string CheckFields(const Operator& op) {
     if (op.receptive_fields.empty()) return {};
     const std::set<TensorIndex> read(op.inputs.begin(), op.inputs.end());
-    std::set<std::int64_t> axes;
+    std::set<std::pair<std::int64_t, TensorIndex>> seen;
+    std::map<std::int64_t, std::int64_t> output_rows;  // By axis.
     for (const ReceptiveField& field : op.receptive_fields) {
       std::string fault = CheckField(field, read);
-      if (fault.empty() && !axes.insert(field.axis).second) fault = "comes twice";
+      for (const TensorIndex t : field.inputs) {
+        if (fault.empty() && !seen.insert({field.axis, t}).second) {
+          fault = "names tensor number " + std::to_string(t) + " twice";
+        }
+      }
+      const std::int64_t rows = output_rows.emplace(field.axis, field.output_rows).first->second;
+      if (fault.empty() && field.output_rows != rows) {
+        fault = "has " + std::to_string(field.output_rows) + " output rows where another has " +
+                std::to_string(rows);
+      }
       if (fault.empty()) continue;
       return "its receptive field along axis " + std::to_string(field.axis) + " " + fault;
     }

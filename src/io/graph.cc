@@ -106,7 +106,7 @@ class GraphReader {
   bool ReadTensor(const Value& object, std::size_t t) {
     if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
     if (!CheckKeys(object, {"id", "name", "bytes", "alignment", "kind", "output", "alias_of",
-                            "unplanned", "dtype", "shape", "meta"})) {
+                            "unplanned", "dtype", "shape", "quantized", "meta"})) {
       return false;
     }
     std::int64_t id = static_cast<std::int64_t>(t);
@@ -118,7 +118,8 @@ class GraphReader {
     if (!ReadName(object, tensor.name) || !ReadText(object, "unplanned", tensor.unplanned) ||
         !ReadText(object, "dtype", tensor.dtype) || !ReadShape(object, tensor.shape) ||
         !ReadFlag(object, "output", tensor.output) ||
-        !ReadInteger(object, "alignment", tensor.alignment)) {
+        !ReadInteger(object, "alignment", tensor.alignment) ||
+        !ReadInteger(object, "quantized", tensor.quantized)) {
       return false;
     }
     if (Member(object, "bytes") == nullptr && tensor.unplanned.empty()) {
@@ -357,6 +358,7 @@ Json TensorJson(const Tensor& tensor, TensorIndex t) {
   if (!tensor.unplanned.empty()) json["unplanned"] = tensor.unplanned;
   if (!tensor.dtype.empty()) json["dtype"] = tensor.dtype;
   if (!tensor.shape.empty()) json["shape"] = tensor.shape;
+  if (tensor.quantized != 0) json["quantized"] = tensor.quantized;
   return json;
 }
 

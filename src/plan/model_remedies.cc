@@ -10,9 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "berth/bytes.h"
 #include "berth/schedule.h"
 #include "berth/spill.h"
+#include "plan/chains.h"
+#include "plan/strips.h"
 
 namespace berth::internal::plan {
 namespace {
@@ -72,6 +75,112 @@ std::string TrafficOf(const PlanAnswer& answer) {
                                                     FormatBytesExactly(answer.traffic_bound) + ".");
 }
 
+constexpr std::size_t kMostChains = 12;
+
+// Splits chains of `split` until the peak is within `enough`, or no chain lowers it. The best of
+// the graphs on the way remains, with its chains.
+std::vector<OperatorStrips> SplitChains(SplitGraph& split, const Counting& counting, Bytes enough,
+                                        Budget& budget) {
+  std::vector<OperatorStrips> chains;
+  std::size_t kept = 0;  // Of `chains`.
+  SplitGraph now = split;
+  Bytes least = Live(now.graph, now.order, counting).peak;
+  while (chains.size() < kMostChains && least > enough) {
+    const auto found = FindChain(now.graph, now.order, counting, enough, budget);
+    if (!found) break;
+    const auto& [chain, strips, peak] = *found;
+    OperatorStrips& added = chains.emplace_back();
+    for (const OperatorIndex v : chain.operators) {
+      added.operators.push_back(now.graph.operators[v].name);
+    }
+    added.axis = chain.axis;
+    added.strips = static_cast<std::int64_t>(strips.rows.size());
+    added.rows = strips.height;
+    added.result = strips.rows.back().back().end;
+    added.halo = strips.halo;
+    added.recomputed = strips.recomputed;
+    added.made = strips.made;
+    now = SplitIntoStrips(now.graph, now.order, chain, strips);
+    const Bytes then = Live(now.graph, now.order, counting).peak;
+    if (then > least - least / kPart) continue;
+    least = then;
+    kept = chains.size();
+    split = now;
+  }
+  chains.resize(kept);
+  return chains;
+}
+
+std::string RowsText(std::int64_t rows) {
+  return std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
+// "12.5 KiB, 1.3 % of what these operators make, is computed more than once"
+std::string WorkText(const std::vector<OperatorStrips>& chains) {
+  Bytes recomputed = 0;
+  Bytes made = 0;
+  for (const OperatorStrips& chain : chains) {
+    recomputed += chain.recomputed;
+    made += chain.made;
+  }
+  if (recomputed == 0) return "nothing is computed twice";
+  const auto tenths = static_cast<std::int64_t>(
+      1000.0 * static_cast<double>(recomputed) / static_cast<double>(made) + 0.5);
+  const std::string percent = tenths == 0
+                                  ? "less than 0.1"
+                                  : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+  return FormatBytes(recomputed) + " (" + percent +
+         " % of what these operators make) is computed more than once";
+}
+
+// "Conv_3" to "Relu_4"
+std::string NameOf(const OperatorStrips& chain) {
+  return Quoted(chain.operators.front()) + " to " + Quoted(chain.operators.back());
+}
+
+std::string DetailOf(const std::vector<OperatorStrips>& chains) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string text;
+  if (chains.size() == 1) {
+    const OperatorStrips& chain = chains.front();
+    text = "A strip is " + std::to_string(chain.rows) + " of the " + RowsText(chain.result) +
+           " of the result along axis " + std::to_string(chain.axis) + ", its halo " +
+           RowsText(chain.halo);
+  } else {
+    for (std::size_t i = 0; i < chains.size() && i < kMostNamed; ++i) {
+      const OperatorStrips& chain = chains[i];
+      text += (i == 0 ? "" : "; ") + NameOf(chain) + " into " + std::to_string(chain.strips) +
+              " along axis " + std::to_string(chain.axis) + " (halo " + RowsText(chain.halo) + ")";
+    }
+    if (chains.size() > kMostNamed) {
+      text += "; " + std::to_string(chains.size() - kMostNamed) + " more";
+    }
+  }
+  return text + "; " + WorkText(chains) +
+         ". Berth does not rewrite the model: the runtime's operators must be able to read and "
+         "write some rows of a tensor.";
+}
+
+Remedy RemedyOf(const Variant& variant, std::vector<OperatorStrips> chains, Bytes memory,
+                std::optional<Bytes> capacity) {
+  Remedy remedy{RemedyKind::kStrips, "", "", memory};
+  remedy.title = chains.size() == 1 ? "Split " + NameOf(chains.front()) + " into " +
+                                          std::to_string(chains.front().strips) + " strips"
+                                    : "Split " + std::to_string(chains.size()) +
+                                          " chains of operators into strips";
+  if (!variant.changes.empty()) remedy.title += ", with " + Flags(variant.changes);
+  remedy.fits = capacity && memory <= *capacity;
+  remedy.detail = "Estimate: the plan then needs " + FormatBytesExactly(memory);
+  remedy.detail += remedy.fits ? ", and fits. " : ". ";
+  if (capacity && !remedy.fits) {
+    remedy.detail += FormatBytesExactly(memory - *capacity) + " are missing. ";
+  }
+  remedy.detail += DetailOf(chains);
+  remedy.estimated = true;
+  remedy.strips = std::move(chains);
+  return remedy;
+}
+
 }  // namespace
 
 ModelRemedies::ModelRemedies(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
@@ -87,9 +196,10 @@ ModelRemedies::ModelRemedies(const Graph& graph, const PlanOptions& plan, const 
   if (answer.best) variants_.front().order = answer.best->order;
 }
 
+// An estimate alone does not end the search: nobody may be able to follow it.
 bool ModelRemedies::anything_fits() const {
   return std::any_of(remedies_.begin(), remedies_.end(),
-                     [](const Remedy& remedy) { return remedy.fits; });
+                     [](const Remedy& remedy) { return remedy.fits && !remedy.estimated; });
 }
 
 bool ModelRemedies::PartFits(const Variant& variant) const {
@@ -107,27 +217,33 @@ Bytes ModelRemedies::LeastOfParts(const Variant& variant) const {
   return least;
 }
 
-void ModelRemedies::Plan(Variant& variant) {
+void ModelRemedies::PlanGraph(const Graph& graph, const std::optional<Order>& order,
+                              Variant& variant) {
   PlanOptions options = plan_;
   options.schedule.progress = nullptr;
   options.spill = false;
   options.capacity = std::nullopt;
   options.place.minimize = true;
+  if (order) options.order = order;
   if (answer_.capacity) {
     options.capacity = *answer_.capacity;
     options.place.minimize = false;
   }
-  const std::size_t size = variant.graph.operators.size() + variant.graph.tensors.size();
+  const std::size_t size = graph.operators.size() + graph.tensors.size();
   const auto found =
       search_.Look(variant.title, NodesFor(kOrderNodes + kPlaceNodes, size),
-                   [&](Budget& budget) { return berth::Plan(variant.graph, options, budget); });
+                   [&](Budget& budget) { return berth::Plan(graph, options, budget); });
   if (!found || !*found || !(*found)->best || !(*found)->best->addressed) return;
   const MemoryPlan& best = *(*found)->best;
-  const bool only_ordered = answer_.best && !answer_.best->addressed && !answer_.capacity;
-  variant.memory = only_ordered ? best.peak() : best.height();
-  variant.order = best.order;
   search_.Found(variant.title);
+  const bool only_ordered = answer_.best && !answer_.best->addressed && !answer_.capacity;
+  const Bytes memory = only_ordered ? best.peak() : best.height();
+  if (variant.memory && *variant.memory <= memory) return;
+  variant.memory = memory;
+  variant.order = best.order;
 }
+
+void ModelRemedies::Plan(Variant& variant) { PlanGraph(variant.graph, std::nullopt, variant); }
 
 void ModelRemedies::TryChanges() {
   for (Variant& variant : variants_) {
@@ -147,6 +263,55 @@ void ModelRemedies::TryChanges() {
     remedy.fits = fits;
     remedy.changes = variant.changes;
     remedies_.push_back(std::move(remedy));
+  }
+}
+
+std::optional<Remedy> ModelRemedies::Split(const Variant& variant) {
+  constexpr unsigned kInPlace = 1;  // Decides nothing until the strips are known.
+  const auto whole = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& other) {
+    return other.parts == (variant.parts & ~kInPlace);
+  });
+  const Counting& counting = plan_.schedule.counting;
+  const Bytes enough = answer_.capacity.value_or(0);
+  SplitGraph split{{}, whole->order.value_or(ProgramOrder(whole->graph))};
+  split.graph = WithoutFused(whole->graph, split.order);
+  Variant best{
+      variant.title + (variant.title.empty() ? "O" : " and o") + "perators computed in strips",
+      {},
+      {},
+      variant.parts,
+      {},
+      {}};
+  const auto chains = search_.Look(best.title, kOrderNodes, [&](Budget& budget) {
+    return SplitChains(split, counting, enough, budget);
+  });
+  if (!chains || chains->empty()) return std::nullopt;
+  if ((variant.parts & kInPlace) != 0) split.graph = ReuseInPlace(std::move(split.graph));
+  PlanGraph(split.graph, split.order, best);
+  const bool fits = best.memory && answer_.capacity && *best.memory <= *answer_.capacity;
+  // Another order may do with less.
+  if (!fits && !answer_.fixed_order) PlanGraph(split.graph, std::nullopt, best);
+  if (!best.memory) return std::nullopt;
+  return RemedyOf(variant, *chains, *best.memory, answer_.capacity);
+}
+
+void ModelRemedies::TryStrips() {
+  for (const Variant& variant : variants_) {
+    if (variant.parts != 0 && (!answer_.capacity || anything_fits())) return;
+    auto remedy = Split(variant);
+    if (!remedy) continue;
+    // Worth a sentence if it needs less than all that was tried before it.
+    Bytes before = variants_.front().memory.value_or(kMaxBytes);
+    if (answer_.spills) before = answer_.least_peak;
+    if (variant.parts != 0) before = std::min(before, LeastOfParts(variant));
+    if (variant.memory) before = std::min(before, *variant.memory);
+    for (const Remedy& other : remedies_) {
+      if (other.estimated) before = std::min(before, *other.needs);
+    }
+    if (*remedy->needs > before - before / kPart - 1) continue;
+    const bool fits = remedy->fits;
+    remedies_.push_back(*std::move(remedy));
+    if (fits) return;
   }
 }
 

@@ -80,6 +80,11 @@ class Lowering {
       const ValueId id = step.outputs[i];
       maker_.emplace(id, v);
       const TensorIndex t = TensorOf(id);
+      if (step.constant && step.node->type == "DequantizeLinear" && !step.inputs.empty()) {
+        // The weight itself need not be a tensor of the graph.
+        const KnownValue& weight = known_.values[step.inputs[0]];
+        graph_.tensors[t].quantized = BytesOf(weight.info, options_.element_bytes).value_or(0);
+      }
       if (step.constant) continue;
       if (i == 0 && step.zero_copy) MakeView(op.inputs[0], t);
       op.outputs.push_back(t);
@@ -150,7 +155,11 @@ class Lowering {
     if (op.outputs.size() != 1 || graph_.tensors[op.outputs[0]].alias_of) return;
     for (const Step::Slide& slide : step.slides) {
       ReceptiveField field = slide.field;
-      for (const ValueId id : slide.values) field.inputs.push_back(TensorOf(id));
+      for (const ValueId id : slide.values) {
+        const TensorIndex t = TensorOf(id);
+        const auto& inputs = field.inputs;
+        if (std::find(inputs.begin(), inputs.end(), t) == inputs.end()) field.inputs.push_back(t);
+      }
       op.receptive_fields.push_back(std::move(field));
     }
   }

@@ -1,9 +1,10 @@
 // What is known of each operator: one row.
 //
 // To add an operator, add a row, and a rule if none of those in rules_*.cc fits. Nothing else in this
-// folder names operators, except those with bodies (bodies.cc). A column that a row leaves out has the
-// careful answer: values are not computed, the output is a tensor of its own that must not lie over an
-// operand, and the result is the same in every run.
+// folder names operators, except those with bodies (bodies.cc) and DequantizeLinear of weights
+// (lower.cc). A column that a row leaves out has the careful answer: values are not computed, the
+// output is a tensor of its own that must not lie over an operand and needs all of its inputs, and
+// the result is the same in every run.
 
 #include "io/onnx/rules.h"
 
