@@ -53,7 +53,11 @@ class ChainFinder {
         if (readers_[t].empty() || readers_[t].back() != v) readers_[t].push_back(v);
       }
       for (const TensorIndex t : op.mutates) fixed_[t] = true;
-      for (const OperatorIndex u : op.after) awaited_[u] = true;
+      std::set<OperatorIndex> read;
+      for (const TensorIndex t : op.inputs) read.insert(makers_[t]);
+      for (const OperatorIndex u : op.after) {
+        if (!read.contains(u)) awaited_[u] = true;
+      }
     }
     for (const Tensor& tensor : graph.tensors) {
       if (tensor.alias_of) fixed_[*tensor.alias_of] = true;
@@ -281,8 +285,8 @@ class ChainFinder {
   Liveness live_;
   std::vector<std::vector<OperatorIndex>> readers_;  // Of each tensor, increasing.
   std::vector<bool> fixed_;                          // Has views or is written in place.
-  std::vector<bool> awaited_;                        // By operator: in Operator::after of another.
-  std::vector<std::size_t> position_;                // By operator, in the order.
+  std::vector<bool> awaited_;          // By operator: others wait for it, but not for a tensor.
+  std::vector<std::size_t> position_;  // By operator, in the order.
   const Order& operator_at_;
   std::vector<std::size_t> buffer_of_;  // By tensor: in `live_`; past the end for none.
   std::vector<Bytes> highest_before_;   // Up to each step, included.

@@ -240,11 +240,14 @@ const ReceptiveField* FieldIn(const Operator& op, std::int64_t axis, TensorIndex
 }
 
 Rows InputRows(const ReceptiveField& field, Rows rows) {
-  if (rows.empty()) return {};
-  const std::int64_t begin = std::max<std::int64_t>(rows.begin * field.stride - field.before, 0);
-  const std::int64_t end =
-      std::min((rows.end - 1) * field.stride - field.before + field.extent, field.input_rows);
-  return begin < end ? Rows{begin, end} : Rows{};
+  // Windows that lie in the padding as a whole need nothing.
+  if (field.before >= field.extent) {
+    rows.begin = std::max(rows.begin, (field.before - field.extent) / field.stride + 1);
+  }
+  rows.end = std::min(rows.end, (field.input_rows - 1 + field.before) / field.stride + 1);
+  if (rows.begin >= rows.end) return {};
+  return {std::max<std::int64_t>(rows.begin * field.stride - field.before, 0),
+          std::min((rows.end - 1) * field.stride - field.before + field.extent, field.input_rows)};
 }
 
 Bytes BytesOfRows(const Tensor& tensor, std::int64_t rows, std::int64_t of) {

@@ -73,13 +73,12 @@ TEST(StripsTest, InputRowsAreThoseThatAKernelTouches) {
       }
     }
     const Rows needed = InputRows(field, {begin, end});
-    if (!touched) continue;
     if (dilation == 1) {
-      EXPECT_EQ(needed, *touched);
-    } else {  // Rows between those that a dilated kernel touches lie in the strip, too.
+      EXPECT_EQ(needed, touched.value_or(Rows{}));
+    } else if (
+        touched) {  // Rows between those that a dilated kernel touches lie in the strip, too.
       EXPECT_LE(needed.begin, touched->begin);
       EXPECT_GE(needed.end, touched->end);
-      EXPECT_LE(needed.count(), touched->count() + 2 * (dilation - 1));
     }
   }
 }
