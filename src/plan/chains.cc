@@ -62,8 +62,7 @@ class ChainFinder {
     for (const Tensor& tensor : graph.tensors) {
       if (tensor.alias_of) fixed_[*tensor.alias_of] = true;
     }
-    highest_before_ = live_.live;
-    highest_after_ = live_.live;
+    highest_before_ = highest_after_ = live_.live;
     for (std::size_t s = 1; s < order.size(); ++s) {
       highest_before_[s] = std::max(highest_before_[s], highest_before_[s - 1]);
     }
@@ -72,8 +71,7 @@ class ChainFinder {
     }
   }
 
-  std::optional<ChainInStrips> Find(Bytes enough) {
-    enough_ = enough;
+  std::optional<ChainInStrips> Find(const ChainGoal& goal) {
     std::vector<TensorIndex> tensors;
     for (std::size_t b = 0; b < live_.tensors.size(); ++b) {
       const Buffer& buffer = live_.problem.buffers[b];
@@ -90,7 +88,7 @@ class ChainFinder {
         Grow(t, field.axis);
       }
     }
-    return Choose();
+    return Choose(goal);
   }
 
  private:
@@ -185,7 +183,7 @@ class ChainFinder {
       const Bytes between = *std::max_element(strips.live.begin(), strips.live.end());
       const Bytes peak = std::max(frame.before, frame.last + between);
       if (peak < live_.peak - live_.peak / kPart) {
-        choices_.push_back({{chain, std::move(strips), peak}, std::max(peak, frame.elsewhere)});
+        choices_.push_back({{chain, std::move(strips), peak}, frame.other});
       }
       if (count >= rows) break;
     }
@@ -205,9 +203,9 @@ class ChainFinder {
 
   // The loads around strips that run where the last operator of a chain was.
   struct Frame {
-    Bytes before = 0;     // The highest of other operators from the first of the chain on.
-    Bytes last = 0;       // At the last, without the tensors between.
-    Bytes elsewhere = 0;  // Before the first and after the last.
+    Bytes before = 0;  // The highest of other operators from the first of the chain on.
+    Bytes last = 0;    // At the last, without the tensors between.
+    Bytes other = 0;   // Before the first and after the last.
   };
 
   [[nodiscard]] Frame FrameOf(const Chain& chain) const {
@@ -250,24 +248,27 @@ class ChainFinder {
         frame.before = std::max(frame.before, load);
       }
     }
-    if (first > 0) frame.elsewhere = highest_before_[first - 1];
+    if (first > 0) frame.other = highest_before_[first - 1];
     if (last + 1 < highest_after_.size()) {
-      frame.elsewhere = std::max(frame.elsewhere, highest_after_[last + 1]);
+      frame.other = std::max(frame.other, highest_after_[last + 1]);
     }
     return frame;
   }
 
   struct Choice {
     ChainInStrips split;
-    Bytes peak = 0;  // Of all steps.
+    Bytes other = 0;  // The peak of other steps.
   };
 
-  std::optional<ChainInStrips> Choose() {
+  std::optional<ChainInStrips> Choose(const ChainGoal& goal) {
     if (choices_.empty()) return std::nullopt;
+    const auto counted = [&](const Choice& choice) {
+      return goal.count_other_steps ? std::max(choice.split.peak, choice.other) : choice.split.peak;
+    };
     Bytes least = kMaxBytes;
-    for (const Choice& choice : choices_) least = std::min(least, choice.peak);
-    least = std::max(least + least / kPart, enough_);
-    std::erase_if(choices_, [&](const Choice& choice) { return choice.peak > least; });
+    for (const Choice& choice : choices_) least = std::min(least, counted(choice));
+    least = std::max(least + least / kPart, goal.enough);
+    std::erase_if(choices_, [&](const Choice& choice) { return counted(choice) > least; });
     const auto key = [](const Choice& choice) {
       const auto& [chain, strips, peak] = choice.split;
       return std::tuple(strips.recomputed, chain.operators.size(), strips.rows.size(), peak,
@@ -291,7 +292,6 @@ class ChainFinder {
   std::vector<std::size_t> buffer_of_;  // By tensor: in `live_`; past the end for none.
   std::vector<Bytes> highest_before_;   // Up to each step, included.
   std::vector<Bytes> highest_after_;    // From each step on.
-  Bytes enough_ = 0;
   std::set<std::pair<std::int64_t, std::vector<OperatorIndex>>> tried_;
   std::vector<Choice> choices_;
 };
@@ -299,8 +299,9 @@ class ChainFinder {
 }  // namespace
 
 std::optional<ChainInStrips> FindChain(const Graph& graph, const Order& order,
-                                       const Counting& counting, Bytes enough, Budget& budget) {
-  return ChainFinder(graph, order, counting, budget).Find(enough);
+                                       const Counting& counting, const ChainGoal& goal,
+                                       Budget& budget) {
+  return ChainFinder(graph, order, counting, budget).Find(goal);
 }
 
 }  // namespace berth::internal::plan

@@ -75,23 +75,27 @@ std::string TrafficOf(const PlanAnswer& answer) {
                                                     FormatBytesExactly(answer.traffic_bound) + ".");
 }
 
-constexpr std::size_t kMostChains = 12;
+constexpr std::size_t kMostChains = 32;
 
-// Splits chains of `split` until the peak is within `enough`, or no chain lowers it. The best of
-// the graphs on the way remains, with its chains.
-std::vector<OperatorStrips> SplitChains(SplitGraph& split, const Counting& counting, Bytes enough,
-                                        Budget& budget) {
+struct SplitModel {
+  SplitGraph graph;
   std::vector<OperatorStrips> chains;
-  std::size_t kept = 0;  // Of `chains`.
-  SplitGraph now = split;
-  Bytes least = Live(now.graph, now.order, counting).peak;
-  while (chains.size() < kMostChains && least > enough) {
-    const auto found = FindChain(now.graph, now.order, counting, enough, budget);
+  Bytes peak = 0;
+};
+
+// Splits chains of `model` until the peak is within the goal, or no chain lowers it. The lowest of
+// the graphs on the way is returned.
+SplitModel SplitTowards(const ChainGoal& goal, const SplitModel& model, const Counting& counting,
+                        Budget& budget) {
+  SplitModel now = model;
+  SplitModel lowest = model;
+  while (now.chains.size() < kMostChains && lowest.peak > goal.enough) {
+    const auto found = FindChain(now.graph.graph, now.graph.order, counting, goal, budget);
     if (!found) break;
     const auto& [chain, strips, peak] = *found;
-    OperatorStrips& added = chains.emplace_back();
+    OperatorStrips& added = now.chains.emplace_back();
     for (const OperatorIndex v : chain.operators) {
-      added.operators.push_back(now.graph.operators[v].name);
+      added.operators.push_back(now.graph.graph.operators[v].name);
     }
     added.axis = chain.axis;
     added.strips = static_cast<std::int64_t>(strips.rows.size());
@@ -100,15 +104,49 @@ std::vector<OperatorStrips> SplitChains(SplitGraph& split, const Counting& count
     added.halo = strips.halo;
     added.recomputed = strips.recomputed;
     added.made = strips.made;
-    now = SplitIntoStrips(now.graph, now.order, chain, strips);
-    const Bytes then = Live(now.graph, now.order, counting).peak;
-    if (then > least - least / kPart) continue;
-    least = then;
-    kept = chains.size();
-    split = now;
+    now.graph = SplitIntoStrips(now.graph.graph, now.graph.order, chain, strips);
+    now.peak = Live(now.graph.graph, now.graph.order, counting).peak;
+    if (now.peak < lowest.peak - lowest.peak / kPart) lowest = now;
   }
-  chains.resize(kept);
-  return chains;
+  return lowest;
+}
+
+Bytes RecomputedIn(const std::vector<OperatorStrips>& chains) {
+  Bytes sum = 0;
+  for (const OperatorStrips& chain : chains) sum += chain.recomputed;
+  return sum;
+}
+
+// What strips cost: bytes computed again, then operators to run.
+auto WorkOf(const std::vector<OperatorStrips>& chains) {
+  std::int64_t runs = 0;
+  for (const OperatorStrips& chain : chains) {
+    runs += chain.strips * static_cast<std::int64_t>(chain.operators.size());
+  }
+  return std::pair(RecomputedIn(chains), runs);
+}
+
+// The best of several ways: one chain at a time cannot see what the next ones will allow. If nothing
+// is within `enough`, peaks about as low as the one that was reached are asked for with less work.
+SplitModel SplitChains(SplitGraph graph, const Counting& counting, Bytes enough, Budget& budget) {
+  SplitModel whole{std::move(graph), {}, 0};
+  whole.peak = Live(whole.graph.graph, whole.graph.order, counting).peak;
+  SplitModel best = whole;
+  const auto try_goal = [&](Bytes goal) {
+    for (const bool other : {false, true}) {
+      SplitModel found = SplitTowards({goal, other}, whole, counting, budget);
+      const Bytes peak = std::max(found.peak, enough);
+      const Bytes least = std::max(best.peak, enough);
+      const bool less_work = WorkOf(found.chains) < WorkOf(best.chains);
+      if (peak < least - least / kPart || (peak <= least && less_work)) best = std::move(found);
+    }
+  };
+  try_goal(enough);
+  if (best.chains.empty() || best.peak <= enough) return best;
+  try_goal(0);
+  try_goal(best.peak);
+  try_goal(best.peak - best.peak / 8);
+  return best;
 }
 
 std::string RowsText(std::int64_t rows) {
@@ -117,12 +155,9 @@ std::string RowsText(std::int64_t rows) {
 
 // "12.5 KiB, 1.3 % of what these operators make, is computed more than once"
 std::string WorkText(const std::vector<OperatorStrips>& chains) {
-  Bytes recomputed = 0;
+  const Bytes recomputed = RecomputedIn(chains);
   Bytes made = 0;
-  for (const OperatorStrips& chain : chains) {
-    recomputed += chain.recomputed;
-    made += chain.made;
-  }
+  for (const OperatorStrips& chain : chains) made += chain.made;
   if (recomputed == 0) return "nothing is computed twice";
   const auto tenths = static_cast<std::int64_t>(
       1000.0 * static_cast<double>(recomputed) / static_cast<double>(made) + 0.5);
@@ -282,17 +317,18 @@ std::optional<Remedy> ModelRemedies::Split(const Variant& variant) {
       variant.parts,
       {},
       {}};
-  const auto chains = search_.Look(best.title, kOrderNodes, [&](Budget& budget) {
-    return SplitChains(split, counting, enough, budget);
+  auto model = search_.Look(best.title, kOrderNodes, [&](Budget& budget) {
+    return SplitChains(std::move(split), counting, enough, budget);
   });
-  if (!chains || chains->empty()) return std::nullopt;
+  if (!model || model->chains.empty()) return std::nullopt;
+  split = std::move(model->graph);
   if ((variant.parts & kInPlace) != 0) split.graph = ReuseInPlace(std::move(split.graph));
   PlanGraph(split.graph, split.order, best);
   const bool fits = best.memory && answer_.capacity && *best.memory <= *answer_.capacity;
   // Another order may do with less.
   if (!fits && !answer_.fixed_order) PlanGraph(split.graph, std::nullopt, best);
   if (!best.memory) return std::nullopt;
-  return RemedyOf(variant, *chains, *best.memory, answer_.capacity);
+  return RemedyOf(variant, std::move(model->chains), *best.memory, answer_.capacity);
 }
 
 void ModelRemedies::TryStrips() {
@@ -300,15 +336,13 @@ void ModelRemedies::TryStrips() {
     if (variant.parts != 0 && (!answer_.capacity || anything_fits())) return;
     auto remedy = Split(variant);
     if (!remedy) continue;
-    // Worth a sentence if it needs less than all that was tried before it.
-    Bytes before = variants_.front().memory.value_or(kMaxBytes);
-    if (answer_.spills) before = answer_.least_peak;
-    if (variant.parts != 0) before = std::min(before, LeastOfParts(variant));
-    if (variant.memory) before = std::min(before, *variant.memory);
-    for (const Remedy& other : remedies_) {
-      if (other.estimated) before = std::min(before, *other.needs);
+    if (variant.parts != 0) {
+      // Only where this decides whether it fits.
+      if (!remedy->fits || (variant.memory && *variant.memory <= *answer_.capacity)) continue;
+    } else {
+      const Bytes before = answer_.spills ? answer_.least_peak : variant.memory.value_or(kMaxBytes);
+      if (*remedy->needs > before - before / kPart - 1) continue;
     }
-    if (*remedy->needs > before - before / kPart - 1) continue;
     const bool fits = remedy->fits;
     remedies_.push_back(*std::move(remedy));
     if (fits) return;

@@ -133,13 +133,13 @@ TEST(StripsTest, WhatIsComputedTwiceIsCounted) {
 TEST(StripsTest, TheChainAtThePeakIsFound) {
   const Build b = ConvReluPool();
   Budget budget;
-  const auto found = FindChain(b.graph, ProgramOrder(b.graph), {}, 0, budget);
+  const auto found = FindChain(b.graph, ProgramOrder(b.graph), {}, {}, budget);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->chain.operators, (std::vector<OperatorIndex>{0, 1, 2}));
   EXPECT_EQ(found->strips.rows.size(), 4u);
   EXPECT_EQ(found->peak, 64);
   // With enough memory for two strips there are two.
-  const auto two = FindChain(b.graph, ProgramOrder(b.graph), {}, 100, budget);
+  const auto two = FindChain(b.graph, ProgramOrder(b.graph), {}, {100}, budget);
   ASSERT_TRUE(two.has_value());
   EXPECT_EQ(two->strips.rows.size(), 2u);
 }
@@ -148,7 +148,7 @@ TEST(StripsTest, WhatIsNeededWholeIsNotSplit) {
   const auto found = [](const Build& b) {
     EXPECT_TRUE(Validate(b.graph));
     Budget budget;
-    return FindChain(b.graph, ProgramOrder(b.graph), {}, 0, budget).has_value();
+    return FindChain(b.graph, ProgramOrder(b.graph), {}, {}, budget).has_value();
   };
   EXPECT_TRUE(found(ConvReluPool()));
   // Reduced along the axis, as by a softmax or a global pool, or not known.
@@ -175,7 +175,7 @@ TEST(StripsTest, OutOfBudgetNothingIsFound) {
   const Build b = ConvReluPool();
   Budget budget;
   budget.SetNodeLimit(0);
-  EXPECT_FALSE(FindChain(b.graph, ProgramOrder(b.graph), {}, 0, budget).has_value());
+  EXPECT_FALSE(FindChain(b.graph, ProgramOrder(b.graph), {}, {}, budget).has_value());
 }
 
 // ---- Random chains with branches, computed whole and in strips.
@@ -267,7 +267,8 @@ TEST(StripsTest, StripsComputeWhatTheWholeComputes) {
     }
     Budget budget;
     const Order order = ProgramOrder(graph);
-    const auto found = FindChain(graph, order, {}, static_cast<Bytes>(seed % 5) * 64, budget);
+    const auto found =
+        FindChain(graph, order, {}, {static_cast<Bytes>(seed % 5) * 64, seed % 2 == 0}, budget);
     if (!found) continue;
     ++split_chains;
     const auto& [split, strips, peak] = *found;
@@ -318,7 +319,7 @@ TEST(StripsTest, FusedOperatorsAreLeftOut) {
   EXPECT_EQ(Live(without, order).peak, Live(Fuse(b.graph), {0, 1, 2, 3}).peak);
   // By hand: 32 bytes of z and two rows of y.
   Budget budget;
-  const auto found = FindChain(without, order, {}, 0, budget);
+  const auto found = FindChain(without, order, {}, {}, budget);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->peak, 48);
 }
