@@ -41,7 +41,8 @@ enum class RemedyKind {
   kOrderIsBest,    // No other order helps.
   kModel,          // The model changed in one way or in several: AdviceOptions::models, in place.
   kReduceWaiting,  // Spill or recompute tensors that are not used at the peak.
-  kStrips,         // Operators computed in strips: an estimate (Remedy::strips).
+  kStrips,         // Operators computed in strips: an estimate (Remedy::strips). Not looked for in
+                   // graphs of more than 100,000 operators.
   kSpill,          // Spills within the same capacity, or within one below the peak.
   kLargerBudget,   // A larger capacity for a plan with spills.
   kNotExamined,    // Changes that there was not enough time to examine.

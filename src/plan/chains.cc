@@ -25,6 +25,7 @@ namespace berth::internal::plan {
 namespace {
 
 constexpr std::size_t kMostOperators = 40;  // In a chain.
+constexpr std::size_t kMostInputs = 256;    // Of each.
 constexpr int kMostGrowth = 10;             // Operators that join in one direction.
 constexpr std::int64_t kMostStrips = 128;
 constexpr std::size_t kMostTensors = 6;  // Of the peak.
@@ -98,6 +99,7 @@ class ChainFinder {
   [[nodiscard]] bool CanJoin(OperatorIndex v, std::int64_t axis) const {
     const Operator& op = graph_.operators[v];
     if (op.outputs.size() != 1 || !op.mutates.empty() || RowsAlong(op, axis) == 0) return false;
+    if (op.inputs.size() > kMostInputs) return false;
     const Tensor& made = graph_.tensors[op.outputs[0]];
     return !made.alias_of && made.unplanned.empty() && made.bytes > 0;
   }

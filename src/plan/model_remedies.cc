@@ -76,6 +76,9 @@ std::string TrafficOf(const PlanAnswer& answer) {
 }
 
 constexpr std::size_t kMostChains = 32;
+// Each split makes a graph: fewer are tried in large graphs, none in very large ones.
+constexpr std::size_t kMostOperatorsMade = 4'000'000;
+constexpr std::size_t kLargeForStrips = 100'000;
 
 struct SplitModel {
   SplitGraph graph;
@@ -83,33 +86,59 @@ struct SplitModel {
   Bytes peak = 0;
 };
 
-// Splits chains of `model` until the peak is within the goal, or no chain lowers it. The lowest of
-// the graphs on the way is returned.
-SplitModel SplitTowards(const ChainGoal& goal, const SplitModel& model, const Counting& counting,
-                        Budget& budget) {
-  SplitModel now = model;
-  SplitModel lowest = model;
-  while (now.chains.size() < kMostChains && lowest.peak > goal.enough) {
-    const auto found = FindChain(now.graph.graph, now.graph.order, counting, goal, budget);
-    if (!found) break;
-    const auto& [chain, strips, peak] = *found;
-    OperatorStrips& added = now.chains.emplace_back();
-    for (const OperatorIndex v : chain.operators) {
-      added.operators.push_back(now.graph.graph.operators[v].name);
-    }
-    added.axis = chain.axis;
-    added.strips = static_cast<std::int64_t>(strips.rows.size());
-    added.rows = strips.height;
-    added.result = strips.rows.back().back().end;
-    added.halo = strips.halo;
-    added.recomputed = strips.recomputed;
-    added.made = strips.made;
-    now.graph = SplitIntoStrips(now.graph.graph, now.graph.order, chain, strips);
-    now.peak = Live(now.graph.graph, now.graph.order, counting).peak;
-    if (now.peak < lowest.peak - lowest.peak / kPart) lowest = now;
+// Tries to lower one graph.
+class Splitting {
+ public:
+  Splitting(SplitGraph graph, const Counting& counting, Budget& budget)
+      : counting_(counting),
+        budget_(budget),
+        whole_{std::move(graph), {}, 0},
+        left_(kMostOperatorsMade / (whole_.graph.graph.operators.size() + 1)) {
+    whole_.peak = Live(whole_.graph.graph, whole_.graph.order, counting).peak;
   }
-  return lowest;
-}
+
+  [[nodiscard]] const SplitModel& whole() const { return whole_; }
+
+  // Chains are split until the peak is within the goal, or no chain lowers it. The lowest of the
+  // graphs on the way is returned.
+  SplitModel Towards(const ChainGoal& goal) {
+    SplitModel now = whole_;
+    SplitModel lowest = whole_;
+    while (now.chains.size() < kMostChains && lowest.peak > goal.enough && left_ > 0) {
+      if (budget_.TimeIsUp()) break;
+      const auto found = FindChain(now.graph.graph, now.graph.order, counting_, goal, budget_);
+      if (!found) break;
+      --left_;
+      now.chains.push_back(StripsIn(now.graph.graph, *found));
+      now.graph = SplitIntoStrips(now.graph.graph, now.graph.order, found->chain, found->strips);
+      now.peak = Live(now.graph.graph, now.graph.order, counting_).peak;
+      if (now.peak < lowest.peak - lowest.peak / kPart) lowest = now;
+    }
+    return lowest;
+  }
+
+ private:
+  [[nodiscard]] static OperatorStrips StripsIn(const Graph& graph, const ChainInStrips& found) {
+    const auto& [chain, strips, peak] = found;
+    OperatorStrips text;
+    for (const OperatorIndex v : chain.operators) {
+      text.operators.push_back(graph.operators[v].name);
+    }
+    text.axis = chain.axis;
+    text.strips = static_cast<std::int64_t>(strips.rows.size());
+    text.rows = strips.height;
+    text.result = strips.rows.back().back().end;
+    text.halo = strips.halo;
+    text.recomputed = strips.recomputed;
+    text.made = strips.made;
+    return text;
+  }
+
+  const Counting& counting_;
+  Budget& budget_;
+  SplitModel whole_;
+  std::size_t left_;  // Graphs to be made.
+};
 
 Bytes RecomputedIn(const std::vector<OperatorStrips>& chains) {
   Bytes sum = 0;
@@ -129,12 +158,11 @@ auto WorkOf(const std::vector<OperatorStrips>& chains) {
 // The best of several ways: one chain at a time cannot see what the next ones will allow. If nothing
 // is within `enough`, peaks about as low as the one that was reached are asked for with less work.
 SplitModel SplitChains(SplitGraph graph, const Counting& counting, Bytes enough, Budget& budget) {
-  SplitModel whole{std::move(graph), {}, 0};
-  whole.peak = Live(whole.graph.graph, whole.graph.order, counting).peak;
-  SplitModel best = whole;
+  Splitting splitting(std::move(graph), counting, budget);
+  SplitModel best = splitting.whole();
   const auto try_goal = [&](Bytes goal) {
     for (const bool other : {false, true}) {
-      SplitModel found = SplitTowards({goal, other}, whole, counting, budget);
+      SplitModel found = splitting.Towards({goal, other});
       const Bytes peak = std::max(found.peak, enough);
       const Bytes least = std::max(best.peak, enough);
       const bool less_work = WorkOf(found.chains) < WorkOf(best.chains);
@@ -306,6 +334,10 @@ std::optional<Remedy> ModelRemedies::Split(const Variant& variant) {
   const auto whole = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& other) {
     return other.parts == (variant.parts & ~kInPlace);
   });
+  const auto& operators = whole->graph.operators;
+  const bool any = std::any_of(operators.begin(), operators.end(),
+                               [](const Operator& op) { return !op.receptive_fields.empty(); });
+  if (!any || operators.size() > kLargeForStrips) return std::nullopt;
   const Counting& counting = plan_.schedule.counting;
   const Bytes enough = answer_.capacity.value_or(0);
   SplitGraph split{{}, whole->order.value_or(ProgramOrder(whole->graph))};
