@@ -225,10 +225,10 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
   ModelRemedies remedies(graph, plan, answer, options, search);
   if (!answer.fits() || !answer.capacity) {
     remedies.TryChanges();
-    remedies.TryStrips();
     remedies.TrySpills();
     remedies.TryLargerBudgets();
     if (answer.best->addressed) remedies.TryLowerBudget();
+    remedies.TryStrips();  // Last, as there is no command that follows them.
   }
   if (answer.best->addressed || answer.capacity) {  // More than an order was asked for.
     Problem problem = ProblemOf(graph, *answer.best);

@@ -1,6 +1,7 @@
 #include "plan/strips.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -220,6 +221,118 @@ bool OnlyRenames(const Graph& graph, const Operator& op) {
                      });
 }
 
+// Makes a graph without the operators that were fused into others.
+class FusedRemover {
+ public:
+  explicit FusedRemover(const Graph& graph)
+      : graph_(graph),
+        makers_(Makers(graph)),
+        name_(graph.tensors.size()),
+        tensor_at_(graph.tensors.size(), graph.tensors.size()),
+        gone_(graph.operators.size(), false),
+        operator_at_(graph.operators.size(), kNoOperator),
+        waits_(graph.operators.size()) {
+    std::iota(name_.begin(), name_.end(), TensorIndex{0});
+    for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+      const Operator& op = graph.operators[v];
+      gone_[v] = op.outputs.empty() && op.mutates.empty() && !op.update && !op.inputs.empty();
+      if (!OnlyRenames(graph, op)) continue;
+      gone_[v] = true;
+      name_[op.outputs[0]] = name_[op.inputs[0]];
+    }
+  }
+
+  Graph Run(Order& order) {
+    if (std::find(gone_.begin(), gone_.end(), true) == gone_.end()) return graph_;
+    out_.name = graph_.name;
+    AddTensors();
+    for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) AddOperator(v);
+    std::erase_if(order, [&](OperatorIndex v) { return gone_[v]; });
+    for (OperatorIndex& v : order) v = operator_at_[v];
+    return std::move(out_);
+  }
+
+ private:
+  // Views that only operators without results read are gone, too.
+  void AddTensors() {
+    std::vector<bool> read(graph_.tensors.size(), false);
+    for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
+      if (gone_[v]) continue;
+      for (const TensorIndex t : graph_.operators[v].inputs) read[name_[t]] = true;
+    }
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      const Tensor& tensor = graph_.tensors[t];
+      const bool dropped = tensor.alias_of && !tensor.output && !read[t];
+      if (name_[t] != t || dropped) continue;
+      tensor_at_[t] = out_.tensors.size();
+      out_.tensors.push_back(tensor);
+    }
+    for (Tensor& tensor : out_.tensors) {
+      if (tensor.alias_of) tensor.alias_of = tensor_at_[*tensor.alias_of];
+    }
+  }
+
+  [[nodiscard]] std::vector<TensorIndex> Renamed(const std::vector<TensorIndex>& list) const {
+    std::vector<TensorIndex> kept;
+    kept.reserve(list.size());
+    for (const TensorIndex t : list) {
+      const TensorIndex at = tensor_at_[name_[t]];
+      if (at < out_.tensors.size()) kept.push_back(at);
+    }
+    return kept;
+  }
+
+  // The operators that `v` waits for, those in place of operators that are gone included.
+  [[nodiscard]] std::vector<OperatorIndex> WaitsOf(OperatorIndex v) const {
+    std::vector<OperatorIndex> after;
+    const auto wait = [&](OperatorIndex u) {
+      if (gone_[u]) {
+        after.insert(after.end(), waits_[u].begin(), waits_[u].end());
+      } else {
+        after.push_back(operator_at_[u]);
+      }
+    };
+    for (const OperatorIndex u : graph_.operators[v].after) wait(u);
+    for (const TensorIndex t : graph_.operators[v].inputs) {
+      const OperatorIndex u = makers_[t];
+      if (u != kNoOperator && (gone_[v] || gone_[u])) wait(u);
+    }
+    std::sort(after.begin(), after.end());
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    return after;
+  }
+
+  void AddOperator(OperatorIndex v) {
+    std::vector<OperatorIndex> after = WaitsOf(v);
+    if (gone_[v]) {
+      waits_[v] = std::move(after);
+      return;
+    }
+    Operator op = graph_.operators[v];
+    op.inputs = Renamed(op.inputs);
+    op.outputs = Renamed(op.outputs);
+    op.mutates = Renamed(op.mutates);
+    op.after = std::move(after);
+    for (ReceptiveField& field : op.receptive_fields) field.inputs = Renamed(field.inputs);
+    op.may_overwrite.clear();
+    for (const Overwrite& pair : graph_.operators[v].may_overwrite) {
+      const std::vector<TensorIndex> both = Renamed({pair.input, pair.output});
+      if (both.size() == 2) op.may_overwrite.push_back({both[0], both[1]});
+    }
+    operator_at_[v] = out_.operators.size();
+    out_.operators.push_back(std::move(op));
+  }
+
+  const Graph& graph_;
+  std::vector<OperatorIndex> makers_;
+  std::vector<TensorIndex> name_;       // What each tensor is called instead.
+  std::vector<TensorIndex> tensor_at_;  // In the new graph; past its end for none.
+  std::vector<bool> gone_;              // By operator.
+  std::vector<OperatorIndex> operator_at_;
+  std::vector<std::vector<OperatorIndex>> waits_;  // Of operators that are gone.
+  Graph out_;
+};
+
 }  // namespace
 
 std::int64_t RowsAlong(const Operator& op, std::int64_t axis) {
@@ -309,88 +422,6 @@ SplitGraph SplitIntoStrips(const Graph& graph, const Order& order, const Chain& 
   return Splitter(graph, chain, strips).Run(order);
 }
 
-Graph WithoutFused(const Graph& graph, Order& order) {
-  const std::vector<OperatorIndex> makers = Makers(graph);
-  std::vector<TensorIndex> name(graph.tensors.size());  // What each tensor is called instead.
-  for (TensorIndex t = 0; t < name.size(); ++t) name[t] = t;
-  std::vector<bool> gone(graph.operators.size(), false);
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    const Operator& op = graph.operators[v];
-    gone[v] = op.outputs.empty() && op.mutates.empty() && !op.update && !op.inputs.empty();
-    if (!OnlyRenames(graph, op)) continue;
-    gone[v] = true;
-    name[op.outputs[0]] = name[op.inputs[0]];
-  }
-  if (std::find(gone.begin(), gone.end(), true) == gone.end()) return graph;
-
-  // Views that only operators without results read are gone, too.
-  std::vector<bool> read(graph.tensors.size(), false);
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    if (gone[v]) continue;
-    for (const TensorIndex t : graph.operators[v].inputs) read[name[t]] = true;
-  }
-  Graph out;
-  out.name = graph.name;
-  std::vector<TensorIndex> tensor_at(graph.tensors.size(), graph.tensors.size());
-  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
-    const Tensor& tensor = graph.tensors[t];
-    const bool dropped = tensor.alias_of && !tensor.output && !read[t];
-    if (name[t] != t || dropped) continue;
-    tensor_at[t] = out.tensors.size();
-    out.tensors.push_back(tensor);
-  }
-  for (Tensor& tensor : out.tensors) {
-    if (tensor.alias_of) tensor.alias_of = tensor_at[*tensor.alias_of];
-  }
-  const auto renamed = [&](const std::vector<TensorIndex>& list) {
-    std::vector<TensorIndex> kept;
-    for (const TensorIndex t : list) {
-      const TensorIndex at = tensor_at[name[t]];
-      if (at < out.tensors.size()) kept.push_back(at);
-    }
-    return kept;
-  };
-  std::vector<OperatorIndex> operator_at(graph.operators.size(), kNoOperator);
-  // Operators that others wait for instead of those that are gone.
-  std::vector<std::vector<OperatorIndex>> waits(graph.operators.size());
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    std::vector<OperatorIndex> after;
-    const auto wait = [&](OperatorIndex u) {
-      if (gone[u]) {
-        after.insert(after.end(), waits[u].begin(), waits[u].end());
-      } else {
-        after.push_back(operator_at[u]);
-      }
-    };
-    for (const OperatorIndex u : graph.operators[v].after) wait(u);
-    for (const TensorIndex t : graph.operators[v].inputs) {
-      const OperatorIndex u = makers[t];
-      if (u != kNoOperator && (gone[v] || gone[u])) wait(u);
-    }
-    std::sort(after.begin(), after.end());
-    after.erase(std::unique(after.begin(), after.end()), after.end());
-    if (gone[v]) {
-      waits[v] = std::move(after);
-      continue;
-    }
-    Operator op = graph.operators[v];
-    op.inputs = renamed(op.inputs);
-    op.outputs = renamed(op.outputs);
-    op.mutates = renamed(op.mutates);
-    op.after = std::move(after);
-    for (ReceptiveField& field : op.receptive_fields) field.inputs = renamed(field.inputs);
-    for (Overwrite& pair : op.may_overwrite) {
-      pair = {tensor_at[name[pair.input]], tensor_at[name[pair.output]]};
-    }
-    operator_at[v] = out.operators.size();
-    out.operators.push_back(std::move(op));
-  }
-  Order kept;
-  for (const OperatorIndex v : order) {
-    if (!gone[v]) kept.push_back(operator_at[v]);
-  }
-  order = std::move(kept);
-  return out;
-}
+Graph WithoutFused(const Graph& graph, Order& order) { return FusedRemover(graph).Run(order); }
 
 }  // namespace berth::internal::plan

@@ -359,6 +359,29 @@ TEST_F(PlanCommandTest, OperatorsInStripsAreListedInJson) {
             "rows; 48 B (30.0 % of what these operators make) is computed more than once.");
 }
 
+// Of a real model: kernel, stride and padding come from the file.
+TEST_F(PlanCommandTest, OperatorsOfModelsAreEstimatedInStrips) {
+  const ProcessResult result =
+      Berth({"plan", BERTH_SOURCE_DIR "/examples/cells.onnx", "--capacity", "1200KiB", "--json"});
+  const Json plan = Json::parse(result.standard_output);
+  const Json& remedies = plan.at("remedies");
+  const auto estimate = std::find_if(remedies.begin(), remedies.end(), [](const Json& remedy) {
+    return remedy.at("estimated").get<bool>();
+  });
+  ASSERT_NE(estimate, remedies.end());
+  EXPECT_TRUE(estimate->at("fits").get<bool>());
+  EXPECT_LE(estimate->at("needs"), 1200 * 1024);
+  // What a command does comes first.
+  EXPECT_FALSE(remedies.at(0).at("command").is_null());
+  ASSERT_FALSE(estimate->at("strips").empty());
+  for (const Json& chain : estimate->at("strips")) {
+    EXPECT_GE(chain.at("operators").size(), 2u);
+    EXPECT_GE(chain.at("strips"), 2);
+    EXPECT_LE(chain.at("strips"), chain.at("result_rows"));
+    EXPECT_LE(chain.at("recomputed"), chain.at("made"));
+  }
+}
+
 TEST_F(PlanCommandTest, OperatorsInStripsAreInTheReport) {
   const std::string graph = Write("strips.json", std::string(kTwoConvolutions));
   ASSERT_EQ(Berth({"plan", graph, "--report", Path("p.html")}).exit_code, 0);

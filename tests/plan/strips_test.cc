@@ -13,6 +13,8 @@
 #include "base/random.h"
 #include "berth/advise.h"
 #include "plan/chains.h"
+#include "testing/order_oracle.h"
+#include "testing/random_graph.h"
 #include "tests/graph/build.h"
 #include "tools/verify/verify.h"
 
@@ -322,6 +324,25 @@ TEST(StripsTest, FusedOperatorsAreLeftOut) {
   const auto found = FindChain(without, order, {}, {}, budget);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->peak, 48);
+}
+
+TEST(StripsTest, RandomGraphsWithoutFusedOperatorsAreValid) {
+  int changed = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Graph graph = RandomGraph(seed, AllGraphKnobs());
+    for (Operator& op : graph.operators) op.type = "Conv";
+    const Graph fused = Fuse(graph);
+    const Order order = RandomOrder(fused, seed);
+    Order left = order;
+    const Graph without = WithoutFused(fused, left);
+    const auto valid = Validate(without);
+    ASSERT_TRUE(valid) << valid.error().message;
+    EXPECT_TRUE(ValidateOrder(without, left));
+    EXPECT_LE(Live(without, left).peak, Live(fused, order).peak);
+    changed += without != fused ? 1 : 0;
+  }
+  EXPECT_GT(changed, 5);
 }
 
 // ---- Advice.
