@@ -355,6 +355,14 @@ TEST(OnnxImport, OperatorsThatSlideOverRowsSaySo) {
   EXPECT_EQ(fields(7), (Fields{{0, 10, 10, 1, 1, 0, {index("g")}}}));
 }
 
+TEST(OnnxImport, OperatorsWithoutOutputsSlideOverNothing) {
+  const Imported m(Model({{{"Relu", {"x"}, {}}, {"Relu", {"x"}, {"y"}}},
+                          {Value("x", kFloat, {1, 2, 4, 4})},
+                          {Value("y", kFloat, {1, 2, 4, 4})}}));
+  EXPECT_TRUE(m.graph().operators[0].receptive_fields.empty());
+  EXPECT_EQ(m.graph().operators[1].receptive_fields.size(), 2u);
+}
+
 constexpr int kInt8 = 3;
 
 TEST(OnnxImport, WeightsThatAreDequantizedKeepTheirSize) {

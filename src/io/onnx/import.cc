@@ -465,12 +465,14 @@ void Importer::AddSlides(const OperatorRule& rule, Call& call,
   const auto slide = rule.more.slide != nullptr       ? rule.more.slide
                      : rule.more.overwrite != nullptr ? rules::SlideAll
                                                       : nullptr;
-  if (slide == nullptr || (rule.more.overwrite != nullptr && !rule.more.overwrite(call))) return;
+  if (slide == nullptr || call.num_outputs() == 0) return;
+  if (rule.more.overwrite != nullptr && !rule.more.overwrite(call)) return;
   const Shape& out = call.Out(0).shape;
   if (!out.Known() || out.rank() < 2) return;
   for (std::size_t axis = out.rank() - 2; axis < out.rank(); ++axis) {
+    if (out.dims[axis] < 2 || out.dims[axis] >= kMaxFactor) continue;
     const auto sliding = slide(call, axis);
-    if (!sliding || out.dims[axis] < 2 || out.dims[axis] >= kMaxFactor) continue;
+    if (!sliding) continue;
     const std::int64_t rows = call.ShapeOf(sliding->inputs[0]).dims[axis];
     const std::int64_t largest =
         std::max({rows, sliding->stride, sliding->extent, sliding->before});
