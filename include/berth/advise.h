@@ -6,7 +6,8 @@
 //   for (const berth::Remedy& remedy : advice.remedies) Print(remedy.title, remedy.detail);
 //
 // Each remedy was found by trying it on the input at hand: a capacity that works, a better order,
-// other readings of the model, outputs written over inputs, spills, and combinations of these. A
+// other readings of the model, outputs written over inputs, operators computed in strips, spills,
+// and combinations of these. A
 // change that was not found to help is not listed; one that there was no time to examine is named
 // in the last remedy. Remedies that fit the given capacity come first: those without traffic before
 // those with it, fewer changes before more. The searches have limits of nodes,
@@ -16,6 +17,7 @@
 #ifndef BERTH_ADVISE_H_
 #define BERTH_ADVISE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +41,8 @@ enum class RemedyKind {
   kOrderIsBest,    // No other order helps.
   kModel,          // The model changed in one way or in several: AdviceOptions::models, in place.
   kReduceWaiting,  // Spill or recompute tensors that are not used at the peak.
-  kSplitOperator,  // One operator needs the whole peak.
+  kStrips,         // Operators computed in strips: an estimate (Remedy::strips). Not looked for in
+                   // graphs of more than 100,000 operators.
   kSpill,          // Spills within the same capacity, or within one below the peak.
   kLargerBudget,   // A larger capacity for a plan with spills.
   kNotExamined,    // Changes that there was not enough time to examine.
@@ -55,6 +58,20 @@ struct OptionChange {
   friend bool operator==(const OptionChange&, const OptionChange&) = default;
 };
 
+// Operators that compute the rows of their result in strips, one strip after the other, so that
+// tensors between them are never whole in memory. A row is all elements with one index along `axis`.
+struct OperatorStrips {
+  std::vector<std::string> operators;  // In program order; the last makes the result.
+  std::int64_t axis = 0;
+  std::int64_t strips = 0;
+  std::int64_t rows = 0;    // Of the result, in each strip but perhaps the last.
+  std::int64_t result = 0;  // Rows of the result.
+  std::int64_t halo = 0;    // The most rows of one tensor that two neighbouring strips both need.
+  Bytes recomputed = 0;     // Of tensors between: computed by more than one strip.
+  Bytes made = 0;           // By all of these operators, each element once.
+  friend bool operator==(const OperatorStrips&, const OperatorStrips&) = default;
+};
+
 struct Remedy {
   RemedyKind kind = RemedyKind::kNotExamined;
   std::string title;   // "A capacity of 146 MiB".
@@ -65,6 +82,10 @@ struct Remedy {
                                       // has less traffic.
   std::optional<Bytes> traffic = {};  // Avoidable; of a plan with spills.
   bool fits = false;  // A plan with these changes was found that fits the given capacity.
+  // `needs` and `fits` are of a plan for a graph in strips, which no option makes: an estimate of
+  // what a runtime needs whose operators read and write some rows of larger tensors.
+  bool estimated = false;
+  std::vector<OperatorStrips> strips = {};
   std::vector<OptionChange> changes = {};  // All of them together; empty where no option does it.
   std::string command = {};  // To copy; for callers that know their own, as Advise() does not.
 };
@@ -122,10 +143,6 @@ struct Peak {
   Bytes largest_step = 0;
   OperatorIndex largest_operator = 0;
 };
-
-// Whether the operator could work on a part of its tensors at a time: not if it runs other
-// operators, or steps of a sequence that depend on one another. By its type, as ONNX names it.
-[[nodiscard]] bool CanBeSplit(const Operator& op);
 
 // The first peak of `graph` run in `order`, as Live() counts it. Both must be valid. Cost: linear,
 // apart from sorting.

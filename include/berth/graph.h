@@ -25,6 +25,7 @@
 #define BERTH_GRAPH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,8 @@ struct Tensor {
   std::string unplanned = {};
   std::string dtype = {};  // For people: "float32".
   std::string shape = {};  // For people: "1x64x56x56".
+  // Of a constant that DequantizeLinear computes: the bytes of the weight that it reads; else 0.
+  Bytes quantized = 0;
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
@@ -75,6 +78,21 @@ struct Overwrite {
   TensorIndex input = 0;
   TensorIndex output = 0;
   friend bool operator==(const Overwrite&, const Overwrite&) = default;
+};
+
+// How the output of an operator depends on some of its inputs along one axis, which all of these
+// have. A row is all elements with one index along the axis: row i of the output is computed from
+// rows i * stride - before to i * stride - before + extent - 1 of each of these inputs, as far as
+// they exist, and from whole other inputs.
+struct ReceptiveField {
+  std::int64_t axis = 0;            // Counted from 0.
+  std::int64_t input_rows = 0;      // Of each of the inputs. All counts of rows are below 2^31.
+  std::int64_t output_rows = 0;     // Of the output.
+  std::int64_t stride = 1;          // At least 1.
+  std::int64_t extent = 1;          // At least 1: dilation * (kernel - 1) + 1.
+  std::int64_t before = 0;          // At least 0: rows of padding.
+  std::vector<TensorIndex> inputs;  // Each an input of the operator; not empty.
+  friend bool operator==(const ReceptiveField&, const ReceptiveField&) = default;
 };
 
 // Memory that an operator needs only while it runs, such as a workspace or the inner peak of a
@@ -90,6 +108,9 @@ struct Operator {
   std::vector<OperatorIndex> after = {};
   std::vector<Overwrite> may_overwrite = {};  // For ReuseInPlace().
   bool update = false;  // Gives a parameter its next value: can run early, as nothing waits for it.
+  // Of an operator with one output that can be computed in strips: an input is in at most one for
+  // each axis. For advice (berth/advise.h).
+  std::vector<ReceptiveField> receptive_fields = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
@@ -215,10 +236,11 @@ struct Liveness {
 // as it is computed: the output of such an operator is made by the operator before it, whose own
 // output never lies in memory. This holds for operators with Operator::may_overwrite and
 // QuantizeLinear after Conv, ConvTranspose, Gemm, MatMul and element-wise operators, where nothing
-// else reads the output between and no further tensor is read that an operator makes. An operator
-// between DequantizeLinear and QuantizeLinear reads and makes the quantized elements. The operators
-// and their orders stay the same; those that were fused make nothing. The returned graph is valid,
-// and no order has a higher peak. Cost: linear.
+// else reads the output between. A second operand, such as that of a residual Add, is then read by
+// the operator before; it must have been made before that one in every order. An operator between
+// DequantizeLinear and QuantizeLinear reads and makes the quantized elements, and so with its
+// weights. The operators and their orders stay the same; those that were fused make nothing. The
+// returned graph is valid, and no order has a higher peak. Cost: linear.
 [[nodiscard]] Graph Fuse(Graph graph);
 
 }  // namespace berth

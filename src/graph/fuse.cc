@@ -2,9 +2,11 @@
 //
 // An element-wise operator w that is the only reader of x can be applied to each element of x as
 // soon as its maker v has computed it, so x never lies in memory: v makes the output y of w instead.
-// y is not larger than x and w reads no other tensor that an operator makes, so at every step of
-// every order at most as much is live as before: between v and w y instead of x, and at w y instead
-// of both.
+// y is not larger than x, so at every step of every order at most as much is live as before: between
+// v and w y instead of x, and at w y instead of both. If w reads another tensor r that an operator
+// makes, as a residual Add does, v reads r in its place. That operator comes before v in every order,
+// so r is live at v and until w anyway. y may be written over r if w could do so, except where v
+// reads r itself as a whole.
 //
 // In a quantized model, QuantizeLinear(Op(DequantizeLinear(q))) stands for an operator that reads
 // and makes 8-bit elements. There QuantizeLinear is applied by Op as above, and the output of
@@ -58,6 +60,7 @@ class Fuser {
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       if (graph_.operators[v].type == kDequantize) ReadAsQuantized(v);
     }
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) KeepQuantized(t);
     return std::move(graph_);
   }
 
@@ -69,23 +72,67 @@ class Fuser {
            tensor.unplanned.empty();
   }
 
-  // The tensor of which operator `w` computes each element of its output from one element; none if
-  // there is not exactly one that an operator makes.
-  [[nodiscard]] std::optional<TensorIndex> ElementwiseInput(OperatorIndex w) const {
+  // The tensors that operators make and `w` reads, each once.
+  [[nodiscard]] std::vector<TensorIndex> MadeInputs(OperatorIndex w) const {
+    std::vector<TensorIndex> made;
+    for (const TensorIndex t : graph_.operators[w].inputs) {
+      if (!IsMade(graph_.tensors[t].kind)) continue;
+      if (std::find(made.begin(), made.end(), t) == made.end()) made.push_back(t);
+    }
+    return made;
+  }
+
+  // Whether operator `w` computes each element of its output from one element of `t`.
+  [[nodiscard]] bool IsElementwise(OperatorIndex w, TensorIndex t) const {
+    const Operator& op = graph_.operators[w];
+    if (op.type == kQuantize) return true;
+    const Overwrite pair{t, op.outputs[0]};
+    return std::find(op.may_overwrite.begin(), op.may_overwrite.end(), pair) !=
+           op.may_overwrite.end();
+  }
+
+  // Whether operator `w` can be computed with the operator that makes `x`, which then reads `other`,
+  // too, if there is one.
+  [[nodiscard]] bool CanFuse(OperatorIndex w, TensorIndex x,
+                             std::optional<TensorIndex> other) const {
+    const TensorIndex y = graph_.operators[w].outputs[0];
+    if (!IsElementwise(w, x) || !IsPlain(x) || is_output_[x] || readers_[x].size() != 1) {
+      return false;
+    }
+    if (!IsPlain(y) || graph_.tensors[y].bytes > graph_.tensors[x].bytes) return false;
+    return TakesMore(makers_[x], w) && (!other || ComesBefore(makers_[*other], makers_[x]));
+  }
+
+  // Whether `u` comes before `v` in every order. Few operators are looked at: the paths beside
+  // residual operands are short.
+  [[nodiscard]] bool ComesBefore(OperatorIndex u, OperatorIndex v) const {
+    constexpr std::size_t kMost = 256;
+    std::vector<OperatorIndex> found = {v};
+    for (std::size_t i = 0; i < found.size() && found.size() < kMost; ++i) {
+      bool reached = false;
+      ForEachPredecessor(graph_, makers_, found[i], [&](OperatorIndex p) {
+        reached = reached || p == u;
+        if (p < u || found.size() >= kMost) return;
+        if (std::find(found.begin(), found.end(), p) == found.end()) found.push_back(p);
+      });
+      if (reached) return true;
+    }
+    return false;
+  }
+
+  // The input of `w` whose maker `w` can be computed with.
+  [[nodiscard]] std::optional<TensorIndex> FusedInput(OperatorIndex w) const {
     const Operator& op = graph_.operators[w];
     if (op.outputs.size() != 1 || !op.mutates.empty() || waits_[w]) return std::nullopt;
-    std::optional<TensorIndex> made;
     for (const TensorIndex t : op.inputs) {
       if (written_[BaseOf(graph_, t)]) return std::nullopt;
-      if (!IsMade(graph_.tensors[t].kind) || made == t) continue;
-      if (made) return std::nullopt;
-      made = t;
     }
-    if (!made || op.type == kQuantize) return made;
-    const Overwrite pair{*made, op.outputs[0]};
-    const bool listed =
-        std::find(op.may_overwrite.begin(), op.may_overwrite.end(), pair) != op.may_overwrite.end();
-    return listed ? made : std::nullopt;
+    const std::vector<TensorIndex> made = MadeInputs(w);
+    if (made.size() == 1 && CanFuse(w, made[0], std::nullopt)) return made[0];
+    if (made.size() != 2) return std::nullopt;
+    if (CanFuse(w, made[0], made[1])) return made[0];
+    if (CanFuse(w, made[1], made[0])) return made[1];
+    return std::nullopt;
   }
 
   // Whether runtimes apply element-wise operators to the results of `v` as it makes them.
@@ -106,14 +153,14 @@ class Fuser {
   }
 
   void FuseWithMaker(OperatorIndex w) {
-    const std::optional<TensorIndex> input = ElementwiseInput(w);
+    const std::optional<TensorIndex> input = FusedInput(w);
     if (!input) return;
     const TensorIndex x = *input;
     const TensorIndex y = graph_.operators[w].outputs[0];
-    if (!IsPlain(x) || is_output_[x] || readers_[x].size() != 1) return;
     const OperatorIndex v = makers_[x];
-    if (!IsPlain(y) || graph_.tensors[y].bytes > graph_.tensors[x].bytes || !TakesMore(v, w))
-      return;
+    for (const TensorIndex t : MadeInputs(w)) {
+      if (t != x) ReadEarlier(t, w, v);
+    }
     Operator& maker = graph_.operators[v];
     // Other results of the maker stay what they are.
     const auto at = std::find(maker.outputs.begin(), maker.outputs.end(), x);
@@ -123,6 +170,7 @@ class Fuser {
     views_[y].push_back(x);
     for (const TensorIndex view : views_[y]) MakeView(y, view);
     makers_[y] = v;
+    // Operands of `w` were added as inputs that may be overwritten by y.
     std::erase_if(maker.may_overwrite, [&](Overwrite& pair) {
       if (pair.output != x) return false;
       pair.output = y;
@@ -132,10 +180,38 @@ class Fuser {
     if (done.type == kQuantize) makes_quantized_[v] = true;
     done.outputs.clear();
     done.may_overwrite.clear();
+    done.receptive_fields.clear();
     // The orders stay those of the model.
     for (const OperatorIndex r : readers_[y]) {
       std::vector<OperatorIndex>& after = graph_.operators[r].after;
       if (std::find(after.begin(), after.end(), w) == after.end()) after.push_back(w);
+    }
+  }
+
+  // Operand `t` of `w` is read by `v` instead.
+  void ReadEarlier(TensorIndex t, OperatorIndex w, OperatorIndex v) {
+    Operator& done = graph_.operators[w];
+    Operator& maker = graph_.operators[v];
+    const TensorIndex y = done.outputs[0];
+    std::erase(done.inputs, t);
+    std::erase(readers_[t], w);
+    // Another input of `v` may be a view of the same bytes, which `v` needs until the end.
+    const bool alone =
+        std::none_of(maker.inputs.begin(), maker.inputs.end(),
+                     [&](TensorIndex other) { return BaseOf(graph_, other) == BaseOf(graph_, t); });
+    const Overwrite pair{t, y};
+    const bool listed = std::find(done.may_overwrite.begin(), done.may_overwrite.end(), pair) !=
+                        done.may_overwrite.end();
+    if (alone && listed) maker.may_overwrite.push_back(pair);
+    if (std::find(maker.inputs.begin(), maker.inputs.end(), t) != maker.inputs.end()) return;
+    maker.inputs.push_back(t);
+    readers_[t].insert(std::lower_bound(readers_[t].begin(), readers_[t].end(), v), v);
+    for (const ReceptiveField& field : done.receptive_fields) {
+      const bool reads =
+          std::find(field.inputs.begin(), field.inputs.end(), t) != field.inputs.end();
+      if (!reads) continue;
+      maker.receptive_fields.push_back(field);
+      maker.receptive_fields.back().inputs = {t};
     }
   }
 
@@ -159,6 +235,26 @@ class Fuser {
     }
     MakeView(BaseOf(graph_, q), f);
     graph_.tensors[f].bytes = graph_.tensors[q].bytes;
+  }
+
+  // Whether `r` computes with quantized elements: its result is quantized, or all that it reads was.
+  [[nodiscard]] bool ComputesQuantized(OperatorIndex r) const {
+    if (makes_quantized_[r]) return true;
+    const std::vector<TensorIndex> made = MadeInputs(r);
+    return !made.empty() && std::all_of(made.begin(), made.end(), [&](TensorIndex t) {
+      return graph_.operators[makers_[t]].type == kDequantize;
+    });
+  }
+
+  // A weight that DequantizeLinear reads stays as it is where its readers compute with quantized
+  // elements.
+  void KeepQuantized(TensorIndex t) {
+    Tensor& tensor = graph_.tensors[t];
+    if (tensor.quantized == 0 || tensor.output || fixed_[t] || readers_[t].empty()) return;
+    for (const OperatorIndex r : readers_[t]) {
+      if (!ComputesQuantized(r)) return;
+    }
+    tensor.bytes = std::min(tensor.bytes, tensor.quantized);
   }
 
   Graph graph_;

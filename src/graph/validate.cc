@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -106,6 +107,10 @@ class GraphValidator {
         return InvalidTensor(
             t, "alignment is " + std::to_string(tensor.alignment) + " but must be from 1 to 2^60");
       }
+      if (tensor.quantized < 0 || tensor.quantized > kMaxBytes) {
+        return InvalidTensor(t, "has " + std::to_string(tensor.quantized) +
+                                    " bytes quantized but must have from 0 to 2^60");
+      }
       if (!tensor.unplanned.empty() && tensor.bytes != 0) {
         return InvalidTensor(
             t, "is unplanned, so it must have 0 bytes, not " + std::to_string(tensor.bytes));
@@ -159,6 +164,54 @@ class GraphValidator {
     return std::string(what) + " " + (tensors ? Ten(*twice) : Op(*twice)) + " twice";
   }
 
+  // What is wrong with a receptive field of an operator that reads `read`; empty if nothing is.
+  [[nodiscard]] static std::string CheckField(const ReceptiveField& field,
+                                              const std::set<TensorIndex>& read) {
+    constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+    const auto outside = [](const char* what, std::int64_t value, std::int64_t least) {
+      if (value >= least && value <= kMost) return std::string();
+      return "has " + std::string(what) + " of " + std::to_string(value) + " but needs from " +
+             std::to_string(least) + " to 2^31 - 1";
+    };
+    for (const std::string& fault :
+         {outside("an axis", field.axis, 0), outside("input rows", field.input_rows, 1),
+          outside("output rows", field.output_rows, 1), outside("a stride", field.stride, 1),
+          outside("an extent", field.extent, 1), outside("a padding", field.before, 0)}) {
+      if (!fault.empty()) return fault;
+    }
+    if (field.inputs.empty()) return "names no input";
+    for (const TensorIndex t : field.inputs) {
+      if (!read.contains(t)) {
+        return "names tensor number " + std::to_string(t) + ", which the operator does not read";
+      }
+    }
+    return {};
+  }
+
+  // The fault of the receptive fields of `op`; empty if there is none.
+  [[nodiscard]] static std::string CheckFields(const Operator& op) {
+    if (op.receptive_fields.empty()) return {};
+    const std::set<TensorIndex> read(op.inputs.begin(), op.inputs.end());
+    std::set<std::pair<std::int64_t, TensorIndex>> seen;
+    std::map<std::int64_t, std::int64_t> output_rows;  // By axis.
+    for (const ReceptiveField& field : op.receptive_fields) {
+      std::string fault = CheckField(field, read);
+      for (const TensorIndex t : field.inputs) {
+        if (fault.empty() && !seen.insert({field.axis, t}).second) {
+          fault = "names tensor number " + std::to_string(t) + " twice";
+        }
+      }
+      const std::int64_t rows = output_rows.emplace(field.axis, field.output_rows).first->second;
+      if (fault.empty() && field.output_rows != rows) {
+        fault = "has " + std::to_string(field.output_rows) + " output rows where another has " +
+                std::to_string(rows);
+      }
+      if (fault.empty()) continue;
+      return "its receptive field along axis " + std::to_string(field.axis) + " " + fault;
+    }
+    return {};
+  }
+
   Result<void> CheckOperators() {
     NameSet names(graph_.operators.size());
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
@@ -178,6 +231,7 @@ class GraphValidator {
             CheckList(op.after, graph_.operators.size(), "comes after", false)}) {
         if (!fault.empty()) return InvalidOp(v, fault);
       }
+      if (const std::string fault = CheckFields(op); !fault.empty()) return InvalidOp(v, fault);
       for (const TensorIndex t : op.mutates) {
         if (graph_.tensors[t].alias_of) {
           return InvalidOp(v, "writes " + Ten(t) +

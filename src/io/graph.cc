@@ -106,7 +106,7 @@ class GraphReader {
   bool ReadTensor(const Value& object, std::size_t t) {
     if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
     if (!CheckKeys(object, {"id", "name", "bytes", "alignment", "kind", "output", "alias_of",
-                            "unplanned", "dtype", "shape", "meta"})) {
+                            "unplanned", "dtype", "shape", "quantized", "meta"})) {
       return false;
     }
     std::int64_t id = static_cast<std::int64_t>(t);
@@ -118,7 +118,8 @@ class GraphReader {
     if (!ReadName(object, tensor.name) || !ReadText(object, "unplanned", tensor.unplanned) ||
         !ReadText(object, "dtype", tensor.dtype) || !ReadShape(object, tensor.shape) ||
         !ReadFlag(object, "output", tensor.output) ||
-        !ReadInteger(object, "alignment", tensor.alignment)) {
+        !ReadInteger(object, "alignment", tensor.alignment) ||
+        !ReadInteger(object, "quantized", tensor.quantized)) {
       return false;
     }
     if (Member(object, "bytes") == nullptr && tensor.unplanned.empty()) {
@@ -179,7 +180,7 @@ class GraphReader {
   bool ReadOperator(const Value& object, Operator& op) {
     if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
     if (!CheckKeys(object, {"name", "op", "inputs", "outputs", "mutates", "after", "update",
-                            "may_overwrite", "meta"})) {
+                            "may_overwrite", "receptive_fields", "meta"})) {
       return false;
     }
     if (!ReadName(object, op.name) || !ReadText(object, "op", op.type) ||
@@ -191,7 +192,7 @@ class GraphReader {
     for (const char* key : {"inputs", "outputs"}) {
       if (Member(object, key) == nullptr) return Mistyped(key, nullptr, "a list");
     }
-    return ReadAfter(object, op) && ReadOverwrites(object, op);
+    return ReadAfter(object, op) && ReadOverwrites(object, op) && ReadFields(object, op);
   }
 
   bool ReadTensorList(const Value& object, const char* key, std::vector<TensorIndex>& tensors) {
@@ -252,6 +253,35 @@ class GraphReader {
         return false;
       }
       op.may_overwrite.push_back(pair);
+    }
+    return true;
+  }
+
+  bool ReadFields(const Value& object, Operator& op) {
+    const Value* const list = Member(object, "receptive_fields");
+    if (list == nullptr) return true;
+    if (!list->is_array()) return Mistyped("receptive_fields", list, "a list");
+    for (const Value& item : *list) {
+      if (!item.is_object()) {
+        return Fault("\"receptive_fields\" has " + Shown(&item) + " where an object should be");
+      }
+      for (const char* key : {"axis", "inputs", "input_rows", "output_rows"}) {
+        if (Member(item, key) == nullptr) {
+          return Fault("\"" + std::string(key) + "\" is missing in \"receptive_fields\"");
+        }
+      }
+      ReceptiveField field;
+      if (!CheckKeys(item, {"axis", "inputs", "input_rows", "output_rows", "stride", "extent",
+                            "before", "meta"}) ||
+          !ReadInteger(item, "axis", field.axis) || !ReadTensorList(item, "inputs", field.inputs) ||
+          !ReadInteger(item, "input_rows", field.input_rows) ||
+          !ReadInteger(item, "output_rows", field.output_rows) ||
+          !ReadInteger(item, "stride", field.stride) ||
+          !ReadInteger(item, "extent", field.extent) ||
+          !ReadInteger(item, "before", field.before)) {
+        return false;
+      }
+      op.receptive_fields.push_back(std::move(field));
     }
     return true;
   }
@@ -328,6 +358,7 @@ Json TensorJson(const Tensor& tensor, TensorIndex t) {
   if (!tensor.unplanned.empty()) json["unplanned"] = tensor.unplanned;
   if (!tensor.dtype.empty()) json["dtype"] = tensor.dtype;
   if (!tensor.shape.empty()) json["shape"] = tensor.shape;
+  if (tensor.quantized != 0) json["quantized"] = tensor.quantized;
   return json;
 }
 
@@ -342,6 +373,16 @@ Json OperatorJson(const Operator& op) {
     json["may_overwrite"].push_back({pair.input, pair.output});
   }
   if (op.update) json["update"] = true;
+  for (const ReceptiveField& field : op.receptive_fields) {
+    Json item = {{"axis", field.axis},
+                 {"inputs", field.inputs},
+                 {"input_rows", field.input_rows},
+                 {"output_rows", field.output_rows}};
+    if (field.stride != 1) item["stride"] = field.stride;
+    if (field.extent != 1) item["extent"] = field.extent;
+    if (field.before != 0) item["before"] = field.before;
+    json["receptive_fields"].push_back(std::move(item));
+  }
   return json;
 }
 

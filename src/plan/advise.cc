@@ -156,12 +156,6 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
                             "reads nor makes them. No plan can go below " +
                             FormatBytesExactly(peak.largest_step) + ", which " + name +
                             " reads and makes by itself."});
-  } else if (waiting == 0 && CanBeSplit(graph.operators[peak.largest_operator])) {
-    remedies.push_back({RemedyKind::kSplitOperator, "Split the largest operator",
-                        name + " by itself reads and makes the whole peak, " +
-                            FormatBytesExactly(peak.largest_step) +
-                            ": no order, placement or spill goes below it. Splitting it, or fusing "
-                            "it with a neighbour, would."});
   }
   return remedies;
 }
@@ -234,6 +228,7 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
     remedies.TrySpills();
     remedies.TryLargerBudgets();
     if (answer.best->addressed) remedies.TryLowerBudget();
+    remedies.TryStrips();  // Last, as there is no command that follows them.
   }
   if (answer.best->addressed || answer.capacity) {  // More than an order was asked for.
     Problem problem = ProblemOf(graph, *answer.best);
@@ -246,11 +241,12 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
 }
 
 // What fits comes first, then what fits with more memory, the least of it first; without traffic
-// before with it, fewer changes before more.
+// before with it, estimates last, fewer changes before more.
 void Sort(std::vector<Remedy>& remedies) {
   const auto rank = [](const Remedy& remedy) {
     if (remedy.fits) {
-      return std::tuple(0, remedy.traffic.value_or(0) > 0 ? 1 : 0, remedy.changes.size());
+      const int last = remedy.estimated ? 2 : remedy.traffic.value_or(0) > 0 ? 1 : 0;
+      return std::tuple(0, last, remedy.changes.size());
     }
     const bool larger =
         remedy.kind == RemedyKind::kCapacity || remedy.kind == RemedyKind::kLargerBudget;

@@ -10,9 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "berth/bytes.h"
 #include "berth/schedule.h"
 #include "berth/spill.h"
+#include "plan/chains.h"
+#include "plan/strips.h"
 
 namespace berth::internal::plan {
 namespace {
@@ -72,6 +75,175 @@ std::string TrafficOf(const PlanAnswer& answer) {
                                                     FormatBytesExactly(answer.traffic_bound) + ".");
 }
 
+constexpr std::size_t kMostChains = 32;
+// Each split makes a graph: fewer are tried in large graphs, none in very large ones.
+constexpr std::size_t kMostOperatorsMade = 4'000'000;
+constexpr std::size_t kLargeForStrips = 100'000;
+
+struct SplitModel {
+  SplitGraph graph;
+  std::vector<OperatorStrips> chains;
+  Bytes peak = 0;
+};
+
+// Tries to lower one graph.
+class Splitting {
+ public:
+  Splitting(SplitGraph graph, const Counting& counting, Budget& budget)
+      : counting_(counting),
+        budget_(budget),
+        whole_{std::move(graph), {}, 0},
+        left_(kMostOperatorsMade / (whole_.graph.graph.operators.size() + 1)) {
+    whole_.peak = Live(whole_.graph.graph, whole_.graph.order, counting).peak;
+  }
+
+  [[nodiscard]] const SplitModel& whole() const { return whole_; }
+
+  // Chains are split until the peak is within the goal, or no chain lowers it. The lowest of the
+  // graphs on the way is returned.
+  SplitModel Towards(const ChainGoal& goal) {
+    SplitModel now = whole_;
+    SplitModel lowest = whole_;
+    while (now.chains.size() < kMostChains && lowest.peak > goal.enough && left_ > 0) {
+      if (budget_.TimeIsUp()) break;
+      const auto found = FindChain(now.graph.graph, now.graph.order, counting_, goal, budget_);
+      if (!found) break;
+      --left_;
+      now.chains.push_back(StripsIn(now.graph.graph, *found));
+      now.graph = SplitIntoStrips(now.graph.graph, now.graph.order, found->chain, found->strips);
+      now.peak = Live(now.graph.graph, now.graph.order, counting_).peak;
+      if (now.peak < lowest.peak - lowest.peak / kPart) lowest = now;
+    }
+    return lowest;
+  }
+
+ private:
+  [[nodiscard]] static OperatorStrips StripsIn(const Graph& graph, const ChainInStrips& found) {
+    const auto& [chain, strips, peak] = found;
+    OperatorStrips text;
+    for (const OperatorIndex v : chain.operators) {
+      text.operators.push_back(graph.operators[v].name);
+    }
+    text.axis = chain.axis;
+    text.strips = static_cast<std::int64_t>(strips.rows.size());
+    text.rows = strips.height;
+    text.result = strips.rows.back().back().end;
+    text.halo = strips.halo;
+    text.recomputed = strips.recomputed;
+    text.made = strips.made;
+    return text;
+  }
+
+  const Counting& counting_;
+  Budget& budget_;
+  SplitModel whole_;
+  std::size_t left_;  // Graphs to be made.
+};
+
+Bytes RecomputedIn(const std::vector<OperatorStrips>& chains) {
+  Bytes sum = 0;
+  for (const OperatorStrips& chain : chains) sum += chain.recomputed;
+  return sum;
+}
+
+// What strips cost: bytes computed again, then operators to run.
+auto WorkOf(const std::vector<OperatorStrips>& chains) {
+  std::int64_t runs = 0;
+  for (const OperatorStrips& chain : chains) {
+    runs += chain.strips * static_cast<std::int64_t>(chain.operators.size());
+  }
+  return std::pair(RecomputedIn(chains), runs);
+}
+
+// The best of several ways: one chain at a time cannot see what the next ones will allow. If nothing
+// is within `enough`, peaks about as low as the one that was reached are asked for with less work.
+SplitModel SplitChains(SplitGraph graph, const Counting& counting, Bytes enough, Budget& budget) {
+  Splitting splitting(std::move(graph), counting, budget);
+  SplitModel best = splitting.whole();
+  const auto try_goal = [&](Bytes goal) {
+    for (const bool other : {false, true}) {
+      SplitModel found = splitting.Towards({goal, other});
+      const Bytes peak = std::max(found.peak, enough);
+      const Bytes least = std::max(best.peak, enough);
+      const bool less_work = WorkOf(found.chains) < WorkOf(best.chains);
+      if (peak < least - least / kPart || (peak <= least && less_work)) best = std::move(found);
+    }
+  };
+  try_goal(enough);
+  if (best.chains.empty() || best.peak <= enough) return best;
+  try_goal(0);
+  try_goal(best.peak);
+  try_goal(best.peak - best.peak / 8);
+  return best;
+}
+
+std::string RowsText(std::int64_t rows) {
+  return std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
+// "12.5 KiB, 1.3 % of what these operators make, is computed more than once"
+std::string WorkText(const std::vector<OperatorStrips>& chains) {
+  const Bytes recomputed = RecomputedIn(chains);
+  Bytes made = 0;
+  for (const OperatorStrips& chain : chains) made += chain.made;
+  if (recomputed == 0) return "nothing is computed twice";
+  const auto tenths = static_cast<std::int64_t>(
+      1000.0 * static_cast<double>(recomputed) / static_cast<double>(made) + 0.5);
+  const std::string percent = tenths == 0
+                                  ? "less than 0.1"
+                                  : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+  return FormatBytes(recomputed) + " (" + percent +
+         " % of what these operators make) is computed more than once";
+}
+
+// "Conv_3" to "Relu_4"
+std::string NameOf(const OperatorStrips& chain) {
+  return Quoted(chain.operators.front()) + " to " + Quoted(chain.operators.back());
+}
+
+std::string DetailOf(const std::vector<OperatorStrips>& chains) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string text;
+  if (chains.size() == 1) {
+    const OperatorStrips& chain = chains.front();
+    text = "A strip is " + std::to_string(chain.rows) + " of the " + RowsText(chain.result) +
+           " of the result along axis " + std::to_string(chain.axis) + ", its halo " +
+           RowsText(chain.halo);
+  } else {
+    for (std::size_t i = 0; i < chains.size() && i < kMostNamed; ++i) {
+      const OperatorStrips& chain = chains[i];
+      text += (i == 0 ? "" : "; ") + NameOf(chain) + " into " + std::to_string(chain.strips) +
+              " along axis " + std::to_string(chain.axis) + " (halo " + RowsText(chain.halo) + ")";
+    }
+    if (chains.size() > kMostNamed) {
+      text += "; " + std::to_string(chains.size() - kMostNamed) + " more";
+    }
+  }
+  return text + "; " + WorkText(chains) +
+         ". Berth does not rewrite the model: the runtime's operators must be able to read and "
+         "write some rows of a tensor.";
+}
+
+Remedy RemedyOf(const Variant& variant, std::vector<OperatorStrips> chains, Bytes memory,
+                std::optional<Bytes> capacity) {
+  Remedy remedy{RemedyKind::kStrips, "", "", memory};
+  remedy.title = chains.size() == 1 ? "Split " + NameOf(chains.front()) + " into " +
+                                          std::to_string(chains.front().strips) + " strips"
+                                    : "Split " + std::to_string(chains.size()) +
+                                          " chains of operators into strips";
+  if (!variant.changes.empty()) remedy.title += ", with " + Flags(variant.changes);
+  remedy.fits = capacity && memory <= *capacity;
+  remedy.detail = "Estimate: the plan then needs " + FormatBytesExactly(memory);
+  remedy.detail += remedy.fits ? ", and fits. " : ". ";
+  if (capacity && !remedy.fits) {
+    remedy.detail += FormatBytesExactly(memory - *capacity) + " are missing. ";
+  }
+  remedy.detail += DetailOf(chains);
+  remedy.estimated = true;
+  remedy.strips = std::move(chains);
+  return remedy;
+}
+
 }  // namespace
 
 ModelRemedies::ModelRemedies(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
@@ -87,9 +259,10 @@ ModelRemedies::ModelRemedies(const Graph& graph, const PlanOptions& plan, const 
   if (answer.best) variants_.front().order = answer.best->order;
 }
 
+// An estimate alone does not end the search: nobody may be able to follow it.
 bool ModelRemedies::anything_fits() const {
   return std::any_of(remedies_.begin(), remedies_.end(),
-                     [](const Remedy& remedy) { return remedy.fits; });
+                     [](const Remedy& remedy) { return remedy.fits && !remedy.estimated; });
 }
 
 bool ModelRemedies::PartFits(const Variant& variant) const {
@@ -107,27 +280,33 @@ Bytes ModelRemedies::LeastOfParts(const Variant& variant) const {
   return least;
 }
 
-void ModelRemedies::Plan(Variant& variant) {
+void ModelRemedies::PlanGraph(const Graph& graph, const std::optional<Order>& order,
+                              Variant& variant) {
   PlanOptions options = plan_;
   options.schedule.progress = nullptr;
   options.spill = false;
   options.capacity = std::nullopt;
   options.place.minimize = true;
+  if (order) options.order = order;
   if (answer_.capacity) {
     options.capacity = *answer_.capacity;
     options.place.minimize = false;
   }
-  const std::size_t size = variant.graph.operators.size() + variant.graph.tensors.size();
+  const std::size_t size = graph.operators.size() + graph.tensors.size();
   const auto found =
       search_.Look(variant.title, NodesFor(kOrderNodes + kPlaceNodes, size),
-                   [&](Budget& budget) { return berth::Plan(variant.graph, options, budget); });
+                   [&](Budget& budget) { return berth::Plan(graph, options, budget); });
   if (!found || !*found || !(*found)->best || !(*found)->best->addressed) return;
   const MemoryPlan& best = *(*found)->best;
-  const bool only_ordered = answer_.best && !answer_.best->addressed && !answer_.capacity;
-  variant.memory = only_ordered ? best.peak() : best.height();
-  variant.order = best.order;
   search_.Found(variant.title);
+  const bool only_ordered = answer_.best && !answer_.best->addressed && !answer_.capacity;
+  const Bytes memory = only_ordered ? best.peak() : best.height();
+  if (variant.memory && *variant.memory <= memory) return;
+  variant.memory = memory;
+  variant.order = best.order;
 }
+
+void ModelRemedies::Plan(Variant& variant) { PlanGraph(variant.graph, std::nullopt, variant); }
 
 void ModelRemedies::TryChanges() {
   for (Variant& variant : variants_) {
@@ -147,6 +326,58 @@ void ModelRemedies::TryChanges() {
     remedy.fits = fits;
     remedy.changes = variant.changes;
     remedies_.push_back(std::move(remedy));
+  }
+}
+
+std::optional<Remedy> ModelRemedies::Split(const Variant& variant) {
+  constexpr unsigned kInPlace = 1;  // Decides nothing until the strips are known.
+  const auto whole = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& other) {
+    return other.parts == (variant.parts & ~kInPlace);
+  });
+  const auto& operators = whole->graph.operators;
+  const bool any = std::any_of(operators.begin(), operators.end(),
+                               [](const Operator& op) { return !op.receptive_fields.empty(); });
+  if (!any || operators.size() > kLargeForStrips) return std::nullopt;
+  const Counting& counting = plan_.schedule.counting;
+  const Bytes enough = answer_.capacity.value_or(0);
+  SplitGraph split{{}, whole->order.value_or(ProgramOrder(whole->graph))};
+  split.graph = WithoutFused(whole->graph, split.order);
+  Variant best{
+      variant.title + (variant.title.empty() ? "O" : " and o") + "perators computed in strips",
+      {},
+      {},
+      variant.parts,
+      {},
+      {}};
+  auto model = search_.Look(best.title, kOrderNodes, [&](Budget& budget) {
+    return SplitChains(std::move(split), counting, enough, budget);
+  });
+  if (!model || model->chains.empty()) return std::nullopt;
+  split = std::move(model->graph);
+  if ((variant.parts & kInPlace) != 0) split.graph = ReuseInPlace(std::move(split.graph));
+  PlanGraph(split.graph, split.order, best);
+  const bool fits = best.memory && answer_.capacity && *best.memory <= *answer_.capacity;
+  // Another order may do with less.
+  if (!fits && !answer_.fixed_order) PlanGraph(split.graph, std::nullopt, best);
+  if (!best.memory) return std::nullopt;
+  return RemedyOf(variant, std::move(model->chains), *best.memory, answer_.capacity);
+}
+
+void ModelRemedies::TryStrips() {
+  for (const Variant& variant : variants_) {
+    if (variant.parts != 0 && (!answer_.capacity || anything_fits())) return;
+    auto remedy = Split(variant);
+    if (!remedy) continue;
+    if (variant.parts != 0) {
+      // Only where this decides whether it fits.
+      if (!remedy->fits || (variant.memory && *variant.memory <= *answer_.capacity)) continue;
+    } else {
+      const Bytes before = answer_.spills ? answer_.least_peak : variant.memory.value_or(kMaxBytes);
+      if (*remedy->needs > before - before / kPart - 1) continue;
+    }
+    const bool fits = remedy->fits;
+    remedies_.push_back(*std::move(remedy));
+    if (fits) return;
   }
 }
 

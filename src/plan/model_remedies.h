@@ -31,6 +31,8 @@ class ModelRemedies {
   // Changes of the model that lower the plan, without spills. A combination is listed if it is
   // lower than all its parts; with a capacity, only if none of its parts fits.
   void TryChanges();
+  // Operators computed in strips, alone and, if nothing fits so far, together with changes.
+  void TryStrips();
   // If nothing fits so far: spills within the capacity, with as few changes as possible.
   void TrySpills();
   // The least capacity within which spills of the unchanged model were found to fit, which is
@@ -47,6 +49,10 @@ class ModelRemedies {
   [[nodiscard]] bool PartFits(const Variant& variant) const;
   [[nodiscard]] Bytes LeastOfParts(const Variant& variant) const;
   void Plan(Variant& variant);
+  // A plan of `graph`, in `order` where it is given; its memory and order go to `variant`.
+  void PlanGraph(const Graph& graph, const std::optional<Order>& order, Variant& variant);
+  // `variant` with operators in strips; none if none was found that helps.
+  std::optional<Remedy> Split(const Variant& variant);
   // A plan with spills of `variant` within `capacity`; none if none was found.
   std::optional<Remedy> Spill(RemedyKind kind, const Variant& variant, Bytes capacity);
   std::optional<Bytes> EnlargeBudget(const Variant& variant);

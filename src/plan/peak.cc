@@ -1,8 +1,6 @@
 // What the peak of an order consists of.
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <vector>
 
 #include "berth/advise.h"
@@ -22,11 +20,6 @@ std::vector<TensorIndex> BasesOf(const Graph& graph, OperatorIndex v) {
 }
 
 }  // namespace
-
-bool CanBeSplit(const Operator& op) {
-  constexpr std::array<std::string_view, 6> kWhole = {"If", "Loop", "Scan", "LSTM", "GRU", "RNN"};
-  return std::find(kWhole.begin(), kWhole.end(), op.type) == kWhole.end();
-}
 
 Peak ExaminePeak(const Graph& graph, const Order& order, const Counting& counting) {
   const Liveness liveness = Live(graph, order, counting);

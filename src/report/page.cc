@@ -241,6 +241,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                 {"needs", OrNull(remedy.needs)},
                 {"fits", remedy.fits},
                 {"traffic", OrNull(remedy.traffic)},
+                {"estimated", remedy.estimated},
                 {"command", remedy.command.empty() ? Json() : Json(remedy.command)}};
   });
   data["notes"] = options.notes;

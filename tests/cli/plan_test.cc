@@ -1,8 +1,11 @@
 // berth plan, schedule, compare, and check of their plans.
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "berth/baselines.h"
 #include "berth/graph.h"
@@ -331,6 +334,89 @@ TEST_F(PlanCommandTest, RemediesHaveTheFiguresThatAreStated) {
     ++followed;
   }
   EXPECT_GE(followed, 3);
+}
+
+// Two convolutions of kernel 3 and a pool of 2 over 8 rows of 8 bytes.
+constexpr std::string_view kTwoConvolutions = R"({
+  "format": "berth-graph", "format_version": 1, "nodes": [
+    {"name": "conv", "op": "Conv", "inputs": [0], "outputs": [1], "receptive_fields": [
+      {"axis": 2, "inputs": [0], "input_rows": 8, "output_rows": 8, "extent": 3, "before": 1}]},
+    {"name": "conv2", "op": "Conv", "inputs": [1], "outputs": [2], "receptive_fields": [
+      {"axis": 2, "inputs": [1], "input_rows": 8, "output_rows": 8, "extent": 3, "before": 1}]},
+    {"name": "pool", "op": "MaxPool", "inputs": [2], "outputs": [3], "receptive_fields": [
+      {"axis": 2, "inputs": [2], "input_rows": 8, "output_rows": 4, "stride": 2, "extent": 2}]}],
+  "tensors": [{"name": "in", "bytes": 64, "kind": "input"},
+              {"name": "x", "bytes": 64, "kind": "activation"},
+              {"name": "y", "bytes": 64, "kind": "activation"},
+              {"name": "z", "bytes": 32, "kind": "output"}]})";
+
+// One row of the result in each strip: two rows of y, 16 bytes, beside all of x, 64, and z, 32.
+TEST_F(PlanCommandTest, OperatorsInStripsAreAnEstimate) {
+  const std::string graph = Write("strips.json", std::string(kTwoConvolutions));
+  const ProcessResult result = Berth({"plan", graph, "--capacity", "112"});
+  EXPECT_EQ(result.exit_code, 1);
+  ExpectHas(result.standard_output,
+            "What would make it fit, each tried\n"
+            "  Split \"conv2\" to \"pool\" into 4 strips. Estimate: the plan then needs 112 B, and "
+            "fits. A strip is\n"
+            "  1 of the 4 rows of the result along axis 2, its halo 2 rows; nothing is computed "
+            "twice. Berth\n"
+            "  does not rewrite the model: the runtime's operators must be able to read and write "
+            "some rows of\n"
+            "  a tensor.\n"
+            "  A capacity of 128 B. ");
+}
+
+// With the first convolution, too: four rows of x, 32 bytes, of which neighbours share two.
+TEST_F(PlanCommandTest, OperatorsInStripsAreListedInJson) {
+  const std::string graph = Write("strips.json", std::string(kTwoConvolutions));
+  const ProcessResult result = Berth({"plan", graph, "--capacity", "60", "--json"});
+  const Json remedies = Json::parse(result.standard_output).at("remedies");
+  const auto estimate = std::find_if(remedies.begin(), remedies.end(), [](const Json& remedy) {
+    return remedy.at("estimated").get<bool>();
+  });
+  ASSERT_NE(estimate, remedies.end());
+  EXPECT_EQ(estimate->at("title"), "Split \"conv\" to \"pool\" into 4 strips");
+  EXPECT_EQ(estimate->at("needs"), 80);
+  EXPECT_FALSE(estimate->at("fits").get<bool>());
+  EXPECT_TRUE(estimate->at("command").is_null());
+  EXPECT_EQ(estimate->at("strips"), Json::parse(R"([{
+    "operators": ["conv", "conv2", "pool"], "axis": 2, "strips": 4, "rows": 1, "result_rows": 4,
+    "halo": 4, "recomputed": 48, "made": 160}])"));
+  ExpectHas(estimate->at("detail").get<std::string>(),
+            "20 B are missing. A strip is 1 of the 4 rows of the result along axis 2, its halo 4 "
+            "rows; 48 B (30.0 % of what these operators make) is computed more than once.");
+}
+
+// Of a real model: kernel, stride and padding come from the file.
+TEST_F(PlanCommandTest, OperatorsOfModelsAreEstimatedInStrips) {
+  const ProcessResult result =
+      Berth({"plan", BERTH_SOURCE_DIR "/examples/cells.onnx", "--capacity", "1200KiB", "--json"});
+  const Json plan = Json::parse(result.standard_output);
+  const Json& remedies = plan.at("remedies");
+  const auto estimate = std::find_if(remedies.begin(), remedies.end(), [](const Json& remedy) {
+    return remedy.at("estimated").get<bool>();
+  });
+  ASSERT_NE(estimate, remedies.end());
+  EXPECT_TRUE(estimate->at("fits").get<bool>());
+  EXPECT_LE(estimate->at("needs"), 1200 * 1024);
+  // What a command does comes first.
+  EXPECT_FALSE(remedies.at(0).at("command").is_null());
+  ASSERT_FALSE(estimate->at("strips").empty());
+  for (const Json& chain : estimate->at("strips")) {
+    EXPECT_GE(chain.at("operators").size(), 2u);
+    EXPECT_GE(chain.at("strips"), 2);
+    EXPECT_LE(chain.at("strips"), chain.at("result_rows"));
+    EXPECT_LE(chain.at("recomputed"), chain.at("made"));
+  }
+}
+
+TEST_F(PlanCommandTest, OperatorsInStripsAreInTheReport) {
+  const std::string graph = Write("strips.json", std::string(kTwoConvolutions));
+  ASSERT_EQ(Berth({"plan", graph, "--report", Path("p.html")}).exit_code, 0);
+  const std::string page = Read(Path("p.html"));
+  ExpectHas(page, "\"estimated\":true");
+  ExpectHas(page, "Split \\\"conv\\\" to \\\"pool\\\" into 4 strips");
 }
 
 // What nobody could use is not said.

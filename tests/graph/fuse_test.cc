@@ -78,6 +78,76 @@ TEST(FuseTest, WhatIsReadElsewhereStays) {
   EXPECT_TRUE(unchanged(add));
 }
 
+// input -> Conv -> r -> Conv -> x -> Add with r -> y -> Relu -> z -> Conv -> end
+Build Residual() {
+  Build b = Build().Source("input", 8).Made("r", 8).Made("c", 6).Made("x", 8).Made("y", 8);
+  b.Made("z", 8).Made("end", 1);
+  Typed(b.Op("first", {"input"}, {"r"}), "Conv");
+  Typed(b.Op("second", {"r"}, {"c"}), "Conv");
+  Typed(b.Op("third", {"c"}, {"x"}), "Conv");
+  Typed(b.Op("add", {"r", "x"}, {"y"}).MayOverwrite("r", "y").MayOverwrite("x", "y"), "Add");
+  Typed(b.Op("relu", {"y"}, {"z"}).MayOverwrite("y", "z"), "Relu");
+  Typed(b.Op("last", {"z"}, {"end"}), "Conv");
+  b.Output("end");
+  return b;
+}
+
+TEST(FuseTest, AResidualIsReadByTheConvolutionBefore) {
+  const Build b = Residual();
+  const Graph fused = Fuse(b.graph);
+  const auto valid = Validate(fused);
+  ASSERT_TRUE(valid) << valid.error().message;
+  const Order order = ProgramOrder(b.graph);
+  const Operator& third = fused.operators[b.V("third")];
+  EXPECT_EQ(third.inputs, (std::vector<TensorIndex>{b.T("c"), b.T("r")}));
+  EXPECT_EQ(third.outputs.front(), b.T("z"));
+  // The residual, and what the second convolution made, with the result: r + c + z.
+  EXPECT_EQ(Live(b.graph, order).peak, 24);
+  EXPECT_EQ(Live(fused, order).peak, 22);
+  // Written over the residual: r + c.
+  EXPECT_EQ(Live(ReuseInPlace(fused), order).peak, 14);
+}
+
+TEST(FuseTest, TheResultIsNotWrittenOverWhatAConvolutionNeedsWhole) {
+  Build b = Build().Source("input", 8).Made("r", 8).Made("x", 8).Made("y", 8).Made("end", 1);
+  Typed(b.Op("first", {"input"}, {"r"}), "Conv");
+  Typed(b.Op("second", {"r"}, {"x"}), "Conv");
+  Typed(b.Op("add", {"x", "r"}, {"y"}).MayOverwrite("x", "y").MayOverwrite("r", "y"), "Add");
+  Typed(b.Op("last", {"y"}, {"end"}), "Conv").Output("end");
+  const Graph fused = Fuse(b.graph);
+  ASSERT_TRUE(Validate(fused));
+  EXPECT_EQ(fused.operators[1].inputs, (std::vector<TensorIndex>{b.T("r")}));
+  EXPECT_EQ(fused.operators[1].outputs.front(), b.T("y"));
+  EXPECT_TRUE(fused.operators[1].may_overwrite.empty());
+  EXPECT_EQ(Live(ReuseInPlace(fused), {0, 1, 2, 3}).peak, 16);
+}
+
+// Where the other operand may be made later, the orders would not be those of the model.
+TEST(FuseTest, AnOperandOfAnotherBranchIsNotReadEarlier) {
+  Build b = Residual();
+  b.graph.operators[b.V("second")].inputs = {b.T("input")};
+  EXPECT_EQ(Fuse(b.graph).operators[b.V("third")].inputs, (std::vector<TensorIndex>{b.T("c")}));
+}
+
+TEST(FuseTest, WeightsOfQuantizedOperatorsAreCountedQuantized) {
+  Build b = Build().Source("input", 2).Made("q", 2).Made("f", 8).Made("g", 8).Made("p", 2);
+  b.Source("weight", 400, TensorKind::kConstant);
+  b.graph.tensors.back().quantized = 100;
+  b.Op("first", {"input"}, {"q"});
+  Typed(b.Op("dequantize", {"q"}, {"f"}), "DequantizeLinear");
+  Typed(b.Op("middle", {"f", "weight"}, {"g"}), "Conv");
+  Typed(b.Op("quantize", {"g"}, {"p"}), "QuantizeLinear");
+  b.Output("p");
+  const Counting counting{.parameters = true};
+  EXPECT_EQ(Live(b.graph, {0, 1, 2, 3}, counting).peak, 416);
+  EXPECT_EQ(Live(Fuse(b.graph), {0, 1, 2, 3}, counting).peak, 104);
+  // Another operator computes with the elements of the model.
+  b.Made("h", 8).Made("i", 8);
+  Typed(b.Op("float", {}, {"h"}), "RandomNormal");
+  Typed(b.Op("product", {"h", "weight"}, {"i"}), "MatMul");
+  EXPECT_EQ(Fuse(b.graph).tensors[b.T("weight")].bytes, 400);
+}
+
 // q -> DequantizeLinear -> f -> Conv -> g -> Relu -> h -> QuantizeLinear -> p
 TEST(FuseTest, QuantizedModelsReadAndMakeQuantizedElements) {
   for (const std::string type : {"Conv", "MaxPool"}) {

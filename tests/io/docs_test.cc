@@ -138,16 +138,29 @@ TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
 
 TEST(DocsTest, TheGraphAndItsError) {
   const auto examples = Examples(Document("graph.md"));
-  ASSERT_EQ(examples.size(), 2u);
+  ASSERT_EQ(examples.size(), 3u);
   auto graph = ReadGraphJson(examples[0].text, "tiny.json");
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   EXPECT_EQ(Live(*graph, ProgramOrder(*graph)).peak, 3211264);
   graph->operators.insert(graph->operators.begin() + 1, {"sum", "Sum", {2}, {}});
   const auto invalid = ReadGraphJson(WriteGraphJson(*graph), "tiny.json");
   ASSERT_FALSE(invalid.has_value());
-  std::string sentence = examples[1].text;
+  std::string sentence = examples[2].text;
   for (char& c : sentence) c = c == '\n' ? ' ' : c;
   EXPECT_EQ(invalid.error().message + " ", sentence);
+}
+
+TEST(DocsTest, TheReceptiveField) {
+  const auto examples = Examples(Document("graph.md"));
+  ASSERT_EQ(examples.size(), 3u);
+  std::string text = examples[0].text;
+  const std::string before = "\"outputs\": [2]";
+  text.insert(text.find(before) + before.size(),
+              ", \"receptive_fields\": [" + examples[1].text + "]");
+  const auto graph = ReadGraphJson(text, "tiny.json");
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  EXPECT_EQ(graph->operators[0].receptive_fields,
+            (std::vector<ReceptiveField>{{2, 112, 56, 2, 3, 1, {0}}}));
 }
 
 }  // namespace

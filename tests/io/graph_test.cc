@@ -65,6 +65,61 @@ TEST(ReadGraphJsonTest, ReadsEveryField) {
   EXPECT_EQ(*graph, expected);
 }
 
+TEST(ReadGraphJsonTest, ReadsReceptiveFields) {
+  const auto graph = ReadGraphJson(
+      R"({"format": "berth-graph", "format_version": 1, "nodes": [
+        {"name": "a", "inputs": [0], "outputs": [1], "receptive_fields": [
+          {"axis": 2, "inputs": [0], "input_rows": 9, "output_rows": 5, "stride": 2, "extent": 3,
+           "before": 1},
+          {"axis": 3, "inputs": [0], "input_rows": 7, "output_rows": 7, "meta": 1}]}],
+       "tensors": [{"name": "x", "bytes": 8, "kind": "input"},
+                   {"name": "w", "bytes": 8, "kind": "activation"},
+                   {"name": "c", "bytes": 8, "kind": "constant", "quantized": 2}]})",
+      "g");
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  EXPECT_EQ(graph->operators[0].receptive_fields,
+            (std::vector<ReceptiveField>{{2, 9, 5, 2, 3, 1, {0}}, {3, 7, 7, 1, 1, 0, {0}}}));
+  EXPECT_EQ(graph->tensors[2].quantized, 2);
+  const auto again = ReadGraphJson(WriteGraphJson(*graph), "again");
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(*again, *graph);
+}
+
+TEST(ReadGraphJsonTest, RefusesBadReceptiveFields) {
+  const auto refused = [](const std::string& fields, const std::string& message) {
+    const auto graph = ReadGraphJson(
+        R"({"format": "berth-graph", "format_version": 1, "nodes": [
+          {"name": "a", "inputs": [0, 2], "outputs": [1], "receptive_fields": )" +
+            fields + R"(}],
+         "tensors": [{"name": "x", "bytes": 8, "kind": "input"},
+                     {"name": "y", "bytes": 8, "kind": "activation"},
+                     {"name": "z", "bytes": 8, "kind": "input"}]})",
+        "g");
+    ASSERT_FALSE(graph.has_value());
+    EXPECT_NE(graph.error().message.find(message), std::string::npos) << graph.error().message;
+  };
+  const auto field = [](const std::string& more, const std::string& inputs = "[0]") {
+    return R"({"axis": 2, "input_rows": 9, "output_rows": 5, "inputs": )" + inputs + more + "}";
+  };
+  refused("3", "\"receptive_fields\" is 3 where it should be a list");
+  refused("[3]", "\"receptive_fields\" has 3 where an object should be");
+  refused(R"([{"axis": 2}])", "\"inputs\" is missing in \"receptive_fields\"");
+  refused("[" + field(R"(, "kernel": 3)") + "]", "the key \"kernel\" is not known");
+  refused("[" + field(R"(, "stride": "2")") + "]",
+          "\"stride\" is \"2\" where it should be a 64-bit integer");
+  refused("[" + field("", "[7]") + "]", "\"inputs\" has the id 7, which no tensor has");
+  refused("[" + field("", "[1]") + "]",
+          "operator \"a\": its receptive field along axis 2 names tensor number 1, which the "
+          "operator does not read");
+  refused("[" + field("", "[]") + "]", "its receptive field along axis 2 names no input");
+  refused("[" + field(R"(, "stride": 0)") + "]", "has a stride of 0 but needs from 1 to 2^31 - 1");
+  refused("[" + field(R"(, "extent": 4294967296)") + "]", "has an extent of 4294967296 but needs");
+  refused("[" + field(R"(, "before": -1)") + "]", "has a padding of -1 but needs from 0 to");
+  refused("[" + field("") + ", " + field("") + "]", "names tensor number 0 twice");
+  refused("[" + field("") + R"(, {"axis": 2, "input_rows": 9, "output_rows": 6, "inputs": [2]}])",
+          "has 6 output rows where another has 5");
+}
+
 TEST(ReadGraphJsonTest, RejectsOtherFiles) {
   ExpectRefused("", ErrorCode::kParse, ":1:1: the JSON ends in the middle");
   ExpectRefused("{\"nodes\": [\n}", ErrorCode::kParse, ":2:1: not JSON from here on: \"}\"");

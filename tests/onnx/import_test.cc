@@ -317,6 +317,65 @@ TEST(OnnxImport, ElementwiseResultsMayLieOverOperands) {
   EXPECT_TRUE(reused.tensors[m.Index("y")].alias_of);
 }
 
+using Fields = std::vector<ReceptiveField>;
+
+TEST(OnnxImport, OperatorsThatSlideOverRowsSaySo) {
+  const Imported m(Model(
+      {{{"Conv",
+         {"x", "w"},
+         {"a"},
+         {List("strides", {2, 1}), List("pads", {1, 0, 1, 0}), List("dilations", {2, 1})}},
+        {"MaxPool", {"a"}, {"b"}, {List("kernel_shape", {3, 2}), Text("auto_pad", "SAME_LOWER")}},
+        {"Add", {"b", "scale"}, {"c"}},
+        {"Concat", {"c", "b"}, {"d"}, {Int("axis", 1)}},
+        {"Softmax", {"d"}, {"e"}, {Int("axis", 2)}},
+        {"GlobalAveragePool", {"e"}, {"f"}},
+        {"Reshape", {"e", "shape"}, {"g"}},
+        {"MatMul", {"g", "m"}, {"y"}}},
+       {Value("x", kFloat, {1, 2, 12, 9})},
+       {Value("y", kFloat, {10, 2}), Value("f", kFloat, {1, 8, 1, 1})},
+       {},
+       {TensorProto("w", kFloat, {4, 2, 3, 3}), TensorProto("scale", kFloat, {1, 4, 1, 1}),
+        TensorProto("m", kFloat, {28, 2}), Int64Tensor("shape", {10, 28})}}));
+  const auto fields = [&](std::size_t op) { return m.graph().operators[op].receptive_fields; };
+  const auto index = [&](const char* name) { return m.Index(name); };
+  // Height: 12 rows with 1 of padding on both sides, a kernel that spans 5. Width: 9, a kernel of 3.
+  EXPECT_EQ(fields(0),
+            (Fields{{2, 12, 5, 2, 5, 1, {index("x")}}, {3, 9, 7, 1, 3, 0, {index("x")}}}));
+  EXPECT_EQ(fields(1),
+            (Fields{{2, 5, 5, 1, 3, 1, {index("a")}}, {3, 7, 7, 1, 2, 1, {index("a")}}}));
+  // Not in the operand that is repeated.
+  EXPECT_EQ(fields(2),
+            (Fields{{2, 5, 5, 1, 1, 0, {index("b")}}, {3, 7, 7, 1, 1, 0, {index("b")}}}));
+  EXPECT_EQ(fields(3), (Fields{{2, 5, 5, 1, 1, 0, {index("c"), index("b")}},
+                               {3, 7, 7, 1, 1, 0, {index("c"), index("b")}}}));
+  EXPECT_EQ(fields(4), (Fields{{3, 7, 7, 1, 1, 0, {index("d")}}}));  // Reduced along axis 2.
+  EXPECT_TRUE(fields(5).empty());
+  EXPECT_TRUE(fields(6).empty());  // A view.
+  EXPECT_EQ(fields(7), (Fields{{0, 10, 10, 1, 1, 0, {index("g")}}}));
+}
+
+TEST(OnnxImport, OperatorsWithoutOutputsSlideOverNothing) {
+  const Imported m(Model({{{"Relu", {"x"}, {}}, {"Relu", {"x"}, {"y"}}},
+                          {Value("x", kFloat, {1, 2, 4, 4})},
+                          {Value("y", kFloat, {1, 2, 4, 4})}}));
+  EXPECT_TRUE(m.graph().operators[0].receptive_fields.empty());
+  EXPECT_EQ(m.graph().operators[1].receptive_fields.size(), 2u);
+}
+
+constexpr int kInt8 = 3;
+
+TEST(OnnxImport, WeightsThatAreDequantizedKeepTheirSize) {
+  const Imported m(Model({{{"DequantizeLinear", {"q", "s"}, {"w"}}, {"Conv", {"x", "w"}, {"y"}}},
+                          {Value("x", kFloat, {1, 2, 4, 4})},
+                          {Value("y", kFloat, {1, 4, 4, 4})},
+                          {},
+                          {TensorProto("q", kInt8, {4, 2, 1, 1}), TensorProto("s", kFloat, {})}}));
+  EXPECT_EQ(m["w"].bytes, 32);
+  EXPECT_EQ(m["w"].quantized, 8);
+  EXPECT_EQ(m["y"].quantized, 0);
+}
+
 TEST(OnnxImport, BatchNormalizationThatLearnsReadsEverythingFirst) {
   const auto may_overwrite = [](std::vector<Attr> attributes, std::int64_t opset) {
     const Imported m(

@@ -381,8 +381,6 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
            (above == 0 ? "the whole peak" : "all of the peak except " + FormatBytes(above)) +
            (RunsBodies(graph.operators[peak.largest_operator])
                 ? ": no order of the operators around it helps here; a smaller body would."
-            : CanBeSplit(graph.operators[peak.largest_operator])
-                ? ": no order helps here; splitting it, or fusing it with a neighbour, would."
                 : ": no order helps here.");
   }
   // Less than a hundredth of the peak is not worth a sentence.
@@ -438,7 +436,8 @@ std::string RemedyText(const Planned& planned) {
   if (!planned.advice || planned.outputs.json) return "";
   std::string text;
   for (const Remedy& remedy : planned.advice->remedies) {
-    if (remedy.command.empty() && remedy.kind != RemedyKind::kNotExamined) continue;
+    const bool shown = remedy.estimated || remedy.kind == RemedyKind::kNotExamined;
+    if (remedy.command.empty() && !shown) continue;
     text += "  " + Wrap(OneLine(remedy.title) + ". " + OneLine(remedy.detail), TextWidth() - 2, 2) +
             "\n";
     if (!remedy.command.empty()) text += "    " + remedy.command + "\n";
@@ -449,6 +448,21 @@ std::string RemedyText(const Planned& planned) {
          ", each tried\n" + text;
 }
 
+Json StripsJson(const std::vector<OperatorStrips>& chains) {
+  Json json = Json::array();
+  for (const OperatorStrips& chain : chains) {
+    json.push_back({{"operators", chain.operators},
+                    {"axis", chain.axis},
+                    {"strips", chain.strips},
+                    {"rows", chain.rows},
+                    {"result_rows", chain.result},
+                    {"halo", chain.halo},
+                    {"recomputed", chain.recomputed},
+                    {"made", chain.made}});
+  }
+  return json;
+}
+
 Json RemediesJson(const Advice& advice) {
   Json json = Json::array();
   for (const Remedy& remedy : advice.remedies) {
@@ -457,7 +471,9 @@ Json RemediesJson(const Advice& advice) {
                     {"needs", ToJson(remedy.needs)},
                     {"fits", remedy.fits},
                     {"traffic", ToJson(remedy.traffic)},
-                    {"command", remedy.command.empty() ? Json() : Json(remedy.command)}});
+                    {"command", remedy.command.empty() ? Json() : Json(remedy.command)},
+                    {"estimated", remedy.estimated},
+                    {"strips", StripsJson(remedy.strips)}});
   }
   return json;
 }

@@ -459,6 +459,36 @@ void Importer::MergeDeclared(const NodeMessage& node, std::string_view name, con
   }
 }
 
+// How output 0 depends on inputs along the last two axes: of images, height and width.
+void Importer::AddSlides(const OperatorRule& rule, Call& call,
+                         const std::vector<ValueId>& arguments, Step& step) {
+  const auto slide = rule.more.slide != nullptr       ? rule.more.slide
+                     : rule.more.overwrite != nullptr ? rules::SlideAll
+                                                      : nullptr;
+  if (slide == nullptr || call.num_outputs() == 0) return;
+  if (rule.more.overwrite != nullptr && !rule.more.overwrite(call)) return;
+  const Shape& out = call.Out(0).shape;
+  if (!out.Known() || out.rank() < 2) return;
+  for (std::size_t axis = out.rank() - 2; axis < out.rank(); ++axis) {
+    if (out.dims[axis] < 2 || out.dims[axis] >= kMaxFactor) continue;
+    const auto sliding = slide(call, axis);
+    if (!sliding) continue;
+    const std::int64_t rows = call.ShapeOf(sliding->inputs[0]).dims[axis];
+    const std::int64_t largest =
+        std::max({rows, sliding->stride, sliding->extent, sliding->before});
+    if (rows < 1 || largest >= kMaxFactor) continue;
+    step.slides.push_back({{},
+                           {static_cast<std::int64_t>(axis),
+                            rows,
+                            out.dims[axis],
+                            sliding->stride,
+                            sliding->extent,
+                            sliding->before,
+                            {}}});
+    for (const std::size_t i : sliding->inputs) step.slides.back().values.push_back(arguments[i]);
+  }
+}
+
 Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                                  const Scope& scope, Step& step, std::vector<Info>& inferred,
                                  std::string& reason) {
@@ -492,6 +522,7 @@ Result<void> Importer::ApplyRule(const NodeMessage& node, const std::vector<Valu
   if (!call.failed()) Fold(*rule, call, fold_budget_);
   if (call.failed()) return source_.Fail(Name(node) + ": " + call.failure());
   reason = call.reason();
+  if (!constant) AddSlides(*rule, call, arguments, step);
   for (std::size_t i = 0; i < inferred.size(); ++i) {
     inferred[i] = std::move(call.Out(i));
     // A value that follows from shapes alone is as constant as one that follows from weights.

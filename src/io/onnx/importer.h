@@ -17,6 +17,7 @@
 #include "berth/result.h"
 #include "io/onnx/lower.h"
 #include "io/onnx/model.h"
+#include "io/onnx/rules.h"
 #include "io/onnx/types.h"
 
 namespace berth::internal::onnx {
@@ -84,6 +85,8 @@ class Importer {
                              std::vector<Info> inferred, const std::string& reason, Region& region);
   void MergeDeclared(const NodeMessage& node, std::string_view name, const Scope& scope,
                      Info& info);
+  static void AddSlides(const OperatorRule& rule, Call& call, const std::vector<ValueId>& arguments,
+                        Step& step);
   // The outputs of an operator of ONNX or onnxruntime, by its row in rules.cc.
   Result<void> ApplyRule(const NodeMessage& node, const std::vector<ValueId>& arguments,
                          const Scope& scope, Step& step, std::vector<Info>& inferred,

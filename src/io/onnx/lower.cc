@@ -80,11 +80,17 @@ class Lowering {
       const ValueId id = step.outputs[i];
       maker_.emplace(id, v);
       const TensorIndex t = TensorOf(id);
+      if (step.constant && step.node->type == "DequantizeLinear" && !step.inputs.empty()) {
+        // The weight itself need not be a tensor of the graph.
+        const KnownValue& weight = known_.values[step.inputs[0]];
+        graph_.tensors[t].quantized = BytesOf(weight.info, options_.element_bytes).value_or(0);
+      }
       if (step.constant) continue;
       if (i == 0 && step.zero_copy) MakeView(op.inputs[0], t);
       op.outputs.push_back(t);
     }
     if (step.may_overwrite && !step.constant && step.outputs.size() == 1) AddOverwrites(step, op);
+    if (!step.constant && !step.has_workspace) AddFields(step, op);
     if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
       Tensor workspace;
       workspace.name = Unique(names_, op.name + " (workspace)");
@@ -142,6 +148,19 @@ class Lowering {
           tensor.kind == TensorKind::kActivation && tensor.unplanned.empty()) {
         op.may_overwrite.push_back({op.inputs[i], output});
       }
+    }
+  }
+
+  void AddFields(const Step& step, Operator& op) {
+    if (op.outputs.size() != 1 || graph_.tensors[op.outputs[0]].alias_of) return;
+    for (const Step::Slide& slide : step.slides) {
+      ReceptiveField field = slide.field;
+      for (const ValueId id : slide.values) {
+        const TensorIndex t = TensorOf(id);
+        const auto& inputs = field.inputs;
+        if (std::find(inputs.begin(), inputs.end(), t) == inputs.end()) field.inputs.push_back(t);
+      }
+      op.receptive_fields.push_back(std::move(field));
     }
   }
 

@@ -47,6 +47,11 @@ struct Step {
   bool constant = false;
   bool zero_copy = false;
   bool may_overwrite = false;
+  struct Slide {
+    std::vector<ValueId> values;  // ReceptiveField::inputs.
+    ReceptiveField field;         // The rest of it.
+  };
+  std::vector<Slide> slides;
   bool has_workspace = false;
   Bytes workspace = 0;
   std::string unplanned;  // Why its workspace is not known.

@@ -2,14 +2,25 @@
 #ifndef BERTH_IO_ONNX_RULES_H_
 #define BERTH_IO_ONNX_RULES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/onnx/call.h"
 
 namespace berth::internal::onnx {
+
+// A ReceptiveField (berth/graph.h) along one axis of output 0, its inputs as numbers of arguments.
+struct Sliding {
+  std::vector<std::size_t> inputs;
+  std::int64_t stride = 1;
+  std::int64_t extent = 1;
+  std::int64_t before = 0;
+};
 
 // All that is known of an operator. See SpecificationOf() for its definition.
 struct OperatorRule {
@@ -27,6 +38,9 @@ struct OperatorRule {
     // Whether each element is read before the one in its place is written, and no other is needed:
     // the output may lie where an input of the same shape lay.
     bool (*overwrite)(const Call&) = nullptr;
+    // How output 0, whose shape is known, depends on inputs along one of its axes; nothing if it
+    // depends on all of their rows. Element by element where this is null and `overwrite` is not.
+    std::optional<Sliding> (*slide)(Call&, std::size_t axis) = nullptr;
     bool random = false;  // The result differs from run to run.
   };
   More more = {};
@@ -49,6 +63,12 @@ inline constexpr std::int64_t kNewestOpset = 25;
 namespace rules {
 
 // Element by element (rules_elementwise.cc).
+std::optional<Sliding> SlideAll(Call& call, std::size_t axis);      // All operands of its size.
+std::optional<Sliding> SlideFirst(Call& call, std::size_t axis);    // Input 0, element by element.
+std::optional<Sliding> SlideSpatial(Call& call, std::size_t axis);  // The same, behind channels.
+// Of an operator that adds up along its attribute `axis`, or along all axes from it on.
+std::optional<Sliding> SlideBesideAxis(Call& call, std::size_t axis);
+std::optional<Sliding> SlideBeforeAxis(Call& call, std::size_t axis);
 void Unary(Call& call);       // As input 0.
 void Predicate(Call& call);   // As input 0, bool.
 void Binary(Call& call);      // Inputs 0 and 1 repeated to one shape.
@@ -73,6 +93,7 @@ void QLinearUnary(Call& call);
 // Elements that move, and constants (rules_layout.cc).
 void CenterCropPad(Call& call);
 void Concat(Call& call);
+std::optional<Sliding> SlideConcat(Call& call, std::size_t axis);
 void Constant(Call& call);
 void ConstantOfShape(Call& call);
 void DepthToSpace(Call& call);
@@ -104,6 +125,8 @@ void Upsample(Call& call);
 void ArgReduce(Call& call);
 void Attention(Call& call);
 void Conv(Call& call);
+std::optional<Sliding> SlideConv(Call& call, std::size_t axis);
+std::optional<Sliding> SlideQLinearConv(Call& call, std::size_t axis);
 void ConvInteger(Call& call);
 void ConvTranspose(Call& call);
 void Det(Call& call);
@@ -114,6 +137,7 @@ void GlobalPool(Call& call);
 void GridSample(Call& call);
 void Loss(Call& call);
 void MatMul(Call& call);
+std::optional<Sliding> SlideMatMul(Call& call, std::size_t axis);  // The rows of the left matrix.
 void MatMulInteger(Call& call);
 void MatMulNBits(Call& call);
 void MaxRoiPool(Call& call);
@@ -121,6 +145,7 @@ void MaxUnpool(Call& call);
 void MelWeightMatrix(Call& call);
 void Multinomial(Call& call);
 void Pool(Call& call);
+std::optional<Sliding> SlidePool(Call& call, std::size_t axis);
 void QLinearConv(Call& call);
 void QLinearGlobalPool(Call& call);
 void QLinearMatMul(Call& call);

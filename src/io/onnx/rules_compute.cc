@@ -154,7 +154,46 @@ void ConvOf(Call& call, const Shape& in, const Shape& weights, std::int32_t elem
   call.Set(0, element, Ranked(std::move(out)));
 }
 
+// How windows move over the rows of input 0 along dimension `i` behind batch and channels.
+std::optional<Sliding> SlideWindows(Call& call, const Windows& windows, std::size_t i) {
+  if (windows.kernel[i] < 0) return std::nullopt;
+  const std::int64_t stride = windows.strides[i];
+  const std::int64_t extent = windows.dilations[i] * (windows.kernel[i] - 1) + 1;
+  std::int64_t before = windows.pads[i];
+  if (windows.auto_pad.substr(0, 4) == "SAME") {
+    const std::int64_t positions = call.Out(0).shape.dims[i + 2];
+    const std::int64_t covered = (positions - 1) * stride + extent;
+    const std::int64_t pads = std::max<std::int64_t>(covered - call.ShapeOf(0).dims[i + 2], 0);
+    before = windows.auto_pad == "SAME_UPPER" ? pads / 2 : pads - pads / 2;
+  }
+  return Sliding{{0}, stride, extent, before};
+}
+
+std::optional<Sliding> SlideConvOf(Call& call, const Shape& weights, std::size_t axis) {
+  const Shape& in = call.ShapeOf(0);
+  if (axis < 2 || in.rank() != call.Out(0).shape.rank()) return std::nullopt;
+  const std::optional<Convolution> conv = ReadConvolution(call, in, weights);
+  if (!conv || conv->windows.kernel.size() != in.rank() - 2) return std::nullopt;
+  return SlideWindows(call, conv->windows, axis - 2);
+}
+
 }  // namespace
+
+std::optional<Sliding> SlideConv(Call& call, std::size_t axis) {
+  return SlideConvOf(call, call.ShapeOf(1), axis);
+}
+
+std::optional<Sliding> SlideQLinearConv(Call& call, std::size_t axis) {
+  return SlideConvOf(call, call.ShapeOf(3), axis);
+}
+
+std::optional<Sliding> SlidePool(Call& call, std::size_t axis) {
+  const std::vector<std::int64_t>* kernel = call.Ints("kernel_shape");
+  if (axis < 2 || kernel == nullptr) return std::nullopt;
+  const std::optional<Windows> windows = ReadWindows(call, *kernel);
+  if (!windows) return std::nullopt;
+  return SlideWindows(call, *windows, axis - 2);
+}
 
 void Conv(Call& call) { ConvOf(call, call.ShapeOf(0), call.ShapeOf(1), call.ElementOf(0)); }
 
@@ -299,6 +338,12 @@ Shape MatMulShape(Call& call, Shape a, Shape b) {
 }
 
 }  // namespace
+
+std::optional<Sliding> SlideMatMul(Call& call, std::size_t axis) {
+  const std::size_t rank = call.Out(0).shape.rank();
+  const bool turned = call.Int("transA", 0) != 0 || call.Int("transBatchA", 0) != 0;
+  return !turned && rank >= 2 && axis + 2 == rank ? SlideFirst(call, axis) : std::nullopt;
+}
 
 void MatMul(Call& call) {
   Shape a = call.ShapeOf(0);

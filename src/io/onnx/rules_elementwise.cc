@@ -12,6 +12,45 @@
 
 namespace berth::internal::onnx::rules {
 
+std::optional<Sliding> SlideAll(Call& call, std::size_t axis) {
+  const Shape& out = call.Out(0).shape;
+  Sliding sliding;
+  for (std::size_t i = 0; i < call.num_inputs(); ++i) {
+    // Operands of one element there are repeated; those of lower rank count as whole ones.
+    const Shape& in = call.ShapeOf(i);
+    if (call.Has(i) && in.rank() == out.rank() && in.dims[axis] == out.dims[axis]) {
+      sliding.inputs.push_back(i);
+    }
+  }
+  if (sliding.inputs.empty()) return std::nullopt;
+  return sliding;
+}
+
+std::optional<Sliding> SlideFirst(Call& call, std::size_t axis) {
+  const Shape& in = call.ShapeOf(0);
+  const Shape& out = call.Out(0).shape;
+  if (in.rank() != out.rank() || in.dims[axis] != out.dims[axis]) return std::nullopt;
+  return Sliding{{0}};
+}
+
+std::optional<Sliding> SlideSpatial(Call& call, std::size_t axis) {
+  return axis >= 2 ? SlideFirst(call, axis) : std::nullopt;
+}
+
+std::optional<Sliding> SlideBeforeAxis(Call& call, std::size_t axis) {
+  const std::optional<std::size_t> first = call.Axis(call.Int("axis", -1), call.ShapeOf(0).rank());
+  return first && axis < *first ? SlideFirst(call, axis) : std::nullopt;
+}
+
+std::optional<Sliding> SlideBesideAxis(Call& call, std::size_t axis) {
+  // Before operator set 13 all dimensions from `axis` on were one.
+  const bool one = call.opset() >= 13;
+  const std::optional<std::size_t> along =
+      call.Axis(call.Int("axis", one ? -1 : 1), call.ShapeOf(0).rank());
+  const bool beside = along && (axis < *along || (one && axis > *along));
+  return beside ? SlideFirst(call, axis) : std::nullopt;
+}
+
 void Unary(Call& call) {
   for (std::size_t i = 0; i < call.num_outputs() && i < 1; ++i) {
     call.Out(i).kind = call.In(0).kind;

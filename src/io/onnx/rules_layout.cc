@@ -342,6 +342,12 @@ void ConcatInputs(Call& call, std::size_t first, std::size_t stride, std::int64_
 
 void Concat(Call& call) { ConcatInputs(call, 0, 1, call.Int("axis", call.opset() < 4 ? 1 : 0)); }
 
+std::optional<Sliding> SlideConcat(Call& call, std::size_t axis) {
+  const std::size_t rank = call.Out(0).shape.rank();
+  const auto joined = call.Axis(call.Int("axis", call.opset() < 4 ? 1 : 0), rank);
+  return joined && *joined != axis ? SlideAll(call, axis) : std::nullopt;
+}
+
 // Inputs: y_scale, y_zero_point, then each tensor with its scale and zero point.
 void QLinearConcat(Call& call) { ConcatInputs(call, 2, 3, call.Int("axis", 0)); }
 

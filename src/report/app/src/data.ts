@@ -79,6 +79,8 @@ export interface Remedy {
   needs: Num | null;
   fits: boolean;
   traffic: Num | null;
+  /** Of operators computed in strips, which Berth cannot do itself: there is no command. */
+  estimated: boolean;
   command: string | null;
 }
 export interface Data {

@@ -179,8 +179,8 @@ export function peakDetails(app: PlanApp): HTMLElement[] {
 function remedyDetails(app: PlanApp): HTMLElement[] {
   const { remedies, conflict } = app.data;
   if (!remedies.length) return [];
-  // What a command does first.
-  const able = remedies.filter(({ command }) => command !== null);
+  // What was tried first: with a command, or of strips.
+  const able = remedies.filter(({ command, estimated }) => command !== null || estimated);
   const rows = (able.length ? able : remedies).slice(0, MOST_REMEDIES).map((remedy) => {
     const text = remedyFigures(remedy);
     return h("li", {}, h("bdi", {}, remedy.title), text ? h("small", {}, ` ${text}`) : null);
@@ -192,11 +192,12 @@ function remedyDetails(app: PlanApp): HTMLElement[] {
   ];
 }
 /** "360 KiB, fits, 648 KiB of traffic": what the title does not say. */
-function remedyFigures({ title, needs, fits, traffic }: Remedy): string {
+function remedyFigures({ title, needs, fits, traffic, estimated }: Remedy): string {
   const figure = needs === null ? "" : bytes(needs);
   const told = title.includes(figure);
   const moved = traffic === null || Number(traffic) === 0 ? "" : `${bytes(traffic)} of traffic`;
-  return [told ? "" : figure, fits ? "fits" : "", moved].filter(Boolean).join(", ");
+  const about = estimated ? "estimate: " : "";
+  return [told ? "" : about + figure, fits ? "fits" : "", moved].filter(Boolean).join(", ");
 }
 
 export function stepDetails(app: PlanApp, step: number): HTMLElement[] {

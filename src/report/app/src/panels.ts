@@ -234,7 +234,12 @@ export function fitPanel(app: PlanApp): HTMLElement {
       h("h3", {}, h("bdi", {}, remedy.title)),
       h("p", {}, h("bdi", {}, remedy.detail)),
       remedy.needs !== null
-        ? h("p", { class: "needs" }, "would then need ", amount(remedy.needs))
+        ? h(
+            "p",
+            { class: "needs" },
+            remedy.estimated ? "would then need, as an estimate, " : "would then need ",
+            amount(remedy.needs),
+          )
         : null,
       remedy.command === null ? null : commandLine(remedy.command),
     ),

@@ -842,6 +842,12 @@ test("the peak and what lowers it are above the fold until something is selected
   const expected = remedies.filter((remedy) => remedy.command !== null);
   assert.equal(commands.length, expected.length);
   assert.match(commands[0], /^berth plan .*--element-bytes 1/);
+  // The card of an estimate says that it is one, and has no command.
+  const estimate = remedies.find((remedy) => remedy.estimated);
+  const card = page.locator(".remedies li", { hasText: estimate.title });
+  assert.match(await card.locator(".needs").textContent(), /as an estimate/);
+  assert.match(await card.textContent(), /Berth does not rewrite the model/);
+  assert.equal(await card.locator(".command").count(), 0);
   await page.click(".remedies .command button");
   await page.waitForFunction(() => /Copied|Selected/.test(document.body.textContent));
   assert.deepEqual(report.faults, []);
