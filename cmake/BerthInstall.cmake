@@ -15,6 +15,7 @@ if(BERTH_BUILD_BERTH)
     graph.h
     graph_io.h
     io.h
+    model.h
     onnx.h
     page.h
     plan.h

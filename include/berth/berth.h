@@ -4,7 +4,8 @@
  *
  *   const int64_t start[] = {0, 3, 2}, end[] = {3, 5, 4}, size[] = {4096, 4096, 2048};
  *   int64_t offsets[3];
- *   berth_summary summary = {sizeof summary};
+ *   berth_summary summary;
+ *   summary.struct_size = sizeof summary;
  *   if (berth_place(3, start, end, size, NULL, NULL, offsets, &summary, NULL) == BERTH_OK &&
  *       summary.outcome == BERTH_OPTIMAL) use(offsets, summary.height);
  *
@@ -460,9 +461,10 @@ BERTH_API berth_status berth_plan_to_json(const berth_plan* plan, berth_text** j
    offsets. */
 BERTH_API berth_status berth_plan_to_csv(const berth_plan* plan, berth_text** csv,
                                          berth_error** error);
-/* One HTML file for any browser, offline. */
-BERTH_API berth_status berth_plan_to_page(const berth_plan* plan, berth_text** html,
-                                          berth_error** error);
+/* One HTML file for any browser, offline, with the remedies of `advice`, which may be NULL. */
+typedef struct berth_advice berth_advice;
+BERTH_API berth_status berth_plan_to_page(const berth_plan* plan, const berth_advice* advice,
+                                          berth_text** html, berth_error** error);
 /* A picture. Error: INVALID_ARGUMENT for a plan without offsets. */
 BERTH_API berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg,
                                          berth_error** error);
@@ -531,7 +533,6 @@ BERTH_API berth_status berth_explain_problem(const berth_problem* problem,
                                              size_t* buffers, size_t room, size_t* count,
                                              berth_error** error);
 
-typedef struct berth_advice berth_advice;
 typedef struct berth_remedy {
   size_t struct_size;
   const char* title;  /* "A capacity of 146 MiB". */
