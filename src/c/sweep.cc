@@ -80,7 +80,8 @@ berth_status berth_sweep_graph(const berth_graph* graph, const berth_options* op
                                berth_sweep** sweep, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     c::Require(sweep != nullptr, "the place for the sweep is NULL");
-    *sweep = new berth_sweep{{BERTH_TRY(c::SweepGraph(*c::InputOf(graph), c::OptionsOf(options)))}};
+    berth::SweepCurve curve = BERTH_TRY(c::SweepGraph(*c::InputOf(graph), c::OptionsOf(options)));
+    *sweep = new berth_sweep{{std::move(curve)}};
     return {};
   });
 }
