@@ -14,7 +14,7 @@ be called from several threads; a Problem or Graph may be changed by one thread 
 arguments give equal plans, on every machine, unless time or Ctrl-C ends a search.
 """
 
-from berth._answer import Outcome, SearchReport, Stop
+from berth._answer import Advice, Outcome, Remedy, SearchReport, Stop
 from berth._errors import (
     Error,
     FileError,
@@ -31,13 +31,14 @@ from berth._errors import (
 from berth._explain import Conflict, Diff, check, diff, explain
 from berth._graph import Graph, Operator, Tensor, read
 from berth._options import Option, library_version, options
-from berth._plan import Move, Plan, Remedy, Residency, Traffic, plan, schedule
+from berth._plan import Move, Plan, Residency, Traffic, plan, schedule
 from berth._problem import Buffer, Gap, Placement, Problem, place
 from berth._search import Progress
 from berth._sweep import Point, Sweep, sweep
 from berth._version import __version__
 
 __all__ = [
+    "Advice",
     "Buffer",
     "Conflict",
     "Diff",

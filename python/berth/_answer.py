@@ -5,10 +5,19 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Union
 
-from berth._library import Handle, Search, Summary, lib, text
-from berth._search import frame, save, suffix, text_of, write
+from berth._library import Handle, RemedyStruct, Search, Summary, lib, text
+from berth._search import (
+    OptionsHandle,
+    ProgressCallback,
+    frame,
+    save,
+    search,
+    suffix,
+    text_of,
+    write,
+)
 from berth._errors import check, error_slot
 
 Path = Union[str, "os.PathLike[str]"]
@@ -71,6 +80,63 @@ class SearchReport:
         )
 
 
+class Remedy(NamedTuple):
+    """What would lower the plan, or make it fit. It was tried.
+
+    title: "A capacity of 146 MiB". detail: one or two sentences.
+    change: options, as on the command line: "--capacity 153092096"; "" for none.
+    needs: the bytes that would then be needed, or None if not known.
+    traffic: avoidable bytes, or None where nothing is spilled.
+    fits: a plan with these changes was found that fits.
+    proved: no plan with these changes needs less.
+    """
+
+    title: str
+    detail: str
+    change: str
+    needs: Optional[int]
+    traffic: Optional[int]
+    fits: bool
+    proved: bool
+
+
+class Advice(Sequence[Remedy]):
+    """Remedies, the best first. report() shows them in a page."""
+
+    def __init__(self, pointer: Optional[int]) -> None:
+        self._handle = Handle(pointer, lib.berth_advice_free)
+        count = lib.berth_advice_count(self._handle.pointer)
+        self._remedies = [self._at(i) for i in range(count)]
+
+    def _at(self, index: int) -> Remedy:
+        found, slot = RemedyStruct(), error_slot()
+        check(
+            lib.berth_advice_remedy(
+                self._handle.pointer, index, ctypes.byref(found), ctypes.byref(slot)
+            ),
+            slot,
+        )
+        return Remedy(
+            text(found.title),
+            text(found.detail),
+            text(found.change),
+            known(found.needs),
+            known(found.traffic),
+            bool(found.fits),
+            bool(found.proved),
+        )
+
+    def __len__(self) -> int:
+        return len(self._remedies)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._remedies[index]
+
+    def __repr__(self) -> str:
+        titles = "; ".join(remedy.title for remedy in self._remedies)
+        return f"<Advice: {titles or 'none'}>"
+
+
 class Answer:
     """A plan and what is known of it. It never changes; threads may share it."""
 
@@ -131,21 +197,59 @@ class Answer:
         """A table with a row for each residency and its offset. ValueError without offsets."""
         return self._text(lib.berth_plan_to_csv).decode("utf-8")
 
-    def report(self, path: Optional[Path] = None) -> Optional[str]:
-        """Writes one HTML file that explains the plan, for any browser, offline. Without a path,
-        returns it."""
-        return self._page(path, ".html", lib.berth_plan_to_page)
+    def report(
+        self, path: Optional[Path] = None, *, advice: Optional[Advice] = None
+    ) -> Optional[str]:
+        """Writes one HTML file that explains the plan, for any browser, offline, with the remedies
+        of advice() if they are given. Without a path, returns it."""
+        if path is not None:
+            suffix(path, (".html",))
+        page = self._page_with(advice)
+        if path is None:
+            return page.decode("utf-8")
+        write(path, page)
+        return None
+
+    def _page_with(self, advice: Optional[Advice] = None) -> bytes:
+        remedies = None if advice is None else advice._handle.pointer
+        return text_of(lib.berth_plan_to_page, self._handle.pointer, remedies)
+
+    def advice(
+        self,
+        *,
+        time_limit: Optional[Union[float, str]] = None,
+        node_limit: Optional[int] = None,
+        progress: Union[ProgressCallback, bool, None] = None,
+    ) -> Advice:
+        """What would lower the plan, or make it fit: each remedy was tried.
+
+        time_limit, node_limit: of all these searches together.
+        """
+        options = OptionsHandle()
+        options.set_all({"time_limit": time_limit, "node_limit": node_limit})
+        result = ctypes.c_void_p()
+        return search(
+            options,
+            progress,
+            time_limit,
+            lambda slot: int(
+                lib.berth_advise_plan(
+                    self._handle.pointer, options.pointer, ctypes.byref(result), slot
+                )
+            ),
+            lambda: Advice(result.value),
+        )
 
     def svg(self, path: Optional[Path] = None) -> Optional[str]:
         """Writes a picture of the plan; without a path, returns it. ValueError without offsets."""
-        return self._page(path, ".svg", lib.berth_plan_to_svg)
+        return self._written(path, ".svg", lib.berth_plan_to_svg)
 
     def trace(self, path: Optional[Path] = None) -> Optional[str]:
         """Writes the plan as events for Perfetto and chrome://tracing; without a path, returns
         them."""
-        return self._page(path, ".json", lib.berth_plan_to_trace)
+        return self._written(path, ".json", lib.berth_plan_to_trace)
 
-    def _page(self, path: Optional[Path], ending: str, function: Any) -> Optional[str]:
+    def _written(self, path: Optional[Path], ending: str, function: Any) -> Optional[str]:
         if path is None:
             return self._text(function).decode("utf-8")
         suffix(path, (ending,))
@@ -156,7 +260,7 @@ class Answer:
         return {
             ".json": lambda: self._text(lib.berth_plan_to_json),
             ".csv": lambda: self._text(lib.berth_plan_to_csv),
-            ".html": lambda: self._text(lib.berth_plan_to_page),
+            ".html": self._page_with,
             ".svg": lambda: self._text(lib.berth_plan_to_svg),
         }
 
@@ -170,7 +274,7 @@ class Answer:
         save(path, self._formats())
 
     def _repr_html_(self) -> str:
-        return frame(self._text(lib.berth_plan_to_page))
+        return frame(self._page_with())
 
 
 def speed(nodes: int, seconds: float) -> str:

@@ -115,7 +115,7 @@ def _of_buffer(values: Any, name: str) -> Optional[Int64]:
         raise TypeError(f"{name} is an array of the type {view.format!r}, not of integers")
     if kind in tuple("lqn") and view.itemsize == 8 and view.c_contiguous:
         copied = array("q")
-        copied.frombytes(view)
+        copied.frombytes(view.cast("B"))
         return _of_array(copied, True)
     return _of_list(view.tolist(), name, True)
 

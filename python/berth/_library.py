@@ -314,7 +314,7 @@ _SIGNATURES = {
     "berth_plan_validate": "ihe",
     "berth_plan_to_json": "ih*e",
     "berth_plan_to_csv": "ih*e",
-    "berth_plan_to_page": "ih*e",
+    "berth_plan_to_page": "ihh*e",
     "berth_plan_to_svg": "ih*e",
     "berth_plan_to_trace": "ih*e",
     "berth_plan_parse_problem": "ihhzs*e",

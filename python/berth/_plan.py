@@ -9,7 +9,7 @@ from berth._answer import Answer, Path, SearchReport, against, data_frame, known
 from berth._arrays import memory
 from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, Model, as_graph
-from berth._library import NONE, Handle, RemedyStruct, encoded, indices, lib, text
+from berth._library import NONE, encoded, indices, lib
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -61,26 +61,6 @@ class Traffic(NamedTuple):
     @property
     def avoidable(self) -> int:
         return self.spilled + self.retrieved
-
-
-class Remedy(NamedTuple):
-    """What would lower the plan, or make it fit. It was tried.
-
-    title: "A capacity of 146 MiB". detail: one or two sentences.
-    change: options, as on the command line: "--capacity 153092096"; "" for none.
-    needs: the bytes that would then be needed, or None if not known.
-    traffic: avoidable bytes, or None where nothing is spilled.
-    fits: a plan with these changes was found that fits.
-    proved: no plan with these changes needs less.
-    """
-
-    title: str
-    detail: str
-    change: str
-    needs: Optional[int]
-    traffic: Optional[int]
-    fits: bool
-    proved: bool
 
 
 class Plan(Answer):
@@ -265,7 +245,7 @@ class Plan(Answer):
         if traffic is not None and bound is not None and self._summary.addressed:
             parts.append(against(traffic.avoidable, bound, "traffic") + " bytes")
         if self.unsized:
-            parts.append(f"{self.unsized:,} tensors of unknown size")
+            parts.append(f"{self.unsized:,} of unknown size")
         return f"<Plan: {', '.join(parts)}, {speed(self.nodes, self.seconds)}>"
 
     def reordered(self) -> bytes:
@@ -300,56 +280,6 @@ class Plan(Answer):
         """A DataFrame with a row for each residency."""
         rows = self.residencies
         return data_frame({name: [getattr(r, name) for r in rows] for name in Residency._fields})
-
-    def advice(
-        self,
-        *,
-        time_limit: Optional[Union[float, str]] = None,
-        node_limit: Optional[int] = None,
-        progress: Union[ProgressCallback, bool, None] = None,
-    ) -> List[Remedy]:
-        """What would lower the plan, or make it fit, the best first: each was tried.
-
-        time_limit, node_limit: of all these searches.
-        """
-        options = OptionsHandle()
-        options.set_all({"time_limit": time_limit, "node_limit": node_limit})
-        result = ctypes.c_void_p()
-        return search(
-            options,
-            progress,
-            time_limit,
-            lambda slot: int(
-                lib.berth_advise_plan(
-                    self._handle.pointer, options.pointer, ctypes.byref(result), slot
-                )
-            ),
-            lambda: _remedies(Handle(result.value, lib.berth_advice_free)),
-        )
-
-
-def _remedies(advice: Handle) -> List[Remedy]:
-    remedies = []
-    for i in range(lib.berth_advice_count(advice.pointer)):
-        found, slot = RemedyStruct(), error_slot()
-        check_status(
-            lib.berth_advice_remedy(
-                advice.pointer, i, ctypes.byref(found), ctypes.byref(slot)
-            ),
-            slot,
-        )
-        remedies.append(
-            Remedy(
-                text(found.title),
-                text(found.detail),
-                text(found.change),
-                known(found.needs),
-                known(found.traffic),
-                bool(found.fits),
-                bool(found.proved),
-            )
-        )
-    return remedies
 
 
 def set_order(

@@ -441,7 +441,8 @@ def place(
     ids: n names, for errors, files and pages; "0", "1", ... by default.
     options: further options by name, such as {"niche.beam": "off"} (docs/options.md).
     progress: called about 20 times a second with a Progress, on this thread; if it returns True,
-        the search ends with the best plan so far. True shows a bar.
+        the search ends with the best plan so far. True shows a bar. False also leaves out what
+        Ctrl-C needs (some 30 us for a call): it then waits until the search has ended.
 
     Raises InvalidProblem with the buffer, InvalidOptions, Unsupported, MemoryError; TypeError for
     values that are not integers, and ValueError for arrays that do not match. Interrupted, with the
