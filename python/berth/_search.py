@@ -286,7 +286,7 @@ def save(path: Union[str, os.PathLike[str]], formats: Dict[str, Callable[[], byt
 # ---- Notebooks
 
 
-def frame(page: bytes, height: int = 560) -> str:
+def frame(page: bytes, height: int = 720) -> str:
     """A page as a part of a notebook."""
     import html
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import OUTCOMES, Outcome, Path, data_frame, known
 from berth._errors import check, error_slot
@@ -126,45 +126,42 @@ class Sweep:
         Filled marks are proved; the shade reaches down to the proved bound."""
         try:
             from matplotlib import pyplot
-            from matplotlib.ticker import FuncFormatter
         except ImportError:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from None
         if ax is None:
             _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
         points = sorted((p for p in self.points if p.avoidable is not None), key=lambda p: p[0])
-        sizes = [p.capacity for p in points]
-        values = [p.avoidable for p in points]
+        memory, memory_unit = _scale([p.capacity for p in points])
+        traffic, traffic_unit = _scale([p.avoidable or 0 for p in points])
+        sizes = [p.capacity / memory for p in points]
+        values = [(p.avoidable or 0) / traffic for p in points]
         style.setdefault("color", "#2f6f9f")
-        style.setdefault("label", self.graph.name or "traffic")
         color = style["color"]
         # A plan for one capacity also fits every larger one.
         ax.step(sizes, values, where="post", **style)
-        bounds = [p.traffic_bound for p in points]
+        bounds = [p.traffic_bound / traffic for p in points]
         ax.fill_between(sizes, bounds, values, step="post", alpha=0.2, color=color, linewidth=0)
         for proved in (True, False):
             some = [(x, y) for p, x, y in zip(points, sizes, values)
                     if (p.outcome is Outcome.OPTIMAL) == proved]  # fmt: skip
             if some:
-                ax.plot(*zip(*some), "o", color=color, markersize=4,
+                ax.plot(*zip(*some), "o", color=color, markersize=5, clip_on=False, zorder=3,
                         markerfacecolor=color if proved else "white")  # fmt: skip
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("memory")
-        ax.set_ylabel("avoidable traffic")
+        ax.grid(axis="y", color="#dddddd", linewidth=0.6)
+        ax.set_axisbelow(True)
+        ax.set_xlabel(f"memory ({memory_unit})")
+        ax.set_ylabel(f"avoidable traffic ({traffic_unit})")
         ax.set_title(f"Off-chip traffic of {self.graph.name or 'the model'}")
-        bytes_format = FuncFormatter(lambda value, _: short_bytes(value))
-        ax.xaxis.set_major_formatter(bytes_format)
-        ax.yaxis.set_major_formatter(bytes_format)
         return ax
 
 
-def short_bytes(value: float) -> str:
-    """For axes: "1.5 MiB"."""
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    power = 0
-    while abs(value) >= 1024 and power + 1 < len(units):
-        value /= 1024
-        power += 1
-    return f"{value:.3g} {units[power]}" if value else "0"
+def _scale(values: Sequence[int]) -> Tuple[int, str]:
+    """(bytes of the unit that suits the largest value, its name)."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if max(values, default=0) >= 1024**power:
+            return 1024**power, unit
+    return 1, "bytes"
 
 
 def sweep(

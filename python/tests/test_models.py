@@ -185,7 +185,7 @@ def test_plot(spilling, tmp_path):
     axes = berth.sweep(spilling, points=5).plot()
     axes.figure.savefig(tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").stat().st_size > 5000
-    assert axes.get_xlabel() == "memory"
+    assert axes.get_xlabel() == "memory (bytes)"
 
 
 def test_diff(spilling, tmp_path):
