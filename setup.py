@@ -90,11 +90,12 @@ def build_library(folder):
 
 class Build(build_py):
     def run(self):
-        super().run()
         if getattr(self, "editable_mode", False):
             target = ROOT / "python" / "berth" / NAME
         else:
             target = Path(self.build_lib) / "berth" / NAME
+            shutil.rmtree(target.parent, ignore_errors=True)  # Of an earlier build.
+        super().run()
         folder = Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
         library = build_library(folder)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import Answer, Path, SearchReport, against, data_frame, known, speed
@@ -68,13 +69,10 @@ class Plan(Answer):
 
     graph: as it was planned.
     order: the operator of each step, as indices of graph.operators; empty without a plan.
-    residencies: where each tensor is when; in the order of the tensors, then of time.
-    offsets: those of the residencies, in the same order; None without offsets.
     """
 
     graph: Graph
     order: List[int]
-    residencies: List[Residency]
 
     def __init__(self, pointer: Optional[int], graph: Graph) -> None:
         super().__init__(pointer)
@@ -82,9 +80,10 @@ class Plan(Answer):
         count = ctypes.c_size_t()
         found = lib.berth_plan_order(self._handle.pointer, ctypes.byref(count))
         self.order = memory(found, count.value * ctypes.sizeof(count)).cast("Q").tolist()
-        self.residencies = self._residencies()
 
-    def _residencies(self) -> List[Residency]:
+    @functools.cached_property
+    def residencies(self) -> List[Residency]:
+        """Where each tensor is when; in the order of the tensors, then of time."""
         count = ctypes.c_size_t()
         found = lib.berth_plan_residencies(self._handle.pointer, ctypes.byref(count))
         data = memory(found, 40 * count.value)
@@ -112,6 +111,7 @@ class Plan(Answer):
 
     @property
     def offsets(self) -> Optional[List[int]]:
+        """Those of the residencies, in the same order; None without offsets."""
         if not self._summary.addressed:
             return None
         return [r.offset for r in self.residencies if r.offset is not None]

@@ -293,5 +293,5 @@ def frame(page: bytes, height: int = 720) -> str:
     content = html.escape(page.decode("utf-8", "replace"), quote=True)
     return (
         f'<iframe srcdoc="{content}" style="width:100%;height:{height}px;border:0" '
-        'sandbox="allow-scripts allow-downloads"></iframe>'
+        'sandbox="allow-scripts allow-downloads allow-modals allow-popups"></iframe>'
     )
