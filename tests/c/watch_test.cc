@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -174,6 +176,30 @@ TEST(Watch, ArraysAndHandlesAgree) {
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(residencies[i].offset, arrays.offsets[i]);
     berth_plan_free(plan);
   }
+}
+
+// docs/howto/c.md has a row for each option that the searches' own tables do not have.
+TEST(OptionsOfC, AreInTheDocument) {
+  std::ifstream file(std::string(BERTH_SOURCE_DIR) + "/docs/howto/c.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  int rows = 0;
+  for (std::size_t i = 0; i < berth_option_count(); ++i) {
+    berth_option_info info;
+    info.struct_size = sizeof info;
+    ASSERT_EQ(berth_option_at(i, &info, nullptr), BERTH_OK);
+    if (std::string(info.name) == "algorithm") break;  // Those of docs/options.md begin.
+    std::string row = "| `" + std::string(info.name) + "` | ";
+    if (*info.default_value != '\0') row += "`" + std::string(info.default_value) + "`";
+    row += " | ";
+    for (const char* c = info.allowed; *c != '\0'; ++c) {
+      if (*c == '|') row += '\\';
+      row += *c;
+    }
+    row += " | " + std::string(info.sentence) + " |\n";
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+    ++rows;
+  }
+  EXPECT_GT(rows, 10);
 }
 
 }  // namespace
