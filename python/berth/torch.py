@@ -1,19 +1,21 @@
-#!/usr/bin/env python3
-"""Traces PyTorch models to graphs for berth: forward passes and whole training steps.
+"""Traces PyTorch models to graphs for Berth: forward passes and whole training steps.
 
 As a program:
 
-  berth_torch.py torchvision.models:resnet18 --input float32[32,3,224,224] -o forward.json
-  berth_torch.py torchvision.models:resnet18 --input float32[32,3,224,224] \\
+  python -m berth.torch torchvision.models:resnet18 --input float32[32,3,224,224] -o forward.json
+  python -m berth.torch torchvision.models:resnet18 --input float32[32,3,224,224] \\
       --train cross_entropy --optimizer sgd -o training.json
 
 As a module:
 
-  graph = berth_torch.trace_forward(model, (images,))
-  graph = berth_torch.trace_training_step(model, (images,), lambda out: loss(out, labels))
-  json.dump(graph, file)
+  graph = berth.torch.trace_forward(model, (images,))
+  graph = berth.torch.trace_training_step(model, (images,), lambda out: loss(out, labels))
+  plan = berth.plan(graph)
 
-The trace runs on fake tensors, which have shapes but no data: a model needs no more memory than its
+What torch.export, make_fx and torch.compile have traced already is converted by graph_of(), which
+berth.plan() calls by itself.
+
+A trace runs on fake tensors, which have shapes but no data: a model needs no more memory than its
 weights (and none under `torch.device("meta")`). docs/formats/graph.md describes the output format.
 
 Shared bytes are handled as follows:
@@ -27,10 +29,12 @@ Shared bytes are handled as follows:
   from those uses to the next write, unless a path exists already.
 
 An order that respects data edges and `after` computes the same results as the program;
-python/test_trace.py checks that against PyTorch, with random orders.
+python/tests/trace.py checks that against PyTorch, with random orders.
 
-Needs PyTorch 1.13 or newer.
+Needs PyTorch 1.13 or newer; neither Berth's library nor numpy.
 """
+
+from __future__ import annotations
 
 import argparse
 import contextlib
@@ -40,24 +44,43 @@ import operator
 import re
 import sys
 import warnings
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    cast,
+)
 
+# A graph as JSON has it (docs/formats/graph.md).
+GraphDict = Dict[str, Any]
+
+torch: Any = None
 try:
-    import torch
+    torch = importlib.import_module("torch")
 except ModuleNotFoundError:
-    if __name__ != "__main__":
-        raise
-    torch = None  # --help works without; main() refuses the rest.
+    pass  # --help works without; everything else says so.
 
 if torch is not None:
-    from torch import fx, library
-    from torch.fx.experimental.proxy_tensor import make_fx
-
+    fx: Any = importlib.import_module("torch.fx")
+    make_fx: Any = importlib.import_module("torch.fx.experimental.proxy_tensor").make_fx
     try:
-        from torch.func import functional_call
+        functional_call: Any = importlib.import_module("torch.func").functional_call
     except ImportError:  # Before PyTorch 2.
-        from torch.nn.utils.stateless import functional_call
+        functional_call = importlib.import_module("torch.nn.utils.stateless").functional_call
 
     aten = torch.ops.aten
+
+
+def _need_torch() -> None:
+    if torch is None:
+        raise ImportError("berth.torch needs PyTorch 1.13 or newer: pip install torch")
 
 
 # ---- Facts missing from PyTorch's schemas.
@@ -66,32 +89,44 @@ if torch is not None:
 _UNSAID_VIEWS = {"aten::_unsafe_view": 0}
 
 
-def _unsaid_writes(node):
+def _unsaid_writes(node: Any) -> List[int]:
     """Positions of operands that `node` writes in place without declaring it."""
     if _name(node.target) == "aten::native_batch_norm" and len(node.args) > 5 and node.args[5]:
         return [3, 4]  # Running mean and variance, in training.
     return []
 
 
-def _name(target):
+def _name(target: Any) -> str:
     schema = getattr(target, "_schema", None)
-    return schema.name if schema is not None else ""
+    return str(schema.name) if schema is not None else ""
 
 
-_meta_kernels = None
+_meta_kernels: Any = None
 
 
-def _add_missing_shapes():
+def _add_missing_shapes() -> None:
     """Adds shape functions for operators that old versions cannot run on fake tensors."""
     global _meta_kernels
     if _meta_kernels is not None:
         return
+    library = importlib.import_module("torch.library")
     _meta_kernels = library.Library("aten", "IMPL", "Meta")
     if torch._C._dispatch_has_kernel_for_dispatch_key("aten::convolution_backward", "Meta"):
         return
 
-    def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation, transposed,
-                             output_padding, groups, mask):
+    def convolution_backward(
+        grad: Any,
+        x: Any,
+        weight: Any,
+        bias_sizes: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        transposed: Any,
+        output_padding: Any,
+        groups: Any,
+        mask: Any,
+    ) -> Any:
         return (x.new_empty(x.shape) if mask[0] else None,
                 weight.new_empty(weight.shape) if mask[1] else None,
                 grad.new_empty((grad.shape[1],)) if mask[2] else None)
@@ -100,12 +135,14 @@ def _add_missing_shapes():
 
 
 @contextlib.contextmanager
-def _dropout_with_mask():
+def _dropout_with_mask() -> Iterator[None]:
     """Dropout as on accelerators: one operator, which also returns the mask for the gradient."""
     functional = torch.nn.functional
     original = functional.dropout
 
-    def dropout(input, p=0.5, training=True, inplace=False):
+    def dropout(
+        input: Any, p: float = 0.5, training: bool = True, inplace: bool = False
+    ) -> Any:
         if not training or p == 0:
             return input
         return aten.native_dropout(input, p, True)[0]
@@ -123,35 +160,56 @@ def _dropout_with_mask():
 class _Tensors:
     """The tensors of a graph, in the order found."""
 
-    def __init__(self):
-        self.all = []
-        self._names = set()
+    def __init__(self) -> None:
+        self.all: List[Dict[str, Any]] = []
+        self._names: Set[str] = set()
 
-    def add(self, name, value, kind, base=None):
+    def add(self, name: str, value: Any, kind: str, base: Optional[int] = None) -> int:
         unique, count = name, 1
         while unique in self._names:
             count += 1
             unique = f"{name}#{count}"
         self._names.add(unique)
-        size = value.numel() * value.element_size()
+        size = int(value.numel()) * value.element_size()
         tensor = {"id": len(self.all), "name": unique, "bytes": size, "kind": kind,
-                  "dtype": str(value.dtype).replace("torch.", ""), "shape": list(value.shape)}
+                  "dtype": str(value.dtype).replace("torch.", ""),
+                  "shape": [int(dim) for dim in value.shape]}
         if base is not None:
             # An expanded view has more elements than bytes.
             tensor["bytes"] = min(size, self.all[base]["bytes"])
             tensor["alias_of"] = base
         self.all.append(tensor)
-        return tensor["id"]
+        return len(self.all) - 1
 
-    def base(self, tensor):
-        return self.all[tensor].get("alias_of", tensor)
+    def base(self, tensor: int) -> int:
+        return cast(int, self.all[tensor].get("alias_of", tensor))
 
 
-def _is_tensor(value):
+def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _arguments(node):
+def _value(node: Any) -> Any:
+    """What the node makes, as far as its shape is known."""
+    value = node.meta.get("val")
+    if value is None and _is_shape(node.meta.get("tensor_meta")):
+        meta = node.meta["tensor_meta"]
+        value = torch.empty(meta.shape, dtype=meta.dtype, device="meta")
+    return value
+
+
+def _is_shape(meta: Any) -> bool:
+    return hasattr(meta, "shape") and hasattr(meta, "dtype")
+
+
+def _untraced(node: Any) -> ValueError:
+    return ValueError(
+        f"{node.op} {node.name}: this is not an operator of PyTorch with known views and writes; "
+        "trace the model with torch.export, make_fx, or berth.torch.trace_forward()"
+    )
+
+
+def _arguments(node: Any) -> List[Tuple[int, Any]]:
     """Each operand with its position in the schema, or its name."""
     schema = node.target._schema
     places = {argument.name: i for i, argument in enumerate(schema.arguments)}
@@ -160,18 +218,24 @@ def _arguments(node):
     return found
 
 
-def _nodes_in(value):
-    found = []
-    fx.node.map_arg(value, lambda node: found.append(node) or node)
+def _nodes_in(value: Any) -> List[Any]:
+    found: List[Any] = []
+
+    def visit(node: Any) -> Any:
+        found.append(node)
+        return node
+
+    fx.node.map_arg(value, visit)
     return found
 
 
-def _sharing(node):
+def _sharing(node: Any) -> Tuple[Any, List[Any]]:
     """(operand whose bytes the outputs are, or None; operands written in place), as fx nodes."""
     schema = node.target._schema
-    written, shared = [], None
+    written: List[Any] = []
+    shared = None
     places = dict(_arguments(node))
-    views = set()
+    views: Set[str] = set()
     for returned in schema.returns:
         if returned.alias_info is not None:
             views |= set(returned.alias_info.before_set)
@@ -191,21 +255,23 @@ def _sharing(node):
     return shared, written
 
 
-def _convert(traced, sources, kinds):
+def _convert(
+    traced: Any, sources: Iterable[str], kinds: Iterable[str]
+) -> Tuple[_Tensors, List[Dict[str, Any]], List[int]]:
     """The graph of `traced`; `sources` and `kinds` are names and kinds of its placeholders."""
     tensors = _Tensors()
-    nodes = []
-    index = {}  # fx node, or (fx node, position) for one of several outputs -> tensor.
-    sources = iter(zip(sources, kinds))
-    items = {}
+    nodes: List[Dict[str, Any]] = []
+    index: Dict[Any, int] = {}  # fx node, or (fx node, position) for one of several outputs -> tensor.
+    given = iter(zip(sources, kinds))
+    items: Dict[Any, Dict[int, Any]] = {}
     for node in traced.graph.nodes:
         if node.op == "call_function" and node.target is operator.getitem:
             items.setdefault(node.args[0], {})[node.args[1]] = node
-    results = []
+    results: List[int] = []
     for node in traced.graph.nodes:
-        value = node.meta.get("val")
+        value = _value(node)
         if node.op == "placeholder":
-            name, kind = next(sources)
+            name, kind = next(given)
             if _is_tensor(value):
                 index[node] = tensors.add(name, value, kind)
         elif node.op == "get_attr":
@@ -219,23 +285,31 @@ def _convert(traced, sources, kinds):
         elif node.op == "call_function":
             _add_operator(node, items, tensors, index, nodes)
         else:
-            raise ValueError(f"a traced graph has an unexpected {node.op}: {node.name}")
+            raise _untraced(node)
     return tensors, nodes, results
 
 
-def _add_operator(node, items, tensors, index, nodes):
+def _add_operator(
+    node: Any,
+    items: Dict[Any, Dict[int, Any]],
+    tensors: _Tensors,
+    index: Dict[Any, int],
+    nodes: List[Dict[str, Any]],
+) -> None:
     if not hasattr(node.target, "_schema"):
+        if node in items or _is_tensor(_value(node)):
+            raise _untraced(node)
         return  # Arithmetic on sizes.
     shared, written = _sharing(node)
     inputs = list(dict.fromkeys(index[n] for n in _nodes_in((node.args, node.kwargs)) if n in index))
     base = tensors.base(index[shared]) if shared in index else None
-    outputs = []
-    value = node.meta.get("val")
+    outputs: List[int] = []
+    value = _value(node)
     if node in items or isinstance(value, (tuple, list)):
         # Old versions only know the outputs that are used; others are added where they are known.
         parts = dict(enumerate(value or []))
         names = {i: item.name for i, item in items.get(node, {}).items()}
-        parts.update({i: item.meta.get("val") for i, item in items.get(node, {}).items()})
+        parts.update({i: _value(item) for i, item in items.get(node, {}).items()})
         for i, part in sorted(parts.items()):
             if _is_tensor(part):
                 name = names.get(i, f"{node.name}.{i}")
@@ -253,7 +327,9 @@ def _add_operator(node, items, tensors, index, nodes):
     nodes.append(record)
 
 
-def _drop_dead(tensors, nodes, results):
+def _drop_dead(
+    tensors: _Tensors, nodes: List[Dict[str, Any]], results: List[int]
+) -> List[Dict[str, Any]]:
     """Removes operators that neither a result nor a lasting write depends on."""
     needed = set(results) | {tensors.base(t) for t in results}
     lasting = {t["id"] for t in tensors.all if t["kind"] in ("parameter", "input")}
@@ -268,12 +344,12 @@ def _drop_dead(tensors, nodes, results):
     return live[::-1]
 
 
-def _order_writes(tensors, nodes):
+def _order_writes(tensors: _Tensors, nodes: List[Dict[str, Any]]) -> None:
     """Adds `after` where an in-place write must be ordered and data edges do not ensure it."""
     made_by = {t: k for k, node in enumerate(nodes) for t in node["outputs"]}
-    before = []  # By operator: the operators before it, as bits.
-    writer = {}  # By base: the last write.
-    users = {}   # By base: the operators that have used it since.
+    before: List[int] = []  # By operator: the operators before it, as bits.
+    writer: Dict[int, int] = {}  # By base: the last write.
+    users: Dict[int, Set[int]] = {}  # By base: the operators that have used it since.
     for k, node in enumerate(nodes):
         known = 0
         for t in node["inputs"]:
@@ -299,7 +375,13 @@ def _order_writes(tensors, nodes):
             users[b] = set()
 
 
-def _finish(name, tensors, nodes, results, parameters):
+def _finish(
+    name: str,
+    tensors: _Tensors,
+    nodes: List[Dict[str, Any]],
+    results: List[int],
+    parameters: Set[int],
+) -> GraphDict:
     nodes = _drop_dead(tensors, nodes, results)
     _order_writes(tensors, nodes)
     used = {t for node in nodes for t in node["inputs"] + node["outputs"] + node.get("mutates", [])}
@@ -312,7 +394,7 @@ def _finish(name, tensors, nodes, results, parameters):
         else:
             tensors.all[t]["output"] = True
     # The last write of a parameter is its update; the update's other inputs are gradients.
-    seen = set()
+    seen: Set[int] = set()
     for node in reversed(nodes):
         targets = [b for b in node.get("mutates", []) if b in parameters]
         if not targets or all(b in seen for b in targets):
@@ -342,14 +424,15 @@ def _finish(name, tensors, nodes, results, parameters):
 # ---- Tracing.
 
 
-def _trace(step, arguments):
+def _trace(step: Callable[..., Any], arguments: Tuple[Any, ...]) -> Any:
+    _need_torch()
     _add_missing_shapes()
     with warnings.catch_warnings(), _dropout_with_mask():
         warnings.simplefilter("ignore")
         return make_fx(step, tracing_mode="fake")(*arguments)
 
 
-def _flat_tensors(value):
+def _flat_tensors(value: Any) -> List[Any]:
     if _is_tensor(value):
         return [value]
     if isinstance(value, dict):
@@ -359,17 +442,17 @@ def _flat_tensors(value):
     return []
 
 
-def _state(model):
+def _state(model: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     parameters = {k: v.detach() for k, v in model.named_parameters()}
     buffers = {k: v.detach() for k, v in model.named_buffers()}
     return parameters, buffers
 
 
-def trace_forward_to_fx(model, inputs):
+def trace_forward_to_fx(model: Any, inputs: Sequence[Any]) -> Tuple[Any, List[str], List[str]]:
     """(the fx graph, names of its placeholders, their kinds); see trace_forward()."""
     parameters, buffers = _state(model)
 
-    def step(parameters, buffers, inputs):
+    def step(parameters: Any, buffers: Any, inputs: Any) -> List[Any]:
         with torch.no_grad():
             out = functional_call(model, {**parameters, **buffers}, inputs)
         return _flat_tensors(out)
@@ -380,7 +463,7 @@ def trace_forward_to_fx(model, inputs):
     return traced, names, kinds
 
 
-def trace_forward(model, inputs, name=None):
+def trace_forward(model: Any, inputs: Sequence[Any], name: Optional[str] = None) -> GraphDict:
     """The graph of `model(*inputs)` without gradients, as a dict to write as JSON.
 
     `inputs` are tensors; their values do not matter. The model is traced in its current mode: call
@@ -391,16 +474,16 @@ def trace_forward(model, inputs, name=None):
     return _finish(name or type(model).__name__, tensors, nodes, results, set())
 
 
-def _sgd(parameter, gradient, state, rate):
+def _sgd(parameter: Any, gradient: Any, state: Any, rate: float) -> None:
     parameter.add_(gradient, alpha=-rate)
 
 
-def _momentum(parameter, gradient, state, rate):
+def _momentum(parameter: Any, gradient: Any, state: Any, rate: float) -> None:
     state[0].mul_(0.9).add_(gradient)
     parameter.add_(state[0], alpha=-rate)
 
 
-def _adam(parameter, gradient, state, rate):
+def _adam(parameter: Any, gradient: Any, state: Any, rate: float) -> None:
     # Without bias correction: it does not affect the sizes of the operators.
     first, second = state
     first.mul_(0.9).add_(gradient, alpha=0.1)
@@ -409,10 +492,17 @@ def _adam(parameter, gradient, state, rate):
 
 
 # The update function, and the number of state tensors per parameter.
-OPTIMIZERS = {"sgd": (_sgd, 0), "momentum": (_momentum, 1), "adam": (_adam, 2)}
+OPTIMIZERS: Dict[str, Tuple[Callable[..., None], int]] = {"sgd": (_sgd, 0), "momentum": (_momentum, 1), "adam": (_adam, 2)}
 
 
-def trace_training_step_to_fx(model, inputs, loss, targets=(), optimizer="sgd", rate=0.01):
+def trace_training_step_to_fx(
+    model: Any,
+    inputs: Sequence[Any],
+    loss: Callable[..., Any],
+    targets: Sequence[Any] = (),
+    optimizer: str = "sgd",
+    rate: float = 0.01,
+) -> Tuple[Any, List[str], List[str]]:
     """(the fx graph, names of its placeholders, their kinds); see trace_training_step()."""
     update, copies = OPTIMIZERS[optimizer]
     parameters, buffers = _state(model)
@@ -420,7 +510,7 @@ def trace_training_step_to_fx(model, inputs, loss, targets=(), optimizer="sgd", 
     states = {k: [torch.zeros_like(v) for _ in range(copies)] for k, v in parameters.items()
               if k not in frozen}
 
-    def step(parameters, buffers, states, inputs, targets):
+    def step(parameters: Any, buffers: Any, states: Any, inputs: Any, targets: Any) -> Any:
         weights = {k: v if k in frozen else v.requires_grad_(True) for k, v in parameters.items()}
         trained = [k for k in weights if k not in frozen]
         out = functional_call(model, {**weights, **buffers}, inputs)
@@ -443,7 +533,15 @@ def trace_training_step_to_fx(model, inputs, loss, targets=(), optimizer="sgd", 
     return traced, names, kinds
 
 
-def trace_training_step(model, inputs, loss, targets=(), optimizer="sgd", rate=0.01, name=None):
+def trace_training_step(
+    model: Any,
+    inputs: Sequence[Any],
+    loss: Callable[..., Any],
+    targets: Sequence[Any] = (),
+    optimizer: str = "sgd",
+    rate: float = 0.01,
+    name: Optional[str] = None,
+) -> GraphDict:
     """The graph of a training step, as a dict: forward, backward, and the update of each weight.
 
     `loss(outputs, *targets)` returns a scalar. `optimizer` is a key of OPTIMIZERS. The model is
@@ -456,10 +554,45 @@ def trace_training_step(model, inputs, loss, targets=(), optimizer="sgd", rate=0
     return _finish(name or type(model).__name__, tensors, nodes, results, parameters)
 
 
+def graph_of(traced: Any, name: Optional[str] = None) -> GraphDict:
+    """The graph of a model that was traced already, as a dict to write as JSON.
+
+    traced: a torch.export.ExportedProgram, or a torch.fx.GraphModule of ATen operators with shapes,
+        as make_fx and the backends of torch.compile have it. What both hold as attributes, and the
+        parameters and buffers of an ExportedProgram, are `parameter`; other placeholders, `input`.
+        Dynamic dimensions have the sizes of the example.
+
+    Raises TypeError for a model that was not traced, ValueError for a graph of modules or without
+    shapes.
+    """
+    _need_torch()
+    module = getattr(traced, "graph_module", traced)
+    if not isinstance(module, fx.GraphModule):
+        raise TypeError(
+            f"{type(traced).__name__} is not traced: give its inputs to "
+            "berth.torch.trace_forward(model, inputs), or use torch.export.export()"
+        )
+    signature = getattr(traced, "graph_signature", None)
+    weights: Dict[str, str] = {}
+    constants: Dict[str, str] = {}
+    if signature is not None:
+        weights = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+        constants = dict(getattr(signature, "inputs_to_lifted_tensor_constants", None) or {})
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    for node in placeholders:
+        if _value(node) is None:
+            raise ValueError(f"{node.name} has no shape: trace the model with torch.export or make_fx")
+    kinds = ["parameter" if n.name in weights else "constant" if n.name in constants else "input"
+             for n in placeholders]  # fmt: skip
+    sources = [weights.get(n.name) or constants.get(n.name) or n.name for n in placeholders]
+    tensors, nodes, results = _convert(module, sources, kinds)
+    return _finish(name or type(module).__name__, tensors, nodes, results, set())
+
+
 # ---- Command line.
 
 
-def _parse_input(text):
+def _parse_input(text: str) -> Any:
     match = re.fullmatch(r"(?:([a-z]+[0-9]*))?\[([0-9, ]*)\]", text)
     if match is None:
         raise SystemExit(f"{text!r} is not an input; write it as float32[1,3,224,224]")
@@ -470,22 +603,22 @@ def _parse_input(text):
     return torch.zeros(shape, dtype=dtype)
 
 
-def _first_tensor(out):
+def _first_tensor(out: Any) -> Any:
     found = _flat_tensors(out)
     if not found:
         raise SystemExit("the model's result contains no tensor for the loss")
     return found[0]
 
 
-def _cross_entropy(out, target):
+def _cross_entropy(out: Any, target: Any) -> Any:
     return torch.nn.functional.cross_entropy(_first_tensor(out), target)
 
 
-def _mse(out, target):
+def _mse(out: Any, target: Any) -> Any:
     return torch.nn.functional.mse_loss(_first_tensor(out), target)
 
 
-def _target(model, inputs, loss):
+def _target(model: Any, inputs: Sequence[Any], loss: str) -> Any:
     """A target for the result, whose shape is found by another trace."""
     traced, _, _ = trace_forward_to_fx(model, inputs)
     output = next(n for n in traced.graph.nodes if n.op == "output")
@@ -495,8 +628,9 @@ def _target(model, inputs, loss):
     return torch.zeros(shape[:1] + shape[2:], dtype=torch.long)
 
 
-def main(arguments=None):
+def main(arguments: Optional[Sequence[str]] = None) -> None:
     parser = argparse.ArgumentParser(
+        prog="python -m berth.torch",
         description="Traces a PyTorch model to a graph for berth.",
         epilog="MODEL is a Python module, a colon, and a class or function that returns the model "
                "when called without arguments.")
@@ -510,7 +644,7 @@ def main(arguments=None):
                         help="file for the graph (default: -, standard output)")
     options = parser.parse_args(arguments)
     if torch is None:
-        raise SystemExit("berth_torch.py needs PyTorch 1.13 or newer: pip install torch")
+        raise SystemExit("berth.torch needs PyTorch 1.13 or newer: pip install torch")
 
     module, _, attribute = options.model.partition(":")
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of berth_torch.py. Exit status 77 if PyTorch is not installed."""
+"""Tests of berth.torch, which need PyTorch alone. Exit status 77 if it is not installed."""
 
 import json
 import operator
@@ -15,8 +15,8 @@ except ImportError:
     print("PyTorch is not installed")
     sys.exit(77)
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import berth_torch  # noqa: E402
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import berth.torch as tracer  # noqa: E402
 
 nn = torch.nn
 F = torch.nn.functional
@@ -78,7 +78,7 @@ def cases():
     tied_loss = lambda out, target: F.cross_entropy(out.flatten(0, 1), target.flatten())  # noqa: E731
     yield ("forward", Residual().eval(), (image,), None, (), "sgd")
     yield ("writes", WritesWhatIsRead(), (torch.rand(4),), None, (), "sgd")
-    for optimizer in berth_torch.OPTIMIZERS:
+    for optimizer in tracer.OPTIMIZERS:
         yield ("residual " + optimizer, Residual().train(), (image,), loss,
                (torch.tensor([0, 2]),), optimizer)
     yield ("tied", Tied().train(), (words,), tied_loss, (words,), "momentum")
@@ -89,13 +89,13 @@ def trace(case):
     _, model, inputs, loss, targets, optimizer = case
     values = [v.detach() for v in model.parameters()] + [v.detach() for v in model.buffers()]
     if loss is None:
-        graph = berth_torch.trace_forward(model, inputs)
-        traced, names, _ = berth_torch.trace_forward_to_fx(model, inputs)
+        graph = tracer.trace_forward(model, inputs)
+        traced, names, _ = tracer.trace_forward_to_fx(model, inputs)
     else:
-        graph = berth_torch.trace_training_step(model, inputs, loss, targets, optimizer)
-        traced, names, _ = berth_torch.trace_training_step_to_fx(model, inputs, loss, targets,
+        graph = tracer.trace_training_step(model, inputs, loss, targets, optimizer)
+        traced, names, _ = tracer.trace_training_step_to_fx(model, inputs, loss, targets,
                                                                 optimizer)
-        copies = berth_torch.OPTIMIZERS[optimizer][1]
+        copies = tracer.OPTIMIZERS[optimizer][1]
         values += [torch.zeros_like(v) for v in model.parameters() for _ in range(copies)]
     values += list(inputs) + list(targets)
     assert len(values) == len(names)
@@ -240,10 +240,10 @@ class TraceTest(unittest.TestCase):
                            "def tiny(): return torch.nn.Sequential(torch.nn.Linear(4, 3), "
                            "torch.nn.ReLU(), torch.nn.Linear(3, 2))\n")
             path = os.path.join(folder, "graph.json")
-            berth_torch.main(["my_models:tiny", "--input", "float32[5,4]", "-o", path])
+            tracer.main(["my_models:tiny", "--input", "float32[5,4]", "-o", path])
             with open(path, encoding="utf-8") as file:
                 forward = json.load(file)
-            berth_torch.main(["my_models:tiny", "--input", "[5,4]", "--train", "cross_entropy",
+            tracer.main(["my_models:tiny", "--input", "[5,4]", "--train", "cross_entropy",
                               "--optimizer", "adam", "-o", path])
             with open(path, encoding="utf-8") as file:
                 training = json.load(file)
@@ -256,7 +256,7 @@ class TraceTest(unittest.TestCase):
                     with open(os.devnull, "w", encoding="utf-8") as nowhere:
                         sys.stderr, kept = nowhere, sys.stderr
                         try:
-                            berth_torch.main(wrong + ["--input", "[5,4]"])
+                            tracer.main(wrong + ["--input", "[5,4]"])
                         finally:
                             sys.stderr = kept
             sys.path.remove(folder)
@@ -270,7 +270,7 @@ class TraceTest(unittest.TestCase):
             reference = json.load(file)
         model = nn.Transformer().train()
         target = torch.zeros(20, 1, 512)
-        graph = berth_torch.trace_training_step(
+        graph = tracer.trace_training_step(
             model, (torch.zeros(10, 1, 512), target.clone()), lambda out, y: F.mse_loss(out, y), (target,))
         self.assertEqual([n["op"] for n in graph["nodes"]], [n["op"] for n in reference["nodes"]])
         self.assertEqual([n.get("after") for n in graph["nodes"]],

@@ -1,0 +1,422 @@
+"""Plans of graphs: an order, an offset for every tensor, and what leaves the memory."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+from berth._answer import Answer, Path, SearchReport, against, data_frame, known, speed
+from berth._arrays import memory
+from berth._errors import check as check_status, error_slot
+from berth._graph import Graph, Model, as_graph
+from berth._library import NONE, encoded, indices, lib
+from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
+
+
+class Residency(NamedTuple):
+    """A tensor in a memory at one address, at the steps from `start` to `end` - 1.
+
+    tensor: its index in the graph.
+    name: its name.
+    bytes: its size.
+    offset: in bytes; None in a plan without offsets.
+    memory: the index of the memory; 0 where there is only one.
+    comes_in: copied in before `start`, not made by the operator of that step.
+    written_out: copied out of this memory before `end`.
+    """
+
+    tensor: int
+    name: str
+    start: int
+    end: int
+    bytes: int
+    offset: Optional[int]
+    memory: int
+    comes_in: bool
+    written_out: bool
+
+
+class Move(NamedTuple):
+    """A copy that a larger memory would avoid: before `step`, `tensor` with `bytes` bytes is copied
+    in the direction "out" or "in"."""
+
+    step: int
+    tensor: str
+    bytes: int
+    direction: str
+
+
+class Traffic(NamedTuple):
+    """Bytes between the memory and the one outside.
+
+    spilled: written out to make room; retrieved: brought back. Their sum is `avoidable`.
+    compulsory_in: given tensors, read once each. compulsory_out: results, written once each.
+    """
+
+    spilled: int
+    retrieved: int
+    compulsory_in: int
+    compulsory_out: int
+
+    @property
+    def avoidable(self) -> int:
+        return self.spilled + self.retrieved
+
+
+class Plan(Answer):
+    """A plan of a graph, and what is known of it.
+
+    graph: as it was planned.
+    order: the operator of each step, as indices of graph.operators; empty without a plan.
+    """
+
+    graph: Graph
+    order: List[int]
+
+    def __init__(self, pointer: Optional[int], graph: Graph) -> None:
+        super().__init__(pointer)
+        self.graph = graph
+        count = ctypes.c_size_t()
+        found = lib.berth_plan_order(self._handle.pointer, ctypes.byref(count))
+        self.order = memory(found, count.value * ctypes.sizeof(count)).cast("Q").tolist()
+
+    @functools.cached_property
+    def residencies(self) -> List[Residency]:
+        """Where each tensor is when; in the order of the tensors, then of time."""
+        count = ctypes.c_size_t()
+        found = lib.berth_plan_residencies(self._handle.pointer, ctypes.byref(count))
+        data = memory(found, 40 * count.value)
+        numbers, flags = data.cast("q").tolist(), data.cast("b").tolist()
+        places = data.cast("i").tolist()
+        addressed = bool(self._summary.addressed)
+        result = []
+        for i in range(count.value):
+            tensor, start, end, offset = numbers[5 * i : 5 * i + 4]
+            of = self.graph.tensor(tensor)
+            result.append(
+                Residency(
+                    tensor,
+                    of.name,
+                    start,
+                    end,
+                    of.bytes,
+                    offset if addressed else None,
+                    places[10 * i + 8],
+                    bool(flags[40 * i + 36]),
+                    bool(flags[40 * i + 37]),
+                )
+            )
+        return result
+
+    @property
+    def offsets(self) -> Optional[List[int]]:
+        """Those of the residencies, in the same order; None without offsets."""
+        if not self._summary.addressed:
+            return None
+        return [r.offset for r in self.residencies if r.offset is not None]
+
+    def offset(self, tensor: Union[int, str], step: Optional[int] = None) -> Optional[int]:
+        """The offset of a tensor (index or name) at a step. Without a step, that of a tensor that
+        never changes its address; ValueError if it does. None where it is not in the memory."""
+        found = {
+            r.offset
+            for r in self.residencies
+            if (r.name if isinstance(tensor, str) else r.tensor) == tensor
+            and (step is None or r.start <= step < r.end)
+        }
+        if len(found) > 1:
+            raise ValueError(f"tensor {tensor!r} is spilled and comes back at another address: "
+                             "name the step")  # fmt: skip
+        return found.pop() if found else None
+
+    @property
+    def operators(self) -> List[str]:
+        """The names of the operators in the order of the plan."""
+        return [self.graph.operator(i).name for i in self.order]
+
+    @property
+    def moves(self) -> List[Move]:
+        """The copies that a larger memory would avoid, in the order in which they happen."""
+        moves = []
+        for before, after in zip(self.residencies, self.residencies[1:]):
+            if before.tensor == after.tensor:
+                if before.written_out:
+                    moves.append(Move(before.end, before.name, before.bytes, "out"))
+                moves.append(Move(after.start, after.name, after.bytes, "in"))
+        # What is spilled makes room for what is retrieved.
+        return sorted(moves, key=lambda move: (move.step, move.direction == "in"))
+
+    @property
+    def peak(self) -> Optional[int]:
+        """The most bytes resident at one step; None without a plan."""
+        return known(self._summary.peak)
+
+    @property
+    def height_bound(self) -> int:
+        """Proved: no plan has a smaller height."""
+        return int(self._summary.height_bound)
+
+    @property
+    def placement_bound(self) -> int:
+        """Proved: no placement of these residencies has a smaller height."""
+        return int(self._summary.placement_bound)
+
+    @property
+    def peak_bound(self) -> int:
+        """Proved: no order has a lower peak."""
+        return int(self._summary.peak_bound)
+
+    @property
+    def program_order_peak(self) -> int:
+        """The peak if the operators run as they are listed."""
+        return int(self._summary.program_order_peak)
+
+    @property
+    def spills(self) -> bool:
+        """`budget` was given: tensors may have been spilled."""
+        return bool(self._summary.spills)
+
+    @property
+    def fixed_order(self) -> bool:
+        """Outcome and bounds are about this order alone."""
+        return bool(self._summary.fixed_order)
+
+    @property
+    def traffic(self) -> Optional[Traffic]:
+        """Bytes in and out; None if the plan was made without `budget`."""
+        s = self._summary
+        if not s.spills or not s.has_plan:
+            return None
+        return Traffic(s.spilled, s.retrieved, s.compulsory_in, s.compulsory_out)
+
+    @property
+    def traffic_bound(self) -> Optional[int]:
+        """Proved: no plan within the capacity has less avoidable traffic. None without `budget`."""
+        return int(self._summary.traffic_bound) if self._summary.spills else None
+
+    @property
+    def least_memory(self) -> Optional[int]:
+        """With `budget`: what the largest operator needs by itself; no plan fits in less (MR)."""
+        return known(self._summary.least_memory) if self._summary.spills else None
+
+    @property
+    def least_operator(self) -> Optional[str]:
+        """With `budget`: the first operator that needs `least_memory`."""
+        index = self._summary.least_operator
+        if not self._summary.spills or index == NONE:
+            return None
+        return self.graph.operator(index).name
+
+    @property
+    def least_peak(self) -> Optional[int]:
+        """With `budget`: from this capacity on nothing has to be spilled (MP)."""
+        return known(self._summary.least_peak) if self._summary.spills else None
+
+    @property
+    def unsized(self) -> int:
+        """Tensors in the plan without a known size: they count as 0 bytes."""
+        return int(self._summary.unsized)
+
+    @property
+    def searches(self) -> Dict[str, SearchReport]:
+        """The searches behind the plan: "order", "spills", "offsets"."""
+        names = ("order", "spills", "offsets")
+        return {name: SearchReport(self._handle.pointer, i) for i, name in enumerate(names)}
+
+    @property
+    def fits(self) -> bool:
+        """There is a plan, and it is within the capacity (if there is one)."""
+        s = self._summary
+        need = s.height if s.addressed else s.peak
+        if s.spills and not s.addressed:
+            return False
+        return bool(s.has_plan) and (s.capacity < 0 or need <= s.capacity)
+
+    def __repr__(self) -> str:
+        parts = [str(self.outcome), f"{self.graph.operator_count:,} operators"]
+        if self.capacity is not None:
+            parts.append(f"capacity {self.capacity:,}")
+        if self._summary.addressed:
+            parts.append(against(self.height, self.height_bound, "height") + " bytes")
+        else:
+            parts.append(against(self.peak, self.peak_bound, "peak") + " bytes, no offsets")
+        traffic, bound = self.traffic, self.traffic_bound
+        if traffic is not None and bound is not None and self._summary.addressed:
+            parts.append(against(traffic.avoidable, bound, "traffic") + " bytes")
+        if self.unsized:
+            parts.append(f"{self.unsized:,} of unknown size")
+        return f"<Plan: {', '.join(parts)}, {speed(self.nodes, self.seconds)}>"
+
+    def reordered(self) -> bytes:
+        """The ONNX model that was planned with its operators in the order of the plan; nothing
+        else in it changes. ValueError for other graphs."""
+        source = self.graph._source
+        if isinstance(source, str):
+            with open(source, "rb") as file:
+                source = file.read()
+        if source is None or source.lstrip()[:1] == b"{":
+            raise ValueError("the graph was not read from an ONNX model")
+        array, count = indices(self.order)
+        return text_of(
+            lib.berth_reorder_onnx, source, len(source), encoded(self.graph.name or "model"),
+            array, count,
+        )  # fmt: skip
+
+    def _formats(self) -> Dict[str, Callable[[], bytes]]:
+        return {**super()._formats(), ".onnx": self.reordered}
+
+    def save(self, path: Path) -> None:
+        """Writes the plan as what the name ends in: .json (order, residencies and bounds), .csv (a
+        table with an offset column), .html (as report()), .svg, or .onnx: the model that was
+        planned with its operators in this order, if it came from ONNX.
+
+        Raises ValueError for other names and for tables and pictures of plans without offsets,
+        OSError if the file cannot be written.
+        """
+        super().save(path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for each residency."""
+        rows = self.residencies
+        return data_frame({name: [getattr(r, name) for r in rows] for name in Residency._fields})
+
+
+def set_order(
+    options: OptionsHandle, graph: Graph, order: Union[str, Sequence[Union[int, str]], None]
+) -> None:
+    """The name of a method, or operators by index or name."""
+    if order is None or isinstance(order, str):
+        options.set("order", order)
+        return
+    listed: List[Any] = order.tolist() if hasattr(order, "tolist") else list(order)
+    if any(isinstance(op, str) for op in listed):
+        names = {op.name: i for i, op in enumerate(graph.operators)}
+        for op in listed:
+            if isinstance(op, str) and op not in names:
+                raise ValueError(f"order: there is no operator {op!r} in the graph")
+        listed = [names[op] if isinstance(op, str) else op for op in listed]
+    for op in listed:
+        if op < 0:
+            raise ValueError(f"order: {op} is not the index of an operator")
+    options.set_order(listed)
+
+
+def plan(
+    model: Model,
+    *,
+    capacity: Optional[Size] = None,
+    budget: Optional[Size] = None,
+    time_limit: Optional[Union[float, str]] = None,
+    node_limit: Optional[int] = None,
+    count: Optional[str] = None,
+    order: Union[str, Sequence[Union[int, str]], None] = None,
+    minimize: Optional[bool] = None,
+    threads: Optional[int] = None,
+    seed: Optional[int] = None,
+    algorithm: Optional[str] = None,
+    allow_unknown: Optional[bool] = None,
+    dim: Optional[Mapping[str, int]] = None,
+    dim_default: Optional[int] = None,
+    element_bytes: Optional[int] = None,
+    alignment: Optional[Size] = None,
+    fuse: Optional[bool] = None,
+    in_place: Optional[bool] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> Plan:
+    """Plans a model: an order for its operators and an offset for every tensor.
+
+    model: a path (ONNX, or a graph in JSON), bytes, a Graph, a dict as berth.torch makes, an
+        onnx.ModelProto, a torch.export.ExportedProgram or a torch.fx.GraphModule.
+    capacity: the memory that the plan may use: bytes, or text such as "512KiB". Without it and
+        `budget`, as few bytes as possible.
+    budget: as `capacity`, but what does not fit is spilled and retrieved, for the least traffic:
+        bytes, or "MR" (what the largest operator needs), "MP" (the least peak), "MH" (halfway).
+    time_limit: seconds, or text such as "2m". node_limit: the same on every machine.
+    count: what to plan besides the tensors that operators make: "none", "inputs", "parameters"
+        or "all".
+    order: "auto", "program", "greedy", "beam", ...; or the order: operators by index or name.
+    allow_unknown: count tensors without a known size as 0 bytes. Without it they prove nothing.
+    minimize, threads, seed, algorithm, options, progress: as in place().
+    dim, dim_default, element_bytes, alignment, fuse, in_place: as in read().
+
+    Raises what read() raises; InvalidPlan for an order that cannot run, InvalidOptions,
+    Unsupported, MemoryError. Interrupted, with the best plan so far as `partial`, on Ctrl-C. That
+    nothing fits is an outcome, not an error. Other threads run during the search.
+    """
+    graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
+                     alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+    request = OptionsHandle()
+    request.set_all({"capacity": capacity, "budget": budget, "time_limit": time_limit,
+                     "node_limit": node_limit, "count": count, "minimize": minimize,
+                     "threads": threads, "seed": seed, "algorithm": algorithm,
+                     "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
+    set_order(request, graph, order)
+    result = ctypes.c_void_p()
+    return search(
+        request,
+        progress,
+        time_limit,
+        lambda slot: int(
+            lib.berth_plan_graph(
+                graph._handle.pointer, request.pointer, ctypes.byref(result), slot
+            )
+        ),
+        lambda: Plan(result.value, graph),
+    )
+
+
+def schedule(
+    model: Model,
+    *,
+    time_limit: Optional[Union[float, str]] = None,
+    node_limit: Optional[int] = None,
+    count: Optional[str] = None,
+    order: Optional[str] = None,
+    allow_unknown: Optional[bool] = None,
+    dim: Optional[Mapping[str, int]] = None,
+    dim_default: Optional[int] = None,
+    element_bytes: Optional[int] = None,
+    alignment: Optional[Size] = None,
+    fuse: Optional[bool] = None,
+    in_place: Optional[bool] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> Plan:
+    """Orders the operators of a model for the least peak. The plan has no offsets.
+
+    order: the method: "auto", "program", "hoisted-updates", "greedy", "greedy-backwards", "beam".
+    Other arguments and errors: those of plan(). save("model.onnx") writes the reordered model.
+    """
+    graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
+                     alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+    request = OptionsHandle()
+    request.set_all({"time_limit": time_limit, "node_limit": node_limit, "count": count,
+                     "order": order, "allow_unknown": allow_unknown,
+                     **(options or {})})  # fmt: skip
+    result = ctypes.c_void_p()
+    return search(
+        request,
+        progress,
+        time_limit,
+        lambda slot: int(
+            lib.berth_schedule_graph(
+                graph._handle.pointer, request.pointer, ctypes.byref(result), slot
+            )
+        ),
+        lambda: Plan(result.value, graph),
+    )
+
+
+def parse_plan(graph: Graph, content: bytes, name: str) -> Plan:
+    """A plan in JSON for a graph, checked."""
+    result, slot = ctypes.c_void_p(), error_slot()
+    check_status(
+        lib.berth_plan_parse_graph(
+            graph._handle.pointer, content, len(content), encoded(name),
+            ctypes.byref(result), ctypes.byref(slot),
+        ),
+        slot,
+    )  # fmt: skip
+    return Plan(result.value, graph)

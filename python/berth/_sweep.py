@@ -1,0 +1,216 @@
+"""Traffic against the size of the memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+from berth._answer import OUTCOMES, Outcome, Path, data_frame, known
+from berth._errors import check, error_slot
+from berth._graph import Graph, Model, as_graph
+from berth._library import Handle, SweepPointStruct, lib
+from berth._plan import set_order
+from berth._search import (
+    Options,
+    OptionsHandle,
+    ProgressCallback,
+    Size,
+    frame,
+    save,
+    search,
+    suffix,
+    text_of,
+    write,
+)
+
+
+class Point(NamedTuple):
+    """The best plan found at one capacity. Units are bytes and seconds.
+
+    avoidable: its traffic, `spilled` + `retrieved`; None without a plan.
+    traffic_bound: proved: no plan within the capacity has less.
+    traffic_by_sum: the least traffic found where bytes need only fit in sum.
+    """
+
+    capacity: int
+    outcome: Outcome
+    avoidable: Optional[int]
+    spilled: int
+    retrieved: int
+    traffic_bound: int
+    traffic_by_sum: int
+    seconds: float
+
+
+class Sweep:
+    """Off-chip traffic at several capacities, from the largest to the smallest, or in the order
+    that was asked for."""
+
+    graph: Graph
+    points: List[Point]
+
+    def __init__(self, pointer: Optional[int], graph: Graph) -> None:
+        self._handle = Handle(pointer, lib.berth_sweep_free)
+        self.graph = graph
+        self.points = [self._at(i) for i in range(lib.berth_sweep_count(self._handle.pointer))]
+
+    def _at(self, index: int) -> Point:
+        point, slot = SweepPointStruct(), error_slot()
+        check(
+            lib.berth_sweep_at(
+                self._handle.pointer, index, ctypes.byref(point), ctypes.byref(slot)
+            ),
+            slot,
+        )
+        values = point.values()
+        values["outcome"] = OUTCOMES[values["outcome"]]
+        values["avoidable"] = known(values["avoidable"])
+        return Point(**values)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __getitem__(self, index: int) -> Point:
+        return self.points[index]
+
+    def __repr__(self) -> str:
+        if not self.points:
+            return "<Sweep: no points>"
+        proved = sum(p.outcome is Outcome.OPTIMAL for p in self.points)
+        sizes = [p.capacity for p in self.points]
+        found = [p.avoidable for p in self.points if p.avoidable is not None]
+        traffic = f", traffic {min(found):,} to {max(found):,} bytes" if found else ""
+        return (
+            f"<Sweep: {len(self.points)} capacities of {min(sizes):,} to {max(sizes):,} bytes"
+            f"{traffic}, {proved} optimal>"
+        )
+
+    def to_csv(self) -> str:
+        """A row for each point, as `berth sweep -o` writes it."""
+        return self._csv().decode("utf-8")
+
+    def _csv(self) -> bytes:
+        return text_of(lib.berth_sweep_to_csv, self._handle.pointer)
+
+    def _page(self) -> bytes:
+        return text_of(lib.berth_sweep_to_page, self._handle.pointer)
+
+    def save(self, path: Path) -> None:
+        """Writes the points as .csv, or the page as .html."""
+        save(path, {".csv": self._csv, ".html": self._page})
+
+    def report(self, path: Optional[Path] = None) -> Optional[str]:
+        """Writes one HTML file with the curve; without a path, returns it."""
+        if path is None:
+            return self._page().decode("utf-8")
+        suffix(path, (".html",))
+        write(path, self._page())
+        return None
+
+    def _repr_html_(self) -> str:
+        return frame(self._page())
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for each point."""
+        columns: dict[str, Any] = {
+            name: [getattr(point, name) for point in self.points] for name in Point._fields
+        }
+        columns["outcome"] = [str(point.outcome) for point in self.points]
+        return data_frame(columns)
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draws traffic against capacity with matplotlib, on `ax` or on new axes, and returns them.
+        Filled marks are proved; the shade reaches down to the proved bound."""
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError("plot() needs matplotlib: pip install matplotlib") from None
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        points = sorted((p for p in self.points if p.avoidable is not None), key=lambda p: p[0])
+        memory, memory_unit = _scale([p.capacity for p in points])
+        traffic, traffic_unit = _scale([p.avoidable or 0 for p in points])
+        sizes = [p.capacity / memory for p in points]
+        values = [(p.avoidable or 0) / traffic for p in points]
+        style.setdefault("color", "#2f6f9f")
+        color = style["color"]
+        # A plan for one capacity also fits every larger one.
+        ax.step(sizes, values, where="post", **style)
+        bounds = [p.traffic_bound / traffic for p in points]
+        ax.fill_between(sizes, bounds, values, step="post", alpha=0.2, color=color, linewidth=0)
+        for proved in (True, False):
+            some = [(x, y) for p, x, y in zip(points, sizes, values)
+                    if (p.outcome is Outcome.OPTIMAL) == proved]  # fmt: skip
+            if some:
+                ax.plot(*zip(*some), "o", color=color, markersize=5, clip_on=False, zorder=3,
+                        markerfacecolor=color if proved else "white")  # fmt: skip
+        ax.set_ylim(bottom=0)
+        ax.grid(axis="y", color="#dddddd", linewidth=0.6)
+        ax.set_axisbelow(True)
+        ax.set_xlabel(f"memory ({memory_unit})")
+        ax.set_ylabel(f"avoidable traffic ({traffic_unit})")
+        ax.set_title(f"Off-chip traffic of {self.graph.name or 'the model'}")
+        return ax
+
+
+def _scale(values: Sequence[int]) -> Tuple[int, str]:
+    """(bytes of the unit that suits the largest value, its name)."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if max(values, default=0) >= 1024**power:
+            return 1024**power, unit
+    return 1, "bytes"
+
+
+def sweep(
+    model: Model,
+    *,
+    budgets: Optional[Sequence[Size]] = None,
+    points: Optional[int] = None,
+    time_limit: Optional[Union[float, str]] = None,
+    node_limit: Optional[int] = None,
+    count: Optional[str] = None,
+    order: Union[str, Sequence[Union[int, str]], None] = None,
+    threads: Optional[int] = None,
+    seed: Optional[int] = None,
+    allow_unknown: Optional[bool] = None,
+    dim: Optional[Mapping[str, int]] = None,
+    dim_default: Optional[int] = None,
+    element_bytes: Optional[int] = None,
+    alignment: Optional[Size] = None,
+    fuse: Optional[bool] = None,
+    in_place: Optional[bool] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> Sweep:
+    """Plans a model with spills at many capacities: the least off-chip traffic at each.
+
+    budgets: the capacities: bytes, text such as "512KiB", or "MR", "MH", "MP".
+    points: without `budgets`: how many capacities from MP (from which on nothing has to be spilled)
+        down to MR (what the largest operator needs); 20 by default.
+    time_limit, node_limit: for each point. Without any, 50 seconds for all.
+    Other arguments and errors: those of plan(). On Ctrl-C, `partial` has the points that are done.
+    """
+    graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
+                     alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+    request = OptionsHandle()
+    if budgets is not None:
+        request.set("budgets", ",".join(str(budget) for budget in budgets))
+    request.set_all({"points": points, "time_limit": time_limit, "node_limit": node_limit,
+                     "count": count, "threads": threads, "seed": seed,
+                     "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
+    set_order(request, graph, order)
+    result = ctypes.c_void_p()
+    return search(
+        request,
+        progress,
+        None,
+        lambda slot: int(
+            lib.berth_sweep_graph(
+                graph._handle.pointer, request.pointer, ctypes.byref(result), slot
+            )
+        ),
+        lambda: Sweep(result.value, graph),
+    )
