@@ -542,6 +542,7 @@ typedef struct berth_remedy {
   int64_t traffic;    /* Avoidable; -1: nothing is spilled. */
   int32_t fits;       /* A plan with these changes was found that fits. */
   int32_t proved;     /* No plan with these changes needs less. */
+  int32_t estimated; /* Of operators in strips, which no option makes: what a runtime would need. */
 } berth_remedy;
 /* What would lower the plan, or make it fit: each remedy was tried. `options` limit the search. */
 BERTH_API berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,

@@ -89,6 +89,7 @@ class Remedy(NamedTuple):
     traffic: avoidable bytes, or None where nothing is spilled.
     fits: a plan with these changes was found that fits.
     proved: no plan with these changes needs less.
+    estimated: of operators in strips, which no option makes: what a runtime would need.
     """
 
     title: str
@@ -98,6 +99,7 @@ class Remedy(NamedTuple):
     traffic: Optional[int]
     fits: bool
     proved: bool
+    estimated: bool
 
 
 class Advice(Sequence[Remedy]):
@@ -124,6 +126,7 @@ class Advice(Sequence[Remedy]):
             known(found.traffic),
             bool(found.fits),
             bool(found.proved),
+            bool(found.estimated),
         )
 
     def __len__(self) -> int:

@@ -209,6 +209,7 @@ class RemedyStruct(Sized):
         ("traffic", c_int64),
         ("fits", c_int32),
         ("proved", c_int32),
+        ("estimated", c_int32),
     ]
 
 

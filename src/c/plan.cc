@@ -485,7 +485,8 @@ berth_status berth_advice_remedy(const berth_advice* advice, size_t index, berth
     c::RequireIndex(index, berth_advice_count(advice), "remedy");
     const berth::Remedy& from = advice->advice.remedies[index];
     c::Fill(out, {0, from.title.c_str(), from.detail.c_str(), advice->changes[index].c_str(),
-                  from.needs.value_or(-1), from.traffic.value_or(-1), from.fits, from.proved});
+                  from.needs.value_or(-1), from.traffic.value_or(-1), from.fits, from.proved,
+                  from.estimated});
     return {};
   });
 }
