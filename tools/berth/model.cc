@@ -25,12 +25,6 @@ bool IsFile(const std::string& text) {
   return text == "-" || text.find_first_of("./") != std::string::npos;
 }
 
-bool LooksLikeJson(std::string_view bytes) {
-  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
-  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && bytes[first] == '{';
-}
-
 // A model begins with a field of the message, mostly its version; a table never does so.
 bool LooksLikeOnnx(std::string_view bytes) {
   if (bytes.empty()) return false;
@@ -171,8 +165,14 @@ void AddOrder(CLI::App& app, std::string& order) {
       ->type_name("NAME|FILE");
 }
 
+bool IsJson(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
 bool IsModel(std::string_view bytes, const std::string& path) {
-  return HasExtension(path, ".onnx") || LooksLikeJson(bytes) || LooksLikeOnnx(bytes);
+  return HasExtension(path, ".onnx") || IsJson(bytes) || LooksLikeOnnx(bytes);
 }
 
 Result<Model> LoadModel(const ModelArguments& arguments) {
@@ -188,10 +188,8 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   model.name = NameOf(arguments.path);
   model.path = arguments.path;
   model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
-  if (!model.is_onnx && !LooksLikeJson(bytes)) {
-    return Fail(ErrorCode::kParse, OneLine(name) +
-                                       ": neither an ONNX model nor a graph in JSON; tables of "
-                                       "buffers are for berth place");
+  if (!model.is_onnx && !IsJson(bytes)) {
+    return Fail(ErrorCode::kParse, OneLine(name) + ": neither an ONNX model nor a graph in JSON");
   }
   if (arguments.alignment && (*arguments.alignment < 1 || *arguments.alignment > kMostAlignment)) {
     return Fail(ErrorCode::kInvalidOptions, "--alignment: " + std::to_string(*arguments.alignment) +
@@ -258,6 +256,7 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
                     (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
   const auto text = BERTH_TRY(ReadFile(argument));
+  BERTH_TRY(CheckKind(text, argument, FileKind::kOrder));
   return BERTH_TRY(ReadOrder(text, argument == "-" ? NameOf(argument) : argument, graph));
 }
 

@@ -62,6 +62,8 @@ struct Model {
 // Readings of `model`, which `arguments` gave, that would need less memory: with 8-bit elements.
 [[nodiscard]] std::vector<ModelChange> OtherReadings(const ModelArguments& arguments,
                                                      const Model& model);
+// Whether the file looks like an object in JSON.
+[[nodiscard]] bool IsJson(std::string_view bytes);
 // Whether the file looks like a model, not like a table.
 [[nodiscard]] bool IsModel(std::string_view bytes, const std::string& path);
 
