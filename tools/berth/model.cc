@@ -266,10 +266,9 @@ std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
          " no known size";
 }
 
-std::string OpenDimensionsLine(const Model& model, const std::string& command) {
+std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
   if (model.open_dimensions.empty()) return "";
-  std::string text = "\nGive its open dimensions their sizes, such as: berth " + command + " " +
-                     ShellWord(model.path);
+  std::string text = "berth " + command + " " + ShellWord(model.path);
   for (const auto& [name, size] : WorkingSizes(model)) {
     text += " --dim " + ShellWord(name + "=" + std::to_string(size));
   }
@@ -277,6 +276,11 @@ std::string OpenDimensionsLine(const Model& model, const std::string& command) {
     text += " --element-bytes " + std::to_string(*bytes);
   }
   return text;
+}
+
+std::string OpenDimensionsLine(const Model& model, const std::string& command) {
+  const std::string line = OpenDimensionsCommand(model, command);
+  return line.empty() ? "" : "\nGive its open dimensions their sizes, such as: " + line;
 }
 
 std::string DescribeGraph(const Graph& graph) {

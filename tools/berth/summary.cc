@@ -535,6 +535,16 @@ std::string Page(const Planned& planned) {
   PageOptions page = PageWithAdvice(planned.command, planned.subject, planned.answer,
                                     planned.advice.value_or(Advice()));
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model, planned.counting());
+  if (planned.sizes_missing()) {
+    const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
+    if (!command.empty()) {
+      const Remedy give{.kind = RemedyKind::kModel,
+                        .title = "Give its open dimensions their sizes",
+                        .detail = "The model can run with these sizes; replace them with your own.",
+                        .command = command};
+      page.remedies.insert(page.remedies.begin(), give);
+    }
+  }
   return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
 
