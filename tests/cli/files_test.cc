@@ -273,6 +273,8 @@ TEST_F(FilesTest, ShellsKnowEveryCommandAndOption) {
     }
   }
   ExpectHas(bash, "place:--algorithm) words='auto ");
+  ExpectHas(bash, "plan:--count");
+  ExpectHas(bash, "words='none inputs parameters all'");
   ExpectRefused(Berth({"options", "--completion", "tcsh"}), "'tcsh' is not one of bash, zsh, fish");
   const std::string script = Write("berth.bash", bash);
   EXPECT_EQ(Shell("command -v bash > /dev/null || exit 0; bash -n " + script).exit_code, 0);
