@@ -4,9 +4,11 @@
 #include "io/plan_head.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "berth/schedule.h"
@@ -49,14 +51,6 @@ Json SearchOf(const SearchReport& search) {
           {"nodes", search.nodes}};
 }
 
-Json TrafficOf(const Traffic& traffic) {
-  return {{"avoidable", traffic.avoidable()},
-          {"spilled", traffic.spilled},
-          {"retrieved", traffic.retrieved},
-          {"compulsory_in", traffic.compulsory_in},
-          {"compulsory_out", traffic.compulsory_out}};
-}
-
 void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
   const Counting& counting = provenance.options.schedule.counting;
   head["graph"] = graph.name;
@@ -64,7 +58,7 @@ void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
                    {"parameters", counting.parameters},
                    {"unsized_as_zero", counting.unsized_as_zero}};
   head["in_place"] = provenance.in_place;
-  if (provenance.fused) head["fused"] = true;
+  head["fused"] = provenance.fused;
   const OnnxOptions& reading = provenance.reading;
   Json dimensions = Json::object();
   for (const OnnxDimension& each : reading.dimensions) dimensions[each.name] = each.size;
@@ -82,10 +76,18 @@ void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
   head["least_memory"] = {{"bytes", answer.least.bytes},
                           {"operator", any ? Json(graph.operators[answer.least.op].name) : Json()}};
   const bool planned = answer.best && answer.best->addressed;
-  head["traffic"] = planned ? TrafficOf(answer.best->traffic) : Json();
+  head["traffic"] = planned ? TrafficJson(answer.best->traffic) : Json();
 }
 
 }  // namespace
+
+Json TrafficJson(const Traffic& traffic) {
+  return {{"avoidable", traffic.avoidable()},
+          {"spilled", traffic.spilled},
+          {"retrieved", traffic.retrieved},
+          {"compulsory_in", traffic.compulsory_in},
+          {"compulsory_out", traffic.compulsory_out}};
+}
 
 nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
                                 const Provenance& provenance) {
@@ -112,14 +114,31 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
   if (graph != nullptr) {
     head["peak_bound"] = answer.peak_bound;
     head["program_order_peak"] = answer.program_order_peak;
-    head["placement_bound"] = answer.placement_bound;
+    head["placement_bound"] = addressed ? Json(answer.placement_bound) : Json();
     head["spills"] = answer.spills;
     if (answer.spills) AddSpills(*graph, answer, head);
     head["scheduling"] = SearchOf(answer.scheduling);
     head["spilling"] = SearchOf(answer.spilling);
   }
   head["placing"] = SearchOf(answer.placing);
+  if (SizesAreMissing(answer, provenance)) {
+    SetApartSized(head, {"height", "peak", "program_order_peak", "traffic_by_sum", "traffic"});
+  }
   return head;
+}
+
+bool SizesAreMissing(const PlanAnswer& answer, const Provenance& provenance) {
+  return answer.unsized > 0 && !provenance.options.schedule.counting.unsized_as_zero;
+}
+
+void SetApartSized(nlohmann::ordered_json& json, std::initializer_list<const char*> keys) {
+  Json& sized = json["of_sized_tensors"];
+  for (const char* const key : keys) {
+    const auto found = json.find(key);
+    if (found == json.end()) continue;
+    sized[key] = std::move(*found);
+    *json.find(key) = nullptr;
+  }
 }
 
 }  // namespace berth::internal

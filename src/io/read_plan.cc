@@ -285,6 +285,13 @@ Result<void> CheckPlanFile(const Source& source, const PlanFile& plan) {
   return {};
 }
 
+// What states the height, the peak and the traffic: `plan`, or where tensors have no known size, the
+// object in it that has these figures of the others.
+const nlohmann::json& FiguresOf(const nlohmann::json& plan) {
+  const nlohmann::json* const sized = Member(plan, "of_sized_tensors");
+  return sized != nullptr && sized->is_object() ? *sized : plan;
+}
+
 // What plans of both formats say of themselves.
 PlanFile PlanFrom(const nlohmann::json& json, std::string_view name) {
   PlanFile plan;
@@ -354,7 +361,7 @@ Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
       plan.placement.offsets.push_back(record.residency.offset);
     }
   }
-  if (list.spills) plan.traffic = BERTH_TRY(TrafficFrom(source, json));
+  if (list.spills) plan.traffic = BERTH_TRY(TrafficFrom(source, FiguresOf(json)));
   for (const auto& [key, target] :
        {std::pair<const char*, std::size_t*>{"planned_tensors", &plan.tensors},
         {"unsized_tensors", &plan.unsized}}) {
@@ -366,7 +373,7 @@ Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
   BERTH_TRY(ReadOrder(source, json, plan));
   BERTH_TRY(CheckPlanFile(source, plan));
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
-  const nlohmann::json* const stated = Member(json, "height");
+  const nlohmann::json* const stated = Member(FiguresOf(json), "height");
   if (stated != nullptr && *stated != plan.placement.height) {
     return source.FailAsWhole("\"height\" is " + Shown(stated) + ", but the " +
                                   (list.lifetimes ? "residencies" : "placements") + " reach " +
@@ -385,6 +392,9 @@ class GraphPlanReader {
   Result<GraphPlanFile> Read(const nlohmann::json& json) {
     const PlanList list = BERTH_TRY(ListOf(source_, json));
     read_.spills = list.spills;
+    if (Member(json, "order") == nullptr && Member(json, "graph") == nullptr) {
+      return source_.FailAsWhole("the plan of a table of buffers, where one of a graph is needed");
+    }
     read_.plan.order = BERTH_TRY(OrderFrom(source_, json, graph_));
     for (const OperatorIndex v : read_.plan.order) {
       if (v < graph_.operators.size() || !list.lifetimes) continue;
@@ -426,23 +436,24 @@ class GraphPlanReader {
   // What the plan states of itself besides its lists.
   Result<void> ReadFigures(const nlohmann::json& json) {
     std::string fault;
+    const nlohmann::json& figures = FiguresOf(json);
     MemoryUse& use = read_.plan.memories.emplace_back();
     for (const auto& [key, value] :
          {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
       const bool needed = read_.spills && value == &use.height;
-      if (!needed && Member(json, key) == nullptr) continue;
-      const auto number = NumberAt(json, key, fault);
+      if (!needed && Member(figures, key) == nullptr) continue;
+      const auto number = NumberAt(figures, key, fault);
       if (!number) return source_.FailAsWhole(fault);
       *value = *number;
     }
-    states_peak_ = Member(json, "peak") != nullptr;
+    states_peak_ = Member(figures, "peak") != nullptr;
     const nlohmann::json* const capacity = Member(json, "capacity");
     if (read_.spills || (capacity != nullptr && !capacity->is_null())) {
       read_.capacity = NumberAt(json, "capacity", fault);
       if (!read_.capacity) return source_.FailAsWhole(fault);
     }
     if (!read_.spills) return {};
-    read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, json));
+    read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, figures));
     return {};
   }
 

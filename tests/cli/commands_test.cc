@@ -160,11 +160,11 @@ TEST_F(InfoCommandTest, CountsBuffersAndSections) {
   EXPECT_EQ(json.at("total_size"), 15);
   EXPECT_EQ(json.at("load"), 13);
   EXPECT_EQ(json.at("partitions"), 2);
-  EXPECT_EQ(json.at("largest_partition"), 3);
-  EXPECT_EQ(json.at("aligned"), 1);
-  EXPECT_EQ(json.at("pinned"), 1);
-  EXPECT_EQ(json.at("hinted"), 1);
-  EXPECT_EQ(json.at("with_gaps"), 1);
+  EXPECT_EQ(json.at("most_buffers_in_partition"), 3);
+  EXPECT_EQ(json.at("aligned_buffers"), 1);
+  EXPECT_EQ(json.at("pinned_buffers"), 1);
+  EXPECT_EQ(json.at("hinted_buffers"), 1);
+  EXPECT_EQ(json.at("buffers_with_gaps"), 1);
   EXPECT_EQ(json.at("overlap_density"), 0.5);  // a-b, a-d and b-d of six pairs.
   EXPECT_GE(json.at("greedy_height"), 13);
   const std::string text = Berth({"info", table}).standard_output;

@@ -52,20 +52,83 @@ TEST_F(FilesTest, AWrongFileSaysWhatItIs) {
       ExpectRefused(Berth({command, path}), words);
     }
     ExpectRefused(Berth({"check", path, SmallTable()}), words);
+    ExpectRefused(Berth({"check", SmallTable(), path}), "not a plan, "s + words);
+    ExpectRefused(Berth({"sweep", "--merge", path}), words);
     ExpectRefused(Berth({"diff", path, path}), "not a plan, "s + words);
   }
-  const std::string onnx = Write("m.onnx", "\x08\x07");
-  ExpectRefused(Berth({"place", onnx}),
-                "not a table of buffers (CSV), but an ONNX model; berth plan");
-  ExpectRefused(Berth({"place", Model()}), "but a graph of operators; berth plan");
-  ExpectRefused(Berth({"diff", onnx, onnx}), "not a plan, but an ONNX model");
-  ExpectRefused(Berth({"plan", SmallTable()}), "tables of buffers are for berth place");
-  ASSERT_EQ(Berth({"plan", Model(), "-o", Path("plan.json")}).exit_code, 0);
-  ExpectRefused(Berth({"plan", Path("plan.json")}),
-                "not a model, but a plan of Berth; berth check");
-  ExpectRefused(Berth({"place", Path("plan.json")}), "but a plan of Berth; berth check");
-  ASSERT_EQ(Berth({"sweep", Model(), "--points", "2", "-o", Path("s.csv")}).exit_code, 0);
-  ExpectRefused(Berth({"place", Path("s.csv")}), "but the points of a sweep; berth sweep --merge");
+}
+
+// Every kind of file that is not what an argument of a command takes.
+TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
+  const std::string model = Model();
+  const std::string table = SmallTable();
+  ASSERT_EQ(
+      Berth({"plan", model, "-o", Path("plan.json"), "--trace", Path("trace.json")}).exit_code, 0);
+  ASSERT_EQ(Berth({"place", table, "-o", Path("table.plan.json")}).exit_code, 0);
+  ASSERT_EQ(Berth({"plan", model, "--report", Path("r.html"), "--svg", Path("p.svg")}).exit_code,
+            0);
+  ASSERT_EQ(Berth({"sweep", model, "--points", "2", "-o", Path("s.csv")}).exit_code, 0);
+  struct Kind {
+    std::string path;
+    std::string words;  // What it is, and who takes it.
+    std::string taken;  // The arguments that do, of those below.
+  };
+  const std::vector<Kind> kinds = {
+      {Write("m.onnx", "\x08\x07"), "but an ONNX model; berth plan and berth schedule take models",
+       "mc"},
+      {model, "but a graph of operators; berth plan and berth schedule take graphs", "mc"},
+      {table, "but a table of buffers; berth place and berth explain take tables", "tcpv"},
+      {Path("plan.json"), "but a plan of Berth; berth check MODEL PLAN and berth diff take plans",
+       "pvo"},
+      {Path("table.plan.json"), "but a plan of Berth; berth check MODEL PLAN and berth diff",
+       "pvo"},
+      {Path("s.csv"), "but the points of a sweep; berth sweep --merge takes them", "s"},
+      {Path("trace.json"), "but a trace, which Perfetto shows", ""},
+      {Path("r.html"), "but a web page, such as --report writes", ""},
+      {Path("p.svg"), "but a picture (SVG), which browsers show", ""},
+      {Write("p.png", "\x89PNG\r\n\x1a\n...."), "but a picture (PNG)", ""},
+      {Write("m.gguf", "GGUF\x03\0\0\0\0\0\0"s), "but a GGUF file", ""},
+      {Write("m.pbtxt", "ir_version: 8\n"), "but a model as text; save it as binary ONNX", ""},
+      {Write("old.pickle", "(dp0\nVa\np1\nI1\ns."), "but a Python pickle", ""},
+  };
+  struct Argument {
+    char takes;
+    const char* name;
+    std::vector<std::string> before;
+    std::vector<std::string> after;
+  };
+  const std::vector<Argument> arguments = {
+      {'m', "a model", {"plan"}, {}},
+      {'m', "a model", {"schedule"}, {}},
+      {'m', "a model", {"compare"}, {}},
+      {'m', "a model", {"sweep"}, {}},
+      {'t', "a table of buffers (CSV)", {"place"}, {}},
+      {'t', "a table of buffers (CSV)", {"explain"}, {"--capacity", "1MiB"}},
+      {'t', "a table of buffers (CSV)", {"info"}, {}},
+      {'c', "a model or a table of buffers", {"check"}, {}},
+      {'v', "a plan", {"check", table}, {}},
+      {'p', "a plan", {"check", model}, {}},
+      {'p', "a plan", {"diff"}, {Path("plan.json")}},
+      {'p', "a plan", {"diff", Path("plan.json")}, {}},
+      {'o', "an order (JSON)", {"plan", model, "--order"}, {}},
+      {'s', "the points of a sweep (CSV)", {"sweep", "--merge"}, {}},
+      {'s', "the points of a sweep (CSV)", {"sweep", model, "-o"}, {}},
+  };
+  for (const Argument& argument : arguments) {
+    for (const Kind& kind : kinds) {
+      if (kind.taken.find(argument.takes) != std::string::npos) continue;
+      std::vector<std::string> line = argument.before;
+      line.push_back(kind.path);
+      line.insert(line.end(), argument.after.begin(), argument.after.end());
+      SCOPED_TRACE(testing::PrintToString(line));
+      ExpectRefused(Berth(line), kind.path + ": not " + argument.name + ", " + kind.words);
+    }
+  }
+  ExpectRefused(Berth({"plan", Write("empty", "")}), "empty: not a model, but an empty file");
+  ExpectRefused(Berth({"plan", Write("text", "Hello\n")}),
+                "text: neither an ONNX model nor a graph in JSON");
+  ExpectRefused(Berth({"check", model, Path("table.plan.json")}),
+                "table.plan.json: the plan of a table of buffers, where one of a graph is needed");
 }
 
 TEST_F(FilesTest, TwoOutputsAreNotOneFile) {
@@ -167,6 +230,23 @@ TEST_F(FilesTest, SizesAreRoundedDownToBytes) {
   ExpectHas(result.standard_error, "--capacity 1.2MiB is not a whole number of bytes: 1,258,291, ");
   ExpectHas(result.standard_output, "\"capacity\": 1258291");
   EXPECT_EQ(Berth({"place", SmallTable(), "--capacity", "1.25MiB"}).standard_error, "");
+  const std::string rounded =
+      "--budget 1.3KiB is not a whole number of bytes: 1,331, rounded down\n";
+  const ProcessResult plan = Berth({"plan", Model(), "--budget", "1.3KiB", "--json"});
+  EXPECT_EQ(plan.exit_code, 0);
+  ExpectHas(plan.standard_error, rounded);
+  ExpectHas(plan.standard_output, "\"capacity\": 1331");
+  const ProcessResult sweep = Berth({"sweep", Model(), Model(), "--budget", "MP,1.3KiB"});
+  EXPECT_EQ(sweep.exit_code, 0);
+  EXPECT_EQ(sweep.standard_error, "berth: note: " + rounded);
+  ExpectHas(sweep.standard_output, "  1,331  ");
+  ExpectHas(sweep.standard_output, "  1,400  ");
+  ExpectRefused(Berth({"sweep", Model(), "--budget", "MP,1.3"}), "'1.3' is neither MR, MH, MP nor");
+  const std::string model = Model();
+  ASSERT_EQ(Berth({"plan", model, "-o", Path("p.json")}).exit_code, 0);
+  ExpectHas(
+      Berth({"diff", Path("p.json"), Path("p.json"), "--max-growth", "1.3KiB"}).standard_error,
+      "--max-growth 1.3KiB is not a whole number of bytes: 1,331, rounded down\n");
 }
 
 TEST_F(FilesTest, ShellsKnowEveryCommandAndOption) {
@@ -193,6 +273,8 @@ TEST_F(FilesTest, ShellsKnowEveryCommandAndOption) {
     }
   }
   ExpectHas(bash, "place:--algorithm) words='auto ");
+  ExpectHas(bash, "plan:--count");
+  ExpectHas(bash, "words='none inputs parameters all'");
   ExpectRefused(Berth({"options", "--completion", "tcsh"}), "'tcsh' is not one of bash, zsh, fish");
   const std::string script = Write("berth.bash", bash);
   EXPECT_EQ(Shell("command -v bash > /dev/null || exit 0; bash -n " + script).exit_code, 0);

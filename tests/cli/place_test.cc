@@ -44,8 +44,8 @@ TEST_F(PlaceTest, SummaryForMachinesHasTheRightTypes) {
   EXPECT_EQ(json.at("outcome"), "optimal");
   EXPECT_EQ(json.at("height"), 8);
   EXPECT_EQ(json.at("height_bound"), 8);
-  EXPECT_EQ(json.at("gap"), 0.0);
-  EXPECT_TRUE(json.at("gap").is_number_float());
+  EXPECT_EQ(json.at("height_gap"), 0.0);
+  EXPECT_TRUE(json.at("height_gap").is_number_float());
   EXPECT_TRUE(json.at("capacity").is_null());
   EXPECT_TRUE(json.at("algorithm").is_string());
   EXPECT_TRUE(json.at("nodes").is_number_integer());
@@ -204,6 +204,26 @@ TEST_F(TerminalTest, ProgressShowsOnATerminalOnly) {
   const ProcessResult piped = Shell("\"$BERTH\" " + arguments);
   EXPECT_EQ(piped.standard_error, "");
   EXPECT_EQ(piped.standard_output.find('\r'), std::string::npos);
+}
+
+// A terminal that calls itself dumb gets neither colours nor movements of the cursor; it ends lines
+// as terminals do.
+TEST_F(TerminalTest, ADumbTerminalGetsPlainText) {
+  for (const std::string& arguments :
+       {"place " + SmallTable(), std::string("--help"),
+        "place " + TightTable("400") + " --algorithm canonical --canonical-section-inference off" +
+            " --time-limit 1.5s"}) {
+    SCOPED_TRACE(arguments);
+    const std::string shown = OnTerminal("TERM=dumb", arguments);
+    EXPECT_NE(shown.find("\r\n"), std::string::npos);
+    EXPECT_EQ(shown.find('\x1b'), std::string::npos) << shown;
+    for (std::size_t at = shown.find('\r'); at != std::string::npos;
+         at = shown.find('\r', at + 1)) {
+      // Pseudo-terminals may double it, but nothing is drawn over a line.
+      EXPECT_TRUE(at + 1 < shown.size() && (shown[at + 1] == '\n' || shown[at + 1] == '\r'))
+          << shown;
+    }
+  }
 }
 
 }  // namespace

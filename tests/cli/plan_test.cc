@@ -87,11 +87,11 @@ TEST_F(PlanCommandTest, Json) {
   EXPECT_EQ(json.at("height_bound"), 10);
   EXPECT_EQ(json.at("peak_bound"), 10);
   EXPECT_EQ(json.at("placement_bound"), 10);
-  EXPECT_EQ(json.at("gap"), 0);
+  EXPECT_EQ(json.at("height_gap"), 0);
   EXPECT_EQ(json.at("program_order_peak"), 17);
   EXPECT_EQ(json.at("operators"), 5);
   EXPECT_EQ(json.at("at_peak").at("operator"), "D");
-  EXPECT_EQ(json.at("at_peak").at("waiting"), 1);
+  EXPECT_EQ(json.at("at_peak").at("waiting_bytes"), 1);
   EXPECT_EQ(json.at("at_peak").at("live").size(), 3u);
 }
 
@@ -209,7 +209,7 @@ TEST_F(PlanCommandTest, Compare) {
   ExpectHas(text.standard_output, "no order has a peak below 10 B");
   ExpectHas(text.standard_output, "+70.0 %");
   const Json json = Json::parse(Berth({"compare", graph, "--json"}).standard_output);
-  EXPECT_EQ(json.at("lower_bound"), 10);
+  EXPECT_EQ(json.at("peak_bound"), 10);
   EXPECT_EQ(json.at("orders").back().at("order"), "auto");
   EXPECT_EQ(json.at("orders").back().at("height"), 10);
 }
@@ -232,7 +232,7 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
   const Json row = of_olla(Berth({"compare", graph, "--json"}));
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row.at("peak"), 10);
-  EXPECT_EQ(row.at("above_lower_bound"), 0);
+  EXPECT_EQ(row.at("peak_gap"), 0);
   EXPECT_EQ(of_olla(Berth({"compare", graph, "--json", "--olla-limit", "0"})), nullptr);
   // Too large for its solver: reported, not tried.
   const std::string cell = Path("cell.json");
@@ -241,7 +241,7 @@ TEST_F(PlanCommandTest, CompareWithOlla) {
 }
 
 TEST_F(PlanCommandTest, RejectsInvalidModels) {
-  ExpectRefused(Berth({"plan", SmallTable()}), "neither an ONNX model nor a graph in JSON");
+  ExpectRefused(Berth({"plan", SmallTable()}), "not a model, but a table of buffers; berth place");
   ExpectRefused(Berth({"plan", Path("missing.json")}), "missing.json");
   ExpectRefused(Berth({"plan", Write("g.json", "{\"nodes\": []}")}),
                 "\"tensors\" is missing where it should be a list");

@@ -146,7 +146,7 @@ TEST_F(SpillsCommandTest, GrowthOfTrafficFailsTheGate) {
       diff({"--max-traffic-growth", "0B", "--json", "--report", Path("diff.html")});
   EXPECT_EQ(machine.exit_code, 1);
   const Json json = Json::parse(machine.standard_output);
-  EXPECT_EQ(json.at("traffic"), (Json{{"before", 7}, {"after", 8}, {"delta", 1}}));
+  EXPECT_EQ(json.at("avoidable_traffic"), (Json{{"before", 7}, {"after", 8}, {"delta", 1}}));
   EXPECT_EQ(json.at("traffic_grew_too_much"), true);
   EXPECT_EQ(json.at("height_grew_too_much"), false);
   EXPECT_EQ(json.at("max_traffic_growth"), "0B");

@@ -162,6 +162,7 @@ TEST(GraphPlanJsonTest, IsReadBackForItsGraphAndWithoutIt) {
                                             "graph",
                                             "count",
                                             "in_place",
+                                            "fused",
                                             "reading",
                                             "options",
                                             "schedule_options",

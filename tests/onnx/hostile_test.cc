@@ -46,6 +46,11 @@ TEST(OnnxHostile, NamesTheFault) {
                            {Value("x", kFloat, {2, 3}), Value("w", kFloat, {4, 5})},
                            {y}})),
             "m: operator \"product\" (MatMul): inner dimensions of 3 and of 4");
+  EXPECT_EQ(Refusal(Model({{{"GRU", {"x", "w", "r", "", "", "h"}, {"y"}, {}, "unit"}},
+                           {Value("x", kFloat, {5, 1, 3}), Value("w", kFloat, {1, 12, 3}),
+                            Value("r", kFloat, {1, 12, 4}), Value("h", kFloat, {1, 224, 4})},
+                           {y}})),
+            "m: operator \"unit\" (GRU): batches of a sequence and a state of 1 and of 224");
   EXPECT_EQ(Refusal(Model({{{"Relu", {"x"}, {"y"}}}, {x}, {y}, {}, {TensorProto("w", 1, {-1})}})),
             "m: byte 23: a tensor dimension of -1");
   EXPECT_EQ(Refusal(Model({{{"Relu", {"x"}, {"y"}}},

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "src/base/try.h"
+#include "src/io/plan_head.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
@@ -116,21 +118,19 @@ Json CheckedJson(const Checked& checked) {
   json["height"] = report.height;
   json["peak"] = report.peak;
   json["capacity"] = ToJson(checked.capacity);
-  json["buffers"] = checked.plan.residencies.size();
+  json["residencies"] = checked.plan.residencies.size();
   if (checked.graph != nullptr) {
     json["operators"] = checked.plan.order.size();
-    json["spilled"] = report.traffic.spilled;
-    json["retrieved"] = report.traffic.retrieved;
-    json["compulsory_in"] = report.traffic.compulsory_in;
-    json["compulsory_out"] = report.traffic.compulsory_out;
+    json["traffic"] = internal::TrafficJson(report.traffic);
   }
+  if (checked.sizes_missing()) internal::SetApartSized(json, {"height", "peak", "traffic"});
   json["faults"] = Json::array();
   for (const verify::Fault& fault : report.faults) {
     json["faults"].push_back(FaultJson(fault, checked));
   }
   json["more_faults"] = report.more;
   if (checked.execution) json["execution"] = ExecutionJson(*checked.execution, *checked.graph);
-  json["version"] = BERTH_VERSION;
+  json["berth_version"] = BERTH_VERSION;
   return json;
 }
 
@@ -226,6 +226,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
                 "PLAN is missing: a graph is checked together with a plan of it");
   }
   const std::string text = BERTH_TRY(ReadFile(arguments.plan));
+  BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
   const PlanSettings settings = ReadPlanSettings(text);
   ModelArguments model_arguments = arguments.model;
   model_arguments.path = arguments.table.path;
@@ -263,6 +264,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
 Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const Input& input) {
   if (!arguments.plan.empty()) {
     const std::string text = BERTH_TRY(ReadFile(arguments.plan));
+    BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
     return ReadOffsets(text, PlanName(arguments), input.problem);
   }
   for (const Buffer& buffer : input.problem.buffers) {
@@ -295,6 +297,7 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
                 "TABLE and PLAN cannot both be standard input; give one of them as a file");
   }
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
+  BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
   if (IsModel(file.bytes(), arguments.table.path)) return CheckGraph(arguments, std::move(file));
   return CheckTable(arguments, file);
 }

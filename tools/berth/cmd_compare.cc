@@ -6,6 +6,7 @@
 #include "berth/olla.h"
 #include "berth/plan.h"
 #include "src/base/try.h"
+#include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
@@ -40,23 +41,26 @@ std::optional<Bytes> HeightOf(const PlanAnswer& plan) {
   return plan.best->height();
 }
 
-Json RowJson(const Row& row, Bytes lower_bound) {
+Json RowJson(const Row& row, Bytes lower_bound, bool sizes_missing) {
   Json json;
   json["order"] = row.name;
   json["peak"] = row.plan.best->peak();
   const auto height = HeightOf(row.plan);
   json["height"] = ToJson(height);
-  json["above_lower_bound"] = Gap(row.plan.best->peak(), lower_bound);
+  json["peak_gap"] = Gap(row.plan.best->peak(), lower_bound);
   json["fragmentation"] = height ? Json(Gap(*height, row.plan.best->peak())) : Json(nullptr);
   json["outcome"] = ToString(row.plan.scheduling.outcome);
   json["schedule_seconds"] = row.order_seconds;
   json["place_seconds"] = row.plan.placing.seconds;
+  if (sizes_missing) {
+    internal::SetApartSized(json, {"peak", "height", "peak_gap", "fragmentation"});
+  }
   return json;
 }
 
 // All that is compared is what the tensors of known size need.
 std::string UnsizedLine(const Model& model, const TensorCount& count) {
-  return Paint(Tone::kUnsure, "All figures are lower bounds: " +
+  return Paint(Tone::kUnsure, "All figures are for tensors of known size only: " +
                                   UnsizedClause(count.unsized, count.tensors) + ".") +
          OpenDimensionsLine(model, "compare") + "\n";
 }
@@ -185,16 +189,17 @@ Result<ExitCode> Run(const CompareArguments& arguments) {
     return code;
   }
   Json json;
-  json["lower_bound"] = all.lower_bound;
+  json["peak_bound"] = all.lower_bound;
   json["orders"] = Json::array();
-  for (const Row& row : all.rows) json["orders"].push_back(RowJson(row, all.lower_bound));
-  if (!all.olla_note.empty()) json["olla"] = all.olla_note;
+  for (const Row& row : all.rows)
+    json["orders"].push_back(RowJson(row, all.lower_bound, sizes_missing));
+  if (!all.olla_note.empty()) json["olla_note"] = all.olla_note;
   json["planned_tensors"] = count.tensors;
   json["unsized_tensors"] = count.unsized;
   json["interrupted"] = all.interrupted;
   json["input"] = model.name;
   json["input_hash"] = model.hash();
-  json["version"] = BERTH_VERSION;
+  json["berth_version"] = BERTH_VERSION;
   PrintJson(json);
   return code;
 }

@@ -6,6 +6,7 @@
 #include "berth/diff.h"
 #include "berth/page.h"
 #include "src/base/try.h"
+#include "src/io/plan_head.h"
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
@@ -26,9 +27,9 @@ struct Growth {
 };
 
 // Nothing where `text` is neither. Percentages have at most four decimals: 0.0001 % is a millionth.
-std::optional<Growth> ParseGrowth(const std::string& text) {
+std::optional<Growth> ParseGrowth(const std::string& flag, const std::string& text) {
   if (text.empty() || text.back() != '%') {
-    const auto bytes = ParseBytes(text);
+    const auto bytes = ReadBytes(flag, text);
     return bytes ? std::optional(Growth{text, 0, *bytes}) : std::nullopt;
   }
   constexpr int kDecimals = 4;
@@ -128,7 +129,7 @@ Json Summary::ToJson() const {
   json["after"] = after.name;
   json["same"] = diff.same();
   json["height"] = DeltaJson(before.placement.height, after.placement.height);
-  json["traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
+  json["avoidable_traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
   json["spilled"] = DeltaJson(before.traffic.spilled, after.traffic.spilled);
   json["retrieved"] = DeltaJson(before.traffic.retrieved, after.traffic.retrieved);
   json["unsized_tensors"] = {{"before", before.unsized}, {"after", after.unsized}};
@@ -170,7 +171,10 @@ Json Summary::ToJson() const {
   json["changed"] = std::move(changed);
   json["new"] = listed(after, diff.added);
   json["gone"] = listed(before, diff.removed);
-  json["version"] = BERTH_VERSION;
+  json["berth_version"] = BERTH_VERSION;
+  if (sizes_missing()) {
+    internal::SetApartSized(json, {"height", "avoidable_traffic", "spilled", "retrieved", "peak"});
+  }
   return json;
 }
 
@@ -327,7 +331,7 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
 void AddGrowth(CLI::App& app, const std::string& name, std::optional<Growth>& growth,
                const std::string& description) {
   const auto set = [&growth, name](const std::string& text) {
-    growth = ParseGrowth(text);
+    growth = ParseGrowth(name, text);
     if (!growth) {
       UsageError(name, Quoted(text) + " is neither a percentage, such as 2%, nor a size");
     }

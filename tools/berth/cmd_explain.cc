@@ -58,7 +58,7 @@ Json ConflictJson(const Conflict& conflict, const Problem& problem) {
                                {"share", Share(buffer.size, total)}});
   }
   json["nodes"] = conflict.nodes;
-  json["version"] = BERTH_VERSION;
+  json["berth_version"] = BERTH_VERSION;
   return json;
 }
 

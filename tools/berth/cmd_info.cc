@@ -141,26 +141,26 @@ Json InfoJson(const Input& input, const TableInfo& info) {
   json["smallest_size"] = info.smallest;
   json["largest_size"] = info.largest;
   json["load"] = info.bound.load;
-  json["lower_bound"] = info.bound.lower_bound;
-  json["peak_step"] = info.bound.load_step;
-  json["bound_step"] = info.bound.bound_step;
-  json["live_at_peak"] = info.live_at_peak;
+  json["height_bound"] = info.bound.lower_bound;
+  json["load_step"] = info.bound.load_step;
+  json["height_bound_step"] = info.bound.bound_step;
+  json["buffers_at_load_step"] = info.live_at_peak;
   json["sections"] = info.sections;
-  json["widest_section"] = info.widest_section;
+  json["most_buffers_in_section"] = info.widest_section;
   json["partitions"] = info.partitions;
-  json["largest_partition"] = info.largest_partition;
+  json["most_buffers_in_partition"] = info.largest_partition;
   json["overlap_density"] = info.overlap_density();
-  json["aligned"] = info.aligned;
+  json["aligned_buffers"] = info.aligned;
   json["largest_alignment"] = info.largest_alignment;
-  json["pinned"] = info.pinned;
-  json["hinted"] = info.hinted;
-  json["with_gaps"] = info.with_gaps;
+  json["pinned_buffers"] = info.pinned;
+  json["hinted_buffers"] = info.hinted;
+  json["buffers_with_gaps"] = info.with_gaps;
   json["colliding_pins"] = ToJson(info.collision);
   json["greedy_height"] = ToJson(info.greedy_height);
   json["greedy_algorithm"] = info.greedy_height ? Json(info.greedy_algorithm) : Json(nullptr);
   json["greedy_gap"] = info.greedy_height ? Json(info.greedy_gap()) : Json(nullptr);
   json["capacity"] = ToJson(input.problem.capacity);
-  json["version"] = BERTH_VERSION;
+  json["berth_version"] = BERTH_VERSION;
   return json;
 }
 

@@ -18,7 +18,7 @@ struct PlanArguments {
   ModelArguments model;
   std::string order;
   std::optional<Bytes> capacity;
-  std::optional<std::string> budget;
+  std::optional<Capacity> budget;
   SearchArguments search;
   PlanOutputs outputs;
   bool tensors = false;
@@ -49,11 +49,8 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
                 "a smaller --budget asks for less");
   }
   options.spill = true;
-  options.capacity = ParseCapacity(*arguments.budget);
-  if (options.capacity) return options;
-  return Fail(ErrorCode::kInvalidOptions,
-              "--budget: '" + OneLine(*arguments.budget) +
-                  "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
+  options.capacity = *arguments.budget;
+  return options;
 }
 
 // The share of the time limit that is kept for advice, where there may be some: with spills only
@@ -108,13 +105,11 @@ Command AddPlanCommand(CLI::App& berth) {
   AddBytes(
       *app, "--capacity", arguments->capacity,
       "Bytes that the arena may have, such as 512KiB or 1MiB. Without it, as few as possible.");
-  app->add_option(
-         "--budget", arguments->budget,
-         "As --capacity, but tensors that do not fit are spilled and retrieved, with the "
-         "least traffic: bytes, or MR (what the largest operator needs), MP (the least peak), "
-         "MH (halfway). --algorithm, --seed and --threads then control how addresses are "
-         "found.")
-      ->type_name("BYTES");
+  AddCapacity(
+      *app, "--budget", arguments->budget,
+      "As --capacity, but tensors that do not fit are spilled and retrieved, with the least "
+      "traffic: bytes, or MR (what the largest operator needs), MP (the least peak), MH (halfway). "
+      "--algorithm, --seed and --threads then control how addresses are found.");
   AddOrder(*app, arguments->order);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .json (order and offsets), .csv (a table with an offset "

@@ -16,6 +16,7 @@
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/file_lock.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
@@ -29,7 +30,8 @@ namespace {
 struct SweepArguments {
   ModelArguments model;
   std::vector<std::string> paths;
-  std::vector<std::string> budgets;
+  std::vector<std::string> budgets;  // As given.
+  std::vector<Capacity> capacities;  // The same.
   int points = 20;
   bool fixed_order = false;
   std::optional<double> time_limit;
@@ -176,6 +178,7 @@ bool IsKept(const std::string& path) {
 Result<void> ReadKnown(const std::string& path, std::vector<SweepCurve>& curves) {
   if (!std::filesystem::exists(path)) return {};
   const std::string text = BERTH_TRY(ReadFile(path));
+  BERTH_TRY(CheckKind(text, path, FileKind::kPoints));
   const std::vector<SweepCurve> known = BERTH_TRY(ReadSweepCsv(text, path));
   return Merge(curves, known, path);
 }
@@ -217,6 +220,7 @@ Result<ExitCode> MergeFiles(const SweepArguments& arguments) {
   std::vector<SweepCurve> curves;
   for (const std::string& path : arguments.merge) {
     const std::string text = BERTH_TRY(ReadFile(path));
+    BERTH_TRY(CheckKind(text, path, FileKind::kPoints));
     const std::vector<SweepCurve> more = BERTH_TRY(ReadSweepCsv(text, path));
     if (more.empty()) {
       return Fail(ErrorCode::kParse, "--merge: " + OneLine(path) + " has no points");
@@ -236,17 +240,9 @@ struct Task {
   std::vector<Bytes> capacities;  // Of all points.
 };
 
-Result<SweepOptions> OptionsOf(const SweepArguments& arguments) {
+SweepOptions OptionsOf(const SweepArguments& arguments) {
   SweepOptions options;
-  for (const std::string& text : arguments.budgets) {
-    const auto capacity = ParseCapacity(text);
-    if (!capacity) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "--budget: '" + OneLine(text) +
-                      "' is neither MR, MH, MP nor a number of bytes such as 512KiB");
-    }
-    options.capacities.push_back(*capacity);
-  }
+  options.capacities = arguments.capacities;
   options.points = arguments.points;
   options.plan.schedule.counting = arguments.model.counting;
   if (arguments.fixed_order) options.plan.schedule.algorithm = ScheduleAlgorithm::kProgram;
@@ -258,7 +254,7 @@ Result<SweepOptions> OptionsOf(const SweepArguments& arguments) {
 Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) {
   ModelArguments one = arguments.model;
   one.path = path;
-  Task task{BERTH_TRY(LoadModel(one)), BERTH_TRY(OptionsOf(arguments)), {}, {}};
+  Task task{BERTH_TRY(LoadModel(one)), OptionsOf(arguments), {}, {}};
   Budget unlimited;
   const NamedBudgets named = BERTH_TRY(FindBudgets(task.model.graph, one.counting, unlimited));
   task.capacities = BERTH_TRY(SweepCapacities(task.options, named));
@@ -365,7 +361,7 @@ Result<std::size_t> Solve(const SweepArguments& arguments, Task& task,
 std::string UnsizedWarning(const Task& task, const Counting& counting) {
   const TensorCount count = CountTensors(task.model.graph, counting);
   if (count.unsized == 0 || counting.unsized_as_zero) return "";
-  return "All figures are lower bounds: in " + OneLine(task.model.name) + ", " +
+  return "All figures are for tensors of known size only: in " + OneLine(task.model.name) + ", " +
          UnsizedClause(count.unsized, count.tensors) + "." +
          OpenDimensionsLine(task.model, "sweep");
 }
@@ -406,9 +402,17 @@ Command AddSweepCommand(CLI::App& berth) {
   app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
   AddModelSizes(*app, arguments->model);
   AddCounting(*app, arguments->model.counting);
-  app->add_option("--budget", arguments->budgets,
-                  "Capacities: MR, MH, MP or bytes, separated by commas or given several times. "
-                  "Default: --points capacities from MP down to MR.")
+  const auto set_budgets = [arguments = arguments.get()](const std::vector<std::string>& texts) {
+    arguments->budgets = texts;
+    arguments->capacities.clear();
+    for (const std::string& text : texts) {
+      arguments->capacities.push_back(ReadCapacity("--budget", text));
+    }
+  };
+  app->add_option_function<std::vector<std::string>>(
+         "--budget", set_budgets,
+         "Capacities: MR, MH, MP or bytes, separated by commas or given several times. "
+         "Default: --points capacities from MP down to MR.")
       ->delimiter(',')
       ->type_name("BYTES");
   AddInteger(*app, "--points", arguments->points, 1, 1000,

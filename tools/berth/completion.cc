@@ -39,6 +39,10 @@ bool TakesFile(const CLI::Option& option) {
 std::vector<std::string> ValuesOf(const CLI::App& app, const CLI::Option& option) {
   if (option.get_type_name() == "[on|off]") return {"on", "off"};
   if (option.get_name() == "--order") return NamesOf(ScheduleAlgorithms());
+  if (option.get_name() == "--count") return {"none", "inputs", "parameters", "all"};
+  if (option.get_name() == "--endpoints") {
+    return {"by-name", "half-open", "inclusive", "exclusive"};
+  }
   if (option.get_name() != "--algorithm") return {};
   return app.get_name() == "schedule" ? NamesOf(ScheduleAlgorithms()) : NamesOf(Algorithms());
 }

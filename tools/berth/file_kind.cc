@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
@@ -33,6 +34,23 @@ bool IsSafetensors(std::string_view bytes) {
   return length >= 2 && length <= bytes.size() - 8;
 }
 
+// A file that no command reads, by its first bytes.
+struct ForeignKind {
+  std::string_view magic;
+  std::string_view description;
+};
+constexpr ForeignKind kForeignKinds[] = {
+    {"\x89HDF", "an HDF5 file, such as Keras writes; convert the model to ONNX"},
+    {"GGUF", "a GGUF file, which has weights but no operators; convert the model to ONNX"},
+    {"ir_version:", "a model as text; save it as binary ONNX"},
+    {"\x1f\x8b", "compressed with gzip; unpack it first"},
+    {"\x89PNG", "a picture (PNG)"},
+    {"<svg", "a picture (SVG), which browsers show"},
+    {"<!doctype html", "a web page, such as --report writes, which browsers show"},
+    {"<!DOCTYPE html", "a web page, which browsers show"},
+    {"<html", "a web page, which browsers show"},
+};
+
 // What Berth does not read at all, and what to do about it; empty for anything else.
 std::string ForeignFile(std::string_view bytes) {
   constexpr std::size_t kBeginning = 256;
@@ -45,16 +63,16 @@ std::string ForeignFile(std::string_view bytes) {
                 : "a zip archive") +
            std::string(kConvert);
   }
-  if (bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5) {
+  const bool old_pickle = bytes.starts_with("(dp") || bytes.starts_with("(lp");
+  if (old_pickle || (bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)) {
     return "a Python pickle, such as PyTorch wrote in the past" + std::string(kConvert);
-  }
-  if (bytes.starts_with("\x89HDF")) {
-    return "an HDF5 file, such as Keras writes" + std::string(kConvert);
   }
   if (IsSafetensors(bytes)) {
     return "a safetensors file, which has weights but no operators" + std::string(kConvert);
   }
-  if (bytes.starts_with("\x1f\x8b")) return "compressed with gzip; unpack it first";
+  for (const ForeignKind& kind : kForeignKinds) {
+    if (bytes.starts_with(kind.magic)) return std::string(kind.description);
+  }
   return "";
 }
 
@@ -67,23 +85,73 @@ bool IsFormat(std::string_view bytes, std::string_view format) {
          Has(beginning.substr(key), "\"" + std::string(format) + "\"");
 }
 
+// Whether the first line is the header of a table of buffers (docs/formats/table.md).
+bool IsTable(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  std::string header = ",";
+  for (const char c : bytes.substr(0, bytes.find_first_of("\r\n"))) {
+    if (c != '"' && c != ' ') header += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  header += ',';
+  return Has(header, ",size,") &&
+         (Has(header, ",lower,") || Has(header, ",start,") || Has(header, ",begin,"));
+}
+
+bool IsOneOf(FileKind kind, std::initializer_list<FileKind> kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 // A file of Berth's, or an ONNX model, where `wanted` is something else; empty if it may be that.
 std::string OtherFile(std::string_view bytes, const std::string& path, FileKind wanted) {
-  const std::size_t first = bytes.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const bool json = first != std::string_view::npos && bytes[first] == '{';
-  if (wanted != FileKind::kPlan && IsFormat(bytes, "berth-plan")) {
-    return "a plan of Berth; berth check and berth diff take plans";
+  using enum FileKind;
+  constexpr std::size_t kBeginning = 256;
+  if (IsFormat(bytes, "berth-plan")) {
+    return IsOneOf(wanted, {kPlan, kOrder})
+               ? ""
+               : "a plan of Berth; berth check MODEL PLAN and berth diff take plans";
   }
-  if (wanted != FileKind::kModel && IsFormat(bytes, "berth-graph")) {
-    return "a graph of operators; berth plan and berth schedule take graphs";
+  if (IsFormat(bytes, "berth-graph")) {
+    return IsOneOf(wanted, {kModel, kModelOrTable})
+               ? ""
+               : "a graph of operators; berth plan and berth schedule take graphs";
   }
-  if (wanted != FileKind::kModel && !json && IsModel(bytes, path)) {
-    return "an ONNX model; berth plan and berth schedule take models";
+  if (FormatOfModel(bytes) == ModelFormat::kGraphJson) {
+    return Has(bytes.substr(0, kBeginning), "\"traceEvents\"")
+               ? "a trace, which Perfetto shows (ui.perfetto.dev)"
+               : "";
+  }
+  if (IsModel(bytes, path)) {
+    return IsOneOf(wanted, {kModel, kModelOrTable})
+               ? ""
+               : "an ONNX model; berth plan and berth schedule take models";
   }
   if (bytes.starts_with("model,point,capacity")) {
-    return "the points of a sweep; berth sweep --merge takes them";
+    return wanted == kPoints ? "" : "the points of a sweep; berth sweep --merge takes them";
   }
-  return "";
+  if (IsTable(bytes)) {
+    return IsOneOf(wanted, {kTable, kModelOrTable, kPlan})
+               ? ""
+               : "a table of buffers; berth place and berth explain take tables";
+  }
+  return bytes.empty() && IsOneOf(wanted, {kModel, kOrder}) ? "an empty file" : "";
+}
+
+std::string_view Describe(FileKind wanted) {
+  switch (wanted) {
+    case FileKind::kModel:
+      return "a model";
+    case FileKind::kTable:
+      return "a table of buffers (CSV)";
+    case FileKind::kModelOrTable:
+      return "a model or a table of buffers";
+    case FileKind::kPlan:
+      return "a plan";
+    case FileKind::kOrder:
+      return "an order (JSON)";
+    case FileKind::kPoints:
+      break;
+  }
+  return "the points of a sweep (CSV)";
 }
 
 }  // namespace
@@ -92,11 +160,8 @@ Result<void> CheckKind(std::string_view bytes, const std::string& path, FileKind
   std::string is = ForeignFile(bytes);
   if (is.empty()) is = OtherFile(bytes, path, wanted);
   if (is.empty()) return {};
-  const char* const expected = wanted == FileKind::kModel   ? "a model"
-                               : wanted == FileKind::kTable ? "a table of buffers (CSV)"
-                                                            : "a plan";
-  return Fail(ErrorCode::kParse,
-              OneLine(path == "-" ? "standard input" : path) + ": not " + expected + ", but " + is);
+  return Fail(ErrorCode::kParse, OneLine(path == "-" ? "standard input" : path) + ": not " +
+                                     std::string(Describe(wanted)) + ", but " + is);
 }
 
 }  // namespace berth::cli

@@ -9,7 +9,15 @@
 
 namespace berth::cli {
 
-enum class FileKind { kModel, kTable, kPlan };  // A plan in JSON; one in CSV is a table, too.
+// What a command wants.
+enum class FileKind {
+  kModel,         // ONNX, or a graph in JSON.
+  kTable,         // Of buffers, in CSV.
+  kModelOrTable,  // What a plan is checked against.
+  kPlan,          // JSON, or a table with offsets.
+  kOrder,         // JSON: a list, or a plan.
+  kPoints,        // Of a sweep, in CSV.
+};
 
 // The error for a file that is something else than `wanted`, as far as its first bytes tell: it says
 // what the file is, and which command takes it. `path`: as it was given.

@@ -93,15 +93,27 @@ std::optional<double> ParseDuration(std::string_view text) {
   return number * found->second;
 }
 
+std::optional<Bytes> ReadBytes(const std::string& flag, const std::string& text) {
+  if (const auto bytes = ParseBytes(text)) return bytes;
+  const auto bytes = RoundedDown(text);
+  if (bytes) {
+    PrintToStandardError("berth: note: " + flag + " " + text + " is not a whole number of bytes: " +
+                         FormatCount(*bytes) + ", rounded down\n");
+  }
+  return bytes;
+}
+
+Capacity ReadCapacity(const std::string& flag, const std::string& text) {
+  if (const auto capacity = ParseCapacity(text)) return *capacity;
+  if (const auto bytes = ReadBytes(flag, text)) return *bytes;
+  UsageError(
+      flag, Quoted(text) + " is neither MR, MH, MP nor a number of bytes such as 512KiB or 1.5MiB");
+}
+
 CLI::Option* AddBytes(CLI::App& app, const std::string& name, std::optional<Bytes>& value,
                       const std::string& description) {
   const auto set = [&value, name](const std::string& text) {
-    value = ParseBytes(text);
-    if (!value && (value = RoundedDown(text))) {
-      PrintToStandardError("berth: note: " + name + " " + text +
-                           " is not a whole number of bytes: " + FormatCount(*value) +
-                           ", rounded down\n");
-    }
+    value = ReadBytes(name, text);
     if (!value) {
       UsageError(name, Quoted(text) +
                            " is not a size; write bytes, or a number with a unit such as "
@@ -109,6 +121,12 @@ CLI::Option* AddBytes(CLI::App& app, const std::string& name, std::optional<Byte
     }
   };
   return app.add_option_function<std::string>(name, set, description)->type_name("SIZE");
+}
+
+CLI::Option* AddCapacity(CLI::App& app, const std::string& name, std::optional<Capacity>& value,
+                         const std::string& description) {
+  const auto set = [&value, name](const std::string& text) { value = ReadCapacity(name, text); };
+  return app.add_option_function<std::string>(name, set, description)->type_name("BYTES");
 }
 
 CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::optional<double>& value,

@@ -14,6 +14,7 @@
 
 #include "berth/bytes.h"
 #include "berth/place.h"
+#include "berth/plan.h"
 #include "tools/berth/terminal.h"
 #include "tools/berth/watched_search.h"
 
@@ -27,9 +28,18 @@ namespace berth::cli {
 // "10s", "500ms", "2m", "1h", "1.5": seconds. Nothing if it is not a duration, or negative.
 [[nodiscard]] std::optional<double> ParseDuration(std::string_view text);
 
+// The size in `text`, the value of `flag`, as ParseBytes() reads it (berth/bytes.h). One that is not
+// a whole number of bytes, such as 1.2MiB, is rounded down, and a note on standard error says so.
+// Nothing if it is not a size.
+[[nodiscard]] std::optional<Bytes> ReadBytes(const std::string& flag, const std::string& text);
+// MR, MH, MP or a size, as above. Ends in a usage error for any other text.
+[[nodiscard]] Capacity ReadCapacity(const std::string& flag, const std::string& text);
+
 // Flags that set `value`; for any other text they end in a usage error that quotes it.
 CLI::Option* AddBytes(CLI::App& app, const std::string& name, std::optional<Bytes>& value,
                       const std::string& description);
+CLI::Option* AddCapacity(CLI::App& app, const std::string& name, std::optional<Capacity>& value,
+                         const std::string& description);
 CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::optional<double>& value,
                          const std::string& description);
 CLI::Option* AddCount(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,

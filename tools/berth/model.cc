@@ -176,11 +176,6 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   const std::string_view bytes = file.bytes();
   BERTH_TRY(CheckKind(bytes, arguments.path, FileKind::kModel));
-  if (!IsModel(bytes, arguments.path)) {
-    return Fail(ErrorCode::kParse, OneLine(name) +
-                                       ": neither an ONNX model nor a graph in JSON; tables of "
-                                       "buffers are for berth place");
-  }
   Model model;
   model.name = NameOf(arguments.path);
   model.path = arguments.path;
@@ -207,6 +202,7 @@ Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph&
                     (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
   const auto text = BERTH_TRY(ReadFile(argument));
+  BERTH_TRY(CheckKind(text, argument, FileKind::kOrder));
   return BERTH_TRY(ReadOrder(text, argument == "-" ? NameOf(argument) : argument, graph));
 }
 
@@ -216,10 +212,9 @@ std::string UnsizedClause(std::size_t unsized, std::size_t tensors) {
          " no known size";
 }
 
-std::string OpenDimensionsLine(const Model& model, const std::string& command) {
+std::string OpenDimensionsCommand(const Model& model, const std::string& command) {
   if (model.open_dimensions.empty()) return "";
-  std::string text = "\nGive its open dimensions their sizes, such as: berth " + command + " " +
-                     ShellWord(model.path);
+  std::string text = "berth " + command + " " + ShellWord(model.path);
   for (const auto& [name, size] : WorkingSizes(model)) {
     text += " --dim " + ShellWord(name + "=" + std::to_string(size));
   }
@@ -227,6 +222,11 @@ std::string OpenDimensionsLine(const Model& model, const std::string& command) {
     text += " --element-bytes " + std::to_string(*bytes);
   }
   return text;
+}
+
+std::string OpenDimensionsLine(const Model& model, const std::string& command) {
+  const std::string line = OpenDimensionsCommand(model, command);
+  return line.empty() ? "" : "\nGive its open dimensions their sizes, such as: " + line;
 }
 
 std::string DescribeGraph(const Graph& graph) {

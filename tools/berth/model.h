@@ -66,8 +66,10 @@ struct Model : berth::Model {
 
 // "216 of 221 tensors have no known size".
 [[nodiscard]] std::string UnsizedClause(std::size_t unsized, std::size_t tensors);
-// The line after such a sentence, which it begins with a new line: the command that gives the
-// model's open dimensions sizes with which it can run; empty if none is open.
+// The command that gives the model's open dimensions sizes with which it can run; empty if none is
+// open.
+[[nodiscard]] std::string OpenDimensionsCommand(const Model& model, const std::string& command);
+// The line after such a sentence, which it begins with a new line, with that command; or empty.
 [[nodiscard]] std::string OpenDimensionsLine(const Model& model, const std::string& command);
 
 // "106 operators, 139 tensors (60 views), 23 writes in place".

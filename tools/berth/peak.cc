@@ -66,8 +66,8 @@ Json PeakJson(const Peak& peak, const Graph& graph, const Order& order) {
   json["bytes"] = peak.bytes;
   json["step"] = peak.step;
   json["operator"] = peak.op ? Json(graph.operators[*peak.op].name) : Json(nullptr);
-  json["in_use"] = peak.in_use;
-  json["waiting"] = peak.bytes - peak.in_use;
+  json["in_use_bytes"] = peak.in_use;
+  json["waiting_bytes"] = peak.bytes - peak.in_use;
   json["largest_operator_bytes"] = peak.largest_step;
   json["live"] = Json::array();
   for (const PeakRow& row : peak.rows) {
@@ -78,7 +78,7 @@ Json PeakJson(const Peak& peak, const Graph& graph, const Order& order) {
     live["start"] = row.start;
     live["end"] = row.end;
     live["in_use"] = row.in_use;
-    live["next_use"] = row.next_use ? Json(*row.next_use) : Json(nullptr);
+    live["next_use_step"] = row.next_use ? Json(*row.next_use) : Json(nullptr);
     live["next_user"] =
         row.next_use ? Json(graph.operators[order[static_cast<std::size_t>(*row.next_use)]].name)
                      : Json(nullptr);

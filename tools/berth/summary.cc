@@ -551,6 +551,16 @@ std::string Page(const Planned& planned) {
   PageOptions page = PageWithAdvice(planned.command, planned.subject, planned.answer,
                                     planned.advice.value_or(Advice()));
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model, planned.counting());
+  if (planned.sizes_missing()) {
+    const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
+    if (!command.empty()) {
+      const Remedy give{.kind = RemedyKind::kModel,
+                        .title = "Give its open dimensions their sizes",
+                        .detail = "The model can run with these sizes; replace them with your own.",
+                        .command = command};
+      page.remedies.insert(page.remedies.begin(), give);
+    }
+  }
   return WritePage(planned.subject, planned.answer, planned.provenance, page);
 }
 
@@ -647,22 +657,22 @@ Result<void> WriteOutputs(const Planned& planned) {
 Json SummaryJson(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   Json json = internal::PlanHead(planned.subject, answer, planned.provenance);
-  if (planned.placed()) json["gap"] = Gap(answer.best->height(), answer.height_bound);
-  if (planned.only_ordered()) json["gap"] = Gap(answer.best->peak(), answer.peak_bound);
+  if (planned.placed()) json["height_gap"] = Gap(answer.best->height(), answer.height_bound);
+  if (planned.only_ordered()) json["peak_gap"] = Gap(answer.best->peak(), answer.peak_bound);
   if (answer.capacity && !answer.spills && !planned.collision) {
-    json["missing"] =
-        answer.fits()
-            ? Json(nullptr)
-            : MissingJson(*answer.capacity, answer.height_bound,
-                          planned.placed() ? std::optional(answer.best->height()) : std::nullopt);
+    json["missing"] = answer.fits() ? Json(nullptr)
+                                    : MissingJson(*answer.capacity, answer.height_bound,
+                                                  planned.placed() && !planned.sizes_missing()
+                                                      ? std::optional(answer.best->height())
+                                                      : std::nullopt);
   }
   json["seconds"] = answer.seconds;
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
   json["buffers"] = planned.problem.buffers.size();
-  json["load"] = planned.load.load;
-  json["load_step"] = planned.load.load_step;
   if (planned.model == nullptr) {
+    json["load"] = planned.load.load;
+    json["load_step"] = planned.load.load_step;
     json["algorithm"] = answer.placing.algorithm;
     json["failures"] = answer.placing.stats.failures;
     json["minor_backtracks"] = answer.placing.stats.minor_backtracks;
@@ -681,14 +691,14 @@ Json SummaryJson(const Planned& planned) {
                                  {"states", stats.states}};
   if (!json["placing"].is_null()) json["placing"]["seconds"] = answer.placing.seconds;
   if (answer.spills) {
-    json["MR"] = answer.least.bytes;
-    json["MH"] = (answer.least.bytes + answer.least_peak) / 2;
-    json["MP"] = answer.least_peak;
+    json["named_budgets"] = {{"MR", answer.least.bytes},
+                             {"MH", (answer.least.bytes + answer.least_peak) / 2},
+                             {"MP", answer.least_peak}};
     if (planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
-  json["overwritten"] = planned.model->overwrites;
+  json["written_in_place"] = planned.model->overwrites;
   json["unplanned"] = UnplannedJson(graph);
   json["notes"] = planned.model->notes;
   if (answer.best) {
@@ -699,6 +709,9 @@ Json SummaryJson(const Planned& planned) {
     for (const OperatorIndex v : answer.best->order) {
       json["order"].push_back(graph.operators[v].name);
     }
+  }
+  if (planned.sizes_missing()) {
+    internal::SetApartSized(json, {"height_gap", "peak_gap", "named_budgets", "at_peak"});
   }
   return json;
 }

@@ -67,7 +67,7 @@ Result<std::vector<BenchmarkTable>> LoadTables(const BenchArguments& arguments) 
   const std::string& capacity = arguments.capacity;
   const bool load = capacity == "load";
   const bool least = capacity == "least";
-  const std::optional<Bytes> size = ParseBytes(capacity);
+  const std::optional<Bytes> size = cli::ReadBytes("--capacity", capacity);
   if (!capacity.empty() && !load && !least && !size) {
     return Fail(
         ErrorCode::kInvalidOptions,

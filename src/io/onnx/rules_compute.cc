@@ -579,7 +579,14 @@ void Recurrent(Call& call) {
   if (in.has_rank && in.rank() != 3)
     return call.Fail("a sequence of " + ToString(in) + " elements");
   const std::int64_t steps = in.has_rank ? in.dims[batch_first ? 1 : 0] : kUnknownDim;
-  const std::int64_t batch = in.has_rank ? in.dims[batch_first ? 0 : 1] : kUnknownDim;
+  std::int64_t batch = in.has_rank ? in.dims[batch_first ? 0 : 1] : kUnknownDim;
+  for (const std::size_t i : {std::size_t{5}, std::size_t{6}}) {  // The states at the beginning.
+    const Shape& state = call.ShapeOf(i);
+    if (state.rank() == 3) {
+      batch =
+          call.Same(batch, state.dims[batch_first ? 0 : 1], "batches of a sequence and a state");
+    }
+  }
   const std::int32_t element = call.ElementOf(0);
   if (call.opset() < 7 && call.Int("output_sequence", 0) == 0 && call.opset() < 2) {
     call.Because("operator set 1 leaves the sequence out");

@@ -432,7 +432,7 @@ TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(Lab({"suite", "olla", "--data", Path("nowhere")}),
                 "holds neither training/ nor inference/");
   ExpectRefused(Lab({"suite", "olla", SmallTable(), "--only", "figure7"}),
-                "neither an ONNX model nor a graph in JSON");
+                "not a model, but a table of buffers");
   ExpectRefused(Lab({"bench", SmallTable(), "--quick"}), "unknown option '--quick'");
   ExpectRefused(Lab({"suite"}), "NAME is missing");
   ExpectRefused(Lab({"bench"}), "TABLES is missing");

@@ -372,9 +372,12 @@ export class Chart extends Picture {
           parts.push(svg("text", { x: left + 8, y: top + 16, fill: t.bad }, "does not fit"));
       }
     }
-    const line = (value: string | number | null, name: string, side: number) => {
+    const line = (value: string | number | null, name: string, outside: number) => {
       if (value === null) return;
       const x = Math.round(this.xOf(c, Number(value))) + 0.5;
+      // Within the picture, also if it is narrow.
+      const room = outside < 0 ? x - left : left + width - x;
+      const side = room < 32 ? -outside : outside;
       parts.push(
         svg("path", {
           d: `M${x} ${top}V${top + height}`,

@@ -172,6 +172,10 @@ export class Head {
   get unsized(): number {
     return Number(this.number("unsized_tensors") ?? 0);
   }
+  /** What the whole needs is not known: there is a bound only. */
+  get sizesMissing(): boolean {
+    return this.outcome === "unknown" && this.unsized > 0;
+  }
   get fixedOrder(): boolean {
     return this.raw["fixed_order"] === true;
   }

@@ -3,7 +3,7 @@ import { CHANGES } from "./colors";
 import type { Remedy } from "./data";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
-import { amount, button, facts, some } from "./parts";
+import { amount, button, commandLine, facts, some } from "./parts";
 import type { PlanApp } from "./plan-app";
 
 /** Of the largest buffers at the peak, and of the changes that would lower it, while nothing is
@@ -147,7 +147,11 @@ function spillFacts(app: PlanApp, i: number): Fact[] {
 export function peakDetails(app: PlanApp): HTMLElement[] {
   const plan = app.plans[0]!;
   const { peak, graph } = plan.raw;
-  if (!plan.n) return [h("p", {}, "There are no buffers.")];
+  const missing = plan.head.sizesMissing;
+  if (!plan.n) {
+    const none = missing ? "No tensor has a known size." : "There are no buffers.";
+    return [...(missing ? sizeDetails(app) : []), h("p", {}, none)];
+  }
   const runs = graph?.operators.name[Number(peak.start)] !== undefined;
   const rows = peak.live
     .slice(0, MOST_AT_PEAK)
@@ -163,17 +167,33 @@ export function peakDetails(app: PlanApp): HTMLElement[] {
     );
   const more = peak.live.length - rows.length;
   return [
-    h("h2", {}, "What the peak is made of"),
+    ...(missing ? sizeDetails(app) : []),
+    h(
+      "h2",
+      missing ? { class: "second" } : {},
+      missing ? "What is known of the peak" : "What the peak is made of",
+    ),
     h(
       "p",
       {},
-      `${bytes(peak.load)} are live at step ${grouped(peak.start)}`,
+      `${bytes(peak.load)}${missing ? " with known sizes" : ""} are live `,
+      `at step ${grouped(peak.start)}`,
       ...(runs ? [", while ", stepLink(app, Number(peak.start)), " runs"] : []),
       ".",
     ),
     h("ul", { class: "at-peak" }, ...rows),
     ...(more > 0 ? [button(`All ${grouped(peak.live.length)}`, () => app.openTab("peak"))] : []),
-    ...remedyDetails(app),
+    ...(missing ? [] : remedyDetails(app)),
+  ];
+}
+/** How to get an answer for a model whose sizes are not all known. */
+function sizeDetails(app: PlanApp): HTMLElement[] {
+  const remedy = app.data.remedies.find(({ command }) => command !== null);
+  if (!remedy) return [];
+  return [
+    h("h2", {}, h("bdi", {}, remedy.title)),
+    h("p", {}, h("bdi", {}, remedy.detail)),
+    commandLine(remedy.command!),
   ];
 }
 function remedyDetails(app: PlanApp): HTMLElement[] {

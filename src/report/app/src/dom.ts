@@ -15,6 +15,11 @@ export function h(tag: string, attributes: Attributes = {}, ...children: Child[]
   return element;
 }
 
+/** Text in which what stands between backquotes is a key to press. */
+export function withKeys(text: string): Child[] {
+  return text.split("`").map((part, i) => (i % 2 ? h("kbd", {}, part) : part));
+}
+
 /** An element of SVG, with its numbers rounded to hundredths. */
 export function svg(
   tag: string,

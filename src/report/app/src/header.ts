@@ -16,7 +16,7 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   const plan = plans[0]!;
   const { head } = plan;
   const [tone, sign, text] = OUTCOMES[head.outcome] ?? ["unsure", "?", head.outcome];
-  const sizesMissing = head.outcome === "unknown" && head.unsized > 0;
+  const { sizesMissing } = head;
   const ordered = data.command === "schedule";
   const proved = tone === "good";
   const badge = sizesMissing

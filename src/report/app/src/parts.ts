@@ -1,6 +1,6 @@
 // Small pieces that the parts of a page share.
 import type { Num } from "./data";
-import { type Child, h } from "./dom";
+import { type Child, h, withKeys } from "./dom";
 import { bytes, grouped } from "./format";
 
 const MOST_LISTED = 12;
@@ -88,7 +88,11 @@ export function top(
 
 /** A command with a button that copies it. */
 export function commandLine(command: string): HTMLElement {
-  const text = h("code", {}, h("bdi", { dir: "ltr" }, command));
+  // Lines break between words, never within a flag.
+  const words = command
+    .split(/( )/)
+    .map((word) => (word.startsWith("--") ? h("span", { class: "flag" }, word) : word));
+  const text = h("code", {}, h("bdi", { dir: "ltr" }, ...words));
   const copy = button("Copy", () => void copyText(command, text, copy), "Copy the command");
   return h("div", { class: "command" }, text, copy);
 }
@@ -106,7 +110,7 @@ async function copyText(text: string, shown: HTMLElement, pressed: HTMLElement):
 
 /** In place of the details of a selection. */
 export function nothingSelected(hint: string): HTMLElement[] {
-  return [h("h2", {}, "Nothing selected"), h("p", {}, hint)];
+  return [h("h2", {}, "Nothing selected"), h("p", {}, ...withKeys(hint))];
 }
 
 /** A picture with its title. */

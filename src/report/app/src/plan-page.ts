@@ -3,7 +3,7 @@ import { type Classes, changesOf, classesOf, modesOf } from "./colors";
 import { conflictBox } from "./conflict";
 import { type Data, type Move, Plan, Uses, movesOf } from "./data";
 import { bufferDetails, peakDetails, stepDetails } from "./details";
-import { h, named } from "./dom";
+import { h, named, withKeys } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, grouped, percent, visible } from "./format";
 import { planHeader } from "./header";
@@ -147,7 +147,12 @@ export class PlanPage extends Page implements PlanApp {
     } else {
       if (this.data.conflict) add("why", "Why it does not fit", whyPanel);
       add("peak", "The peak", peakPanel);
-      add("fit", this.data.conflict ? "What would make it fit" : "What would lower it", fitPanel);
+      const would = this.plans[0]!.head.sizesMissing
+        ? "What is unknown"
+        : this.data.conflict
+          ? "What would make it fit"
+          : "What would lower it";
+      add("fit", would, fitPanel);
       if (this.plans[0]!.head.traffic) add("transfers", "Transfers", transfersPanel);
       if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
       add("buffers", "Buffers", buffersPanel);
@@ -395,13 +400,13 @@ export class PlanPage extends Page implements PlanApp {
     const nothing = this.selected < 0 && this.step === null;
     this.details.classList.toggle("quiet", nothing);
     const hint =
-      "Select a buffer by a click, or with , and . to see its size and lifetime, " +
+      "Select a buffer by a click, or with `,` and `.` to see its size and lifetime, " +
       "the operators that make and use it, and its neighbours in memory.";
     this.details.replaceChildren(
       ...(nothing
         ? this.data.diff
           ? nothingSelected(hint)
-          : [...peakDetails(this), h("p", { class: "note" }, hint)]
+          : [...peakDetails(this), h("p", { class: "note" }, ...withKeys(hint))]
         : this.selected < 0
           ? stepDetails(this, this.step!)
           : bufferDetails(this, this.side, this.selected)),

@@ -36,6 +36,19 @@ function canvas(label: string | null): HTMLCanvasElement {
   return element;
 }
 
+/** A text on a background; the position is of the left end of its middle line. */
+interface Tag {
+  text: string;
+  x: number;
+  y: number;
+  width: number;
+  color: string;
+}
+
+/** Whether a box around the middle line at `y`, 12 pixels high, meets the background of a tag. */
+const meets = (tag: Tag, x: number, y: number, width: number) =>
+  x < tag.x + tag.width + 4 && x + width > tag.x - 4 && Math.abs(y - tag.y) < 14;
+
 /** The height, the capacity or a bound: each with its own dashes and name. */
 interface Level {
   value: number;
@@ -225,9 +238,9 @@ export class Plot extends Picture {
     for (const level of levels) this.drawLevel(c, level, Math.round(this.yAt(level.value)) + 0.5);
     c.lineWidth = 1;
     this.drawPeakLine(c, top, height);
-    this.drawLabels(c);
-    this.drawLevelTags(c, levels);
-    this.drawPeakTag(c, top, height);
+    const tags = this.tagsOf(c, levels);
+    this.drawLabels(c, tags);
+    for (const tag of tags) this.drawTag(c, tag);
     c.restore();
     c.strokeStyle = this.theme.muted;
     c.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
@@ -261,7 +274,7 @@ export class Plot extends Picture {
     c.fillText("step", 8, top + height + 12);
   }
 
-  private drawLabels(c: CanvasRenderingContext2D): void {
+  private drawLabels(c: CanvasRenderingContext2D, tags: Tag[]): void {
     const { left, top } = this.inner;
     const scale = this.base.width / Math.max(1, this.inner.width);
     const most =
@@ -278,9 +291,11 @@ export class Plot extends Picture {
       const x = left + label.x / scale + 5;
       const y = top + label.y / scale + Math.min(height / 2, 10);
       const write = (text: string, at: number) => {
+        const patch = Math.min(c.measureText(text).width + 4, width - 6);
+        if (tags.some((tag) => meets(tag, x - 2, at, patch))) return;
         // On a patch of the buffer's colour, above patterns and lines.
         c.fillStyle = look.color;
-        c.fillRect(x - 2, at - 6, Math.min(c.measureText(text).width + 4, width - 6), 12);
+        c.fillRect(x - 2, at - 6, patch, 12);
         c.fillStyle = inkOn(look.color);
         c.fillText(text, x, at, width - 8);
       };
@@ -311,30 +326,42 @@ export class Plot extends Picture {
     line(c, left, y, left + width, y);
     c.setLineDash([]);
   }
-  private drawLevelTags(c: CanvasRenderingContext2D, levels: Level[]): void {
-    const { left, width } = this.inner;
+  /** Where the peak and the levels are named: inside the picture, none over another. */
+  private tagsOf(c: CanvasRenderingContext2D, levels: Level[]): Tag[] {
+    const { left, top, width, height } = this.inner;
+    const tags: Tag[] = [];
+    if (this.plan.n) {
+      const text = `peak, step ${grouped(this.plan.raw.peak.start)}`;
+      const size = c.measureText(text).width;
+      const right = this.peakX + 10 + size <= left + width;
+      const x = right ? this.peakX + 8 : this.peakX - size - 8;
+      tags.push({ text, x, y: top + height - 10, width: size, color: this.theme.accent });
+    }
     let right = left + width - 8;
-    c.textAlign = "right";
-    for (const level of levels) {
-      const y = Math.round(this.yAt(level.value)) + 0.5;
-      const size = c.measureText(level.text).width;
-      this.tag(c, level.text, right - size, y < 24 ? y + 10 : y - 9, level.color);
+    for (const { value, text, color } of levels) {
+      const y = Math.round(this.yAt(value)) + 0.5;
+      const size = c.measureText(text).width;
+      const free = (x: number, at: number) => !tags.some((tag) => meets(tag, x - 4, at, size + 8));
+      const above = y < 24 ? y + 10 : y - 9;
+      let [x, at] = [right - size, above];
+      // One beside the other, or where there is no room, wherever there is some at its line.
+      if (x < left + 4 || !free(x, at)) {
+        const last = left + width - 8 - size;
+        const places = [above, y + 10, y + 26].flatMap((row) =>
+          [last, (last + left) / 2, left + 8].map((column) => [column, row] as const),
+        );
+        [x, at] = places.find((place) => free(...place)) ?? [Math.max(last, left + 4), above];
+      }
+      tags.push({ text, x, y: at, width: size, color });
       right -= size + 22;
     }
+    return tags;
   }
-  /** Text on a background. */
-  private tag(
-    c: CanvasRenderingContext2D,
-    text: string,
-    x: number,
-    y: number,
-    color: string,
-  ): void {
-    const size = c.measureText(text).width;
+  private drawTag(c: CanvasRenderingContext2D, { text, x, y, width, color }: Tag): void {
     c.textAlign = "left";
     c.fillStyle = this.theme.background;
     c.globalAlpha = 0.92;
-    c.fillRect(x - 4, y - 8, size + 8, 16);
+    c.fillRect(x - 4, y - 8, width + 8, 16);
     c.globalAlpha = 1;
     c.fillStyle = color;
     c.fillText(text, x, y);
@@ -357,20 +384,6 @@ export class Plot extends Picture {
     c.lineTo(x + 5, top + height);
     c.lineTo(x, top + height - 8);
     c.fill();
-  }
-  private drawPeakTag(c: CanvasRenderingContext2D, top: number, height: number): void {
-    if (!this.plan.n) return;
-    const x = this.peakX;
-    const text = `peak, step ${grouped(this.plan.raw.peak.start)}`;
-    const size = c.measureText(text).width;
-    const { left, width } = this.inner;
-    this.tag(
-      c,
-      text,
-      x + 10 + size > left + width ? x - size - 8 : x + 8,
-      top + height - 10,
-      this.theme.accent,
-    );
   }
   private drawHoles(c: CanvasRenderingContext2D): void {
     const peak = this.plan.raw.peak;

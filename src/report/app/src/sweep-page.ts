@@ -304,8 +304,8 @@ export class SweepPage extends Page {
     const i = this.selected;
     this.details.classList.toggle("quiet", i < 0);
     const hint =
-      "Click a point, or step through them with , and . to see its traffic, what is proved of " +
-      "it, and what slightly more or less memory would change.";
+      "Click a point, or step through them with `,` and `.` to see its traffic, what is proved " +
+      "of it, and what slightly more or less memory would change.";
     this.details.replaceChildren(
       ...(i < 0
         ? nothingSelected(hint)

@@ -616,7 +616,7 @@ test("what does not fit says why, and what would do", async () => {
     capacity: conflict.capacity,
     height: conflict.works_with,
     "placing.nodes": conflict.nodes,
-    berth_version: conflict.version,
+    berth_version: conflict.berth_version,
     command: "berth explain",
   };
   for (const [key, value] of Object.entries(said)) assert.equal(shown[key], String(value), key);
@@ -766,11 +766,11 @@ test("a budget that is too small says why, and what would do", async () => {
   const shown = await figures(page);
   assert.deepEqual(
     [shown.capacity, shown.lower_bound, shown.load],
-    [answer.capacity, answer.MR, answer.MP].map(String),
+    [answer.capacity, answer.named_budgets.MR, answer.named_budgets.MP].map(String),
   );
   const text = await page.locator(".conflict").textContent();
   assert.match(text, /Needs 1\.13 MiB of 1 MiB at step \d+, short by 128 KiB: these 5 buffers/);
-  assert.ok(text.includes(grouped(answer.MR)), text);
+  assert.ok(text.includes(grouped(answer.named_budgets.MR)), text);
   const step = Number(/at step (\d+)/.exec(text)[1]);
   assert.equal(
     await page.evaluate((s) => window.berth.plans[0].raw.graph.operators.name[s], step),
@@ -782,11 +782,11 @@ test("a budget that is too small says why, and what would do", async () => {
   );
   assert.equal(
     sizes.reduce((sum, size) => sum + size, 0),
-    answer.MR,
+    answer.named_budgets.MR,
   );
   await page.click("#tab-fit");
   const enough = JSON.parse(
-    shop.berth(["plan", model, "--budget", String(answer.MR), "--json"]).stdout,
+    shop.berth(["plan", model, "--budget", String(answer.named_budgets.MR), "--json"]).stdout,
   );
   assert.ok(
     (await page.locator(".remedies").textContent()).includes(
@@ -872,6 +872,73 @@ test("nothing is cut off at 400 pixels", async () => {
     assert.equal(width, 400, tab);
   }
   await report.close();
+});
+
+test("what a narrow picture names is whole, and nothing lies over it", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--budget", "1300KiB", "--report", "tags.html"]);
+  for (const width of [400, 1366]) {
+    const report = await open(shop.path("tags.html"), {
+      viewport: { width, height: 800 },
+      init: () => {
+        const { fillText, clearRect } = CanvasRenderingContext2D.prototype;
+        const texts = (window.texts = new Map());
+        CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+          texts.set(this.canvas, []);
+          clearRect.apply(this, box);
+        };
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...most) {
+          if (this.textAlign === "left") {
+            const end = x + Math.min(this.measureText(text).width, ...most);
+            texts.get(this.canvas)?.push({ text, x, y, end, right: this.canvas.clientWidth });
+          }
+          fillText.call(this, text, x, y, ...most);
+        };
+      },
+    });
+    const all = await report.page.evaluate(() => [...window.texts.values()].flat());
+    const tags = all.filter(({ text }) => /^(height|bound|capacity|peak,) /.test(text));
+    assert.deepEqual(tags.map(({ text }) => text.split(" ")[0]).sort(), [
+      "bound",
+      "capacity",
+      "height",
+      "peak,",
+    ]);
+    for (const tag of tags) {
+      assert.ok(tag.x >= 76 && tag.end <= tag.right, `${width}: ${JSON.stringify(tag)}`);
+      for (const other of all) {
+        if (other === tag || other.text === "step") continue;
+        const apart = other.end <= tag.x || other.x >= tag.end || Math.abs(other.y - tag.y) >= 12;
+        assert.ok(apart, `${width}: "${other.text}" and "${tag.text}"`);
+      }
+    }
+    await report.close();
+  }
+});
+
+test("a model with open dimensions: the command that sizes them comes first", async () => {
+  const model = join(root, "tests", "models", "dims_follow.onnx");
+  const { stdout } = shop.berth(["plan", model, "--report", "open.html"], [3]);
+  const command = /such as: (.*)/.exec(stdout)[1];
+  const report = await open(shop.path("open.html"), { viewport: { width: 1366, height: 768 } });
+  const { page } = report;
+  const first = page.locator(".details .command code");
+  assert.equal(await first.textContent(), command);
+  const box = await first.boundingBox();
+  assert.ok(box.y + box.height <= 768);
+  assert.match(await page.locator(".details").textContent(), /What is known of the peak/);
+  assert.equal(await page.locator("#tab-fit").textContent(), "What is unknown");
+  await page.click("#tab-fit");
+  assert.equal(await page.locator("#panel-fit .command code").first().textContent(), command);
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+  // Also where no size at all is known.
+  shop.berth(["plan", join(root, "tests/models/open_batch.onnx"), "--report", "none.html"], [3]);
+  const none = await open(shop.path("none.html"));
+  const details = none.page.locator(".details");
+  assert.match(await details.textContent(), /--dim batch_size=1.*No tensor has a known size/);
+  await none.close();
 });
 
 test("transfers are listed, filtered and selected", async () => {
@@ -962,4 +1029,41 @@ test("two plans side by side", async () => {
   assert.deepEqual(await accessibility(page), []);
   assert.deepEqual(report.faults, []);
   await report.close();
+});
+
+test("two plans side by side say how height and traffic changed", async () => {
+  const model = join(root, "examples", "cells.onnx");
+  shop.berth(["plan", model, "--order", "program", "-o", "high.json"]);
+  shop.berth(["plan", model, "--budget", "1300KiB", "-o", "low.json"]);
+  const { height, traffic } = shop.json("low.json");
+  const before = shop.json("high.json").height;
+  const figure = (page, key) =>
+    page.locator(".figures > *", { has: page.locator(`[data-figure="${key}-after"]`) });
+  for (const [from, to] of [
+    ["high", "low"],
+    ["low", "high"],
+  ]) {
+    shop.berth(["diff", `${from}.json`, `${to}.json`, "--report", "traffic.html"]);
+    const report = await open(shop.path("traffic.html"));
+    const { page } = report;
+    const shown = await figures(page);
+    const side = from === "high" ? ["before", "after"] : ["after", "before"];
+    assert.equal(shown[`height-${side[0]}`], String(before));
+    assert.equal(shown[`height-${side[1]}`], String(height));
+    assert.equal(shown[`traffic-${side[0]}`], "0");
+    assert.equal(shown[`traffic-${side[1]}`], String(traffic.avoidable));
+    const lower = from === "high";
+    assert.match(await figure(page, "height").textContent(), lower ? /-\d/ : /\+\d/);
+    assert.match(await figure(page, "traffic").textContent(), lower ? /\+\d/ : /-\d/);
+    // Each picture has its own height, and the capacity where there is one.
+    const tops = await page.evaluate(() => window.berth.plots.map(({ plan }) => plan.top));
+    assert.deepEqual(tops, lower ? [before, height] : [height, before]);
+    assert.deepEqual(await accessibility(page), []);
+    assert.deepEqual(report.faults, []);
+    await report.close();
+  }
+  shop.berth(["diff", "high.json", "high.json", "--report", "same.html"]);
+  const same = await open(shop.path("same.html"));
+  assert.equal((await figures(same.page))["traffic-after"], undefined);
+  await same.close();
 });

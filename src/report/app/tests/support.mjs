@@ -130,11 +130,13 @@ export async function close() {
   browser = null;
 }
 
-/** Opens a report from its file. `faults` gathers whatever should not be. */
+/** Opens a report from its file. `faults` gathers whatever should not be. The option `init` is a
+ * function that the page runs before its own program. */
 export async function open(file, options = {}) {
   const context = await (
     await launch()
   ).newContext({ viewport: { width: 1440, height: 1000 }, acceptDownloads: true, ...options });
+  if (options.init) await context.addInitScript(options.init);
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => {

@@ -511,6 +511,36 @@ test("what is proved of one order is not said of all", async () => {
   await both.close();
 });
 
+test("nothing in the picture is cut off at 400 pixels", async () => {
+  shop.berth(["sweep", join(root, "examples", "cells.onnx"), "--report", "narrow.html"]);
+  const report = await open(shop.path("narrow.html"), { viewport: { width: 400, height: 800 } });
+  const outside = await report.page.evaluate(() => {
+    const texts = [...document.querySelectorAll(".stage svg text, svg text")];
+    const names = texts.map(({ textContent }) => textContent);
+    if (!names.includes("MR") || !names.includes("MP")) return names;
+    return texts
+      .filter((text) => {
+        const [own, all] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
+        return own.left < all.left || own.right > all.right + 1 || own.right > innerWidth;
+      })
+      .map(({ textContent }) => textContent);
+  });
+  assert.deepEqual(outside, []);
+  const clipped = await report.page.evaluate(() =>
+    [...document.querySelectorAll("svg [clip-path] text")]
+      .filter((text) => {
+        const url = text.closest("[clip-path]").getAttribute("clip-path");
+        const clip = document.querySelector(url.slice(4, -1).replaceAll('"', ""));
+        const { x, width } = clip.querySelector("rect").getBBox();
+        const box = text.getBBox();
+        return box.x < x || box.x + box.width > x + width;
+      })
+      .map(({ textContent }) => textContent),
+  );
+  assert.deepEqual(clipped, []);
+  await report.close();
+});
+
 test("a sweep of which no point is ours", async () => {
   shop.berth([
     "sweep",
