@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/plan_io.h"
 #include "berth/result.h"
 #include "berth/sweep.h"
 
@@ -21,6 +22,9 @@ namespace [[gnu::visibility("default")]] berth {
 // Errors: kParse, naming the line, also for rows that Validate() refuses.
 [[nodiscard]] Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text,
                                                            std::string_view name);
+
+// SweepCurve::input for a model: its hash, and what of `provenance` the answers depend on.
+[[nodiscard]] std::string SweepInput(const Provenance& provenance, bool fixed_order);
 
 [[nodiscard]] std::string WriteSweepCsv(const std::vector<SweepCurve>& curves);
 

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/check.h"
+
 namespace berth::internal {
 
 // Calls `work` on the calling thread and on others, on `threads` in all but at most `tasks`, and
@@ -22,7 +24,9 @@ void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
 #ifdef __cpp_exceptions
   std::exception_ptr thrown;
   std::mutex mutex;  // Of `thrown`.
+  const bool throws = failed_checks_throw;
   const auto attempt = [&] {
+    const ThrowOnFailedCheck as_the_caller(throws);
     try {
       work();
     } catch (...) {

@@ -213,6 +213,27 @@ Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text, std::string_
   return internal::SweepReader(source).Read();
 }
 
+std::string SweepInput(const Provenance& provenance, bool fixed_order) {
+  const Counting& counting = provenance.options.schedule.counting;
+  std::string text = provenance.input_hash;
+  if (counting.inputs) text += " inputs";
+  if (counting.parameters) text += " parameters";
+  if (fixed_order) text += " program-order";
+  if (provenance.in_place) text += " in-place";
+  if (provenance.fused) text += " fuse";
+  if (counting.unsized_as_zero) text += " allow-unknown";
+  const OnnxOptions& reading = provenance.reading;
+  if (reading.alignment != 1) text += " alignment=" + std::to_string(reading.alignment);
+  if (reading.element_bytes) text += " element-bytes=" + std::to_string(*reading.element_bytes);
+  for (const OnnxDimension& dimension : reading.dimensions) {
+    text += " " + internal::Printable(dimension.name) + "=" + std::to_string(dimension.size);
+  }
+  if (reading.other_dimensions) {
+    text += " dim-default=" + std::to_string(*reading.other_dimensions);
+  }
+  return text;
+}
+
 std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
   std::ostringstream out;
   std::string_view separator;

@@ -1,5 +1,7 @@
-# Compiled as C++17, every public header says first that it needs C++20, once.
+# Compiled as C++17, every public header of C++ says first that it needs C++20, once. That of C
+# compiles (tests/c).
 file(GLOB headers ${SOURCE_DIR}/include/berth/*.h)
+list(REMOVE_ITEM headers ${SOURCE_DIR}/include/berth/berth.h)
 list(LENGTH headers count)
 if(count LESS 10)
   message(FATAL_ERROR "only ${count} public headers found")

@@ -6,6 +6,7 @@ foreach(document IN LISTS documents)
   get_filename_component(folder ${document} DIRECTORY)
   # Brackets and semicolons mean something in CMake's lists.
   string(REPLACE ";" "," text "${text}")
+  string(REPLACE "[&](" "" text "${text}")  # A lambda in C++, no link.
   string(REPLACE "](" " LINK:" text "${text}")
   string(REGEX REPLACE "[][]" " " text "${text}")
   string(REGEX MATCHALL "LINK:[^)# ]+" links "${text}")

@@ -2,10 +2,10 @@
 include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
-file(GLOB_RECURSE pc ${PREFIX}/*/berth.pc)
+file(GLOB_RECURSE pc ${PREFIX}/*/berth-cxx.pc)
 cmake_path(GET pc PARENT_PATH directory)
 set(ENV{PKG_CONFIG_PATH} ${directory})
-execute_process(COMMAND ${PKG_CONFIG} --static --cflags --libs berth
+execute_process(COMMAND ${PKG_CONFIG} --static --cflags --libs berth-cxx
   OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(flags)
 execute_process(COMMAND ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/app.cc -o ${WORK_DIR}/app

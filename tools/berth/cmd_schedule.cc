@@ -25,7 +25,7 @@ struct ScheduleArguments {
 
 // The model as it came, with its operators in the new order.
 Result<void> WriteOutput(const Model& model, const Order& order, const std::string& output) {
-  if (!model.is_onnx || HasExtension(output, ".json")) {
+  if (!model.is_onnx() || HasExtension(output, ".json")) {
     return WriteFile(output, WriteGraphJson(Reordered(model.graph, order)));
   }
   const auto pieces = BERTH_TRY(ReorderOnnx(model.file.bytes(), model.name, order));
@@ -44,7 +44,7 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
                           {"--trace", arguments.trace}},
                          arguments.json));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
-  if (HasExtension(arguments.output, ".onnx") && !model.is_onnx) {
+  if (HasExtension(arguments.output, ".onnx") && !model.is_onnx()) {
     return Fail(ErrorCode::kInvalidOptions, "--output: '" + arguments.output +
                                                 "' would be an ONNX model, but '" + model.name +
                                                 "' is a graph in JSON");

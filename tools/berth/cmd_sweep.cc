@@ -61,25 +61,15 @@ struct Background {
 // Without limits a model takes at most a minute.
 constexpr double kSecondsForAll = 50;
 
-// What the answers depend on besides the capacity, as berth/sweep_io.h describes it.
+// What the answers depend on besides the capacity.
 std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
-  std::string text = model.hash();
-  if (arguments.counting.inputs) text += " inputs";
-  if (arguments.counting.parameters) text += " parameters";
-  if (fixed_order) text += " program-order";
-  if (arguments.in_place) text += " in-place";
-  if (arguments.fuse) text += " fuse";
-  if (arguments.counting.unsized_as_zero) text += " allow-unknown";
-  const OnnxOptions& reading = model.reading;
-  if (reading.alignment != 1) text += " alignment=" + std::to_string(reading.alignment);
-  if (reading.element_bytes) text += " element-bytes=" + std::to_string(*reading.element_bytes);
-  for (const OnnxDimension& dimension : reading.dimensions) {
-    text += " " + OneLine(dimension.name) + "=" + std::to_string(dimension.size);
-  }
-  if (reading.other_dimensions) {
-    text += " dim-default=" + std::to_string(*reading.other_dimensions);
-  }
-  return text;
+  Provenance from;
+  from.input_hash = model.hash();
+  from.options.schedule.counting = arguments.counting;
+  from.in_place = arguments.in_place;
+  from.fused = arguments.fuse;
+  from.reading = model.reading;
+  return SweepInput(from, fixed_order);
 }
 
 std::string TableOf(const std::vector<SweepCurve>& curves) {

@@ -19,17 +19,9 @@ namespace {
 // Of the causes of unknown sizes, and of the tensors of each, those that are shown.
 constexpr std::size_t kMostCauses = 8;
 constexpr std::size_t kMostNamed = 4;
-constexpr Bytes kMostAlignment = Bytes{1} << 30;
 
 bool IsFile(const std::string& text) {
   return text == "-" || text.find_first_of("./") != std::string::npos;
-}
-
-// A model begins with a field of the message, mostly its version; a table never does so.
-bool LooksLikeOnnx(std::string_view bytes) {
-  if (bytes.empty()) return false;
-  const auto first = static_cast<unsigned char>(bytes.front());
-  return first < '\t' || (first > '\r' && first < ' ');
 }
 
 bool LooksLikeBatch(const std::string& name) {
@@ -67,6 +59,12 @@ std::vector<OnnxDimension> WorkingSizes(const Model& model) {
     options.dimensions[others[k]].size = 1;
   }
   return options.dimensions;
+}
+
+ModelOptions OptionsOf(const ModelArguments& arguments) {
+  ModelOptions options{arguments.onnx, arguments.alignment, arguments.fuse, arguments.in_place, {}};
+  if (HasExtension(arguments.path, ".onnx")) options.format = ModelFormat::kOnnx;
+  return options;
 }
 
 }  // namespace
@@ -172,7 +170,7 @@ bool IsJson(std::string_view bytes) {
 }
 
 bool IsModel(std::string_view bytes, const std::string& path) {
-  return HasExtension(path, ".onnx") || IsJson(bytes) || LooksLikeOnnx(bytes);
+  return HasExtension(path, ".onnx") || FormatOfModel(bytes).has_value();
 }
 
 Result<Model> LoadModel(const ModelArguments& arguments) {
@@ -184,62 +182,19 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   const std::string_view bytes = file.bytes();
   BERTH_TRY(CheckKind(bytes, arguments.path, FileKind::kModel));
+  if (!IsModel(bytes, arguments.path)) {
+    return Fail(ErrorCode::kParse, OneLine(name) + ": neither an ONNX model nor a graph in JSON");
+  }
   Model model;
   model.name = NameOf(arguments.path);
   model.path = arguments.path;
-  model.is_onnx = HasExtension(arguments.path, ".onnx") || LooksLikeOnnx(bytes);
-  if (!model.is_onnx && !IsJson(bytes)) {
-    return Fail(ErrorCode::kParse, OneLine(name) + ": neither an ONNX model nor a graph in JSON");
-  }
-  if (arguments.alignment && (*arguments.alignment < 1 || *arguments.alignment > kMostAlignment)) {
-    return Fail(ErrorCode::kInvalidOptions, "--alignment: " + std::to_string(*arguments.alignment) +
-                                                " is not between 1 and 2^30 bytes");
-  }
-  model.reading = arguments.onnx;
-  if (model.is_onnx) {
-    if (arguments.alignment) model.reading.alignment = *arguments.alignment;
-    auto onnx = BERTH_TRY(ReadOnnx(bytes, name, model.reading));
-    model.graph = std::move(onnx.graph);
-    model.notes = std::move(onnx.notes);
-    model.open_dimensions = std::move(onnx.open_dimensions);
-  } else {
-    if (!arguments.onnx.dimensions.empty() || arguments.onnx.other_dimensions ||
-        arguments.onnx.element_bytes) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  OneLine(name) +
-                      ": --dim, --dim-default and --element-bytes are for ONNX models; a graph in "
-                      "JSON gives its sizes in bytes");
-    }
-    model.reading.alignment = arguments.alignment.value_or(1);
-    model.graph = BERTH_TRY(ReadGraphJson(bytes, name));
-    if (model.reading.alignment != 1) {
-      model.graph = Aligned(std::move(model.graph), model.reading.alignment);
-      BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
-    }
-  }
-  if (arguments.fuse) model.graph = Fuse(std::move(model.graph));
-  if (arguments.in_place) {
-    const auto views = [](const Graph& g) {
-      return std::count_if(g.tensors.begin(), g.tensors.end(),
-                           [](const Tensor& tensor) { return tensor.alias_of.has_value(); });
-    };
-    const auto before = views(model.graph);
-    model.graph = ReuseInPlace(std::move(model.graph));
-    model.reused = views(model.graph) - before;
-  }
+  static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, OptionsOf(arguments)));
   model.file = std::move(file);
   return model;
 }
 
 std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
-  if (!model.is_onnx || arguments.onnx.element_bytes) return {};
-  OnnxOptions options = model.reading;
-  options.element_bytes = 1;
-  auto read = ReadOnnx(model.file.bytes(), model.name, options);
-  if (!read) return {};
-  Graph graph = arguments.fuse ? Fuse(std::move(read->graph)) : std::move(read->graph);
-  if (arguments.in_place) graph = ReuseInPlace(std::move(graph));
-  return {{{"element-bytes", "1"}, "8-bit elements", std::move(graph)}};
+  return berth::OtherReadings(model.file.bytes(), model.name, OptionsOf(arguments));
 }
 
 Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,

@@ -9,6 +9,7 @@
 #include "berth/advise.h"
 #include "berth/graph.h"
 #include "berth/io.h"
+#include "berth/model.h"
 #include "berth/onnx.h"
 #include "berth/schedule.h"
 #include "tools/berth/output.h"
@@ -40,18 +41,12 @@ void AddScheduleOptions(CLI::App& app, ScheduleOptions& options);
 // "--order NAME or FILE": an algorithm, or a file that ReadOrder() reads.
 void AddOrder(CLI::App& app, std::string& order);
 
-struct Model {
+struct Model : berth::Model {
   std::string name;
   std::string path;  // As it was given, for commands to copy.
   FileView file;
-  Graph graph;  // As it is planned.
-  bool is_onnx = false;
-  OnnxOptions reading;  // How it was read, for the file of a plan.
-  // What reading says that a person has to know, one sentence each.
-  std::vector<std::string> notes;
-  std::vector<std::string> open_dimensions;  // For --dim.
-  std::int64_t reused = 0;                   // Outputs that are written over inputs, by --in-place.
 
+  [[nodiscard]] bool is_onnx() const { return format == ModelFormat::kOnnx; }
   // Cost: reads the whole file, weights too.
   [[nodiscard]] std::string hash() const { return HashOf(file.bytes()); }
 };
@@ -59,7 +54,7 @@ struct Model {
 [[nodiscard]] Result<Model> LoadModel(const ModelArguments& arguments);
 // The same of a file that has been read already.
 [[nodiscard]] Result<Model> ParseModel(const ModelArguments& arguments, FileView file);
-// Readings of `model`, which `arguments` gave, that would need less memory: with 8-bit elements.
+// Those of berth::OtherReadings().
 [[nodiscard]] std::vector<ModelChange> OtherReadings(const ModelArguments& arguments,
                                                      const Model& model);
 // Whether the file looks like an object in JSON.

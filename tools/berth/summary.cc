@@ -215,8 +215,8 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
 
 void AddModelFacts(const Planned& planned, FactList& facts) {
   facts.Add("model", DescribeGraph(planned.model->graph));
-  if (planned.model->reused > 0) {
-    facts.Add("in place", Plural(planned.model->reused, "output") + " written over an input");
+  if (planned.model->overwrites > 0) {
+    facts.Add("in place", Plural(planned.model->overwrites, "output") + " written over an input");
   }
 }
 
@@ -682,7 +682,7 @@ Json SummaryJson(const Planned& planned) {
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
-  json["written_in_place"] = planned.model->reused;
+  json["written_in_place"] = planned.model->overwrites;
   json["unplanned"] = UnplannedJson(graph);
   json["notes"] = planned.model->notes;
   if (answer.best) {

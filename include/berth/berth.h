@@ -1,0 +1,586 @@
+/* berth/berth.h -- Berth from C, and from every language that can call C.
+ *
+ * Place buffers with known lifetimes:
+ *
+ *   const int64_t start[] = {0, 3, 2}, end[] = {3, 5, 4}, size[] = {4096, 4096, 2048};
+ *   int64_t offsets[3];
+ *   berth_summary summary;
+ *   summary.struct_size = sizeof summary;
+ *   if (berth_place(3, start, end, size, NULL, NULL, offsets, &summary, NULL) == BERTH_OK &&
+ *       summary.outcome == BERTH_OPTIMAL) use(offsets, summary.height);
+ *
+ * Plan a model within a memory that is too small for it:
+ *
+ *   berth_options* options = berth_options_new();
+ *   berth_options_set(options, "budget", "512KiB", NULL);
+ *   berth_options_set(options, "time_limit", "10", NULL);
+ *   berth_graph* graph = NULL;
+ *   berth_plan* plan = NULL;
+ *   berth_error* error = NULL;
+ *   if (berth_graph_read("model.onnx", options, &graph, &error) == BERTH_OK &&
+ *       berth_plan_graph(graph, options, &plan, &error) == BERTH_OK) use(plan);
+ *   else complain(berth_error_message(error));
+ *
+ * The rules that hold for every function:
+ *
+ *  1. Whether a call worked is its berth_status. What a search found out is data: berth_outcome.
+ *     "Does not fit" and "not known" are outcomes, with BERTH_OK.
+ *  2. The last argument of a call that can fail is a berth_error**, which may be NULL. If the call
+ *     fails, it receives an error to be freed; otherwise it receives NULL. Other results are written
+ *     only if the call succeeds.
+ *  3. Nothing is printed, nothing is thrown, nothing ends the process. A fault of Berth itself is
+ *     BERTH_INTERNAL, and a lack of memory is BERTH_OUT_OF_MEMORY; all handles stay valid.
+ *  4. What a `_new`, `_read`, `_parse`, `_to_...` or other function creates, the caller frees with
+ *     the `_free` of its type. NULL may be freed. Handles may be freed in any order: a plan keeps
+ *     what it needs of its graph.
+ *  5. Pointers that an accessor returns belong to the handle and stay valid until it is changed or
+ *     freed. Texts are UTF-8 and end with a 0 byte, unless a length is given.
+ *  6. Bytes and steps are int64_t, from 0 to 2^60 and from -2^60 to 2^60. Counts and indices are
+ *     size_t. A field that has no value is -1, an index BERTH_NONE; flags are 0 or 1.
+ *  7. Lifetimes are half-open: a buffer is live at the steps from `start` to `end` - 1. For arrays
+ *     whose ends are live steps themselves, set the option "endpoints" to "inclusive".
+ *  8. A struct that the caller passes begins with its size: set `struct_size` to sizeof the struct
+ *     before the call. Later versions may append fields; they never change or remove one.
+ *  9. There is no global state. Two threads may call any functions at once with different handles,
+ *     and may share a handle that neither of them changes. Only berth_cancel() may be called on a
+ *     handle that another thread uses.
+ * 10. Equal arguments give equal plans, on every machine, unless time or cancellation ends a search.
+ */
+#ifndef BERTH_BERTH_H_
+#define BERTH_BERTH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BERTH_API __attribute__((visibility("default")))
+#else
+#define BERTH_API
+#endif
+
+/* Of this header. Programs work with every library whose berth_abi_version() is at least this and
+   whose name (libberth.so.1) is the same. */
+#define BERTH_ABI_VERSION 1
+BERTH_API int berth_abi_version(void);
+/* Of Berth: "0.1.0". */
+BERTH_API const char* berth_version_string(void);
+
+#define BERTH_NONE ((size_t)-1)
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+typedef enum berth_status {
+  BERTH_OK = 0,
+  BERTH_INVALID_ARGUMENT = 1, /* NULL where there must be something, or an index out of range. */
+  BERTH_INVALID_PROBLEM = 2,  /* A buffer or the capacity breaks a rule. */
+  BERTH_INVALID_GRAPH = 3,    /* An operator or a tensor does. */
+  BERTH_INVALID_PLAN = 4,     /* Offsets that overlap, are misaligned or do not fit; a bad order. */
+  BERTH_INVALID_OPTIONS = 5,  /* An unknown option, a value out of bounds, or a contradiction. */
+  BERTH_UNSUPPORTED = 6,      /* The chosen algorithm cannot honour what the problem asks for. */
+  BERTH_PARSE = 7,            /* A text or file is not in the format that it should be in. */
+  BERTH_IO = 8,               /* A file cannot be read. */
+  BERTH_OUT_OF_MEMORY = 9,
+  BERTH_INTERNAL = 10 /* A fault of Berth; the message says which invariant is broken. */
+} berth_status;
+
+/* What an error is about. */
+typedef enum berth_subject {
+  BERTH_SUBJECT_NONE = 0,
+  BERTH_SUBJECT_BUFFER = 1,   /* The index is that of a buffer, */
+  BERTH_SUBJECT_TENSOR = 2,   /* of a tensor, */
+  BERTH_SUBJECT_OPERATOR = 3, /* of an operator, */
+  BERTH_SUBJECT_LINE = 4      /* or the number of a line, the first being 1. */
+} berth_subject;
+
+typedef struct berth_error berth_error;
+BERTH_API void berth_error_free(berth_error* error);
+/* One sentence that names the file and line, or the buffer, and the value. Of NULL: "". */
+BERTH_API const char* berth_error_message(const berth_error* error);
+/* Of NULL: BERTH_OK. */
+BERTH_API berth_status berth_error_status(const berth_error* error);
+BERTH_API berth_subject berth_error_subject(const berth_error* error);
+/* BERTH_NONE where there is no subject. */
+BERTH_API size_t berth_error_index(const berth_error* error);
+/* "invalid problem", for logs. */
+BERTH_API const char* berth_status_name(berth_status status);
+
+/* ---- Texts that functions return ------------------------------------------------------------- */
+
+typedef struct berth_text berth_text;
+BERTH_API void berth_text_free(berth_text* text);
+/* Followed by a 0 byte. Of NULL: "". */
+BERTH_API const char* berth_text_data(const berth_text* text);
+BERTH_API size_t berth_text_length(const berth_text* text);
+
+/* ---- What searches find out ------------------------------------------------------------------ */
+
+typedef enum berth_outcome {
+  BERTH_OPTIMAL = 0,    /* A plan that fits; proved that none is better. */
+  BERTH_FEASIBLE = 1,   /* A plan that fits; a better one may exist. */
+  BERTH_INFEASIBLE = 2, /* Proved: no plan fits. */
+  BERTH_UNKNOWN = 3     /* Neither a plan that fits nor a proof that there is none. */
+} berth_outcome;
+/* "optimal", "feasible", ... */
+BERTH_API const char* berth_outcome_name(berth_outcome outcome);
+
+/* Why a search stopped. */
+typedef enum berth_stop {
+  BERTH_STOP_ANSWERED = 0,  /* Nothing is left to find out. */
+  BERTH_STOP_BUDGET = 1,    /* By time, nodes or cancellation. */
+  BERTH_STOP_EFFORT = 2,    /* There was no limit, and the default effort is spent. */
+  BERTH_STOP_SIZE = 3,      /* The input is too large for exact search. */
+  BERTH_STOP_ALGORITHM = 4, /* The algorithm has finished and proves nothing. */
+  BERTH_STOP_UNSIZED = 5    /* Tensors have no known size. */
+} berth_stop;
+/* "answered", "budget", ... */
+BERTH_API const char* berth_stop_name(berth_stop stop);
+
+/* What is known of a plan, or of the lack of one. All bounds are proved: no plan is better. */
+typedef struct berth_summary {
+  size_t struct_size;
+  berth_outcome outcome; /* Of the whole question. */
+  berth_stop stopped;
+  int32_t has_plan;  /* There is a plan; without "budget" it may exceed the capacity. */
+  int32_t addressed; /* The plan has offsets: it is not an order alone. */
+  int64_t capacity;  /* That was asked for; -1: as few bytes as possible. */
+  int64_t height;    /* The largest offset + size; -1 without a plan or offsets. */
+  int64_t peak;      /* The most bytes live at one step; -1 without a plan. */
+  int64_t height_bound;
+  int64_t placement_bound; /* Of the heights of these lifetimes. */
+  int64_t peak_bound;
+  int64_t traffic_bound;      /* Of `spilled` + `retrieved`, within the capacity. */
+  int64_t spilled;            /* Bytes written out to make room, */
+  int64_t retrieved;          /* and brought back. */
+  int64_t compulsory_in;      /* Given tensors read, once each. */
+  int64_t compulsory_out;     /* Results written, once each. */
+  int64_t program_order_peak; /* Of a graph whose operators run as listed. */
+  int64_t least_memory;       /* Of a graph with "budget": what one operator needs (MR). */
+  size_t least_operator;      /* The first such operator. */
+  int64_t least_peak;         /* From this capacity on nothing has to be spilled (MP). */
+  int64_t traffic_by_sum;     /* The least traffic found where bytes need only fit in sum. */
+  size_t tensors;             /* Of a graph: those in the plan, */
+  size_t unsized;      /* and of these, those without a known size, which count as 0 bytes. */
+  int32_t spills;      /* The option "budget" was set. */
+  int32_t fixed_order; /* Outcome and bounds are about one order alone. */
+  int64_t nodes;       /* Of search. */
+  double seconds;      /* Wall clock. */
+} berth_summary;
+
+/* One of the searches behind an answer. */
+typedef enum berth_search_kind {
+  BERTH_SEARCH_ORDER = 0,  /* For the order, */
+  BERTH_SEARCH_SPILLS = 1, /* for what leaves the memory, */
+  BERTH_SEARCH_OFFSETS = 2 /* for the offsets. */
+} berth_search_kind;
+typedef struct berth_search {
+  size_t struct_size;
+  berth_outcome outcome; /* Of this search's own question. */
+  berth_stop stopped;
+  const char* algorithm; /* That found the result; "" if the search did not run. */
+  int64_t nodes;
+  double seconds;
+} berth_search;
+
+/* A buffer or tensor in a memory at one address, at the steps from `start` to `end` - 1. This struct
+   never changes: arrays of it are returned. */
+typedef struct berth_residency {
+  int64_t tensor; /* Index of the tensor, or of the buffer of a table. */
+  int64_t start;
+  int64_t end;
+  int64_t offset;     /* 0 in a plan without offsets. */
+  int32_t memory;     /* Index of the memory; 0 where there is only one. */
+  int8_t comes_in;    /* Copied in before `start`, not made by the operator of that step. */
+  int8_t written_out; /* Copied out of this memory before `end`. */
+  int8_t reserved[2]; /* 0. */
+} berth_residency;
+
+/* ---- Options, progress, cancellation --------------------------------------------------------- */
+
+/* The request: what to read and how, what to look for, and for how long. */
+typedef struct berth_options berth_options;
+/* All at their defaults. NULL where memory is lacking. */
+BERTH_API berth_options* berth_options_new(void);
+BERTH_API void berth_options_free(berth_options* options);
+/* Sets one option from text: "time_limit" to "2.5", "minimize" to "on". "dim" adds a dimension each
+   time. docs/howto/c.md lists all; berth_option_at() gives the same list. */
+BERTH_API berth_status berth_options_set(berth_options* options, const char* name,
+                                         const char* value, berth_error** error);
+/* The value as text. */
+BERTH_API berth_status berth_options_get(const berth_options* options, const char* name,
+                                         berth_text** value, berth_error** error);
+/* Plans only with this order: `count` operators of the graph, each once. 0: any order. */
+BERTH_API berth_status berth_options_set_order(berth_options* options, const size_t* order,
+                                               size_t count, berth_error** error);
+
+typedef struct berth_option_info {
+  size_t struct_size;
+  const char* name;
+  const char* default_value;
+  const char* allowed;  /* "on|off", "1..256". */
+  const char* sentence; /* What it does. */
+} berth_option_info;
+BERTH_API size_t berth_option_count(void);
+BERTH_API berth_status berth_option_at(size_t index, berth_option_info* info, berth_error** error);
+
+/* How far a search is. Units are those of what it minimises: bytes of height, peak or traffic. */
+typedef struct berth_progress {
+  int64_t best;  /* Of the best plan so far; -1: none yet. */
+  int64_t bound; /* Proved: no plan has less. */
+  int64_t nodes;
+  double seconds; /* Since the call began. */
+} berth_progress;
+/* Called on the thread that called the search, about 20 times a second. A value other than 0 ends
+   the search soon, with the best plan so far. It must not throw and must not use `options`. */
+typedef int (*berth_progress_function)(void* user, const berth_progress* progress);
+BERTH_API void berth_options_set_progress(berth_options* options, berth_progress_function function,
+                                          void* user);
+
+/* Ends searches from another thread or from a signal handler. */
+typedef struct berth_canceller berth_canceller;
+BERTH_API berth_canceller* berth_canceller_new(void); /* NULL where memory is lacking. */
+/* Not before the searches that use it have returned. */
+BERTH_API void berth_canceller_free(berth_canceller* canceller);
+/* From now on, searches with these options end when the canceller says so; NULL: with none. */
+BERTH_API void berth_options_set_canceller(berth_options* options, berth_canceller* canceller);
+/* Ends all searches that use it, with the best plans so far; later ones end at once. */
+BERTH_API void berth_cancel(berth_canceller* canceller);
+
+/* ---- Tables of buffers ----------------------------------------------------------------------- */
+
+/* Places `count` buffers: struct of arrays, no handles. `alignment` may be NULL (1 for each),
+   `options` may be NULL. `offsets` receives `count` values if there is a plan, -1 each if there is
+   none; `summary` may be NULL. The option "capacity" is the memory; without it, the least height is
+   looked for. Where outcome is BERTH_INFEASIBLE or BERTH_UNKNOWN, the offsets are those of the
+   lowest plan known, which exceeds the capacity.
+   Errors: INVALID_PROBLEM with the buffer, INVALID_OPTIONS, UNSUPPORTED. */
+BERTH_API berth_status berth_place(size_t count, const int64_t* start, const int64_t* end,
+                                   const int64_t* size, const int64_t* alignment,
+                                   const berth_options* options, int64_t* offsets,
+                                   berth_summary* summary, berth_error** error);
+/* Checks anybody's offsets for these buffers: alignment, no overlaps, the option "capacity". Error:
+   INVALID_PLAN, with the buffer. Cost: O(n log n) and the overlaps in time. */
+BERTH_API berth_status berth_check(size_t count, const int64_t* start, const int64_t* end,
+                                   const int64_t* size, const int64_t* alignment,
+                                   const berth_options* options, const int64_t* offsets,
+                                   berth_error** error);
+
+/* Buffers with pins, hints and gaps. */
+typedef struct berth_problem berth_problem;
+BERTH_API berth_problem* berth_problem_new(void); /* NULL where memory is lacking. */
+BERTH_API void berth_problem_free(berth_problem* problem);
+/* A table in CSV (docs/formats/csv.md) from a file or from memory; `name` is what errors call it.
+   The option "endpoints" says what its columns mean. */
+BERTH_API berth_status berth_problem_read(const char* path, const berth_options* options,
+                                          berth_problem** problem, berth_error** error);
+BERTH_API berth_status berth_problem_parse(const char* bytes, size_t length, const char* name,
+                                           const berth_options* options, berth_problem** problem,
+                                           berth_error** error);
+/* Adds a buffer. `id` may be NULL: then it is the index, in decimal. `index` may be NULL. Whether
+   the buffers obey the rules is checked when they are placed. */
+BERTH_API berth_status berth_problem_add(berth_problem* problem, const char* id, int64_t start,
+                                         int64_t end, int64_t size, int64_t alignment,
+                                         size_t* index, berth_error** error);
+/* Adds `count` buffers; `alignment` may be NULL. The option "endpoints" counts. */
+BERTH_API berth_status berth_problem_add_arrays(berth_problem* problem, size_t count,
+                                                const int64_t* start, const int64_t* end,
+                                                const int64_t* size, const int64_t* alignment,
+                                                const berth_options* options, berth_error** error);
+/* The only offset that the buffer may have; -1: any. */
+BERTH_API berth_status berth_problem_pin(berth_problem* problem, size_t buffer, int64_t offset,
+                                         berth_error** error);
+/* An offset to be tried first; -1: none. */
+BERTH_API berth_status berth_problem_hint(berth_problem* problem, size_t buffer, int64_t offset,
+                                          berth_error** error);
+/* The steps [start, end) of the lifetime in which only the bytes [lower, upper) of the buffer are
+   needed; with both -1, none are. Gaps are added in increasing order. */
+BERTH_API berth_status berth_problem_add_gap(berth_problem* problem, size_t buffer, int64_t start,
+                                             int64_t end, int64_t lower, int64_t upper,
+                                             berth_error** error);
+
+typedef struct berth_buffer {
+  size_t struct_size;
+  const char* id;
+  int64_t start;
+  int64_t end;
+  int64_t size;
+  int64_t alignment;
+  int64_t pin;  /* -1: none. */
+  int64_t hint; /* -1: none. */
+  size_t gaps;  /* How many. */
+} berth_buffer;
+typedef struct berth_gap {
+  size_t struct_size;
+  int64_t start;
+  int64_t end;
+  int64_t lower; /* -1: no byte is needed. */
+  int64_t upper;
+} berth_gap;
+BERTH_API size_t berth_problem_count(const berth_problem* problem); /* Of buffers. */
+BERTH_API berth_status berth_problem_buffer(const berth_problem* problem, size_t buffer,
+                                            berth_buffer* out, berth_error** error);
+BERTH_API berth_status berth_problem_gap(const berth_problem* problem, size_t buffer, size_t gap,
+                                         berth_gap* out, berth_error** error);
+/* As CSV; with `offsets` (one for each buffer, or NULL) also a plan. */
+BERTH_API berth_status berth_problem_to_csv(const berth_problem* problem, const int64_t* offsets,
+                                            berth_text** csv, berth_error** error);
+
+/* ---- Graphs of operators --------------------------------------------------------------------- */
+
+typedef enum berth_tensor_kind {
+  BERTH_ACTIVATION = 0, /* Made by an operator. */
+  BERTH_GRADIENT = 1,   /* The same, in a training step. */
+  BERTH_INPUT = 2,      /* Given for each run. Planned only with the option "count". */
+  BERTH_PARAMETER = 3,  /* A weight. Planned only with the option "count". */
+  BERTH_CONSTANT = 4    /* Like a parameter. */
+} berth_tensor_kind;
+
+typedef struct berth_graph berth_graph;
+/* An ONNX model, or a graph in JSON (docs/formats/graph.md); a file is mapped, and its weights are
+   not read. Options: "dim", "dim_default", "element_bytes", "alignment", "fuse", "in_place". */
+BERTH_API berth_status berth_graph_read(const char* path, const berth_options* options,
+                                        berth_graph** graph, berth_error** error);
+BERTH_API berth_status berth_graph_parse(const char* bytes, size_t length, const char* name,
+                                         const berth_options* options, berth_graph** graph,
+                                         berth_error** error);
+BERTH_API berth_graph* berth_graph_new(const char* name); /* NULL where memory is lacking. */
+BERTH_API void berth_graph_free(berth_graph* graph);
+/* Adds a tensor. Names are unique among tensors. `alignment` is that of the offset, at least 1.
+   `alias_of`: the tensor whose bytes this one views; BERTH_NONE: it has its own. `is_output`: its
+   bytes are live to the end. `index` may be NULL. The rules of a graph (include/berth/graph.h) are
+   checked when it is planned, or by berth_graph_validate(). */
+BERTH_API berth_status berth_graph_add_tensor(berth_graph* graph, const char* name,
+                                              berth_tensor_kind kind, int64_t bytes,
+                                              int64_t alignment, size_t alias_of, int is_output,
+                                              size_t* index, berth_error** error);
+/* For people: "float32", "1x64x56x56"; NULL leaves it empty. */
+BERTH_API berth_status berth_graph_describe_tensor(berth_graph* graph, size_t tensor,
+                                                   const char* dtype, const char* shape,
+                                                   berth_error** error);
+/* Adds an operator; the order of these calls is program order. `type` may be NULL. */
+BERTH_API berth_status berth_graph_add_operator(berth_graph* graph, const char* name,
+                                                const char* type, const size_t* inputs,
+                                                size_t input_count, const size_t* outputs,
+                                                size_t output_count, size_t* index,
+                                                berth_error** error);
+/* The operator writes `tensor`, which is not a view, in place. */
+BERTH_API berth_status berth_graph_add_mutation(berth_graph* graph, size_t op, size_t tensor,
+                                                berth_error** error);
+/* The operator runs after `earlier`, although no tensor requires it. */
+BERTH_API berth_status berth_graph_add_dependency(berth_graph* graph, size_t op, size_t earlier,
+                                                  berth_error** error);
+/* The operator may write `output` over the bytes of `input`: for the option "in_place" of
+   berth_graph_apply(). */
+BERTH_API berth_status berth_graph_add_overwrite(berth_graph* graph, size_t op, size_t input,
+                                                 size_t output, berth_error** error);
+/* A copy of the graph as the options "alignment", "fuse" and "in_place" change it. Graphs that are
+   read were changed already. Error: INVALID_GRAPH. */
+BERTH_API berth_status berth_graph_apply(const berth_graph* graph, const berth_options* options,
+                                         berth_graph** changed, berth_error** error);
+/* Error: INVALID_GRAPH, with the operator or tensor. */
+BERTH_API berth_status berth_graph_validate(const berth_graph* graph, berth_error** error);
+
+typedef struct berth_tensor {
+  size_t struct_size;
+  const char* name;
+  berth_tensor_kind kind;
+  int32_t is_output;
+  int64_t bytes; /* 0 where the size is unknown. */
+  int64_t alignment;
+  size_t alias_of;     /* BERTH_NONE: it has bytes of its own. */
+  const char* unsized; /* Why the size is unknown; "" if it is known. */
+  const char* dtype;
+  const char* shape;
+} berth_tensor;
+typedef struct berth_operator {
+  size_t struct_size;
+  const char* name;
+  const char* type;
+  const size_t* inputs; /* Tensors. */
+  size_t input_count;
+  const size_t* outputs;
+  size_t output_count;
+  const size_t* mutates;
+  size_t mutate_count;
+  const size_t* after; /* Operators. */
+  size_t after_count;
+} berth_operator;
+BERTH_API const char* berth_graph_name(const berth_graph* graph);
+BERTH_API size_t berth_graph_tensor_count(const berth_graph* graph);
+BERTH_API size_t berth_graph_operator_count(const berth_graph* graph);
+BERTH_API berth_status berth_graph_tensor(const berth_graph* graph, size_t tensor,
+                                          berth_tensor* out, berth_error** error);
+BERTH_API berth_status berth_graph_operator(const berth_graph* graph, size_t op,
+                                            berth_operator* out, berth_error** error);
+/* What a reader of plans has to know, a sentence each; NULL for an index out of range. */
+BERTH_API size_t berth_graph_note_count(const berth_graph* graph);
+BERTH_API const char* berth_graph_note(const berth_graph* graph, size_t index);
+/* Dimensions of inputs that the model leaves open, for the option "dim". */
+BERTH_API size_t berth_graph_open_dimension_count(const berth_graph* graph);
+BERTH_API const char* berth_graph_open_dimension(const berth_graph* graph, size_t index);
+BERTH_API berth_status berth_graph_to_json(const berth_graph* graph, berth_text** json,
+                                           berth_error** error);
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+typedef struct berth_plan berth_plan;
+BERTH_API void berth_plan_free(berth_plan* plan);
+
+/* Gives every buffer its offset. Errors: as berth_place(). */
+BERTH_API berth_status berth_place_problem(const berth_problem* problem,
+                                           const berth_options* options, berth_plan** plan,
+                                           berth_error** error);
+/* Orders the operators for the least peak; the plan has no offsets. */
+BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const berth_options* options,
+                                            berth_plan** plan, berth_error** error);
+/* An order and an offset for every tensor: as few bytes as possible, or within the option
+   "capacity"; with the option "budget" instead, also what leaves the memory and comes back, for the
+   least traffic. */
+BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
+                                        berth_plan** plan, berth_error** error);
+
+BERTH_API berth_status berth_plan_summary(const berth_plan* plan, berth_summary* out,
+                                          berth_error** error);
+BERTH_API berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind,
+                                         berth_search* out, berth_error** error);
+/* In the order of the tensors, then of time; of a table, one for each buffer. NULL and 0 without a
+   plan. */
+BERTH_API const berth_residency* berth_plan_residencies(const berth_plan* plan, size_t* count);
+/* The operator of each step. NULL and 0 for a table. */
+BERTH_API const size_t* berth_plan_order(const berth_plan* plan, size_t* count);
+/* Checks the plan against its graph or table once more. Error: INVALID_PLAN. */
+BERTH_API berth_status berth_plan_validate(const berth_plan* plan, berth_error** error);
+
+/* Plans as files (docs/formats/plan.md): the same bytes as `berth plan -o plan.json`. */
+BERTH_API berth_status berth_plan_to_json(const berth_plan* plan, berth_text** json,
+                                          berth_error** error);
+/* A table with a row for each residency and its offset. Error: INVALID_ARGUMENT for a plan without
+   offsets. */
+BERTH_API berth_status berth_plan_to_csv(const berth_plan* plan, berth_text** csv,
+                                         berth_error** error);
+/* One HTML file for any browser, offline, with the remedies of `advice`, which may be NULL. */
+typedef struct berth_advice berth_advice;
+BERTH_API berth_status berth_plan_to_page(const berth_plan* plan, const berth_advice* advice,
+                                          berth_text** html, berth_error** error);
+/* A picture. Error: INVALID_ARGUMENT for a plan without offsets. */
+BERTH_API berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg,
+                                         berth_error** error);
+/* Events for Chrome's and Perfetto's viewers. */
+BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json,
+                                           berth_error** error);
+/* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does
+   not hold is INVALID_PLAN. Outcome and bounds are as the file states them. */
+BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, const char* bytes,
+                                                size_t length, const char* name, berth_plan** plan,
+                                                berth_error** error);
+BERTH_API berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
+                                              size_t length, const char* name, berth_plan** plan,
+                                              berth_error** error);
+/* The model at `path` or in memory with the operators of its graph in `order`; nothing else in it
+   changes. */
+BERTH_API berth_status berth_reorder_onnx(const char* bytes, size_t length, const char* name,
+                                          const size_t* order, size_t count, berth_text** model,
+                                          berth_error** error);
+
+/* What changed from one plan file to the next. */
+typedef struct berth_diff {
+  size_t struct_size;
+  int64_t height_before;
+  int64_t height_after;
+  int64_t peak_before;
+  int64_t peak_after;
+  int64_t traffic_before; /* Spilled and retrieved. */
+  int64_t traffic_after;
+  size_t added; /* Buffers. */
+  size_t removed;
+  size_t grown;
+  size_t shrunk;
+  size_t moved;
+  size_t retimed;
+  size_t unchanged;
+  int32_t same_order;
+} berth_diff;
+/* `page` may be NULL; else it receives both plans as an HTML file, side by side. */
+BERTH_API berth_status berth_diff_plans(const char* before, size_t before_length,
+                                        const char* before_name, const char* after,
+                                        size_t after_length, const char* after_name,
+                                        berth_diff* out, berth_text** page, berth_error** error);
+
+/* ---- Why it does not fit, and what would help ------------------------------------------------- */
+
+typedef struct berth_conflict {
+  size_t struct_size;
+  berth_outcome outcome; /* BERTH_INFEASIBLE: the buffers cannot be placed together. */
+  int32_t minimal;       /* Proved: without any one of them the others fit. */
+  int32_t pins_collide;  /* Two pins overlap: no capacity is enough. */
+  int64_t step;          /* Where most of them are live, */
+  int64_t load;          /* with this many bytes. */
+  int64_t capacity;      /* -1: none. */
+  int64_t short_by;      /* Proved to be missing for these buffers. */
+  int64_t works_with;    /* The smallest capacity known to be enough; -1: none known. */
+  int64_t height_bound;  /* Proved: no less is enough. */
+  int64_t nodes;
+  double seconds;
+} berth_conflict;
+/* Why the buffers do not fit the option "capacity". `buffers` has room for `room` indices and
+   receives as many as it can hold of the conflict, `count` how many there are; NULL and 0 are
+   allowed. A conflict has at most as many buffers as the problem. */
+BERTH_API berth_status berth_explain_problem(const berth_problem* problem,
+                                             const berth_options* options, berth_conflict* out,
+                                             size_t* buffers, size_t room, size_t* count,
+                                             berth_error** error);
+
+typedef struct berth_remedy {
+  size_t struct_size;
+  const char* title;  /* "A capacity of 146 MiB". */
+  const char* detail; /* One or two sentences. */
+  const char* change; /* Options, as on the command line: "--capacity 153092096"; "": none. */
+  int64_t needs;      /* The memory that would then be needed; -1: not known. */
+  int64_t traffic;    /* Avoidable; -1: nothing is spilled. */
+  int32_t fits;       /* A plan with these changes was found that fits. */
+  int32_t proved;     /* No plan with these changes needs less. */
+} berth_remedy;
+/* What would lower the plan, or make it fit: each remedy was tried. `options` limit the search. */
+BERTH_API berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,
+                                         berth_advice** advice, berth_error** error);
+BERTH_API void berth_advice_free(berth_advice* advice);
+BERTH_API size_t berth_advice_count(const berth_advice* advice);
+BERTH_API berth_status berth_advice_remedy(const berth_advice* advice, size_t index,
+                                           berth_remedy* out, berth_error** error);
+
+/* ---- Traffic against the size of the memory --------------------------------------------------- */
+
+typedef struct berth_sweep berth_sweep;
+typedef struct berth_sweep_point {
+  size_t struct_size;
+  int64_t capacity;
+  berth_outcome outcome;
+  int64_t avoidable; /* Traffic of the best plan; -1: no plan. */
+  int64_t spilled;
+  int64_t retrieved;
+  int64_t traffic_bound;
+  int64_t traffic_by_sum;
+  double seconds;
+} berth_sweep_point;
+/* Plans with spills at many capacities: those of the option "budgets" ("MR,MH,256KiB"), or "points"
+   of them from MP down to MR. The limits are for each point; without any, 50 seconds for all. */
+BERTH_API berth_status berth_sweep_graph(const berth_graph* graph, const berth_options* options,
+                                         berth_sweep** sweep, berth_error** error);
+BERTH_API void berth_sweep_free(berth_sweep* sweep);
+/* From the largest capacity to the smallest, or in the order of "budgets". */
+BERTH_API size_t berth_sweep_count(const berth_sweep* sweep);
+BERTH_API berth_status berth_sweep_at(const berth_sweep* sweep, size_t index,
+                                      berth_sweep_point* out, berth_error** error);
+BERTH_API berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv,
+                                          berth_error** error);
+BERTH_API berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html,
+                                           berth_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTH_BERTH_H_ */

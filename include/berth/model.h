@@ -1,0 +1,61 @@
+// berth/model.h -- models of any kind as graphs: ONNX (berth/onnx.h) or JSON (berth/graph_io.h).
+//
+//   const auto file = berth::FileView::Open("model.onnx");
+//   if (!file) return Complain(file.error().message);
+//   const auto model = berth::ReadModel(file->bytes(), "model.onnx");
+//   if (!model) return Complain(model.error().message);
+//   const auto answer = berth::Plan(model->graph, {}, budget);
+#ifndef BERTH_MODEL_H_
+#define BERTH_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/advise.h"
+#include "berth/graph.h"
+#include "berth/onnx.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+enum class ModelFormat { kOnnx, kGraphJson };
+// What the first bytes look like; none where they look like neither.
+[[nodiscard]] std::optional<ModelFormat> FormatOfModel(std::string_view bytes);
+
+struct ModelOptions {
+  OnnxOptions onnx = {};  // Of an ONNX model; its `alignment` counts unless the next one is given.
+  // As Aligned() takes it, from 1 to 2^30. None: that of `onnx`; for a graph in JSON, what it says
+  // for each tensor.
+  std::optional<Bytes> alignment = {};
+  bool fuse = false;                       // Apply Fuse(),
+  bool in_place = false;                   // and then ReuseInPlace().
+  std::optional<ModelFormat> format = {};  // None: by the first bytes.
+};
+
+struct Model {
+  Graph graph;  // As it is planned; valid.
+  ModelFormat format = ModelFormat::kOnnx;
+  OnnxOptions reading;  // How it was read, for Provenance: of a graph in JSON, the alignment alone.
+  // Of an ONNX model, as in OnnxModel.
+  std::vector<std::string> open_dimensions;
+  std::vector<std::string> notes;
+  std::int64_t overwrites = 0;  // Outputs that ReuseInPlace() put over inputs.
+};
+
+// Reads a model. `name` is what errors call the file. Errors: those of ReadOnnx() and
+// ReadGraphJson(); kParse for bytes that are neither; kInvalidOptions for an alignment out of bounds,
+// and for dimensions or the size of elements of a graph in JSON, which has none.
+[[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
+                                      const ModelOptions& options = {});
+
+// Other readings of the same bytes that would need less memory, for Advise(): with 8-bit elements.
+// `options` are those of ReadModel(). None for a graph in JSON. Cost: that of reading.
+[[nodiscard]] std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,
+                                                     const ModelOptions& options);
+
+}  // namespace berth
+
+#endif  // BERTH_MODEL_H_

@@ -1,0 +1,95 @@
+// c/handles.h -- what the handles of berth/berth.h hold. Several handles share one input, which is
+// copied before it is changed, so that handles can be freed in any order.
+#ifndef BERTH_C_HANDLES_H_
+#define BERTH_C_HANDLES_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/answer.h"
+#include "berth/berth.h"
+#include "berth/file.h"
+#include "berth/model.h"
+#include "berth/plan_io.h"
+#include "berth/problem.h"
+
+namespace berth::internal::c {
+
+// A table, and where it comes from.
+struct TableInput {
+  Problem problem;  // Without a capacity.
+  std::string name = "table";
+  std::string hash = {};  // Of the bytes that were read; empty for a table that was built.
+};
+
+// A graph, and where it comes from.
+struct GraphInput {
+  Model model;
+  std::string name = {};
+  ModelOptions options = {};  // How it was read.
+  // Its bytes, as long as they can be seen: those of a mapped file.
+  std::shared_ptr<const FileView> file = {};
+  std::string hash = {};  // Empty: not known yet, or the graph was built.
+};
+
+// The hash of the bytes that were read, or else of the input as a file. Cost: linear.
+[[nodiscard]] std::string HashOfInput(const TableInput& input);
+[[nodiscard]] std::string HashOfInput(const GraphInput& input);
+
+// `input`, which no other handle shares.
+template <typename Input>
+[[nodiscard]] Input& Own(std::shared_ptr<Input>& input) {
+  if (input.use_count() != 1) input = std::make_shared<Input>(*input);
+  return *input;
+}
+
+// The last part of a path.
+[[nodiscard]] std::string FileName(const std::string& path);
+
+// Of a table or a graph that a call has to have.
+[[nodiscard]] const std::shared_ptr<TableInput>& InputOf(const berth_problem* problem);
+[[nodiscard]] const std::shared_ptr<GraphInput>& InputOf(const berth_graph* graph);
+[[nodiscard]] const berth_plan& PlanOf(const berth_plan* plan);
+
+// The buffers of arrays as `options` reads lifetimes, with ids from `first_id`. Error:
+// kInvalidProblem, naming the buffer, for an end that cannot be counted further.
+[[nodiscard]] Result<std::vector<Buffer>> BuffersOf(
+    std::size_t count, const std::int64_t* start, const std::int64_t* end, const std::int64_t* size,
+    const std::int64_t* alignment, const berth_options* options, std::size_t first_id);
+
+[[nodiscard]] berth_summary SummaryOf(const PlanAnswer& answer);
+[[nodiscard]] berth_outcome OutcomeOf(Outcome outcome);
+
+}  // namespace berth::internal::c
+
+struct berth_problem {
+  std::shared_ptr<berth::internal::c::TableInput> input;
+};
+
+struct berth_graph {
+  std::shared_ptr<berth::internal::c::GraphInput> input;
+};
+
+struct berth_plan {
+  std::shared_ptr<berth::internal::c::TableInput> table;  // Of a table,
+  std::shared_ptr<berth::internal::c::GraphInput> graph;  // or of a graph.
+  berth::PlanAnswer answer;
+  berth::PlanOptions options;  // That were asked for.
+  std::optional<std::int64_t> node_limit;
+  const char* command = "plan";
+  std::vector<berth_residency> residencies;  // Those of the answer.
+
+  // What it is of; a table with the capacity that was asked for is in `problem`.
+  berth::Problem problem;
+  [[nodiscard]] berth::PlanSubject subject() const {
+    if (table != nullptr) return problem;
+    return graph->model.graph;
+  }
+  [[nodiscard]] berth::Provenance provenance() const;
+};
+
+#endif  // BERTH_C_HANDLES_H_

@@ -1,0 +1,439 @@
+// Options of the C interface: those of the searches under their own names, and rows for what the
+// command has flags for.
+
+#include "c/options.h"
+
+#include <algorithm>
+#include <array>
+#include <locale>
+#include <sstream>
+#include <string_view>
+
+#include "base/option_table.h"
+#include "base/text.h"
+#include "berth/bytes.h"
+#include "berth/schedule.h"
+
+namespace berth::internal::c {
+namespace {
+
+using Row = OptionRow<Settings>;
+constexpr std::int64_t kMostDimension = std::int64_t{1} << 56;
+constexpr Bytes kMostAlignment = Bytes{1} << 30;
+
+// "none" empties an optional.
+template <typename T, typename Set>
+bool SetOptional(std::optional<T>& field, std::string_view value, Set set) {
+  if (value == "none") {
+    field.reset();
+    return true;
+  }
+  T parsed{};
+  if (!set(parsed, value)) return false;
+  field = parsed;
+  return true;
+}
+
+template <typename T>
+std::string NumberOrNone(const std::optional<T>& field) {
+  return field ? std::to_string(*field) : "none";
+}
+
+bool SetBytes(Bytes& field, std::string_view value) {
+  const auto bytes = ParseBytes(value);
+  if (bytes) field = *bytes;
+  return bytes.has_value();
+}
+
+// Whatever the program's locale is.
+bool SetSeconds(double& field, std::string_view value) {
+  if (value.find_first_not_of("0123456789.") != std::string_view::npos) return false;
+  std::istringstream in{std::string(value)};
+  in.imbue(std::locale::classic());
+  double seconds = 0;
+  if (!(in >> seconds) || in.peek() != std::istringstream::traits_type::eof()) return false;
+  field = seconds;
+  return true;
+}
+
+std::string SecondsOrNone(const std::optional<double>& field) {
+  if (!field) return "none";
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << *field;
+  return out.str();
+}
+
+std::string NameOf(const Capacity& capacity) {
+  if (const Bytes* const bytes = std::get_if<Bytes>(&capacity)) return std::to_string(*bytes);
+  switch (std::get<NamedBudget>(capacity)) {
+    case NamedBudget::kOneOperator:
+      return "MR";
+    case NamedBudget::kHalfway:
+      return "MH";
+    case NamedBudget::kLeastPeak:
+      break;
+  }
+  return "MP";
+}
+
+bool SetCapacity(Capacity& field, std::string_view value) {
+  const auto capacity = ParseCapacity(value);
+  if (capacity) field = *capacity;
+  return capacity.has_value();
+}
+
+bool SetBudgets(std::vector<Capacity>& field, std::string_view value) {
+  std::vector<Capacity> list;
+  while (!value.empty()) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    Capacity one;
+    if (!SetCapacity(one, value.substr(0, comma))) return false;
+    list.push_back(one);
+    value.remove_prefix(std::min(comma + 1, value.size()));
+  }
+  field = std::move(list);
+  return true;
+}
+
+bool SetCount(Counting& counting, std::string_view value) {
+  const bool all = value == "all";
+  if (!all && value != "none" && value != "inputs" && value != "parameters") return false;
+  counting.inputs = all || value == "inputs";
+  counting.parameters = all || value == "parameters";
+  return true;
+}
+
+std::string CountOf(const Counting& counting) {
+  if (counting.inputs) return counting.parameters ? "all" : "inputs";
+  return counting.parameters ? "parameters" : "none";
+}
+
+bool AddDimension(std::vector<OnnxDimension>& dimensions, std::string_view value) {
+  if (value == "none") {
+    dimensions.clear();
+    return true;
+  }
+  const std::size_t equals = value.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  OnnxDimension dimension{std::string(value.substr(0, equals)), 0};
+  if (!SetNumber<std::int64_t>(dimension.size, value.substr(equals + 1), 0, kMostDimension)) {
+    return false;
+  }
+  dimensions.push_back(std::move(dimension));
+  return true;
+}
+
+constexpr std::array kEndpoints = {
+    std::pair{std::string_view("half-open"), Endpoints::kHalfOpen},
+    std::pair{std::string_view("inclusive"), Endpoints::kInclusive},
+    std::pair{std::string_view("exclusive"), Endpoints::kExclusive},
+    std::pair{std::string_view("by-name"), Endpoints::kByColumnName}};
+
+bool SetEndpoints(Endpoints& field, std::string_view value) {
+  for (const auto& [name, endpoints] : kEndpoints) {
+    if (name != value) continue;
+    field = endpoints;
+    return true;
+  }
+  return false;
+}
+
+constexpr std::array kRows = {
+    Row{{"capacity", "none", "bytes, such as 512KiB, or none",
+         "The memory that a plan may use; none: as few bytes as possible."},
+        [](Settings& s, std::string_view v) { return SetOptional(s.capacity, v, SetBytes); },
+        [](const Settings& s) { return NumberOrNone(s.capacity); }},
+    Row{{"budget", "none", "bytes, MR, MH, MP, or none",
+         "As capacity, but what does not fit is copied out and back, with the least traffic."},
+        [](Settings& s, std::string_view v) { return SetOptional(s.budget, v, SetCapacity); },
+        [](const Settings& s) { return s.budget ? NameOf(*s.budget) : "none"; }},
+    Row{{"budgets", "", "capacities separated by commas; empty: `points` from MP down to MR",
+         "The capacities of a sweep."},
+        [](Settings& s, std::string_view v) { return SetBudgets(s.budgets, v); },
+        [](const Settings& s) {
+          std::string text;
+          for (const Capacity& each : s.budgets) text += (text.empty() ? "" : ",") + NameOf(each);
+          return text;
+        }},
+    Row{{"points", "20", "1..1000000", "How many capacities a sweep has."},
+        [](Settings& s, std::string_view v) { return SetNumber(s.points, v, 1, 1'000'000); },
+        [](const Settings& s) { return std::to_string(s.points); }},
+    Row{{"time_limit", "none", "seconds, or none", "Ends a search with its best plan so far."},
+        [](Settings& s, std::string_view v) { return SetOptional(s.time_limit, v, SetSeconds); },
+        [](const Settings& s) { return SecondsOrNone(s.time_limit); }},
+    Row{{"node_limit", "none", "a number, or none",
+         "Ends a search after as many nodes: the same plan on every machine."},
+        [](Settings& s, std::string_view v) {
+          return SetOptional(s.node_limit, v, [](std::int64_t& n, std::string_view text) {
+            return SetNumber<std::int64_t>(n, text, 0);
+          });
+        },
+        [](const Settings& s) { return NumberOrNone(s.node_limit); }},
+    Row{{"order", "auto", "auto|program|hoisted-updates|greedy|greedy-backwards|beam",
+         "How the operators of a graph are ordered."},
+        [](Settings& s, std::string_view v) {
+          return SetOption(s.plan.schedule, "algorithm", v).has_value();
+        },
+        [](const Settings& s) { return GetOption(s.plan.schedule, "algorithm").value_or(""); }},
+    Row{{"count", "none", "none|inputs|parameters|all",
+         "What to plan besides the tensors that operators make."},
+        [](Settings& s, std::string_view v) { return SetCount(s.plan.schedule.counting, v); },
+        [](const Settings& s) { return CountOf(s.plan.schedule.counting); }},
+    SwitchRow<Settings,
+              [](Settings& s) -> bool& { return s.plan.schedule.counting.unsized_as_zero; }>(
+        "allow_unknown", false, "Count tensors without a known size as 0 bytes."),
+    Row{{"dim", "none", "NAME=SIZE, or none",
+         "Adds a size that an ONNX model leaves open; none removes all."},
+        [](Settings& s, std::string_view v) { return AddDimension(s.model.onnx.dimensions, v); },
+        [](const Settings& s) {
+          std::string text;
+          for (const OnnxDimension& each : s.model.onnx.dimensions) {
+            text += (text.empty() ? "" : " ") + each.name + "=" + std::to_string(each.size);
+          }
+          return text.empty() ? "none" : text;
+        }},
+    Row{{"dim_default", "none", "0..72057594037927936, or none",
+         "The size of every open dimension that is not given."},
+        [](Settings& s, std::string_view v) {
+          return SetOptional(s.model.onnx.other_dimensions, v,
+                             [](std::int64_t& n, std::string_view text) {
+                               return SetNumber<std::int64_t>(n, text, 0, kMostDimension);
+                             });
+        },
+        [](const Settings& s) { return NumberOrNone(s.model.onnx.other_dimensions); }},
+    Row{{"element_bytes", "none", "1..16, or none",
+         "Bytes of every element of an ONNX model, whatever its type."},
+        [](Settings& s, std::string_view v) {
+          return SetOptional(s.model.onnx.element_bytes, v, [](int& n, std::string_view text) {
+            return SetNumber(n, text, 1, 16);
+          });
+        },
+        [](const Settings& s) { return NumberOrNone(s.model.onnx.element_bytes); }},
+    Row{{"alignment", "none", "1..1073741824 bytes, or none",
+         "Of every offset and size of a model; none: 16 for ONNX, what it says for a graph."},
+        [](Settings& s, std::string_view v) {
+          return SetOptional(s.model.alignment, v, [](Bytes& n, std::string_view text) {
+            return SetBytes(n, text) && n >= 1 && n <= kMostAlignment;
+          });
+        },
+        [](const Settings& s) { return NumberOrNone(s.model.alignment); }},
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(
+        "fuse", false, "Compute element-wise operators together with the operator before them."),
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(
+        "in_place", false, "Let operators write their output over an input where that is safe."),
+    Row{{"endpoints", "none", "half-open|inclusive|exclusive|by-name, or none",
+         "What lifetimes mean; none: half-open in arrays, by the names of columns in tables."},
+        [](Settings& s, std::string_view v) { return SetOptional(s.endpoints, v, SetEndpoints); },
+        [](const Settings& s) {
+          for (const auto& [name, endpoints] : kEndpoints) {
+            if (s.endpoints == endpoints) return std::string(name);
+          }
+          return std::string("none");
+        }},
+};
+
+constexpr OptionTable<Settings> kTable(kRows);
+
+// Those of the order that have no row above.
+bool IsScheduleOption(std::string_view name) {
+  if (name == "algorithm" || name.starts_with("counting.")) return false;
+  const auto rows = ScheduleOptionTable();
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const OptionInfo& info) { return info.name == name; });
+}
+
+Result<void> Set(Settings& settings, std::string_view name, std::string_view value) {
+  if (kTable.Find(name) != nullptr) return kTable.Set(settings, name, value);
+  if (IsScheduleOption(name)) return SetOption(settings.plan.schedule, name, value);
+  return SetOption(settings.plan.place, name, value);
+}
+
+Result<std::string> Get(const Settings& settings, std::string_view name) {
+  if (kTable.Find(name) != nullptr) return kTable.Get(settings, name);
+  if (IsScheduleOption(name)) return GetOption(settings.plan.schedule, name);
+  return GetOption(settings.plan.place, name);
+}
+
+}  // namespace
+
+const berth_options& OptionsOf(const berth_options* options) {
+  static const berth_options defaults = [] {
+    berth_options made;
+    made.settings.plan.place.minimize_if_infeasible = true;
+    return made;
+  }();
+  return options == nullptr ? defaults : *options;
+}
+
+Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
+  if (settings.capacity && settings.budget) {
+    return Fail(ErrorCode::kInvalidOptions, "capacity and budget: set one of them");
+  }
+  PlanOptions options = settings.plan;
+  if (settings.capacity) options.capacity = *settings.capacity;
+  if (settings.budget) {
+    options.capacity = settings.budget;
+    options.spill = true;
+  }
+  return options;
+}
+
+Result<void> RefuseBudget(const Settings& settings, const char* call) {
+  if (!settings.budget) return {};
+  return Fail(
+      ErrorCode::kInvalidOptions,
+      std::string("budget: ") + call + " spills nothing; use capacity, or berth_plan_graph()");
+}
+
+std::vector<OptionInfo> AllOptions() {
+  std::vector<OptionInfo> all;
+  for (const Row& row : kRows) all.push_back(row.info);
+  const auto place = Options();
+  all.insert(all.end(), place.begin(), place.end());
+  for (const OptionInfo& info : ScheduleOptionTable()) {
+    if (IsScheduleOption(info.name)) all.push_back(info);
+  }
+  return all;
+}
+
+Watch::Watch(const berth_options& options, bool limited) : options_(options) {
+  if (limited && options.settings.time_limit) budget_.SetTimeLimit(*options.settings.time_limit);
+  if (limited && options.settings.node_limit) budget_.SetNodeLimit(*options.settings.node_limit);
+  if (options.canceller != nullptr) budget_.Follow(options.canceller->budget);
+}
+
+std::function<void(const Progress&)> Watch::progress() {
+  if (options_.progress == nullptr) return {};
+  return [this](const Progress& progress) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    latest_ = progress;
+  };
+}
+
+void Watch::RunWatched(const std::function<void()>& search) {
+  if (options_.progress == nullptr) {
+    search();
+    return;
+  }
+  std::exception_ptr thrown;
+  std::thread searcher;
+  try {
+    searcher = std::thread([&] {
+      const ThrowOnFailedCheck checks;
+      try {
+        search();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      const std::lock_guard<std::mutex> lock(mutex_);
+      done_ = true;
+      ended_.notify_one();
+    });
+  } catch (const std::system_error&) {  // No thread to be had: nobody can report.
+    search();
+    return;
+  }
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Listen(lock);
+  }
+  searcher.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void Watch::Listen(std::unique_lock<std::mutex>& lock) {
+  constexpr std::chrono::milliseconds kInterval{50};
+  while (!ended_.wait_for(lock, kInterval, [this] { return done_; })) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+    const berth_progress progress = {latest_.best.value_or(-1), latest_.bound, latest_.nodes,
+                                     seconds.count()};
+    lock.unlock();
+    if (options_.progress(options_.user, &progress) != 0) budget_.Cancel();
+    lock.lock();
+  }
+}
+
+}  // namespace berth::internal::c
+
+namespace c = berth::internal::c;
+
+extern "C" {
+
+berth_options* berth_options_new(void) {
+  return c::ValueOr<berth_options*>(nullptr,
+                                    [] { return new berth_options(c::OptionsOf(nullptr)); });
+}
+
+void berth_options_free(berth_options* options) { delete options; }
+
+berth_status berth_options_set(berth_options* options, const char* name, const char* value,
+                               berth_error** error) {
+  return c::Call(error, [&]() -> berth::Result<void> {
+    c::Require(options != nullptr, "options is NULL");
+    c::Require(name != nullptr, "the name of the option is NULL");
+    c::Require(value != nullptr, "the value of the option is NULL");
+    return c::Set(options->settings, name, value);
+  });
+}
+
+berth_status berth_options_get(const berth_options* options, const char* name, berth_text** value,
+                               berth_error** error) {
+  return c::Call(error, [&]() -> berth::Result<void> {
+    c::Require(name != nullptr, "the name of the option is NULL");
+    c::Give(value, BERTH_TRY(c::Get(c::OptionsOf(options).settings, name)));
+    return {};
+  });
+}
+
+berth_status berth_options_set_order(berth_options* options, const size_t* order, size_t count,
+                                     berth_error** error) {
+  return c::Call(error, [&]() -> berth::Result<void> {
+    c::Require(options != nullptr, "options is NULL");
+    c::Require(order != nullptr || count == 0, "the order is NULL");
+    if (count == 0) {
+      options->settings.plan.order.reset();
+    } else {
+      options->settings.plan.order = berth::Order(order, order + count);
+    }
+    return {};
+  });
+}
+
+size_t berth_option_count(void) {
+  return c::ValueOr<std::size_t>(0, [] { return c::AllOptions().size(); });
+}
+
+berth_status berth_option_at(size_t index, berth_option_info* info, berth_error** error) {
+  return c::Call(error, [&]() -> berth::Result<void> {
+    const auto all = c::AllOptions();
+    c::RequireIndex(index, all.size(), "option");
+    const berth::OptionInfo& row = all[index];
+    // Constants: each ends in a 0 byte.
+    c::Fill(info, {0, row.name.data(), row.default_value.data(), row.allowed.data(),
+                   row.sentence.data()});
+    return {};
+  });
+}
+
+void berth_options_set_progress(berth_options* options, berth_progress_function function,
+                                void* user) {
+  if (options == nullptr) return;
+  options->progress = function;
+  options->user = user;
+}
+
+berth_canceller* berth_canceller_new(void) {
+  return c::ValueOr<berth_canceller*>(nullptr, [] { return new berth_canceller; });
+}
+void berth_canceller_free(berth_canceller* canceller) { delete canceller; }
+
+void berth_options_set_canceller(berth_options* options, berth_canceller* canceller) {
+  if (options != nullptr) options->canceller = canceller;
+}
+
+void berth_cancel(berth_canceller* canceller) {
+  if (canceller != nullptr) canceller->budget.Cancel();
+}
+
+}  // extern "C"

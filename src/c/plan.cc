@@ -1,0 +1,493 @@
+// Plans in the C interface: the searches that find them, what is known of them, and their files.
+
+#include "berth/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/advise.h"
+#include "berth/diff.h"
+#include "berth/graph.h"
+#include "berth/page.h"
+#include "berth/report.h"
+#include "berth/schedule.h"
+#include "c/call.h"
+#include "c/handles.h"
+#include "c/options.h"
+
+struct berth_advice {
+  berth::Advice advice;
+  std::vector<std::string> changes;  // Of each remedy, as text.
+};
+
+namespace berth::internal::c {
+namespace {
+
+berth_stop StopOf(StopReason reason) {
+  switch (reason) {
+    case StopReason::kAnswered:
+      return BERTH_STOP_ANSWERED;
+    case StopReason::kBudget:
+      return BERTH_STOP_BUDGET;
+    case StopReason::kEffort:
+      return BERTH_STOP_EFFORT;
+    case StopReason::kSize:
+      return BERTH_STOP_SIZE;
+    case StopReason::kAlgorithm:
+      return BERTH_STOP_ALGORITHM;
+    case StopReason::kUnsized:
+      return BERTH_STOP_UNSIZED;
+  }
+  return BERTH_STOP_ANSWERED;
+}
+
+// A handle of what a search answered, or of what a file says.
+std::unique_ptr<berth_plan> NewPlan(const berth_options& options, const char* command) {
+  auto plan = std::make_unique<berth_plan>();
+  plan->options = options.settings.plan;
+  plan->node_limit = options.settings.node_limit;
+  plan->command = command;
+  return plan;
+}
+
+void Complete(berth_plan& plan, PlanAnswer answer) {
+  plan.answer = std::move(answer);
+  // They belong to the search that is over.
+  plan.options.place.progress = {};
+  plan.options.schedule.progress = {};
+  if (!plan.answer.best) return;
+  plan.residencies.reserve(plan.answer.best->residencies.size());
+  for (const Residency& r : plan.answer.best->residencies) {
+    plan.residencies.push_back({static_cast<std::int64_t>(r.tensor),
+                                r.start,
+                                r.end,
+                                r.offset,
+                                r.memory,
+                                static_cast<std::int8_t>(r.comes_in),
+                                static_cast<std::int8_t>(r.written_out),
+                                {0, 0}});
+  }
+}
+
+void SetTable(berth_plan& plan, const std::shared_ptr<TableInput>& table,
+              std::optional<Bytes> capacity) {
+  plan.table = table;
+  plan.problem = table->problem;
+  plan.problem.capacity = capacity;
+}
+
+// The plan of a call; it and the place for its result must be there.
+const berth_plan& PlanWithOffsets(const berth_plan* plan) {
+  const berth_plan& checked = PlanOf(plan);
+  Require(checked.answer.best.has_value(), "there is no plan");
+  Require(checked.answer.best->addressed, "the plan has no offsets");
+  return checked;
+}
+
+Result<void> PlanGraph(const std::shared_ptr<GraphInput>& graph, const berth_options& options,
+                       PlanOptions request, const char* command, berth_plan** out) {
+  Require(out != nullptr, "the place for the plan is NULL");
+  auto plan = NewPlan(options, command);
+  plan->options = request;
+  plan->graph = graph;
+  Watch watch(options, /*limited=*/true);
+  request.place.progress = watch.progress();
+  request.schedule.progress = request.place.progress;
+  const bool only_order = plan->command == std::string_view("schedule");
+  Complete(*plan, BERTH_TRY(watch.Run([&](Budget& budget) {
+    const Graph& of = graph->model.graph;
+    return only_order ? Schedule(of, request.schedule, budget) : Plan(of, request, budget);
+  })));
+  *out = plan.release();
+  return {};
+}
+
+// What the file of a plan states, besides the plan itself.
+void ReadStated(const PlanFile& file, PlanAnswer& answer) {
+  answer.outcome = Outcome::kFeasible;
+  for (const Outcome outcome : {Outcome::kOptimal, Outcome::kInfeasible, Outcome::kUnknown}) {
+    if (file.outcome == ToString(outcome)) answer.outcome = outcome;
+  }
+  answer.height_bound = file.height_bound.value_or(0);
+  answer.capacity = file.problem.capacity;
+  answer.tensors = file.tensors;
+  answer.unsized = file.unsized;
+}
+
+SvgOptions PictureOptions(const berth_plan& plan, const std::string& title) {
+  SvgOptions svg;
+  svg.title = title;
+  if (!plan.answer.spills) return svg;
+  for (const Residency& r : plan.answer.best->residencies) {
+    svg.marks.push_back({r.comes_in, r.written_out});
+  }
+  return svg;
+}
+
+}  // namespace
+
+berth_outcome OutcomeOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOptimal:
+      return BERTH_OPTIMAL;
+    case Outcome::kFeasible:
+      return BERTH_FEASIBLE;
+    case Outcome::kInfeasible:
+      return BERTH_INFEASIBLE;
+    case Outcome::kUnknown:
+      return BERTH_UNKNOWN;
+  }
+  return BERTH_UNKNOWN;
+}
+
+berth_summary SummaryOf(const PlanAnswer& answer) {
+  berth_summary out = {};
+  out.outcome = OutcomeOf(answer.outcome);
+  out.stopped = StopOf(answer.stopped);
+  out.has_plan = answer.best.has_value();
+  out.addressed = answer.best && answer.best->addressed;
+  out.capacity = answer.capacity.value_or(-1);
+  out.height = out.addressed != 0 ? answer.best->height() : -1;
+  out.peak = answer.best ? answer.best->peak() : -1;
+  out.height_bound = answer.height_bound;
+  out.placement_bound = answer.placement_bound;
+  out.peak_bound = answer.peak_bound;
+  out.traffic_bound = answer.traffic_bound;
+  if (answer.best) {
+    const Traffic& traffic = answer.best->traffic;
+    out.spilled = traffic.spilled;
+    out.retrieved = traffic.retrieved;
+    out.compulsory_in = traffic.compulsory_in;
+    out.compulsory_out = traffic.compulsory_out;
+  }
+  out.program_order_peak = answer.program_order_peak;
+  out.least_memory = answer.least.bytes;
+  out.least_operator = answer.least.op;
+  out.least_peak = answer.least_peak;
+  out.traffic_by_sum = answer.traffic_by_sum;
+  out.tensors = answer.tensors;
+  out.unsized = answer.unsized;
+  out.spills = answer.spills;
+  out.fixed_order = answer.fixed_order;
+  out.nodes = answer.nodes;
+  out.seconds = answer.seconds;
+  return out;
+}
+
+const berth_plan& PlanOf(const berth_plan* plan) {
+  Require(plan != nullptr, "plan is NULL");
+  return *plan;
+}
+
+}  // namespace berth::internal::c
+
+namespace c = berth::internal::c;
+using berth::Result;
+
+berth::Provenance berth_plan::provenance() const {
+  berth::Provenance from;
+  from.version = BERTH_VERSION;
+  from.options = options;
+  from.node_limit = node_limit;
+  if (table != nullptr) {
+    from.input = table->name;
+    from.input_hash = c::HashOfInput(*table);
+    return from;
+  }
+  from.input = graph->name;
+  from.input_hash = c::HashOfInput(*graph);
+  from.in_place = graph->options.in_place;
+  from.fused = graph->options.fuse;
+  from.reading = graph->model.reading;
+  return from;
+}
+
+extern "C" {
+
+const char* berth_outcome_name(berth_outcome outcome) {
+  if (outcome < BERTH_OPTIMAL || outcome > BERTH_UNKNOWN) return "none";
+  return berth::ToString(static_cast<berth::Outcome>(outcome)).data();
+}
+
+const char* berth_stop_name(berth_stop stop) {
+  if (stop < BERTH_STOP_ANSWERED || stop > BERTH_STOP_UNSIZED) return "none";
+  return berth::ToString(static_cast<berth::StopReason>(stop)).data();
+}
+
+void berth_plan_free(berth_plan* plan) { delete plan; }
+
+berth_status berth_place_problem(const berth_problem* problem, const berth_options* options,
+                                 berth_plan** plan, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Require(plan != nullptr, "the place for the plan is NULL");
+    const berth_options& request = c::OptionsOf(options);
+    BERTH_TRY(c::RefuseBudget(request.settings, "berth_place_problem()"));
+    auto placed = c::NewPlan(request, "place");
+    c::SetTable(*placed, c::InputOf(problem), request.settings.capacity);
+    c::Watch watch(request, /*limited=*/true);
+    berth::PlaceOptions place = request.settings.plan.place;
+    place.progress = watch.progress();
+    c::Complete(*placed, BERTH_TRY(watch.Run([&](berth::Budget& budget) {
+      return berth::Place(placed->problem, place, budget);
+    })));
+    *plan = placed.release();
+    return {};
+  });
+}
+
+berth_status berth_schedule_graph(const berth_graph* graph, const berth_options* options,
+                                  berth_plan** plan, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_options& request = c::OptionsOf(options);
+    BERTH_TRY(c::RefuseBudget(request.settings, "berth_schedule_graph()"));
+    if (request.settings.plan.order || request.settings.capacity) {
+      return berth::Fail(berth::ErrorCode::kInvalidOptions,
+                         "berth_schedule_graph() looks for an order of least peak: it takes "
+                         "neither a given order nor a capacity");
+    }
+    return c::PlanGraph(c::InputOf(graph), request, request.settings.plan, "schedule", plan);
+  });
+}
+
+berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
+                              berth_plan** plan, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_options& request = c::OptionsOf(options);
+    return c::PlanGraph(c::InputOf(graph), request, BERTH_TRY(c::PlanOptionsOf(request.settings)),
+                        "plan", plan);
+  });
+}
+
+berth_status berth_plan_summary(const berth_plan* plan, berth_summary* out, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Fill(out, c::SummaryOf(c::PlanOf(plan).answer));
+    return {};
+  });
+}
+
+berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind, berth_search* out,
+                               berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth::PlanAnswer& answer = c::PlanOf(plan).answer;
+    c::Require(kind >= BERTH_SEARCH_ORDER && kind <= BERTH_SEARCH_OFFSETS,
+               "the kind of the search is none");
+    const berth::SearchReport& search = kind == BERTH_SEARCH_ORDER    ? answer.scheduling
+                                        : kind == BERTH_SEARCH_SPILLS ? answer.spilling
+                                                                      : answer.placing;
+    // The names of algorithms are constants that end in a 0 byte.
+    const char* const algorithm = search.algorithm.empty() ? "" : search.algorithm.data();
+    c::Fill(out, {0, c::OutcomeOf(search.outcome), c::StopOf(search.stopped), algorithm,
+                  search.nodes, search.seconds});
+    return {};
+  });
+}
+
+const berth_residency* berth_plan_residencies(const berth_plan* plan, size_t* count) {
+  const bool none = plan == nullptr || plan->residencies.empty();
+  if (count != nullptr) *count = none ? 0 : plan->residencies.size();
+  return none ? nullptr : plan->residencies.data();
+}
+
+const size_t* berth_plan_order(const berth_plan* plan, size_t* count) {
+  const bool none = plan == nullptr || !plan->answer.best || plan->answer.best->order.empty();
+  if (count != nullptr) *count = none ? 0 : plan->answer.best->order.size();
+  return none ? nullptr : plan->answer.best->order.data();
+}
+
+berth_status berth_plan_validate(const berth_plan* plan, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& checked = c::PlanOf(plan);
+    c::Require(checked.answer.best.has_value(), "there is no plan");
+    const berth::MemoryPlan& best = *checked.answer.best;
+    const std::optional<berth::Bytes> capacity =
+        checked.answer.fits() ? checked.answer.capacity : std::nullopt;
+    if (checked.graph != nullptr) {
+      return berth::ValidatePlan(checked.graph->model.graph, checked.options.schedule.counting,
+                                 capacity, best);
+    }
+    berth::Problem problem = checked.problem;
+    problem.capacity = capacity;
+    return berth::ValidatePlacement(problem, berth::PlacementOf(best));
+  });
+}
+
+berth_status berth_plan_to_json(const berth_plan* plan, berth_text** json, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanOf(plan);
+    c::Give(json, berth::WritePlanJson(from.subject(), from.answer, from.provenance()));
+    return {};
+  });
+}
+
+berth_status berth_plan_to_csv(const berth_plan* plan, berth_text** csv, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanWithOffsets(plan);
+    const berth::MemoryPlan& best = *from.answer.best;
+    const berth::Problem buffers = from.subject().Buffers(best, from.answer.capacity);
+    const berth::Placement placement = berth::PlacementOf(best);
+    c::Give(csv, berth::WriteCsv(buffers, &placement.offsets));
+    return {};
+  });
+}
+
+berth_status berth_plan_to_page(const berth_plan* plan, const berth_advice* advice,
+                                berth_text** html, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanOf(plan);
+    berth::PageOptions page;
+    page.command = from.command;
+    if (advice != nullptr) {
+      page.conflict = advice->advice.conflict;
+      page.remedies = advice->advice.remedies;
+    }
+    if (from.graph != nullptr) page.notes = from.graph->model.notes;
+    c::Give(html, berth::WritePage(from.subject(), from.answer, from.provenance(), page));
+    return {};
+  });
+}
+
+berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanWithOffsets(plan);
+    const berth::PlanAnswer& answer = from.answer;
+    const berth::Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
+    const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
+    const std::string& title = from.table != nullptr ? from.table->name : from.graph->name;
+    c::Give(svg, berth::WriteSvg(buffers, berth::PlacementOf(*answer.best), bound,
+                                 c::PictureOptions(from, title)));
+    return {};
+  });
+}
+
+berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanOf(plan);
+    const std::string& name = from.table != nullptr ? from.table->name : from.graph->name;
+    c::Give(json, berth::WriteTrace(from.subject(), from.answer, name));
+    return {};
+  });
+}
+
+berth_status berth_plan_parse_problem(const berth_problem* problem, const char* bytes,
+                                      size_t length, const char* name, berth_plan** plan,
+                                      berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Require(plan != nullptr, "the place for the plan is NULL");
+    const auto& table = c::InputOf(problem);
+    const std::string_view text = c::ViewOf(bytes, length);
+    const std::string shown = name == nullptr ? "plan" : name;
+    BERTH_TRY(berth::Validate(table->problem));
+    const auto offsets = BERTH_TRY(berth::ReadOffsets(text, shown, table->problem));
+    const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
+    auto read = c::NewPlan(c::OptionsOf(nullptr), "place");
+    c::SetTable(*read, table, file.problem.capacity);
+    const berth::Placement placement{offsets, berth::Height(table->problem, offsets)};
+    BERTH_TRY(berth::ValidatePlacement(read->problem, placement));
+    berth::PlanAnswer answer;
+    answer.best = berth::PlanOf(table->problem, offsets);
+    c::ReadStated(file, answer);
+    c::Complete(*read, std::move(answer));
+    *plan = read.release();
+    return {};
+  });
+}
+
+berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes, size_t length,
+                                    const char* name, berth_plan** plan, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Require(plan != nullptr, "the place for the plan is NULL");
+    const auto& input = c::InputOf(graph);
+    const std::string_view text = c::ViewOf(bytes, length);
+    const std::string shown = name == nullptr ? "plan" : name;
+    const berth::Graph& of = input->model.graph;
+    BERTH_TRY(berth::Validate(of));
+    const berth::Counting counting = berth::ReadPlanSettings(text).counting;
+    auto stated = BERTH_TRY(berth::ReadPlanFor(of, counting, text, shown));
+    const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
+    BERTH_TRY(berth::ValidatePlan(of, counting, stated.capacity, stated.plan));
+    auto read = c::NewPlan(c::OptionsOf(nullptr), "plan");
+    read->graph = input;
+    read->options.schedule.counting = counting;
+    if (stated.capacity) read->options.capacity = *stated.capacity;
+    read->options.spill = stated.spills;
+    berth::PlanAnswer answer;
+    answer.best = std::move(stated.plan);
+    answer.spills = stated.spills;
+    c::ReadStated(file, answer);
+    answer.capacity = stated.capacity;
+    c::Complete(*read, std::move(answer));
+    *plan = read.release();
+    return {};
+  });
+}
+
+berth_status berth_diff_plans(const char* before, size_t before_length, const char* before_name,
+                              const char* after, size_t after_length, const char* after_name,
+                              berth_diff* out, berth_text** page, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth::PlanFile old_plan = BERTH_TRY(berth::ReadPlan(
+        c::ViewOf(before, before_length), before_name == nullptr ? "before" : before_name));
+    const berth::PlanFile new_plan = BERTH_TRY(berth::ReadPlan(
+        c::ViewOf(after, after_length), after_name == nullptr ? "after" : after_name));
+    const berth::PlanDiff diff = berth::Compare(old_plan, new_plan);
+    c::Fill(out, {0, old_plan.placement.height, new_plan.placement.height, diff.before.load,
+                  diff.after.load, old_plan.traffic.avoidable(), new_plan.traffic.avoidable(),
+                  diff.added.size(), diff.removed.size(), diff.grown, diff.shrunk, diff.moved,
+                  diff.retimed, diff.unchanged, diff.same_order});
+    if (page != nullptr) c::Give(page, berth::WritePage(old_plan, new_plan, diff));
+    return {};
+  });
+}
+
+berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,
+                               berth_advice** advice, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Require(advice != nullptr, "the place for the advice is NULL");
+    const berth_plan& from = c::PlanOf(plan);
+    const berth_options& request = c::OptionsOf(options);
+    berth::AdviceOptions ask;
+    if (from.graph != nullptr) {
+      const c::GraphInput& input = *from.graph;
+      ask.in_place = !input.options.in_place;
+      ask.fuse = ask.in_place && !input.options.fuse;
+      if (input.file != nullptr) {
+        ask.models = berth::OtherReadings(input.file->bytes(), input.name, input.options);
+      }
+    }
+    c::Watch watch(request, /*limited=*/true);
+    auto found = std::make_unique<berth_advice>();
+    found->advice = watch.Run([&](berth::Budget& budget) {
+      return from.graph != nullptr
+                 ? berth::Advise(from.graph->model.graph, from.options, from.answer, ask, budget)
+                 : berth::Advise(from.problem, from.answer, ask, budget);
+    });
+    found->changes.reserve(found->advice.remedies.size());
+    for (const berth::Remedy& remedy : found->advice.remedies) {
+      std::string change;
+      for (const berth::OptionChange& each : remedy.changes) {
+        change += (change.empty() ? "" : " ") + each.flag();
+      }
+      found->changes.push_back(std::move(change));
+    }
+    *advice = found.release();
+    return {};
+  });
+}
+
+void berth_advice_free(berth_advice* advice) { delete advice; }
+size_t berth_advice_count(const berth_advice* advice) {
+  return advice == nullptr ? 0 : advice->changes.size();
+}
+
+berth_status berth_advice_remedy(const berth_advice* advice, size_t index, berth_remedy* out,
+                                 berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::RequireIndex(index, berth_advice_count(advice), "remedy");
+    const berth::Remedy& from = advice->advice.remedies[index];
+    c::Fill(out, {0, from.title.c_str(), from.detail.c_str(), advice->changes[index].c_str(),
+                  from.needs.value_or(-1), from.traffic.value_or(-1), from.fits, from.proved});
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,95 @@
+#include "berth/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "base/try.h"
+#include "berth/graph_io.h"
+
+namespace berth {
+namespace {
+
+constexpr Bytes kMostAlignment = Bytes{1} << 30;
+
+bool LooksLikeJson(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
+// A model begins with a field of the message, mostly its version; a table never does so.
+bool LooksLikeOnnx(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  return first < '\t' || (first > '\r' && first < ' ');
+}
+
+std::int64_t CountViews(const Graph& graph) {
+  return std::count_if(graph.tensors.begin(), graph.tensors.end(),
+                       [](const Tensor& tensor) { return tensor.alias_of.has_value(); });
+}
+
+}  // namespace
+
+std::optional<ModelFormat> FormatOfModel(std::string_view bytes) {
+  if (LooksLikeOnnx(bytes)) return ModelFormat::kOnnx;
+  if (LooksLikeJson(bytes)) return ModelFormat::kGraphJson;
+  return std::nullopt;
+}
+
+Result<Model> ReadModel(std::string_view bytes, std::string_view name,
+                        const ModelOptions& options) {
+  const std::string shown = internal::Printable(name);
+  const auto format = options.format ? options.format : FormatOfModel(bytes);
+  if (!format)
+    return Fail(ErrorCode::kParse, shown + ": neither an ONNX model nor a graph in JSON");
+  if (options.alignment && (*options.alignment < 1 || *options.alignment > kMostAlignment)) {
+    return Fail(ErrorCode::kInvalidOptions, "alignment: " + std::to_string(*options.alignment) +
+                                                " is not between 1 and 2^30 bytes");
+  }
+  Model model;
+  model.format = *format;
+  model.reading = options.onnx;
+  if (format == ModelFormat::kOnnx) {
+    if (options.alignment) model.reading.alignment = *options.alignment;
+    OnnxModel onnx = BERTH_TRY(ReadOnnx(bytes, name, model.reading));
+    model.graph = std::move(onnx.graph);
+    model.notes = std::move(onnx.notes);
+    model.open_dimensions = std::move(onnx.open_dimensions);
+  } else {
+    if (!options.onnx.dimensions.empty() || options.onnx.other_dimensions ||
+        options.onnx.element_bytes) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  shown +
+                      ": sizes of dimensions and elements are for ONNX models; a graph in JSON "
+                      "gives its sizes in bytes");
+    }
+    model.reading.alignment = options.alignment.value_or(1);
+    model.graph = BERTH_TRY(ReadGraphJson(bytes, name));
+    if (model.reading.alignment != 1) {
+      model.graph = Aligned(std::move(model.graph), model.reading.alignment);
+      BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
+    }
+  }
+  if (options.fuse) model.graph = Fuse(std::move(model.graph));
+  if (options.in_place) {
+    const std::int64_t before = CountViews(model.graph);
+    model.graph = ReuseInPlace(std::move(model.graph));
+    model.overwrites = CountViews(model.graph) - before;
+  }
+  return model;
+}
+
+std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,
+                                       const ModelOptions& options) {
+  const auto format = options.format ? options.format : FormatOfModel(bytes);
+  if (format != ModelFormat::kOnnx || options.onnx.element_bytes) return {};
+  ModelOptions smaller = options;
+  smaller.onnx.element_bytes = 1;
+  Result<Model> model = ReadModel(bytes, name, smaller);
+  if (!model) return {};
+  return {{{"element-bytes", "1"}, "8-bit elements", std::move(model->graph)}};
+}
+
+}  // namespace berth

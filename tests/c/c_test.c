@@ -1,0 +1,692 @@
+/* The C interface from C: each function with what it is for, and with NULL, zero, huge and hostile
+ * values. A plain program, so that valgrind and sanitizers see what a caller in C would.
+ * Usage: c_test EXAMPLES (the folder of the project). */
+#include <berth/berth.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+static int checks = 0;
+#define CHECK(condition)                                             \
+  do {                                                               \
+    ++checks;                                                        \
+    if (!(condition)) {                                              \
+      ++failures;                                                    \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+    }                                                                \
+  } while (0)
+
+#define HUGE_VALUE INT64_MAX
+
+/* The call failed with this status, and the error says so and names `what`. */
+static void expect_error(berth_status status, berth_status expected, berth_error* error,
+                         const char* what, int line) {
+  ++checks;
+  if (status != expected || berth_error_status(error) != expected ||
+      strstr(berth_error_message(error), what) == NULL) {
+    ++failures;
+    printf("line %d: status %s instead of %s: \"%s\" does not name \"%s\"\n", line,
+           berth_status_name(status), berth_status_name(expected), berth_error_message(error),
+           what);
+  }
+  berth_error_free(error);
+}
+#define FAILS(call, expected, what)                        \
+  do {                                                     \
+    berth_error* error = NULL;                             \
+    const berth_status status = call;                      \
+    expect_error(status, expected, error, what, __LINE__); \
+  } while (0)
+#define WORKS(call)                                                                     \
+  do {                                                                                  \
+    berth_error* error = NULL;                                                          \
+    const berth_status status = call;                                                   \
+    ++checks;                                                                           \
+    if (status != BERTH_OK || error != NULL) {                                          \
+      ++failures;                                                                       \
+      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, berth_error_message(error)); \
+      berth_error_free(error);                                                          \
+    }                                                                                   \
+  } while (0)
+
+static const int64_t kStart[] = {0, 3, 2};
+static const int64_t kEnd[] = {3, 5, 4};
+static const int64_t kSize[] = {4096, 4096, 2048};
+
+static berth_summary new_summary(void) {
+  berth_summary summary;
+  memset(&summary, 0xff, sizeof summary);
+  summary.struct_size = sizeof summary;
+  return summary;
+}
+
+static void test_version(void) {
+  CHECK(berth_abi_version() == BERTH_ABI_VERSION);
+  CHECK(strchr(berth_version_string(), '.') != NULL);
+}
+
+static void test_arrays(void) {
+  int64_t offsets[3] = {7, 7, 7};
+  berth_summary summary = new_summary();
+  WORKS(berth_place(3, kStart, kEnd, kSize, NULL, NULL, offsets, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL);
+  CHECK(summary.height == 6144 && summary.height_bound == 6144);
+  CHECK(summary.capacity == -1 && summary.has_plan == 1 && summary.addressed == 1);
+  CHECK(offsets[0] >= 0 && offsets[1] >= 0 && offsets[2] >= 0);
+  WORKS(berth_check(3, kStart, kEnd, kSize, NULL, NULL, offsets, &error));
+
+  /* Inclusive ends: the first two buffers now meet at step 3. */
+  berth_options* options = berth_options_new();
+  WORKS(berth_options_set(options, "endpoints", "inclusive", &error));
+  WORKS(berth_place(3, kStart, kEnd, kSize, NULL, options, offsets, &summary, &error));
+  CHECK(summary.height == 10240);
+  FAILS(berth_options_set(options, "endpoints", "never", &error), BERTH_INVALID_OPTIONS, "never");
+  WORKS(berth_options_set(options, "endpoints", "by-name", &error));
+  FAILS(berth_place(3, kStart, kEnd, kSize, NULL, options, offsets, &summary, &error),
+        BERTH_INVALID_OPTIONS, "endpoints");
+  WORKS(berth_options_set(options, "endpoints", "none", &error));
+
+  /* A capacity that is too small is an outcome. */
+  WORKS(berth_options_set(options, "capacity", "5KiB", &error));
+  WORKS(berth_place(3, kStart, kEnd, kSize, NULL, options, offsets, &summary, &error));
+  CHECK(summary.outcome == BERTH_INFEASIBLE && summary.capacity == 5120);
+  CHECK(summary.height == 6144);
+  FAILS(berth_check(3, kStart, kEnd, kSize, NULL, options, offsets, &error), BERTH_INVALID_PLAN,
+        "capacity");
+  berth_options_free(options);
+
+  /* Wrong offsets. */
+  const int64_t overlap[] = {0, 0, 0};
+  const int64_t negative[] = {0, -1, 4096};
+  const int64_t huge[] = {0, HUGE_VALUE, 4096};
+  FAILS(berth_check(3, kStart, kEnd, kSize, NULL, NULL, overlap, &error), BERTH_INVALID_PLAN, "0");
+  FAILS(berth_check(3, kStart, kEnd, kSize, NULL, NULL, negative, &error), BERTH_INVALID_PLAN,
+        "-1");
+  FAILS(berth_check(3, kStart, kEnd, kSize, NULL, NULL, huge, &error), BERTH_INVALID_PLAN, "1");
+
+  /* No buffers. */
+  WORKS(berth_place(0, NULL, NULL, NULL, NULL, NULL, NULL, &summary, &error));
+  CHECK(summary.height == 0 && summary.outcome == BERTH_OPTIMAL);
+  WORKS(berth_check(0, NULL, NULL, NULL, NULL, NULL, NULL, &error));
+}
+
+static void test_bad_arrays(void) {
+  int64_t offsets[3];
+  const int64_t alignment[] = {1, 0, 1};
+  int64_t values[3];
+  berth_error* error = NULL;
+  size_t i;
+  const int64_t hostile[] = {
+      -HUGE_VALUE - 1, -1, HUGE_VALUE, HUGE_VALUE - 1, (int64_t)1 << 60, ((int64_t)1 << 60) + 1};
+  FAILS(berth_place(3, NULL, kEnd, kSize, NULL, NULL, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_place(3, kStart, NULL, kSize, NULL, NULL, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_place(3, kStart, kEnd, NULL, NULL, NULL, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_place(3, kStart, kEnd, kSize, NULL, NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "offsets");
+  FAILS(berth_place(3, kStart, kEnd, kSize, alignment, NULL, offsets, NULL, &error),
+        BERTH_INVALID_PROBLEM, "1");
+  FAILS(berth_check(3, kStart, kEnd, kSize, NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "offsets");
+  /* A count that no memory holds. */
+  FAILS(berth_place(SIZE_MAX / 16, kStart, kEnd, kSize, NULL, NULL, offsets, NULL, &error),
+        BERTH_OUT_OF_MEMORY, "memory");
+  /* The culprit is named. */
+  values[0] = 0, values[1] = 5, values[2] = 2;
+  CHECK(berth_place(3, values, kEnd, kSize, NULL, NULL, offsets, NULL, &error) ==
+        BERTH_INVALID_PROBLEM);
+  CHECK(berth_error_subject(error) == BERTH_SUBJECT_BUFFER && berth_error_index(error) == 1);
+  berth_error_free(error);
+  /* Hostile values in each place: an error or a plan that holds, never a crash. */
+  for (i = 0; i < sizeof hostile / sizeof *hostile; ++i) {
+    int which;
+    for (which = 0; which < 4; ++which) {
+      int64_t start[3], end[3], size[3], align[3] = {1, 1, 1};
+      berth_status status;
+      memcpy(start, kStart, sizeof start);
+      memcpy(end, kEnd, sizeof end);
+      memcpy(size, kSize, sizeof size);
+      (which == 0 ? start : which == 1 ? end : which == 2 ? size : align)[2] = hostile[i];
+      status = berth_place(3, start, end, size, align, NULL, offsets, NULL, &error);
+      CHECK(status == BERTH_OK || status == BERTH_INVALID_PROBLEM);
+      if (status == BERTH_OK) {
+        WORKS(berth_check(3, start, end, size, align, NULL, offsets, &error));
+      }
+      berth_error_free(error);
+      error = NULL;
+    }
+  }
+  /* A struct without its size. */
+  {
+    berth_summary summary = new_summary();
+    summary.struct_size = 0;
+    FAILS(berth_place(3, kStart, kEnd, kSize, NULL, NULL, offsets, &summary, &error),
+          BERTH_INVALID_ARGUMENT, "struct_size");
+  }
+  /* An older caller's struct is filled as far as it goes, a newer one's to its end. */
+  {
+    struct {
+      berth_summary summary;
+      char later[64];
+    } newer;
+    berth_summary older = new_summary();
+    older.struct_size = offsetof(berth_summary, height);
+    WORKS(berth_place(3, kStart, kEnd, kSize, NULL, NULL, offsets, &older, &error));
+    CHECK(older.outcome == BERTH_OPTIMAL && older.height == -1);
+    memset(&newer, 0xff, sizeof newer);
+    newer.summary.struct_size = sizeof newer;
+    WORKS(berth_place(3, kStart, kEnd, kSize, NULL, NULL, offsets, &newer.summary, &error));
+    CHECK(newer.summary.height == 6144 && newer.later[0] == 0 && newer.later[63] == 0);
+  }
+  /* Errors need not be wanted. */
+  CHECK(berth_place(3, NULL, kEnd, kSize, NULL, NULL, offsets, NULL, NULL) ==
+        BERTH_INVALID_ARGUMENT);
+}
+
+static void test_options(void) {
+  berth_options* options = berth_options_new();
+  size_t i;
+  CHECK(berth_option_count() > 50);
+  for (i = 0; i < berth_option_count(); ++i) {
+    berth_option_info info;
+    berth_text* value = NULL;
+    info.struct_size = sizeof info;
+    WORKS(berth_option_at(i, &info, &error));
+    WORKS(berth_options_get(options, info.name, &value, &error));
+    if (strcmp(berth_text_data(value), info.default_value) != 0) {
+      printf("option %s is \"%s\", not \"%s\"\n", info.name, berth_text_data(value),
+             info.default_value);
+      CHECK(!"the default is what berth_option_at() says");
+    }
+    CHECK(strlen(info.sentence) > 0 && strlen(info.allowed) > 0);
+    /* What it gives, it takes. */
+    WORKS(berth_options_set(options, info.name, berth_text_data(value), &error));
+    berth_text_free(value);
+    FAILS(berth_options_set(options, info.name, "\x01?", &error), BERTH_INVALID_OPTIONS, info.name);
+  }
+  {
+    static const char* const pairs[][2] = {
+        {"capacity", "524288"},  {"budget", "MR"},           {"budgets", "MR,MH,4096"},
+        {"points", "7"},         {"time_limit", "2.5"},      {"node_limit", "1000"},
+        {"order", "greedy"},     {"count", "inputs"},        {"count", "all"},
+        {"allow_unknown", "on"}, {"dim", "batch=4"},         {"dim_default", "3"},
+        {"element_bytes", "1"},  {"alignment", "64"},        {"fuse", "on"},
+        {"in_place", "on"},      {"endpoints", "exclusive"}, {"algorithm", "niche"},
+        {"minimize", "on"},      {"threads", "2"},           {"seed", "42"},
+        {"niche.beam", "off"},   {"exact.beam", "off"},      {"most_bytes", "1048576"}};
+    for (i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
+      berth_text* value = NULL;
+      WORKS(berth_options_set(options, pairs[i][0], pairs[i][1], &error));
+      WORKS(berth_options_get(options, pairs[i][0], &value, &error));
+      if (strcmp(berth_text_data(value), pairs[i][1]) != 0) {
+        printf("option %s is \"%s\", not \"%s\"\n", pairs[i][0], berth_text_data(value),
+               pairs[i][1]);
+        CHECK(!"an option keeps its value");
+      }
+      berth_text_free(value);
+    }
+  }
+  FAILS(berth_options_set(options, "no such option", "1", &error), BERTH_INVALID_OPTIONS,
+        "no such option");
+  FAILS(berth_options_set(options, "time_limit", "-1", &error), BERTH_INVALID_OPTIONS, "-1");
+  FAILS(berth_options_set(options, "time_limit", "nan", &error), BERTH_INVALID_OPTIONS, "nan");
+  FAILS(berth_options_set(options, "time_limit", "1e9", &error), BERTH_INVALID_OPTIONS, "1e9");
+  FAILS(berth_options_set(options, "dim", "batch", &error), BERTH_INVALID_OPTIONS, "batch");
+  FAILS(berth_options_set(options, NULL, "1", &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_options_set(options, "seed", NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_options_set(NULL, "seed", "1", &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_options_get(options, "seed", NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_options_get(options, "?", NULL, &error), BERTH_INVALID_OPTIONS, "?");
+  FAILS(berth_option_at(BERTH_NONE, NULL, &error), BERTH_INVALID_ARGUMENT, "option");
+  FAILS(berth_option_at(0, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_options_set_order(options, NULL, 3, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  berth_options_set_progress(NULL, NULL, NULL);
+  berth_options_set_canceller(NULL, NULL);
+  berth_options_free(options);
+}
+
+static void test_problem(void) {
+  berth_problem* problem = berth_problem_new();
+  berth_problem* read = NULL;
+  berth_plan* plan = NULL;
+  berth_plan* again = NULL;
+  berth_text* csv = NULL;
+  berth_text* json = NULL;
+  berth_text* other = NULL;
+  berth_options* options = berth_options_new();
+  berth_buffer buffer;
+  berth_gap gap;
+  berth_summary summary = new_summary();
+  berth_conflict conflict;
+  berth_search search;
+  size_t index = 0, count = 0, culprits[8];
+  buffer.struct_size = sizeof buffer;
+  gap.struct_size = sizeof gap;
+  conflict.struct_size = sizeof conflict;
+  search.struct_size = sizeof search;
+
+  WORKS(berth_problem_add(problem, "first, \"quoted\"", 0, 10, 100, 4, &index, &error));
+  CHECK(index == 0);
+  WORKS(berth_problem_add(problem, NULL, 2, 6, 60, 1, &index, &error));
+  WORKS(berth_problem_add_arrays(problem, 3, kStart, kEnd, kSize, NULL, NULL, &error));
+  CHECK(berth_problem_count(problem) == 5);
+  WORKS(berth_problem_pin(problem, 0, 8, &error));
+  WORKS(berth_problem_hint(problem, 1, 16, &error));
+  WORKS(berth_problem_add_gap(problem, 0, 2, 4, 10, 20, &error));
+  WORKS(berth_problem_add_gap(problem, 0, 5, 6, -1, -1, &error));
+  WORKS(berth_problem_buffer(problem, 0, &buffer, &error));
+  CHECK(strcmp(buffer.id, "first, \"quoted\"") == 0 && buffer.pin == 8 && buffer.hint == -1);
+  CHECK(buffer.gaps == 2 && buffer.alignment == 4 && buffer.end == 10);
+  WORKS(berth_problem_gap(problem, 0, 0, &gap, &error));
+  CHECK(gap.start == 2 && gap.lower == 10 && gap.upper == 20);
+  WORKS(berth_problem_gap(problem, 0, 1, &gap, &error));
+  CHECK(gap.lower == -1);
+  WORKS(berth_problem_buffer(problem, 4, &buffer, &error));
+  CHECK(strcmp(buffer.id, "4") == 0 && buffer.pin == -1);
+  FAILS(berth_problem_buffer(problem, 5, &buffer, &error), BERTH_INVALID_ARGUMENT, "5");
+  FAILS(berth_problem_gap(problem, 0, 2, &gap, &error), BERTH_INVALID_ARGUMENT, "2");
+  FAILS(berth_problem_pin(problem, 9, 0, &error), BERTH_INVALID_ARGUMENT, "9");
+  FAILS(berth_problem_hint(NULL, 0, 0, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_problem_add(NULL, NULL, 0, 1, 1, 1, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+
+  WORKS(berth_place_problem(problem, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 0 && summary.tensors == 0);
+  WORKS(berth_plan_search(plan, BERTH_SEARCH_OFFSETS, &search, &error));
+  CHECK(strlen(search.algorithm) > 0);
+  WORKS(berth_plan_search(plan, BERTH_SEARCH_ORDER, &search, &error));
+  CHECK(strcmp(search.algorithm, "") == 0);
+  CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
+  CHECK(berth_plan_residencies(plan, NULL)[0].offset == 8);
+  CHECK(berth_plan_order(plan, &count) == NULL && count == 0);
+  WORKS(berth_plan_validate(plan, &error));
+  /* The plan stays as it is while its table goes on. */
+  WORKS(berth_problem_add(problem, "later", 0, 10, 1, 1, NULL, &error));
+  CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
+  berth_problem_free(problem);
+
+  WORKS(berth_plan_to_csv(plan, &csv, &error));
+  WORKS(berth_plan_to_json(plan, &json, &error));
+  CHECK(berth_text_length(json) == strlen(berth_text_data(json)));
+  WORKS(berth_problem_parse(berth_text_data(csv), berth_text_length(csv), "made.csv", NULL, &read,
+                            &error));
+  CHECK(berth_problem_count(read) == 5);
+  WORKS(berth_plan_parse_problem(read, berth_text_data(json), berth_text_length(json), NULL, &again,
+                                 &error));
+  berth_plan_free(again);
+  WORKS(berth_plan_parse_problem(read, berth_text_data(csv), berth_text_length(csv), "made.csv",
+                                 &again, &error));
+  berth_plan_free(again);
+  WORKS(berth_plan_to_page(plan, NULL, &other, &error));
+  CHECK(strstr(berth_text_data(other), "<!doctype html>") != NULL ||
+        strstr(berth_text_data(other), "<!DOCTYPE html>") != NULL);
+  berth_text_free(other);
+  WORKS(berth_plan_to_svg(plan, &other, &error));
+  CHECK(strstr(berth_text_data(other), "<svg") != NULL);
+  berth_text_free(other);
+  WORKS(berth_plan_to_trace(plan, &other, &error));
+  berth_text_free(other);
+  WORKS(berth_problem_to_csv(read, NULL, &other, &error));
+  berth_text_free(other);
+
+  /* Why it does not fit. */
+  WORKS(berth_options_set(options, "capacity", "6000", &error));
+  WORKS(berth_explain_problem(read, options, &conflict, culprits, 8, &count, &error));
+  CHECK(conflict.outcome == BERTH_INFEASIBLE && count > 0 && conflict.capacity == 6000);
+  CHECK(conflict.works_with >= conflict.height_bound && conflict.height_bound > 6000);
+  WORKS(berth_explain_problem(read, options, &conflict, NULL, 0, NULL, &error));
+  FAILS(berth_explain_problem(read, options, NULL, NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "NULL");
+  FAILS(berth_explain_problem(read, options, &conflict, NULL, 3, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "buffers");
+  /* What is of no use is not ignored. */
+  WORKS(berth_options_set(options, "capacity", "none", &error));
+  WORKS(berth_options_set(options, "budget", "MR", &error));
+  FAILS(berth_place_problem(read, options, &again, &error), BERTH_INVALID_OPTIONS, "budget");
+  FAILS(berth_place_problem(NULL, NULL, &again, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_place_problem(read, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(
+      berth_problem_parse("id,lower,upper,size\na,5,2,1\n", 28, "bad.csv", NULL, &problem, &error),
+      BERTH_INVALID_PROBLEM, "bad.csv:2");
+  FAILS(berth_problem_parse("\0\1\2", 3, NULL, NULL, &problem, &error), BERTH_PARSE, "table");
+  FAILS(berth_problem_parse(NULL, 3, NULL, NULL, &problem, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_problem_parse(NULL, 0, NULL, NULL, &problem, &error), BERTH_PARSE, "table");
+  FAILS(berth_problem_read("/no/such/file.csv", NULL, &problem, &error), BERTH_IO, "/no/such/file");
+  FAILS(berth_problem_read(NULL, NULL, &problem, &error), BERTH_INVALID_ARGUMENT, "NULL");
+
+  berth_text_free(csv);
+  berth_text_free(json);
+  berth_plan_free(plan);
+  berth_problem_free(read);
+  berth_options_free(options);
+}
+
+static void test_graph(void) {
+  berth_graph* graph = berth_graph_new("net");
+  berth_graph* changed = NULL;
+  berth_graph* read = NULL;
+  berth_plan* plan = NULL;
+  berth_plan* again = NULL;
+  berth_text* json = NULL;
+  berth_text* text = NULL;
+  berth_advice* advice = NULL;
+  berth_options* options = berth_options_new();
+  berth_summary summary = new_summary();
+  berth_tensor tensor;
+  berth_operator op;
+  berth_remedy remedy;
+  size_t x, y, z, w, first, second, third, join, list[2], count, i;
+  tensor.struct_size = sizeof tensor;
+  op.struct_size = sizeof op;
+  remedy.struct_size = sizeof remedy;
+  WORKS(berth_graph_add_tensor(graph, "x", BERTH_ACTIVATION, 4, 1, BERTH_NONE, 0, &x, &error));
+  WORKS(berth_graph_add_tensor(graph, "y", BERTH_ACTIVATION, 4, 1, BERTH_NONE, 0, &y, &error));
+  WORKS(berth_graph_add_tensor(graph, "z", BERTH_ACTIVATION, 6, 1, BERTH_NONE, 0, &z, &error));
+  WORKS(berth_graph_add_tensor(graph, "w", BERTH_ACTIVATION, 2, 1, BERTH_NONE, 1, &w, &error));
+  WORKS(berth_graph_describe_tensor(graph, x, "int8", "4", &error));
+  WORKS(berth_graph_add_operator(graph, "make x", NULL, NULL, 0, &x, 1, &first, &error));
+  WORKS(berth_graph_add_operator(graph, "make y", "Op", &x, 1, &y, 1, &second, &error));
+  WORKS(berth_graph_add_operator(graph, "make z", "Op", &y, 1, &z, 1, &third, &error));
+  list[0] = x, list[1] = z;
+  WORKS(berth_graph_add_operator(graph, "join", "Op", list, 2, &w, 1, &join, &error));
+  WORKS(berth_graph_add_overwrite(graph, second, x, y, &error));
+  WORKS(berth_graph_add_dependency(graph, join, first, &error));
+  WORKS(berth_graph_validate(graph, &error));
+  CHECK(strcmp(berth_graph_name(graph), "net") == 0);
+  CHECK(berth_graph_tensor_count(graph) == 4 && berth_graph_operator_count(graph) == 4);
+  WORKS(berth_graph_tensor(graph, x, &tensor, &error));
+  CHECK(strcmp(tensor.dtype, "int8") == 0 && tensor.alias_of == BERTH_NONE && tensor.bytes == 4);
+  WORKS(berth_graph_operator(graph, join, &op, &error));
+  CHECK(op.input_count == 2 && op.inputs[1] == z && op.after_count == 1 && op.mutate_count == 0);
+  CHECK(berth_graph_note_count(graph) == 0 && berth_graph_note(graph, 0) == NULL);
+  CHECK(berth_graph_open_dimension(graph, 0) == NULL);
+
+  WORKS(berth_schedule_graph(graph, NULL, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.peak == 14 && summary.addressed == 0 && summary.height == -1);
+  CHECK(berth_plan_order(plan, &count) != NULL && count == 4);
+  FAILS(berth_plan_to_csv(plan, &text, &error), BERTH_INVALID_ARGUMENT, "offsets");
+  FAILS(berth_plan_to_svg(plan, &text, &error), BERTH_INVALID_ARGUMENT, "offsets");
+  berth_plan_free(plan);
+
+  WORKS(berth_options_set(options, "budget", "12", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 1);
+  CHECK(summary.spilled + summary.retrieved == summary.traffic_bound && summary.traffic_bound > 0);
+  CHECK(summary.height <= 12 && summary.least_memory == 12 && summary.least_operator == join);
+  CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
+  WORKS(berth_plan_validate(plan, &error));
+  WORKS(berth_plan_to_json(plan, &json, &error));
+  WORKS(berth_plan_parse_graph(graph, berth_text_data(json), berth_text_length(json), "p.json",
+                               &again, &error));
+  WORKS(berth_plan_summary(again, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.capacity == 12);
+  {
+    berth_diff diff;
+    diff.struct_size = sizeof diff;
+    WORKS(berth_diff_plans(berth_text_data(json), berth_text_length(json), NULL,
+                           berth_text_data(json), berth_text_length(json), NULL, &diff, &text,
+                           &error));
+    CHECK(diff.same_order == 1 && diff.unchanged == 5 && diff.traffic_before == diff.traffic_after);
+    berth_text_free(text);
+    FAILS(berth_diff_plans("{", 1, NULL, "{}", 2, NULL, &diff, NULL, &error), BERTH_PARSE,
+          "before");
+    FAILS(berth_diff_plans(NULL, 0, NULL, NULL, 0, "b", NULL, NULL, &error), BERTH_PARSE, "before");
+  }
+  berth_plan_free(again);
+  berth_plan_free(plan);
+  berth_text_free(json);
+
+  /* A capacity that is too small, and what would help. */
+  WORKS(berth_options_set(options, "budget", "none", &error));
+  WORKS(berth_options_set(options, "capacity", "13", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_INFEASIBLE && summary.height_bound == 14);
+  WORKS(berth_advise_plan(plan, options, &advice, &error));
+  CHECK(berth_advice_count(advice) > 0);
+  for (i = 0; i < berth_advice_count(advice); ++i) {
+    WORKS(berth_advice_remedy(advice, i, &remedy, &error));
+    CHECK(strlen(remedy.title) > 0);
+  }
+  FAILS(berth_advice_remedy(advice, i, &remedy, &error), BERTH_INVALID_ARGUMENT, "remedy");
+  WORKS(berth_plan_to_page(plan, advice, &text, &error));
+  berth_text_free(text);
+  berth_advice_free(advice);
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "budget", "12", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "budget");
+  WORKS(berth_options_set(options, "budget", "none", &error));
+  WORKS(berth_options_set(options, "capacity", "none", &error));
+
+  /* A given order, and one that cannot run. */
+  {
+    const size_t order[] = {0, 1, 2, 3};
+    const size_t backwards[] = {3, 2, 1, 0};
+    const size_t hostile[] = {0, 1, 2, BERTH_NONE};
+    WORKS(berth_options_set_order(options, order, 4, &error));
+    WORKS(berth_plan_graph(graph, options, &plan, &error));
+    berth_plan_free(plan);
+    FAILS(berth_schedule_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "order");
+    WORKS(berth_options_set_order(options, backwards, 4, &error));
+    FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_PLAN, "join");
+    WORKS(berth_options_set_order(options, hostile, 4, &error));
+    FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_PLAN, "operator");
+    WORKS(berth_options_set_order(options, NULL, 0, &error));
+  }
+
+  WORKS(berth_options_set(options, "alignment", "16", &error));
+  WORKS(berth_options_set(options, "in_place", "on", &error));
+  WORKS(berth_graph_apply(graph, options, &changed, &error));
+  WORKS(berth_graph_tensor(changed, x, &tensor, &error));
+  CHECK(tensor.alignment == 16 && tensor.bytes == 16);
+  WORKS(berth_graph_to_json(changed, &json, &error));
+  WORKS(berth_graph_parse(berth_text_data(json), berth_text_length(json), "net.json", NULL, &read,
+                          &error));
+  CHECK(berth_graph_operator_count(read) == 4);
+  berth_graph_free(read);
+  berth_graph_free(changed);
+  berth_text_free(json);
+
+  FAILS(
+      berth_graph_add_tensor(graph, "t", (berth_tensor_kind)77, 1, 1, BERTH_NONE, 0, NULL, &error),
+      BERTH_INVALID_ARGUMENT, "kind");
+  FAILS(berth_graph_add_tensor(NULL, "t", BERTH_INPUT, 1, 1, BERTH_NONE, 0, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "NULL");
+  list[0] = 99;
+  FAILS(berth_graph_add_operator(graph, "o", NULL, list, 1, NULL, 0, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_add_operator(graph, "o", NULL, NULL, 1, NULL, 0, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_graph_add_mutation(graph, 99, x, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_add_mutation(graph, 0, 99, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_add_dependency(graph, 0, 99, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_add_overwrite(graph, 0, x, 99, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_describe_tensor(graph, 99, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_tensor(graph, 99, &tensor, &error), BERTH_INVALID_ARGUMENT, "99");
+  FAILS(berth_graph_operator(graph, 99, &op, &error), BERTH_INVALID_ARGUMENT, "99");
+  /* Hostile tensors are refused when they are planned, with their name. */
+  WORKS(berth_graph_add_tensor(graph, "evil", BERTH_INPUT, HUGE_VALUE, 1, BERTH_NONE, 0, NULL,
+                               &error));
+  FAILS(berth_graph_validate(graph, &error), BERTH_INVALID_GRAPH, "evil");
+  FAILS(berth_plan_graph(graph, NULL, &plan, &error), BERTH_INVALID_GRAPH, "evil");
+  FAILS(berth_schedule_graph(graph, NULL, &plan, &error), BERTH_INVALID_GRAPH, "evil");
+  FAILS(berth_graph_apply(graph, NULL, &changed, &error), BERTH_INVALID_GRAPH, "evil");
+  berth_graph_free(graph);
+  berth_options_free(options);
+}
+
+static int stop_at_once(void* user, const berth_progress* progress) {
+  ++*(int*)user;
+  CHECK(progress->bound >= 0 && progress->seconds > 0);
+  return 1;
+}
+
+/* A table that takes exact search a long time: pairs of sizes that do not fit together. */
+static void fill_hard(size_t count, int64_t* start, int64_t* end, int64_t* size) {
+  uint64_t state = 12345;
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    start[i] = (int64_t)((state >> 33) % 200);
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    end[i] = start[i] + 1 + (int64_t)((state >> 33) % 60);
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    size[i] = 1 + (int64_t)((state >> 33) % 100003);
+  }
+}
+
+static void test_cancel(void) {
+  enum { kCount = 400 };
+  int64_t start[kCount], end[kCount], size[kCount], offsets[kCount];
+  berth_options* options = berth_options_new();
+  berth_canceller* canceller = berth_canceller_new();
+  berth_summary summary = new_summary();
+  int calls = 0;
+  fill_hard(kCount, start, end, size);
+  WORKS(berth_options_set(options, "time_limit", "600", &error));
+  WORKS(berth_options_set(options, "minimize", "on", &error));
+  berth_options_set_progress(options, stop_at_once, &calls);
+  WORKS(berth_place(kCount, start, end, size, NULL, options, offsets, &summary, &error));
+  CHECK(summary.has_plan == 1 && summary.seconds < 300);
+  if (summary.outcome != BERTH_OPTIMAL) {
+    CHECK(calls >= 1 && summary.stopped == BERTH_STOP_BUDGET);
+  }
+  WORKS(berth_check(kCount, start, end, size, NULL, NULL, offsets, &error));
+  /* Cancelled before its start. */
+  berth_options_set_progress(options, NULL, NULL);
+  berth_options_set_canceller(options, canceller);
+  berth_cancel(canceller);
+  WORKS(berth_place(kCount, start, end, size, NULL, options, offsets, &summary, &error));
+  CHECK(summary.outcome != BERTH_OPTIMAL && summary.stopped == BERTH_STOP_BUDGET);
+  berth_cancel(NULL);
+  berth_options_free(options);
+  berth_canceller_free(canceller);
+}
+
+static void test_model(const char* folder) {
+  char path[4096];
+  berth_graph* graph = NULL;
+  berth_plan* plan = NULL;
+  berth_sweep* sweep = NULL;
+  berth_text* text = NULL;
+  berth_options* options = berth_options_new();
+  berth_sweep_point point;
+  berth_summary summary = new_summary();
+  size_t i;
+  point.struct_size = sizeof point;
+  snprintf(path, sizeof path, "%s/examples/cells.onnx", folder);
+  WORKS(berth_graph_read(path, options, &graph, &error));
+  CHECK(berth_graph_operator_count(graph) > 100);
+  WORKS(berth_options_set(options, "node_limit", "20000", &error));
+  WORKS(berth_options_set(options, "points", "4", &error));
+  WORKS(berth_sweep_graph(graph, options, &sweep, &error));
+  CHECK(berth_sweep_count(sweep) == 4);
+  for (i = 0; i < berth_sweep_count(sweep); ++i) {
+    WORKS(berth_sweep_at(sweep, i, &point, &error));
+    CHECK(point.capacity > 0 && point.avoidable >= point.traffic_bound);
+  }
+  FAILS(berth_sweep_at(sweep, i, &point, &error), BERTH_INVALID_ARGUMENT, "point");
+  WORKS(berth_sweep_to_csv(sweep, &text, &error));
+  CHECK(strncmp(berth_text_data(text), "model,point,capacity", 20) == 0);
+  berth_text_free(text);
+  WORKS(berth_sweep_to_page(sweep, &text, &error));
+  berth_text_free(text);
+  berth_sweep_free(sweep);
+  WORKS(berth_plan_graph(graph, NULL, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL);
+  /* The model in the order of the plan. */
+  {
+    FILE* file = fopen(path, "rb");
+    size_t count = 0, length;
+    const size_t* order = berth_plan_order(plan, &count);
+    char* bytes = (char*)malloc(1 << 24);
+    CHECK(file != NULL && bytes != NULL);
+    length = fread(bytes, 1, 1 << 24, file);
+    fclose(file);
+    WORKS(berth_reorder_onnx(bytes, length, "cells.onnx", order, count, &text, &error));
+    CHECK(berth_text_length(text) == length);
+    berth_text_free(text);
+    FAILS(berth_reorder_onnx(bytes, length, NULL, order, count - 1, &text, &error),
+          BERTH_INVALID_PLAN, "model");
+    FAILS(berth_reorder_onnx(bytes, length / 2, NULL, order, count, &text, &error), BERTH_PARSE,
+          "model");
+    free(bytes);
+  }
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "budget", "MR", &error));
+  FAILS(berth_sweep_graph(graph, options, &sweep, &error), BERTH_INVALID_OPTIONS, "budget");
+  FAILS(berth_sweep_graph(NULL, NULL, &sweep, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  berth_graph_free(graph);
+  FAILS(berth_graph_read("/no/such.onnx", NULL, &graph, &error), BERTH_IO, "/no/such.onnx");
+  FAILS(berth_graph_parse("hello", 5, "hello.txt", NULL, &graph, &error), BERTH_PARSE, "hello.txt");
+  WORKS(berth_options_set(options, "dim", "batch=2", &error));
+  FAILS(berth_graph_parse("{}", 2, NULL, options, &graph, &error), BERTH_INVALID_OPTIONS, "JSON");
+  berth_options_free(options);
+}
+
+/* NULL handles everywhere. */
+static void test_null(void) {
+  berth_text* text = NULL;
+  berth_summary summary = new_summary();
+  berth_error_free(NULL);
+  berth_text_free(NULL);
+  berth_options_free(NULL);
+  berth_canceller_free(NULL);
+  berth_problem_free(NULL);
+  berth_graph_free(NULL);
+  berth_plan_free(NULL);
+  berth_advice_free(NULL);
+  berth_sweep_free(NULL);
+  CHECK(strcmp(berth_error_message(NULL), "") == 0 && berth_error_status(NULL) == BERTH_OK);
+  CHECK(berth_error_subject(NULL) == BERTH_SUBJECT_NONE && berth_error_index(NULL) == BERTH_NONE);
+  CHECK(strcmp(berth_text_data(NULL), "") == 0 && berth_text_length(NULL) == 0);
+  CHECK(berth_problem_count(NULL) == 0 && berth_graph_tensor_count(NULL) == 0);
+  CHECK(berth_graph_operator_count(NULL) == 0 && berth_graph_note_count(NULL) == 0);
+  CHECK(strcmp(berth_graph_name(NULL), "") == 0 && berth_graph_open_dimension_count(NULL) == 0);
+  CHECK(berth_sweep_count(NULL) == 0 && berth_advice_count(NULL) == 0);
+  CHECK(berth_plan_order(NULL, NULL) == NULL && berth_plan_residencies(NULL, NULL) == NULL);
+  CHECK(strcmp(berth_outcome_name((berth_outcome)99), "none") == 0);
+  CHECK(strcmp(berth_stop_name((berth_stop)99), "none") == 0);
+  CHECK(strcmp(berth_status_name((berth_status)99), "unknown status") == 0);
+  FAILS(berth_plan_summary(NULL, &summary, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_search(NULL, BERTH_SEARCH_ORDER, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_validate(NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_to_json(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_to_csv(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_to_page(NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_to_svg(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_to_trace(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_parse_problem(NULL, "", 0, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_plan_parse_graph(NULL, "", 0, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_graph_to_json(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_graph_validate(NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_graph_apply(NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_advise_plan(NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_advice_remedy(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "remedy");
+  FAILS(berth_sweep_at(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_sweep_to_csv(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_sweep_to_page(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_problem_to_csv(NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_reorder_onnx(NULL, 0, NULL, NULL, 0, &text, &error), BERTH_PARSE, "model");
+  CHECK(text == NULL);
+}
+
+int main(int argc, char** argv) {
+  test_version();
+  test_arrays();
+  test_bad_arrays();
+  test_options();
+  test_problem();
+  test_graph();
+  test_cancel();
+  if (argc > 1) test_model(argv[1]);
+  test_null();
+  printf("%d checks, %d failed\n", checks, failures);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,240 @@
+// Through the C interface come the same plans, byte for byte, as from the command.
+
+#include <berth/berth.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/cli/berth_process.h"
+
+namespace berth {
+namespace {
+
+using cli::Berth;
+namespace fs = std::filesystem;
+
+// The files below `folder` of the data, or of examples/, with this extension.
+std::vector<std::string> Files(const std::vector<std::string>& folders,
+                               const std::string& extension) {
+  std::vector<std::string> roots = {std::string(BERTH_SOURCE_DIR) + "/examples"};
+#ifndef BERTH_SANITIZED  // There, the examples alone: it would take an hour.
+  if (const char* const data = std::getenv("BERTH_DATA")) {
+    for (const std::string& folder : folders) roots.push_back(std::string(data) + "/" + folder);
+  }
+#endif
+  std::vector<std::string> files;
+  for (const std::string& root : roots) {
+    if (!fs::is_directory(root)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.path().extension() == extension) files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> Models() {
+  std::vector<std::string> files = Files({"graphs/training"}, ".json");
+  const std::vector<std::string> onnx = Files({"graphs/inference"}, ".onnx");
+  files.insert(files.end(), onnx.begin(), onnx.end());
+  return files;
+}
+
+// What `call` gives as a text.
+std::string TextOf(const std::function<berth_status(berth_text**, berth_error**)>& call) {
+  berth_text* text = nullptr;
+  berth_error* error = nullptr;
+  EXPECT_EQ(call(&text, &error), BERTH_OK) << berth_error_message(error);
+  std::string copy = berth_text_data(text);
+  berth_text_free(text);
+  berth_error_free(error);
+  return copy;
+}
+
+class AsTheCommand : public cli::CommandTest {
+ protected:
+  AsTheCommand() : options_(berth_options_new()) {}
+  ~AsTheCommand() override { berth_options_free(options_); }
+
+  void Set(const char* name, const char* value) {
+    ASSERT_EQ(berth_options_set(options_, name, value, nullptr), BERTH_OK) << name;
+  }
+
+  // Null, and a failure, where it cannot be read.
+  berth_graph* ReadGraph(const std::string& path) {
+    berth_graph* graph = nullptr;
+    berth_error* error = nullptr;
+    EXPECT_EQ(berth_graph_read(path.c_str(), options_, &graph, &error), BERTH_OK)
+        << berth_error_message(error);
+    berth_error_free(error);
+    return graph;
+  }
+
+  // The file that the command writes with these arguments.
+  std::string ByCommand(std::vector<std::string> arguments, const std::string& name) {
+    const std::string path = Path(name);
+    arguments.insert(arguments.end(), {"-o", path});
+    const auto result = Berth(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    return Read(path);
+  }
+
+  void ExpectSamePlan(const std::string& path, const std::vector<std::string>& flags) {
+    berth_graph* const graph = ReadGraph(path);
+    ASSERT_NE(graph, nullptr);
+    berth_plan* plan = nullptr;
+    berth_error* error = nullptr;
+    ASSERT_EQ(berth_plan_graph(graph, options_, &plan, &error), BERTH_OK)
+        << berth_error_message(error);
+    berth_graph_free(graph);
+    const std::string ours = TextOf(
+        [&](berth_text** text, berth_error** e) { return berth_plan_to_json(plan, text, e); });
+    berth_plan_free(plan);
+    std::vector<std::string> arguments = {"plan", path};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(ours, ByCommand(arguments, "plan.json"));
+  }
+
+  berth_options* const options_;
+};
+
+TEST_F(AsTheCommand, Tables) {
+  Set("node_limit", "3000");
+  const auto files = Files({"buffers/challenging", "buffers/models"}, ".csv");
+  ASSERT_GE(files.size(), 4U);
+  for (const std::string& path : files) {
+    SCOPED_TRACE(path);
+    berth_problem* problem = nullptr;
+    berth_plan* plan = nullptr;
+    berth_error* error = nullptr;
+    ASSERT_EQ(berth_problem_read(path.c_str(), options_, &problem, &error), BERTH_OK)
+        << berth_error_message(error);
+    ASSERT_EQ(berth_place_problem(problem, options_, &plan, &error), BERTH_OK)
+        << berth_error_message(error);
+    berth_problem_free(problem);
+    for (const bool csv : {false, true}) {
+      const std::string ours = TextOf([&](berth_text** text, berth_error** e) {
+        return csv ? berth_plan_to_csv(plan, text, e) : berth_plan_to_json(plan, text, e);
+      });
+      EXPECT_EQ(ours,
+                ByCommand({"place", path, "--node-limit", "3000"}, csv ? "plan.csv" : "plan.json"));
+    }
+    berth_plan_free(plan);
+  }
+}
+
+TEST_F(AsTheCommand, Graphs) {
+  Set("node_limit", "2000");
+  for (const std::string& path : Models()) {
+    SCOPED_TRACE(path);
+    ExpectSamePlan(path, {"--node-limit", "2000"});
+  }
+}
+
+TEST_F(AsTheCommand, GraphsWithinABudget) {
+  Set("node_limit", "500");
+  Set("budget", "MH");
+  for (const std::string& path : Models()) {
+    SCOPED_TRACE(path);
+    ExpectSamePlan(path, {"--node-limit", "500", "--budget", "MH"});
+  }
+}
+
+TEST_F(AsTheCommand, ModelsHoweverTheyAreRead) {
+  const std::string path = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  ExpectSamePlan(path, {});
+  Set("element_bytes", "1");
+  Set("alignment", "64");
+  ExpectSamePlan(path, {"--element-bytes", "1", "--alignment", "64"});
+  Set("in_place", "on");
+  Set("fuse", "on");
+  Set("count", "all");
+  Set("order", "greedy");
+  Set("minimize", "on");
+  Set("seed", "7");
+  ExpectSamePlan(path, {"--element-bytes", "1", "--alignment", "64", "--in-place", "--fuse",
+                        "--count", "all", "--order", "greedy", "--minimize", "--seed", "7"});
+}
+
+TEST_F(AsTheCommand, Orders) {
+  Set("node_limit", "2000");
+  for (const std::string& path : Models()) {
+    SCOPED_TRACE(path);
+    berth_graph* const graph = ReadGraph(path);
+    berth_plan* plan = nullptr;
+    ASSERT_EQ(berth_schedule_graph(graph, options_, &plan, nullptr), BERTH_OK);
+    std::size_t count = 0;
+    const std::size_t* const order = berth_plan_order(plan, &count);
+    std::vector<std::string> names;
+    for (std::size_t s = 0; s < count; ++s) {
+      berth_operator op;
+      op.struct_size = sizeof op;
+      ASSERT_EQ(berth_graph_operator(graph, order[s], &op, nullptr), BERTH_OK);
+      names.emplace_back(op.name);
+    }
+    berth_graph_free(graph);
+    const auto result = Berth({"schedule", path, "--node-limit", "2000", "--json"});
+    const auto json = nlohmann::json::parse(result.standard_output);
+    EXPECT_EQ(json.at("order").get<std::vector<std::string>>(), names);
+    berth_plan_free(plan);
+  }
+}
+
+// Rows without the seconds that they took.
+std::vector<std::string> WithoutSeconds(const std::string& csv) {
+  std::vector<std::string> rows;
+  std::istringstream lines(csv);
+  std::string line;
+  std::size_t column = 0;
+  while (std::getline(lines, line)) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    std::string field;
+    while (std::getline(in, field, ',')) fields.push_back(field);
+    if (rows.empty()) {
+      column = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), "seconds") -
+                                        fields.begin());
+      EXPECT_LT(column, fields.size());
+    }
+    std::string row;
+    for (std::size_t i = 0; i < fields.size(); ++i) row += (i == column ? "" : fields[i]) + ",";
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Not all models: the search for their named budgets has no limit.
+TEST_F(AsTheCommand, Sweeps) {
+  Set("node_limit", "100");
+  Set("points", "3");
+  std::vector<std::string> models = Files({"graphs/inference"}, ".onnx");
+  models.resize(std::min<std::size_t>(models.size(), 6));
+  for (const std::string& path : models) {
+    SCOPED_TRACE(path);
+    berth_graph* const graph = ReadGraph(path);
+    berth_sweep* sweep = nullptr;
+    berth_error* error = nullptr;
+    ASSERT_EQ(berth_sweep_graph(graph, options_, &sweep, &error), BERTH_OK)
+        << berth_error_message(error);
+    berth_graph_free(graph);
+    const std::string ours = TextOf(
+        [&](berth_text** text, berth_error** e) { return berth_sweep_to_csv(sweep, text, e); });
+    berth_sweep_free(sweep);
+    EXPECT_EQ(WithoutSeconds(ours),
+              WithoutSeconds(ByCommand({"sweep", path, "--points", "3", "--node-limit", "100"},
+                                       fs::path(path).stem().string() + ".csv")));
+  }
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,78 @@
+# The C interface as installed: every program of docs/howto/c.md, exactly as printed, is built by
+# pkg-config, and prints what the document says; a project of C alone finds it with CMake.
+include(${CMAKE_CURRENT_LIST_DIR}/build.cmake)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(READ ${SOURCE_DIR}/docs/howto/c.md text)
+
+# The first fenced block of `language` after `from` characters of the text, and where it ends.
+function(read_block language from block after)
+  string(SUBSTRING "${text}" ${from} -1 rest)
+  string(FIND "${rest}" "\n```${language}\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "docs/howto/c.md has no ${language} block")
+  endif()
+  string(LENGTH "\n```${language}\n" fence)
+  math(EXPR begin "${begin} + ${fence}")
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}" "```" length)
+  string(SUBSTRING "${rest}" 0 ${length} content)
+  math(EXPR end "${from} + ${begin} + ${length}")
+  set(${block} "${content}" PARENT_SCOPE)
+  set(${after} ${end} PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE pc ${PREFIX}/*/berth.pc)
+cmake_path(GET pc PARENT_PATH pc_folder)
+cmake_path(GET pc_folder PARENT_PATH libraries)
+set(ENV{PKG_CONFIG_PATH} ${pc_folder})
+set(ENV{LD_LIBRARY_PATH} ${libraries})
+execute_process(COMMAND ${PKG_CONFIG} --cflags --libs berth
+  OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags)
+
+# example(LANGUAGE FILE COMMAND...) -- builds FILE and compares what ./program prints.
+function(example language file)
+  file(MAKE_DIRECTORY ${WORK_DIR}/${language})
+  read_block(${language} 0 program after)
+  read_block(text ${after} expected after)
+  file(WRITE ${WORK_DIR}/${language}/${file} "${program}")
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK_DIR}/${language}
+    OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "The ${language} program of docs/howto/c.md does not compile:\n${log}")
+  endif()
+  expect_output("${expected}" ${WORK_DIR}/${language}/program)
+  message(STATUS "${language}: as the document says")
+endfunction()
+
+set(strict -Wall -Wextra -pedantic -Werror)
+example(c program.c ${C_COMPILER} -std=c99 ${strict} program.c -o program ${flags})
+example(cpp program.cc ${COMPILER} -std=c++17 ${strict} program.cc -o program ${flags})
+find_program(RUSTC rustc)
+if(RUSTC)
+  example(rust program.rs ${RUSTC} -D warnings -L ${libraries} program.rs)
+else()
+  message(STATUS "rust: skipped, there is no rustc")
+endif()
+find_program(GO go)
+if(GO)
+  set(ENV{GOCACHE} ${WORK_DIR}/go-cache)
+  set(ENV{CGO_ENABLED} 1)
+  example(go program.go ${GO} build -o program program.go)
+else()
+  message(STATUS "go: skipped, there is no go")
+endif()
+
+file(WRITE ${WORK_DIR}/cmake/CMakeLists.txt "cmake_minimum_required(VERSION 3.18)
+project(app C)
+find_package(berth REQUIRED COMPONENTS c)
+add_executable(program ../c/program.c)
+target_link_libraries(program PRIVATE berth::c)
+")
+read_block(text 0 expected after)
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/cmake -B ${WORK_DIR}/cmake/build -G ${GENERATOR}
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${PREFIX}
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/cmake/build
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+expect_output("${expected}" ${WORK_DIR}/cmake/build/program)
