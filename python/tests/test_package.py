@@ -12,8 +12,6 @@ import berth
 import pytest
 from berth import _library
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-
 
 def header(root):
     text = (root / "include/berth/berth.h").read_text()
@@ -114,17 +112,25 @@ def test_everything_public_is_documented():
                                                              "tensor_count", "seconds"), (name, part)  # fmt: skip
 
 
-def test_types(root):
-    """mypy accepts the package under --strict, and programs that use it."""
+def mypy(folder, *arguments):
+    """mypy --strict, which finds the package as the tests do: installed, or on the path."""
+    env = dict(os.environ)
+    place = os.path.dirname(os.path.dirname(berth.__file__))
+    if "site-packages" not in place:
+        env["MYPYPATH"] = place
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, *arguments],
+        capture_output=True, text=True, cwd=folder, env=env,
+    )  # fmt: skip
+
+
+def test_types(tmp_path):
     pytest.importorskip("mypy")
-    run = [sys.executable, "-m", "mypy", "--strict"]
-    folder = os.path.dirname(berth.__file__)
-    found = subprocess.run([*run, "--ignore-missing-imports", "--cache-dir", os.devnull, folder],
-                           capture_output=True, text=True, cwd=root)  # fmt: skip
+    found = mypy(tmp_path, "--ignore-missing-imports", "-p", "berth")
     assert found.returncode == 0, found.stdout
 
 
-def test_types_of_a_program(root, tmp_path):
+def test_types_of_a_program(tmp_path):
     pytest.importorskip("mypy")
     good = """
 import berth
@@ -138,12 +144,8 @@ c: berth.Conflict = berth.explain("table.csv", capacity=8)
 """
     (tmp_path / "good.py").write_text(good)
     (tmp_path / "bad.py").write_text("import berth\nberth.plan('m.onnx', budgte=1)\n")
-    run = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull]
-    env = {**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(berth.__file__))}
-    if "site-packages" in env["MYPYPATH"]:
-        del env["MYPYPATH"]
     for name, status in (("good.py", 0), ("bad.py", 1)):
-        found = subprocess.run([*run, name], capture_output=True, text=True, cwd=tmp_path, env=env)
+        found = mypy(tmp_path, name)
         assert found.returncode == status, found.stdout
 
 
