@@ -166,6 +166,8 @@ struct Conflict {
   // lowest plan known, which is the smallest capacity known to work, and a proved bound.
   std::optional<Bytes> works_with;
   Bytes height_bound = 0;
+  // What found these two, with that plan; none where pins collide or there is no capacity.
+  std::optional<PlanAnswer> whole;
   std::int64_t nodes = 0;
   double seconds = 0;  // Wall clock.
 };

@@ -206,7 +206,8 @@ Result<Conflict> Explainer::Run() {
     conflict.outcome = Outcome::kFeasible;
     return conflict;
   }
-  const PlanAnswer answer = BERTH_TRY(WholeProblem());
+  conflict.whole = BERTH_TRY(WholeProblem());
+  const PlanAnswer& answer = *conflict.whole;
   conflict.outcome = answer.outcome;
   conflict.height_bound = answer.height_bound;
   if (answer.best) conflict.works_with = answer.best->height();

@@ -128,6 +128,9 @@ TEST(Explain, SaysWhichStepAndHowManyBytes) {
   EXPECT_EQ(conflict->load, 13);
   EXPECT_EQ(conflict->short_by, 3);
   EXPECT_EQ(conflict->works_with, 14);
+  ASSERT_TRUE(conflict->whole.has_value() && conflict->whole->best.has_value());
+  EXPECT_EQ(conflict->whole->best->height(), 14);
+  EXPECT_EQ(conflict->whole->height_bound, conflict->height_bound);
 }
 
 TEST(Explain, GivesAWorkingCapacityForAnyBudget) {
@@ -161,6 +164,7 @@ TEST(Explain, PinsThatCollideFitNoCapacity) {
     EXPECT_EQ(conflict->step, 1);
     EXPECT_EQ(conflict->short_by, 0);
     EXPECT_FALSE(conflict->works_with.has_value());
+    EXPECT_FALSE(conflict->whole.has_value());
   }
 }
 

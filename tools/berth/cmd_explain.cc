@@ -169,7 +169,7 @@ std::string ConflictText(const Conflict& conflict, const Problem& problem) {
 // The page of what does not fit, drawn at the smallest capacity known to work.
 Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
                          const Conflict& conflict, WatchedSearch& search) {
-  auto answer = BERTH_TRY(search.Place(input.problem));
+  PlanAnswer answer = conflict.whole ? *conflict.whole : BERTH_TRY(search.Place(input.problem));
   answer.outcome = conflict.outcome;
   answer.placing.outcome = conflict.outcome;
   answer.height_bound = std::max(answer.height_bound, conflict.height_bound);
