@@ -288,8 +288,9 @@ Result<void> RefuseBudget(const Settings& settings, const char* call) {
 
 std::vector<OptionInfo> AllOptions() {
   std::vector<OptionInfo> all;
-  for (const Row& row : kRows) all.push_back(row.info);
   const auto place = Options();
+  all.reserve(kRows.size() + place.size() + ScheduleOptionTable().size());
+  for (const Row& row : kRows) all.push_back(row.info);
   all.insert(all.end(), place.begin(), place.end());
   for (const OptionInfo& info : ScheduleOptionTable()) {
     if (IsScheduleOption(info.name)) all.push_back(info);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -187,8 +188,8 @@ std::string WorkText(const std::vector<OperatorStrips>& chains) {
   Bytes made = 0;
   for (const OperatorStrips& chain : chains) made += chain.made;
   if (recomputed == 0) return "nothing is computed twice";
-  const auto tenths = static_cast<std::int64_t>(
-      1000.0 * static_cast<double>(recomputed) / static_cast<double>(made) + 0.5);
+  const long tenths =
+      std::lround(1000.0 * static_cast<double>(recomputed) / static_cast<double>(made));
   const std::string percent = tenths == 0
                                   ? "less than 0.1"
                                   : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
