@@ -1,11 +1,12 @@
 """Sequences of integers as 64-bit arrays for the library, without a loop in Python for arrays.
 
-Taken without a copy: contiguous writable int64 arrays by the buffer protocol (array.array, numpy),
-numpy arrays of int64, and torch tensors of int64 on the CPU.
+Taken without a copy: array.array and contiguous numpy arrays of int64, and torch tensors of int64 on
+the CPU.
 """
 
 from __future__ import annotations
 
+import operator
 import sys
 from array import array
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, SupportsIndex, Tuple, Union
@@ -42,9 +43,33 @@ def memory(address: int, length: int) -> memoryview:
     return memoryview(string_at(address, length) if length else b"")
 
 
+def whole(value: SupportsIndex, name: str) -> int:
+    """`value`, which errors call `name`, as a number of 64 bits.
+
+    Raises TypeError for what is no integer, and InvalidProblem beyond 64 bits.
+    """
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise TypeError(f"{name} is {type(value).__name__}, not an integer") from None
+    if not -(1 << 63) <= number < 1 << 63:
+        raise InvalidProblem(f"{name} is {number}, beyond 64 bits")
+    return number
+
+
+def position(value: SupportsIndex, name: str) -> int:
+    """An index, not negative. Raises TypeError and ValueError."""
+    number = whole(value, name)
+    if number < 0:
+        raise ValueError(f"{name} is {number}, not an index")
+    return number
+
+
 def _of_array(values: array[int], from_array: bool) -> Int64:
+    # While it is exported, the array cannot be resized.
+    exported = memoryview(values)
     address, count = values.buffer_info()
-    return Int64(address, count, values, from_array)
+    return Int64(address, count, exported, from_array)
 
 
 def _of_numpy(values: Any, name: str) -> Int64:
@@ -145,7 +170,7 @@ def int64(values: IntArray, name: str) -> Int64:
 def each(values: Union[SupportsIndex, IntArray], count: int, name: str) -> Int64:
     """`values`, or `count` times the same number."""
     if hasattr(values, "__index__") and not getattr(values, "shape", None):
-        return _of_array(array("q", [values.__index__()]) * count, False)
+        return _of_array(array("q", [whole(operator.index(values), name)]) * count, False)
     return int64(values, name)
 
 

@@ -20,6 +20,7 @@ from typing import (
 )
 
 from berth._answer import Path, data_frame
+from berth._arrays import position, whole
 from berth._library import NONE, Handle, OperatorStruct, TensorStruct, encoded, indices, lib, text
 from berth._problem import Problem
 from berth._search import OptionsHandle, Size, path_bytes, save, text_of
@@ -149,9 +150,11 @@ class Graph:
             raise ValueError(f"kind is {kind!r}; it should be one of {', '.join(KINDS)}")
         base = NONE if alias_of is None else self._tensor(alias_of)
         index, slot = ctypes.c_size_t(), error_slot()
+        self._source = None
         check(
             lib.berth_graph_add_tensor(
-                self._handle.pointer, encoded(name), KINDS.index(kind), bytes, alignment, base,
+                self._handle.pointer, encoded(name), KINDS.index(kind), whole(bytes, "bytes"),
+                whole(alignment, "alignment"), base,
                 int(output), ctypes.byref(index), ctypes.byref(slot),
             ),
             slot,
@@ -189,6 +192,12 @@ class Graph:
         made, makes = indices([self._tensor(t) for t in outputs])
         written = [self._tensor(t) for t in mutates]
         over = [(self._tensor(a), self._tensor(b)) for a, b in may_overwrite]
+        earlier = [position(op, "after") for op in after]
+        count = lib.berth_graph_operator_count(self._handle.pointer)
+        for op in earlier:
+            if op >= count:
+                raise ValueError(f"after: operator {op} is out of range: there are {count}")
+        self._source = None
         index, slot = ctypes.c_size_t(), error_slot()
         check(
             lib.berth_graph_add_operator(
@@ -200,16 +209,15 @@ class Graph:
         at = (self._handle.pointer, index.value)
         for tensor in written:
             check(lib.berth_graph_add_mutation(*at, tensor, ctypes.byref(slot)), slot)
-        for op in after:
+        for op in earlier:
             check(lib.berth_graph_add_dependency(*at, op, ctypes.byref(slot)), slot)
         for source, target in over:
             check(lib.berth_graph_add_overwrite(*at, source, target, ctypes.byref(slot)), slot)
-        self._source = None
         return index.value
 
     def _tensor(self, tensor: TensorRef) -> int:
         if not isinstance(tensor, str):
-            return tensor
+            return position(tensor, "tensor")
         names = self._names()
         if tensor not in names:
             raise ValueError(f"there is no tensor {tensor!r} in the graph")

@@ -355,6 +355,7 @@ class _Library:
             raise AttributeError(name)
         # Two threads may both come here: they set the same attributes.
         library = _load()
+        functions: Dict[str, Any] = {}
         for function, codes in _SIGNATURES.items():
             try:
                 found = getattr(library, function)
@@ -364,13 +365,14 @@ class _Library:
                 ) from None
             found.restype = _CODES[codes[0]]
             found.argtypes = [_CODES[code] for code in codes[1:]]
-            self.__dict__[function] = found
-        version = self.__dict__["berth_abi_version"]()
+            functions[function] = found
+        version = functions["berth_abi_version"]()
         if version < ABI_VERSION:
             raise ImportError(
                 f"{library._name} has version {version} of the interface, not {ABI_VERSION}"
             )
-        return self.__dict__[name]
+        self.__dict__.update(functions)
+        return functions[name]
 
 
 lib = _Library()

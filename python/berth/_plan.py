@@ -333,7 +333,7 @@ def plan(
         `budget`, as few bytes as possible.
     budget: as `capacity`, but what does not fit is spilled and retrieved, for the least traffic:
         bytes, or "MR" (what the largest operator needs), "MP" (the least peak), "MH" (halfway).
-    time_limit: seconds, or text such as "2m". node_limit: the same on every machine.
+    time_limit: seconds. node_limit: the same on every machine.
     count: what to plan besides the tensors that operators make: "none", "inputs", "parameters"
         or "all".
     order: "auto", "program", "greedy", "beam", ...; or the order: operators by index or name.

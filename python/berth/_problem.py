@@ -20,7 +20,9 @@ from typing import (
 )
 
 from berth._answer import Answer, Path, SearchReport, against, data_frame, speed
-from berth._arrays import IntArray, column, each, int64, memory, same_length
+from berth._arrays import (
+    IntArray, column, each, int64, memory, position, same_length, whole,
+)  # fmt: skip
 from berth._library import BufferStruct, GapStruct, Handle, encoded, lib, text
 from berth._search import (
     Options,
@@ -173,8 +175,9 @@ class Problem:
         index, slot = ctypes.c_size_t(), error_slot()
         check_status(
             lib.berth_problem_add(
-                self._handle.pointer, None if id is None else encoded(id), start, end, size,
-                alignment, ctypes.byref(index), ctypes.byref(slot),
+                self._handle.pointer, None if id is None else encoded(id),
+                whole(start, "start"), whole(end, "end"), whole(size, "size"),
+                whole(alignment, "alignment"), ctypes.byref(index), ctypes.byref(slot),
             ),
             slot,
         )  # fmt: skip
@@ -183,7 +186,8 @@ class Problem:
     def pin(self, buffer: int, offset: Optional[int]) -> None:
         """The only offset that the buffer may have; None: any."""
         slot = error_slot()
-        value = -1 if offset is None else offset
+        value = -1 if offset is None else whole(offset, "offset")
+        buffer = position(buffer, "buffer")
         check_status(
             lib.berth_problem_pin(self._handle.pointer, buffer, value, ctypes.byref(slot)), slot
         )
@@ -191,7 +195,8 @@ class Problem:
     def hint(self, buffer: int, offset: Optional[int]) -> None:
         """An offset to be tried first; None: none."""
         slot = error_slot()
-        value = -1 if offset is None else offset
+        value = -1 if offset is None else whole(offset, "offset")
+        buffer = position(buffer, "buffer")
         check_status(
             lib.berth_problem_hint(self._handle.pointer, buffer, value, ctypes.byref(slot)), slot
         )
@@ -207,10 +212,15 @@ class Problem:
         """In the steps [start, end) of its lifetime, only the bytes [lower, upper) of the buffer
         are needed; without `lower` and `upper`, none. Gaps are added in increasing order."""
         slot = error_slot()
-        window = (-1, -1) if lower is None or upper is None else (lower, upper)
+        if (lower is None) != (upper is None):
+            raise ValueError("a window needs both lower and upper")
+        window = (-1, -1)
+        if lower is not None and upper is not None:
+            window = (whole(lower, "lower"), whole(upper, "upper"))
         check_status(
             lib.berth_problem_add_gap(
-                self._handle.pointer, buffer, start, end, *window, ctypes.byref(slot)
+                self._handle.pointer, position(buffer, "buffer"), whole(start, "start"),
+                whole(end, "end"), *window, ctypes.byref(slot),
             ),
             slot,
         )
@@ -288,10 +298,13 @@ def _given(values: Optional[Offsets]) -> List[Tuple[int, int]]:
     if values is None:
         return []
     if isinstance(values, Mapping):
-        return [(int(buffer), int(value)) for buffer, value in values.items()]
+        return [
+            (position(buffer, "buffer"), whole(value, "offset"))
+            for buffer, value in values.items()
+        ]
     if hasattr(values, "tolist"):
         values = values.tolist()
-    return [(i, int(value)) for i, value in enumerate(values) if value is not None and value != -1]
+    return [(i, whole(value, "offset")) for i, value in enumerate(values) if value is not None and value != -1]
 
 
 class Placement(Answer):
@@ -427,7 +440,7 @@ def place(
     size: bytes, from 1 to 2^60.
     alignment: the offset is a multiple of it: one number for all, or n.
     capacity: bytes, or text such as "512KiB".
-    time_limit: seconds, or text such as "2m".
+    time_limit: seconds.
     node_limit: ends the search after this many nodes: the same on every machine.
     minimize: go on below the capacity until the height is proved least.
     threads: the answer does not depend on it.

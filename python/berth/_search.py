@@ -54,10 +54,10 @@ ProgressCallback: TypeAlias = "Callable[[Progress], Optional[bool]]"
 
 
 def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # numpy's.
         return "on" if value else "off"
     if isinstance(value, float):
-        return repr(value) if "e" not in repr(value) else f"{value:.12f}"
+        return float.__repr__(value)
     return str(value)
 
 
@@ -151,7 +151,7 @@ def _signals_come_here() -> bool:
 
 
 class _Signals:
-    """Keeps what the handler of Ctrl-C raises until the search has returned.
+    """Keeps what handlers of signals (Ctrl-C, alarms) raise until the search has returned.
 
     Python runs handlers of signals on the main thread when the library calls back. There is no
     place in the callback where an exception could not arise before its first `try`, and ctypes
@@ -160,27 +160,31 @@ class _Signals:
 
     def __init__(self) -> None:
         self.raised: Optional[BaseException] = None
-        self._old: Any = None
+        self._old: Dict[int, Any] = {}
 
     def __enter__(self) -> _Signals:
-        if _signals_come_here():
-            old = signal.getsignal(signal.SIGINT)
-            try:
-                signal.signal(signal.SIGINT, self._handle)
-                self._old = old
-            except ValueError:
-                pass  # The main thread of another interpreter.
+        if threading.current_thread() is threading.main_thread():
+            for number in signal.valid_signals():
+                old = signal.getsignal(number)
+                # Not those that Python itself does not handle: SIG_DFL, SIG_IGN, None.
+                if isinstance(old, signal.Handlers) or not callable(old):
+                    continue
+                self._old[number] = old
+                try:
+                    signal.signal(number, self._handle)
+                except (OSError, ValueError):  # The main thread of another interpreter.
+                    del self._old[number]
         return self
 
     def _handle(self, number: int, frame: Any) -> None:
         try:
-            self._old(number, frame)
+            self._old[number](number, frame)
         except BaseException as error:
-            self.raised = error
+            self.raised = self.raised or error
 
     def __exit__(self, *_: Any) -> None:
-        if self._old is not None:
-            signal.signal(signal.SIGINT, self._old)
+        for number, old in self._old.items():
+            signal.signal(number, old)
 
 
 def search(
@@ -192,7 +196,7 @@ def search(
 ) -> T:
     """Runs call(where an error goes) and returns wrap().
 
-    If `progress` or the handler of Ctrl-C raises, the search is cancelled; the exception is raised
+    If `progress` or the handler of a signal raises, the search is cancelled; the exception is raised
     after it has returned, with `partial`, the result so far. To be heard, the library searches on a
     thread of its own, which costs some 30 us; with progress=False it does not.
     """
@@ -210,7 +214,7 @@ def search(
                 now = state.contents
                 best = None if now.best < 0 else now.best
                 stop = told(Progress(best, now.bound, now.nodes, now.seconds))
-                if stop is True:
+                if stop:
                     return 1
         except BaseException as error:
             signals.raised = signals.raised or error
@@ -266,8 +270,21 @@ def text_of(function: Any, *arguments: Any) -> bytes:
 
 
 def write(path: Union[str, os.PathLike[str]], content: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(content)
+    """As a whole or not at all, where the path is that of a file."""
+    name = os.fspath(path)
+    if os.path.exists(name) and not os.path.isfile(name):
+        with open(name, "wb") as device:
+            device.write(content)
+        return
+    beside = f"{os.path.realpath(name)}.{os.getpid()}.{threading.get_ident()}.part"
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+        os.replace(beside, os.path.realpath(name))
+    except BaseException:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
 
 
 def suffix(path: Union[str, os.PathLike[str]], allowed: Tuple[str, ...]) -> str:

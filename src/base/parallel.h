@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,11 +37,12 @@ void RunOnThreads(int threads, std::size_t tasks, const Work& work) {
   const auto& attempt = work;
 #endif
   const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks);
+  if (wanted > 1) helpers.reserve(wanted - 1);
   while (helpers.size() + 1 < wanted) {
 #ifdef __cpp_exceptions
     try {
       helpers.emplace_back(attempt);
-    } catch (const std::system_error&) {
+    } catch (...) {  // No more threads, or no memory for one.
       break;
     }
 #else  // The system's refusal ends the process, as it does for any thread made there.

@@ -6,6 +6,7 @@
 #define BERTH_C_CALL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -42,6 +43,22 @@ inline void RequireIndex(std::size_t index, std::size_t count, const char* of) {
   if (index < count) return;
   throw ArgumentError(std::string(of) + " " + std::to_string(index) +
                       " is out of range: there are " + std::to_string(count));
+}
+// `count` items that can be there.
+template <typename Item>
+void RequireList(const Item* list, std::size_t count, const char* what) {
+  if (list == nullptr && count > 0) throw ArgumentError(std::string(what) + " is NULL");
+  if (count > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(Item)) {
+    throw ArgumentError(std::string(what) + " has " + std::to_string(count) +
+                        " items, more than any memory holds");
+  }
+}
+// A struct to be filled, before the work for it begins.
+template <typename Struct>
+void RequireStruct(const Struct* out) {
+  Require(out != nullptr, "the struct to fill is NULL");
+  Require(out->struct_size >= sizeof(std::size_t) && out->struct_size <= std::size_t{1} << 16,
+          "struct_size is not set: it must be sizeof the struct");
 }
 // `text`, or "" for NULL.
 [[nodiscard]] inline std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
@@ -81,10 +98,8 @@ template <typename Value, typename Body>
 // Writes the fields of `from` that the caller's version of the struct has (rule 8).
 template <typename Struct>
 void Fill(Struct* out, Struct from) {
-  Require(out != nullptr, "the struct to fill is NULL");
+  RequireStruct(out);
   const std::size_t size = out->struct_size;
-  Require(size >= sizeof(std::size_t) && size <= std::size_t{1} << 16,
-          "struct_size is not set: it must be sizeof the struct");
   from.struct_size = size;
   const std::size_t known = size < sizeof(Struct) ? size : sizeof(Struct);
   std::char_traits<char>::copy(reinterpret_cast<char*>(out), reinterpret_cast<const char*>(&from),

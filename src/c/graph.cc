@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "berth/file.h"
 #include "berth/graph_io.h"
 #include "c/call.h"
 #include "c/handles.h"
@@ -20,7 +21,7 @@ static_assert(static_cast<int>(TensorKind::kActivation) == BERTH_ACTIVATION &&
 Graph& Change(berth_graph* graph) {
   Require(graph != nullptr, "graph is NULL");
   GraphInput& input = Own(graph->input);
-  input.file.reset();
+  input.path.clear();
   input.hash.clear();
   return input.model.graph;
 }
@@ -37,7 +38,7 @@ void RequireTensor(const berth_graph* graph, std::size_t tensor) {
 
 std::vector<std::size_t> Tensors(const berth_graph* graph, const std::size_t* list,
                                  std::size_t count) {
-  Require(list != nullptr || count == 0, "a list of tensors is NULL");
+  RequireList(list, count, "the list of tensors");
   std::vector<std::size_t> tensors(list, list + count);
   for (const std::size_t tensor : tensors) RequireTensor(graph, tensor);
   return tensors;
@@ -55,8 +56,7 @@ Result<void> ReadGraph(std::string_view bytes, const std::string& shown,
 }  // namespace
 
 std::string HashOfInput(const GraphInput& input) {
-  if (!input.hash.empty()) return input.hash;
-  return input.file ? HashOf(input.file->bytes()) : HashOf(WriteGraphJson(input.model.graph));
+  return input.hash.empty() ? HashOf(WriteGraphJson(input.model.graph)) : input.hash;
 }
 
 const std::shared_ptr<GraphInput>& InputOf(const berth_graph* graph) {
@@ -77,9 +77,10 @@ berth_status berth_graph_read(const char* path, const berth_options* options, be
     c::Require(path != nullptr, "path is NULL");
     c::GraphInput input;
     input.name = c::FileName(path);
-    input.file = std::make_shared<const berth::FileView>(BERTH_TRY(berth::FileView::Open(path)));
-    const std::string_view bytes = input.file->bytes();
-    return c::ReadGraph(bytes, path, options, std::move(input), graph);
+    input.path = path;
+    const auto file = BERTH_TRY(berth::FileView::Open(path));
+    input.hash = berth::HashOf(file.bytes());
+    return c::ReadGraph(file.bytes(), path, options, std::move(input), graph);
   });
 }
 
@@ -114,7 +115,7 @@ berth_status berth_graph_add_tensor(berth_graph* graph, const char* name, berth_
                                     int is_output, size_t* index, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     c::Require(kind >= BERTH_ACTIVATION && kind <= BERTH_CONSTANT,
-               "the kind of the tensor is none");
+               "the kind of the tensor must be 0 to 4");
     berth::Tensor tensor{c::TextOf(name), bytes, alignment, static_cast<berth::TensorKind>(kind)};
     tensor.output = is_output != 0;
     if (alias_of != BERTH_NONE) tensor.alias_of = alias_of;
@@ -265,10 +266,14 @@ berth_status berth_reorder_onnx(const char* bytes, size_t length, const char* na
                                 const size_t* order, size_t count, berth_text** model,
                                 berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    c::Require(order != nullptr || count == 0, "the order is NULL");
+    c::RequireList(order, count, "the order");
     const berth::Order given(order, order + count);
     const auto pieces = BERTH_TRY(
         berth::ReorderOnnx(c::ViewOf(bytes, length), name == nullptr ? "model" : name, given));
+    // The order may be that of another model.
+    const berth::OnnxModel read =
+        BERTH_TRY(berth::ReadOnnx(c::ViewOf(bytes, length), name == nullptr ? "model" : name));
+    BERTH_TRY(berth::ValidateOrder(read.graph, given));
     std::string text;
     text.reserve(length);
     for (const std::string_view piece : pieces) text += piece;

@@ -3,16 +3,16 @@
 #ifndef BERTH_C_HANDLES_H_
 #define BERTH_C_HANDLES_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "berth/answer.h"
 #include "berth/berth.h"
-#include "berth/file.h"
 #include "berth/model.h"
 #include "berth/plan_io.h"
 #include "berth/problem.h"
@@ -31,9 +31,8 @@ struct GraphInput {
   Model model;
   std::string name = {};
   ModelOptions options = {};  // How it was read.
-  // Its bytes, as long as they can be seen: those of a mapped file.
-  std::shared_ptr<const FileView> file = {};
-  std::string hash = {};  // Empty: not known yet, or the graph was built.
+  std::string path = {};      // Of the file that it was read from; empty for any other graph.
+  std::string hash = {};      // Of the bytes that were read; empty for a graph that was built.
 };
 
 // The hash of the bytes that were read, or else of the input as a file. Cost: linear.
@@ -44,6 +43,8 @@ struct GraphInput {
 template <typename Input>
 [[nodiscard]] Input& Own(std::shared_ptr<Input>& input) {
   if (input.use_count() != 1) input = std::make_shared<Input>(*input);
+  // What another thread read through a handle that it has freed since was read before this.
+  std::atomic_thread_fence(std::memory_order_acquire);
   return *input;
 }
 

@@ -47,11 +47,12 @@ bool SetBytes(Bytes& field, std::string_view value) {
 
 // Whatever the program's locale is.
 bool SetSeconds(double& field, std::string_view value) {
-  if (value.find_first_not_of("0123456789.") != std::string_view::npos) return false;
+  if (value.find_first_not_of("0123456789.e+-") != std::string_view::npos) return false;
   std::istringstream in{std::string(value)};
   in.imbue(std::locale::classic());
   double seconds = 0;
-  if (!(in >> seconds) || in.peek() != std::istringstream::traits_type::eof()) return false;
+  if (!(in >> seconds) || seconds < 0 || in.peek() != std::istringstream::traits_type::eof())
+    return false;
   field = seconds;
   return true;
 }
@@ -60,6 +61,7 @@ std::string SecondsOrNone(const std::optional<double>& field) {
   if (!field) return "none";
   std::ostringstream out;
   out.imbue(std::locale::classic());
+  out.precision(15);
   out << *field;
   return out.str();
 }
@@ -317,6 +319,7 @@ void Watch::RunWatched(const std::function<void()>& search) {
     search();
     return;
   }
+  done_ = false;
   std::exception_ptr thrown;
   std::thread searcher;
   try {
@@ -335,11 +338,16 @@ void Watch::RunWatched(const std::function<void()>& search) {
     search();
     return;
   }
-  {
+  std::exception_ptr thrown_by_caller;
+  try {
     std::unique_lock<std::mutex> lock(mutex_);
     Listen(lock);
+  } catch (...) {  // The progress function should not throw; the thread must end all the same.
+    thrown_by_caller = std::current_exception();
+    budget_.Cancel();
   }
   searcher.join();
+  if (thrown_by_caller) std::rethrow_exception(thrown_by_caller);
   if (thrown) std::rethrow_exception(thrown);
 }
 
@@ -391,7 +399,7 @@ berth_status berth_options_set_order(berth_options* options, const size_t* order
                                      berth_error** error) {
   return c::Call(error, [&]() -> berth::Result<void> {
     c::Require(options != nullptr, "options is NULL");
-    c::Require(order != nullptr || count == 0, "the order is NULL");
+    c::RequireList(order, count, "the order");
     if (count == 0) {
       options->settings.plan.order.reset();
     } else {

@@ -58,7 +58,7 @@ namespace berth::internal::c {
 // Error: kInvalidOptions for a budget, which `call` has no use for.
 [[nodiscard]] Result<void> RefuseBudget(const Settings& settings, const char* call);
 
-// The name of every option, in the order of berth_option_at().
+// Every option, in the order of berth_option_at().
 [[nodiscard]] std::vector<OptionInfo> AllOptions();
 
 // A search as the options limit it. With a progress function it runs on a thread of its own, and the

@@ -7,6 +7,7 @@
 
 #include "berth/advise.h"
 #include "berth/diff.h"
+#include "berth/file.h"
 #include "berth/graph.h"
 #include "berth/page.h"
 #include "berth/report.h"
@@ -76,7 +77,7 @@ void SetTable(berth_plan& plan, const std::shared_ptr<TableInput>& table,
   plan.problem.capacity = capacity;
 }
 
-// The plan of a call; it and the place for its result must be there.
+// The plan of a call, which must have offsets.
 const berth_plan& PlanWithOffsets(const berth_plan* plan) {
   const berth_plan& checked = PlanOf(plan);
   Require(checked.answer.best.has_value(), "there is no plan");
@@ -112,6 +113,14 @@ void ReadStated(const PlanFile& file, PlanAnswer& answer) {
   answer.capacity = file.problem.capacity;
   answer.tensors = file.tensors;
   answer.unsized = file.unsized;
+}
+
+// Of the file that the graph was read from, if it is still the same.
+std::vector<ModelChange> OtherReadingsOf(const GraphInput& input) {
+  if (input.path.empty()) return {};
+  const auto file = FileView::Open(input.path);
+  if (!file || HashOf(file->bytes()) != input.hash) return {};
+  return OtherReadings(file->bytes(), input.name, input.options);
 }
 
 SvgOptions PictureOptions(const berth_plan& plan, const std::string& title) {
@@ -160,11 +169,13 @@ berth_summary SummaryOf(const PlanAnswer& answer) {
     out.compulsory_in = traffic.compulsory_in;
     out.compulsory_out = traffic.compulsory_out;
   }
-  out.program_order_peak = answer.program_order_peak;
-  out.least_memory = answer.least.bytes;
-  out.least_operator = answer.least.op;
-  out.least_peak = answer.least_peak;
-  out.traffic_by_sum = answer.traffic_by_sum;
+  const bool ordered = answer.best && !answer.best->order.empty();
+  out.program_order_peak = ordered ? answer.program_order_peak : -1;
+  const bool least_known = answer.spills && answer.least.bytes > 0;
+  out.least_memory = least_known ? answer.least.bytes : -1;
+  out.least_operator = least_known ? answer.least.op : BERTH_NONE;
+  out.least_peak = answer.spills ? answer.least_peak : -1;
+  out.traffic_by_sum = answer.spills ? answer.traffic_by_sum : -1;
   out.tensors = answer.tensors;
   out.unsized = answer.unsized;
   out.spills = answer.spills;
@@ -270,7 +281,7 @@ berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind, b
   return c::Call(error, [&]() -> Result<void> {
     const berth::PlanAnswer& answer = c::PlanOf(plan).answer;
     c::Require(kind >= BERTH_SEARCH_ORDER && kind <= BERTH_SEARCH_OFFSETS,
-               "the kind of the search is none");
+               "the kind of the search must be 0 to 2");
     const berth::SearchReport& search = kind == BERTH_SEARCH_ORDER    ? answer.scheduling
                                         : kind == BERTH_SEARCH_SPILLS ? answer.spilling
                                                                       : answer.placing;
@@ -430,11 +441,14 @@ berth_status berth_diff_plans(const char* before, size_t before_length, const ch
     const berth::PlanFile new_plan = BERTH_TRY(berth::ReadPlan(
         c::ViewOf(after, after_length), after_name == nullptr ? "after" : after_name));
     const berth::PlanDiff diff = berth::Compare(old_plan, new_plan);
+    c::RequireStruct(out);
+    std::unique_ptr<berth_text> html;
+    if (page != nullptr) html.reset(new berth_text{berth::WritePage(old_plan, new_plan, diff)});
     c::Fill(out, {0, old_plan.placement.height, new_plan.placement.height, diff.before.load,
                   diff.after.load, old_plan.traffic.avoidable(), new_plan.traffic.avoidable(),
                   diff.added.size(), diff.removed.size(), diff.grown, diff.shrunk, diff.moved,
                   diff.retimed, diff.unchanged, diff.same_order});
-    if (page != nullptr) c::Give(page, berth::WritePage(old_plan, new_plan, diff));
+    if (page != nullptr) *page = html.release();
     return {};
   });
 }
@@ -450,13 +464,11 @@ berth_status berth_advise_plan(const berth_plan* plan, const berth_options* opti
       const c::GraphInput& input = *from.graph;
       ask.in_place = !input.options.in_place;
       ask.fuse = ask.in_place && !input.options.fuse;
-      if (input.file != nullptr) {
-        ask.models = berth::OtherReadings(input.file->bytes(), input.name, input.options);
-      }
     }
     c::Watch watch(request, /*limited=*/true);
     auto found = std::make_unique<berth_advice>();
     found->advice = watch.Run([&](berth::Budget& budget) {
+      if (from.graph != nullptr) ask.models = c::OtherReadingsOf(*from.graph);
       return from.graph != nullptr
                  ? berth::Advise(from.graph->model.graph, from.options, from.answer, ask, budget)
                  : berth::Advise(from.problem, from.answer, ask, budget);

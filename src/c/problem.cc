@@ -1,8 +1,11 @@
 // Tables of buffers in the C interface.
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/text.h"
+#include "berth/file.h"
 #include "berth/place.h"
 #include "berth/table_io.h"
 #include "c/call.h"
@@ -114,6 +117,7 @@ berth_status berth_place(size_t count, const int64_t* start, const int64_t* end,
     c::Require(offsets != nullptr || count == 0, "offsets is NULL");
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_place()"));
+    if (summary != nullptr) c::RequireStruct(summary);
     const berth::Problem problem =
         BERTH_TRY(c::ProblemOfArrays(count, start, end, size, alignment, options));
     c::Watch watch(request, /*limited=*/true);
@@ -182,6 +186,7 @@ berth_status berth_problem_add(berth_problem* problem, const char* id, int64_t s
                                berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     c::Require(problem != nullptr, "problem is NULL");
+    c::Require(id == nullptr || berth::internal::IsUtf8(id), "the id of the buffer is not UTF-8");
     c::TableInput& input = c::Own(problem->input);
     std::vector<berth::Buffer>& buffers = input.problem.buffers;
     buffers.push_back({id == nullptr ? std::to_string(buffers.size()) : std::string(id), start, end,
@@ -286,6 +291,7 @@ berth_status berth_explain_problem(const berth_problem* problem, const berth_opt
     c::Require(buffers != nullptr || room == 0, "buffers is NULL");
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_explain_problem()"));
+    c::RequireStruct(out);
     berth::Problem table = c::InputOf(problem)->problem;
     table.capacity = request.settings.capacity;
     c::Watch watch(request, /*limited=*/true);

@@ -42,14 +42,13 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   options.nodes_each = settings.node_limit;
   const bool fixed = options.plan.order.has_value() ||
                      options.plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
-  // What the limits are not for: the capacities themselves.
-  Watch first(request, /*limited=*/false);
+  Watch watch(request, /*limited=*/false);
+  // The limits are for the points, not for the capacities themselves.
   const ScheduleOptions& schedule = options.plan.schedule;
-  const NamedBudgets named = BERTH_TRY(first.Run([&](Budget& budget) {
+  const NamedBudgets named = BERTH_TRY(watch.Run([&](Budget& budget) {
     return FindBudgets(graph, schedule.counting, budget, schedule.most_bytes);
   }));
   options.plan.budgets = named;
-  Watch watch(request, /*limited=*/false);
   options.plan.place.progress = watch.progress();
   options.plan.schedule.progress = options.plan.place.progress;
   SweepCurve curve = BERTH_TRY(watch.Run([&](Budget& budget) {

@@ -209,14 +209,15 @@ static void test_options(void) {
   }
   {
     static const char* const pairs[][2] = {
-        {"capacity", "524288"},  {"budget", "MR"},           {"budgets", "MR,MH,4096"},
-        {"points", "7"},         {"time_limit", "2.5"},      {"node_limit", "1000"},
-        {"order", "greedy"},     {"count", "inputs"},        {"count", "all"},
-        {"allow_unknown", "on"}, {"dim", "batch=4"},         {"dim_default", "3"},
-        {"element_bytes", "1"},  {"alignment", "64"},        {"fuse", "on"},
-        {"in_place", "on"},      {"endpoints", "exclusive"}, {"algorithm", "niche"},
-        {"minimize", "on"},      {"threads", "2"},           {"seed", "42"},
-        {"niche.beam", "off"},   {"exact.beam", "off"},      {"most_bytes", "1048576"}};
+        {"capacity", "524288"},   {"budget", "MR"},        {"budgets", "MR,MH,4096"},
+        {"points", "7"},          {"time_limit", "2.5"},   {"time_limit", "1000000"},
+        {"node_limit", "1000"},   {"order", "greedy"},     {"count", "inputs"},
+        {"count", "all"},         {"allow_unknown", "on"}, {"dim", "batch=4"},
+        {"dim_default", "3"},     {"element_bytes", "1"},  {"alignment", "64"},
+        {"fuse", "on"},           {"in_place", "on"},      {"endpoints", "exclusive"},
+        {"algorithm", "niche"},   {"minimize", "on"},      {"threads", "2"},
+        {"seed", "42"},           {"niche.beam", "off"},   {"exact.beam", "off"},
+        {"most_bytes", "1048576"}};
     for (i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
       berth_text* value = NULL;
       WORKS(berth_options_set(options, pairs[i][0], pairs[i][1], &error));
@@ -233,7 +234,9 @@ static void test_options(void) {
         "no such option");
   FAILS(berth_options_set(options, "time_limit", "-1", &error), BERTH_INVALID_OPTIONS, "-1");
   FAILS(berth_options_set(options, "time_limit", "nan", &error), BERTH_INVALID_OPTIONS, "nan");
-  FAILS(berth_options_set(options, "time_limit", "1e9", &error), BERTH_INVALID_OPTIONS, "1e9");
+  FAILS(berth_options_set(options, "time_limit", "1e", &error), BERTH_INVALID_OPTIONS, "1e");
+  FAILS(berth_options_set_order(options, &i, SIZE_MAX / 8, &error), BERTH_INVALID_ARGUMENT,
+        "order");
   FAILS(berth_options_set(options, "dim", "batch", &error), BERTH_INVALID_OPTIONS, "batch");
   FAILS(berth_options_set(options, NULL, "1", &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_options_set(options, "seed", NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
@@ -291,6 +294,8 @@ static void test_problem(void) {
   FAILS(berth_problem_pin(problem, 9, 0, &error), BERTH_INVALID_ARGUMENT, "9");
   FAILS(berth_problem_hint(NULL, 0, 0, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_problem_add(NULL, NULL, 0, 1, 1, 1, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_problem_add(problem, "\xff", 0, 1, 1, 1, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "UTF-8");
 
   WORKS(berth_place_problem(problem, options, &plan, &error));
   WORKS(berth_plan_summary(plan, &summary, &error));
@@ -612,6 +617,15 @@ static void test_model(const char* folder) {
     WORKS(berth_reorder_onnx(bytes, length, "cells.onnx", order, count, &text, &error));
     CHECK(berth_text_length(text) == length);
     berth_text_free(text);
+    {
+      /* The order of another model: each operator once, but not one that can run. */
+      size_t* reversed = (size_t*)malloc(count * sizeof *reversed);
+      CHECK(reversed != NULL);
+      for (i = 0; i < count; ++i) reversed[i] = order[count - 1 - i];
+      FAILS(berth_reorder_onnx(bytes, length, NULL, reversed, count, &text, &error),
+            BERTH_INVALID_PLAN, "operator");
+      free(reversed);
+    }
     FAILS(berth_reorder_onnx(bytes, length, NULL, order, count - 1, &text, &error),
           BERTH_INVALID_PLAN, "model");
     FAILS(berth_reorder_onnx(bytes, length / 2, NULL, order, count, &text, &error), BERTH_PARSE,
