@@ -6,7 +6,6 @@ the CPU.
 
 from __future__ import annotations
 
-import operator
 import sys
 from array import array
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, SupportsIndex, Tuple, Union
@@ -170,7 +169,8 @@ def int64(values: IntArray, name: str) -> Int64:
 def each(values: Union[SupportsIndex, IntArray], count: int, name: str) -> Int64:
     """`values`, or `count` times the same number."""
     if hasattr(values, "__index__") and not getattr(values, "shape", None):
-        return _of_array(array("q", [whole(operator.index(values), name)]) * count, False)
+        number: Any = values
+        return _of_array(array("q", [whole(number, name)]) * count, False)
     return int64(values, name)
 
 
