@@ -24,7 +24,7 @@ using cli::Berth;
 namespace fs = std::filesystem;
 
 // The files below `folder` of the data, or of examples/, with this extension.
-std::vector<std::string> Files(const std::vector<std::string>& folders,
+std::vector<std::string> Files([[maybe_unused]] const std::vector<std::string>& folders,
                                const std::string& extension) {
   std::vector<std::string> roots = {std::string(BERTH_SOURCE_DIR) + "/examples"};
 #ifndef BERTH_SANITIZED  // There, the examples alone: it would take an hour.
