@@ -26,6 +26,7 @@ function(berth_target target)
     # 105651), on some lengths of a literal only, such as that of the source folder's path.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
     $<$<BOOL:${BERTH_WERROR}>:-Werror>)
   if(BERTH_BUILD_FUZZERS)
     # Fuzzers need coverage of the library.
