@@ -301,6 +301,17 @@ BERTH_API berth_status berth_problem_add_gap(berth_problem* problem, size_t buff
                                              int64_t end, int64_t lower, int64_t upper,
                                              berth_error** error);
 
+/* A copy of the problem in which each group of buffers is one buffer: they have one offset, or stand
+   at fixed distances, and may share bytes: aliases, results written in place. `groups` has the group
+   of each buffer, any number; BERTH_NONE: none. `distances` has each buffer's distance from the
+   offset of its group in bytes, which may be negative; NULL: 0. `buffer_of` and `distance_of`, unless
+   NULL, receive where each buffer is: in which buffer of the copy, and how far from its offset.
+   Error: INVALID_PROBLEM, with the buffer whose alignment or pin contradicts its group. */
+BERTH_API berth_status berth_problem_colocate(const berth_problem* problem, const size_t* groups,
+                                              const int64_t* distances, berth_problem** colocated,
+                                              size_t* buffer_of, int64_t* distance_of,
+                                              berth_error** error);
+
 typedef struct berth_buffer {
   size_t struct_size;
   const char* id;

@@ -32,7 +32,7 @@ from berth._explain import Conflict, Diff, check, diff, explain
 from berth._graph import Graph, Operator, Tensor, read
 from berth._options import Option, library_version, options
 from berth._plan import Move, Plan, Residency, Traffic, plan, schedule
-from berth._problem import Buffer, Gap, Placement, Problem, place
+from berth._problem import Buffer, Colocated, Gap, Placement, Problem, place
 from berth._search import Progress
 from berth._sweep import Point, Sweep, sweep
 from berth._version import __version__
@@ -40,6 +40,7 @@ from berth._version import __version__
 __all__ = [
     "Advice",
     "Buffer",
+    "Colocated",
     "Conflict",
     "Diff",
     "Error",

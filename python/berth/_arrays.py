@@ -6,6 +6,7 @@ the CPU.
 
 from __future__ import annotations
 
+import functools
 import sys
 from array import array
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, SupportsIndex, Tuple, Union
@@ -185,14 +186,20 @@ def same_length(arrays: Sequence[Tuple[str, Int64]]) -> int:
     return first.count
 
 
+@functools.lru_cache(maxsize=None)
+def _numpy() -> Any:
+    """The package, or None: looking for one that is not installed takes longer than a search."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
 def column(data: memoryview, index: int, width: int, as_array: bool) -> Any:
     """Field `index` of records of `width` int64 each: an ndarray if asked for and numpy is
     installed, else a list."""
-    if as_array:
-        try:
-            import numpy
-        except ImportError:
-            pass
-        else:
-            return numpy.frombuffer(data, dtype=numpy.int64)[index::width].copy()
+    numpy = _numpy() if as_array else None
+    if numpy is not None:
+        return numpy.frombuffer(data, dtype=numpy.int64)[index::width].copy()
     return data.cast("q")[index::width].tolist()

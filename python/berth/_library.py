@@ -278,6 +278,7 @@ _SIGNATURES = {
     "berth_problem_pin": "ihzbe",
     "berth_problem_hint": "ihzbe",
     "berth_problem_add_gap": "ihzbbbbe",
+    "berth_problem_colocate": "ihhh*hhe",
     "berth_problem_count": "zh",
     "berth_problem_buffer": "ihz*e",
     "berth_problem_gap": "ihzz*e",

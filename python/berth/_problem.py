@@ -23,7 +23,7 @@ from berth._answer import Answer, Path, SearchReport, against, data_frame, speed
 from berth._arrays import (
     IntArray, column, each, int64, memory, position, same_length, whole,
 )  # fmt: skip
-from berth._library import BufferStruct, GapStruct, Handle, encoded, lib, text
+from berth._library import NONE, BufferStruct, GapStruct, Handle, encoded, lib, text
 from berth._search import (
     Options,
     OptionsHandle,
@@ -41,6 +41,9 @@ Offsets = Union[Mapping[int, int], Sequence[Optional[int]], Any]
 # Steps [start, end) without need for the bytes, or (start, end, lower, upper): in them only the
 # bytes [lower, upper) of the buffer are needed.
 GapTuple = Union[Tuple[int, int], Tuple[int, int, Optional[int], Optional[int]]]
+
+# Buffers by index, or {buffer: distance}.
+Group = Union[Iterable[int], Mapping[int, int]]
 
 
 class Gap(NamedTuple):
@@ -225,6 +228,39 @@ class Problem:
             slot,
         )
 
+    def colocate(self, groups: Iterable[Group]) -> Colocated:
+        """A table in which each group of buffers is one: they have one offset, or stand at fixed
+        distances, and may share bytes with each other: aliases, results written in place.
+
+        groups: each the indices of its buffers, or {buffer: distance in bytes from the group's
+            offset}. A buffer is in one group at most.
+
+        Raises InvalidProblem with the buffer whose alignment or pin contradicts its group.
+        """
+        count = len(self)
+        group_of = (ctypes.c_size_t * count)(*[NONE] * count)
+        distance_of = (ctypes.c_int64 * count)()
+        for number, group in enumerate(groups):
+            members = group.items() if isinstance(group, Mapping) else ((b, 0) for b in group)
+            for buffer, distance in members:
+                index = position(buffer, "buffer")
+                if index >= count:
+                    raise IndexError(f"there is no buffer {buffer}; there are {count}")
+                if group_of[index] != NONE:
+                    raise ValueError(f"buffer {buffer} is in two groups")
+                group_of[index] = number
+                distance_of[index] = whole(distance, "distance")
+        result, slot = ctypes.c_void_p(), error_slot()
+        buffer_of, shift_of = (ctypes.c_size_t * count)(), (ctypes.c_int64 * count)()
+        check_status(
+            lib.berth_problem_colocate(
+                self._handle.pointer, group_of, distance_of, ctypes.byref(result),
+                buffer_of, shift_of, ctypes.byref(slot),
+            ),
+            slot,
+        )  # fmt: skip
+        return Colocated(Problem._adopt(result.value), list(zip(buffer_of, shift_of)))
+
     def __len__(self) -> int:
         return int(lib.berth_problem_count(self._handle.pointer))
 
@@ -305,6 +341,23 @@ def _given(values: Optional[Offsets]) -> List[Tuple[int, int]]:
     if hasattr(values, "tolist"):
         values = values.tolist()
     return [(i, whole(value, "offset")) for i, value in enumerate(values) if value is not None and value != -1]
+
+
+class Colocated(NamedTuple):
+    """What Problem.colocate() returns.
+
+    problem: the table with a buffer for each group and for each buffer without one.
+    places: of each buffer given: its buffer in `problem`, and the distance from that one's offset.
+    """
+
+    problem: Problem
+    places: List[Tuple[int, int]]
+
+    def offsets_of(self, placement: Placement) -> Optional[List[int]]:
+        """The offsets of the buffers given, in bytes, from a placement of `problem`."""
+        if placement.offsets is None:
+            return None
+        return [int(placement.offsets[buffer]) + distance for buffer, distance in self.places]
 
 
 class Placement(Answer):
@@ -455,7 +508,7 @@ def place(
     options: further options by name, such as {"niche.beam": "off"} (docs/options.md).
     progress: called about 20 times a second with a Progress, on this thread; if it returns True,
         the search ends with the best plan so far. True shows a bar. False also leaves out what
-        Ctrl-C needs (some 30 us for a call): it then waits until the search has ended.
+        Ctrl-C needs (some 10 us for a call): it then waits until the search has ended.
 
     Raises InvalidProblem with the buffer, InvalidOptions, Unsupported, MemoryError; TypeError for
     values that are not integers, and ValueError for arrays that do not match. Interrupted, with the

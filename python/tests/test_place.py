@@ -239,3 +239,26 @@ def test_a_million_buffers_without_a_loop():
         sys.setprofile(None)
     assert found.height == 128 and len(found.offsets) == count
     assert calls < 2000, "something loops over the buffers in Python"
+
+
+def test_groups_of_buffers():
+    problem = berth.Problem([0, 2, 4], [4, 7, 7], [6, 3, 3])
+    assert berth.place(problem).height == 9
+    merged = problem.colocate([[0, 1]])
+    assert len(merged.problem) == 2
+    assert merged.places == [(0, 0), (0, 0), (1, 0)]
+    assert merged.problem[0].gaps == (berth.Gap(4, 7, 0, 3),)
+    placed = berth.place(merged.problem)
+    assert placed.height == 6
+    assert merged.offsets_of(placed) == [0, 0, 3]
+    apart = problem.colocate([{0: 0, 2: -4}])
+    offsets = apart.offsets_of(berth.place(apart.problem))
+    assert offsets is not None and offsets[2] == offsets[0] - 4
+    with pytest.raises(ValueError, match="buffer 1 is in two groups"):
+        problem.colocate([[0, 1], [1]])
+    with pytest.raises(IndexError, match="there is no buffer 3; there are 3"):
+        problem.colocate([[3]])
+    aligned = berth.Problem([0, 0], [1, 1], [8, 8], 4)
+    with pytest.raises(berth.InvalidProblem, match="alignment 4 at the distance 2 contradicts") as error:
+        aligned.colocate([{0: 0, 1: 2}])
+    assert error.value.index == 1

@@ -308,58 +308,29 @@ Watch::Watch(const berth_options& options, bool limited) : options_(options) {
 
 std::function<void(const Progress&)> Watch::progress() {
   if (options_.progress == nullptr) return {};
-  return [this](const Progress& progress) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    latest_ = progress;
-  };
+  return [this](const Progress& progress) { latest_ = progress; };
 }
 
 void Watch::RunWatched(const std::function<void()>& search) {
-  if (options_.progress == nullptr) {
-    search();
-    return;
-  }
-  done_ = false;
-  std::exception_ptr thrown;
-  std::thread searcher;
-  try {
-    searcher = std::thread([&] {
-      const ThrowOnFailedCheck checks;
-      try {
-        search();
-      } catch (...) {
-        thrown = std::current_exception();
-      }
-      const std::lock_guard<std::mutex> lock(mutex_);
-      done_ = true;
-      ended_.notify_one();
-    });
-  } catch (const std::system_error&) {  // No thread to be had: nobody can report.
-    search();
-    return;
-  }
-  std::exception_ptr thrown_by_caller;
-  try {
-    std::unique_lock<std::mutex> lock(mutex_);
-    Listen(lock);
-  } catch (...) {  // The progress function should not throw; the thread must end all the same.
-    thrown_by_caller = std::current_exception();
-    budget_.Cancel();
-  }
-  searcher.join();
-  if (thrown_by_caller) std::rethrow_exception(thrown_by_caller);
-  if (thrown) std::rethrow_exception(thrown);
+  std::optional<PollListener> listener;
+  if (options_.progress != nullptr) listener.emplace(budget_, [this] { ReportNowAndThen(); });
+  search();
+  if (thrown_) std::rethrow_exception(thrown_);
 }
 
-void Watch::Listen(std::unique_lock<std::mutex>& lock) {
-  constexpr std::chrono::milliseconds kInterval{50};
-  while (!ended_.wait_for(lock, kInterval, [this] { return done_; })) {
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
-    const berth_progress progress = {latest_.best.value_or(-1), latest_.bound, latest_.nodes,
-                                     seconds.count()};
-    lock.unlock();
+void Watch::ReportNowAndThen() {
+  if (std::this_thread::get_id() != caller_ || thrown_) return;
+  const auto now = Budget::Clock::now();
+  if (now < next_report_) return;
+  next_report_ = now + kInterval;
+  const std::chrono::duration<double> seconds = now - begin_;
+  const berth_progress progress = {latest_.best.value_or(-1), latest_.bound, latest_.nodes,
+                                   seconds.count()};
+  try {
     if (options_.progress(options_.user, &progress) != 0) budget_.Cancel();
-    lock.lock();
+  } catch (...) {  // It should not throw; no search is written for that.
+    thrown_ = std::current_exception();
+    budget_.Cancel();
   }
 }
 

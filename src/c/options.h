@@ -3,14 +3,11 @@
 #define BERTH_C_OPTIONS_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -61,8 +58,8 @@ namespace berth::internal::c {
 // Every option, in the order of berth_option_at().
 [[nodiscard]] std::vector<OptionInfo> AllOptions();
 
-// A search as the options limit it. With a progress function it runs on a thread of its own, and the
-// calling thread reports and listens, so that the caller is heard at once whatever the search does.
+// A search as the options limit it. It reports from its own polls: a thread that did would cost more
+// than most searches take, and could not make the search end sooner than its next poll.
 class Watch {
  public:
   // `limited`: with the limits of the options; otherwise only cancellation ends the search.
@@ -80,16 +77,19 @@ class Watch {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kInterval{50};
+
   void RunWatched(const std::function<void()>& search);
-  void Listen(std::unique_lock<std::mutex>& lock);
+  // Of polls on other threads, none is reported.
+  void ReportNowAndThen();
 
   const berth_options& options_;
   Budget budget_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::mutex mutex_;  // Of the rest.
-  std::condition_variable ended_;
-  bool done_ = false;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  const Budget::Clock::time_point begin_ = Budget::Clock::now();
+  Budget::Clock::time_point next_report_ = begin_ + kInterval;
   Progress latest_;
+  std::exception_ptr thrown_;  // By the progress function.
 };
 
 }  // namespace berth::internal::c

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
+#include "berth/colocate.h"
 #include "berth/file.h"
 #include "berth/place.h"
 #include "berth/table_io.h"
@@ -53,6 +55,20 @@ Result<Problem> ProblemOfArrays(std::size_t count, const std::int64_t* start,
   problem.buffers = BERTH_TRY(BuffersOf(count, start, end, size, alignment, options, 0));
   problem.capacity = OptionsOf(options).settings.capacity;
   return problem;
+}
+
+// The members of each group that has any.
+std::vector<std::vector<Member>> GroupsOf(std::size_t count, const std::size_t* groups,
+                                          const std::int64_t* distances) {
+  std::map<std::size_t, std::vector<Member>> members;
+  for (std::size_t b = 0; b < count; ++b) {
+    if (groups[b] == BERTH_NONE) continue;
+    members[groups[b]].push_back({b, distances == nullptr ? 0 : distances[b]});
+  }
+  std::vector<std::vector<Member>> result;
+  result.reserve(members.size());
+  for (auto& [group, of] : members) result.push_back(std::move(of));
+  return result;
 }
 
 }  // namespace
@@ -240,6 +256,27 @@ berth_status berth_problem_add_gap(berth_problem* problem, size_t buffer, int64_
     berth::Gap gap{start, end};
     if (lower != -1 || upper != -1) gap.window = berth::Window{lower, upper};
     c::BufferAt(problem, buffer).gaps.push_back(gap);
+    return {};
+  });
+}
+
+berth_status berth_problem_colocate(const berth_problem* problem, const size_t* groups,
+                                    const int64_t* distances, berth_problem** colocated,
+                                    size_t* buffer_of, int64_t* distance_of, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth::Problem& table = c::InputOf(problem)->problem;
+    c::Require(colocated != nullptr, "the place for the problem is NULL");
+    const std::size_t count = table.buffers.size();
+    c::RequireList(groups, count, "the list of groups");
+    berth::Colocated found =
+        BERTH_TRY(berth::Colocate(table, c::GroupsOf(count, groups, distances)));
+    auto input = std::make_shared<c::TableInput>();
+    input->problem = std::move(found.problem);
+    *colocated = new berth_problem{std::move(input)};
+    for (std::size_t b = 0; b < count; ++b) {
+      if (buffer_of != nullptr) buffer_of[b] = found.places[b].buffer;
+      if (distance_of != nullptr) distance_of[b] = found.places[b].distance;
+    }
     return {};
   });
 }

@@ -297,6 +297,28 @@ static void test_problem(void) {
   FAILS(berth_problem_add(problem, "\xff", 0, 1, 1, 1, NULL, &error), BERTH_INVALID_ARGUMENT,
         "UTF-8");
 
+  {
+    /* The second and the third share an offset; the fourth begins 4 bytes below them. */
+    const size_t groups[5] = {BERTH_NONE, 7, 7, 7, BERTH_NONE};
+    const int64_t distances[5] = {0, 0, 0, -4, 0};
+    size_t buffer_of[5];
+    int64_t distance_of[5];
+    berth_problem* merged = NULL;
+    WORKS(berth_problem_colocate(problem, groups, distances, &merged, buffer_of, distance_of,
+                                 &error));
+    CHECK(berth_problem_count(merged) == 3);
+    CHECK(buffer_of[1] == 1 && buffer_of[2] == 1 && buffer_of[3] == 1 && buffer_of[4] == 2);
+    CHECK(distance_of[1] == 4 && distance_of[3] == 0 && distance_of[4] == 0);
+    berth_problem_free(merged);
+    WORKS(berth_problem_colocate(problem, groups, NULL, &merged, NULL, NULL, &error));
+    berth_problem_free(merged);
+    FAILS(berth_problem_colocate(problem, NULL, NULL, &merged, NULL, NULL, &error),
+          BERTH_INVALID_ARGUMENT, "NULL");
+    FAILS(berth_problem_colocate(problem, groups, NULL, NULL, NULL, NULL, &error),
+          BERTH_INVALID_ARGUMENT, "NULL");
+    FAILS(berth_problem_colocate(NULL, groups, NULL, &merged, NULL, NULL, &error),
+          BERTH_INVALID_ARGUMENT, "NULL");
+  }
   WORKS(berth_place_problem(problem, options, &plan, &error));
   WORKS(berth_plan_summary(plan, &summary, &error));
   CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 0 && summary.tensors == 0);

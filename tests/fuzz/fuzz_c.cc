@@ -80,7 +80,7 @@ class Caller {
   Caller& operator=(const Caller&) = delete;
 
   void Call() {
-    switch (script_.Byte() % 18) {
+    switch (script_.Byte() % 19) {
       case 0:
         return Set();
       case 1:
@@ -153,6 +153,19 @@ class Caller {
         Keep(berth_sweep_to_csv(sweep, &csv, Error()));
         berth_text_free(csv);
         berth_sweep_free(sweep);
+        return;
+      }
+      case 17: {
+        std::vector<std::size_t> groups(berth_problem_count(problem_));
+        std::vector<std::int64_t> distances(groups.size());
+        for (std::size_t& group : groups) group = script_.Byte() % 4;
+        for (std::int64_t& distance : distances) distance = script_.Number();
+        berth_problem* merged = nullptr;
+        Keep(berth_problem_colocate(problem_, groups.data(), distances.data(), &merged, nullptr,
+                                    nullptr, Error()));
+        if (merged == nullptr) return;
+        berth_problem_free(problem_);
+        problem_ = merged;
         return;
       }
       default: {

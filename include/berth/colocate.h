@@ -1,0 +1,55 @@
+// berth/colocate.h -- buffers with one address: aliases, results written in place, slices.
+//
+//   berth::Result<berth::Colocated> merged = berth::Colocate(problem, {{{0, 0}, {3, 0}}});
+//   auto answer = berth::Place(merged->problem);
+//   auto offsets = merged->OffsetsOf(answer->plan->Offsets());  // Of the buffers of `problem`.
+//
+// Members of a group have one offset, or stand at fixed distances from it, and may share bytes with
+// each other at any step. Each group becomes one buffer of a table that every placer takes: where
+// fewer of its bytes are needed, it has a gap with a window.
+//
+//        +-------+                 +-------+--+
+//        |   a   |                 |   .   .  |   a: [0,4), 6 bytes
+//        |   +---+----+     =>     |   .   +--+   b: [2,7), 3 bytes, the same offset:
+//        |   |   b    |            |   .   |      one buffer, [0,7), 6 bytes, with the
+//        +---+---+----+            +---+---+--+   gap [4,7) and its window [0,3)
+#ifndef BERTH_COLOCATE_H_
+#define BERTH_COLOCATE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// A buffer of a group; its offset is that of the group plus `distance`, which may be negative.
+struct Member {
+  std::size_t buffer = 0;
+  Bytes distance = 0;
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+// A table with one buffer for each group and one for each buffer without a group. A group stands
+// where its first buffer stood and has that buffer's id. If its members need bytes that do not meet,
+// its buffer needs those between them, too.
+struct Colocated {
+  Problem problem;
+  std::vector<Member> places;  // Of each buffer given: its buffer in `problem`, and the distance.
+
+  // Offsets of the buffers given, from those of `problem`.
+  [[nodiscard]] std::vector<Bytes> OffsetsOf(const std::vector<Bytes>& offsets) const;
+};
+
+// `problem` with the members of each group as one buffer. Its plans are those plans of `problem` in
+// which groups are together and, but for the bytes between members, all of them.
+// Errors: kInvalidProblem, with the buffer, for a problem that is not valid; a buffer in two groups,
+// or twice in one; alignments that the distances contradict; pins that they contradict; a group of
+// more than 2^60 bytes. Cost: O(n log n).
+[[nodiscard]] Result<Colocated> Colocate(const Problem& problem,
+                                         const std::vector<std::vector<Member>>& groups);
+
+}  // namespace berth
+
+#endif  // BERTH_COLOCATE_H_
