@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 set(berth_libraries berth_place)
-set(berth_headers answer.h budget.h place.h problem.h result.h)
+set(berth_headers answer.h budget.h colocate.h place.h problem.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
   list(APPEND berth_headers
@@ -71,6 +71,8 @@ install(FILES ${berth_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth
   COMPONENT libberth-dev)
 install(FILES ${berth_baselines_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth
   COMPONENT baselines)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/berth/adapters
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth COMPONENT libberth-dev)
 install(FILES ${PROJECT_SOURCE_DIR}/include/berth/internal/spending.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth/internal COMPONENT libberth-dev)
 

@@ -1,8 +1,8 @@
 // berth/colocate.h -- buffers with one address: aliases, results written in place, slices.
 //
 //   berth::Result<berth::Colocated> merged = berth::Colocate(problem, {{{0, 0}, {3, 0}}});
-//   auto answer = berth::Place(merged->problem);
-//   auto offsets = merged->OffsetsOf(answer->plan->Offsets());  // Of the buffers of `problem`.
+//   berth::Result<berth::PlanAnswer> answer = berth::Place(merged->problem, {}, budget);
+//   if (answer->best) Use(merged->OffsetsOf(berth::PlacementOf(*answer->best).offsets));
 //
 // Members of a group have one offset, or stand at fixed distances from it, and may share bytes with
 // each other at any step. Each group becomes one buffer of a table that every placer takes: where
