@@ -25,7 +25,8 @@ if(BERTH_BUILD_BERTH)
     spill.h
     sweep.h
     sweep_io.h
-    table_io.h)
+    table_io.h
+    xla.h)
 endif()
 set(berth_baselines_headers)
 if(BERTH_BUILD_BASELINES)

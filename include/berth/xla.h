@@ -1,0 +1,95 @@
+// berth/xla.h -- what XLA planned, from the files that it dumps.
+//
+//   XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text" python train.py
+//
+// writes, for each module, NAME-buffer-assignment.txt (allocations, and the offsets of values in
+// them) and NAME-live-range.txt (from which instruction to which each value lives). Together they
+// are a table of buffers with XLA's own offsets.
+//
+//   const auto xla = berth::ReadXlaAssignment(assignment, "m-buffer-assignment.txt", ranges,
+//                                             "m-live-range.txt");
+//   for (const berth::XlaAllocation& each : xla->allocations) {
+//     if (!each.temporary) continue;
+//     const auto table = berth::XlaTableOf(each, xla->steps);
+//     const auto answer = berth::Place(table->problem, {}, budget);  // The least that it could be.
+//   }
+#ifndef BERTH_XLA_H_
+#define BERTH_XLA_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+// A value of XLA: an array, or the table of pointers of a tuple.
+struct XlaValue {
+  std::string name;  // Of the instruction that defines it, with the index in its tuple: "while{1}".
+  std::string shape;  // As XLA prints it: "f32[64,256]{1,0}".
+  Bytes size = 0;     // 0 for an empty array.
+  Bytes offset = 0;   // In its allocation.
+  // Positions in the sequence of instructions, half-open. None where the file of live ranges has
+  // none.
+  std::optional<std::pair<Step, Step>> live = {};
+  friend bool operator==(const XlaValue&, const XlaValue&) = default;
+};
+
+struct XlaAllocation {
+  std::int64_t index = 0;
+  Bytes size = 0;
+  std::int64_t color = 0;  // The memory: 0 is the default one.
+  bool temporary = false;  // "preallocated-temp": values that XLA itself has placed.
+  std::string use;         // "parameter 1", "constant", "output", "temporary", ...
+  std::vector<XlaValue> values = {};
+  friend bool operator==(const XlaAllocation&, const XlaAllocation&) = default;
+};
+
+struct XlaAssignment {
+  std::vector<XlaAllocation> allocations;
+  Step steps = 0;   // The length of the sequence of instructions.
+  Bytes total = 0;  // Of all allocations: XLA's own "Total bytes".
+  friend bool operator==(const XlaAssignment&, const XlaAssignment&) = default;
+};
+
+// Whether a file begins as NAME-buffer-assignment.txt does.
+[[nodiscard]] bool LooksLikeXlaAssignment(std::string_view text);
+
+// Reads both files; `name` and `ranges_name` are what errors call them. Lines that say nothing about
+// allocations, values or live ranges are passed over.
+// Errors: kParse "NAME:LINE:COLUMN: ..." for a line that is not as XLA writes it, a value outside
+// its allocation, or a range that ends before it begins. Cost: linear.
+[[nodiscard]] Result<XlaAssignment> ReadXlaAssignment(std::string_view text, std::string_view name,
+                                                      std::string_view ranges,
+                                                      std::string_view ranges_name);
+
+// The file of live ranges beside a file of a buffer assignment. None for a name that does not end as
+// XLA names it.
+[[nodiscard]] std::optional<std::string> XlaRangesBeside(std::string_view path);
+
+// A table for the values of one allocation, and XLA's own plan for it.
+struct XlaTable {
+  Problem problem;             // Ids are the names of values.
+  std::vector<Bytes> offsets;  // Parallel to its buffers: XLA's plan.
+  // XLA's plan is one for this table. Not so if values that share bytes have others between them:
+  // the table then asks for more than XLA did.
+  bool exact = true;
+  std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
+};
+
+// Values of one allocation that share bytes at the same step (results written in place, loops) share
+// them in every plan for the table: they become one buffer (Colocate()). Values of no bytes are left
+// out. `steps` is that of the assignment. `alignment`: of all buffers; none: the greatest power of
+// two up to 256 of which all of XLA's offsets are multiples.
+// Errors: those of Colocate(). Cost: O(n log n) and the overlaps in time.
+[[nodiscard]] Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
+                                          std::optional<Bytes> alignment = {});
+
+}  // namespace berth
+
+#endif  // BERTH_XLA_H_

@@ -1,0 +1,341 @@
+// XLA's dumps of buffer assignments. The form of the lines follows from what XLA prints, not from a
+// specification: there is none.
+
+#include "berth/xla.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "base/source.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "berth/colocate.h"
+
+namespace berth {
+namespace {
+
+using internal::CheckedAdd;
+using internal::Quoted;
+using internal::Source;
+
+constexpr std::string_view kHead = "BufferAssignment:";
+constexpr std::string_view kSuffix = "-buffer-assignment.txt";
+constexpr std::string_view kRangesSuffix = "-live-range.txt";
+constexpr Bytes kMostAlignment = 256;
+
+// One line of a source, read from left to right.
+class Line {
+ public:
+  Line(const Source& source, std::string_view text) : source_(source), rest_(text) {}
+
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+  bool Skip(std::string_view text) {
+    if (!rest_.starts_with(text)) return false;
+    rest_.remove_prefix(text.size());
+    return true;
+  }
+  Result<void> Expect(std::string_view text) {
+    if (!Skip(text)) return Fail("expected " + Quoted(text));
+    return {};
+  }
+  // From 0 to 2^60.
+  Result<std::int64_t> Number() {
+    std::int64_t value = -1;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc() || value < 0 || value > kMaxBytes) {
+      return Fail("expected a number from 0 to 2^60");
+    }
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return value;
+  }
+  // Up to `stop`, which is passed over.
+  Result<std::string_view> Until(std::string_view stop) {
+    const std::size_t at = rest_.find(stop);
+    if (at == std::string_view::npos) return Fail("expected " + Quoted(stop));
+    const std::string_view found = rest_.substr(0, at);
+    rest_.remove_prefix(at + stop.size());
+    return found;
+  }
+  [[nodiscard]] tl::unexpected<Error> Fail(std::string_view sentence) const {
+    return source_.FailAt(static_cast<std::size_t>(rest_.data() - source_.text().data()), sentence);
+  }
+
+ private:
+  const Source& source_;
+  std::string_view rest_;
+};
+
+// Calls `use(Line)` for each line, without its end.
+template <typename Use>
+Result<void> ForEachLine(const Source& source, const Use& use) {
+  std::string_view rest = source.text();
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view text = rest.substr(0, end);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    BERTH_TRY(use(Line(source, text)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+// "name" and "name{}" are one value; the file of live ranges always has the index.
+std::string WithIndex(std::string_view name) {
+  return name.ends_with('}') ? std::string(name) : std::string(name) + "{}";
+}
+std::string WithoutIndex(std::string name) {
+  if (name.ends_with("{}")) name.resize(name.size() - 2);
+  return name;
+}
+
+// ", output shape is |f32[4]|, maybe-live-out": attributes, some with shapes, which have commas.
+Result<void> ReadAttributes(Line& line, XlaAllocation& allocation) {
+  bool leaves = false;
+  while (line.Skip(", ")) {
+    if (line.Skip("color ")) {
+      allocation.color = BERTH_TRY(line.Number());
+    } else if (line.Skip("parameter ")) {
+      allocation.use = "parameter " + std::to_string(BERTH_TRY(line.Number()));
+    } else if (line.Skip("shape |")) {
+      static_cast<void>(BERTH_TRY(line.Until("|")));
+      if (line.Skip(" at ShapeIndex {")) static_cast<void>(BERTH_TRY(line.Until("}")));
+    } else if (line.Skip("output shape is |")) {
+      static_cast<void>(BERTH_TRY(line.Until("|")));
+    } else {
+      const std::size_t end = std::min(line.rest().find_first_of(",:"), line.rest().size());
+      const std::string_view word = line.rest().substr(0, end);
+      if (word == "preallocated-temp") {
+        allocation.temporary = true;
+        allocation.use = "temporary";
+      } else if (word == "maybe-live-out") {
+        leaves = true;
+      } else if (word == "constant" || word == "thread-local") {
+        allocation.use = word;
+      }
+      static_cast<void>(line.Skip(word));
+    }
+  }
+  BERTH_TRY(line.Expect(":"));
+  if (allocation.use.empty()) allocation.use = leaves ? "output" : "other";
+  return {};
+}
+
+// "allocation 5: size 9216, preallocated-temp:", after its first word.
+Result<XlaAllocation> ReadAllocation(Line& line) {
+  XlaAllocation allocation;
+  allocation.index = BERTH_TRY(line.Number());
+  BERTH_TRY(line.Expect(": size "));
+  allocation.size = BERTH_TRY(line.Number());
+  BERTH_TRY(ReadAttributes(line, allocation));
+  return allocation;
+}
+
+// "<9 fusion{0} (phi) @0> (size=1024,offset=8192): f32[256]{0}".
+Result<XlaValue> ReadValue(Line& line, const XlaAllocation& allocation) {
+  BERTH_TRY(line.Expect("<"));
+  static_cast<void>(BERTH_TRY(line.Number()));
+  BERTH_TRY(line.Expect(" "));
+  std::string_view name = BERTH_TRY(line.Until("> (size="));
+  const std::size_t color = name.rfind(" @");
+  if (color != std::string_view::npos) name = name.substr(0, color);
+  if (name.ends_with(" (phi)")) name.remove_suffix(6);
+  XlaValue value;
+  value.name = WithoutIndex(std::string(name));
+  value.size = BERTH_TRY(line.Number());
+  BERTH_TRY(line.Expect(",offset="));
+  value.offset = BERTH_TRY(line.Number());
+  if (value.offset + value.size > allocation.size) {
+    return line.Fail("the value ends at byte " + std::to_string(value.offset + value.size) +
+                     " of an allocation of " + std::to_string(allocation.size));
+  }
+  BERTH_TRY(line.Expect(")"));
+  if (line.Skip(": ")) value.shape = line.rest();
+  return value;
+}
+
+Result<XlaAssignment> ReadAllocations(const Source& source) {
+  XlaAssignment result;
+  bool of_other_color = false;
+  BERTH_TRY(ForEachLine(source, [&](Line line) -> Result<void> {
+    if (line.Skip("allocation ")) {
+      of_other_color = false;
+      result.allocations.push_back(BERTH_TRY(ReadAllocation(line)));
+      const auto total = CheckedAdd(result.total, result.allocations.back().size);
+      if (!total || *total > kMaxBytes) return line.Fail("all allocations have over 2^60 bytes");
+      result.total = *total;
+    } else if (line.Skip(" reused by buffers of a different color")) {
+      of_other_color = true;  // The values that follow have been listed already.
+    } else if (!of_other_color && line.Skip(" value: ")) {
+      if (result.allocations.empty()) return line.Fail("a value before the first allocation");
+      XlaAllocation& allocation = result.allocations.back();
+      allocation.values.push_back(BERTH_TRY(ReadValue(line, allocation)));
+    }
+    return {};
+  }));
+  return result;
+}
+
+using Ranges = std::unordered_map<std::string, std::pair<Step, Step>>;
+
+// "    fusion{}:7-8", both ends included; and the length of the sequence.
+Result<Ranges> ReadRanges(const Source& source, Step& steps) {
+  Ranges ranges;
+  bool within = false;
+  BERTH_TRY(ForEachLine(source, [&](Line line) -> Result<void> {
+    if (line.Skip("HloLiveRange (max ")) {
+      steps = BERTH_TRY(line.Number()) + 1;
+    } else if (!line.rest().starts_with("    ")) {
+      within = line.rest() == "  BufferLiveRange:";
+    } else if (within) {
+      static_cast<void>(line.Skip("    "));
+      const std::size_t colon = line.rest().rfind(':');
+      if (colon == std::string_view::npos) return line.Fail("expected NAME{INDEX}:FIRST-LAST");
+      const std::string name = WithIndex(line.rest().substr(0, colon));
+      static_cast<void>(line.Skip(line.rest().substr(0, colon + 1)));
+      const Step first = BERTH_TRY(line.Number());
+      BERTH_TRY(line.Expect("-"));
+      const Step last = BERTH_TRY(line.Number());
+      if (last < first) return line.Fail("the range ends before it begins");
+      steps = std::max(steps, last + 1);
+      ranges[name] = {first, last + 1};
+    }
+    return {};
+  }));
+  return ranges;
+}
+
+// Sets of values that share bytes at some step, directly or through others.
+class Sharing {
+ public:
+  explicit Sharing(std::size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  std::size_t Find(std::size_t value) {
+    while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
+    return value;
+  }
+  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+// Groups of buffers that share bytes at `offsets`, with their distances.
+std::vector<std::vector<Member>> GroupsOf(const Problem& problem,
+                                          const std::vector<Bytes>& offsets) {
+  const std::vector<Buffer>& buffers = problem.buffers;
+  std::vector<std::size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return buffers[a].start != buffers[b].start ? buffers[a].start < buffers[b].start : a < b;
+  });
+  Sharing sharing(buffers.size());
+  std::vector<std::size_t> live;
+  for (const std::size_t b : order) {
+    std::erase_if(live, [&](std::size_t a) { return buffers[a].end <= buffers[b].start; });
+    for (const std::size_t a : live) {
+      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size) {
+        sharing.Join(a, b);
+      }
+    }
+    live.push_back(b);
+  }
+  std::map<std::size_t, std::vector<Member>> groups;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    groups[sharing.Find(b)].push_back({b, offsets[b]});
+  }
+  std::vector<std::vector<Member>> result;
+  for (auto& [root, members] : groups) {
+    if (members.size() < 2) continue;
+    const Bytes base = members.front().distance;
+    for (Member& member : members) member.distance -= base;
+    result.push_back(std::move(members));
+  }
+  return result;
+}
+
+Bytes CommonAlignment(const std::vector<Bytes>& offsets) {
+  Bytes alignment = kMostAlignment;
+  for (const Bytes offset : offsets) {
+    while (offset % alignment != 0) alignment /= 2;
+  }
+  return alignment;
+}
+
+}  // namespace
+
+bool LooksLikeXlaAssignment(std::string_view text) { return text.starts_with(kHead); }
+
+std::optional<std::string> XlaRangesBeside(std::string_view path) {
+  if (!path.ends_with(kSuffix)) return std::nullopt;
+  path.remove_suffix(kSuffix.size());
+  return std::string(path) + std::string(kRangesSuffix);
+}
+
+Result<XlaAssignment> ReadXlaAssignment(std::string_view text, std::string_view name,
+                                        std::string_view ranges, std::string_view ranges_name) {
+  const Source source(text, name);
+  BERTH_TRY(source.CheckEncoding());
+  if (!LooksLikeXlaAssignment(source.text())) {
+    return source.FailAt(0, "expected " + Quoted(kHead) + ", as XLA writes it");
+  }
+  XlaAssignment result = BERTH_TRY(ReadAllocations(source));
+  const Source ranges_source(ranges, ranges_name);
+  if (!ranges_source.text().starts_with("HloLiveRange")) {
+    return ranges_source.FailAt(0, "expected \"HloLiveRange\", as XLA writes it");
+  }
+  const Ranges found = BERTH_TRY(ReadRanges(ranges_source, result.steps));
+  for (XlaAllocation& allocation : result.allocations) {
+    for (XlaValue& value : allocation.values) {
+      const auto range = found.find(WithIndex(value.name));
+      if (range != found.end()) value.live = range->second;
+    }
+  }
+  return result;
+}
+
+Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
+                            std::optional<Bytes> alignment) {
+  XlaTable table;
+  Problem problem;
+  std::vector<Bytes> offsets;
+  std::set<std::string_view> names;
+  for (const XlaValue& value : allocation.values) {
+    if (value.size == 0) continue;
+    Buffer buffer;
+    buffer.id = value.name;
+    if (!names.insert(value.name).second) {
+      buffer.id += " (" + std::to_string(problem.buffers.size()) + ")";
+    }
+    if (!value.live) ++table.unknown;
+    std::tie(buffer.start, buffer.end) =
+        value.live.value_or(std::pair<Step, Step>{0, std::max<Step>(steps, 1)});
+    buffer.size = value.size;
+    problem.buffers.push_back(std::move(buffer));
+    offsets.push_back(value.offset);
+  }
+  const Bytes common = alignment.value_or(CommonAlignment(offsets));
+  const auto groups = GroupsOf(problem, offsets);
+  Colocated merged = BERTH_TRY(Colocate(problem, groups));
+  table.problem = std::move(merged.problem);
+  table.offsets.resize(table.problem.buffers.size());
+  for (std::size_t b = 0; b < offsets.size(); ++b) {
+    table.offsets[merged.places[b].buffer] = offsets[b] - merged.places[b].distance;
+  }
+  for (std::size_t b = 0; b < table.offsets.size(); ++b) {
+    if (table.offsets[b] % common == 0) table.problem.buffers[b].alignment = common;
+  }
+  BERTH_TRY(Validate(table.problem));  // The sum of all bytes may have grown.
+  const Placement plan{table.offsets, Height(table.problem, table.offsets)};
+  table.exact = ValidatePlacement(table.problem, plan).has_value();
+  return table;
+}
+
+}  // namespace berth
