@@ -99,24 +99,50 @@ struct Event {
   Bytes upper;
 };
 
-// The events of the buffers for which `chosen` is true.
-template <typename Chosen>
-std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
-  std::vector<Event> events;
+// Calls visit(event) for both ends of each live piece of the buffers for which `chosen` is true, in
+// order of time, until it returns false. What is sorted is small: two integers for each end, and the
+// starts are often in order already.
+template <typename Chosen, typename Visit>
+void ForEachEvent(const Problem& problem, Chosen chosen, Visit visit) {
+  struct Bounds {
+    std::size_t buffer;
+    Bytes lower;
+    Bytes upper;
+  };
+  struct End {
+    Step step;
+    std::size_t piece;
+  };
+  std::vector<Bounds> pieces;
+  std::vector<End> starts;
+  std::vector<End> ends;
+  pieces.reserve(problem.buffers.size());
+  starts.reserve(problem.buffers.size());
+  ends.reserve(problem.buffers.size());
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     if (!chosen(b)) continue;
     internal::ForEachLivePiece(problem.buffers[b], [&](const LivePiece& piece) {
-      events.push_back({piece.start, true, b, piece.lower, piece.upper});
-      events.push_back({piece.end, false, b, piece.lower, piece.upper});
+      starts.push_back({piece.start, pieces.size()});
+      ends.push_back({piece.end, pieces.size()});
+      pieces.push_back({b, piece.lower, piece.upper});
     });
   }
-  internal::SortByInteger(
-      events, [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
-  return events;
-}
-
-std::vector<Event> SortedEvents(const Problem& problem) {
-  return SortedEvents(problem, [](std::size_t) { return true; });
+  internal::SortByInteger(starts, [](const End& end) { return end.step; });
+  internal::SortByInteger(ends, [](const End& end) { return end.step; });
+  const auto visit_end = [&](const End& end, bool is_start) {
+    const Bounds& piece = pieces[end.piece];
+    return visit(Event{end.step, is_start, piece.buffer, piece.lower, piece.upper});
+  };
+  std::size_t next = 0;  // Of `ends`.
+  for (const End& start : starts) {
+    for (; ends[next].step <= start.step; ++next) {
+      if (!visit_end(ends[next], false)) return;
+    }
+    if (!visit_end(start, true)) return;
+  }
+  for (; next < ends.size(); ++next) {
+    if (!visit_end(ends[next], false)) return;
+  }
 }
 
 // The bytes that live buffers of one alignment class need (see MaxLiveLoad).
@@ -217,24 +243,25 @@ struct Clash {
 template <typename Offset, typename Chosen>
 std::optional<Clash> FindClash(const Problem& problem, Offset offset_of, Chosen chosen) {
   std::map<Bytes, Claim> live;
-  for (const Event& event : SortedEvents(problem, chosen)) {
+  std::optional<Clash> clash;
+  ForEachEvent(problem, chosen, [&](const Event& event) {
     const Bytes offset = offset_of(event.buffer);
     const Claim claim{event.buffer, offset + event.lower, offset + event.upper};
     if (!event.starts) {
       live.erase(claim.lower);
-      continue;
+      return true;
     }
     const auto above = live.lower_bound(claim.lower);
     if (above != live.end() && above->first < claim.upper) {
-      return Clash{claim, above->second, event.step};
-    }
-    if (above != live.begin()) {
+      clash = Clash{claim, above->second, event.step};
+    } else if (above != live.begin()) {
       const auto below = std::prev(above);
-      if (below->second.upper > claim.lower) return Clash{claim, below->second, event.step};
+      if (below->second.upper > claim.lower) clash = Clash{claim, below->second, event.step};
     }
-    live.emplace_hint(above, claim.lower, claim);
-  }
-  return std::nullopt;
+    if (!clash) live.emplace_hint(above, claim.lower, claim);
+    return !clash;
+  });
+  return clash;
 }
 
 tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
@@ -340,7 +367,7 @@ LoadBound MaxLiveLoad(const Problem& problem) {
   LoadBound best;
   std::vector<AlignedLoad> classes = AlignmentClasses(problem);
   Bytes load = 0;
-  for (const Event& event : SortedEvents(problem)) {
+  const auto count = [&](const Event& event) {
     load += event.starts ? event.upper - event.lower : event.lower - event.upper;
     Bytes bound = load;
     if (event.lower == 0) {
@@ -348,7 +375,7 @@ LoadBound MaxLiveLoad(const Problem& problem) {
         if (problem.buffers[event.buffer].alignment % aligned.alignment == 0) aligned.Add(event);
       }
     }
-    if (!event.starts) continue;
+    if (!event.starts) return true;
     for (const AlignedLoad& aligned : classes) bound = std::max(bound, aligned.Bound());
     if (load > best.load) {
       best.load = load;
@@ -358,7 +385,10 @@ LoadBound MaxLiveLoad(const Problem& problem) {
       best.lower_bound = bound;
       best.bound_step = event.step;
     }
-  }
+    return true;
+  };
+  ForEachEvent(
+      problem, [](std::size_t) { return true; }, count);
   for (const Buffer& buffer : problem.buffers) {
     // A pin lifts the top of its buffer; the bytes below it may stay unused. A buffer that is never
     // live still has to lie within the height.
