@@ -12,6 +12,7 @@
 
 #include "base/arithmetic.h"
 #include "base/name_set.h"
+#include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/spill.h"
@@ -265,20 +266,36 @@ class Checker {
                        " bytes but has " + std::to_string(peak));
   }
 
+  // Whether ValidatePlacement() would accept the addresses. Without a table of buffers, which would
+  // take longer to make than to check.
+  [[nodiscard]] bool FitsWithoutClash(std::optional<Bytes> capacity) const {
+    std::vector<internal::Rectangle> rectangles;
+    rectangles.reserve(plan_.residencies.size());
+    Bytes height = 0;
+    for (const Residency& residency : plan_.residencies) {
+      const berth::Tensor& tensor = graph_.tensors[residency.tensor];
+      const Bytes lower = residency.offset;
+      if (lower < 0 || lower > kMaxBytes || lower % tensor.alignment != 0) return false;
+      const Bytes upper = lower + tensor.bytes;
+      if (capacity && upper > *capacity) return false;
+      height = std::max(height, upper);
+      rectangles.push_back({residency.start, residency.end, lower, upper, residency.tensor});
+    }
+    return height == plan_.height() && !internal::FirstClash(rectangles);
+  }
+
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
     if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
-    const auto check = [&](Problem problem) {
-      problem.capacity = capacity;
-      return ValidatePlacement(problem, PlacementOf(plan_));
-    };
-    if (check(internal::UnnamedProblemOf(graph_, plan_))) return {};
-    auto valid = check(ProblemOf(graph_, plan_));  // Names the residencies.
-    if (!valid && valid.error().subject.kind == Subject::Kind::kBuffer) {
+    if (FitsWithoutClash(capacity)) return {};
+    Problem problem = ProblemOf(graph_, plan_);  // Names the residencies.
+    problem.capacity = capacity;
+    auto placed = ValidatePlacement(problem, PlacementOf(plan_));
+    if (!placed && placed.error().subject.kind == Subject::Kind::kBuffer) {
       // The caller knows no buffers: each is a residency.
-      Subject& subject = valid.error().subject;
+      Subject& subject = placed.error().subject;
       subject = Subject::OfTensor(plan_.residencies[subject.index].tensor);
     }
-    return valid;
+    return placed;
   }
 
   const Graph& graph_;
