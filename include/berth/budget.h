@@ -26,10 +26,10 @@ namespace [[gnu::visibility("default")]] berth {
 //   * cancellation, from any thread, also before the search starts.
 //
 // What these limit is search. Before it, the input is checked and compiled, and after it the answer
-// is checked, in near-linear time: about a second for a million operators or buffers. That cannot be
-// left out; what follows the search is taken off its time. For inputs of up to a million operators
-// or buffers a search ends within 5 % or 50 ms of its time limit, and within 0.2 s of Cancel(), as
-// far as these checks allow.
+// is checked, in near-linear time, about a second for a million operators or buffers. What follows
+// the search is taken off its time. Up to that size a search ends within 5 % or 50 ms of its limit,
+// and within 0.2 s of Cancel(), as far as these checks allow; once cancelled, inputs of more than
+// 2^18 operators or buffers get no first plan: only the best so far or, of a graph, an order.
 //
 // A default-constructed Budget never ends. A Budget is used by one call at a time; a second call
 // with the same Budget goes on where the first left off. Only Cancel() and cancelled() may be

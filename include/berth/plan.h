@@ -86,8 +86,8 @@ struct PlanOptions {
 // Without `spill`: kOptimal if no order and no placement needs fewer bytes, kInfeasible if no order
 // fits the capacity. The plan in `best` may exceed the capacity (PlanAnswer::fits()); there is one
 // whenever placing did not fail. The search for the order gets three quarters of the time limit of
-// `budget`, and the placement all the time that is then left. If cancelled, the best order so far is
-// placed greedily, so there is always a plan.
+// `budget`, and the placement the time left. If cancelled, the best order so far is placed greedily
+// or, with more than 2^18 tensors, left without addresses (kUnknown); so there is always a plan.
 //
 // With `spill`: kOptimal if no plan within the capacity has less avoidable traffic, kInfeasible if
 // one operator needs more than the capacity. If no plan was found that fits, `best` is the order of

@@ -99,11 +99,11 @@ struct SpillOptions {
 // no plan. kUnknown: no plan with addresses was found. With `fixed_order` the outcome and the bound
 // are about plans in that order alone.
 //
-// Without any limit in `budget` the search ends after a fixed amount of work, which takes about ten
-// seconds. The answer depends on the arguments alone unless time or cancellation ends the search;
-// once cancelled it takes about a second more at most (some tenths of one for more than 4,096
-// operators), for the addresses of the best schedules found. Whatever the budget, there is a
-// schedule of at least one order, though perhaps without addresses that fit.
+// Without any limit in `budget` the search ends after a fixed amount of work, about ten seconds. The
+// answer depends on the arguments alone unless time or cancellation ends the search; once cancelled
+// it takes about a second more at most (some tenths of one for more than 4,096 operators), for the
+// addresses of the best schedules found; with more than 2^18 operators no plan is then made.
+// Whatever the time and nodes, at least one order gets a schedule, perhaps without addresses that fit.
 // Errors: kInvalidGraph, also where ValidateTraffic() fails; kInvalidPlan if an order is not
 // valid; kInvalidOptions; what the placer returns.
 [[nodiscard]] Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options,

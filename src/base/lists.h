@@ -16,8 +16,9 @@ template <typename From, typename T>
 class Lists {
  public:
   Lists() = default;
-  // The pairs (from, item) in any order; equal pairs become one. Cost: O(pairs log pairs).
-  Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs);
+  // The pairs (from, item) in any order; equal pairs become one. Cost: linear, and O(k log k) for
+  // each list of k items that is not in order.
+  Lists(std::size_t num_from, const std::vector<std::pair<From, T>>& pairs);
 
   // One list for each `from` below num_from, its items in the order in which they are added.
   // `add_all` is called twice, once to count and once to fill, with a function add(from, item); it
@@ -40,12 +41,23 @@ class Lists {
 // Implementation.
 
 template <typename From, typename T>
-Lists<From, T>::Lists(std::size_t num_from, std::vector<std::pair<From, T>> pairs) {
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+Lists<From, T>::Lists(std::size_t num_from, const std::vector<std::pair<From, T>>& pairs) {
   *this = Build(num_from, [&](auto add) {
     for (const auto& [from, item] : pairs) add(from, item);
   });
+  std::size_t size = 0;  // Of the items that stay.
+  std::size_t begin = 0;
+  for (std::size_t f = 0; f < num_from; ++f) {
+    T* const first = items_.data() + begin;
+    T* const last = items_.data() + begin_[f + 1];
+    begin = begin_[f + 1];
+    if (!std::is_sorted(first, last)) std::sort(first, last);
+    begin_[f] = size;
+    size = static_cast<std::size_t>(std::unique_copy(first, last, items_.data() + size) -
+                                    items_.data());
+  }
+  begin_.back() = size;
+  items_.resize(size);
 }
 
 template <typename From, typename T>

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "berth/graph.h"
 #include "graph/edges.h"
+#include "graph/plan.h"
 #include "graph/topology.h"
 
 namespace berth {
@@ -99,11 +100,13 @@ TensorCount CountTensors(const Graph& graph, const Counting& counting) {
   return count;
 }
 
-Liveness Live(const Graph& graph, const Order& order, const Counting& counting) {
+namespace internal {
+
+std::vector<Residency> Lifetimes(const Graph& graph, const Order& order, const Counting& counting) {
   BERTH_CHECK(order.size() == graph.operators.size());
   const std::vector<std::size_t> positions = PositionsOf(order);
-  const std::vector<OperatorIndex> makers = internal::Makers(graph);
-  const std::vector<bool> is_output = internal::BasesOfOutputs(graph);
+  const std::vector<OperatorIndex> makers = Makers(graph);
+  const std::vector<bool> is_output = BasesOfOutputs(graph);
   const std::size_t steps = std::max<std::size_t>(order.size(), 1);
 
   // The lifetime of each base; `end` is 0 for a base that is not used.
@@ -116,24 +119,40 @@ Liveness Live(const Graph& graph, const Order& order, const Counting& counting) 
       first[t] = positions[v];
       end[t] = std::max(end[t], positions[v] + 1);
     }
-    internal::BasesUsed(graph, makers, v, bases);
+    BasesUsed(graph, makers, v, bases);
     for (const TensorIndex base : bases) end[base] = std::max(end[base], positions[v] + 1);
   }
 
-  Liveness liveness;
-  std::vector<Bytes> change(steps + 1, 0);
+  std::vector<Residency> lifetimes;
+  lifetimes.reserve(graph.tensors.size());
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
-    if (!internal::IsCounted(tensor, counting)) continue;
+    if (!IsCounted(tensor, counting)) continue;
     const bool throughout =
         tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
     if (is_output[t] || throughout) end[t] = steps;
     if (end[t] == 0) continue;  // An input that is not used.
-    liveness.problem.buffers.push_back({tensor.name, static_cast<Step>(first[t]),
-                                        static_cast<Step>(end[t]), tensor.bytes, tensor.alignment});
-    liveness.tensors.push_back(t);
-    change[first[t]] += tensor.bytes;
-    change[end[t]] -= tensor.bytes;
+    lifetimes.push_back({t, static_cast<Step>(first[t]), static_cast<Step>(end[t])});
+  }
+  return lifetimes;
+}
+
+}  // namespace internal
+
+Liveness Live(const Graph& graph, const Order& order, const Counting& counting) {
+  const std::size_t steps = std::max<std::size_t>(order.size(), 1);
+  const std::vector<Residency> lifetimes = internal::Lifetimes(graph, order, counting);
+  Liveness liveness;
+  liveness.problem.buffers.reserve(lifetimes.size());
+  liveness.tensors.reserve(lifetimes.size());
+  std::vector<Bytes> change(steps + 1, 0);
+  for (const Residency& lifetime : lifetimes) {
+    const Tensor& tensor = graph.tensors[lifetime.tensor];
+    liveness.problem.buffers.push_back(
+        {tensor.name, lifetime.start, lifetime.end, tensor.bytes, tensor.alignment});
+    liveness.tensors.push_back(lifetime.tensor);
+    change[static_cast<std::size_t>(lifetime.start)] += tensor.bytes;
+    change[static_cast<std::size_t>(lifetime.end)] -= tensor.bytes;
   }
   liveness.live.resize(steps);
   Bytes live = 0;
@@ -169,8 +188,8 @@ Topology Compile(const Graph& graph, const Counting& counting) {
     BasesUsed(graph, makers, v, bases);
     for (const TensorIndex base : bases) is_used[base] = true;
   }
-  topology.predecessors = Lists<OpIndex, OpIndex>(n, std::move(before));
-  topology.successors = Lists<OpIndex, OpIndex>(n, std::move(after));
+  topology.predecessors = Lists<OpIndex, OpIndex>(n, before);
+  topology.successors = Lists<OpIndex, OpIndex>(n, after);
 
   std::vector<std::int32_t> storage_of(graph.tensors.size(), -1);
   std::vector<std::pair<OpIndex, StorageIndex>> made;
@@ -189,7 +208,7 @@ Topology Compile(const Graph& graph, const Counting& counting) {
         {t, tensor.bytes, is_made ? OpIndex(makers[t]) : OpIndex(-1), is_output[t]});
     if (is_made) made.emplace_back(OpIndex(makers[t]), storage);
   }
-  topology.made = Lists<OpIndex, StorageIndex>(n, std::move(made));
+  topology.made = Lists<OpIndex, StorageIndex>(n, made);
 
   std::vector<std::pair<OpIndex, StorageIndex>> used;
   std::vector<std::pair<StorageIndex, OpIndex>> users;
@@ -201,8 +220,8 @@ Topology Compile(const Graph& graph, const Counting& counting) {
       users.emplace_back(StorageIndex(storage_of[base]), OpIndex(v));
     }
   }
-  topology.used = Lists<OpIndex, StorageIndex>(n, std::move(used));
-  topology.users = Lists<StorageIndex, OpIndex>(topology.storages.size(), std::move(users));
+  topology.used = Lists<OpIndex, StorageIndex>(n, used);
+  topology.users = Lists<StorageIndex, OpIndex>(topology.storages.size(), users);
   return topology;
 }
 

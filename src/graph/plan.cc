@@ -32,16 +32,11 @@ Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting) {
 }
 
 MemoryPlan UnplacedPlan(const Graph& graph, const Order& order, const Counting& counting) {
-  const Liveness liveness = Live(graph, order, counting);
   MemoryPlan plan;
   plan.order = order;
   plan.addressed = false;
-  plan.residencies.reserve(liveness.tensors.size());
-  for (std::size_t b = 0; b < liveness.tensors.size(); ++b) {
-    const Buffer& buffer = liveness.problem.buffers[b];
-    plan.residencies.push_back({liveness.tensors[b], buffer.start, buffer.end});
-  }
-  plan.memories.push_back({0, liveness.peak});
+  plan.residencies = Lifetimes(graph, order, counting);
+  StateUse(graph, plan);
   plan.traffic = CompulsoryTraffic(graph, counting);
   return plan;
 }
@@ -62,12 +57,12 @@ void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answ
   }
 }
 
-void StateUse(const Graph& graph, MemoryPlan& plan) {
+std::vector<MemoryUse> UseOf(const Graph& graph, const MemoryPlan& plan) {
   std::size_t count = 1;
   for (const Residency& residency : plan.residencies) {
     count = std::max(count, static_cast<std::size_t>(residency.memory) + 1);
   }
-  plan.memories.assign(count, {});
+  std::vector<MemoryUse> memories(count);
   std::vector<std::vector<Bytes>> change(
       count, std::vector<Bytes>(static_cast<std::size_t>(StepsOf(plan)) + 1, 0));
   for (const Residency& residency : plan.residencies) {
@@ -76,16 +71,19 @@ void StateUse(const Graph& graph, MemoryPlan& plan) {
     change[memory][static_cast<std::size_t>(residency.start)] += bytes;
     change[memory][static_cast<std::size_t>(residency.end)] -= bytes;
     if (!plan.addressed) continue;
-    Bytes& height = plan.memories[memory].height;
+    Bytes& height = memories[memory].height;
     height = std::max(height, residency.offset + bytes);
   }
   for (std::size_t m = 0; m < count; ++m) {
     Bytes live = 0;
     for (const Bytes bytes : change[m]) {
       live += bytes;
-      plan.memories[m].peak = std::max(plan.memories[m].peak, live);
+      memories[m].peak = std::max(memories[m].peak, live);
     }
   }
+  return memories;
 }
+
+void StateUse(const Graph& graph, MemoryPlan& plan) { plan.memories = UseOf(graph, plan); }
 
 }  // namespace berth::internal

@@ -3,11 +3,17 @@
 #define BERTH_GRAPH_PLAN_H_
 
 #include <algorithm>
+#include <vector>
 
 #include "berth/answer.h"
 #include "berth/graph.h"
 
 namespace berth::internal {
+
+// The lifetime of each base that has one, as in Live(). `graph` and `order` must be valid. Cost:
+// linear.
+[[nodiscard]] std::vector<Residency> Lifetimes(const Graph& graph, const Order& order,
+                                               const Counting& counting);
 
 // The plan in which every counted tensor stays in memory for its whole lifetime, as in Live(),
 // without addresses. `graph` and `order` must be valid. Cost: linear.
@@ -25,7 +31,9 @@ namespace berth::internal {
 // As ProblemOf(), but without ids, so not valid as the input of a placer. Cost: linear.
 [[nodiscard]] Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan);
 
-// Sets MemoryPlan::memories, height and peak of each, from the residencies. Cost: linear.
+// Height and peak of each memory, from the residencies. Cost: linear.
+[[nodiscard]] std::vector<MemoryUse> UseOf(const Graph& graph, const MemoryPlan& plan);
+// Sets MemoryPlan::memories to these.
 void StateUse(const Graph& graph, MemoryPlan& plan);
 
 // Says in `answer`, about `graph`, how many tensors have no known size, and takes back what they

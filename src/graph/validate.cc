@@ -156,7 +156,7 @@ class GraphValidator {
                " but the graph has " + std::to_string(size) + " " + std::string(kind) + "s";
       }
     }
-    if (!once) return {};
+    if (!once || list.size() < 2) return {};
     sorted_ = list;
     std::sort(sorted_.begin(), sorted_.end());
     const auto twice = std::adjacent_find(sorted_.begin(), sorted_.end());
@@ -344,6 +344,10 @@ class GraphValidator {
     }
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
+      const bool makes_views =
+          std::any_of(op.outputs.begin(), op.outputs.end(),
+                      [&](TensorIndex t) { return graph_.tensors[t].alias_of.has_value(); });
+      if (!makes_views) continue;
       sorted_.clear();  // The bases that the operator touches.
       for (const TensorIndex t : op.inputs) sorted_.push_back(BaseOf(graph_, t));
       sorted_.insert(sorted_.end(), op.mutates.begin(), op.mutates.end());
@@ -405,7 +409,7 @@ class GraphValidator {
       ForEachPredecessor(graph_, makers_, v,
                          [&](OperatorIndex u) { edges.emplace_back(OpIndex(v), OpIndex(u)); });
     }
-    const Lists<OpIndex, OpIndex> predecessors(graph_.operators.size(), std::move(edges));
+    const Lists<OpIndex, OpIndex> predecessors(graph_.operators.size(), edges);
     std::vector<Path> paths;
     const auto need = [&](const Use& from, const Use& to) {
       const auto before = predecessors[OpIndex(to.op)];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "base/arithmetic.h"
 #include "base/name_set.h"
+#include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/spill.h"
@@ -76,25 +78,40 @@ class Checker {
 
   void FindAccesses() {
     const std::vector<OperatorIndex> makers = internal::Makers(graph_);
-    accesses_.resize(graph_.tensors.size());
     declared_ = internal::BasesOfOutputs(graph_);
     is_output_ = declared_;
+    std::vector<std::pair<TensorIndex, Access>> accesses;  // In order of step.
+    accesses.reserve(2 * graph_.tensors.size());
+    access_begin_.assign(graph_.tensors.size() + 1, 0);
+    const auto add = [&](TensorIndex base, Step step, OperatorIndex v, bool writes) {
+      accesses.push_back({base, {step, v, writes}});
+      ++access_begin_[base + 1];
+    };
     std::vector<TensorIndex> bases;
     for (std::size_t s = 0; s < plan_.order.size(); ++s) {
       const OperatorIndex v = plan_.order[s];
       const auto step = static_cast<Step>(s);
       for (const TensorIndex t : graph_.operators[v].outputs) {
-        if (!graph_.tensors[t].alias_of) accesses_[t].push_back({step, v, true});
+        if (!graph_.tensors[t].alias_of) add(t, step, v, true);
       }
       internal::BasesUsed(graph_, makers, v, bases);
       for (const TensorIndex base : bases) {
         const auto& mutates = graph_.operators[v].mutates;
         const bool writes = std::find(mutates.begin(), mutates.end(), base) != mutates.end();
-        accesses_[base].push_back({step, v, writes});
+        add(base, step, v, writes);
         if (writes && makers[base] == kNoOperator) is_output_[base] = true;
       }
     }
     makers_ = makers;
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
+      access_begin_[t + 1] += access_begin_[t];
+    std::vector<std::size_t> next(access_begin_.begin(), access_begin_.end() - 1);
+    accesses_.resize(accesses.size());
+    for (const auto& [base, access] : accesses) accesses_[next[base]++] = access;
+  }
+
+  [[nodiscard]] std::span<const Access> AccessesOf(TensorIndex t) const {
+    return {accesses_.data() + access_begin_[t], access_begin_[t + 1] - access_begin_[t]};
   }
 
   // Checks the residencies by themselves.
@@ -142,7 +159,7 @@ class Checker {
   Result<void> CheckTensor(TensorIndex t) {
     const berth::Tensor& tensor = graph_.tensors[t];
     if (!internal::IsCounted(tensor, counting_)) return {};
-    const std::vector<Access>& accesses = accesses_[t];
+    const std::span<const Access> accesses = AccessesOf(t);
     const bool given = makers_[t] == kNoOperator;
     if (accesses.empty()) {
       const bool once = begin_[t] + 1 == begin_[t + 1];
@@ -184,7 +201,7 @@ class Checker {
   // says whether the copy off chip has the latest value.
   [[nodiscard]] Result<void> CheckStart(TensorIndex t, std::size_t r, std::size_t next,
                                         bool copied) const {
-    const std::vector<Access>& accesses = accesses_[t];
+    const std::span<const Access> accesses = AccessesOf(t);
     const Residency& residency = plan_.residencies[r];
     if (next < accesses.size() && accesses[next].step < residency.start) {
       return Missing(t, accesses[next]);
@@ -243,37 +260,53 @@ class Checker {
       return InvalidPlan("the plan has " + std::to_string(plan_.memories.size()) +
                          " memories where there is one");
     }
-    MemoryPlan same = plan_;
-    internal::StateUse(graph_, same);
-    if (same.peak() == plan_.peak()) return {};
+    const Bytes peak = internal::UseOf(graph_, plan_).front().peak;
+    if (peak == plan_.peak()) return {};
     return InvalidPlan("the plan states a peak of " + std::to_string(plan_.peak()) +
-                       " bytes but has " + std::to_string(same.peak()));
+                       " bytes but has " + std::to_string(peak));
+  }
+
+  // Whether ValidatePlacement() would accept the addresses. Without a table of buffers, which would
+  // take longer to make than to check.
+  [[nodiscard]] bool FitsWithoutClash(std::optional<Bytes> capacity) const {
+    std::vector<internal::Rectangle> rectangles;
+    rectangles.reserve(plan_.residencies.size());
+    Bytes height = 0;
+    for (const Residency& residency : plan_.residencies) {
+      const berth::Tensor& tensor = graph_.tensors[residency.tensor];
+      const Bytes lower = residency.offset;
+      if (lower < 0 || lower > kMaxBytes || lower % tensor.alignment != 0) return false;
+      const Bytes upper = lower + tensor.bytes;
+      if (capacity && upper > *capacity) return false;
+      height = std::max(height, upper);
+      rectangles.push_back({residency.start, residency.end, lower, upper, residency.tensor});
+    }
+    return height == plan_.height() && !internal::FirstClash(rectangles);
   }
 
   Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
     if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
-    const auto check = [&](Problem problem) {
-      problem.capacity = capacity;
-      return ValidatePlacement(problem, PlacementOf(plan_));
-    };
-    if (check(internal::UnnamedProblemOf(graph_, plan_))) return {};
-    auto valid = check(ProblemOf(graph_, plan_));  // Names the residencies.
-    if (!valid && valid.error().subject.kind == Subject::Kind::kBuffer) {
+    if (FitsWithoutClash(capacity)) return {};
+    Problem problem = ProblemOf(graph_, plan_);  // Names the residencies.
+    problem.capacity = capacity;
+    auto placed = ValidatePlacement(problem, PlacementOf(plan_));
+    if (!placed && placed.error().subject.kind == Subject::Kind::kBuffer) {
       // The caller knows no buffers: each is a residency.
-      Subject& subject = valid.error().subject;
+      Subject& subject = placed.error().subject;
       subject = Subject::OfTensor(plan_.residencies[subject.index].tensor);
     }
-    return valid;
+    return placed;
   }
 
   const Graph& graph_;
   const Counting& counting_;
   const MemoryPlan& plan_;
   std::vector<OperatorIndex> makers_;
-  std::vector<bool> declared_;                 // Results of the graph.
-  std::vector<bool> is_output_;                // Results, and inputs that are written in place.
-  std::vector<std::vector<Access>> accesses_;  // Of each base, in order of step.
-  std::vector<std::size_t> begin_;             // Of each tensor's residencies.
+  std::vector<bool> declared_;             // Results of the graph.
+  std::vector<bool> is_output_;            // Results, and inputs that are written in place.
+  std::vector<Access> accesses_;           // By base, then in order of step.
+  std::vector<std::size_t> access_begin_;  // Of each base's accesses.
+  std::vector<std::size_t> begin_;         // Of each tensor's residencies.
   Traffic traffic_;
 };
 

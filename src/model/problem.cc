@@ -3,16 +3,16 @@
 #include "berth/problem.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/arithmetic.h"
 #include "base/name_set.h"
-#include "base/radix_sort.h"
+#include "base/rectangles.h"
 #include "base/text.h"
 #include "model/instance.h"
 
@@ -21,6 +21,7 @@ namespace {
 
 using internal::CheckedAdd;
 using internal::LivePiece;
+using internal::Rectangle;
 using internal::RoundUp;
 
 std::string Named(const Buffer& buffer) { return "buffer " + internal::Quoted(buffer.id) + ": "; }
@@ -90,33 +91,19 @@ Result<void> ValidateBuffer(const Buffer& buffer) {
   return ValidateGaps(buffer);
 }
 
-// One end of one live piece.
-struct Event {
-  Step step;
-  bool starts;  // Ends sort before starts: lifetimes are half-open.
-  std::size_t buffer;
-  Bytes lower;
-  Bytes upper;
-};
-
-// The events of the buffers for which `chosen` is true.
-template <typename Chosen>
-std::vector<Event> SortedEvents(const Problem& problem, Chosen chosen) {
-  std::vector<Event> events;
+// The live pieces of the buffers for which `chosen` is true, each from the offset of its buffer on.
+template <typename Offset, typename Chosen>
+std::vector<Rectangle> PiecesOf(const Problem& problem, Offset offset_of, Chosen chosen) {
+  std::vector<Rectangle> pieces;
+  pieces.reserve(problem.buffers.size());
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     if (!chosen(b)) continue;
+    const Bytes offset = offset_of(b);
     internal::ForEachLivePiece(problem.buffers[b], [&](const LivePiece& piece) {
-      events.push_back({piece.start, true, b, piece.lower, piece.upper});
-      events.push_back({piece.end, false, b, piece.lower, piece.upper});
+      pieces.push_back({piece.start, piece.end, offset + piece.lower, offset + piece.upper, b});
     });
   }
-  internal::SortByInteger(
-      events, [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
-  return events;
-}
-
-std::vector<Event> SortedEvents(const Problem& problem) {
-  return SortedEvents(problem, [](std::size_t) { return true; });
+  return pieces;
 }
 
 // The bytes that live buffers of one alignment class need (see MaxLiveLoad).
@@ -125,10 +112,9 @@ struct AlignedLoad {
   Bytes rounded = 0;
   std::multiset<Bytes> waste;
 
-  void Add(const Event& event) {
-    const Bytes size = event.upper;
+  void Add(Bytes size, bool starts) {
     const Bytes room = RoundUp(size, alignment);
-    if (event.starts) {
+    if (starts) {
       rounded += room;
       waste.insert(room - size);
     } else {
@@ -199,44 +185,6 @@ Result<void> Validate(const Problem& problem) {
 
 namespace {
 
-// Two pieces that claim the same bytes at the same step.
-struct Claim {
-  std::size_t buffer;
-  Bytes lower;
-  Bytes upper;
-};
-struct Clash {
-  Claim late;  // The one whose piece begins at `step`.
-  Claim early;
-  Step step;
-};
-
-// The first clash in time among the buffers of `of` (all where it is null), if there is one. Live
-// byte ranges are kept by their lower end. They are disjoint up to the first clash, so a new one
-// can only meet the range that starts below it or the one that starts above it.
-template <typename Offset, typename Chosen>
-std::optional<Clash> FindClash(const Problem& problem, Offset offset_of, Chosen chosen) {
-  std::map<Bytes, Claim> live;
-  for (const Event& event : SortedEvents(problem, chosen)) {
-    const Bytes offset = offset_of(event.buffer);
-    const Claim claim{event.buffer, offset + event.lower, offset + event.upper};
-    if (!event.starts) {
-      live.erase(claim.lower);
-      continue;
-    }
-    const auto above = live.lower_bound(claim.lower);
-    if (above != live.end() && above->first < claim.upper) {
-      return Clash{claim, above->second, event.step};
-    }
-    if (above != live.begin()) {
-      const auto below = std::prev(above);
-      if (below->second.upper > claim.lower) return Clash{claim, below->second, event.step};
-    }
-    live.emplace_hint(above, claim.lower, claim);
-  }
-  return std::nullopt;
-}
-
 tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
   return Fail(ErrorCode::kInvalidPlan, std::move(message), subject);
 }
@@ -246,11 +194,12 @@ tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
 namespace internal {
 
 std::optional<std::pair<std::size_t, std::size_t>> CollidingPins(const Problem& problem) {
-  const auto clash = FindClash(
+  const std::vector<Rectangle> pieces = PiecesOf(
       problem, [&](std::size_t b) { return *problem.buffers[b].offset; },
       [&](std::size_t b) { return problem.buffers[b].offset.has_value(); });
+  const auto clash = FirstClash(pieces);
   if (!clash) return std::nullopt;
-  return std::minmax(clash->early.buffer, clash->late.buffer);
+  return std::minmax(clash->early->owner, clash->late->owner);
 }
 
 Result<void> ValidateOffsets(const Problem& problem, const Placement& placement) {
@@ -278,16 +227,18 @@ Result<void> ValidateOffsets(const Problem& problem, const Placement& placement)
     return InvalidPlan("the plan's height is " + std::to_string(height) + ", not " +
                        std::to_string(placement.height) + " as stated");
   }
-  const auto clash = FindClash(
+  const std::vector<Rectangle> pieces = PiecesOf(
       problem, [&](std::size_t b) { return placement.offsets[b]; },
       [](std::size_t) { return true; });
+  const auto clash = FirstClash(pieces);
   if (!clash) return {};
-  const auto& [late, early, step] = *clash;
-  return InvalidPlan(
-      Named(problem.buffers[late.buffer]) + "bytes " + Range(late.lower, late.upper) +
-          " meet bytes " + Range(early.lower, early.upper) + " of buffer " +
-          Quoted(problem.buffers[early.buffer].id) + " at step " + std::to_string(step),
-      Subject::OfBuffer(late.buffer));
+  const Rectangle& late = *clash->late;
+  const Rectangle& early = *clash->early;
+  return InvalidPlan(Named(problem.buffers[late.owner]) + "bytes " + Range(late.lower, late.upper) +
+                         " meet bytes " + Range(early.lower, early.upper) + " of buffer " +
+                         Quoted(problem.buffers[early.owner].id) + " at step " +
+                         std::to_string(late.start),
+                     Subject::OfBuffer(late.owner));
 }
 
 }  // namespace internal
@@ -340,25 +291,32 @@ LoadBound MaxLiveLoad(const Problem& problem) {
   LoadBound best;
   std::vector<AlignedLoad> classes = AlignmentClasses(problem);
   Bytes load = 0;
-  for (const Event& event : SortedEvents(problem)) {
-    load += event.starts ? event.upper - event.lower : event.lower - event.upper;
+  const auto count = [&](const Rectangle& piece, bool starts) {
+    load += starts ? piece.upper - piece.lower : piece.lower - piece.upper;
     Bytes bound = load;
-    if (event.lower == 0) {
+    if (piece.lower == 0) {
       for (AlignedLoad& aligned : classes) {
-        if (problem.buffers[event.buffer].alignment % aligned.alignment == 0) aligned.Add(event);
+        if (problem.buffers[piece.owner].alignment % aligned.alignment == 0) {
+          aligned.Add(piece.upper, starts);
+        }
       }
     }
-    if (!event.starts) continue;
+    if (!starts) return true;
     for (const AlignedLoad& aligned : classes) bound = std::max(bound, aligned.Bound());
     if (load > best.load) {
       best.load = load;
-      best.load_step = event.step;
+      best.load_step = piece.start;
     }
     if (bound > best.lower_bound) {
       best.lower_bound = bound;
-      best.bound_step = event.step;
+      best.bound_step = piece.start;
     }
-  }
+    return true;
+  };
+  internal::ForEachEnd(
+      PiecesOf(
+          problem, [](std::size_t) { return Bytes{0}; }, [](std::size_t) { return true; }),
+      count);
   for (const Buffer& buffer : problem.buffers) {
     // A pin lifts the top of its buffer; the bytes below it may stay unused. A buffer that is never
     // live still has to lie within the height.

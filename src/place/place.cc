@@ -50,6 +50,10 @@ constexpr std::int64_t kMaxOverlaps = 10'000'000;
 constexpr std::size_t kMinImproved = 1000;
 constexpr std::int64_t kNoEffortLimit = std::numeric_limits<std::int64_t>::max();
 
+// With more buffers than this, nothing more is compiled once the search is cancelled: that alone may
+// take longer than a search may go on.
+constexpr std::size_t kMostAfterCancel = std::size_t{1} << 18;
+
 // The hints as a plan, if every buffer without a pin has one and together they work.
 void OfferHints(const Problem& problem, Incumbent& incumbent) {
   Placement plan;
@@ -64,13 +68,14 @@ void OfferHints(const Problem& problem, Incumbent& incumbent) {
 
 class Placer {
  public:
-  Placer(const Problem& problem, const PlaceOptions& options, Budget& budget)
+  Placer(const Problem& problem, Instance instance, const LoadBound& load,
+         const PlaceOptions& options, Budget& budget)
       : problem_(problem),
         options_(options),
         engines_(EngineOptionsOf(options)),
         budget_(budget),
-        instance_(Compile(problem)),
-        load_(MaxLiveLoad(problem)),
+        instance_(std::move(instance)),
+        load_(load),
         incumbent_(problem, load_.lower_bound, options.progress, budget),
         minimize_(options.minimize || !problem.capacity),
         enough_(minimize_ ? 0 : *problem.capacity) {}
@@ -248,6 +253,37 @@ class Placer {
   const Bytes enough_;  // A plan of this height ends the search.
 };
 
+// Searches, and leaves in `answer` what is known. `begin`: of all that precedes the search.
+void SearchPlan(const Problem& problem, const PlaceOptions& options,
+                Budget::Clock::time_point begin, Budget& budget, PlanAnswer& answer) {
+  const auto gives_up = [&] {
+    return budget.cancelled() && problem.buffers.size() > kMostAfterCancel;
+  };
+  answer.stopped = StopReason::kBudget;
+  if (gives_up()) return;
+  Instance instance = Compile(problem);
+  if (gives_up()) return;
+  const LoadBound load = MaxLiveLoad(problem);
+  Placer placer(problem, std::move(instance), load, options, budget);
+  {
+    // To check the answer takes about as long as what precedes the search.
+    const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
+    const TimeKept kept(budget, set_up.count());
+    placer.Run();
+  }
+  const Incumbent& incumbent = placer.incumbent();
+  answer.outcome = incumbent.outcome();
+  answer.height_bound = incumbent.lower_bound();
+  answer.stopped = placer.stopped();
+  answer.placing.stats = placer.stats();
+  if (!incumbent.has_plan()) return;
+  const Placement placement{*incumbent.offsets(), incumbent.height()};
+  BERTH_CHECK(ValidateOffsets(problem, placement).has_value());
+  BERTH_CHECK(answer.height_bound <= placement.height);
+  answer.best = PlanOf(problem, placement.offsets, placer.load());
+  answer.placing.algorithm = incumbent.finder();
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -259,25 +295,7 @@ Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Bu
   PlanAnswer answer;
   answer.capacity = problem.capacity;
   if (!internal::CollidingPins(problem)) {
-    internal::Placer placer(problem, options, budget);
-    {
-      // To check the answer takes about as long as what precedes the search.
-      const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
-      const internal::TimeKept kept(budget, set_up.count());
-      placer.Run();
-    }
-    const internal::Incumbent& incumbent = placer.incumbent();
-    answer.outcome = incumbent.outcome();
-    answer.height_bound = incumbent.lower_bound();
-    answer.stopped = placer.stopped();
-    answer.placing.stats = placer.stats();
-    if (incumbent.has_plan()) {
-      const Placement placement{*incumbent.offsets(), incumbent.height()};
-      BERTH_CHECK(internal::ValidateOffsets(problem, placement).has_value());
-      BERTH_CHECK(answer.height_bound <= placement.height);
-      answer.best = internal::PlanOf(problem, placement.offsets, placer.load());
-      answer.placing.algorithm = incumbent.finder();
-    }
+    internal::SearchPlan(problem, options, begin, budget, answer);
   } else {
     answer.outcome = Outcome::kInfeasible;
     answer.height_bound = MaxLiveLoad(problem).lower_bound;

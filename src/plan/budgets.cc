@@ -4,16 +4,18 @@
 // memory from its first use through its last only. So the search for the order sees a graph in which
 // each of these is made by an operator of its own.
 
+#include "plan/budgets.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "base/name_set.h"
 #include "base/try.h"
 #include "berth/bytes.h"
 #include "berth/plan.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
+#include "schedule/entry.h"
 
 namespace berth {
 namespace {
@@ -32,32 +34,32 @@ std::vector<bool> BasesInUse(const Graph& graph, const std::vector<OperatorIndex
   return in_use;
 }
 
-// `graph` with an additional operator, before all others, for each counted tensor that is given and
-// used: it makes the tensor and the given views of it. The indices of the operators of `graph` grow
-// by the number of these, `loads`.
+// The parts of `graph` that matter for its orders, with an additional operator, before all others,
+// for each counted tensor that is given and used: it makes the tensor and the given views of it. The
+// indices of the operators of `graph` grow by the number of these, `loads`.
 Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads) {
-  Graph loaded = graph;
+  Graph loaded;
+  loaded.tensors.reserve(graph.tensors.size());
+  for (const Tensor& tensor : graph.tensors) {
+    Tensor& copy = loaded.tensors.emplace_back();
+    copy.bytes = tensor.bytes;
+    copy.alignment = tensor.alignment;
+    copy.kind = tensor.kind;
+    copy.output = tensor.output;
+    copy.alias_of = tensor.alias_of;
+    copy.unplanned = tensor.unplanned;
+  }
   const std::vector<OperatorIndex> makers = internal::Makers(graph);
   const std::vector<bool> in_use = BasesInUse(graph, makers);
-  internal::NameSet names(graph.operators.size());
-  for (const Operator& op : graph.operators) names.Insert(op.name);
-  const auto is_loaded = [&](TensorIndex t) {
-    return makers[t] == kNoOperator && in_use[t] && IsCounted(graph.tensors[t], counting);
-  };
-  std::size_t loads_needed = 0;
-  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) loads_needed += is_loaded(t) ? 1 : 0;
-  std::vector<Operator> load;
-  load.reserve(loads_needed);  // `names` refers to their names.
   std::vector<std::size_t> load_of(graph.tensors.size(), kNoOperator);
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
-    if (!is_loaded(t)) continue;
+    const bool is_loaded =
+        makers[t] == kNoOperator && in_use[t] && IsCounted(graph.tensors[t], counting);
+    if (!is_loaded) continue;
     loaded.tensors[t].kind = TensorKind::kActivation;
     loaded.tensors[t].output = false;  // It has a copy off chip, or gets one for nothing.
-    std::string name = "load " + graph.tensors[t].name;
-    while (names.Contains(name)) name += "'";
-    load_of[t] = load.size();
-    load.push_back({std::move(name), "Load", {}, {t}});
-    names.Insert(load.back().name);
+    load_of[t] = loaded.operators.size();
+    loaded.operators.emplace_back().outputs = {t};
   }
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const auto& base = graph.tensors[t].alias_of;
@@ -65,13 +67,19 @@ Graph WithLoads(const Graph& graph, const Counting& counting, std::size_t& loads
     loaded.tensors[t].output = false;
     if (makers[t] != kNoOperator) continue;
     loaded.tensors[t].kind = TensorKind::kActivation;
-    load[load_of[*base]].outputs.push_back(t);
+    loaded.operators[load_of[*base]].outputs.push_back(t);
   }
-  loads = load.size();
-  for (Operator& op : loaded.operators) {
-    for (OperatorIndex& u : op.after) u += loads;
+  loads = loaded.operators.size();
+  loaded.operators.reserve(loads + graph.operators.size());
+  for (const Operator& op : graph.operators) {
+    Operator& copy = loaded.operators.emplace_back();
+    copy.inputs = op.inputs;
+    copy.outputs = op.outputs;
+    copy.mutates = op.mutates;
+    copy.after = op.after;
+    copy.update = op.update;
+    for (OperatorIndex& u : copy.after) u += loads;
   }
-  loaded.operators.insert(loaded.operators.begin(), load.begin(), load.end());
   return loaded;
 }
 
@@ -101,22 +109,33 @@ Bytes NamedBudgets::Of(const Capacity& capacity) const {
 Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget,
                                  std::size_t most_bytes) {
   BERTH_TRY(Validate(graph));
+  return internal::plan::FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
+                                            most_bytes, budget);
+}
+
+namespace internal::plan {
+
+Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& counting,
+                                        const LeastMemory& least, std::size_t most_bytes,
+                                        Budget& budget) {
   NamedBudgets named;
-  named.least = FindLeastMemory(graph, counting);
+  named.least = least;
   std::size_t loads = 0;
   const Graph loaded = WithLoads(graph, counting, loads);
   ScheduleOptions options;
   options.counting.unsized_as_zero = counting.unsized_as_zero;
   options.most_bytes = most_bytes;
-  const PlanAnswer answer = BERTH_TRY(Schedule(loaded, options, budget));
+  const PlanAnswer answer = BERTH_TRY(schedule::ScheduleValid(loaded, options, budget));
   named.least_peak = std::max(answer.best->peak(), named.least.bytes);
   named.peak_proved = answer.outcome == Outcome::kOptimal;
   named.peak_bound = answer.peak_bound;
   named.search = answer.scheduling;
+  named.order.reserve(graph.operators.size());
   for (const OperatorIndex v : answer.best->order) {
     if (v >= loads) named.order.push_back(v - loads);
   }
   return named;
 }
 
+}  // namespace internal::plan
 }  // namespace berth

@@ -11,6 +11,9 @@
 #include "base/try.h"
 #include "berth/spill.h"
 #include "graph/plan.h"
+#include "plan/budgets.h"
+#include "schedule/entry.h"
+#include "spill/entry.h"
 
 namespace berth {
 namespace {
@@ -19,13 +22,22 @@ namespace {
 constexpr double kShareOfOrder = 0.75;
 // With spills, the order of least peak is only a starting point.
 constexpr int kPartOfOrderWithSpills = 4;
+// To check an order and to give it some placement takes up to four times as long as to check its
+// graph.
+constexpr int kChecksAfterOrder = 4;
+// With more tensors than this, nothing is placed once the search is cancelled: it takes too long.
+constexpr std::size_t kMostPlacedAfterCancel = std::size_t{1} << 18;
+
+double SecondsSince(Budget::Clock::time_point begin) {
+  return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+}
 
 // The answer for an order that the caller chose. Its bound is the one that needs no search.
 Result<PlanAnswer> Given(const Graph& graph, const Order& order, const ScheduleOptions& options) {
   ScheduleOptions cheap = options;
   cheap.algorithm = ScheduleAlgorithm::kProgram;
   Budget budget;
-  PlanAnswer answer = BERTH_TRY(Schedule(graph, cheap, budget));
+  PlanAnswer answer = BERTH_TRY(internal::schedule::ScheduleValid(graph, cheap, budget));
   BERTH_TRY(ValidateOrder(graph, order));
   answer.best = internal::UnplacedPlan(graph, order, options.counting);
   const bool least = answer.best->peak() == answer.peak_bound;
@@ -54,47 +66,70 @@ void Address(const MemoryPlan& placed, MemoryPlan& plan) {
   plan.memories.front().height = placed.height();
 }
 
+// Offsets for the residencies of `plan`. Where the search for the order was cancelled, these are
+// greedy: the best order so far still gets a plan.
+Result<PlanAnswer> PlaceOrder(const Graph& graph, const MemoryPlan& plan,
+                              const PlanOptions& options, std::optional<Bytes> capacity,
+                              Budget& budget) {
+  Problem problem = ProblemOf(graph, plan);
+  problem.capacity = capacity;
+  if (!budget.cancelled()) {
+    PlanAnswer placed = BERTH_TRY(Place(problem, options.place, budget));
+    const bool large = problem.buffers.size() > kMostPlacedAfterCancel;
+    if (placed.best || !budget.cancelled() || large) return placed;
+  }
+  PlaceOptions greedy = options.place;
+  greedy.algorithm = Algorithm::kGreedy;
+  Budget no_time(0);  // Enough for a plan.
+  return Place(problem, greedy, no_time);
+}
+
 Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& options,
                                      Budget& budget) {
-  const Counting& counting = options.schedule.counting;
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Validate(graph));
   PlanAnswer answer;
   {
+    const internal::TimeKept kept(budget, kChecksAfterOrder * SecondsSince(begin));
     Budget part(budget, kShareOfOrder);
-    answer = BERTH_TRY(options.order ? Given(graph, *options.order, options.schedule)
-                                     : Schedule(graph, options.schedule, part));
+    answer =
+        BERTH_TRY(options.order ? Given(graph, *options.order, options.schedule)
+                                : internal::schedule::ScheduleValid(graph, options.schedule, part));
   }
   MemoryPlan& plan = *answer.best;
   BERTH_CHECK(answer.peak_bound <= plan.peak());
-  Problem problem = ProblemOf(graph, plan);
-  if (options.capacity) problem.capacity = std::get<Bytes>(*options.capacity);
-  PlanAnswer placed = BERTH_TRY(Place(problem, options.place, budget));
-  if (!placed.best && budget.cancelled()) {
-    // Cancelled during the search for the order: the best order so far still gets a plan.
-    PlaceOptions greedy = options.place;
-    greedy.algorithm = Algorithm::kGreedy;
-    Budget no_time(0);  // Enough for a plan.
-    placed = BERTH_TRY(Place(problem, greedy, no_time));
+  if (options.capacity) answer.capacity = std::get<Bytes>(*options.capacity);
+  // A plan of any order is at least as high as the least peak.
+  answer.height_bound = answer.peak_bound;
+  PlanAnswer placed;
+  if (budget.cancelled() && graph.tensors.size() > kMostPlacedAfterCancel) {
+    placed.stopped = placed.placing.stopped = StopReason::kBudget;
+  } else {
+    // Before the placement, so that little is left to do after it: Place() checks its offsets.
+    const auto valid = ValidatePlan(graph, options.schedule.counting, std::nullopt, plan);
+    if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+    placed = BERTH_TRY(PlaceOrder(graph, plan, options, answer.capacity, budget));
   }
   if (placed.best) Address(*placed.best, plan);
   answer.placing = placed.placing;
   answer.placement_bound = placed.height_bound;
-  answer.capacity = problem.capacity;
-  // A plan of any order is at least as high as the least peak.
-  answer.height_bound = answer.peak_bound;
   answer.nodes += placed.nodes;
   answer.outcome = OutcomeOf(answer);
   answer.stopped = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible
                        ? StopReason::kAnswered
                    : answer.placing.stopped != StopReason::kAnswered ? answer.placing.stopped
                                                                      : answer.scheduling.stopped;
-  const auto valid = ValidatePlan(graph, counting, std::nullopt, plan);
-  if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
   return answer;
 }
 
 Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options,
                                       Budget& budget) {
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Validate(graph));
   const Counting& counting = options.schedule.counting;
+  internal::spill::Model model =
+      internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false);
+  const double set_up = SecondsSince(begin);
   const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
   NamedBudgets named;
   if (options.budgets) {
@@ -103,7 +138,8 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   } else {
     Budget part(budget, 1.0 / kPartOfOrderWithSpills);  // What is left over is for the spills.
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
-    named = BERTH_TRY(FindBudgets(graph, counting, part, options.schedule.most_bytes));
+    named = BERTH_TRY(internal::plan::FindBudgetsOfValid(
+        graph, counting, internal::spill::LeastOf(model), options.schedule.most_bytes, part));
   }
   SpillOptions spill;
   spill.capacity = named.Of(*options.capacity);
@@ -119,11 +155,14 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   spill.placer = [&](const Problem& problem, Budget& own) {
     return Place(problem, options.place, own);
   };
-  PlanAnswer answer = BERTH_TRY(PlanWithSpills(graph, spill, budget));
+  const Bytes program_order_peak =
+      internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
+  PlanAnswer answer =
+      BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;
-  answer.program_order_peak = Live(graph, ProgramOrder(graph), counting).peak;
+  answer.program_order_peak = program_order_peak;
   answer.nodes += named.search.nodes;
   if (!answer.best) {
     answer.best =
@@ -155,7 +194,7 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   BERTH_TRY(Check(options));
   PlanAnswer answer = BERTH_TRY(options.spill ? PlanWithinCapacity(graph, options, budget)
                                               : PlanWithoutSpills(graph, options, budget));
-  answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+  answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;
 }

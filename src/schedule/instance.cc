@@ -77,16 +77,16 @@ Instance MakeInstance(std::size_t num_ops, Bytes base, const std::vector<std::pa
 }
 
 Instance Reversed(const Instance& instance) {
-  std::vector<std::pair<Op, Op>> edges;
-  for (Op v = 0; v < instance.num_ops; ++v) {
-    for (const Op p : instance.predecessors[v]) edges.emplace_back(v, p);
-  }
-  std::vector<FlowBuffer> buffers = instance.buffers;
-  for (FlowBuffer& buffer : buffers) {
+  Instance reversed = instance;
+  std::swap(reversed.predecessors, reversed.successors);
+  std::swap(reversed.creates, reversed.consumes);
+  std::swap(reversed.created_alone, reversed.freed_alone);
+  std::swap(reversed.created_shared, reversed.freed_shared);
+  for (FlowBuffer& buffer : reversed.buffers) {
     std::swap(buffer.creators, buffer.consumers);
     std::swap(buffer.from_start, buffer.to_end);
   }
-  return MakeInstance(instance.num_ops, instance.base, edges, std::move(buffers));
+  return reversed;
 }
 
 Instance Restricted(const Instance& instance, const std::vector<Op>& ops, const Word* before) {

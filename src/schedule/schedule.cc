@@ -16,6 +16,7 @@
 #include "graph/topology.h"
 #include "schedule/baseline.h"
 #include "schedule/beam.h"
+#include "schedule/entry.h"
 #include "schedule/exact.h"
 #include "schedule/instance.h"
 #include "schedule/list.h"
@@ -30,15 +31,21 @@ namespace {
 constexpr std::int64_t kDefaultWork = 4'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
+// With more operators than this, nothing more is compiled once time is up: that alone may take
+// longer than a search may go on.
+constexpr std::size_t kMostCompiledLate = std::size_t{1} << 18;
+
 Instance InstanceOf(const Topology& topology) {
   const std::size_t n = topology.num_operators;
   std::vector<std::pair<Op, Op>> edges;
+  edges.reserve(topology.predecessors.num_items());
   for (std::size_t v = 0; v < n; ++v) {
     for (const OpIndex p : topology.predecessors[OpIndex(v)]) {
       edges.emplace_back(static_cast<Op>(p.position()), static_cast<Op>(v));
     }
   }
   std::vector<FlowBuffer> buffers;
+  buffers.reserve(topology.storages.size());
   for (std::size_t b = 0; b < topology.storages.size(); ++b) {
     const Storage& from = topology.storages[StorageIndex(b)];
     FlowBuffer buffer;
@@ -46,7 +53,9 @@ Instance InstanceOf(const Topology& topology) {
     buffer.to_end = from.to_end;
     buffer.from_start = from.creator == OpIndex(-1);
     if (!buffer.from_start) buffer.creators = {static_cast<Op>(from.creator.position())};
-    for (const OpIndex k : topology.users[StorageIndex(b)]) {
+    const auto users = topology.users[StorageIndex(b)];
+    buffer.consumers.reserve(users.size());
+    for (const OpIndex k : users) {
       buffer.consumers.push_back(static_cast<Op>(k.position()));
     }
     if (buffer.consumers.empty()) buffer.consumers = buffer.creators;
@@ -57,12 +66,12 @@ Instance InstanceOf(const Topology& topology) {
 
 class Scheduler {
  public:
-  Scheduler(const Graph& graph, const ScheduleOptions& options, Budget& budget)
+  Scheduler(const Graph& graph, const ScheduleOptions& options, Instance instance, Budget& budget)
       : graph_(graph),
         options_(options),
         budget_(budget),
         nodes_before_(budget.nodes_spent()),
-        instance_(InstanceOf(Compile(graph, options.counting))),
+        instance_(std::move(instance)),
         order_(graph.operators.size()) {
     std::iota(order_.begin(), order_.end(), Op{0});
     answer_.scheduling.algorithm = Info(ScheduleAlgorithm::kProgram).name;
@@ -127,7 +136,10 @@ class Scheduler {
 
   // The best of the orders that take near-linear time.
   void RunLarge() {
-    Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+    const auto& all = graph_.operators;
+    if (std::any_of(all.begin(), all.end(), [](const Operator& op) { return op.update; })) {
+      Offer(HoistedUpdates(graph_, instance_), ScheduleAlgorithm::kHoistedUpdates);
+    }  // Else that is program order.
     bool in_time = true;
     for (const bool backwards : {false, true}) {
       if (peak_ == answer_.peak_bound) break;
@@ -251,20 +263,67 @@ class Scheduler {
 }  // namespace
 }  // namespace internal::schedule
 
-Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, Budget& budget) {
-  const auto start = Budget::Clock::now();
-  BERTH_TRY(internal::schedule::ValidateOptions(options));
-  BERTH_TRY(Validate(graph));
+namespace internal::schedule {
+namespace {
+
+// Program order, without a search.
+PlanAnswer InProgramOrder(const Graph& graph, const ScheduleOptions& options) {
+  PlanAnswer answer;
+  answer.best = UnplacedPlan(graph, ProgramOrder(graph), options.counting);
+  answer.program_order_peak = answer.best->peak();
+  for (const Residency& residency : answer.best->residencies) {
+    answer.peak_bound = std::max(answer.peak_bound, graph.tensors[residency.tensor].bytes);
+  }
+  answer.height_bound = answer.peak_bound;
+  const bool least = answer.peak_bound == answer.best->peak();
+  answer.outcome = least ? Outcome::kOptimal : Outcome::kFeasible;
+  answer.stopped = least ? StopReason::kAnswered : StopReason::kBudget;
+  answer.scheduling.algorithm = Info(ScheduleAlgorithm::kProgram).name;
+  return answer;
+}
+
+PlanAnswer Search(const Graph& graph, const ScheduleOptions& options,
+                  Budget::Clock::time_point start, Budget& budget) {
+  const auto too_late = [&] {
+    return graph.operators.size() > kMostCompiledLate && budget.TimeIsUp();
+  };
+  if (too_late()) return InProgramOrder(graph, options);
+  const Topology topology = Compile(graph, options.counting);
+  if (too_late()) return InProgramOrder(graph, options);
+  return Scheduler(graph, options, InstanceOf(topology), budget).Run(start);
+}
+
+// `start`: of all that precedes the search.
+PlanAnswer Run(const Graph& graph, const ScheduleOptions& options, Budget::Clock::time_point start,
+               Budget& budget) {
   const std::int64_t nodes = budget.nodes_spent();
-  PlanAnswer answer = internal::schedule::Scheduler(graph, options, budget).Run(start);
+  PlanAnswer answer = Search(graph, options, start, budget);
   answer.nodes = budget.nodes_spent() - nodes;
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   answer.scheduling.outcome = answer.outcome;
   answer.scheduling.stopped = answer.stopped;
   answer.scheduling.nodes = answer.nodes;
   answer.scheduling.seconds = answer.seconds;
-  internal::AdmitUnsized(graph, options.counting, answer);
+  AdmitUnsized(graph, options.counting, answer);
   return answer;
+}
+
+}  // namespace
+
+Result<PlanAnswer> ScheduleValid(const Graph& graph, const ScheduleOptions& options,
+                                 Budget& budget) {
+  const auto start = Budget::Clock::now();
+  BERTH_TRY(ValidateOptions(options));
+  return Run(graph, options, start, budget);
+}
+
+}  // namespace internal::schedule
+
+Result<PlanAnswer> Schedule(const Graph& graph, const ScheduleOptions& options, Budget& budget) {
+  const auto start = Budget::Clock::now();
+  BERTH_TRY(internal::schedule::ValidateOptions(options));
+  BERTH_TRY(Validate(graph));
+  return internal::schedule::Run(graph, options, start, budget);
 }
 
 }  // namespace berth

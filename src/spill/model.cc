@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,29 +16,34 @@ namespace {
 using Edges = std::vector<std::pair<OpIndex, OpIndex>>;
 
 // `before`: pairs (operator, predecessor).
-void ListEdges(Model& model, Edges before) {
+void ListEdges(Model& model, const Edges& before) {
   Edges after;
   after.reserve(before.size());
   for (const auto& [v, u] : before) after.emplace_back(u, v);
-  model.predecessors = Lists<OpIndex, OpIndex>(model.num_operators, std::move(before));
-  model.successors = Lists<OpIndex, OpIndex>(model.num_operators, std::move(after));
+  model.predecessors = Lists<OpIndex, OpIndex>(model.num_operators, before);
+  model.successors = Lists<OpIndex, OpIndex>(model.num_operators, after);
 }
 
-// Fills the lists of edges and the rows of ancestors from `direct`, the predecessors of each
-// operator, which are less than it.
-void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct) {
+// Fills the lists of edges and the rows of ancestors from direct(v), the predecessors of each
+// operator v, which are less than it and in order. False, and the model unchanged, where
+// may_go_on(work) is, in the units of Spending::SpendWork().
+template <typename Direct, typename MayGoOn>
+bool SetPrecedence(Model& model, Direct direct, MayGoOn may_go_on) {
   const std::size_t n = model.num_operators;
   const std::size_t words = model.operator_words();
-  model.ancestors.assign(n * words, 0);
+  model.ancestors.reserve(n * words);
   Edges before;
-  std::vector<OpIndex> late_first;
   for (std::size_t v = 0; v < n; ++v) {
+    model.ancestors.resize((v + 1) * words, 0);
     Word* row = model.ancestors.data() + v * words;
-    late_first = direct[v];
-    std::sort(late_first.begin(), late_first.end());
+    const std::span<const OpIndex> early_first = direct(v);
+    if (!may_go_on(static_cast<std::int64_t>((early_first.size() + 1) * words))) {
+      model.ancestors = {};
+      return false;
+    }
     // From the latest: an edge is redundant if a later predecessor already waits for it.
-    for (std::size_t i = late_first.size(); i-- > 0;) {
-      const OpIndex u = late_first[i];
+    for (std::size_t i = early_first.size(); i-- > 0;) {
+      const OpIndex u = early_first[i];
       if (TestBit(row, u.position())) continue;
       const Word* other = model.AncestorsOf(u);
       for (std::size_t w = 0; w < words; ++w) row[w] |= other[w];
@@ -44,7 +51,8 @@ void SetPrecedence(Model& model, const std::vector<std::vector<OpIndex>>& direct
       before.emplace_back(OpIndex(v), u);
     }
   }
-  ListEdges(model, std::move(before));
+  ListEdges(model, before);
+  return true;
 }
 
 // Which operators create, use and write which tensors, before they are listed.
@@ -58,10 +66,10 @@ struct Accesses {
     std::vector<std::pair<StorageIndex, OpIndex>> users;
     users.reserve(used.size());
     for (const auto& [op, storage] : used) users.emplace_back(storage, op);
-    model.made = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(made));
-    model.used = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(used));
-    model.written = Lists<OpIndex, StorageIndex>(model.num_operators, std::move(written));
-    model.users = Lists<StorageIndex, OpIndex>(model.storages.size(), std::move(users));
+    model.made = Lists<OpIndex, StorageIndex>(model.num_operators, made);
+    model.used = Lists<OpIndex, StorageIndex>(model.num_operators, used);
+    model.written = Lists<OpIndex, StorageIndex>(model.num_operators, written);
+    model.users = Lists<StorageIndex, OpIndex>(model.storages.size(), users);
   }
 };
 
@@ -69,10 +77,14 @@ struct Accesses {
 struct Source {
   const Graph& graph;
   std::vector<OperatorIndex> makers;
-  std::vector<std::vector<TensorIndex>> uses;  // The bases that each operator uses.
-  std::vector<std::int32_t> storage_of;        // By tensor; -1: not in the model.
+  std::vector<TensorIndex> bases;        // That operators use, by operator.
+  std::vector<std::size_t> begin;        // Of each operator's bases.
+  std::vector<std::int32_t> storage_of;  // By tensor; -1: not in the model.
 
   [[nodiscard]] bool IsStored(TensorIndex t) const { return storage_of[t] >= 0; }
+  [[nodiscard]] std::span<const TensorIndex> UsesOf(OperatorIndex v) const {
+    return {bases.data() + begin[v], begin[v + 1] - begin[v]};
+  }
 };
 
 void AddStorages(const Counting& counting, Source& source, Model& model) {
@@ -81,7 +93,7 @@ void AddStorages(const Counting& counting, Source& source, Model& model) {
   std::vector<bool> is_touched(graph.tensors.size(), false);
   std::vector<bool> is_written(graph.tensors.size(), false);
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    for (const TensorIndex base : source.uses[v]) is_touched[base] = true;
+    for (const TensorIndex base : source.UsesOf(v)) is_touched[base] = true;
     for (const TensorIndex base : graph.operators[v].mutates) is_written[base] = true;
   }
   source.storage_of.assign(graph.tensors.size(), -1);
@@ -102,7 +114,7 @@ void AddStorages(const Counting& counting, Source& source, Model& model) {
 }
 
 // Operators that touch no storage only pass on their predecessors.
-void AddOperators(const Source& source, bool with_ancestors, Model& model) {
+void AddOperators(const Source& source, Model& model) {
   const Graph& graph = source.graph;
   const std::size_t n = graph.operators.size();
   std::vector<std::int32_t> kept(n, -1);
@@ -110,16 +122,17 @@ void AddOperators(const Source& source, bool with_ancestors, Model& model) {
     const auto stored = [&](TensorIndex t) { return source.IsStored(t); };
     const Operator& op = graph.operators[v];
     if (std::any_of(op.outputs.begin(), op.outputs.end(), stored) ||
-        std::any_of(source.uses[v].begin(), source.uses[v].end(), stored)) {
+        std::ranges::any_of(source.UsesOf(v), stored)) {
       kept[v] = static_cast<std::int32_t>(model.operators.size());
       model.operators.push_back(v);
     }
   }
   model.num_operators = model.operators.size();
-  std::vector<std::vector<OpIndex>> waits(n);
-  std::vector<std::vector<OpIndex>> direct(model.num_operators);
+  Edges before;
+  std::vector<std::vector<OpIndex>> waits(n);  // Of operators that are left out.
+  std::vector<OpIndex> mine;
   for (OperatorIndex v = 0; v < n; ++v) {
-    std::vector<OpIndex>& mine = waits[v];
+    mine.clear();
     ForEachPredecessor(graph, source.makers, v, [&](OperatorIndex u) {
       if (kept[u] >= 0) {
         mine.emplace_back(kept[u]);
@@ -129,17 +142,13 @@ void AddOperators(const Source& source, bool with_ancestors, Model& model) {
     });
     std::sort(mine.begin(), mine.end());
     mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-    if (kept[v] >= 0) direct[static_cast<std::size_t>(kept[v])] = std::move(mine);
+    if (kept[v] < 0) {
+      waits[v] = mine;
+      continue;
+    }
+    for (const OpIndex u : mine) before.emplace_back(OpIndex(kept[v]), u);
   }
-  if (with_ancestors) {
-    SetPrecedence(model, direct);
-    return;
-  }
-  Edges before;
-  for (std::size_t v = 0; v < model.num_operators; ++v) {
-    for (const OpIndex u : direct[v]) before.emplace_back(OpIndex(v), u);
-  }
-  ListEdges(model, std::move(before));
+  ListEdges(model, before);
 }
 
 void AddAccesses(const Source& source, Model& model) {
@@ -157,7 +166,7 @@ void AddAccesses(const Source& source, Model& model) {
       model.storages[s].creator = here;
       model.needs[here] += model.storages[s].size;
     }
-    for (const TensorIndex t : source.uses[v]) {
+    for (const TensorIndex t : source.UsesOf(v)) {
       if (!source.IsStored(t)) continue;
       const StorageIndex s(source.storage_of[t]);
       accesses.used.emplace_back(here, s);
@@ -221,15 +230,29 @@ std::vector<OpIndex> OperatorsOfPart(const Model& model, const std::vector<char>
 
 Model CompileModel(const Graph& graph, const Counting& counting, bool with_ancestors) {
   Model model;
-  Source source{graph, Makers(graph), {}, {}};
-  source.uses.resize(graph.operators.size());
+  Source source{graph, Makers(graph), {}, {0}, {}};
+  source.begin.reserve(graph.operators.size() + 1);
+  std::vector<TensorIndex> bases;
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    BasesUsed(graph, source.makers, v, source.uses[v]);
+    BasesUsed(graph, source.makers, v, bases);
+    source.bases.insert(source.bases.end(), bases.begin(), bases.end());
+    source.begin.push_back(source.bases.size());
   }
   AddStorages(counting, source, model);
-  AddOperators(source, with_ancestors, model);
+  AddOperators(source, model);
   AddAccesses(source, model);
+  if (with_ancestors) {
+    Budget unlimited;
+    BERTH_CHECK(AddAncestors(model, unlimited));
+  }
   return model;
+}
+
+bool AddAncestors(Model& model, Budget& budget) {
+  const Lists<OpIndex, OpIndex> direct = model.predecessors;
+  return SetPrecedence(
+      model, [&](std::size_t v) { return direct[OpIndex(v)]; },
+      [&](std::int64_t work) { return budget.SpendWork(work); });
 }
 
 Model WithOrder(const Model& model, std::span<const OpIndex> order) {
@@ -259,7 +282,7 @@ Model WithOrder(const Model& model, std::span<const OpIndex> order) {
   for (Stored& stored : fixed.storages.items()) {
     if (stored.creator.value() >= 0) stored.creator = position[stored.creator.position()];
   }
-  ListEdges(fixed, std::move(before));
+  ListEdges(fixed, before);
   std::move(accesses).ListIn(fixed);
   return fixed;
 }
@@ -313,7 +336,9 @@ Model PartOf(const Model& model, const std::vector<char>& inside, Bytes capacity
       if (t.value() >= 0) accesses.written.emplace_back(mine, t);
     }
   }
-  SetPrecedence(part, direct);
+  SetPrecedence(
+      part, [&](std::size_t v) { return std::span<const OpIndex>(direct[v]); },
+      [](std::int64_t) { return true; });
   std::move(accesses).ListIn(part);
   return part;
 }

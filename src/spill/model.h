@@ -14,6 +14,7 @@
 #include "base/bits.h"
 #include "base/indexed_vector.h"
 #include "base/lists.h"
+#include "berth/budget.h"
 #include "berth/graph.h"
 #include "graph/topology.h"
 
@@ -58,11 +59,14 @@ struct Model {
   }
 };
 
-// `graph` must be valid. Cost: O(operators x (operators + edges) / 64). Without the rows of
-// ancestors it is near-linear, and some edges may be implied by others; then the model only serves
-// WithOrder() and what takes its result.
+// `graph` must be valid. Cost: near-linear without the rows of ancestors. Some edges may then be
+// implied by others, and the model only serves WithOrder() and what takes its result.
 [[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting,
                                  bool with_ancestors = true);
+// Makes the rows of ancestors of a model without them, and leaves out implied edges. False, and
+// nothing done, if time is up or the search was cancelled before the end. Cost: O(operators x
+// (operators + edges) / 64).
+[[nodiscard]] bool AddAncestors(Model& model, Budget& budget);
 // Bytes of the rows of ancestors.
 [[nodiscard]] inline std::size_t BytesOfAncestors(std::size_t num_operators) {
   return num_operators * WordsFor(num_operators) * sizeof(Word);

@@ -30,6 +30,7 @@
 #include "base/try.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
+#include "spill/entry.h"
 #include "spill/furthest.h"
 #include "spill/layout.h"
 #include "spill/model.h"
@@ -66,36 +67,31 @@ constexpr double kSecondsOfManyAfterCancel = 0.1;
 // quadratic time.
 constexpr std::size_t kManyOperators = 4096;
 
+// With more operators than this, nothing is found once the search is cancelled, not even a first
+// plan: it would take too long.
+constexpr std::size_t kMostAfterCancel = std::size_t{1} << 18;
+
 // With more operators than this, placements are not repaired: each repair looks at all residencies.
 constexpr std::size_t kMostRepaired = 16384;
 // Nodes of each of their placements: one look by exact search would cost more than it finds.
 constexpr std::int64_t kNodesOfMany = 1000;
 
-LeastMemory LeastOf(const Model& model) {
-  LeastMemory least;
-  for (std::size_t i = 0; i < model.num_operators; ++i) {
-    const Bytes needs = model.needs[OpIndex(i)];
-    if (needs > least.bytes) least = {model.operators[i], needs};
-  }
-  return least;
-}
-
 class Planner {
  public:
-  Planner(const Graph& graph, const SpillOptions& options, Budget& budget)
+  Planner(const Graph& graph, const SpillOptions& options, Model model, Budget& budget)
       : graph_(graph),
         options_(options),
         budget_(budget),
         orders_(options.orders),
-        model_(internal::spill::CompileModel(graph, options.counting, /*with_ancestors=*/false)) {
+        model_(std::move(model)) {
     if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
     if (options.fixed_order) orders_.resize(1);
     effort_.most_bytes = options.most_bytes;
     if (!budget.has_time_limit() && !budget.has_node_limit()) effort_.work = kDefaultWork;
   }
 
-  // `begin`: of all that precedes the search.
-  Result<PlanAnswer> Run(Budget::Clock::time_point begin) {
+  // `seconds` were spent before `begin`.
+  Result<PlanAnswer> Run(Budget::Clock::time_point begin, double seconds) {
     const std::int64_t nodes_before = budget_.nodes_spent();
     PlanAnswer answer;
     answer.capacity = options_.capacity;
@@ -108,12 +104,12 @@ class Planner {
       {
         // To make and check the last plan takes up to three times as long as what precedes the search.
         const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
-        const internal::TimeKept kept(budget_, 3 * set_up.count());
+        const internal::TimeKept kept(budget_, 3 * (seconds + set_up.count()));
         FindSchedules();
-        BERTH_TRY(FindAnyPlan(answer));
+        if (!schedules_.empty()) BERTH_TRY(FindAnyPlan(answer));
       }
       answer.traffic_bound = bound_;
-      answer.traffic_by_sum = schedules_.front().cost;
+      if (!schedules_.empty()) answer.traffic_by_sum = schedules_.front().cost;
       CheckPlan(answer);
     }
     answer.height_bound = answer.least.bytes;
@@ -223,6 +219,11 @@ class Planner {
     return internal::spill::BytesOfAncestors(model_.num_operators) > options_.most_bytes / 8;
   }
 
+  // Cancelled, with more operators than get a plan afterwards.
+  [[nodiscard]] bool GivesUp() const {
+    return budget_.cancelled() && model_.num_operators > kMostAfterCancel;
+  }
+
   // Of a chain, whatever the budget.
   [[nodiscard]] Schedule FirstSchedule(const Model& chain) const {
     if (chain.num_operators > kManyOperators) {
@@ -242,8 +243,10 @@ class Planner {
     std::vector<std::pair<Bytes, std::vector<OpIndex>>> known;
     for (const Order& order : orders_) {
       if (IsLarge() && !known.empty() && Exhausted()) break;
+      if (GivesUp()) return;
       std::vector<OpIndex> reduced = internal::spill::ReduceOrder(model_, order);
       const Model chain = internal::spill::WithOrder(model_, reduced);
+      if (GivesUp()) return;
       Schedule found = FirstSchedule(chain);
       const Bytes cost = found.cost;
       Add(std::move(found), reduced);
@@ -257,9 +260,7 @@ class Planner {
       return;
     }
     if (Exhausted()) return;
-    if (!options_.fixed_order) {
-      model_ = internal::spill::CompileModel(graph_, options_.counting);
-    }
+    if (!options_.fixed_order && !AddAncestors(model_, search_budget())) return;
     for (std::size_t i = 0; i < known.size(); ++i) {
       // An equal share for each order that is left, and for the search over all orders.
       {
@@ -442,6 +443,7 @@ class Planner {
       if (height <= options_.capacity) {
         if (!answer.best || found->traffic.avoidable() < answer.best->traffic.avoidable()) {
           answer.best = std::move(*found);
+          CheckValid(*answer.best);
         }
         if (tries == 0) break;
         fits = target;
@@ -456,10 +458,16 @@ class Planner {
       const std::chrono::duration<double> spent = Budget::Clock::now() - start;
       seconds = std::max(seconds, spent.count());
     }
-    if (!answer.best) {
+    if (!answer.best && !GivesUp()) {
       answer.best = internal::spill::SpillAll(graph_, LayoutOfBest(), options_.capacity);
+      if (answer.best) CheckValid(*answer.best);
     }
     return {};
+  }
+
+  void CheckValid(const MemoryPlan& plan) const {
+    const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, plan);
+    if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
   }
 
   // Outcome, bound and reason of the answer, whose plan must be valid.
@@ -474,8 +482,8 @@ class Planner {
               : MaxLiveLoad(internal::UnnamedProblemOf(graph_, *answer.best)).lower_bound;
       const bool proved = answer.best->traffic.avoidable() <= answer.traffic_bound;
       answer.outcome = proved ? Outcome::kOptimal : Outcome::kFeasible;
-      const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);
-      if (!valid) internal::CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+      const bool checked = options_.placer && model_.num_operators > kMostRepaired;
+      if (!checked) CheckValid(*answer.best);
     }
     if (answer.outcome != Outcome::kOptimal) {
       answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
@@ -509,17 +517,18 @@ Placer DefaultPlacer() {
 }
 
 LeastMemory FindLeastMemory(const Graph& graph, const Counting& counting) {
-  return LeastOf(internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false));
+  return internal::spill::LeastOf(
+      internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false));
 }
 
-Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options, Budget& budget) {
-  const auto begin = Budget::Clock::now();
-  BERTH_TRY(Validate(graph));
+namespace internal::spill {
+namespace {
+
+// All but the graph itself.
+Result<void> Check(const Graph& graph, const SpillOptions& options) {
   BERTH_TRY(ValidateTraffic(graph, options.counting));
   for (const Order& order : options.orders) {
-    if (auto valid = ValidateOrder(graph, order); !valid) {
-      return tl::unexpected<Error>(valid.error());
-    }
+    BERTH_TRY(ValidateOrder(graph, order));
   }
   if (options.capacity < 0 || options.capacity > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
@@ -533,7 +542,35 @@ Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& option
     return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
                                                 ", less than " + std::to_string(kLeastBytes));
   }
-  return Planner(graph, options, budget).Run(begin);
+  return {};
+}
+
+}  // namespace
+
+LeastMemory LeastOf(const Model& model) {
+  LeastMemory least;
+  for (std::size_t i = 0; i < model.num_operators; ++i) {
+    const Bytes needs = model.needs[OpIndex(i)];
+    if (needs > least.bytes) least = {model.operators[i], needs};
+  }
+  return least;
+}
+
+Result<PlanAnswer> PlanValid(const Graph& graph, const SpillOptions& options, Model model,
+                             double seconds, Budget& budget) {
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Check(graph, options));
+  return Planner(graph, options, std::move(model), budget).Run(begin, seconds);
+}
+
+}  // namespace internal::spill
+
+Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& options, Budget& budget) {
+  const auto begin = Budget::Clock::now();
+  BERTH_TRY(Validate(graph));
+  BERTH_TRY(internal::spill::Check(graph, options));
+  Model model = internal::spill::CompileModel(graph, options.counting, /*with_ancestors=*/false);
+  return Planner(graph, options, std::move(model), budget).Run(begin, 0);
 }
 
 }  // namespace berth

@@ -75,6 +75,10 @@ TEST_F(PlanCommandTest, MemoryLimit) {
   const std::string table = Path("random.csv");
   ASSERT_EQ(Berth({"generate", "random", "--buffers", "50000", "-o", table}).exit_code, 0);
   ExpectRefused(Berth({"place", table, "--memory-limit", "1MiB"}), "out of memory");
+  const ProcessResult sweep = Berth(
+      {"sweep", graph, "--memory-limit", "300MiB", "--time-limit", "1s", "--budget", "MR,MP"});
+  EXPECT_EQ(sweep.exit_code, 0) << sweep.standard_error;
+  ExpectRefused(Berth({"sweep", graph, "--memory-limit", "1MiB"}), "out of memory");
 }
 
 TEST_F(PlanCommandTest, Json) {

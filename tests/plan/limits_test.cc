@@ -150,6 +150,51 @@ TEST(LargeGraphs, AMillionOperatorsEndSoon) {
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     EXPECT_EQ(answer->best->order.size(), graph.operators.size());
   });
+  const Bytes needs = FindLeastMemory(graph, {}).bytes;
+  for (const bool spill : {false, true}) {
+    SCOPED_TRACE(spill);
+    PlanOptions options;
+    options.spill = spill;
+    if (spill) options.capacity = 2 * needs;
+    ExpectToEndSoon(std::chrono::milliseconds(2000), [&](Budget& budget) {
+      const auto answer = Plan(graph, options, budget);
+      ASSERT_TRUE(answer.has_value()) << answer.error().message;
+      ASSERT_TRUE(answer->best.has_value());
+      EXPECT_EQ(answer->best->order.size(), graph.operators.size());
+      // Once cancelled, so large a graph gets no addresses any more, but always an order.
+      if (budget.cancelled() && !answer->best->addressed) {
+        EXPECT_EQ(answer->outcome, Outcome::kUnknown);
+        EXPECT_EQ(answer->stopped, StopReason::kBudget);
+      } else {
+        EXPECT_TRUE(answer->best->addressed);
+        EXPECT_TRUE(!spill || answer->best->height() <= 2 * needs);
+      }
+    });
+  }
+}
+
+// Before the search, too: what is compiled after the end is a fraction of what a search compiles.
+TEST(LargeGraphs, CancelledBeforeTheirStartGetAnOrder) {
+  const Graph graph = Generated(GraphFamily::kIrregular, 300'000);
+  for (const bool spill : {false, true}) {
+    SCOPED_TRACE(spill);
+    PlanOptions options;
+    options.spill = spill;
+    if (spill) options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
+    Budget budget;
+    budget.Cancel();
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->outcome, Outcome::kUnknown);
+    EXPECT_EQ(answer->stopped, StopReason::kBudget);
+    ASSERT_TRUE(answer->best.has_value());
+    EXPECT_EQ(answer->best->order, ProgramOrder(graph));
+    EXPECT_FALSE(answer->best->addressed);
+    EXPECT_LE(answer->peak_bound, answer->best->peak());
+    EXPECT_EQ(answer->program_order_peak, answer->best->peak());
+    EXPECT_EQ(budget.work_spent(), 0);
+    EXPECT_LE(budget.looks_after_end(), 10);
+  }
 }
 
 // Sets of operators for each operator do not fit: only what takes near-linear memory runs.

@@ -36,6 +36,7 @@ struct SweepArguments {
   bool fixed_order = false;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
+  std::optional<Bytes> memory_limit;
   Shard shard;
   std::string output;
   std::string svg;
@@ -246,6 +247,8 @@ SweepOptions OptionsOf(const SweepArguments& arguments) {
   options.points = arguments.points;
   options.plan.schedule.counting = arguments.model.counting;
   if (arguments.fixed_order) options.plan.schedule.algorithm = ScheduleAlgorithm::kProgram;
+  options.plan.schedule.most_bytes =
+      StatesWithin(arguments.memory_limit, options.plan.schedule.most_bytes);
   options.seconds_each = arguments.time_limit;
   options.nodes_each = arguments.node_limit;
   return options;
@@ -255,8 +258,10 @@ Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) 
   ModelArguments one = arguments.model;
   one.path = path;
   Task task{BERTH_TRY(LoadModel(one)), OptionsOf(arguments), {}, {}};
+  LimitMemory(arguments.memory_limit);
   Budget unlimited;
-  const NamedBudgets named = BERTH_TRY(FindBudgets(task.model.graph, one.counting, unlimited));
+  const NamedBudgets named = BERTH_TRY(FindBudgets(task.model.graph, one.counting, unlimited,
+                                                   task.options.plan.schedule.most_bytes));
   task.capacities = BERTH_TRY(SweepCapacities(task.options, named));
   task.curve.model = OneLine(task.model.name);
   task.curve.input = InputOf(task.model, one, arguments.fixed_order);
@@ -423,6 +428,7 @@ Command AddSweepCommand(CLI::App& berth) {
       "Time limit for each point, such as 10s. Default: 50 s for all points of a model together, "
       "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "Node limit for each point.");
+  AddMemoryLimit(*app, arguments->memory_limit);
   AddShard(*app, arguments->shard, "Solve only every N-th point, from the I-th on, such as 2/8.");
   AddFile(*app, "-o,--output", arguments->output,
           "Write the points as CSV, each as it is done. Points that are already in the file "

@@ -204,11 +204,14 @@ void AddLimits(CLI::App& app, SearchArguments& arguments) {
   AddCount(app, "--node-limit", arguments.node_limit,
            "End the search after this many nodes; unlike a time limit, the same on every machine.")
       ->group("Search");
-  AddBytes(
-      app, "--memory-limit", arguments.memory_limit,
+  AddMemoryLimit(app, arguments.memory_limit)->group("Search");
+}
+
+CLI::Option* AddMemoryLimit(CLI::App& app, std::optional<Bytes>& value) {
+  return AddBytes(
+      app, "--memory-limit", value,
       "Use at most this much memory, such as 500MiB or 2GiB: searches keep their states within "
-      "a part of it, and where it is not enough the command ends with an error.")
-      ->group("Search");
+      "a part of it, and where it is not enough the command ends with an error.");
 }
 
 std::string UnknownAlgorithm(const std::string& name, const std::vector<std::string>& known,

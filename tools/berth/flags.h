@@ -73,6 +73,7 @@ void AddSearch(CLI::App& app, SearchArguments& arguments,
                const std::vector<std::string_view>& without = {});
 // --time-limit, --node-limit and --memory-limit alone.
 void AddLimits(CLI::App& app, SearchArguments& arguments);
+CLI::Option* AddMemoryLimit(CLI::App& app, std::optional<Bytes>& value);
 // A flag for one row of a table of options: --canonical-dominance for "canonical.dominance". `set`
 // takes its text, and gives false where that is not allowed. `algorithms`: the names that
 // --algorithm knows.

@@ -126,6 +126,7 @@ std::string Headline(const Planned& planned) {
   if (planned.sizes_missing() && answer.outcome == Outcome::kUnknown) {
     return UnsizedHeadline(planned);
   }
+  if (planned.only_ordered() && answer.outcome == Outcome::kUnknown) return NothingFound(planned);
   std::string text = answer.spills            ? SpillHeadline(planned)
                      : planned.only_ordered() ? OrderHeadline(planned)
                                               : GraphHeadline(planned);
@@ -585,6 +586,13 @@ std::string PlanText(const Planned& planned) {
   return WriteCsv(planned.problem, &placement.offsets);
 }
 
+// Someone waits for the command to end, and to look at so large a model again takes seconds.
+bool IsTooLateForAdvice(const Planned& planned) {
+  constexpr std::size_t kMostOperators = std::size_t{1} << 18;
+  return planned.interrupted && planned.model != nullptr &&
+         planned.model->graph.operators.size() > kMostOperators;
+}
+
 }  // namespace
 
 Advice AdviceInTime(const AdviceOptions& options, WatchedSearch& search, const Adviser& advise) {
@@ -605,6 +613,7 @@ void FindAdvice(Planned& planned, WatchedSearch& search) {
   const bool page = !planned.outputs.report.empty();
   const bool is_model = planned.model != nullptr;
   if (!page && (!is_model || !answer.capacity || answer.fits())) return;
+  if (IsTooLateForAdvice(planned)) return;
   // Fusing comes before writing in place.
   const bool in_place = is_model && !planned.provenance.in_place;
   AdviceOptions options{page, in_place && !planned.provenance.fused, in_place, {}};
@@ -626,7 +635,7 @@ Result<void> Examine(Planned& planned) {
     const Graph& graph = planned.model->graph;
     const Order& order = answer.best->order;
     planned.peak = ExaminePeak(graph, order, planned.counting());
-    if (!planned.provenance.in_place) {
+    if (!planned.provenance.in_place && !IsTooLateForAdvice(planned)) {
       planned.in_place_peak = Live(ReuseInPlace(graph), order, planned.counting()).peak;
     }
   }
@@ -768,7 +777,8 @@ Json MissingJson(Bytes capacity, Bytes height_bound, std::optional<Bytes> height
 
 ExitCode Conclude(const Planned& planned) {
   // Any order is an answer to what schedule is asked, unless sizes are unknown.
-  const ExitCode code = planned.only_ordered() && !planned.sizes_missing()
+  const ExitCode code = planned.only_ordered() && !planned.sizes_missing() &&
+                                planned.answer.outcome != Outcome::kUnknown
                             ? ExitCode::kDone
                             : ExitCodeOf(planned.answer.outcome);
   if (planned.outputs.json) {

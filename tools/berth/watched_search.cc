@@ -29,27 +29,26 @@ void HandleSignals(void (*handler)(int)) {
 constexpr Bytes kShareOfStates = 4;
 constexpr Bytes kLeastForStates = Bytes{1} << 20;
 
-// Memory beyond `bytes` is refused from now on, which ends the program with a sentence.
-void LimitMemory(Bytes bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  const auto wanted = static_cast<rlim_t>(bytes);
-  if (limit.rlim_max != RLIM_INFINITY && wanted > limit.rlim_max) return;
-  limit.rlim_cur = wanted;
-  static_cast<void>(setrlimit(RLIMIT_DATA, &limit));
-}
-
-void LimitStates(const std::optional<Bytes>& memory_limit, ScheduleOptions& options) {
-  if (!memory_limit) return;
-  const Bytes states = std::max(*memory_limit / kShareOfStates, kLeastForStates);
-  options.most_bytes = std::min(options.most_bytes, static_cast<std::size_t>(states));
-}
-
 }  // namespace
+
+void LimitMemory(const std::optional<Bytes>& limit) {
+  rlimit data{};
+  if (!limit || getrlimit(RLIMIT_DATA, &data) != 0) return;
+  const auto wanted = static_cast<rlim_t>(*limit);
+  if (data.rlim_max != RLIM_INFINITY && wanted > data.rlim_max) return;
+  data.rlim_cur = wanted;
+  static_cast<void>(setrlimit(RLIMIT_DATA, &data));
+}
+
+std::size_t StatesWithin(const std::optional<Bytes>& limit, std::size_t most_bytes) {
+  if (!limit) return most_bytes;
+  const Bytes states = std::max(*limit / kShareOfStates, kLeastForStates);
+  return std::min(most_bytes, static_cast<std::size_t>(states));
+}
 
 WatchedSearch::WatchedSearch(const SearchArguments& arguments, double kept)
     : options_(arguments.options), memory_limit_(arguments.memory_limit) {
-  if (memory_limit_) LimitMemory(*memory_limit_);
+  LimitMemory(memory_limit_);
   if (arguments.time_limit) {
     budget_.SetTimeLimit(*arguments.time_limit * (1 - kept));
     if (budget_.has_time_limit()) {
@@ -82,7 +81,7 @@ Result<Conflict> WatchedSearch::Explain(const Problem& problem) {
 }
 
 Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions options) {
-  LimitStates(memory_limit_, options);
+  options.most_bytes = StatesWithin(memory_limit_, options.most_bytes);
   options.progress = options_.progress;
   auto answer = berth::Schedule(graph, options, budget_);
   progress_.Stop();
@@ -90,7 +89,7 @@ Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions o
 }
 
 Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
-  LimitStates(memory_limit_, options.schedule);
+  options.schedule.most_bytes = StatesWithin(memory_limit_, options.schedule.most_bytes);
   options.schedule.progress = options_.progress;
   options.place.progress = options_.progress;
   auto plan = berth::Plan(graph, options, budget_);

@@ -3,6 +3,7 @@
 #define BERTH_TOOLS_BERTH_WATCHED_SEARCH_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -20,6 +21,11 @@ struct SearchArguments {
   std::optional<std::int64_t> node_limit;
   std::optional<Bytes> memory_limit;
 };
+
+// Memory beyond `limit` is refused from now on, which ends the program with a sentence.
+void LimitMemory(const std::optional<Bytes>& limit);
+// `most_bytes`, or the share of the memory that one search may fill with its states.
+[[nodiscard]] std::size_t StatesWithin(const std::optional<Bytes>& limit, std::size_t most_bytes);
 
 // One search that a person watches: shows its progress, and ends with the best answer so far at the
 // first Ctrl-C (or SIGTERM). The second one kills the process.

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace berth::verify {
 namespace {
@@ -87,17 +89,17 @@ struct Ranking {
 
 template <typename Key>
 Ranking Rank(std::size_t count, Key key) {
+  std::vector<std::pair<Wide, std::size_t>> sorted(count);
+  for (std::size_t i = 0; i < count; ++i) sorted[i] = {key(i), i};
+  std::sort(sorted.begin(), sorted.end());
   Ranking ranking;
   ranking.order.resize(count);
-  for (std::size_t i = 0; i < count; ++i) ranking.order[i] = i;
-  std::sort(ranking.order.begin(), ranking.order.end(), [&](std::size_t a, std::size_t b) {
-    return key(a) != key(b) ? key(a) < key(b) : a < b;
-  });
   ranking.position.resize(count);
   ranking.keys.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    ranking.position[ranking.order[i]] = i;
-    ranking.keys[i] = key(ranking.order[i]);
+    ranking.keys[i] = sorted[i].first;
+    ranking.order[i] = sorted[i].second;
+    ranking.position[sorted[i].second] = i;
   }
   return ranking;
 }

@@ -1,21 +1,29 @@
 #include "tools/verify/order.h"
 
-#include <map>
 #include <set>
-#include <utility>
+#include <vector>
 
 namespace berth::verify {
 namespace {
 
-// For each operator and base that it needs, the operator that wrote the base last when they run in
-// `order`; kNone before any write.
-using Writers = std::map<std::pair<OperatorIndex, TensorIndex>, OperatorIndex>;
+// Where the bases that each operator needs stand in a list of all of them, one operator after the
+// other.
+std::vector<std::size_t> NeedsBegin(const std::vector<Touches>& touches) {
+  std::vector<std::size_t> begin = {0};
+  begin.reserve(touches.size() + 1);
+  for (const Touches& touch : touches) begin.push_back(begin.back() + touch.needs.size());
+  return begin;
+}
 
-Writers WritersIn(const Graph& graph, const std::vector<Touches>& touches, const Order& order) {
-  Writers found;
+// For each base in that list, the operator that wrote it last when they run in `order`; kNone before
+// any write.
+std::vector<OperatorIndex> WritersIn(const Graph& graph, const std::vector<Touches>& touches,
+                                     const std::vector<std::size_t>& begin, const Order& order) {
+  std::vector<OperatorIndex> found(begin.back());
   std::vector<OperatorIndex> writer(graph.tensors.size(), kNone);
   for (const OperatorIndex v : order) {
-    for (const TensorIndex base : touches[v].needs) found[{v, base}] = writer[base];
+    std::size_t next = begin[v];
+    for (const TensorIndex base : touches[v].needs) found[next++] = writer[base];
     for (const TensorIndex base : touches[v].writes) writer[base] = v;
   }
   return found;
@@ -103,8 +111,9 @@ bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const O
     program_order.push_back(v);
     for (const TensorIndex t : graph.operators[v].outputs) maker[t] = v;
   }
-  const Writers intended = WritersIn(graph, touches, program_order);
-  const Writers found = WritersIn(graph, touches, order);
+  const std::vector<std::size_t> begin = NeedsBegin(touches);
+  const std::vector<OperatorIndex> intended = WritersIn(graph, touches, begin, program_order);
+  const std::vector<OperatorIndex> found = WritersIn(graph, touches, begin, order);
   for (const OperatorIndex v : order) {
     const Operator& op = graph.operators[v];
     const auto add = [&](FaultKind kind, OperatorIndex other, TensorIndex tensor) {
@@ -124,10 +133,11 @@ bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const O
     for (const OperatorIndex u : op.after) {
       if (step[u] > step[v]) add(FaultKind::kTooEarly, u, kNone);
     }
+    std::size_t next = begin[v];
     for (const TensorIndex base : touches[v].needs) {
-      if (unmade.contains(base)) continue;
-      const OperatorIndex writer = found.at({v, base});
-      if (writer != intended.at({v, base})) add(FaultKind::kOtherBytes, writer, base);
+      const std::size_t here = next++;
+      if (unmade.contains(base) || found[here] == intended[here]) continue;
+      add(FaultKind::kOtherBytes, found[here], base);
     }
   }
   return true;
