@@ -11,6 +11,7 @@ if(BERTH_BUILD_BERTH)
     advise.h
     bytes.h
     diff.h
+    event_io.h
     file.h
     graph.h
     graph_io.h
@@ -22,6 +23,7 @@ if(BERTH_BUILD_BERTH)
     plan_io.h
     report.h
     schedule.h
+    snapshot.h
     spill.h
     sweep.h
     sweep_io.h

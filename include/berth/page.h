@@ -21,12 +21,27 @@
 
 namespace [[gnu::visibility("default")]] berth {
 
+// Who asked for each buffer: stacks of calls, for the details of a buffer.
+struct BufferStacks {
+  std::vector<std::string> frames;               // Each different line once.
+  std::vector<std::vector<std::size_t>> stacks;  // Of these, innermost first.
+  std::vector<std::optional<std::size_t>> of;    // Parallel to the buffers: a stack, if known.
+};
+
+// What another allocator held for the same buffers, drawn above the live bytes.
+struct HeldBytes {
+  std::string name;                             // "reserved by PyTorch".
+  std::vector<std::pair<Step, Bytes>> changes;  // From this step on, so much.
+};
+
 struct PageOptions {
   std::string command;       // That made the plan: "place".
   std::string verdict = {};  // Of the verifier; empty: nothing was there to verify.
   std::optional<Conflict> conflict = {};
   std::vector<Remedy> remedies = {};
   std::vector<std::string> notes = {};
+  std::optional<BufferStacks> stacks = {};  // Of a table.
+  std::optional<HeldBytes> held = {};
 };
 
 // The page of a plan, of a search that found none, or of an order without addresses. Residencies of

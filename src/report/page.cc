@@ -133,12 +133,30 @@ Json ReliefOf(const Shown& shown, const Curve& curve) {
   });
 }
 
+Json StacksOf(const std::optional<BufferStacks>& stacks) {
+  if (!stacks) return {};
+  return {{"frames", stacks->frames},
+          {"stacks", stacks->stacks},
+          {"of", Column(stacks->of, [](const std::optional<std::size_t>& stack) {
+             return stack ? Json(*stack) : Json();
+           })}};
+}
+
+Json HeldOf(const std::optional<HeldBytes>& held) {
+  if (!held) return {};
+  return {{"name", held->name},
+          {"steps", Column(held->changes, [](const auto& change) { return change.first; })},
+          {"bytes", Column(held->changes, [](const auto& change) { return change.second; })}};
+}
+
 Json PlanOf(const Shown& shown, Json head) {
   const Curve curve = CurveOf(shown.problem);
   Json json;
   json["head"] = std::move(head);
   json["buffers"] = BuffersOf(shown);
   json["graph"] = GraphOf(shown);
+  json["stacks"] = nullptr;
+  json["held"] = nullptr;
   json["curve"] = {{"steps", curve.steps}, {"live", curve.live}};
   json["peak"] = PeakOf(FactsOfPeak(shown.problem, shown.placement, curve));
   json["relief"] = ReliefOf(shown, curve);
@@ -233,6 +251,8 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   const Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
   Json data = Heading("plan", options.command);
   data["plans"] = Json::array({PlanOf(shown, internal::PlanHead(subject, answer, provenance))});
+  data["plans"][0]["stacks"] = StacksOf(options.stacks);
+  data["plans"][0]["held"] = HeldOf(options.held);
   data["verdict"] = options.verdict;
   data["conflict"] = ConflictOf(options.conflict);
   data["remedies"] = Column(options.remedies, [](const Remedy& remedy) {

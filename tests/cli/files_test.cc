@@ -89,6 +89,10 @@ TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
       {Write("p.png", "\x89PNG\r\n\x1a\n...."), "but a picture (PNG)", ""},
       {Write("m.gguf", "GGUF\x03\0\0\0\0\0\0"s), "but a GGUF file", ""},
       {Write("m.pbtxt", "ir_version: 8\n"), "but a model as text; save it as binary ONNX", ""},
+      {Write("s.pickle", Read(BERTH_SOURCE_DIR "/tests/snapshot/files/small_4.pickle")),
+       "but a PyTorch memory snapshot; berth info, place, explain and diff take snapshots", "tc"},
+      {Write("events.csv", "event,id,size\nalloc,a,1\n"),
+       "but a trace of allocations; berth place, explain and info take traces", "tc"},
       {Write("old.pickle", "(dp0\nVa\np1\nI1\ns."), "but a Python pickle", ""},
   };
   struct Argument {

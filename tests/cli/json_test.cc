@@ -75,6 +75,10 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
     static_cast<void>(Run({"explain", table, "--capacity", "6"}));
     static_cast<void>(Run({"info", table}));
   }
+  const std::string snapshots = BERTH_SOURCE_DIR "/tests/snapshot/files/";
+  static_cast<void>(Run({"info", snapshots + "small_4.pickle"}));
+  static_cast<void>(Run({"explain", snapshots + "small_4.pickle"}));
+  static_cast<void>(Run({"diff", snapshots + "pools.pickle", snapshots + "small_4.pickle"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));

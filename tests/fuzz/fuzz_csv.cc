@@ -1,11 +1,13 @@
 // A table that ReadCsv() accepts is valid, and WriteCsv() and ReadCsv() restore it; a rejected one
-// gets a line and a column. The first byte chooses the endpoints.
+// gets a line and a column. A trace that ReadEvents() accepts is valid. The first byte chooses the
+// endpoints.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "berth/event_io.h"
 #include "berth/io.h"
 #include "tests/fuzz/require.h"
 
@@ -36,6 +38,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto endpoints = static_cast<berth::Endpoints>(data[0] % 4);
   // A copy: reading past its end is then detected.
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (const auto events = berth::ReadEvents(text, "t")) {
+    Require(berth::Validate(events->problem).has_value(), "a trace that was read is not valid");
+    Require(events->lines.size() == events->problem.buffers.size(), "a line for each buffer");
+  }
   const auto table = berth::ReadCsv(text, "t", {endpoints});
   if (!table) {
     Require(IsPlaced(table.error().message), table.error().message.c_str());

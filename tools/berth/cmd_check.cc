@@ -276,13 +276,13 @@ Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const In
   return ReadOffsets(input.text, input.name, input.problem);
 }
 
-Result<ExitCode> CheckTable(const CheckArguments& arguments, const FileView& file) {
+Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
   if (arguments.execute) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--execute runs a graph; a table of buffers does not say which operator reads "
                 "which buffer");
   }
-  const Input input = BERTH_TRY(ParseTable(arguments.table, std::string(file.bytes())));
+  const Input input = BERTH_TRY(ParseTable(arguments.table, std::move(file)));
   Checked checked;
   checked.table = &input.problem;
   checked.capacity = input.problem.capacity;
@@ -299,7 +299,7 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
   BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
   if (IsModel(file.bytes(), arguments.table.path)) return CheckGraph(arguments, std::move(file));
-  return CheckTable(arguments, file);
+  return CheckTable(arguments, std::move(file));
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
 // berth diff -- two plans go in; what moved, grew, is new or gone comes out.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "berth/diff.h"
 #include "berth/page.h"
+#include "berth/place.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
+#include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
+#include "tools/berth/table.h"
 
 namespace berth::cli {
 namespace {
@@ -72,7 +76,8 @@ struct DiffArguments {
   std::optional<Growth> max_traffic_growth;  // Of the traffic.
   std::string report;
   bool json = false;
-  Counting counting;  // Of this, unsized_as_zero alone.
+  std::optional<std::int64_t> pool;  // Of snapshots.
+  Counting counting;                 // Of this, unsized_as_zero alone.
   [[nodiscard]] const std::optional<Growth>& traffic_limit() const {
     return max_traffic_growth ? max_traffic_growth : max_growth;
   }
@@ -302,8 +307,175 @@ std::string Summary::ToText() const {
   return diff.same() ? text : text + ChangeTable();
 }
 
-Result<PlanFile> LoadPlan(const std::string& path) {
-  const auto text = BERTH_TRY(ReadFile(path));
+// Two memory snapshots, a pool of each.
+struct SnapshotPair {
+  const Input& before;
+  const Input& after;
+  const DiffArguments& arguments;
+  PlanFile plan_before;
+  PlanFile plan_after;
+
+  [[nodiscard]] const SnapshotPool& pool_before() const { return before.snapshot->chosen(); }
+  [[nodiscard]] const SnapshotPool& pool_after() const { return after.snapshot->chosen(); }
+  [[nodiscard]] bool grew(Bytes then, Bytes now) const {
+    return arguments.max_growth && now > LimitOf(then, *arguments.max_growth);
+  }
+  [[nodiscard]] bool grew() const {
+    return grew(pool_before().peak.load, pool_after().peak.load) ||
+           grew(pool_before().most_reserved, pool_after().most_reserved);
+  }
+};
+
+// One line of the program, at both peaks.
+struct SiteChange {
+  std::string site;
+  Bytes before = 0;
+  Bytes after = 0;
+  std::size_t buffers_before = 0;
+  std::size_t buffers_after = 0;
+};
+// Those that grew most first. A site is the same if its name is.
+std::vector<SiteChange> SiteChanges(const SnapshotPair& pair) {
+  std::map<std::string, SiteChange> sites;
+  for (const SiteUse& site : pair.pool_before().at_peak) {
+    SiteChange& change = sites[pair.before.snapshot->use.sites[site.site]];
+    change.before += site.bytes;
+    change.buffers_before += site.buffers;
+  }
+  for (const SiteUse& site : pair.pool_after().at_peak) {
+    SiteChange& change = sites[pair.after.snapshot->use.sites[site.site]];
+    change.after += site.bytes;
+    change.buffers_after += site.buffers;
+  }
+  std::vector<SiteChange> changes;
+  changes.reserve(sites.size());
+  for (auto& [name, change] : sites) {
+    change.site = name;
+    changes.push_back(std::move(change));
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& x, const auto& y) {
+    return x.after - x.before > y.after - y.before;
+  });
+  return changes;
+}
+
+Json PairJson(const SnapshotPair& pair) {
+  Json json;
+  json["before"] = pair.before.name;
+  json["after"] = pair.after.name;
+  json["pool"] = {{"before", pair.before.snapshot->pool + 1},
+                  {"after", pair.after.snapshot->pool + 1}};
+  json["active_peak"] = DeltaJson(pair.pool_before().peak.load, pair.pool_after().peak.load);
+  json["reserved_peak"] =
+      DeltaJson(pair.pool_before().most_reserved, pair.pool_after().most_reserved);
+  json["height"] = DeltaJson(pair.plan_before.placement.height, pair.plan_after.placement.height);
+  json["buffers"] = {{"before", pair.before.problem.buffers.size()},
+                     {"after", pair.after.problem.buffers.size()}};
+  json["max_growth"] =
+      pair.arguments.max_growth ? Json(pair.arguments.max_growth->text) : Json(nullptr);
+  json["grew_too_much"] = pair.grew();
+  json["sites"] = Json::array();
+  for (const SiteChange& change : SiteChanges(pair)) {
+    Json site = {{"site", change.site}};
+    site.update(DeltaJson(change.before, change.after));
+    site["buffers"] = {{"before", change.buffers_before}, {"after", change.buffers_after}};
+    json["sites"].push_back(std::move(site));
+  }
+  json["berth_version"] = BERTH_VERSION;
+  return json;
+}
+
+std::string SiteTable(const std::vector<SiteChange>& changes) {
+  using enum TextTable::Align;
+  TextTable table({kLeft, kRight, kRight, kRight, kRight});
+  table.Elide(0, kName);
+  table.AddRow({"at the peak, allocated by", "before", "after", "change", "buffers"});
+  // Both ends of the list: what grew most, and what shrank most.
+  const std::size_t shrunk = std::min(changes.size(), kMostRows / 4);
+  const std::size_t grown = std::min(changes.size() - shrunk, kMostRows - kMostRows / 4);
+  const auto add = [&](const SiteChange& change) {
+    const Bytes more = change.after - change.before;
+    table.AddRow({OneLine(change.site), FormatBytes(change.before), FormatBytes(change.after),
+                  more == 0 ? "0 B" : (more > 0 ? "+" : "-") + FormatBytes(more > 0 ? more : -more),
+                  Arrow(static_cast<std::int64_t>(change.buffers_before),
+                        static_cast<std::int64_t>(change.buffers_after))});
+  };
+  for (std::size_t c = 0; c < grown; ++c) add(changes[c]);
+  if (grown + shrunk < changes.size()) table.AddRule();
+  for (std::size_t c = changes.size() - shrunk; c < changes.size(); ++c) add(changes[c]);
+  std::string text = "\n" + table.ToString();
+  if (grown + shrunk < changes.size()) {
+    text += "  and " + FormatCount(static_cast<std::int64_t>(changes.size() - grown - shrunk)) +
+            " between these (--json lists them all)\n";
+  }
+  return text;
+}
+
+std::string PairText(const SnapshotPair& pair) {
+  const Bytes more = pair.pool_after().peak.load - pair.pool_before().peak.load;
+  std::string text =
+      pair.grew() ? Paint(Tone::kBad, "Grew by more than " + pair.arguments.max_growth->text + ".")
+      : more == 0 ? Paint(Tone::kGood, "The peaks are equal.")
+                  : Paint(more > 0 ? Tone::kUnsure : Tone::kGood,
+                          std::string("The new peak is ") + (more > 0 ? "higher" : "lower") +
+                              " by " + FormatBytes(more > 0 ? more : -more) + ".");
+  FactList facts;
+  facts.Add("pool", pair.before.snapshot->use.NameOfPool(pair.before.snapshot->pool) + " -> " +
+                        pair.after.snapshot->use.NameOfPool(pair.after.snapshot->pool));
+  facts.Add("in use", DeltaText(pair.pool_before().peak.load, pair.pool_after().peak.load));
+  facts.Add("reserved",
+            DeltaText(pair.pool_before().most_reserved, pair.pool_after().most_reserved));
+  facts.Add("needed",
+            DeltaText(pair.plan_before.placement.height, pair.plan_after.placement.height));
+  facts.Add("buffers", Arrow(static_cast<std::int64_t>(pair.before.problem.buffers.size()),
+                             static_cast<std::int64_t>(pair.after.problem.buffers.size())));
+  facts.Add("recorded",
+            RecordingText(*pair.before.snapshot) + " -> " + RecordingText(*pair.after.snapshot));
+  if (!pair.arguments.report.empty()) facts.Add("report", OneLine(pair.arguments.report));
+  return text + "\n" + facts.ToString() + SiteTable(SiteChanges(pair));
+}
+
+// The snapshot with a plan for its buffers, found within the default effort.
+Result<PlanFile> PlaceSnapshot(const Input& input) {
+  Budget budget;
+  const PlanAnswer answer = BERTH_TRY(Place(input.problem, {}, budget));
+  VerifyOrDie(input.problem, {}, answer);
+  PlanFile plan;
+  plan.name = input.name;
+  plan.problem = input.problem;
+  if (answer.best) plan.placement = PlacementOf(*answer.best);
+  plan.height_bound = answer.height_bound;
+  plan.outcome = ToString(answer.outcome);
+  plan.input = input.name;
+  plan.version = BERTH_VERSION;
+  return plan;
+}
+
+Result<ExitCode> DiffSnapshots(const DiffArguments& arguments, FileView old_file,
+                               FileView new_file) {
+  TableArguments table;
+  table.path = arguments.before;
+  table.pool = arguments.pool;
+  const Input before = BERTH_TRY(ParseTable(table, std::move(old_file)));
+  table.path = arguments.after;
+  const Input after = BERTH_TRY(ParseTable(table, std::move(new_file)));
+  const SnapshotPair pair{before, after, arguments, BERTH_TRY(PlaceSnapshot(before)),
+                          BERTH_TRY(PlaceSnapshot(after))};
+  if (!arguments.report.empty()) {
+    const PlanDiff diff = Compare(pair.plan_before, pair.plan_after);
+    BERTH_TRY(WriteFile(arguments.report, WritePage(pair.plan_before, pair.plan_after, diff)));
+  }
+  if (arguments.json) {
+    PrintJson(PairJson(pair));
+  } else if (!IsStandardOutput(arguments.report)) {
+    Print(PairText(pair));
+  }
+  return pair.grew() ? kDoesNotFit : kDone;
+}
+
+Result<PlanFile> ParsePlan(const std::string& path, const FileView& file) {
+  // A copy: the file may change while it is mapped.
+  const std::string text(file.bytes());
   BERTH_TRY(CheckKind(text, path, FileKind::kPlan));
   return ReadPlan(text, path == "-" ? "standard input" : path);
 }
@@ -313,8 +485,17 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions, "only one of the two plans can be standard input");
   }
   BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
-  const auto before = BERTH_TRY(LoadPlan(arguments.before));
-  const auto after = BERTH_TRY(LoadPlan(arguments.after));
+  auto old_file = BERTH_TRY(FileView::Open(arguments.before));
+  auto new_file = BERTH_TRY(FileView::Open(arguments.after));
+  const bool snapshots = LooksLikeSnapshot(old_file.bytes());
+  if (snapshots && LooksLikeSnapshot(new_file.bytes())) {
+    return DiffSnapshots(arguments, std::move(old_file), std::move(new_file));
+  }
+  if (arguments.pool) {
+    return Fail(ErrorCode::kInvalidOptions, "--pool: only memory snapshots have pools");
+  }
+  const auto before = BERTH_TRY(ParsePlan(arguments.before, old_file));
+  const auto after = BERTH_TRY(ParsePlan(arguments.after, new_file));
   const PlanDiff diff = Compare(before, after);
   const Summary summary{before, after, diff, arguments};
   if (!arguments.report.empty()) {
@@ -342,12 +523,15 @@ void AddGrowth(CLI::App& app, const std::string& name, std::optional<Growth>& gr
 }  // namespace
 
 Command AddDiffCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("diff", "Show what changed between two plans.");
+  CLI::App* app =
+      berth.add_subcommand("diff", "Show what changed between two plans or memory snapshots.");
   const auto arguments = std::make_shared<DiffArguments>();
   app->add_option("OLD", arguments->before,
-                  "The old plan: JSON, or a table with an offset column; - is standard input.")
+                  "The old plan: JSON, or a table with an offset column; or an old PyTorch memory "
+                  "snapshot; - is standard input.")
       ->required();
-  app->add_option("NEW", arguments->after, "The new plan, in either format.")->required();
+  app->add_option("NEW", arguments->after, "The new plan, in either format, or the new snapshot.")
+      ->required();
   AddGrowth(*app, "--max-growth", arguments->max_growth,
             "Exit with code 1 if the new plan is higher, or has more traffic, by more than this, "
             "such as 2% or 64KiB.");
@@ -355,6 +539,7 @@ Command AddDiffCommand(CLI::App& berth) {
             "The same for the traffic of plans with spills alone; --max-growth is then about the "
             "height.");
   AddAllowUnknown(*app, arguments->counting);
+  AddPool(*app, arguments->pool);
   AddReport(*app, arguments->report,
             "Write one HTML file with both plans side by side and every change");
   AddJson(*app, arguments->json);
@@ -362,12 +547,15 @@ Command AddDiffCommand(CLI::App& berth) {
       "Buffers are matched by id. Retimed buffers have a new lifetime. Traffic is the bytes that "
       "a\n"
       "plan with spills writes out and reads back.\n"
+      "Two memory snapshots are compared by what is in use at their peaks, line by line of the\n"
+      "program, and by what was reserved; --max-growth is about both.\n"
       "Exit codes: 0 compared, 1 grew by more than is allowed, 2 bad input or usage, 3 sizes of\n"
       "tensors are unknown.\n"
       "\nExamples:\n"
       "  berth diff old.json new.json                     What changed, largest growth first.\n"
       "  berth diff main.json pr.json --max-growth 2%     In continuous integration.\n"
-      "  berth diff old.csv new.csv --report diff.html    Both plans, side by side.");
+      "  berth diff old.csv new.csv --report diff.html    Both plans, side by side.\n"
+      "  berth diff monday.pickle today.pickle            Which lines of PyTorch code grew.");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

@@ -184,13 +184,43 @@ Result<void> WriteReport(const Input& input, const ExplainArguments& arguments,
   };
   Advice advice = AdviceInTime({.explain = false}, search, advise);
   advice.conflict = conflict;
-  const PageOptions page = PageWithAdvice("explain", input.problem, answer, advice);
+  PageOptions page = PageWithAdvice("explain", input.problem, answer, advice);
+  if (input.snapshot) AddToPage(*input.snapshot, page);
   return WriteFile(arguments.report, WritePage(input.problem, answer, provenance, page));
+}
+
+// A snapshot without a capacity: who holds the peak, and what was reserved beyond it.
+Result<ExitCode> ExplainSnapshot(const ExplainArguments& arguments, const Input& input) {
+  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
+  const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
+  PlanOptions options;
+  options.place = arguments.search.options;
+  PlanOutputs outputs;
+  outputs.report = arguments.report;
+  outputs.json = arguments.json;
+  Planned planned{"explain",
+                  input.problem,
+                  answer,
+                  {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
+                  outputs};
+  planned.snapshot = input.snapshot.get();
+  planned.simulated = SimulatedReserve(input.problem);
+  planned.interrupted = search.interrupted();
+  BERTH_TRY(Examine(planned));
+  FindAdvice(planned, search);
+  BERTH_TRY(WriteOutputs(planned));
+  if (arguments.json || IsStandardOutput(arguments.report)) return Conclude(planned);
+  constexpr std::size_t kMostSegments = 15;
+  std::string text = SummaryText(planned);
+  text += FreeText(*input.snapshot, input.problem, kMostSegments);
+  Print(text);
+  return ExitCodeOf(answer.outcome);
 }
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
   BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   const auto input = BERTH_TRY(Load(arguments.table));
+  if (input.snapshot && !arguments.table.capacity) return ExplainSnapshot(arguments, input);
   WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
   const auto conflict = BERTH_TRY(search.Explain(input.problem));
   if (!arguments.table.capacity && !conflict.pins_collide) {
@@ -223,7 +253,8 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
 }  // namespace
 
 Command AddExplainCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("explain", "Explain why a table does not fit a capacity.");
+  CLI::App* app = berth.add_subcommand(
+      "explain", "Explain why a table does not fit a capacity, or what fills PyTorch's memory.");
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
@@ -233,8 +264,9 @@ Command AddExplainCommand(CLI::App& berth) {
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits, 1 it does not, 2 bad input or usage, 3 gave up before an answer.\n"
-      "\nExample:\n"
-      "  berth explain model.csv --capacity 512KiB --time-limit 10s");
+      "\nExamples:\n"
+      "  berth explain model.csv --capacity 512KiB --time-limit 10s\n"
+      "  berth explain snapshot.pickle                   What filled PyTorch's memory.");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

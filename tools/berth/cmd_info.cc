@@ -116,15 +116,21 @@ Result<TableInfo> Examine(const Problem& problem) {
     info.largest_partition =
         std::max(info.largest_partition, static_cast<std::int64_t>(partition.size()));
   }
-  auto collision = BERTH_TRY(FindCollision(problem));
-  info.collision = std::move(collision);
-  if (info.collision) return info;
+  if (info.pinned > 0) {
+    auto collision = BERTH_TRY(FindCollision(problem));
+    info.collision = std::move(collision);
+    if (info.collision) return info;
+  }
   PlaceOptions options;
   options.algorithm = Algorithm::kGreedy;
   Budget budget;
-  Problem unlimited = problem;
-  unlimited.capacity.reset();
-  const auto answer = BERTH_TRY(Place(unlimited, options, budget));
+  // Copied only if it has to be: there may be millions of buffers.
+  std::optional<Problem> unlimited;
+  if (problem.capacity) {
+    unlimited = problem;
+    unlimited->capacity.reset();
+  }
+  const auto answer = BERTH_TRY(Place(unlimited ? *unlimited : problem, options, budget));
   if (answer.best) info.greedy_height = answer.best->height();
   info.greedy_algorithm = answer.placing.algorithm;
   return info;
@@ -160,6 +166,7 @@ Json InfoJson(const Input& input, const TableInfo& info) {
   json["greedy_algorithm"] = info.greedy_height ? Json(info.greedy_algorithm) : Json(nullptr);
   json["greedy_gap"] = info.greedy_height ? Json(info.greedy_gap()) : Json(nullptr);
   json["capacity"] = ToJson(input.problem.capacity);
+  if (input.snapshot) json["snapshot"] = ToJson(*input.snapshot, input.problem);
   json["berth_version"] = BERTH_VERSION;
   return json;
 }
@@ -237,11 +244,59 @@ std::string InfoText(const Input& input, const TableInfo& info) {
          Difficulty(info) + "\n";
 }
 
+// "PyTorch reserved 6.74 GiB for 6.53 GiB in use."
+std::string SnapshotHeadline(const SnapshotInput& snapshot, const TableInfo& info) {
+  const SnapshotPool& pool = snapshot.chosen();
+  if (pool.most_reserved == 0) {
+    return "At most " + FormatBytes(info.bound.load) + " were in use.";
+  }
+  const auto bytes = FormatBytesApart({pool.most_reserved, info.bound.load});
+  const bool proved = info.greedy_height && *info.greedy_height == info.bound.lower_bound;
+  return "PyTorch reserved " + bytes[0] + " for at most " + bytes[1] + " in use" +
+         (proved ? ", which is all that the same requests need." : ".");
+}
+
+std::string SnapshotText(const Input& input, const TableInfo& info) {
+  const SnapshotInput& snapshot = *input.snapshot;
+  const SnapshotPool& pool = snapshot.chosen();
+  FactList facts;
+  facts.Add("pool", snapshot.use.NameOfPool(snapshot.pool));
+  facts.Add("recorded", RecordingText(snapshot));
+  facts.Add("reserved", ReservedText(pool, info.bound.load));
+  facts.Add("in use", FormatBytesExactly(info.bound.load) + " at step " +
+                          FormatCount(info.bound.load_step) + ", " +
+                          Plural(info.live_at_peak, "buffer") + "; " +
+                          FormatBytes(pool.requested_peak) + " requested");
+  if (info.greedy_height) {
+    const bool proved = *info.greedy_height == info.bound.lower_bound;
+    facts.Add("needed",
+              FormatBytesExactly(*info.greedy_height) +
+                  (proved ? ", proved the least" : " is enough; berth place searches on"));
+  }
+  facts.Add("buffers", FormatCount(info.buffers) + ", " + FormatBytes(info.smallest) + " to " +
+                           FormatBytes(info.largest) + " each; " +
+                           FormatCount(static_cast<std::int64_t>(pool.remaining)) +
+                           " live at the end");
+  if (const auto& capacity = input.problem.capacity) {
+    facts.Add("capacity", CapacityLine(*capacity, info));
+  }
+  std::string text = SnapshotHeadline(snapshot, info) + "\n" + facts.ToString();
+  for (const std::string& note : snapshot.use.notes) {
+    text += "  " + Wrap(note, TextWidth() - 2, 2) + "\n";
+  }
+  constexpr std::size_t kMostSites = 10;
+  constexpr std::size_t kMostSegments = 5;
+  return text + PoolsText(snapshot) + PeakText(snapshot, kMostSites, false) +
+         FreeText(snapshot, input.problem, kMostSegments);
+}
+
 Result<ExitCode> Run(const InfoArguments& arguments) {
   const auto input = BERTH_TRY(Load(arguments.table));
   const auto info = BERTH_TRY(Examine(input.problem));
   if (arguments.json) {
     PrintJson(InfoJson(input, info));
+  } else if (input.snapshot) {
+    Print(SnapshotText(input, info));
   } else {
     Print(InfoText(input, info));
   }
@@ -259,6 +314,7 @@ Command AddInfoCommand(CLI::App& berth) {
       "Exit codes: 0 done, 2 bad input or usage.\n"
       "\nExamples:\n"
       "  berth info model.csv\n"
+      "  berth info snapshot.pickle                 What PyTorch reserved, and why.\n"
       "  berth info model.csv --json | jq .lower_bound");
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -23,7 +23,8 @@ std::string ExplainCommand(const PlaceArguments& arguments) {
   const std::string& endpoints = arguments.table.endpoints;
   return "berth explain " + ShellWord(path.front() == '-' ? "./" + path : path) + " --capacity " +
          std::to_string(*arguments.table.capacity) +
-         (endpoints.empty() ? "" : " --endpoints " + endpoints);
+         (endpoints.empty() ? "" : " --endpoints " + endpoints) +
+         (arguments.table.pool ? " --pool " + std::to_string(*arguments.table.pool) : "");
 }
 
 Result<ExitCode> Run(const PlaceArguments& arguments) {
@@ -38,6 +39,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
                   answer,
                   {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
                   arguments.outputs};
+  planned.snapshot = input.snapshot.get();
   planned.interrupted = search.interrupted();
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
@@ -77,6 +79,7 @@ Command AddPlaceCommand(CLI::App& berth) {
       "  berth place model.csv --capacity 1MiB -o plan.csv      Does it fit, and where?\n"
       "  berth place model.csv --time-limit 10s --svg plan.svg  How few bytes will do?\n"
       "  berth place model.csv --algorithm first-fit-size       What TFLite would do.\n"
+      "  berth place snapshot.pickle --report page.html         What PyTorch's requests need.\n"
       "  make-table | berth place - --json | jq .height         In a script.");
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "berth/event_io.h"
+#include "berth/snapshot.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/terminal.h"
@@ -63,6 +65,7 @@ std::string ForeignFile(std::string_view bytes) {
                 : "a zip archive") +
            std::string(kConvert);
   }
+  if (LooksLikeSnapshot(bytes)) return "";
   const bool old_pickle = bytes.starts_with("(dp") || bytes.starts_with("(lp");
   if (old_pickle || (bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)) {
     return "a Python pickle, such as PyTorch wrote in the past" + std::string(kConvert);
@@ -105,6 +108,11 @@ bool IsOneOf(FileKind kind, std::initializer_list<FileKind> kinds) {
 std::string OtherFile(std::string_view bytes, const std::string& path, FileKind wanted) {
   using enum FileKind;
   constexpr std::size_t kBeginning = 256;
+  if (LooksLikeSnapshot(bytes)) {
+    return IsOneOf(wanted, {kTable, kModelOrTable})
+               ? ""
+               : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
+  }
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})
                ? ""
@@ -127,6 +135,11 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
   }
   if (bytes.starts_with("model,point,capacity")) {
     return wanted == kPoints ? "" : "the points of a sweep; berth sweep --merge takes them";
+  }
+  if (LooksLikeEvents(bytes)) {
+    return IsOneOf(wanted, {kTable, kModelOrTable})
+               ? ""
+               : "a trace of allocations; berth place, explain and info take traces";
   }
   if (IsTable(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable, kPlan})

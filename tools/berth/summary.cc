@@ -39,8 +39,24 @@ std::string UnsizedHeadline(const Planned& planned) {
          OpenDimensionsLine(*planned.model, planned.command);
 }
 
+// "The same requests fit into 6.53 GiB, and no plan is lower; PyTorch reserved 6.74 GiB."
+std::string SnapshotHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Bytes reserved = planned.snapshot->chosen().most_reserved;
+  const auto bytes = FormatBytesApart({answer.best->height(), reserved});
+  std::string text = "The same requests fit into " + bytes[0];
+  text +=
+      answer.outcome == Outcome::kOptimal ? ", and no plan is lower" : "; a lower plan may exist";
+  if (reserved > 0) text += "; PyTorch reserved " + bytes[1];
+  return Paint(answer.outcome == Outcome::kOptimal ? Tone::kGood : Tone::kUnsure,
+               Interruption(planned) + text + ".");
+}
+
 std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
+  if (planned.snapshot != nullptr && answer.best && answer.fits() && !answer.capacity) {
+    return SnapshotHeadline(planned);
+  }
   switch (answer.outcome) {
     case Outcome::kOptimal:
       return Paint(Tone::kGood,
@@ -176,6 +192,16 @@ std::string SearchLine(const SearchReport& search) {
 
 void AddTableFacts(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
+  if (const SnapshotInput* const snapshot = planned.snapshot) {
+    facts.Add("pool", snapshot->use.NameOfPool(snapshot->pool));
+    facts.Add("recorded", RecordingText(*snapshot));
+    const Bytes height = answer.best ? answer.best->height() : planned.load.load;
+    facts.Add("reserved", ReservedText(snapshot->chosen(), height));
+    if (planned.simulated) {
+      facts.Add("simulated", FormatBytesExactly(*planned.simulated) +
+                                 " by PyTorch's allocator, without memory cached before");
+    }
+  }
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
   if (answer.best && answer.fits()) {
     facts.Add("height", FormatBytesExactly(answer.best->height()));
@@ -552,6 +578,7 @@ std::string Page(const Planned& planned) {
   PageOptions page = PageWithAdvice(planned.command, planned.subject, planned.answer,
                                     planned.advice.value_or(Advice()));
   if (planned.model != nullptr) page.notes = NotesOf(*planned.model, planned.counting());
+  if (planned.snapshot != nullptr) AddToPage(*planned.snapshot, page);
   if (planned.sizes_missing()) {
     const std::string command = OpenDimensionsCommand(*planned.model, planned.command);
     if (!command.empty()) {
@@ -688,6 +715,8 @@ Json SummaryJson(const Planned& planned) {
     json["major_backtracks"] = answer.placing.stats.major_backtracks;
     json["colliding_pins"] = ToJson(planned.collision);
     json["seed"] = planned.provenance.options.place.seed;
+    if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem);
+    if (planned.simulated) json["simulated_reserve"] = *planned.simulated;
     return json;
   }
   const Graph& graph = planned.model->graph;
@@ -732,7 +761,11 @@ std::string SummaryText(const Planned& planned) {
     AddFiles(planned, facts);
     const std::string advice = TableAdvice(planned);
     return Headline(planned) + "\n" + facts.ToString() +
-           (advice.empty() ? "" : "  " + advice + "\n");
+           (advice.empty() ? "" : "  " + advice + "\n") +
+           (planned.snapshot != nullptr
+                ? PeakText(*planned.snapshot, kRowsAtPeak, planned.command == "explain") +
+                      PoolsText(*planned.snapshot)
+                : "");
   }
   AddModelFacts(planned, facts);
   const bool ordered = planned.only_ordered();

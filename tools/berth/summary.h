@@ -29,7 +29,9 @@ struct Planned {
   const PlanAnswer& answer;
   Provenance provenance;
   PlanOutputs outputs;
-  const Model* model = nullptr;  // Of a graph.
+  const Model* model = nullptr;             // Of a graph.
+  const SnapshotInput* snapshot = nullptr;  // Of a table that was read from one.
+  std::optional<Bytes> simulated = {};      // Of a snapshot: as SimulatedReserve() says.
   bool interrupted = false;
   bool tensors = false;        // Whether the text lists every tensor,
   bool moves = false;          // and every copy of a plan with spills.

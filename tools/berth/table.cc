@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "berth/budget.h"
+#include "berth/event_io.h"
 #include "src/base/try.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
@@ -13,6 +15,12 @@
 #include "tools/verify/verify.h"
 
 namespace berth::cli {
+
+void AddPool(CLI::App& app, std::optional<std::int64_t>& pool) {
+  AddInteger<std::int64_t>(app, "--pool", pool, 1, std::numeric_limits<std::int32_t>::max(),
+                           "Of a PyTorch memory snapshot: the pool to take, as berth info numbers "
+                           "them. Default: 1, the one with the most reserved memory.");
+}
 
 void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
   app.add_option("TABLE", arguments.path, description)->required();
@@ -39,6 +47,7 @@ void AddTable(CLI::App& app, TableArguments& arguments, const std::string& descr
          "exclusive (start, end), or by-name: a column called end is inclusive, one called upper "
          "is not. Default: by-name.")
       ->type_name("KIND");
+  AddPool(app, arguments.pool);
 }
 
 Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
@@ -72,14 +81,29 @@ std::string NameOf(const std::string& path) {
 }
 
 Result<Input> Load(const TableArguments& arguments) {
-  return ParseTable(arguments, BERTH_TRY(ReadFile(arguments.path)));
+  return ParseTable(arguments, BERTH_TRY(FileView::Open(arguments.path)));
 }
 
-Result<Input> ParseTable(const TableArguments& arguments, std::string text) {
+Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
-  BERTH_TRY(CheckKind(text, arguments.path, FileKind::kTable));
-  auto table = BERTH_TRY(ReadCsv(text, name, arguments.csv));
+  BERTH_TRY(CheckKind(file.bytes(), arguments.path, FileKind::kTable));
+  if (LooksLikeSnapshot(file.bytes())) {
+    auto snapshot = std::make_shared<SnapshotInput>(
+        BERTH_TRY(LoadSnapshot(arguments.path, file, arguments.pool)));
+    Input input{NameOf(arguments.path), "", std::move(snapshot->use.pools[snapshot->pool].problem)};
+    input.snapshot = std::move(snapshot);
+    input.problem.capacity = arguments.capacity;
+    return input;
+  }
+  if (arguments.pool) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--pool: " + OneLine(name) + " is a table; only memory snapshots have pools");
+  }
+  // A copy: the file may change while it is mapped.
+  std::string text(file.bytes());
+  auto table = BERTH_TRY(LooksLikeEvents(text) ? ReadEvents(text, name)
+                                               : ReadCsv(text, name, arguments.csv));
   Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
   input.problem.capacity = arguments.capacity;
   return input;

@@ -3,6 +3,7 @@
 #ifndef BERTH_TOOLS_BERTH_TABLE_H_
 #define BERTH_TOOLS_BERTH_TABLE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "tools/berth/output.h"
+#include "tools/berth/snapshot.h"
 
 namespace CLI {
 class App;
@@ -22,21 +24,27 @@ struct TableArguments {
   std::string path;
   std::optional<Bytes> capacity;
   CsvOptions csv;
-  std::string endpoints;  // As given; empty if not.
+  std::string endpoints = {};             // As given; empty if not.
+  std::optional<std::int64_t> pool = {};  // Of a snapshot, the first being 1.
 };
-// TABLE, --capacity and --endpoints.
+// TABLE, --capacity, --endpoints and --pool.
 void AddTable(CLI::App& app, TableArguments& arguments,
-              const std::string& description = "CSV table of buffers; - is standard input.");
+              const std::string& description =
+                  "CSV table of buffers, or a PyTorch memory snapshot "
+                  "(pickle); - is standard input.");
+// --pool alone.
+void AddPool(CLI::App& app, std::optional<std::int64_t>& pool);
 
 struct Input {
   std::string name;  // What errors and reports call it.
   std::string text;
-  Problem problem;  // With the capacity from the command line.
-  [[nodiscard]] std::string hash() const { return HashOf(text); }
+  Problem problem;                                     // With the capacity from the command line.
+  std::shared_ptr<const SnapshotInput> snapshot = {};  // If it is one; `text` is then empty.
+  [[nodiscard]] std::string hash() const { return snapshot ? snapshot->hash() : HashOf(text); }
 };
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
-// The same of a file that has been read already.
-[[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, std::string text);
+// The same of a file that has been opened already.
+[[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, FileView file);
 // Files as they are, folders as the tables in them, in order of their names. Error: kIo for a
 // folder without any; kInvalidOptions for standard input.
 [[nodiscard]] Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths);

@@ -45,6 +45,10 @@ export interface RawPlan {
       mutates: number[][];
     };
   } | null;
+  /** Who asked for each buffer: lines of a program, stacks of these, and each buffer's stack. */
+  stacks: { frames: string[]; stacks: number[][]; of: (number | null)[] } | null;
+  /** What another allocator held for the same buffers, from each of the steps on. */
+  held: { name: string; steps: Num[]; bytes: Num[] } | null;
   curve: { steps: Num[]; live: Num[] };
   peak: {
     start: Num;
@@ -295,6 +299,8 @@ export class Plan {
   readonly top: number;
   readonly alignment: Map<number, Num>;
   readonly pinned: Map<number, Num>;
+  /** What another allocator held, with the last step of the plan at the end. */
+  readonly held: { name: string; steps: Float64Array; bytes: Float64Array } | null = null;
   readonly hint: Map<number, Num>;
   readonly gaps = new Map<number, [Num, Num, Num, Num][]>();
   readonly atPeak: Set<number>;
@@ -310,6 +316,11 @@ export class Plan {
     this.placed = b.offset !== null;
     this.steps = numbers(raw.curve.steps);
     this.live = numbers(raw.curve.live);
+    if (raw.held) {
+      const { name, steps, bytes } = raw.held;
+      const end = raw.curve.steps[raw.curve.steps.length - 1] ?? 0;
+      this.held = { name, steps: numbers([...steps, end]), bytes: numbers(bytes) };
+    }
     this.alignment = new Map(b.alignment);
     this.pinned = new Map(b.pinned);
     this.hint = new Map(b.hint);

@@ -43,7 +43,19 @@ export function bufferDetails(app: PlanApp, side: number, i: number): HTMLElemen
     h("h2", {}, named(app.plans[side]!.name(i), 120)),
     h("dl", {}, ...facts(rows)),
     button("Zoom to it", () => app.zoomTo(side, i)),
+    ...stackDetails(app, side, i),
   ];
+}
+
+/** The calls that asked for a buffer, innermost first. */
+function stackDetails(app: PlanApp, side: number, i: number): HTMLElement[] {
+  const { stacks } = app.plans[side]!.raw;
+  const stack = stacks?.of[i];
+  if (!stacks || stack === null || stack === undefined) return [];
+  const lines = stacks.stacks[stack]!.map((frame) =>
+    h("li", {}, named(stacks.frames[frame]!, 120)),
+  );
+  return [h("h2", { class: "second" }, "Allocated by"), h("ol", { class: "stack" }, ...lines)];
 }
 
 function ownFacts(app: PlanApp, side: number, i: number): Fact[] {

@@ -485,9 +485,12 @@ export class Plot extends Picture {
     const { load, start } = this.plan.raw.peak;
     const peak = Number(load);
     const near = this.levels().filter((level) => level.value <= peak * 1.6);
-    const most = Math.max(peak, ...near.map((level) => level.value), 1) * 1.08;
+    const held = this.plan.held?.bytes.reduce((a, b) => Math.max(a, b), 0) ?? 0;
+    const values = [...near.map((level) => level.value), held];
+    const most = Math.max(peak, ...values, 1) * 1.08;
     const y = (value: number) => 6 + height - (value / most) * height;
     this.drawLive(c, y);
+    this.drawHeld(c, y, held);
     for (const level of near) this.drawLevel(c, level, Math.round(y(level.value)) + 0.5);
     c.lineWidth = 1;
     const x = Math.round(this.xAt(Number(start) + 0.5)) + 0.5;
@@ -506,7 +509,7 @@ export class Plot extends Picture {
   }
   private drawLive(c: CanvasRenderingContext2D, y: (value: number) => number): void {
     const { left } = this.inner;
-    const columns = this.liveColumns();
+    const columns = this.columnsOf(this.plan.steps, this.plan.live);
     c.beginPath();
     c.moveTo(left, y(0));
     columns.forEach((value, x) => {
@@ -521,10 +524,24 @@ export class Plot extends Picture {
     c.lineWidth = 1.25;
     c.stroke();
   }
-  /** The most live bytes within each pixel: no peak is lost at any zoom. */
-  private liveColumns(): Float64Array {
+  private drawHeld(c: CanvasRenderingContext2D, y: (value: number) => number, most: number): void {
+    const { held } = this.plan;
+    if (!held || !most) return;
+    const { left, width } = this.inner;
+    c.strokeStyle = c.fillStyle = this.theme.bad;
+    c.beginPath();
+    this.columnsOf(held.steps, held.bytes).forEach((value, x) => {
+      if (value > 0) c.lineTo(left + x, y(value));
+    });
+    c.lineWidth = 1.25;
+    c.stroke();
+    c.textAlign = "right";
+    c.fillText(`${held.name} ${bytes(most)}`, left + width - 4, y(most) + 10);
+    c.textAlign = "left";
+  }
+  /** The largest value within each pixel: no peak is lost at any zoom. */
+  private columnsOf(steps: Float64Array, values: Float64Array): Float64Array {
     const { width } = this.inner;
-    const { steps, live } = this.plan;
     const columns = new Float64Array(Math.ceil(width));
     const sx = width / (this.view.x1 - this.view.x0);
     for (let i = 0; i < steps.length; ++i) {
@@ -533,7 +550,7 @@ export class Plot extends Picture {
       if (to < 0 || from > width) continue;
       const last = Math.min(columns.length, Math.max(Math.ceil(to), Math.floor(from) + 1));
       for (let x = Math.max(0, Math.floor(from)); x < last; ++x) {
-        columns[x] = Math.max(columns[x]!, live[i]!);
+        columns[x] = Math.max(columns[x]!, values[i] ?? 0);
       }
     }
     return columns;

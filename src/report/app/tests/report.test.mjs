@@ -941,6 +941,29 @@ test("a model with open dimensions: the command that sizes them comes first", as
   await none.close();
 });
 
+test("a memory snapshot shows who asked for a buffer, and what was reserved", async () => {
+  const snapshot = join(root, "tests/snapshot/files/small_4.pickle");
+  shop.berth(["explain", snapshot, "--report", "snapshot.html"]);
+  const report = await open(shop.path("snapshot.html"));
+  const { page } = report;
+  const held = await page.evaluate(() => [...window.berth.plans[0].held.bytes]);
+  assert.deepEqual(held, [2114560, 17408]);
+  await page.evaluate(() => window.berth.select(0, 3, true));
+  assert.equal(await page.locator(".details h2").first().textContent(), "train.py:6 step #1");
+  assert.deepEqual(await page.locator(".details .stack li").allTextContents(), [
+    "step (/home/user/train.py:6)",
+    "main (/home/user/train.py:9)",
+  ]);
+  // A buffer of before the recording has no stack.
+  await page.evaluate(() => window.berth.select(0, 0, true));
+  assert.equal(await page.locator(".details .stack").count(), 0);
+  await page.click("#tab-fit");
+  assert.match(await page.locator("#panel-fit").textContent(), /Reserved at most: 2.02 MiB/);
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
 test("transfers are listed, filtered and selected", async () => {
   const model = join(root, "examples", "cells.onnx");
   shop.berth(["plan", model, "--budget", "MR", "--report", "moves.html", "-o", "moves.json"]);

@@ -1,0 +1,181 @@
+// Traces of allocations (docs/formats/events.md).
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/source.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "berth/event_io.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+enum Column : std::size_t { kEvent, kId, kSize, kAlignment, kColumns };
+struct ColumnName {
+  std::string_view name;
+  Column column;
+};
+constexpr ColumnName kColumnNames[] = {
+    {"event", kEvent}, {"id", kId}, {"address", kId}, {"size", kSize}, {"alignment", kAlignment}};
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+class EventReader {
+ public:
+  explicit EventReader(const Source& source) : source_(source), records_(source) {}
+
+  Result<Table> Read() {
+    BERTH_TRY(source_.CheckEncoding());
+    BERTH_TRY(ReadHeader());
+    while (BERTH_TRY(records_.Next())) {
+      if (records_.fields().size() != width_) {
+        return source_.FailAt(records_.end(), "the row has " +
+                                                  std::to_string(records_.fields().size()) +
+                                                  " fields, the header " + std::to_string(width_));
+      }
+      ++step_;
+      const std::string event = LowerCase(Field(kEvent).value);
+      if (event == "alloc") {
+        BERTH_TRY(Allocate());
+      } else if (event == "free") {
+        BERTH_TRY(Free());
+      } else {
+        return source_.FailAt(Field(kEvent).position,
+                              "the event " + Quoted(Field(kEvent).value) + " is not alloc or free");
+      }
+    }
+    for (const auto& [id, buffer] : open_) {
+      if (buffer.live) table_.problem.buffers[buffer.index].end = step_ + 1;
+    }
+    if (auto valid = Validate(table_.problem); !valid) return source_.FailWith(valid.error());
+    return std::move(table_);
+  }
+
+ private:
+  struct Last {
+    std::size_t index = 0;
+    std::size_t count = 0;  // Buffers with this id so far.
+    bool live = false;
+  };
+
+  Result<void> ReadHeader() {
+    if (!BERTH_TRY(records_.Next())) return source_.FailAsWhole("the file is empty");
+    width_ = records_.fields().size();
+    for (std::size_t f = 0; f < width_; ++f) {
+      const std::string name = LowerCase(records_.fields()[f].value);
+      for (const ColumnName& known : kColumnNames) {
+        if (known.name != name) continue;
+        if (columns_[known.column]) {
+          return source_.FailAt(records_.fields()[f].position,
+                                "the column " + Quoted(name) + " comes twice");
+        }
+        columns_[known.column] = f;
+      }
+    }
+    for (const Column needed : {kEvent, kId, kSize}) {
+      if (columns_[needed]) continue;
+      return source_.FailAt(0, std::string("the column ") +
+                                   (needed == kEvent ? "event"
+                                    : needed == kId  ? "id (or address)"
+                                                     : "size") +
+                                   " is missing");
+    }
+    return {};
+  }
+
+  [[nodiscard]] const CsvField& Field(Column column) const {
+    return records_.fields()[*columns_[column]];
+  }
+
+  Result<Bytes> ReadBytes(Column column, const char* name) const {
+    const CsvField& field = Field(column);
+    Bytes value = 0;
+    const char* const last = field.value.data() + field.value.size();
+    const auto [end, error] = std::from_chars(field.value.data(), last, value);
+    if (error != std::errc() || end != last || value < 1 || value > kMaxBytes) {
+      return source_.FailAt(field.position, std::string(name) + " " + Quoted(field.value) +
+                                                " is not a whole number from 1 to 2^60");
+    }
+    return value;
+  }
+
+  Result<void> Allocate() {
+    const CsvField& id = Field(kId);
+    if (id.value.empty()) return source_.FailAt(id.position, "id is empty");
+    Last& last = open_[std::string(id.value)];
+    if (last.live) {
+      return source_.FailAt(
+          id.position, "buffer " + Quoted(id.value) + " is allocated again before it is freed");
+    }
+    Buffer buffer;
+    // An address is used again by the next buffer.
+    buffer.id = std::string(id.value);
+    if (++last.count > 1) buffer.id += " #" + std::to_string(last.count);
+    buffer.start = step_;
+    buffer.size = BERTH_TRY(ReadBytes(kSize, "size"));
+    if (columns_[kAlignment] && !Field(kAlignment).value.empty()) {
+      buffer.alignment = BERTH_TRY(ReadBytes(kAlignment, "alignment"));
+    }
+    last.index = table_.problem.buffers.size();
+    last.live = true;
+    table_.problem.buffers.push_back(std::move(buffer));
+    table_.lines.push_back(records_.line());
+    return {};
+  }
+
+  Result<void> Free() {
+    const CsvField& id = Field(kId);
+    const auto found = open_.find(std::string(id.value));
+    if (found == open_.end() || !found->second.live) {
+      return source_.FailAt(id.position,
+                            "buffer " + Quoted(id.value) + " is freed, but not allocated");
+    }
+    found->second.live = false;
+    table_.problem.buffers[found->second.index].end = step_;
+    return {};
+  }
+
+  const Source& source_;
+  CsvReader records_;
+  std::array<std::optional<std::size_t>, kColumns> columns_;
+  std::size_t width_ = 0;
+  Step step_ = 0;
+  std::unordered_map<std::string, Last> open_;
+  Table table_;
+};
+
+}  // namespace
+}  // namespace internal
+
+bool LooksLikeEvents(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::string header = ",";
+  for (const char c : text.substr(0, text.find_first_of("\r\n"))) {
+    if (c != '"' && c != ' ' && c != '\t') header += c;
+  }
+  header = internal::LowerCase(header) + ",";
+  return header.find(",event,") != std::string::npos;
+}
+
+Result<Table> ReadEvents(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::EventReader(source).Read();
+}
+
+}  // namespace berth
