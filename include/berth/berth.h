@@ -350,8 +350,8 @@ typedef enum berth_tensor_kind {
 } berth_tensor_kind;
 
 typedef struct berth_graph berth_graph;
-/* An ONNX model, or a graph in JSON (docs/formats/graph.md); a file is mapped, and its weights are
-   not read. Options: "dim", "dim_default", "element_bytes", "alignment", "fuse", "in_place". */
+/* An ONNX or TensorFlow Lite model, or a graph in JSON (docs/formats/graph.md); a file is mapped,
+   and its weights are not read. Options: "dim", "dim_default", "element_bytes", "alignment", "fuse", "in_place". */
 BERTH_API berth_status berth_graph_read(const char* path, const berth_options* options,
                                         berth_graph** graph, berth_error** error);
 BERTH_API berth_status berth_graph_parse(const char* bytes, size_t length, const char* name,

@@ -1,4 +1,5 @@
-// berth/model.h -- models of any kind as graphs: ONNX (berth/onnx.h) or JSON (berth/graph_io.h).
+// berth/model.h -- models of any kind as graphs: ONNX (berth/onnx.h), TensorFlow Lite
+// (berth/tflite.h) or JSON (berth/graph_io.h).
 //
 //   const auto file = berth::FileView::Open("model.onnx");
 //   if (!file) return Complain(file.error().message);
@@ -18,15 +19,17 @@
 #include "berth/graph.h"
 #include "berth/onnx.h"
 #include "berth/result.h"
+#include "berth/tflite.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
-enum class ModelFormat { kOnnx, kGraphJson };
-// What the first bytes look like; none where they look like neither.
+enum class ModelFormat { kOnnx, kGraphJson, kTflite };
+// What the first bytes look like; none where they look like no model.
 [[nodiscard]] std::optional<ModelFormat> FormatOfModel(std::string_view bytes);
 
 struct ModelOptions {
-  OnnxOptions onnx = {};  // Of an ONNX model; its `alignment` counts unless the next one is given.
+  // Of an ONNX or TensorFlow Lite model; its `alignment` counts unless the next one is given.
+  OnnxOptions onnx = {};
   // As Aligned() takes it, from 1 to 2^30. None: that of `onnx`; for a graph in JSON, what it says
   // for each tensor.
   std::optional<Bytes> alignment = {};
@@ -39,14 +42,13 @@ struct Model {
   Graph graph;  // As it is planned; valid.
   ModelFormat format = ModelFormat::kOnnx;
   OnnxOptions reading;  // How it was read, for Provenance: of a graph in JSON, the alignment alone.
-  // Of an ONNX model, as in OnnxModel.
-  std::vector<std::string> open_dimensions;
-  std::vector<std::string> notes;
+  std::vector<std::string> open_dimensions;  // Of an ONNX model, as in OnnxModel.
+  std::vector<std::string> notes;            // As in OnnxModel and TfliteModel.
   std::int64_t overwrites = 0;  // Outputs that ReuseInPlace() put over inputs.
 };
 
-// Reads a model. `name` is what errors call the file. Errors: those of ReadOnnx() and
-// ReadGraphJson(); kParse for bytes that are neither; kInvalidOptions for an alignment out of bounds,
+// Reads a model. `name` is what errors call the file. Errors: those of ReadOnnx(),
+// ReadTflite() and ReadGraphJson(); kParse for bytes that are no model; kInvalidOptions for an alignment out of bounds,
 // and for dimensions or the size of elements of a graph in JSON, which has none.
 [[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
                                       const ModelOptions& options = {});

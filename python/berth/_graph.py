@@ -33,8 +33,8 @@ KINDS = ("activation", "gradient", "input", "parameter", "constant")
 
 # By index or by name.
 TensorRef: TypeAlias = "Union[int, str]"
-# A Graph; the path or the bytes of an ONNX model or of a graph in JSON; a graph in JSON as a dict;
-# an onnx.ModelProto; a torch.export.ExportedProgram or a torch.fx.GraphModule.
+# A Graph; the path or the bytes of an ONNX or TensorFlow Lite model or of a graph in JSON; a graph in
+# JSON as a dict; an onnx.ModelProto; a torch.export.ExportedProgram or a torch.fx.GraphModule.
 Model: TypeAlias = "Union[Graph, Path, bytes, Mapping[str, Any], Any]"
 
 
@@ -105,8 +105,8 @@ class Graph:
         in_place: Optional[bool] = None,
         name: str = "model",
     ) -> Graph:
-        """An ONNX model or a graph in JSON: a path, or the bytes of a file, which errors call
-        `name`. See berth.read()."""
+        """An ONNX or TensorFlow Lite model, or a graph in JSON: a path, or the bytes of a file,
+        which errors call `name`. See berth.read()."""
         options = OptionsHandle()
         options.set_dimensions(dim)
         options.set_all({"dim_default": dim_default, "element_bytes": element_bytes,
@@ -409,7 +409,7 @@ def as_graph(
 
 def _is_table(source: Union[Path, bytes]) -> bool:
     """A table in CSV is text that does not begin as JSON does; a model in ONNX begins with a
-    control character."""
+    control character, and one of TensorFlow Lite has some near its beginning."""
     if isinstance(source, bytes):
         first = source[:64]
     else:
@@ -438,13 +438,13 @@ def read(
 ) -> Union[Graph, Problem]:
     """Reads a model as a Graph, or a table of buffers as a Problem.
 
-    source: the path or the bytes of an ONNX model, of a graph in JSON, or of a table in CSV. Weights
-        are not read.
-    dim: sizes that an ONNX model leaves open: {"batch": 1}.
+    source: the path or the bytes of an ONNX or TensorFlow Lite model, of a graph in JSON, or of a
+        table in CSV. Weights are not read.
+    dim: sizes that a model leaves open: {"batch": 1}.
     dim_default: the size of all other open dimensions.
-    element_bytes: of every element of an ONNX model: 1 for one that will run in 8 bits.
+    element_bytes: of every element of a model: 1 for one that will run in 8 bits.
     alignment: every offset and size is a multiple of it: bytes, or text such as "64". By default
-        16 for ONNX; what it says for a graph in JSON.
+        16; for a graph in JSON, what it says.
     fuse: compute element-wise operators together with the operator before them.
     in_place: write outputs over inputs where the model allows it and it is safe in every order.
     endpoints: what the lifetime columns of a table mean: "half-open", "inclusive", "exclusive" or

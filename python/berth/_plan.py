@@ -255,7 +255,8 @@ class Plan(Answer):
         if isinstance(source, str):
             with open(source, "rb") as file:
                 source = file.read()
-        if source is None or source.lstrip()[:1] == b"{":
+        tflite = source is not None and source[4:8] == b"TFL3"
+        if source is None or tflite or source.lstrip()[:1] == b"{":
             raise ValueError("the graph was not read from an ONNX model")
         array, count = indices(self.order)
         return text_of(
@@ -327,7 +328,7 @@ def plan(
 ) -> Plan:
     """Plans a model: an order for its operators and an offset for every tensor.
 
-    model: a path (ONNX, or a graph in JSON), bytes, a Graph, a dict as berth.torch makes, an
+    model: a path (ONNX, TensorFlow Lite, or a graph in JSON), bytes, a Graph, a dict as berth.torch makes, an
         onnx.ModelProto, a torch.export.ExportedProgram or a torch.fx.GraphModule.
     capacity: the memory that the plan may use: bytes, or text such as "512KiB". Without it and
         `budget`, as few bytes as possible.

@@ -186,7 +186,7 @@ constexpr std::array kRows = {
               [](Settings& s) -> bool& { return s.plan.schedule.counting.unsized_as_zero; }>(
         "allow_unknown", false, "Count tensors without a known size as 0 bytes."),
     Row{{"dim", "none", "NAME=SIZE, or none",
-         "Adds a size that an ONNX model leaves open; none removes all."},
+         "Adds a size that a model leaves open; none removes all."},
         [](Settings& s, std::string_view v) { return AddDimension(s.model.onnx.dimensions, v); },
         [](const Settings& s) {
           std::string text;
@@ -205,7 +205,7 @@ constexpr std::array kRows = {
         },
         [](const Settings& s) { return NumberOrNone(s.model.onnx.other_dimensions); }},
     Row{{"element_bytes", "none", "1..16, or none",
-         "Bytes of every element of an ONNX model, whatever its type."},
+         "Bytes of every element of a model, whatever its type."},
         [](Settings& s, std::string_view v) {
           return SetOptional(s.model.onnx.element_bytes, v, [](int& n, std::string_view text) {
             return SetNumber(n, text, 1, 16);
@@ -213,7 +213,7 @@ constexpr std::array kRows = {
         },
         [](const Settings& s) { return NumberOrNone(s.model.onnx.element_bytes); }},
     Row{{"alignment", "none", "1..1073741824 bytes, or none",
-         "Of every offset and size of a model; none: 16 for ONNX, what it says for a graph."},
+         "Of every offset and size of a model; none: 16, or what it says for a graph in JSON."},
         [](Settings& s, std::string_view v) {
           return SetOptional(s.model.alignment, v, [](Bytes& n, std::string_view text) {
             return SetBytes(n, text) && n >= 1 && n <= kMostAlignment;

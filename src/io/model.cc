@@ -33,6 +33,7 @@ std::int64_t CountViews(const Graph& graph) {
 }  // namespace
 
 std::optional<ModelFormat> FormatOfModel(std::string_view bytes) {
+  if (LooksLikeTflite(bytes)) return ModelFormat::kTflite;
   if (LooksLikeOnnx(bytes)) return ModelFormat::kOnnx;
   if (LooksLikeJson(bytes)) return ModelFormat::kGraphJson;
   return std::nullopt;
@@ -43,7 +44,8 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
   const std::string shown = internal::Printable(name);
   const auto format = options.format ? options.format : FormatOfModel(bytes);
   if (!format)
-    return Fail(ErrorCode::kParse, shown + ": neither an ONNX model nor a graph in JSON");
+    return Fail(ErrorCode::kParse,
+                shown + ": neither an ONNX or TensorFlow Lite model nor a graph in JSON");
   if (options.alignment && (*options.alignment < 1 || *options.alignment > kMostAlignment)) {
     return Fail(ErrorCode::kInvalidOptions, "alignment: " + std::to_string(*options.alignment) +
                                                 " is not between 1 and 2^30 bytes");
@@ -57,13 +59,18 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
     model.graph = std::move(onnx.graph);
     model.notes = std::move(onnx.notes);
     model.open_dimensions = std::move(onnx.open_dimensions);
+  } else if (format == ModelFormat::kTflite) {
+    if (options.alignment) model.reading.alignment = *options.alignment;
+    TfliteModel tflite = BERTH_TRY(ReadTflite(bytes, name, model.reading));
+    model.graph = std::move(tflite.graph);
+    model.notes = std::move(tflite.notes);
   } else {
     if (!options.onnx.dimensions.empty() || options.onnx.other_dimensions ||
         options.onnx.element_bytes) {
       return Fail(ErrorCode::kInvalidOptions,
                   shown +
-                      ": sizes of dimensions and elements are for ONNX models; a graph in JSON "
-                      "gives its sizes in bytes");
+                      ": sizes of dimensions and elements are for ONNX and TensorFlow Lite models; a "
+                      "graph in JSON gives its sizes in bytes");
     }
     model.reading.alignment = options.alignment.value_or(1);
     model.graph = BERTH_TRY(ReadGraphJson(bytes, name));

@@ -130,7 +130,7 @@ TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
   }
   ExpectRefused(Berth({"plan", Write("empty", "")}), "empty: not a model, but an empty file");
   ExpectRefused(Berth({"plan", Write("text", "Hello\n")}),
-                "text: neither an ONNX model nor a graph in JSON");
+                "text: neither an ONNX or TensorFlow Lite model nor a graph in JSON");
   ExpectRefused(Berth({"check", model, Path("table.plan.json")}),
                 "table.plan.json: the plan of a table of buffers, where one of a graph is needed");
 }

@@ -10,27 +10,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/unique_names.h"
 #include "berth/budget.h"
 #include "berth/place.h"
 
 namespace berth::internal::onnx {
 namespace {
-
-// Names that are taken, and how often each was asked for.
-using Names = std::unordered_map<std::string, std::size_t>;
-
-// The first of `name`, `name#2`, ... that is not taken.
-std::string Unique(Names& names, const std::string& name) {
-  std::size_t asked = ++names[name];
-  if (asked == 1) return name;
-  for (;; ++asked) {
-    std::string other = name + "#" + std::to_string(asked);
-    if (++names[other] == 1) {
-      names[name] = asked;
-      return other;
-    }
-  }
-}
 
 class Lowering {
  public:
@@ -62,8 +47,8 @@ class Lowering {
     const Step& step = region_.steps[v];
     Operator op;
     op.type = Printable(step.node->type);
-    op.name = Unique(operator_names_, step.node->name.empty() ? op.type + "_" + std::to_string(v)
-                                                              : Printable(step.node->name));
+    op.name = operator_names_.Take(step.node->name.empty() ? op.type + "_" + std::to_string(v)
+                                                           : Printable(step.node->name));
     for (const ValueId id : step.inputs) {
       const auto made_by = maker_.find(id);
       const KnownValue& value = known_.values[id];
@@ -93,7 +78,7 @@ class Lowering {
     if (!step.constant && !step.has_workspace) AddFields(step, op);
     if (step.has_workspace && (step.workspace > 0 || !step.unplanned.empty())) {
       Tensor workspace;
-      workspace.name = Unique(names_, op.name + " (workspace)");
+      workspace.name = names_.Take(op.name + " (workspace)");
       workspace.bytes = step.unplanned.empty() ? step.workspace : 0;
       workspace.unplanned = step.unplanned;
       op.outputs.push_back(graph_.tensors.size());
@@ -104,7 +89,7 @@ class Lowering {
 
   Tensor MakeTensor(const KnownValue& value) {
     Tensor tensor;
-    tensor.name = Unique(names_, value.name.empty() ? "?" : Printable(value.name));
+    tensor.name = names_.Take(value.name.empty() ? "?" : Printable(value.name));
     tensor.kind = value.origin == Origin::kInput    ? TensorKind::kInput
                   : value.origin == Origin::kWeight ? TensorKind::kParameter
                   : value.info.constant             ? TensorKind::kConstant
@@ -170,7 +155,7 @@ class Lowering {
   Graph graph_;
   std::unordered_map<ValueId, TensorIndex> tensor_of_;
   std::unordered_map<ValueId, OperatorIndex> maker_;
-  Names names_, operator_names_;
+  UniqueNames names_, operator_names_;
 };
 
 // Results that lie where the operator's own outputs do are no longer counted.

@@ -1,0 +1,296 @@
+#include "berth/tflite.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "base/unique_names.h"
+#include "io/tflite/flatbuffer.h"
+#include "io/tflite/lower.h"
+#include "io/tflite/model.h"
+#include "io/tflite/tflm.h"
+
+namespace berth {
+namespace internal::tflite {
+namespace {
+
+using OffsetList = std::vector<std::optional<Bytes>>;
+
+// Up to here the interpreter's own plan is computed for a note: it takes quadratic time.
+constexpr std::size_t kMostForNote = 4096;
+
+std::string Plural(std::size_t count, const std::string& noun) {
+  return Grouped(static_cast<std::int64_t>(count)) + " " + noun + (count == 1 ? "" : "s");
+}
+
+Bytes HeightOf(const std::vector<Request>& requests, const std::vector<Bytes>& offsets) {
+  Bytes height = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    height = std::max(height, offsets[i] + requests[i].size);
+  }
+  return height;
+}
+
+Bytes VariableBytes(const ModelEntry& model, const Sizes& sizes) {
+  Bytes bytes = 0;
+  for (std::size_t t = 0; t < model.tensors; ++t) {
+    const Bytes size = model.TensorOf(t).variable ? sizes.tensors[t].bytes : 0;
+    bytes = CheckedAdd(bytes, RoundUp(size, kArenaAlignment)).value_or(bytes);
+  }
+  return bytes;
+}
+
+class Notes {
+ public:
+  Notes(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
+        const OnnxOptions& options, const Lowered& lowered)
+      : model_(model), timeline_(timeline), sizes_(sizes), options_(options), lowered_(lowered) {}
+
+  std::vector<std::string> Run() {
+    Interpreter();
+    OfflinePlan();
+    notes_.emplace_back(
+        "Not in the file, and so not planned: the scratch memory of kernels, and the persistent "
+        "part of the arena" +
+        Variables() + ".");
+    OpenDimensions();
+    Unused();
+    Intermediates();
+    return std::move(notes_);
+  }
+
+ private:
+  void Interpreter() {
+    const Requests requests = RequestsOf(timeline_, sizes_, {});
+    const bool known = std::all_of(sizes_.tensors.begin(), sizes_.tensors.end(),
+                                   [](const TensorSize& t) { return t.unplanned.empty(); });
+    if (!known || !lowered_.containers.empty() || options_.element_bytes || requests.list.empty() ||
+        requests.list.size() > kMostForNote) {
+      return;
+    }
+    const Bytes height = HeightOf(requests.list, GreedyOffsets(requests.list));
+    notes_.push_back("TensorFlow Lite Micro's own planner needs " + Grouped(height) +
+                     " bytes for this order.");
+  }
+  void OfflinePlan() {
+    if (model_.OfflinePlan() == nullptr) return;
+    std::string note =
+        "The file has an offline plan, which is not used here; berth check examines it.";
+    if (!lowered_.containers.empty()) {
+      note += " Tensors within the scratch memory of an Ethos-U operator keep their places.";
+    }
+    notes_.push_back(std::move(note));
+  }
+  [[nodiscard]] std::string Variables() const {
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < model_.tensors; ++t) count += model_.TensorOf(t).variable ? 1 : 0;
+    if (count == 0) return "";
+    return ", with " + Plural(count, "variable") + " of " + Grouped(VariableBytes(model_, sizes_)) +
+           " bytes";
+  }
+  void OpenDimensions() {
+    if (sizes_.open.empty() || !options_.dimensions.empty() || options_.other_dimensions) return;
+    const std::string& first = sizes_.open[0];
+    const std::string names = first.size() > 60 ? "" : " (such as " + first + ")";
+    notes_.push_back("The file leaves " + Plural(sizes_.open.size(), "dimension") + " open" +
+                     names + ": they have the sizes that it states, as in TensorFlow Lite Micro.");
+  }
+  void Unused() {
+    std::size_t count = 0;
+    Bytes largest = 0;
+    for (std::size_t t = 0; t < model_.tensors; ++t) {
+      if (!sizes_.tensors[t].planned || timeline_.tensors[t].last >= 0) continue;
+      ++count;
+      largest = std::max(largest, sizes_.tensors[t].bytes);
+    }
+    if (count == 0) return;
+    notes_.push_back(Plural(count, "tensor") + (count == 1 ? " is" : " are") +
+                     " never used, but TensorFlow Lite Micro allocates them: the arena has at "
+                     "least " +
+                     Grouped(RoundUp(largest, kArenaAlignment)) + " bytes.");
+  }
+  void Intermediates() {
+    for (const SubgraphEntry& subgraph : model_.subgraphs) {
+      for (const OperatorEntry& op : subgraph.operators) {
+        for (std::size_t i = 0; i < op.intermediates.size(); ++i) {
+          if (op.intermediates[i] < 0) continue;
+          const std::size_t t =
+              subgraph.first_tensor + static_cast<std::size_t>(op.intermediates[i]);
+          if (sizes_.tensors[t].bytes == 0) continue;
+          notes_.push_back("TensorFlow Lite Micro will refuse the model: " + model_.Describe(t) +
+                           ", an intermediate of " + op.Type() + ", is not empty.");
+          return;
+        }
+      }
+    }
+  }
+
+  const ModelEntry& model_;
+  const Timeline& timeline_;
+  const Sizes& sizes_;
+  const OnnxOptions& options_;
+  const Lowered& lowered_;
+  std::vector<std::string> notes_;
+};
+
+// Makes the problem that an arena solves, with the tensors that share an offset as one buffer.
+class ArenaBuilder {
+ public:
+  ArenaBuilder(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
+               const OffsetList& offline)
+      : model_(model), timeline_(timeline), sizes_(sizes), offline_(offline) {}
+
+  TflmArena Run() {
+    TflmArena arena;
+    arena.offline = !offline_.empty();
+    arena.variables = VariableBytes(model_, sizes_);
+    arena.tensor_offsets.resize(model_.tensors);
+    const Requests requests = AllRequests();
+    const std::vector<Bytes> offsets = GreedyOffsets(requests.list);
+    arena.height = HeightOf(requests.list, offsets);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      arena.tensor_offsets[requests.tensors[i]] = offsets[i];
+      (requests.list[i].offset ? arena.placed : arena.unplaced) += 1;
+    }
+    Group(requests);
+    if (arena.offline) Merge(arena.tensor_offsets);
+    Fill(requests, arena);
+    return arena;
+  }
+
+ private:
+  struct Members {
+    std::size_t base = 0;  // A tensor.
+    Span live;
+    Bytes size = 0;
+    bool result = false;  // A subgraph returns it.
+  };
+
+  // Variables with an offset are in this part of the arena, too, and must stay there throughout.
+  Requests AllRequests() {
+    Sizes sizes = sizes_;
+    Timeline timeline = timeline_;
+    for (std::size_t t = 0; t < offline_.size(); ++t) {
+      if (!model_.TensorOf(t).variable || !offline_[t] || sizes.tensors[t].bytes == 0) continue;
+      sizes.tensors[t].planned = true;
+      timeline.tensors[t] = {-1, timeline.steps};
+    }
+    return RequestsOf(timeline, sizes, offline_);
+  }
+
+  void Group(const Requests& requests) {
+    groups_.resize(model_.tensors);
+    for (std::size_t i = 0; i < requests.tensors.size(); ++i) {
+      const std::size_t t = requests.tensors[i];
+      groups_[t] = {t, requests.list[i].live, requests.list[i].size, false};
+    }
+    for (const SubgraphEntry& subgraph : model_.subgraphs) {
+      for (std::size_t i = 0; i < subgraph.outputs.size(); ++i) {
+        groups_[subgraph.first_tensor + static_cast<std::size_t>(subgraph.outputs[i])].result =
+            true;
+      }
+    }
+  }
+  std::size_t BaseOf(std::size_t t) {
+    while (groups_[t].base != t) t = groups_[t].base = groups_[groups_[t].base].base;
+    return t;
+  }
+  void Unite(std::size_t into, std::size_t from) {
+    if (into == from) return;
+    Members& a = groups_[into];
+    const Members& b = groups_[from];
+    a.live = {std::min(a.live.first, b.live.first), std::max(a.live.last, b.live.last)};
+    a.result |= b.result;
+    groups_[from].base = into;
+  }
+
+  void Merge(const OffsetList& offsets) {
+    for (const Container& container : ContainersOf(model_, sizes_, offline_)) {
+      for (const std::size_t t : container.contains) Unite(BaseOf(container.tensor), BaseOf(t));
+    }
+    for (const bool same : {true, false}) {
+      for (std::size_t s = 0; s < model_.subgraphs.size(); ++s) {
+        const SubgraphEntry& subgraph = model_.subgraphs[s];
+        for (std::size_t i = 0; i < subgraph.operators.size(); ++i) {
+          for (const InPlace& pair :
+               InPlaceOf(subgraph.operators[i], subgraph.first_tensor, sizes_)) {
+            if (pair.same != same || offsets[pair.input] != offsets[pair.output]) continue;
+            const std::size_t in = BaseOf(pair.input);
+            const std::size_t out = BaseOf(pair.output);
+            // What is overwritten must not be needed afterwards.
+            const Span& live = timeline_.operators[s][i];
+            const bool free = !groups_[in].result && groups_[in].live.last <= live.last &&
+                              groups_[out].live.first >= live.first;
+            if (same || free) Unite(in, out);
+          }
+        }
+      }
+    }
+  }
+
+  void Fill(const Requests& requests, TflmArena& arena) {
+    Step unused = timeline_.steps + 2;
+    UniqueNames names;
+    for (const std::size_t t : requests.tensors) {
+      if (BaseOf(t) != t) continue;
+      const Members& group = groups_[t];
+      Buffer buffer;
+      const std::size_t s = model_.SubgraphOf(t);
+      std::string id = Printable(model_.TensorOf(t).name);
+      if (id.empty()) id = "tensor_" + std::to_string(t - model_.subgraphs[s].first_tensor);
+      buffer.id = names.Take(s == 0 ? id : "subgraph " + std::to_string(s) + "/" + id);
+      buffer.start = group.live.last < 0 ? unused : group.live.first + 1;
+      buffer.end = group.live.last < 0 ? unused + 1 : group.live.last + 2;
+      if (group.live.last < 0) ++unused;
+      buffer.size = group.size;
+      buffer.alignment = kArenaAlignment;
+      arena.problem.buffers.push_back(std::move(buffer));
+      arena.offsets.push_back(*arena.tensor_offsets[t]);
+    }
+  }
+
+  const ModelEntry& model_;
+  const Timeline& timeline_;
+  const Sizes& sizes_;
+  const OffsetList& offline_;
+  std::vector<Members> groups_;  // By number of tensor.
+};
+
+}  // namespace
+}  // namespace internal::tflite
+
+bool LooksLikeTflite(std::string_view bytes) {
+  return bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3";
+}
+
+Result<TfliteModel> ReadTflite(std::string_view bytes, std::string_view name,
+                               const OnnxOptions& options) {
+  using namespace internal::tflite;
+  const ModelEntry model = BERTH_TRY(ReadModelEntry(bytes, name));
+  const Timeline timeline = BERTH_TRY(TimelineOf(model, name));
+  const Sizes sizes = BERTH_TRY(SizesOf(model, options, name));
+  Lowered lowered = BERTH_TRY(Lower(model, timeline, sizes, options, name));
+  std::vector<std::string> notes = Notes(model, timeline, sizes, options, lowered).Run();
+  return TfliteModel{std::move(lowered.graph), std::move(notes)};
+}
+
+Result<TflmArena> ReadTflmArena(std::string_view bytes, std::string_view name) {
+  using namespace internal::tflite;
+  const ModelEntry model = BERTH_TRY(ReadModelEntry(bytes, name));
+  const Timeline timeline = BERTH_TRY(TimelineOf(model, name));
+  const Sizes sizes = BERTH_TRY(SizesOf(model, {}, name));
+  for (std::size_t t = 0; t < model.tensors; ++t) {
+    if (!sizes.tensors[t].planned || sizes.tensors[t].unplanned.empty()) continue;
+    return Fail(ErrorCode::kUnsupported, internal::Printable(name) + ": the size of " +
+                                             model.Describe(t) +
+                                             " is not known: " + sizes.tensors[t].unplanned);
+  }
+  const auto offline = BERTH_TRY(OfflineOffsets(model, name));
+  const OffsetList none;
+  return ArenaBuilder(model, timeline, sizes, offline ? *offline : none).Run();
+}
+
+}  // namespace berth
