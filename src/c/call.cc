@@ -111,7 +111,7 @@ size_t berth_error_index(const berth_error* error) {
 }
 
 const char* berth_status_name(berth_status status) {
-  switch (status) {
+  switch (berth::internal::c::NumberOf(status)) {
     case BERTH_OK:
       return "ok";
     case BERTH_INVALID_ARGUMENT:
@@ -134,8 +134,9 @@ const char* berth_status_name(berth_status status) {
       return "out of memory";
     case BERTH_INTERNAL:
       return "internal error";
+    default:
+      return "unknown status";
   }
-  return "unknown status";
 }
 
 void berth_text_free(berth_text* text) { delete text; }

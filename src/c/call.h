@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -38,6 +39,15 @@ struct ArgumentError : std::invalid_argument {
 
 inline void Require(bool condition, const char* message) {
   if (!condition) throw ArgumentError(message);
+}
+// The number that a caller gave for an enumeration. In C it may be any, which a variable of the type
+// must not hold in C++.
+template <typename Enumeration>
+[[nodiscard]] int NumberOf(const Enumeration& given) {
+  static_assert(sizeof given == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &given, sizeof number);
+  return number;
 }
 inline void RequireIndex(std::size_t index, std::size_t count, const char* of) {
   if (index < count) return;

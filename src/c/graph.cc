@@ -114,9 +114,10 @@ berth_status berth_graph_add_tensor(berth_graph* graph, const char* name, berth_
                                     int64_t bytes, int64_t alignment, size_t alias_of,
                                     int is_output, size_t* index, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    c::Require(kind >= BERTH_ACTIVATION && kind <= BERTH_CONSTANT,
+    const int number = c::NumberOf(kind);
+    c::Require(number >= BERTH_ACTIVATION && number <= BERTH_CONSTANT,
                "the kind of the tensor must be 0 to 4");
-    berth::Tensor tensor{c::TextOf(name), bytes, alignment, static_cast<berth::TensorKind>(kind)};
+    berth::Tensor tensor{c::TextOf(name), bytes, alignment, static_cast<berth::TensorKind>(number)};
     tensor.output = is_output != 0;
     if (alias_of != BERTH_NONE) tensor.alias_of = alias_of;
     std::vector<berth::Tensor>& tensors = c::Change(graph).tensors;

@@ -216,13 +216,15 @@ berth::Provenance berth_plan::provenance() const {
 extern "C" {
 
 const char* berth_outcome_name(berth_outcome outcome) {
-  if (outcome < BERTH_OPTIMAL || outcome > BERTH_UNKNOWN) return "none";
-  return berth::ToString(static_cast<berth::Outcome>(outcome)).data();
+  const int number = c::NumberOf(outcome);
+  if (number < BERTH_OPTIMAL || number > BERTH_UNKNOWN) return "none";
+  return berth::ToString(static_cast<berth::Outcome>(number)).data();
 }
 
 const char* berth_stop_name(berth_stop stop) {
-  if (stop < BERTH_STOP_ANSWERED || stop > BERTH_STOP_UNSIZED) return "none";
-  return berth::ToString(static_cast<berth::StopReason>(stop)).data();
+  const int number = c::NumberOf(stop);
+  if (number < BERTH_STOP_ANSWERED || number > BERTH_STOP_UNSIZED) return "none";
+  return berth::ToString(static_cast<berth::StopReason>(number)).data();
 }
 
 void berth_plan_free(berth_plan* plan) { delete plan; }
@@ -280,11 +282,12 @@ berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind, b
                                berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const berth::PlanAnswer& answer = c::PlanOf(plan).answer;
-    c::Require(kind >= BERTH_SEARCH_ORDER && kind <= BERTH_SEARCH_OFFSETS,
+    const int number = c::NumberOf(kind);
+    c::Require(number >= BERTH_SEARCH_ORDER && number <= BERTH_SEARCH_OFFSETS,
                "the kind of the search must be 0 to 2");
-    const berth::SearchReport& search = kind == BERTH_SEARCH_ORDER    ? answer.scheduling
-                                        : kind == BERTH_SEARCH_SPILLS ? answer.spilling
-                                                                      : answer.placing;
+    const berth::SearchReport& search = number == BERTH_SEARCH_ORDER    ? answer.scheduling
+                                        : number == BERTH_SEARCH_SPILLS ? answer.spilling
+                                                                        : answer.placing;
     // The names of algorithms are constants that end in a 0 byte.
     const char* const algorithm = search.algorithm.empty() ? "" : search.algorithm.data();
     c::Fill(out, {0, c::OutcomeOf(search.outcome), c::StopOf(search.stopped), algorithm,

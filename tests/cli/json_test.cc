@@ -79,6 +79,7 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   static_cast<void>(Run({"info", snapshots + "small_4.pickle"}));
   static_cast<void>(Run({"explain", snapshots + "small_4.pickle"}));
   static_cast<void>(Run({"diff", snapshots + "pools.pickle", snapshots + "small_4.pickle"}));
+  static_cast<void>(Run({"place", BERTH_SOURCE_DIR "/tests/xla/small-buffer-assignment.txt"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));

@@ -267,6 +267,7 @@ Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const In
     BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
     return ReadOffsets(text, PlanName(arguments), input.problem);
   }
+  if (input.given) return input.given->offsets;
   for (const Buffer& buffer : input.problem.buffers) {
     if (!buffer.offset) {
       return Fail(ErrorCode::kParse, arguments.table.path + ": buffer \"" + buffer.id +

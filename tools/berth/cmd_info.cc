@@ -167,6 +167,7 @@ Json InfoJson(const Input& input, const TableInfo& info) {
   json["greedy_gap"] = info.greedy_height ? Json(info.greedy_gap()) : Json(nullptr);
   json["capacity"] = ToJson(input.problem.capacity);
   if (input.snapshot) json["snapshot"] = ToJson(*input.snapshot, input.problem);
+  if (input.given) json["given_plan"] = ToJson(*input.given);
   json["berth_version"] = BERTH_VERSION;
   return json;
 }
@@ -236,6 +237,9 @@ std::string InfoText(const Input& input, const TableInfo& info) {
   facts.Add("with gaps", CountOrNone(info.with_gaps));
   if (info.greedy_height && info.buffers > 0) {
     facts.Add("greedy", FormatBytesExactly(*info.greedy_height) + " by " + info.greedy_algorithm);
+  }
+  if (input.given) {
+    facts.Add(input.given->maker, GivenText(*input.given, info.bound.lower_bound));
   }
   if (const auto& capacity = input.problem.capacity) {
     facts.Add("capacity", CapacityLine(*capacity, info));

@@ -40,6 +40,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
                   {BERTH_VERSION, input.name, input.hash(), options, arguments.search.node_limit},
                   arguments.outputs};
   planned.snapshot = input.snapshot.get();
+  planned.given = input.given ? &*input.given : nullptr;
   planned.interrupted = search.interrupted();
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));

@@ -6,6 +6,7 @@
 
 #include "berth/event_io.h"
 #include "berth/snapshot.h"
+#include "berth/xla.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/terminal.h"
@@ -112,6 +113,11 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
     return IsOneOf(wanted, {kTable, kModelOrTable})
                ? ""
                : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
+  }
+  if (LooksLikeXlaAssignment(bytes)) {
+    return IsOneOf(wanted, {kTable, kModelOrTable})
+               ? ""
+               : "a buffer assignment of XLA; berth info, place, explain and check take it";
   }
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})

@@ -52,8 +52,22 @@ std::string SnapshotHeadline(const Planned& planned) {
                Interruption(planned) + text + ".");
 }
 
+// "The same values fit into 53.5 KiB, and no plan is lower; XLA took 66 KiB."
+std::string GivenHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const auto bytes = FormatBytesApart({answer.best->height(), planned.given->height});
+  const bool proved = answer.outcome == Outcome::kOptimal;
+  return Paint(proved ? Tone::kGood : Tone::kUnsure,
+               Interruption(planned) + "The same values fit into " + bytes[0] +
+                   (proved ? ", and no plan is lower; " : "; a lower plan may exist; ") +
+                   planned.given->maker + " took " + bytes[1] + ".");
+}
+
 std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
+  if (planned.given != nullptr && answer.best && answer.fits() && !answer.capacity) {
+    return GivenHeadline(planned);
+  }
   if (planned.snapshot != nullptr && answer.best && answer.fits() && !answer.capacity) {
     return SnapshotHeadline(planned);
   }
@@ -201,6 +215,10 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
       facts.Add("simulated", FormatBytesExactly(*planned.simulated) +
                                  " by PyTorch's allocator, without memory cached before");
     }
+  }
+  if (const GivenPlan* const given = planned.given) {
+    facts.Add(given->maker,
+              GivenText(*given, answer.best ? answer.best->height() : planned.load.load));
   }
   if (answer.capacity) facts.Add("capacity", FormatBytesExactly(*answer.capacity));
   if (answer.best && answer.fits()) {
@@ -717,6 +735,7 @@ Json SummaryJson(const Planned& planned) {
     json["seed"] = planned.provenance.options.place.seed;
     if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem);
     if (planned.simulated) json["simulated_reserve"] = *planned.simulated;
+    if (planned.given != nullptr) json["given_plan"] = ToJson(*planned.given);
     return json;
   }
   const Graph& graph = planned.model->graph;
@@ -760,7 +779,13 @@ std::string SummaryText(const Planned& planned) {
     AddTableFacts(planned, facts);
     AddFiles(planned, facts);
     const std::string advice = TableAdvice(planned);
-    return Headline(planned) + "\n" + facts.ToString() +
+    std::string notes;
+    if (planned.given != nullptr) {
+      for (const std::string& note : planned.given->notes) {
+        notes += "  " + Wrap(note, TextWidth() - 2, 2) + "\n";
+      }
+    }
+    return Headline(planned) + "\n" + facts.ToString() + notes +
            (advice.empty() ? "" : "  " + advice + "\n") +
            (planned.snapshot != nullptr
                 ? PeakText(*planned.snapshot, kRowsAtPeak, planned.command == "explain") +

@@ -31,6 +31,7 @@ struct Planned {
   PlanOutputs outputs;
   const Model* model = nullptr;             // Of a graph.
   const SnapshotInput* snapshot = nullptr;  // Of a table that was read from one.
+  const GivenPlan* given = nullptr;         // Of a table that came with one.
   std::optional<Bytes> simulated = {};      // Of a snapshot: as SimulatedReserve() says.
   bool interrupted = false;
   bool tensors = false;        // Whether the text lists every tensor,

@@ -8,6 +8,7 @@
 
 #include "berth/budget.h"
 #include "berth/event_io.h"
+#include "berth/xla.h"
 #include "src/base/try.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
@@ -15,11 +16,73 @@
 #include "tools/verify/verify.h"
 
 namespace berth::cli {
+namespace {
+
+// The temporaries of XLA that `arguments` choose: the largest, or the one of a number.
+Result<const XlaAllocation*> ChooseTemporary(const TableArguments& arguments,
+                                             const XlaAssignment& xla) {
+  const XlaAllocation* chosen = nullptr;
+  for (const XlaAllocation& each : xla.allocations) {
+    if (!each.temporary) continue;
+    if (arguments.pool ? each.index == *arguments.pool
+                       : chosen == nullptr || each.size > chosen->size) {
+      chosen = &each;
+    }
+  }
+  if (chosen != nullptr) return chosen;
+  if (arguments.pool) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--pool: " + OneLine(arguments.path) +
+                    " has no allocation of temporaries with the number " +
+                    std::to_string(*arguments.pool));
+  }
+  return Fail(ErrorCode::kParse, OneLine(arguments.path) +
+                                     ": XLA has placed nothing here: no allocation is a "
+                                     "preallocated-temp");
+}
+
+Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
+  const auto ranges_path = XlaRangesBeside(arguments.path);
+  if (!ranges_path) {
+    return Fail(ErrorCode::kParse,
+                OneLine(arguments.path) +
+                    ": a buffer assignment of XLA; keep the name that XLA gave it "
+                    "(NAME-buffer-assignment.txt), with NAME-live-range.txt beside it");
+  }
+  const std::string ranges = BERTH_TRY(ReadFile(*ranges_path));
+  std::string text(file.bytes());
+  const XlaAssignment xla =
+      BERTH_TRY(ReadXlaAssignment(text, arguments.path, ranges, *ranges_path));
+  const XlaAllocation& chosen = *BERTH_TRY(ChooseTemporary(arguments, xla));
+  XlaTable table = BERTH_TRY(XlaTableOf(chosen, xla.steps));
+  GivenPlan given{"XLA", "allocation " + std::to_string(chosen.index) + ", one of " +
+                             std::to_string(xla.allocations.size()) + " with " +
+                             FormatBytes(xla.total) + " in all"};
+  given.height = chosen.size;
+  given.offsets = std::move(table.offsets);
+  if (!table.exact) {
+    given.notes.emplace_back(
+        "Values that share bytes have others between them in XLA's plan; here they are kept apart, "
+        "so more may be needed than by XLA.");
+  }
+  if (table.unknown > 0) {
+    given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
+                          " without a live range: taken as live throughout.");
+  }
+  Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
+  input.given = std::move(given);
+  input.problem.capacity = arguments.capacity;
+  return input;
+}
+
+}  // namespace
 
 void AddPool(CLI::App& app, std::optional<std::int64_t>& pool) {
   AddInteger<std::int64_t>(app, "--pool", pool, 1, std::numeric_limits<std::int32_t>::max(),
                            "Of a PyTorch memory snapshot: the pool to take, as berth info numbers "
-                           "them. Default: 1, the one with the most reserved memory.");
+                           "them. Default: 1, the one with the most reserved memory. Of XLA's "
+                           "buffer assignment: the number of an allocation of temporaries. "
+                           "Default: the largest.");
 }
 
 void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
@@ -96,6 +159,7 @@ Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
     input.problem.capacity = arguments.capacity;
     return input;
   }
+  if (LooksLikeXlaAssignment(file.bytes())) return LoadXla(arguments, file);
   if (arguments.pool) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--pool: " + OneLine(name) + " is a table; only memory snapshots have pools");
@@ -148,6 +212,22 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
     }
   }
   return ", as alignment wastes the rest at step " + std::to_string(bound.bound_step);
+}
+
+std::string GivenText(const GivenPlan& given, Bytes needed) {
+  std::string text = FormatBytesExactly(given.height) + ", ";
+  text += given.height > needed
+              ? FormatBytes(given.height - needed) + " (" +
+                    FormatPercent(Gap(given.height, needed)) + ") more than is needed"
+              : std::string("as much as is needed");
+  return text + " (" + given.what + ")";
+}
+
+Json ToJson(const GivenPlan& given) {
+  return {{"maker", given.maker},
+          {"what", given.what},
+          {"height", given.height},
+          {"notes", given.notes}};
 }
 
 Json ToJson(const std::optional<PinCollision>& collision) {

@@ -30,16 +30,26 @@ struct TableArguments {
 // TABLE, --capacity, --endpoints and --pool.
 void AddTable(CLI::App& app, TableArguments& arguments,
               const std::string& description =
-                  "CSV table of buffers, or a PyTorch memory snapshot "
-                  "(pickle); - is standard input.");
+                  "CSV table of buffers, a PyTorch memory snapshot (pickle), or a buffer "
+                  "assignment that XLA dumped; - is standard input.");
 // --pool alone.
 void AddPool(CLI::App& app, std::optional<std::int64_t>& pool);
+
+// What another planner did with a table: XLA.
+struct GivenPlan {
+  std::string maker;
+  std::string what;  // "allocation 5 of 8".
+  Bytes height = 0;
+  std::vector<Bytes> offsets = {};      // Parallel to the buffers.
+  std::vector<std::string> notes = {};  // Sentences: where the table is not exactly what it placed.
+};
 
 struct Input {
   std::string name;  // What errors and reports call it.
   std::string text;
   Problem problem;                                     // With the capacity from the command line.
   std::shared_ptr<const SnapshotInput> snapshot = {};  // If it is one; `text` is then empty.
+  std::optional<GivenPlan> given = {};
   [[nodiscard]] std::string hash() const { return snapshot ? snapshot->hash() : HashOf(text); }
 };
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
@@ -60,6 +70,9 @@ struct PinCollision {
 [[nodiscard]] PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem);
 // Looks for one. Error: as Explain().
 [[nodiscard]] Result<std::optional<PinCollision>> FindCollision(const Problem& problem);
+// "128 KiB (131,140 bytes), 3.2 % more than is needed".
+[[nodiscard]] std::string GivenText(const GivenPlan& given, Bytes needed);
+[[nodiscard]] Json ToJson(const GivenPlan& given);
 [[nodiscard]] Json ToJson(const std::optional<PinCollision>& collision);  // The two ids, or null.
 
 // Why the bound is higher than the load, as the end of a sentence: ", where the pinned "p" ends";
