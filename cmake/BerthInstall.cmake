@@ -28,6 +28,7 @@ if(BERTH_BUILD_BERTH)
     sweep.h
     sweep_io.h
     table_io.h
+    tflite.h
     xla.h)
 endif()
 set(berth_baselines_headers)
