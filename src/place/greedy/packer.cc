@@ -199,6 +199,7 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   use_hints_ = use_hints && has_hints_;
   height_ = 0;
   const std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  if (stop && stop()) return std::nullopt;  // To sort many buffers takes long.
   // A hint leaves room below the buffer, which the skyline does not see.
   if (use_hints_ && rule_.fit == Fit::kSkyline) rule_.fit = Fit::kFirst;
   // Rows only rise, so solid buffers never fit below what is placed: first fit is the skyline then.
@@ -219,7 +220,7 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   }
   occupancy_.Clear();
   skyline_.Clear();
-  PlacePinned();
+  if (!PlacePinned(stop)) return std::nullopt;
   if (rule.selection == Selection::kLowestFirst) {
     if (!PlaceLowestFirst(order, max_looks, stop)) return std::nullopt;
   } else {
@@ -234,13 +235,16 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   return Packing{offset_.items(), height_};
 }
 
-void Packer::PlacePinned() {
+bool Packer::PlacePinned(const std::function<bool()>& stop) {
+  int placed = 0;
   for (const BufferIndex b : instance_.buffers()) {
     if (instance_.pin[b] == kNone) continue;
+    if (++placed % kStepsPerStop == 0 && stop && stop()) return false;
     offset_[b] = instance_.pin[b];
     occupancy_.Add(instance_.pieces_of(b), offset_[b]);
     height_ = std::max(height_, offset_[b] + instance_.size[b]);
   }
+  return true;
 }
 
 bool Packer::PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks,

@@ -88,7 +88,7 @@ class Packer {
       const std::function<bool()>& stop = nullptr);
 
  private:
-  void PlacePinned();
+  [[nodiscard]] bool PlacePinned(const std::function<bool()>& stop);
   // Places `b`, which the rule wants at `chosen`, there or at its hint.
   void Place(BufferIndex b, Bytes chosen);
   [[nodiscard]] bool PlaceLowestFirst(const std::vector<BufferIndex>& order, std::int64_t max_looks,
