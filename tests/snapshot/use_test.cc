@@ -125,6 +125,7 @@ TEST(SnapshotUseTest, TheRecordedAddressesAreAPlan) {
   for (const std::string name : {"small_4", "pools"}) {
     for (const SnapshotPool& pool : UseOf(Small(name)).pools) {
       Placement placement;
+      placement.offsets.reserve(pool.addresses.size());
       for (const std::uint64_t address : pool.addresses) {
         placement.offsets.push_back(static_cast<Bytes>(address - pool.addresses.front()) +
                                     (Bytes{1} << 30));
@@ -163,6 +164,7 @@ TEST(SnapshotUseTest, RecordedRuns) {
     EXPECT_EQ(pool.most_reserved, run.reserved);
     EXPECT_TRUE(use.notes.empty());
     Placement recorded;
+    recorded.offsets.reserve(pool.addresses.size());
     const std::uint64_t base = *std::min_element(pool.addresses.begin(), pool.addresses.end());
     for (const std::uint64_t address : pool.addresses) {
       recorded.offsets.push_back(static_cast<Bytes>(address - base));
