@@ -220,8 +220,8 @@ std::string RecordingText(const SnapshotInput& input) {
   }
   if (pool.before == 0) return text + "; nothing was allocated before the first one";
   text += "; " + Plural(Count(pool.before), "buffer") + " of before the first one";
-  return text + (device.wrapped
-                     ? ": the recording was full (max_entries), its oldest events are lost"
+  return text + (device.events_lost
+                     ? ": events are lost, as the recording was full (max_entries) or began anew"
                      : ": recording began late, or was full (max_entries)");
 }
 
@@ -353,7 +353,7 @@ Json ToJson(const SnapshotInput& input, const Problem& problem) {
                                {"active_peak_step", device.peak_step},
                                {"reserved_peak", device.most_reserved},
                                {"partial", device.partial},
-                               {"events_lost", device.wrapped}});
+                               {"events_lost", device.events_lost}});
   }
   json["pools"] = Json::array();
   for (std::size_t p = 0; p < input.use.pools.size(); ++p) {
