@@ -174,8 +174,9 @@ struct SnapshotDevice {
   Bytes most_reserved = 0;  // At one step.
   // Buffers were live before the first event: recording began late, or its ring buffer was full.
   bool partial = false;
-  // The ring buffer was full: blocks have stacks that were recorded, but their events are lost.
-  bool wrapped = false;
+  // Blocks have stacks that were recorded, but no events: these were dropped from a full ring buffer,
+  // or when the recording began anew.
+  bool events_lost = false;
 };
 
 struct SnapshotUse {

@@ -28,7 +28,7 @@ TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   ExpectText(result, "7 KiB (7,168 bytes), proved the least");
   ExpectText(result, "train.py:5 step");
   ExpectText(result, "In segments without any buffer: 2 MiB");
-  ExpectText(Berth({"info", Snapshot("pools")}), "the recording was full (max_entries)");
+  ExpectText(Berth({"info", Snapshot("pools")}), "events are lost, as the recording was full");
 }
 
 TEST_F(SnapshotTest, PlaceComparesWithPytorch) {

@@ -93,7 +93,7 @@ TEST(SnapshotUseTest, ReservedMemoryIsFollowedBackwards) {
   EXPECT_EQ(device.peak, 7168);
   EXPECT_EQ(device.most_reserved, 2'115'072);
   EXPECT_TRUE(device.partial);
-  EXPECT_FALSE(device.wrapped);
+  EXPECT_FALSE(device.events_lost);
 }
 
 TEST(SnapshotUseTest, DevicesAndPrivatePoolsAreApart) {
@@ -108,7 +108,7 @@ TEST(SnapshotUseTest, DevicesAndPrivatePoolsAreApart) {
             (std::vector<Buffer>{Expected("train.py:2 step #1", 2, 3, 1024)}));
   EXPECT_EQ(use.NameOfPool(2), "device 1, stream 0");
   ASSERT_EQ(use.devices.size(), 2u);
-  EXPECT_TRUE(use.devices[0].wrapped) << "a block has a stack, but no event";
+  EXPECT_TRUE(use.devices[0].events_lost) << "a block has a stack, but no event";
   EXPECT_FALSE(use.devices[1].partial);
   EXPECT_EQ(use.devices[1].out_of_memory, 1u);
 }
@@ -125,6 +125,7 @@ TEST(SnapshotUseTest, TheRecordedAddressesAreAPlan) {
   for (const std::string name : {"small_4", "pools"}) {
     for (const SnapshotPool& pool : UseOf(Small(name)).pools) {
       Placement placement;
+      placement.offsets.reserve(pool.addresses.size());
       for (const std::uint64_t address : pool.addresses) {
         placement.offsets.push_back(static_cast<Bytes>(address - pool.addresses.front()) +
                                     (Bytes{1} << 30));
@@ -163,6 +164,7 @@ TEST(SnapshotUseTest, RecordedRuns) {
     EXPECT_EQ(pool.most_reserved, run.reserved);
     EXPECT_TRUE(use.notes.empty());
     Placement recorded;
+    recorded.offsets.reserve(pool.addresses.size());
     const std::uint64_t base = *std::min_element(pool.addresses.begin(), pool.addresses.end());
     for (const std::uint64_t address : pool.addresses) {
       recorded.offsets.push_back(static_cast<Bytes>(address - base));

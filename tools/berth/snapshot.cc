@@ -21,7 +21,9 @@ std::int64_t Count(std::size_t count) { return static_cast<std::int64_t>(count);
 std::vector<std::size_t> ShownFrames(const MemorySnapshot& snapshot, std::uint32_t stack) {
   std::vector<std::size_t> python;
   std::vector<std::size_t> all;
-  for (const std::uint32_t frame : snapshot.StackFrames(stack)) {
+  const auto frames = snapshot.StackFrames(stack);
+  all.reserve(frames.size());
+  for (const std::uint32_t frame : frames) {
     all.push_back(frame);
     if (IsPython(snapshot.frames[frame])) python.push_back(frame);
   }
@@ -156,6 +158,13 @@ std::vector<std::string> NotesOf(const SnapshotInput& input) {
       "A PyTorch memory snapshot: " + input.use.NameOfPool(input.pool) +
           ". Steps are events: " + RecordingText(input) + ".",
       "Reserved at most: " + ReservedText(input.chosen(), input.chosen().peak.load) + "."};
+  if (const FreeSums sums = SumOf(input.chosen()); sums.all > 0) {
+    notes.push_back("Reserved, but not in use at step " + FormatCount(input.chosen().tight_step) +
+                    ", when most was reserved: " + FormatBytes(sums.all) + ", of which " +
+                    FormatBytes(sums.unused) +
+                    " in segments without any buffer; the largest piece " + "is " +
+                    FormatBytes(sums.largest) + ".");
+  }
   notes.insert(notes.end(), input.use.notes.begin(), input.use.notes.end());
   return notes;
 }
@@ -211,8 +220,8 @@ std::string RecordingText(const SnapshotInput& input) {
   }
   if (pool.before == 0) return text + "; nothing was allocated before the first one";
   text += "; " + Plural(Count(pool.before), "buffer") + " of before the first one";
-  return text + (device.wrapped
-                     ? ": the recording was full (max_entries), its oldest events are lost"
+  return text + (device.events_lost
+                     ? ": events are lost, as the recording was full (max_entries) or began anew"
                      : ": recording began late, or was full (max_entries)");
 }
 
@@ -327,9 +336,7 @@ std::string PoolsText(const SnapshotInput& input) {
 }
 
 std::optional<Bytes> SimulatedReserve(const Problem& problem) {
-  Problem unlimited = problem;
-  unlimited.capacity.reset();
-  const auto run = RunAllocator(unlimited, RuntimeAllocator::kPytorchCaching);
+  const auto run = RunAllocator(problem, RuntimeAllocator::kPytorchCaching);
   return run ? std::optional(run->reserved) : std::nullopt;
 }
 
@@ -346,7 +353,7 @@ Json ToJson(const SnapshotInput& input, const Problem& problem) {
                                {"active_peak_step", device.peak_step},
                                {"reserved_peak", device.most_reserved},
                                {"partial", device.partial},
-                               {"events_lost", device.wrapped}});
+                               {"events_lost", device.events_lost}});
   }
   json["pools"] = Json::array();
   for (std::size_t p = 0; p < input.use.pools.size(); ++p) {

@@ -4,44 +4,43 @@
 // program and the libraries that it calls, which are told apart by the folders of their files. Some
 // tools strip these, so the files of PyTorch that are in nearly every stack are known by name.
 #include <algorithm>
-#include <array>
+#include <initializer_list>
+#include <iterator>
 
 #include "berth/snapshot.h"
 
 namespace berth {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
-constexpr std::array kLibraries = {"site-packages/"sv, "dist-packages/"sv, "lib/python"sv,
-                                   "/torch/"sv,        "<frozen "sv,       "<eval_with_key>"sv};
-constexpr std::array kBareLibraryFiles = {
-    "module.py"sv,     "functional.py"sv, "_tensor.py"sv,   "_contextlib.py"sv,   "graph.py"sv,
-    "function.py"sv,   "linear.py"sv,     "container.py"sv, "eval_frame.py"sv,    "_ops.py"sv,
-    "checkpoint.py"sv, "contextlib.py"sv, "grad_mode.py"sv, "_jit_internal.py"sv, "_backends.py"sv};
-constexpr std::array kAllocator = {"torch::unwind"sv,
-                                   "torch::CapturedTraceback"sv,
-                                   "torch::cuda::(anonymous namespace)::gather"sv,
-                                   "gather_with_cpp"sv,
-                                   "c10::cuda::CUDACachingAllocator"sv,
-                                   "c10::cuda::CUDAAllocator"sv,
-                                   "c10::StorageImpl"sv,
-                                   "at::detail::empty_"sv,
-                                   "at::detail::"sv};
+constexpr std::string_view kLibraries[] = {"site-packages/", "dist-packages/", "lib/python",
+                                           "/torch/",        "<frozen ",       "<eval_with_key>"};
+constexpr std::string_view kBareLibraryFiles[] = {
+    "module.py",     "functional.py", "_tensor.py",   "_contextlib.py",   "graph.py",
+    "function.py",   "linear.py",     "container.py", "eval_frame.py",    "_ops.py",
+    "checkpoint.py", "contextlib.py", "grad_mode.py", "_jit_internal.py", "_backends.py"};
+constexpr std::string_view kAllocator[] = {"torch::unwind",
+                                           "torch::CapturedTraceback",
+                                           "torch::cuda::(anonymous namespace)::gather",
+                                           "gather_with_cpp",
+                                           "c10::cuda::CUDACachingAllocator",
+                                           "c10::cuda::CUDAAllocator",
+                                           "c10::StorageImpl",
+                                           "at::detail::empty_",
+                                           "at::detail::"};
 
 bool IsLibrary(const SnapshotFrame& frame) {
   const std::string_view file = frame.file;
   const auto within = [&](std::string_view part) {
     return file.find(part) != std::string_view::npos;
   };
-  if (std::any_of(kLibraries.begin(), kLibraries.end(), within)) return true;
-  return std::find(kBareLibraryFiles.begin(), kBareLibraryFiles.end(), file) !=
-         kBareLibraryFiles.end();
+  if (std::any_of(std::begin(kLibraries), std::end(kLibraries), within)) return true;
+  return std::find(std::begin(kBareLibraryFiles), std::end(kBareLibraryFiles), file) !=
+         std::end(kBareLibraryFiles);
 }
 
 bool IsAllocator(const SnapshotFrame& frame) {
   return frame.function.empty() ||
-         std::any_of(kAllocator.begin(), kAllocator.end(),
+         std::any_of(std::begin(kAllocator), std::end(kAllocator),
                      [&](std::string_view prefix) { return frame.function.starts_with(prefix); });
 }
 
@@ -97,10 +96,11 @@ std::string ShortName(const SnapshotFrame& frame) {
   }
   name.resize(std::min(name.find('('), name.size()));
   for (const std::string_view prefix :
-       {"torch::autograd::generated::"sv, "torch::autograd::"sv, "at::_ops::"sv}) {
+       {"torch::autograd::generated::", "torch::autograd::", "at::_ops::"}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
   }
-  for (const std::string_view suffix : {"::apply"sv, "::call"sv}) {
+  for (const std::string_view suffix :
+       std::initializer_list<std::string_view>{"::apply", "::call"}) {
     if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
   }
   return name.empty() ? "unknown" : name;

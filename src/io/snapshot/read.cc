@@ -175,6 +175,7 @@ class Reader {
   [[nodiscard]] Result<std::size_t> PopMark();
   [[nodiscard]] Result<void> Need(std::size_t values) const;
   [[nodiscard]] Result<void> MakeTuple(std::size_t size);
+  void Push(const Operation& operation);
   void PushLong(std::string_view bytes);
   void PushText(std::string_view text);
   void PushContainer(Tag tag);
@@ -669,6 +670,40 @@ std::string Reader::Described(Value value) const {
   return "a dict";
 }
 
+// The operations that push one value, and those that do nothing here.
+void Reader::Push(const Operation& operation) {
+  using enum Opcode;
+  switch (operation.code) {
+    case kNone:
+    case kBinFloat:
+    case kEmptyTuple:
+    case kNewFalse:
+      stack_.emplace_back();
+      return;
+    case kNewTrue:
+      stack_.emplace_back(Tag::kTrue, 0);
+      return;
+    case kBinInt:
+    case kBinInt1:
+    case kBinInt2:
+      stack_.emplace_back(Tag::kNumber, static_cast<std::int64_t>(operation.number));
+      return;
+    case kLong1:
+    case kLong4:
+      return PushLong(operation.text);
+    case kShortBinUnicode:
+    case kBinUnicode:
+    case kBinUnicode8:
+      return PushText(operation.text);
+    case kEmptyDict:
+      return PushContainer(Tag::kDict);
+    case kEmptyList:
+      return PushContainer(Tag::kList);
+    default:  // FRAME only tells how much to read ahead.
+      return;
+  }
+}
+
 Result<void> Reader::Execute(const Operation& operation) {
   using enum Opcode;
   switch (operation.code) {
@@ -676,40 +711,8 @@ Result<void> Reader::Execute(const Operation& operation) {
       if (operation.number <= 5) return {};
       return FailAt(at_, "protocol " + std::to_string(operation.number) +
                              " of pickle is not known; 2 to 5 are");
-    case kFrame:  // Only tells how much to read ahead.
-    case kStop:
-      return {};
     case kMark:
       marks_.push_back(stack_.size());
-      return {};
-    case kNone:
-    case kBinFloat:
-    case kEmptyTuple:
-    case kNewFalse:
-      stack_.emplace_back();
-      return {};
-    case kNewTrue:
-      stack_.emplace_back(Tag::kTrue, 0);
-      return {};
-    case kBinInt:
-    case kBinInt1:
-    case kBinInt2:
-      stack_.emplace_back(Tag::kNumber, static_cast<std::int64_t>(operation.number));
-      return {};
-    case kLong1:
-    case kLong4:
-      PushLong(operation.text);
-      return {};
-    case kShortBinUnicode:
-    case kBinUnicode:
-    case kBinUnicode8:
-      PushText(operation.text);
-      return {};
-    case kEmptyDict:
-      PushContainer(Tag::kDict);
-      return {};
-    case kEmptyList:
-      PushContainer(Tag::kList);
       return {};
     case kTuple: {
       const std::size_t mark = BERTH_TRY(PopMark());
@@ -739,8 +742,10 @@ Result<void> Reader::Execute(const Operation& operation) {
     case kBinGet:
     case kLongBinGet:
       return Get(operation.number);
+    default:
+      Push(operation);
+      return {};
   }
-  return {};
 }
 
 Result<MemorySnapshot> Reader::Read() {

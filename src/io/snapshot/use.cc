@@ -525,7 +525,7 @@ SnapshotUse Builder::Build() {
     DeviceReader reader(snapshot_, number, traced ? first_of(index) : 0, traced ? ends[index] : 0,
                         std::move(segments), pools);
     reader.Read(use_.devices.emplace_back());
-    use_.devices.back().wrapped = reader.lost() > 0;
+    use_.devices.back().events_lost = reader.lost() > 0 && use_.devices.back().events > 0;
     reused += reader.reused();
   }
   for (auto& [key, records] : pools) AddPool(key, records);

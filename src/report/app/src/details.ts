@@ -55,7 +55,7 @@ function stackDetails(app: PlanApp, side: number, i: number): HTMLElement[] {
   const lines = stacks.stacks[stack]!.map((frame) =>
     h("li", {}, named(stacks.frames[frame]!, 120)),
   );
-  return [h("h2", { class: "second" }, "Allocated by"), h("ol", { class: "stack" }, ...lines)];
+  return [h("h2", { class: "second" }, "Allocated by"), h("ol", { class: "calls" }, ...lines)];
 }
 
 function ownFacts(app: PlanApp, side: number, i: number): Fact[] {

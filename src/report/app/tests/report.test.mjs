@@ -950,13 +950,13 @@ test("a memory snapshot shows who asked for a buffer, and what was reserved", as
   assert.deepEqual(held, [2114560, 17408]);
   await page.evaluate(() => window.berth.select(0, 3, true));
   assert.equal(await page.locator(".details h2").first().textContent(), "train.py:6 step #1");
-  assert.deepEqual(await page.locator(".details .stack li").allTextContents(), [
+  assert.deepEqual(await page.locator(".details .calls li").allTextContents(), [
     "step (/home/user/train.py:6)",
     "main (/home/user/train.py:9)",
   ]);
   // A buffer of before the recording has no stack.
   await page.evaluate(() => window.berth.select(0, 0, true));
-  assert.equal(await page.locator(".details .stack").count(), 0);
+  assert.equal(await page.locator(".details .calls").count(), 0);
   await page.click("#tab-fit");
   assert.match(await page.locator("#panel-fit").textContent(), /Reserved at most: 2.02 MiB/);
   assert.deepEqual(await accessibility(page), []);
