@@ -58,8 +58,8 @@ struct TfliteModel {
 [[nodiscard]] Result<TfliteModel> ReadTflite(std::string_view bytes, std::string_view name,
                                              const OnnxOptions& options = {});
 
-// The arena of TensorFlow Lite Micro, without its persistent part and without the scratch memory
-// that kernels request when they are prepared, which is not in the file.
+// The arena of TensorFlow Lite Micro without its persistent part. The scratch memory of kernels is in
+// it as far as metadata of the file has it ("BerthScratch", docs/formats/tflite.md).
 struct TflmArena {
   // A buffer for each tensor in the arena, of whatever subgraph. Sizes are multiples of 16; a step is
   // an operator's execution, as the interpreter counts them, from 1, or the entry of a subgraph.

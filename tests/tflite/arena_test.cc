@@ -219,6 +219,54 @@ TEST(TfliteWrite, InPlace) {
   EXPECT_EQ(arena.tensor_offsets[1], arena.tensor_offsets[3]);
 }
 
+// Operator 2, which reads a1, has 64 + 32 bytes of scratch memory.
+TfliteFile WithScratch(std::vector<std::int32_t> numbers = {1, 0, 2, 60, 0, 2, 32}) {
+  return tflite_build::WithMetadata(tflite_build::TwoBranches(), "BerthScratch", numbers);
+}
+
+TEST(TfliteScratch, IsPlanned) {
+  const std::string bytes = Build(WithScratch());
+  const TflmArena arena = Arena(bytes);
+  ASSERT_EQ(arena.problem.buffers.size(), 8U);
+  EXPECT_EQ(arena.problem.buffers[6].id, "scratch of CONV_2D_2");
+  EXPECT_EQ(arena.problem.buffers[6].size, 64);
+  EXPECT_EQ(arena.problem.buffers[6].start, 4);
+  EXPECT_EQ(arena.problem.buffers[6].end, 5);
+  EXPECT_EQ(arena.problem.buffers[7].id, "scratch of CONV_2D_2#2");
+  // b1, a1, a2 and the scratch memory at this operator.
+  EXPECT_EQ(arena.height, 160 + 160 + 16 + 64 + 32);
+  // In the best order, a1, a2, b2 or in, and it.
+  const std::string written = Written(bytes);
+  EXPECT_EQ(Arena(written).height, 160 + 16 + 16 + 64 + 32);
+  // The operator has moved, and its scratch memory with it.
+  EXPECT_EQ(Written(written), written);
+}
+
+TEST(TfliteScratch, OfSubgraphs) {
+  TfliteFile file = tflite_build::TwoBranches();
+  TfliteSubgraph body;
+  body.tensors = {{"x", {32}}, {"y", {32}}};
+  body.inputs = {0};
+  body.outputs = {1};
+  body.operators = {{tflite_build::kConv, {0}, {1}}};
+  file.subgraphs.push_back(body);
+  file.subgraphs[0].operators[2] = {tflite_build::kIfOp, {1, 0}, {3}, {1, 1}};
+  EXPECT_EQ(Arena(Written(Build(tflite_build::WithMetadata(file, "BerthScratch", {1, 1, 0, 100}))))
+                .height,
+            Arena(Written(Build(file))).height + 112);
+}
+
+TEST(TfliteScratch, NamesTheFault) {
+  EXPECT_EQ(Verdict(WithScratch({2})),
+            "m: BerthScratch is not a list of version 1: it has 4 bytes");
+  EXPECT_EQ(Verdict(WithScratch({1, 0})),
+            "m: BerthScratch is not a list of version 1: it has 8 bytes");
+  EXPECT_EQ(Verdict(WithScratch({1, 0, 5, 16})),
+            "m: BerthScratch has operator 5 of subgraph 0, which the model does not");
+  EXPECT_EQ(Verdict(WithScratch({1, 0, 4, 0})),
+            "m: BerthScratch has operator 4 of subgraph 0 with 0 bytes");
+}
+
 TEST(TfliteHeader, HasTheFigures) {
   const std::string header = WriteTflmHeader(Arena(Written(Build(tflite_build::TwoBranches()))),
                                              "my */ model", "my_model");

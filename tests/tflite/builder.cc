@@ -174,20 +174,24 @@ std::string Build(const TfliteFile& file) {
   return w.End(root);
 }
 
-TfliteFile WithPlan(TfliteFile file, const std::vector<std::int32_t>& offsets) {
-  std::vector<std::int32_t> numbers = {1, static_cast<std::int32_t>(file.subgraphs.size()),
-                                       static_cast<std::int32_t>(offsets.size())};
-  numbers.insert(numbers.end(), offsets.begin(), offsets.end());
+TfliteFile WithMetadata(TfliteFile file, const std::string& name,
+                        const std::vector<std::int32_t>& numbers) {
   std::string data;
   for (const std::int32_t number : numbers) {
     for (int i = 0; i < 4; ++i) {
       data += static_cast<char>(static_cast<std::uint32_t>(number) >> (8 * i));
     }
   }
-  file.metadata.emplace_back("OfflineMemoryAllocation",
-                             static_cast<std::uint32_t>(file.buffers.size()));
+  file.metadata.emplace_back(name, static_cast<std::uint32_t>(file.buffers.size()));
   file.buffers.push_back(data);
   return file;
+}
+
+TfliteFile WithPlan(TfliteFile file, const std::vector<std::int32_t>& offsets) {
+  std::vector<std::int32_t> numbers = {1, static_cast<std::int32_t>(file.subgraphs.size()),
+                                       static_cast<std::int32_t>(offsets.size())};
+  numbers.insert(numbers.end(), offsets.begin(), offsets.end());
+  return WithMetadata(std::move(file), "OfflineMemoryAllocation", numbers);
 }
 
 TfliteFile TwoBranches() {

@@ -45,6 +45,9 @@ struct TfliteFile {
 // The bytes of the file.
 [[nodiscard]] std::string Build(const TfliteFile& file);
 
+// The file with metadata of this name that contains these numbers.
+[[nodiscard]] TfliteFile WithMetadata(TfliteFile file, const std::string& name,
+                                      const std::vector<std::int32_t>& numbers);
 // The file with an offline plan of these offsets.
 [[nodiscard]] TfliteFile WithPlan(TfliteFile file, const std::vector<std::int32_t>& offsets);
 

@@ -67,10 +67,11 @@ TEST(TfliteHostile, CallsAreLimited) {
   }
   EXPECT_EQ(Refusal(Build(file)), "m: its subgraphs run each other too often");
   // A chain of a hundred.
-  for (std::int32_t s = 1; s <= 40; ++s) file.subgraphs[s].operators.clear();
+  for (std::size_t s = 1; s <= 40; ++s) file.subgraphs[s].operators.clear();
   for (std::int32_t s = 1; s < 100; ++s) {
     if (s >= 41) file.subgraphs.push_back({});
-    file.subgraphs[s].operators = {{tflite_build::kCallOnceOp, {}, {}, {s + 1}}};
+    file.subgraphs[static_cast<std::size_t>(s)].operators = {
+        {tflite_build::kCallOnceOp, {}, {}, {s + 1}}};
   }
   file.subgraphs.push_back({});
   EXPECT_EQ(Refusal(Build(file)), "m: subgraphs run each other more than 64 deep");

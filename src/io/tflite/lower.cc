@@ -1,6 +1,7 @@
 #include "io/tflite/lower.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -50,11 +51,12 @@ bool IsBarrier(const OperatorEntry& op) {
 class Lowering {
  public:
   Lowering(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
-           const OnnxOptions& options)
+           const std::vector<Scratch>& scratch, const OnnxOptions& options)
       : model_(model),
         main_(model.subgraphs[0]),
         time_(timeline),
         sizes_(sizes),
+        scratch_(scratch),
         options_(options),
         maker_(main_.tensors.size(), kNone),
         last_user_(main_.tensors.size()),
@@ -194,6 +196,7 @@ class Lowering {
     }
     for (const InPlace& pair : in_place) AddInPlace(pair, op);
     AddBlock(i, op);
+    AddScratch(i, op);
     if (HasEffects(entry)) {
       if (last_effect_) op.after.push_back(*last_effect_);
       last_effect_ = v;
@@ -229,6 +232,22 @@ class Lowering {
     } else {
       op.may_overwrite.push_back({in, out});
     }
+  }
+
+  // All requests of main operator `i` together.
+  void AddScratch(std::size_t i, Operator& op) {
+    if (scratch_bytes_.empty()) {
+      scratch_bytes_.resize(main_.operators.size());
+      for (const Scratch& each : scratch_) {
+        if (each.subgraph == 0) scratch_bytes_[each.op] += each.bytes;
+      }
+    }
+    if (scratch_bytes_[i] == 0) return;
+    Tensor tensor;
+    tensor.name = names_.Take(op.name + " (scratch)");
+    tensor.bytes = scratch_bytes_[i];
+    op.outputs.push_back(out_.graph.tensors.size());
+    out_.graph.tensors.push_back(std::move(tensor));
   }
 
   // The tensors of the subgraphs that main operator `i` runs.
@@ -295,11 +314,13 @@ class Lowering {
         problem.buffers.push_back(std::move(buffer));
       }
     }
-    if (numbers.empty() && tensor.unplanned.empty()) return std::nullopt;
+    std::vector<Buffer> scratch = ScratchBuffers(subgraphs);
+    if (numbers.empty() && scratch.empty() && tensor.unplanned.empty()) return std::nullopt;
     tensor.name = names_.Take(main_.operators[i].Type() + "_" + std::to_string(i) + " (subgraphs)");
     const TensorIndex index = out_.graph.tensors.size();
     if (tensor.unplanned.empty()) {
       MergeViews(subgraphs, numbers, problem);
+      std::move(scratch.begin(), scratch.end(), std::back_inserter(problem.buffers));
       Budget budget;
       budget.SetNodeLimit(kBodyNodes);
       const Result<PlanAnswer> answer = Place(problem, {}, budget);
@@ -314,6 +335,26 @@ class Lowering {
     }
     out_.graph.tensors.push_back(std::move(tensor));
     return index;
+  }
+
+  // What the operators of these subgraphs request.
+  [[nodiscard]] std::vector<Buffer> ScratchBuffers(
+      const std::vector<std::size_t>& subgraphs) const {
+    std::vector<Buffer> buffers;
+    for (const Scratch& each : scratch_) {
+      const Span& live = time_.operators[each.subgraph][each.op];
+      if (live.last < 0 || !std::binary_search(subgraphs.begin(), subgraphs.end(), each.subgraph)) {
+        continue;
+      }
+      Buffer buffer;
+      buffer.id = "scratch " + std::to_string(buffers.size());
+      buffer.start = live.first;
+      buffer.end = live.last + 1;
+      buffer.size = RoundUp(each.bytes, options_.alignment);
+      buffer.alignment = options_.alignment;
+      buffers.push_back(std::move(buffer));
+    }
+    return buffers;
   }
 
   // Results of operators that copy nothing lie where their inputs do.
@@ -388,6 +429,7 @@ class Lowering {
   const SubgraphEntry& main_;
   const Timeline& time_;
   const Sizes& sizes_;
+  const std::vector<Scratch>& scratch_;
   const OnnxOptions& options_;
   Lowered out_;
   std::string fault_;
@@ -397,6 +439,7 @@ class Lowering {
   std::vector<std::size_t> container_of_;                // Empty if there is none.
   std::vector<std::optional<OperatorIndex>> last_user_;  // Of variables.
   std::optional<OperatorIndex> last_effect_, barrier_;
+  std::vector<Bytes> scratch_bytes_;    // By main operator.
   std::vector<std::size_t> buffer_of_;  // Of the problem of a block.
   std::vector<std::size_t> block_of_;   // By subgraph, an index into:
   std::vector<std::optional<TensorIndex>> blocks_;
@@ -406,8 +449,9 @@ class Lowering {
 }  // namespace
 
 Result<Lowered> Lower(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
-                      const OnnxOptions& options, std::string_view name) {
-  Lowering lowering(model, timeline, sizes, options);
+                      const std::vector<Scratch>& scratch, const OnnxOptions& options,
+                      std::string_view name) {
+  Lowering lowering(model, timeline, sizes, scratch, options);
   const std::string fault = lowering.Run();
   if (!fault.empty()) return Fail(ErrorCode::kParse, Printable(name) + ": " + fault);
   Lowered lowered = std::move(lowering.out());

@@ -36,8 +36,8 @@ struct Lowered {
 
 // Errors: kParse for a tensor that is made twice, or read before it is made; kInvalidGraph.
 [[nodiscard]] Result<Lowered> Lower(const ModelEntry& model, const Timeline& timeline,
-                                    const Sizes& sizes, const OnnxOptions& options,
-                                    std::string_view name);
+                                    const Sizes& sizes, const std::vector<Scratch>& scratch,
+                                    const OnnxOptions& options, std::string_view name);
 
 }  // namespace berth::internal::tflite
 

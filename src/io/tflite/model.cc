@@ -258,12 +258,20 @@ std::string ModelEntry::Describe(std::size_t number) const {
          " (" + Quoted(subgraphs[s].tensors[t].name) + ")";
 }
 
-const BufferEntry* ModelEntry::OfflinePlan() const {
-  const BufferEntry* plan = nullptr;  // The last one counts.
+const BufferEntry* ModelEntry::MetadataOf(std::string_view metadata_name) const {
+  const BufferEntry* found = nullptr;
   for (const MetadataEntry& entry : metadata) {
-    if (entry.name == kOfflinePlan) plan = &buffers[entry.buffer];
+    if (entry.name == metadata_name) found = &buffers[entry.buffer];
   }
-  return plan;
+  return found;
+}
+
+bool ModelEntry::HasTensor(const BufferEntry& buffer) const {
+  return std::any_of(subgraphs.begin(), subgraphs.end(), [&](const SubgraphEntry& subgraph) {
+    return std::any_of(
+        subgraph.tensors.begin(), subgraph.tensors.end(),
+        [&](const TensorEntry& tensor) { return buffers.data() + tensor.buffer == &buffer; });
+  });
 }
 
 Result<ModelEntry> ReadModelEntry(std::string_view bytes, std::string_view name) {

@@ -24,6 +24,7 @@ namespace berth::internal::tflite {
 using Integers = FlatVector<std::int32_t>;
 
 inline constexpr std::string_view kOfflinePlan = "OfflineMemoryAllocation";
+inline constexpr std::string_view kScratch = "BerthScratch";
 
 // Builtin operators that the planner knows more about than their names.
 enum Builtin : std::int32_t {
@@ -116,8 +117,13 @@ struct ModelEntry {
   [[nodiscard]] std::size_t SubgraphOf(std::size_t number) const;
   // "tensor 3 ("input")" or "subgraph 1, tensor 3 ("input")", for errors.
   [[nodiscard]] std::string Describe(std::size_t number) const;
-  // Of the offline plan that an interpreter would use; none if there is none.
-  [[nodiscard]] const BufferEntry* OfflinePlan() const;
+  // Of the last metadata with this name, the one that an interpreter would use; null if there is
+  // none.
+  [[nodiscard]] const BufferEntry* MetadataOf(std::string_view metadata_name) const;
+  // Of the offline plan.
+  [[nodiscard]] const BufferEntry* OfflinePlan() const { return MetadataOf(kOfflinePlan); }
+  // Whether a tensor has this buffer.
+  [[nodiscard]] bool HasTensor(const BufferEntry& buffer) const;
 };
 
 // All indices are valid: of tensors, subgraphs and buffers. Errors: kParse, naming the byte or the

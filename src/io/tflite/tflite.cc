@@ -46,16 +46,20 @@ Bytes VariableBytes(const ModelEntry& model, const Sizes& sizes) {
 class Notes {
  public:
   Notes(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
-        const OnnxOptions& options, const Lowered& lowered)
-      : model_(model), timeline_(timeline), sizes_(sizes), options_(options), lowered_(lowered) {}
+        const std::vector<Scratch>& scratch, const OnnxOptions& options, const Lowered& lowered)
+      : model_(model),
+        timeline_(timeline),
+        sizes_(sizes),
+        scratch_(scratch),
+        options_(options),
+        lowered_(lowered) {}
 
   std::vector<std::string> Run() {
     Interpreter();
     OfflinePlan();
-    notes_.emplace_back(
-        "Not in the file, and so not planned: the scratch memory of kernels, and the persistent "
-        "part of the arena" +
-        Variables() + ".");
+    notes_.push_back("Not in the file, and so not planned: " +
+                     std::string(scratch_.empty() ? "the scratch memory of kernels, and " : "") +
+                     "the persistent part of the arena" + Variables() + ".");
     OpenDimensions();
     Unused();
     Intermediates();
@@ -64,7 +68,7 @@ class Notes {
 
  private:
   void Interpreter() {
-    const Requests requests = RequestsOf(timeline_, sizes_, {});
+    const Requests requests = RequestsOf(timeline_, sizes_, scratch_, {});
     const bool known = std::all_of(sizes_.tensors.begin(), sizes_.tensors.end(),
                                    [](const TensorSize& t) { return t.unplanned.empty(); });
     if (!known || !lowered_.containers.empty() || options_.element_bytes || requests.list.empty() ||
@@ -131,6 +135,7 @@ class Notes {
   const ModelEntry& model_;
   const Timeline& timeline_;
   const Sizes& sizes_;
+  const std::vector<Scratch>& scratch_;
   const OnnxOptions& options_;
   const Lowered& lowered_;
   std::vector<std::string> notes_;
@@ -140,8 +145,8 @@ class Notes {
 class ArenaBuilder {
  public:
   ArenaBuilder(const ModelEntry& model, const Timeline& timeline, const Sizes& sizes,
-               const OffsetList& offline)
-      : model_(model), timeline_(timeline), sizes_(sizes), offline_(offline) {}
+               const std::vector<Scratch>& scratch, const OffsetList& offline)
+      : model_(model), timeline_(timeline), sizes_(sizes), scratch_(scratch), offline_(offline) {}
 
   TflmArena Run() {
     TflmArena arena;
@@ -151,13 +156,14 @@ class ArenaBuilder {
     const Requests requests = AllRequests();
     const std::vector<Bytes> offsets = GreedyOffsets(requests.list);
     arena.height = HeightOf(requests.list, offsets);
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
+    for (std::size_t i = 0; i < requests.tensors.size(); ++i) {
       arena.tensor_offsets[requests.tensors[i]] = offsets[i];
       (requests.list[i].offset ? arena.placed : arena.unplaced) += 1;
     }
     Group(requests);
     if (arena.offline) Merge(arena.tensor_offsets);
     Fill(requests, arena);
+    FillScratch(requests, offsets, arena);
     return arena;
   }
 
@@ -178,7 +184,7 @@ class ArenaBuilder {
       sizes.tensors[t].planned = true;
       timeline.tensors[t] = {-1, timeline.steps};
     }
-    return RequestsOf(timeline, sizes, offline_);
+    return RequestsOf(timeline, sizes, scratch_, offline_);
   }
 
   void Group(const Requests& requests) {
@@ -233,7 +239,6 @@ class ArenaBuilder {
 
   void Fill(const Requests& requests, TflmArena& arena) {
     Step unused = timeline_.steps + 2;
-    UniqueNames names;
     for (const std::size_t t : requests.tensors) {
       if (BaseOf(t) != t) continue;
       const Members& group = groups_[t];
@@ -241,7 +246,7 @@ class ArenaBuilder {
       const std::size_t s = model_.SubgraphOf(t);
       std::string id = Printable(model_.TensorOf(t).name);
       if (id.empty()) id = "tensor_" + std::to_string(t - model_.subgraphs[s].first_tensor);
-      buffer.id = names.Take(s == 0 ? id : "subgraph " + std::to_string(s) + "/" + id);
+      buffer.id = names_.Take(s == 0 ? id : "subgraph " + std::to_string(s) + "/" + id);
       buffer.start = group.live.last < 0 ? unused : group.live.first + 1;
       buffer.end = group.live.last < 0 ? unused + 1 : group.live.last + 2;
       if (group.live.last < 0) ++unused;
@@ -252,10 +257,30 @@ class ArenaBuilder {
     }
   }
 
+  void FillScratch(const Requests& requests, const std::vector<Bytes>& offsets, TflmArena& arena) {
+    for (std::size_t k = 0; k < requests.scratch.size(); ++k) {
+      const std::size_t i = requests.tensors.size() + k;
+      const Scratch& each = requests.scratch[k];
+      const Request& request = requests.list[i];
+      Buffer buffer;
+      buffer.id =
+          names_.Take("scratch of " + model_.subgraphs[each.subgraph].operators[each.op].Type() +
+                      "_" + std::to_string(each.op));
+      buffer.start = request.live.first + 1;
+      buffer.end = request.live.last + 2;
+      buffer.size = request.size;
+      buffer.alignment = kArenaAlignment;
+      arena.problem.buffers.push_back(std::move(buffer));
+      arena.offsets.push_back(offsets[i]);
+    }
+  }
+
   const ModelEntry& model_;
   const Timeline& timeline_;
   const Sizes& sizes_;
+  const std::vector<Scratch>& scratch_;
   const OffsetList& offline_;
+  UniqueNames names_;
   std::vector<Members> groups_;  // By number of tensor.
 };
 
@@ -272,8 +297,9 @@ Result<TfliteModel> ReadTflite(std::string_view bytes, std::string_view name,
   const ModelEntry model = BERTH_TRY(ReadModelEntry(bytes, name));
   const Timeline timeline = BERTH_TRY(TimelineOf(model, name));
   const Sizes sizes = BERTH_TRY(SizesOf(model, options, name));
-  Lowered lowered = BERTH_TRY(Lower(model, timeline, sizes, options, name));
-  std::vector<std::string> notes = Notes(model, timeline, sizes, options, lowered).Run();
+  const std::vector<Scratch> scratch = BERTH_TRY(ScratchOf(model, name));
+  Lowered lowered = BERTH_TRY(Lower(model, timeline, sizes, scratch, options, name));
+  std::vector<std::string> notes = Notes(model, timeline, sizes, scratch, options, lowered).Run();
   return TfliteModel{std::move(lowered.graph), std::move(notes)};
 }
 
@@ -290,7 +316,8 @@ Result<TflmArena> ReadTflmArena(std::string_view bytes, std::string_view name) {
   }
   const auto offline = BERTH_TRY(OfflineOffsets(model, name));
   const OffsetList none;
-  return ArenaBuilder(model, timeline, sizes, offline ? *offline : none).Run();
+  const std::vector<Scratch> scratch = BERTH_TRY(ScratchOf(model, name));
+  return ArenaBuilder(model, timeline, sizes, scratch, offline ? *offline : none).Run();
 }
 
 }  // namespace berth

@@ -214,7 +214,38 @@ std::vector<Bytes> GreedyOffsets(const std::vector<Request>& requests) {
   return offsets;
 }
 
+Result<std::vector<Scratch>> ScratchOf(const ModelEntry& model, std::string_view name) {
+  std::vector<Scratch> scratch;
+  const BufferEntry* const metadata = model.MetadataOf(kScratch);
+  if (metadata == nullptr) return scratch;
+  const auto fail = [&](const std::string& what) {
+    return Fail(ErrorCode::kParse, Printable(name) + ": " + std::string(kScratch) + " " + what);
+  };
+  const Integers numbers(metadata->data, metadata->data_at);
+  if (metadata->data.size() % 12 != 4 || numbers[0] != 1) {
+    return fail("is not a list of version 1: it has " + std::to_string(metadata->data.size()) +
+                " bytes");
+  }
+  scratch.reserve(numbers.size() / 3);
+  for (std::size_t i = 1; i < numbers.size(); i += 3) {
+    const std::string where = "has operator " + std::to_string(numbers[i + 1]) + " of subgraph " +
+                              std::to_string(numbers[i]);
+    if (numbers[i] < 0 || numbers[i] >= std::ssize(model.subgraphs) || numbers[i + 1] < 0 ||
+        numbers[i + 1] >=
+            std::ssize(model.subgraphs[static_cast<std::size_t>(numbers[i])].operators)) {
+      return fail(where + ", which the model does not");
+    }
+    if (numbers[i + 2] < 1)
+      return fail(where + " with " + std::to_string(numbers[i + 2]) + " bytes");
+    scratch.push_back({static_cast<std::size_t>(numbers[i]),
+                       static_cast<std::size_t>(numbers[i + 1]),
+                       RoundUp(Bytes{numbers[i + 2]}, kArenaAlignment)});
+  }
+  return scratch;
+}
+
 Requests RequestsOf(const Timeline& timeline, const Sizes& sizes,
+                    const std::vector<Scratch>& scratch,
                     const std::vector<std::optional<Bytes>>& offline) {
   Requests requests;
   for (std::size_t t = 0; t < sizes.tensors.size(); ++t) {
@@ -223,6 +254,12 @@ Requests RequestsOf(const Timeline& timeline, const Sizes& sizes,
     requests.list.push_back({RoundUp(size.bytes, kArenaAlignment), timeline.tensors[t],
                              offline.empty() ? std::nullopt : offline[t]});
     requests.tensors.push_back(t);
+  }
+  for (const Scratch& each : scratch) {
+    const Span& live = timeline.operators[each.subgraph][each.op];
+    if (live.last < 0) continue;
+    requests.list.push_back({each.bytes, live});
+    requests.scratch.push_back(each);
   }
   return requests;
 }
@@ -300,17 +337,17 @@ Result<std::optional<std::vector<std::optional<Bytes>>>> OfflineOffsets(const Mo
 
 std::vector<Container> ContainersOf(const ModelEntry& model, const Sizes& sizes,
                                     const std::vector<std::optional<Bytes>>& offline) {
-  constexpr std::size_t kScratch = 2;  // After the commands and the weights.
+  constexpr std::size_t kScratchInput = 2;  // After the commands and the weights.
   std::map<std::size_t, std::vector<std::size_t>> found;
   if (offline.empty()) return {};
   for (const SubgraphEntry& subgraph : model.subgraphs) {
     for (const OperatorEntry& op : subgraph.operators) {
-      if (op.code != kCustom || op.custom != "ethos-u" || op.inputs.size() <= kScratch ||
-          op.inputs[kScratch] < 0) {
+      if (op.code != kCustom || op.custom != "ethos-u" || op.inputs.size() <= kScratchInput ||
+          op.inputs[kScratchInput] < 0) {
         continue;
       }
       const std::size_t scratch =
-          subgraph.first_tensor + static_cast<std::size_t>(op.inputs[kScratch]);
+          subgraph.first_tensor + static_cast<std::size_t>(op.inputs[kScratchInput]);
       if (!sizes.tensors[scratch].planned || !offline[scratch]) continue;
       const Bytes end = *offline[scratch] + sizes.tensors[scratch].bytes;
       std::vector<std::size_t>& contains = found[scratch];

@@ -30,6 +30,18 @@
 
 namespace berth::internal::tflite {
 
+// Memory that a kernel requests when it is prepared, for the time while it runs: what the metadata
+// "BerthScratch" says, if the file has it. That is a list of 32-bit integers, little-endian: 1, the
+// version, and for each request its subgraph, its operator and its bytes.
+struct Scratch {
+  std::size_t subgraph = 0;
+  std::size_t op = 0;
+  Bytes bytes = 0;  // Rounded up; at least 1.
+};
+// In the order of the list. Error: kParse.
+[[nodiscard]] Result<std::vector<Scratch>> ScratchOf(const ModelEntry& model,
+                                                     std::string_view name);
+
 // Of sizes and offsets in the arena.
 inline constexpr Bytes kArenaAlignment = 16;
 
@@ -81,12 +93,15 @@ struct Request {
 [[nodiscard]] std::vector<Bytes> GreedyOffsets(const std::vector<Request>& requests);
 
 // The request of each planned tensor whose size is known, in the interpreter's order, and their
-// numbers. `offline`: by number of tensor; may be empty.
+// numbers; then those of the scratch memory of operators that run. `offline`: by number of tensor;
+// may be empty.
 struct Requests {
   std::vector<Request> list;
   std::vector<std::size_t> tensors;
+  std::vector<Scratch> scratch;
 };
 [[nodiscard]] Requests RequestsOf(const Timeline& timeline, const Sizes& sizes,
+                                  const std::vector<Scratch>& scratch,
                                   const std::vector<std::optional<Bytes>>& offline);
 
 // An operator whose output may lie exactly where its input does, because the interpreter's kernel

@@ -69,7 +69,7 @@ class Rewriting {
       if (to <= from) return Refuse("its operators lie within their list");
       StoreLittle(static_cast<std::uint32_t>(to - from), out_.data() + from);
     }
-    return {};
+    return MoveScratch(order);
   }
 
   // `plan`: the contents of the metadata.
@@ -140,6 +140,23 @@ class Rewriting {
     return Fail(ErrorCode::kUnsupported, Printable(name_) + ": the file cannot be changed: " + why);
   }
 
+  // The list of scratch memory names operators by their positions.
+  Result<void> MoveScratch(const std::vector<std::size_t>& order) {
+    const BufferEntry* const list = model_.MetadataOf(kScratch);
+    if (list == nullptr) return {};
+    if (model_.HasTensor(*list))
+      return Refuse("a tensor is in the buffer of " + std::string(kScratch));
+    std::vector<std::size_t> position(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    const Integers numbers(list->data, list->data_at);
+    for (std::size_t i = 1; i + 2 < numbers.size(); i += 3) {
+      if (numbers[i] != 0) continue;
+      const auto moved = position[static_cast<std::size_t>(numbers[i + 1])];
+      StoreLittle(static_cast<std::int32_t>(moved), out_.data() + list->data_at + 4 * (i + 1));
+    }
+    return {};
+  }
+
   // A plan of the same size in a buffer of its own is replaced where it is.
   bool ReplacePlan(const std::string& plan) {
     const BufferEntry* const old = model_.OfflinePlan();
@@ -148,11 +165,7 @@ class Rewriting {
     const auto named = std::count_if(model_.metadata.begin(), model_.metadata.end(),
                                      [&](const MetadataEntry& m) { return m.buffer == index; });
     if (named != 1) return false;
-    for (const SubgraphEntry& subgraph : model_.subgraphs) {
-      for (const TensorEntry& tensor : subgraph.tensors) {
-        if (tensor.buffer == index) return false;
-      }
-    }
+    if (model_.HasTensor(*old)) return false;
     std::copy(plan.begin(), plan.end(), out_.begin() + static_cast<std::ptrdiff_t>(old->data_at));
     return true;
   }
@@ -268,8 +281,8 @@ Result<std::string> PlanText(const ModelEntry& model, const Timeline& timeline, 
 bool SameModel(const ModelEntry& a, const ModelEntry& b, const std::vector<std::size_t>& order) {
   if (a.subgraphs.size() != b.subgraphs.size() || b.buffers.size() < a.buffers.size()) return false;
   for (std::size_t i = 0; i < a.buffers.size(); ++i) {
-    const bool plan = &a.buffers[i] == a.OfflinePlan();
-    if (!plan && a.buffers[i].data != b.buffers[i].data) return false;
+    const bool ours = &a.buffers[i] == a.OfflinePlan() || &a.buffers[i] == a.MetadataOf(kScratch);
+    if (!ours && a.buffers[i].data != b.buffers[i].data) return false;
   }
   for (std::size_t s = 0; s < a.subgraphs.size(); ++s) {
     const SubgraphEntry& x = a.subgraphs[s];
@@ -317,7 +330,8 @@ Result<std::string> WriteTflite(std::string_view bytes, std::string_view name, c
   const ModelEntry model = BERTH_TRY(ReadModelEntry(bytes, name));
   const Timeline timeline = BERTH_TRY(TimelineOf(model, name));
   const Sizes sizes = BERTH_TRY(SizesOf(model, {}, name));
-  const Lowered lowered = BERTH_TRY(Lower(model, timeline, sizes, {}, name));
+  const std::vector<Scratch> scratch = BERTH_TRY(ScratchOf(model, name));
+  const Lowered lowered = BERTH_TRY(Lower(model, timeline, sizes, scratch, {}, name));
   if (!IsGraphOf(lowered, graph)) {
     return Fail(ErrorCode::kInvalidOptions,
                 shown + ": the plan is for other sizes than those of the file");
@@ -326,13 +340,14 @@ Result<std::string> WriteTflite(std::string_view bytes, std::string_view name, c
   Rewriting rewriting(bytes, name, model);
   BERTH_TRY(rewriting.Reorder(order));
   if (plan.addressed) {
-    BERTH_TRY(rewriting.SetPlan(
-        BERTH_TRY(PlanText(model, timeline, sizes, lowered, graph, plan, shown))));
+    const std::string text =
+        BERTH_TRY(PlanText(model, timeline, sizes, lowered, graph, plan, shown));
+    BERTH_TRY(rewriting.SetPlan(text));
   }
   std::string out = rewriting.Take();
   // What was written is read as any other file.
-  const ModelEntry again = BERTH_TRY(ReadModelEntry(out, name));
-  if (!SameModel(model, again, order)) {
+  const Result<ModelEntry> again = ReadModelEntry(out, name);
+  if (!again || !SameModel(model, *again, order)) {
     return Fail(ErrorCode::kUnsupported,
                 shown + ": the file cannot be changed: its parts lie over each other");
   }
