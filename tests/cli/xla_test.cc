@@ -36,7 +36,7 @@ TEST_F(XlaTest, PlaceComparesWithXla) {
 TEST_F(XlaTest, OtherCommandsTakeIt) {
   ExpectText(Berth({"info", Dump()}), 0, "XLA");
   ExpectText(Berth({"check", Dump()}), 0, "The plan holds");  // XLA's own.
-  ExpectText(Berth({"explain", Dump(), "--capacity", "200"}), 1, "\"dot.1\"");
+  ExpectText(Berth({"explain", Dump(), "--capacity", "200"}), 1, "  dot.1 ");
   ExpectText(Berth({"plan", Dump()}), 2, "a buffer assignment of XLA; berth info, place, explain");
 }
 
