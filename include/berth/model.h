@@ -44,7 +44,7 @@ struct Model {
   OnnxOptions reading;  // How it was read, for Provenance: of a graph in JSON, the alignment alone.
   std::vector<std::string> open_dimensions;  // Of an ONNX model, as in OnnxModel.
   std::vector<std::string> notes;            // As in OnnxModel and TfliteModel.
-  std::int64_t overwrites = 0;  // Outputs that ReuseInPlace() put over inputs.
+  std::int64_t overwrites = 0;               // Outputs that ReuseInPlace() put over inputs.
 };
 
 // Reads a model. `name` is what errors call the file. Errors: those of ReadOnnx(),

@@ -67,10 +67,11 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
   } else {
     if (!options.onnx.dimensions.empty() || options.onnx.other_dimensions ||
         options.onnx.element_bytes) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  shown +
-                      ": sizes of dimensions and elements are for ONNX and TensorFlow Lite models; a "
-                      "graph in JSON gives its sizes in bytes");
+      return Fail(
+          ErrorCode::kInvalidOptions,
+          shown +
+              ": sizes of dimensions and elements are for ONNX and TensorFlow Lite models; a "
+              "graph in JSON gives its sizes in bytes");
     }
     model.reading.alignment = options.alignment.value_or(1);
     model.graph = BERTH_TRY(ReadGraphJson(bytes, name));
