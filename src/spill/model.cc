@@ -121,8 +121,9 @@ void AddOperators(const Source& source, Model& model) {
   for (OperatorIndex v = 0; v < n; ++v) {
     const auto stored = [&](TensorIndex t) { return source.IsStored(t); };
     const Operator& op = graph.operators[v];
+    const auto uses = source.UsesOf(v);
     if (std::any_of(op.outputs.begin(), op.outputs.end(), stored) ||
-        std::ranges::any_of(source.UsesOf(v), stored)) {
+        std::any_of(uses.begin(), uses.end(), stored)) {
       kept[v] = static_cast<std::int32_t>(model.operators.size());
       model.operators.push_back(v);
     }
