@@ -39,7 +39,6 @@ TEST_F(FilesTest, AWrongFileSaysWhatItIs) {
   const std::string text = "........................";
   for (const auto& [name, bytes, words] :
        std::initializer_list<std::tuple<const char*, std::string, const char*>>{
-           {"m.tflite", "\x1c\0\0\0TFL3"s + text, "but a TensorFlow Lite model"},
            {"m.pt", "PK\x03\x04"s + text + "archive/data.pkl", "but a PyTorch file"},
            {"m.zip", "PK\x03\x04"s + text, "but a zip archive"},
            {"m.pickle", "\x80\x04"s + text, "but a Python pickle"},
@@ -76,6 +75,8 @@ TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
   const std::vector<Kind> kinds = {
       {Write("m.onnx", "\x08\x07"), "but an ONNX model; berth plan and berth schedule take models",
        "mc"},
+      {Write("m.tflite", "\x1c\0\0\0TFL3...."s),
+       "but a TensorFlow Lite model; berth plan and berth schedule take models", "mc"},
       {model, "but a graph of operators; berth plan and berth schedule take graphs", "mc"},
       {table, "but a table of buffers; berth place and berth explain take tables", "tcpv"},
       {Path("plan.json"), "but a plan of Berth; berth check MODEL PLAN and berth diff take plans",

@@ -1,6 +1,7 @@
 // berth check -- is a plan, from any tool, valid? The independent verifier decides.
 #include <algorithm>
 
+#include "berth/tflite.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/command.h"
@@ -220,7 +221,37 @@ std::string PlanName(const CheckArguments& arguments) {
   return arguments.plan == "-" ? "<stdin>" : arguments.plan;
 }
 
+// The plan that a TensorFlow Lite model has inside, as the interpreter reads it.
+Result<ExitCode> CheckTflite(const CheckArguments& arguments, const FileView& file) {
+  const std::string name = arguments.table.path == "-" ? "<stdin>" : arguments.table.path;
+  if (arguments.execute) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--execute: give the plan as a JSON file; that inside the model is not run");
+  }
+  const TflmArena arena = BERTH_TRY(ReadTflmArena(file.bytes(), name));
+  if (!arena.offline) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "PLAN is missing: " + name +
+                    " has no plan inside (metadata OfflineMemoryAllocation); berth plan " + name +
+                    " -o planned.tflite writes one");
+  }
+  Checked checked;
+  checked.table = &arena.problem;
+  checked.capacity = arguments.table.capacity;
+  Problem problem = arena.problem;
+  problem.capacity = arguments.table.capacity;
+  checked.plan = PlanOf(problem, arena.offsets);
+  checked.report = verify::VerifyPlan(problem, checked.plan);
+  if (arena.unplaced > 0 && !arguments.json) {
+    Print(Plural(static_cast<std::int64_t>(arena.unplaced), "tensor") +
+          " without an offset in the plan: checked where TensorFlow Lite Micro would put " +
+          (arena.unplaced == 1 ? "it.\n" : "them.\n"));
+  }
+  return Conclude(arguments, checked);
+}
+
 Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
+  if (arguments.plan.empty() && LooksLikeTflite(file.bytes())) return CheckTflite(arguments, file);
   if (arguments.plan.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "PLAN is missing: a graph is checked together with a plan of it");
@@ -314,7 +345,7 @@ Command AddCheckCommand(CLI::App& berth) {
       "PLAN", arguments->plan,
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
       "Not needed if TABLE itself has offsets. For a model: a JSON plan, whose order is also "
-      "checked.");
+      "checked; not needed for a TensorFlow Lite model with a plan inside.");
   AddModelSizes(*app, arguments->model);
   AddAllowUnknown(*app, arguments->model.counting);
   app->add_flag("--execute", arguments->execute,
@@ -327,7 +358,9 @@ Command AddCheckCommand(CLI::App& berth) {
       "\nExamples:\n"
       "  berth check model.csv plan.csv --capacity 1MiB   Another tool's plan for a table.\n"
       "  berth check plan.csv                             A table with an offset column.\n"
-      "  berth check model.json plan.json --execute       Runs a model by its plan.");
+      "  berth check model.json plan.json --execute       Runs a model by its plan.\n"
+      "  berth check planned.tflite                       The plan inside a model, whoever made "
+      "it.");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

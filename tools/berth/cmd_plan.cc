@@ -9,6 +9,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/tflite.h"
 #include "tools/berth/watched_search.h"
 
 namespace berth::cli {
@@ -53,6 +54,21 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
   return options;
 }
 
+// Whether the outputs for TensorFlow Lite Micro, if there are any, can be written.
+Result<void> CheckTfliteOutputs(const PlanArguments& arguments, const Model& model) {
+  std::vector<std::string> flags;
+  if (HasExtension(arguments.outputs.plan, ".tflite")) flags.emplace_back("--output");
+  if (!arguments.outputs.tflm_header.empty()) flags.emplace_back("--emit");
+  for (const std::string& flag : flags) {
+    if (arguments.budget) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  flag + ": TensorFlow Lite Micro does not move tensors, as --budget does");
+    }
+    BERTH_TRY(CheckCanBeTflite(model, arguments.model, flag));
+  }
+  return {};
+}
+
 // The share of the time limit that is kept for advice, where there may be some: with spills only
 // where no plan can fit, which is known before any search.
 double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
@@ -70,8 +86,9 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--moves: only with --budget are tensors moved; --tensors lists all of them");
   }
-  BERTH_TRY(CheckPlanOutputs(arguments.outputs));
+  BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
+  BERTH_TRY(CheckTfliteOutputs(arguments, model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
   WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
@@ -112,12 +129,26 @@ Command AddPlanCommand(CLI::App& berth) {
       "--algorithm, --seed and --threads then control how addresses are found.");
   AddOrder(*app, arguments->order);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
-          "Write the plan: .json (order and offsets), .csv (a table with an offset "
-          "column), or - for JSON on standard output. Nothing is written if no plan fits.");
+          "Write the plan: .json (order and offsets), .csv (a table with an offset column), "
+          ".tflite (a TensorFlow Lite model in the order of the plan, with the plan inside), or - "
+          "for JSON on standard output. Nothing is written if no plan fits.");
   AddFile(*app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
   AddReport(*app, arguments->outputs.report,
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
+  app->add_option_function<std::vector<std::string>>(
+         "--emit",
+         [arguments](const std::vector<std::string>& words) {
+           if (words[0] != "tflm-header") {
+             UsageError("--emit", Quoted(words[0]) + " is not tflm-header");
+           }
+           arguments->outputs.tflm_header = words[1];
+         },
+         "tflm-header FILE: write a C header for TensorFlow Lite Micro, with the bytes of the "
+         "arena "
+         "and the offsets.")
+      ->type_name("KIND FILE")
+      ->expected(2);
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
   app->add_flag("--moves", arguments->moves,
                 "With --budget: list every copy out of the memory and back, with its step.");
@@ -140,6 +171,7 @@ Command AddPlanCommand(CLI::App& berth) {
       "  berth plan model.onnx                             How small can its arena be, and why?\n"
       "  berth plan model.onnx --capacity 1MiB -o plan.json  Does it fit, and where?\n"
       "  berth plan model.onnx --order program --svg p.svg   What would program order need?\n"
+      "  berth plan model.tflite -o planned.tflite         The plan inside the model.\n"
       "  berth check model.onnx plan.json --execute          Is the plan right?");
   return {app, [arguments] { return Run(*arguments); }};
 }

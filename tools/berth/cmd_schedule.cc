@@ -8,6 +8,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
+#include "tools/berth/tflite.h"
 #include "tools/berth/watched_search.h"
 
 namespace berth::cli {
@@ -25,6 +26,12 @@ struct ScheduleArguments {
 
 // The model as it came, with its operators in the new order.
 Result<void> WriteOutput(const Model& model, const Order& order, const std::string& output) {
+  if (model.is_tflite() && !HasExtension(output, ".json")) {
+    MemoryPlan plan;
+    plan.order = order;
+    plan.addressed = false;
+    return WriteFile(output, BERTH_TRY(PlannedTflite(model, plan)));
+  }
   if (!model.is_onnx() || HasExtension(output, ".json")) {
     return WriteFile(output, WriteGraphJson(Reordered(model.graph, order)));
   }
@@ -35,9 +42,9 @@ Result<void> WriteOutput(const Model& model, const Order& order, const std::stri
 Result<ExitCode> Run(const ScheduleArguments& arguments) {
   const bool to_stdout = IsStandardOutput(arguments.output);
   if (!arguments.output.empty() && !to_stdout && !HasExtension(arguments.output, ".json") &&
-      !HasExtension(arguments.output, ".onnx")) {
+      !HasExtension(arguments.output, ".onnx") && !HasExtension(arguments.output, ".tflite")) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--output: '" + arguments.output + "' ends in neither .json nor .onnx");
+                "--output: '" + arguments.output + "' ends in neither .json nor .onnx nor .tflite");
   }
   BERTH_TRY(CheckOutputs({{"--output", arguments.output},
                           {"--report", arguments.report},
@@ -45,9 +52,12 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
                          arguments.json));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   if (HasExtension(arguments.output, ".onnx") && !model.is_onnx()) {
-    return Fail(ErrorCode::kInvalidOptions, "--output: '" + arguments.output +
-                                                "' would be an ONNX model, but '" + model.name +
-                                                "' is a graph in JSON");
+    return Fail(ErrorCode::kInvalidOptions,
+                "--output: '" + arguments.output + "' would be an ONNX model, but '" + model.name +
+                    (model.is_tflite() ? "' is a TensorFlow Lite model" : "' is a graph in JSON"));
+  }
+  if (HasExtension(arguments.output, ".tflite") || (model.is_tflite() && to_stdout)) {
+    BERTH_TRY(CheckCanBeTflite(model, arguments.model, "--output"));
   }
   PlanOptions options;
   options.schedule = arguments.options;
@@ -82,9 +92,9 @@ Command AddScheduleCommand(CLI::App& berth) {
   const auto arguments = std::make_shared<ScheduleArguments>();
   AddModel(*app, arguments->model);
   AddFile(*app, "-o,--output", arguments->output,
-          "Write the same model with its operators in the new order: .onnx for an ONNX model "
-          "(nothing else in it changes), or the graph as .json; - for standard output, in "
-          "the format of the model.");
+          "Write the same model with its operators in the new order: .onnx for an ONNX model and "
+          ".tflite for a TensorFlow Lite model (nothing else in it changes), or the graph as "
+          ".json; - for standard output, in the format of the model.");
   AddReport(*app, arguments->report,
             "Write one HTML file that shows the order, its live bytes and its peak");
   AddTrace(*app, arguments->trace);

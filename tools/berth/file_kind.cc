@@ -14,17 +14,10 @@
 namespace berth::cli {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::string_view kConvert = "; convert the model to ONNX, and give that to berth plan";
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// FlatBuffers begin with the offset of their root, which is small, and the file's identifier.
-bool IsTensorFlowLite(std::string_view bytes) {
-  return bytes.substr(4, 4) == "TFL3" && bytes.substr(2, 2) == "\0\0"sv;
 }
 
 // The length of the header in eight bytes, and the header, in JSON.
@@ -59,7 +52,6 @@ std::string ForeignFile(std::string_view bytes) {
   constexpr std::size_t kBeginning = 256;
   constexpr std::size_t kLongest = 10;
   if (bytes.size() < kLongest) return "";
-  if (IsTensorFlowLite(bytes)) return "a TensorFlow Lite model" + std::string(kConvert);
   if (bytes.starts_with("PK\x03\x04")) {
     return (Has(bytes.substr(0, kBeginning), "data.pkl")
                 ? "a PyTorch file (pickles in a zip archive)"
@@ -105,7 +97,7 @@ bool IsOneOf(FileKind kind, std::initializer_list<FileKind> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-// A file of Berth's, or an ONNX model, where `wanted` is something else; empty if it may be that.
+// A file of Berth's, or a model, where `wanted` is something else; empty if it may be that.
 std::string OtherFile(std::string_view bytes, const std::string& path, FileKind wanted) {
   using enum FileKind;
   constexpr std::size_t kBeginning = 256;
@@ -135,9 +127,9 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                : "";
   }
   if (IsModel(bytes, path)) {
-    return IsOneOf(wanted, {kModel, kModelOrTable})
-               ? ""
-               : "an ONNX model; berth plan and berth schedule take models";
+    if (IsOneOf(wanted, {kModel, kModelOrTable})) return "";
+    return (LooksLikeTflite(bytes) ? "a TensorFlow Lite model" : "an ONNX model") +
+           std::string("; berth plan and berth schedule take models");
   }
   if (bytes.starts_with("model,point,capacity")) {
     return wanted == kPoints ? "" : "the points of a sweep; berth sweep --merge takes them";

@@ -11,7 +11,7 @@ namespace berth::cli {
 
 // What a command wants.
 enum class FileKind {
-  kModel,         // ONNX, or a graph in JSON.
+  kModel,         // ONNX, TensorFlow Lite, or a graph in JSON.
   kTable,         // Of buffers, in CSV.
   kModelOrTable,  // What a plan is checked against.
   kPlan,          // JSON, or a table with offsets.

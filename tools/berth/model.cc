@@ -70,8 +70,10 @@ ModelOptions OptionsOf(const ModelArguments& arguments) {
 }  // namespace
 
 void AddModel(CLI::App& app, ModelArguments& arguments) {
-  app.add_option("MODEL", arguments.path,
-                 "An ONNX model, or a graph in JSON (docs/formats/graph.md); - is standard input.")
+  app.add_option(
+         "MODEL", arguments.path,
+         "An ONNX or TensorFlow Lite model, or a graph in JSON (docs/formats/graph.md); - is "
+         "standard input.")
       ->required();
   AddCounting(app, arguments.counting);
   AddModelSizes(app, arguments);
@@ -126,19 +128,20 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
   };
   app.add_option_function<std::vector<std::string>>(
          "--dim", set_dimension,
-         "A size that the ONNX model leaves open, such as batch=1; may be given several times.")
+         "A size that the model leaves open, such as batch=1; may be given several times.")
       ->type_name("NAME=SIZE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  AddInteger(
-      app, "--dim-default", arguments.onnx.other_dimensions, std::int64_t{0}, std::int64_t{1} << 56,
-      "The size of every dimension that the ONNX model leaves open and --dim does not give.");
+  AddInteger(app, "--dim-default", arguments.onnx.other_dimensions, std::int64_t{0},
+             std::int64_t{1} << 56,
+             "The size of every dimension that the model leaves open and --dim does not give.");
   AddBytes(app, "--alignment", arguments.alignment,
            "Every offset and size is a multiple of this, and of the size of an element. Default: "
-           "16 for ONNX models; for a graph in JSON, what it says for each tensor.");
+           "16 for ONNX and TensorFlow Lite models; for a graph in JSON, what it says for each "
+           "tensor.");
   AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
-             "Bytes of every element of an ONNX model, whatever its type: 1 for a model that will "
-             "run in 8 bits.");
+             "Bytes of every element of a model, whatever its type: 1 for a model that will run in "
+             "8 bits.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {

@@ -26,7 +26,7 @@ struct ModelArguments {
   bool in_place = false;
   bool fuse = false;
   OnnxOptions onnx;
-  std::optional<Bytes> alignment;  // Of ONNX models and graphs in JSON.
+  std::optional<Bytes> alignment;  // Of models of any kind.
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
 // Of these, --count and --allow-unknown alone.
@@ -47,6 +47,7 @@ struct Model : berth::Model {
   FileView file;
 
   [[nodiscard]] bool is_onnx() const { return format == ModelFormat::kOnnx; }
+  [[nodiscard]] bool is_tflite() const { return format == ModelFormat::kTflite; }
   // Cost: reads the whole file, weights too.
   [[nodiscard]] std::string hash() const { return HashOf(file.bytes()); }
 };

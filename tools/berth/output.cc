@@ -123,7 +123,7 @@ bool HasExtension(const std::string& path, std::string_view extension) {
 
 bool PlanOutputs::to_stdout() const {
   return IsStandardOutput(plan) || IsStandardOutput(svg) || IsStandardOutput(report) ||
-         IsStandardOutput(trace);
+         IsStandardOutput(trace) || IsStandardOutput(tflm_header);
 }
 
 Result<void> CheckOutputs(const std::vector<Output>& outputs, bool json) {
@@ -137,17 +137,19 @@ Result<void> CheckOutputs(const std::vector<Output>& outputs, bool json) {
   return CheckDistinct(written);
 }
 
-Result<void> CheckPlanOutputs(const PlanOutputs& outputs) {
+Result<void> CheckPlanOutputs(const PlanOutputs& outputs, bool of_model) {
   if (!outputs.plan.empty() && !IsStandardOutput(outputs.plan) &&
-      !HasExtension(outputs.plan, ".csv") && !HasExtension(outputs.plan, ".json")) {
-    return Fail(
-        ErrorCode::kInvalidOptions,
-        "--output: '" + outputs.plan + "' ends in neither .csv nor .json, the formats of plans");
+      !HasExtension(outputs.plan, ".csv") && !HasExtension(outputs.plan, ".json") &&
+      !(of_model && HasExtension(outputs.plan, ".tflite"))) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--output: '" + outputs.plan + "' ends in neither .csv nor .json" +
+                    (of_model ? " nor .tflite" : "") + ", the formats of plans");
   }
   return CheckOutputs({{"--output", outputs.plan},
                        {"--svg", outputs.svg},
                        {"--report", outputs.report},
-                       {"--trace", outputs.trace}},
+                       {"--trace", outputs.trace},
+                       {"--emit", outputs.tflm_header}},
                       outputs.json);
 }
 

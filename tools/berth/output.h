@@ -40,11 +40,13 @@ struct PlanOutputs {
   std::string svg;
   std::string report;
   std::string trace;
-  bool json = false;  // The summary is JSON.
+  bool json = false;             // The summary is JSON.
+  std::string tflm_header = {};  // Of a TensorFlow Lite model.
   [[nodiscard]] bool to_stdout() const;
 };
-// As CheckOutputs(); kInvalidOptions also for a plan that is neither CSV nor JSON.
-[[nodiscard]] Result<void> CheckPlanOutputs(const PlanOutputs& outputs);
+// As CheckOutputs(); kInvalidOptions also for a plan that is neither CSV nor JSON nor, if it is
+// of a model, a TensorFlow Lite model.
+[[nodiscard]] Result<void> CheckPlanOutputs(const PlanOutputs& outputs, bool of_model = false);
 
 [[nodiscard]] Json ToJson(const std::optional<Bytes>& bytes);  // null where there is none.
 // Prints to standard output, indented.

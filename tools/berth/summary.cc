@@ -10,6 +10,7 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/moves.h"
 #include "tools/berth/program.h"
+#include "tools/berth/tflite.h"
 
 namespace berth::cli {
 namespace {
@@ -621,9 +622,10 @@ SvgOptions PictureOptions(const Planned& planned) {
   return svg;
 }
 
-std::string PlanText(const Planned& planned) {
+Result<std::string> PlanText(const Planned& planned) {
   // A table goes in and comes out, unless JSON is asked for; a graph's plan has an order as well.
   const std::string& path = planned.outputs.plan;
+  if (HasExtension(path, ".tflite")) return PlannedTflite(*planned.model, *planned.answer.best);
   const bool csv =
       planned.model == nullptr ? !HasExtension(path, ".json") : HasExtension(path, ".csv");
   if (!csv) return WritePlanJson(planned.subject, planned.answer, planned.provenance);
@@ -699,7 +701,15 @@ Result<void> WriteOutputs(const Planned& planned) {
         WriteFile(outputs.trace, WriteTrace(planned.subject, answer, planned.provenance.input)));
   }
   if (!planned.placed()) return {};
-  if (answer.fits() && !outputs.plan.empty()) BERTH_TRY(WriteFile(outputs.plan, PlanText(planned)));
+  if (answer.fits() && !outputs.plan.empty()) {
+    const std::string text = BERTH_TRY(PlanText(planned));
+    BERTH_TRY(WriteFile(outputs.plan, text));
+  }
+  if (answer.fits() && !outputs.tflm_header.empty()) {
+    const std::string text =
+        BERTH_TRY(TflmHeader(*planned.model, *answer.best, outputs.tflm_header));
+    BERTH_TRY(WriteFile(outputs.tflm_header, text));
+  }
   if (!outputs.svg.empty()) {
     const Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
     BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.problem, PlacementOf(*answer.best), bound,

@@ -1,0 +1,63 @@
+#include "tools/berth/tflite.h"
+
+#include <cctype>
+
+#include "src/base/try.h"
+#include "tools/berth/checked.h"
+#include "tools/berth/output.h"
+#include "tools/berth/terminal.h"
+
+namespace berth::cli {
+
+Result<void> CheckCanBeTflite(const Model& model, const ModelArguments& arguments,
+                              const std::string& flag) {
+  const auto fail = [&](const std::string& why) {
+    return Fail(ErrorCode::kInvalidOptions, flag + ": " + why);
+  };
+  if (!model.is_tflite()) {
+    return fail("this is for TensorFlow Lite Micro, but '" + OneLine(model.name) +
+                "' is not a TensorFlow Lite model");
+  }
+  const bool sizes = !arguments.onnx.dimensions.empty() || arguments.onnx.other_dimensions ||
+                     arguments.onnx.element_bytes;
+  if (sizes) {
+    return fail(
+        "TensorFlow Lite Micro has the sizes of the file; leave out --dim, --dim-default "
+        "and --element-bytes");
+  }
+  if (arguments.fuse) return fail("TensorFlow Lite Micro does not fuse operators as --fuse does");
+  if (arguments.counting.parameters) {
+    return fail("weights are not in the arena of TensorFlow Lite Micro; leave out --count");
+  }
+  if (model.reading.alignment % 16 != 0) {
+    return fail("TensorFlow Lite Micro needs an --alignment that is a multiple of 16, not " +
+                std::to_string(model.reading.alignment));
+  }
+  return {};
+}
+
+Result<std::string> PlannedTflite(const Model& model, const MemoryPlan& plan) {
+  std::string bytes = BERTH_TRY(WriteTflite(model.file.bytes(), model.name, model.graph, plan));
+  if (plan.addressed) {
+    const TflmArena arena = BERTH_TRY(ReadTflmArena(bytes, model.name));
+    VerifyOrDie(arena.problem, {}, plan.height(), PlanOf(arena.problem, arena.offsets));
+  }
+  return bytes;
+}
+
+Result<std::string> TflmHeader(const Model& model, const MemoryPlan& plan,
+                               const std::string& path) {
+  const std::string bytes = BERTH_TRY(PlannedTflite(model, plan));
+  std::string name = path.substr(path.find_last_of('/') + 1);
+  name = name.substr(0, name.find('.'));
+  std::string prefix;
+  for (const char c : name) {
+    prefix += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  if (prefix.empty() || std::isdigit(static_cast<unsigned char>(prefix[0])) != 0) {
+    prefix = "model_" + prefix;
+  }
+  return WriteTflmHeader(BERTH_TRY(ReadTflmArena(bytes, model.name)), model.name, prefix);
+}
+
+}  // namespace berth::cli
