@@ -245,7 +245,7 @@ TEST_F(PlanCommandTest, RejectsInvalidModels) {
   ExpectRefused(Berth({"plan", Path("missing.json")}), "missing.json");
   ExpectRefused(Berth({"plan", Write("g.json", "{\"nodes\": []}")}),
                 "\"tensors\" is missing where it should be a list");
-  ExpectRefused(Berth({"plan", TwoBranchesFile(), "--dim", "n=1"}), "are for ONNX models");
+  ExpectRefused(Berth({"plan", TwoBranchesFile(), "--dim", "n=1"}), "are for ONNX and TensorFlow Lite models");
   ExpectRefused(Berth({"plan", TwoBranchesFile(), "--dim", "n"}), "is not of the form NAME=SIZE");
   ExpectRefused(Berth({"plan", TwoBranchesFile(), "--count", "weights"}), "is not one of none");
   ExpectRefused(Berth({"check", TwoBranchesFile()}), "PLAN is missing");
