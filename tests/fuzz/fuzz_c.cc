@@ -216,7 +216,8 @@ class Caller {
     std::vector<std::int64_t> offsets(count);
     for (std::size_t i = 0; i < count; ++i) {
       start[i] = script_.Number();
-      end[i] = script_.Byte() % 8 == 0 ? script_.Number() : start[i] + 1 + script_.Byte() % 8;
+      const bool any = script_.Byte() % 8 == 0 || start[i] > INT64_MAX - 8;
+      end[i] = any ? script_.Number() : start[i] + 1 + script_.Byte() % 8;
       size[i] = 1 + script_.Byte() % 32;
       if (script_.Byte() % 8 == 0) size[i] = script_.Number();
       if (script_.Byte() % 4 == 0) alignment[i] = script_.Number();

@@ -26,23 +26,28 @@ std::string InComment(std::string_view name) {
   return text;
 }
 
-}  // namespace
-
-std::string WriteTflmHeader(const TflmArena& arena, std::string_view name,
-                            std::string_view prefix) {
-  const std::string upper = Upper(prefix);
-  const std::string guard = upper + "_ARENA_H_";
-  std::string offsets;
+// The offsets as the lines of an array.
+std::string OffsetLines(const TflmArena& arena) {
+  std::string lines;
   std::string line = "   ";
   for (const std::optional<Bytes>& offset : arena.tensor_offsets) {
     const std::string number = " " + std::to_string(offset.value_or(-1)) + ",";
     if (line.size() + number.size() > 96) {
-      offsets += line + "\n";
+      lines += line + "\n";
       line = "   ";
     }
     line += number;
   }
-  offsets += line + "\n";
+  return lines + line + "\n";
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): one text.
+std::string WriteTflmHeader(const TflmArena& arena, std::string_view name,
+                            std::string_view prefix) {
+  const std::string upper = Upper(prefix);
+  const std::string guard = upper + "_ARENA_H_";
   const std::string tensors = std::to_string(arena.tensor_offsets.size());
   return "/* The arena of " + InComment(name) +
          " in TensorFlow Lite Micro. Written by Berth; do not edit.\n"
@@ -74,7 +79,7 @@ std::string WriteTflmHeader(const TflmArena& arena, std::string_view name,
          "static const int32_t " +
          std::string(prefix) + "_offsets[" +
          (arena.tensor_offsets.empty() ? "1" : upper + "_TENSORS") + "] = {\n" +
-         (arena.tensor_offsets.empty() ? "    -1,\n" : offsets) +
+         (arena.tensor_offsets.empty() ? "    -1,\n" : OffsetLines(arena)) +
          "};\n\n"
          "/* Define " +
          upper +

@@ -105,6 +105,7 @@ class ModelReader {
   }
 
   void Code(const FlatTable& table) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a small number of one byte.
     const std::int32_t old = flat_.Number<std::int8_t>(table, 0);
     codes_.push_back({std::max(old, flat_.Number<std::int32_t>(table, 3)), flat_.Text(table, 1)});
   }
@@ -128,6 +129,7 @@ class ModelReader {
     TensorEntry tensor;
     tensor.at = table.at;
     tensor.shape = flat_.Vector<std::int32_t>(table, tensor_field::kShape);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the same.
     tensor.type = flat_.Number<std::int8_t>(table, tensor_field::kType);
     tensor.buffer = flat_.Number<std::uint32_t>(table, tensor_field::kBuffer);
     tensor.name = flat_.Text(table, tensor_field::kName);
