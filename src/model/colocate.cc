@@ -12,10 +12,12 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
+#include "model/instance.h"
 
 namespace berth {
 namespace {
 
+using internal::LivePiece;
 using internal::Wide;
 
 // The offsets o with o = rest (modulo), 0 <= rest < modulo.
@@ -58,37 +60,16 @@ std::optional<Residue> Both(Residue a, Residue b) {
   return Residue{static_cast<Bytes>(rest), static_cast<Bytes>(modulo)};
 }
 
-// Bytes [lower, upper) that are needed from `start` to before `end`.
-struct Piece {
-  Step start;
-  Step end;
-  Bytes lower;
-  Bytes upper;
-};
-
-void AddPieces(const Buffer& buffer, Bytes shift, std::vector<Piece>& pieces) {
-  const auto add = [&](Step start, Step end, Bytes lower, Bytes upper) {
-    if (start < end) pieces.push_back({start, end, shift + lower, shift + upper});
-  };
-  Step from = buffer.start;
-  for (const Gap& gap : buffer.gaps) {
-    add(from, gap.start, 0, buffer.size);
-    if (gap.window) add(gap.start, gap.end, gap.window->lower, gap.window->upper);
-    from = gap.end;
-  }
-  add(from, buffer.end, 0, buffer.size);
-}
-
 // The gaps of a buffer with the lifetime and the size of `whole` that needs `pieces`.
-std::vector<Gap> GapsAround(const Buffer& whole, const std::vector<Piece>& pieces) {
+std::vector<Gap> GapsAround(const Buffer& whole, const std::vector<LivePiece>& pieces) {
   struct Event {
     Step step;
     bool begins;
-    const Piece* piece;
+    const LivePiece* piece;
   };
   std::vector<Event> events;
   events.reserve(2 * pieces.size());
-  for (const Piece& piece : pieces) {
+  for (const LivePiece& piece : pieces) {
     events.push_back({piece.start, true, &piece});
     events.push_back({piece.end, false, &piece});
   }
@@ -192,12 +173,15 @@ Result<Buffer> Merged(const Problem& problem, const std::vector<Member>& members
                    "the offset of a member puts others of its group below 0 or out of alignment");
   }
   if (group.hint) merged.hint = std::max<Bytes>(*group.hint - shift, 0);
-  std::vector<Piece> pieces;
+  std::vector<LivePiece> pieces;
   for (const Member& member : members) {
     const Buffer& buffer = problem.buffers[member.buffer];
     merged.start = std::min(merged.start, buffer.start);
     merged.end = std::max(merged.end, buffer.end);
-    AddPieces(buffer, member.distance + shift, pieces);
+    const Bytes distance = member.distance + shift;
+    internal::ForEachLivePiece(buffer, [&](const LivePiece& piece) {
+      pieces.push_back({piece.start, piece.end, piece.lower + distance, piece.upper + distance});
+    });
   }
   merged.gaps = GapsAround(merged, pieces);
   return merged;
