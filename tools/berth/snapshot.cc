@@ -41,13 +41,6 @@ std::string Hexadecimal(std::uint64_t number) {
   return text;
 }
 
-// How far `reserved` is above `needed`: "212 MiB (3.2 %) more".
-std::string MoreText(Bytes reserved, Bytes needed) {
-  if (reserved <= needed) return "as much as";
-  return FormatBytes(reserved - needed) + " (" + FormatPercent(Gap(reserved, needed)) +
-         ") more than";
-}
-
 std::vector<const ReservedRange*> MostFree(const SnapshotPool& pool) {
   std::vector<const ReservedRange*> ranges;
   ranges.reserve(pool.ranges.size());
@@ -228,7 +221,7 @@ std::string RecordingText(const SnapshotInput& input) {
 std::string ReservedText(const SnapshotPool& pool, Bytes needed) {
   if (pool.most_reserved == 0) return "not known: the file has no segments";
   return FormatBytesExactly(pool.most_reserved) + " by PyTorch, " +
-         MoreText(pool.most_reserved, needed) + " the buffers need";
+         FormatExcess(pool.most_reserved, needed) + " the buffers need";
 }
 
 std::string PeakText(const SnapshotInput& input, std::size_t most, bool stacks) {

@@ -40,37 +40,30 @@ std::string UnsizedHeadline(const Planned& planned) {
          OpenDimensionsLine(*planned.model, planned.command);
 }
 
-// "The same requests fit into 6.53 GiB, and no plan is lower; PyTorch reserved 6.74 GiB."
-std::string SnapshotHeadline(const Planned& planned) {
+// "The same requests fit into 6.53 GiB, and no plan is lower; PyTorch reserved 6.74 GiB." `bytes` are
+// those of another plan, 0 if they are not known; `other` says whose: "PyTorch reserved".
+std::string ComparingHeadline(const Planned& planned, const std::string& what,
+                              const std::string& other, Bytes bytes) {
   const PlanAnswer& answer = planned.answer;
-  const Bytes reserved = planned.snapshot->chosen().most_reserved;
-  const auto bytes = FormatBytesApart({answer.best->height(), reserved});
-  std::string text = "The same requests fit into " + bytes[0];
-  text +=
-      answer.outcome == Outcome::kOptimal ? ", and no plan is lower" : "; a lower plan may exist";
-  if (reserved > 0) text += "; PyTorch reserved " + bytes[1];
-  return Paint(answer.outcome == Outcome::kOptimal ? Tone::kGood : Tone::kUnsure,
-               Interruption(planned) + text + ".");
-}
-
-// "The same values fit into 53.5 KiB, and no plan is lower; XLA took 66 KiB."
-std::string GivenHeadline(const Planned& planned) {
-  const PlanAnswer& answer = planned.answer;
-  const auto bytes = FormatBytesApart({answer.best->height(), planned.given->height});
   const bool proved = answer.outcome == Outcome::kOptimal;
+  const auto shown = FormatBytesApart({answer.best->height(), bytes});
   return Paint(proved ? Tone::kGood : Tone::kUnsure,
-               Interruption(planned) + "The same values fit into " + bytes[0] +
-                   (proved ? ", and no plan is lower; " : "; a lower plan may exist; ") +
-                   planned.given->maker + " took " + bytes[1] + ".");
+               Interruption(planned) + "The same " + what + " fit into " + shown[0] +
+                   (proved ? ", and no plan is lower" : "; a lower plan may exist") +
+                   (bytes > 0 ? "; " + other + " " + shown[1] : "") + ".");
 }
 
 std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
-  if (planned.given != nullptr && answer.best && answer.fits() && !answer.capacity) {
-    return GivenHeadline(planned);
-  }
-  if (planned.snapshot != nullptr && answer.best && answer.fits() && !answer.capacity) {
-    return SnapshotHeadline(planned);
+  if (answer.best && answer.fits() && !answer.capacity) {
+    if (planned.given != nullptr) {
+      return ComparingHeadline(planned, "values", planned.given->maker + " took",
+                               planned.given->height);
+    }
+    if (planned.snapshot != nullptr) {
+      return ComparingHeadline(planned, "requests", "PyTorch reserved",
+                               planned.snapshot->chosen().most_reserved);
+    }
   }
   switch (answer.outcome) {
     case Outcome::kOptimal:

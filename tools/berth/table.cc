@@ -215,12 +215,8 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
 }
 
 std::string GivenText(const GivenPlan& given, Bytes needed) {
-  std::string text = FormatBytesExactly(given.height) + ", ";
-  text += given.height > needed
-              ? FormatBytes(given.height - needed) + " (" +
-                    FormatPercent(Gap(given.height, needed)) + ") more than is needed"
-              : std::string("as much as is needed");
-  return text + " (" + given.what + ")";
+  return FormatBytesExactly(given.height) + ", " + FormatExcess(given.height, needed) +
+         " is needed (" + given.what + ")";
 }
 
 Json ToJson(const GivenPlan& given) {

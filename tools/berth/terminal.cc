@@ -223,6 +223,11 @@ double Gap(Bytes height, Bytes lower_bound) {
   return static_cast<double>(height - lower_bound) / static_cast<double>(lower_bound);
 }
 
+std::string FormatExcess(Bytes bytes, Bytes needed) {
+  if (bytes <= needed) return "as much as";
+  return FormatBytes(bytes - needed) + " (" + FormatPercent(Gap(bytes, needed)) + ") more than";
+}
+
 void TextTable::ElideNames(std::vector<std::vector<std::string>>& rows) const {
   constexpr std::size_t kMore = 8;
   for (const auto& [column, width] : elided_) {

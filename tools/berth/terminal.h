@@ -58,6 +58,8 @@ using berth::FormatBytesExactly;
 
 // How far `height` lies above `lower_bound`, as a fraction of the bound: 0 is optimal.
 [[nodiscard]] double Gap(Bytes height, Bytes lower_bound);
+// "212 MiB (3.2 %) more than", or "as much as" where `bytes` are no more than `needed`.
+[[nodiscard]] std::string FormatExcess(Bytes bytes, Bytes needed);
 
 // Rows of cells, printed with aligned columns. The first row is the header.
 class TextTable {
