@@ -7,15 +7,16 @@
 #include <charconv>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/disjoint_sets.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "base/unique_names.h"
 #include "berth/colocate.h"
 
 namespace berth {
@@ -211,23 +212,8 @@ Result<Ranges> ReadRanges(const Source& source, Step& steps) {
   return ranges;
 }
 
-// Sets of values that share bytes at some step, directly or through others.
-class Sharing {
- public:
-  explicit Sharing(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-  std::size_t Find(std::size_t value) {
-    while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
-    return value;
-  }
-  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
-
-// Groups of buffers that share bytes at `offsets`, with their distances.
+// Groups of buffers that share bytes at `offsets` at some step, directly or through others, with their
+// distances.
 std::vector<std::vector<Member>> GroupsOf(const Problem& problem,
                                           const std::vector<Bytes>& offsets) {
   const std::vector<Buffer>& buffers = problem.buffers;
@@ -236,7 +222,7 @@ std::vector<std::vector<Member>> GroupsOf(const Problem& problem,
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return buffers[a].start != buffers[b].start ? buffers[a].start < buffers[b].start : a < b;
   });
-  Sharing sharing(buffers.size());
+  internal::DisjointSets sharing(buffers.size());
   std::vector<std::size_t> live;
   for (const std::size_t b : order) {
     std::erase_if(live, [&](std::size_t a) { return buffers[a].end <= buffers[b].start; });
@@ -306,14 +292,11 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
   XlaTable table;
   Problem problem;
   std::vector<Bytes> offsets;
-  std::set<std::string_view> names;
+  internal::UniqueNames names;
   for (const XlaValue& value : allocation.values) {
     if (value.size == 0) continue;
     Buffer buffer;
-    buffer.id = value.name;
-    if (!names.insert(value.name).second) {
-      buffer.id += " (" + std::to_string(problem.buffers.size()) + ")";
-    }
+    buffer.id = names.Take(value.name);
     if (!value.live) ++table.unknown;
     std::tie(buffer.start, buffer.end) =
         value.live.value_or(std::pair<Step, Step>{0, std::max<Step>(steps, 1)});

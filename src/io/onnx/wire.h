@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/little_endian.h"
+
 namespace berth::internal::onnx {
 
 enum class WireType : std::uint8_t {
@@ -76,15 +78,6 @@ template <typename Take>
     take(static_cast<std::int64_t>(*value));
   }
   return true;
-}
-
-// `size` bytes, least significant first, as a number.
-[[nodiscard]] inline std::uint64_t LittleEndian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    value |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return value;
 }
 
 // Implementation.

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/little_endian.h"
 #include "base/text.h"
 
 namespace berth::internal::snapshot {
@@ -89,14 +90,6 @@ constexpr RefusedOpcode kRefusedOpcodes[] = {
     {0x97, "NEXT_BUFFER", false},
     {0x98, "READONLY_BUFFER", false},
 };
-
-std::uint64_t LittleEndian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) {
-    value = value << 8u | static_cast<unsigned char>(bytes[i]);
-  }
-  return value;
-}
 
 std::string Hexadecimal(unsigned char byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";

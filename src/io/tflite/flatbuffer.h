@@ -24,17 +24,13 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/little_endian.h"
+
 namespace berth::internal::tflite {
 
 template <typename T>
 [[nodiscard]] T LoadLittle(const char* from) {
-  std::make_unsigned_t<T> value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value = static_cast<std::make_unsigned_t<T>>(
-        value | static_cast<std::make_unsigned_t<T>>(
-                    static_cast<std::uint64_t>(static_cast<unsigned char>(from[i])) << (8 * i)));
-  }
-  return static_cast<T>(value);
+  return static_cast<T>(LittleEndian({from, sizeof(T)}));
 }
 
 template <typename T>

@@ -8,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "base/disjoint_sets.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/unique_names.h"
@@ -264,23 +265,19 @@ class Lowering {
 
   // Subgraphs that one operator runs are in one block.
   void MakeBlocks() {
-    std::vector<std::size_t> parent(model_.subgraphs.size());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto root = [&](std::size_t s) {
-      while (parent[s] != s) s = parent[s] = parent[parent[s]];
-      return s;
-    };
+    DisjointSets together(model_.subgraphs.size());
     for (const auto& runs : time_.runs) {
-      for (const std::size_t s : runs) parent[root(s)] = root(runs[0]);
+      for (const std::size_t s : runs) together.Join(s, runs[0]);
     }
     std::vector<std::vector<std::size_t>> members(model_.subgraphs.size());
-    for (std::size_t s = 1; s < parent.size(); ++s) {
-      members[root(s)].push_back(s);
+    for (std::size_t s = 1; s < members.size(); ++s) {
+      members[together.Find(s)].push_back(s);
     }
     for (std::size_t i = 0; i < time_.runs.size(); ++i) {
       if (time_.runs[i].empty() || block_of_[time_.runs[i][0]] != kNone) continue;
-      for (const std::size_t s : members[root(time_.runs[i][0])]) block_of_[s] = blocks_.size();
-      blocks_.push_back(MakeBlock(i, members[root(time_.runs[i][0])]));
+      const auto& block = members[together.Find(time_.runs[i][0])];
+      for (const std::size_t s : block) block_of_[s] = blocks_.size();
+      blocks_.push_back(MakeBlock(i, block));
     }
     made_blocks_.resize(blocks_.size());
   }
