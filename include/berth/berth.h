@@ -482,6 +482,14 @@ BERTH_API berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** sv
 /* Events for Chrome's and Perfetto's viewers. */
 BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json,
                                            berth_error** error);
+/* The model that was planned, whose file `bytes` are, with its operators in the order of the plan;
+   in a TensorFlow Lite model also with its offsets, for TensorFlow Lite Micro. Nothing else in it
+   changes. The result is read and checked before it is given. Errors: INVALID_ARGUMENT for a plan of
+   anything else or of another file; INVALID_OPTIONS for options of berth_graph_read() that the
+   runtime does not have, such as "dim" of a TensorFlow Lite model; INVALID_PLAN for a plan that moves
+   tensors; UNSUPPORTED for files that cannot be changed. */
+BERTH_API berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
+                                           berth_text** model, berth_error** error);
 /* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does
    not hold is INVALID_PLAN. Outcome and bounds are as the file states them. */
 BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, const char* bytes,
@@ -490,12 +498,6 @@ BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, co
 BERTH_API berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
                                               size_t length, const char* name, berth_plan** plan,
                                               berth_error** error);
-/* The model at `path` or in memory with the operators of its graph in `order`; nothing else in it
-   changes. */
-BERTH_API berth_status berth_reorder_onnx(const char* bytes, size_t length, const char* name,
-                                          const size_t* order, size_t count, berth_text** model,
-                                          berth_error** error);
-
 /* What changed from one plan file to the next. */
 typedef struct berth_diff {
   size_t struct_size;

@@ -89,7 +89,7 @@ class Graph:
     def _adopt(cls, pointer: Optional[int], source: Union[str, bytes, None]) -> Graph:
         graph = cls.__new__(cls)
         graph._handle = Handle(pointer, lib.berth_graph_free)
-        graph._source = source  # The ONNX model, for reordered copies.
+        graph._source = source  # The model, for reordered copies.
         return graph
 
     @classmethod

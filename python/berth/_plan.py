@@ -248,29 +248,37 @@ class Plan(Answer):
             parts.append(f"{self.unsized:,} of unknown size")
         return f"<Plan: {', '.join(parts)}, {speed(self.nodes, self.seconds)}>"
 
-    def reordered(self) -> bytes:
-        """The ONNX model that was planned with its operators in the order of the plan; nothing
-        else in it changes. ValueError for other graphs."""
+    def model(self) -> bytes:
+        """The ONNX or TensorFlow Lite model that was planned, with its operators in the order of
+        the plan; a TensorFlow Lite model also has its offsets, for TensorFlow Lite Micro. Nothing
+        else in it changes.
+
+        Raises ValueError for other graphs and for a model that the file no longer holds,
+        InvalidPlan for a plan that moves tensors, InvalidOptions for sizes that are not the file's.
+        """
         source = self.graph._source
         if isinstance(source, str):
             with open(source, "rb") as file:
                 source = file.read()
-        tflite = source is not None and source[4:8] == b"TFL3"
-        if source is None or tflite or source.lstrip()[:1] == b"{":
-            raise ValueError("the graph was not read from an ONNX model")
-        array, count = indices(self.order)
-        return text_of(
-            lib.berth_reorder_onnx, source, len(source), encoded(self.graph.name or "model"),
-            array, count,
-        )  # fmt: skip
+        if source is None:
+            raise ValueError("the graph was not read from an ONNX or TensorFlow Lite model")
+        return text_of(lib.berth_plan_to_model, self._handle.pointer, source, len(source))
 
     def _formats(self) -> Dict[str, Callable[[], bytes]]:
-        return {**super()._formats(), ".onnx": self.reordered}
+        return {**super()._formats(), ".onnx": lambda: self._model(False),
+                ".tflite": lambda: self._model(True)}  # fmt: skip
+
+    def _model(self, tflite: bool) -> bytes:
+        model = self.model()
+        if (model[4:8] == b"TFL3") != tflite:
+            kind = "ONNX" if tflite else "TensorFlow Lite"
+            raise ValueError(f"the graph was read from a model in {kind}: save() that")
+        return model
 
     def save(self, path: Path) -> None:
         """Writes the plan as what the name ends in: .json (order, residencies and bounds), .csv (a
-        table with an offset column), .html (as report()), .svg, or .onnx: the model that was
-        planned with its operators in this order, if it came from ONNX.
+        table with an offset column), .html (as report()), .svg, or .onnx and .tflite: the model
+        that was planned, as model() gives it.
 
         Raises ValueError for other names and for tables and pictures of plans without offsets,
         OSError if the file cannot be written.
@@ -388,7 +396,8 @@ def schedule(
     """Orders the operators of a model for the least peak. The plan has no offsets.
 
     order: the method: "auto", "program", "hoisted-updates", "greedy", "greedy-backwards", "beam".
-    Other arguments and errors: those of plan(). save("model.onnx") writes the reordered model.
+    Other arguments and errors: those of plan(). save("model.onnx") writes the reordered model, and
+    save("model.tflite") for a TensorFlow Lite model.
     """
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
                      alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip

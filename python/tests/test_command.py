@@ -63,14 +63,18 @@ def check_model(same, command, model, tmp_path, nodes=NODES):
     same(["plan", model, *limit, *changed], plan)
 
     order = berth.schedule(graph, node_limit=nodes)
-    if str(model).endswith(".onnx"):
-        assert same(["schedule", model, *limit], order, ".onnx")
+    ending = os.path.splitext(model)[1]
+    if ending in (".onnx", ".tflite"):
+        assert same(["schedule", model, *limit], order, ending)
     else:
         written = subprocess.run(
             [command, "schedule", str(model), "--node-limit", str(nodes), "-o", "-"],
             capture_output=True, check=True,
         ).stdout  # fmt: skip
         assert [node["name"] for node in json.loads(written)["nodes"]] == order.operators
+
+    if ending == ".tflite":
+        same(["plan", model, *limit], found, ending)
 
     table = tmp_path / "sweep.csv"
     table.unlink(missing_ok=True)
@@ -128,6 +132,7 @@ def test_graphs_of_others(same, command, data, tmp_path):
     graphs = data / "graphs"
     models = some((graphs / "inference").glob("*.onnx"))
     models += some((graphs / "training").glob("*.json"))
+    models += some((data / "tflite").glob("*.tflite"))
     for model in models:
         check_model(same, command, model, tmp_path, 400)
     print(f"{len(models)} graphs are planned as by the command")

@@ -148,7 +148,7 @@ def test_no_offsets():
     with pytest.raises(ValueError):
         order.svg()
     with pytest.raises(ValueError, match="ONNX"):
-        order.reordered()
+        order.model()
 
 
 def test_names():

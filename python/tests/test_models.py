@@ -102,8 +102,9 @@ def test_files(spilling, tmp_path):
     spilling.save(tmp_path / "graph.json")
     berth.check(tmp_path / "graph.json", tmp_path / "plan.json")
     assert "<iframe" in plan._repr_html_()
-    with pytest.raises(ValueError, match="ONNX"):
-        plan.save(tmp_path / "plan.onnx")
+    for name in ("plan.onnx", "plan.tflite"):
+        with pytest.raises(ValueError, match="ONNX or TensorFlow Lite"):
+            plan.save(tmp_path / name)
 
 
 def test_onnx(examples, tmp_path):
@@ -114,13 +115,27 @@ def test_onnx(examples, tmp_path):
     again = berth.read(tmp_path / "reordered.onnx")
     assert [op.name for op in again.operators] == order.operators
     content = (examples / "cells.onnx").read_bytes()
-    assert berth.schedule(content).reordered() == order.reordered()
+    assert berth.schedule(content).model() == order.model()
     fused = berth.plan(graph, fuse=True, in_place=True)
     read = berth.plan(examples / "cells.onnx", fuse=True, in_place=True)
     assert fused.to_csv() == read.to_csv()
     assert len(fused.residencies) < len(berth.plan(graph).residencies)
     quarter = berth.plan(examples / "cells.onnx", element_bytes=1)
     assert quarter.height == berth.plan(graph).height // 4
+
+
+def test_tflite(data, tmp_path):
+    path = data / "tflite" / "vww_96_int8.tflite"
+    plan = berth.plan(path)
+    assert plan.height == 55296
+    plan.save(tmp_path / "planned.tflite")
+    again = berth.read(tmp_path / "planned.tflite")
+    assert [op.name for op in again.operators] == plan.operators
+    assert berth.schedule(path.read_bytes(), order="program").model() == path.read_bytes()
+    with pytest.raises(ValueError, match="TensorFlow Lite: save"):
+        plan.save(tmp_path / "planned.onnx")
+    with pytest.raises(berth.InvalidOptions, match="fuse"):
+        berth.plan(path, fuse=True).model()
 
 
 def test_onnx_model(examples):

@@ -263,24 +263,4 @@ berth_status berth_graph_to_json(const berth_graph* graph, berth_text** json, be
   });
 }
 
-berth_status berth_reorder_onnx(const char* bytes, size_t length, const char* name,
-                                const size_t* order, size_t count, berth_text** model,
-                                berth_error** error) {
-  return c::Call(error, [&]() -> Result<void> {
-    c::RequireList(order, count, "the order");
-    const berth::Order given(order, order + count);
-    const auto pieces = BERTH_TRY(
-        berth::ReorderOnnx(c::ViewOf(bytes, length), name == nullptr ? "model" : name, given));
-    // The order may be that of another model.
-    const berth::OnnxModel read =
-        BERTH_TRY(berth::ReadOnnx(c::ViewOf(bytes, length), name == nullptr ? "model" : name));
-    BERTH_TRY(berth::ValidateOrder(read.graph, given));
-    std::string text;
-    text.reserve(length);
-    for (const std::string_view piece : pieces) text += piece;
-    c::Give(model, std::move(text));
-    return {};
-  });
-}
-
 }  // extern "C"

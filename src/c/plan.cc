@@ -9,9 +9,11 @@
 #include "berth/diff.h"
 #include "berth/file.h"
 #include "berth/graph.h"
+#include "berth/onnx.h"
 #include "berth/page.h"
 #include "berth/report.h"
 #include "berth/schedule.h"
+#include "berth/tflite.h"
 #include "c/call.h"
 #include "c/handles.h"
 #include "c/options.h"
@@ -131,6 +133,37 @@ SvgOptions PictureOptions(const berth_plan& plan, const std::string& title) {
     svg.marks.push_back({r.comes_in, r.written_out});
   }
   return svg;
+}
+
+// The ONNX model whose file `bytes` are with its operators in `order`.
+Result<std::string> ReorderedOnnx(std::string_view bytes, const std::string& name,
+                                  const Order& order) {
+  const auto pieces = BERTH_TRY(ReorderOnnx(bytes, name, order));
+  std::string text;
+  text.reserve(bytes.size());
+  for (const std::string_view piece : pieces) text += piece;
+  BERTH_TRY(ReadOnnx(text, name));
+  return text;
+}
+
+// The file of the model that was planned, changed as berth_plan_to_model() says.
+Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes) {
+  Require(plan.graph != nullptr, "the plan is one of a table");
+  const GraphInput& input = *plan.graph;
+  Require(input.model.format != ModelFormat::kGraphJson,
+          "the plan is not one of an ONNX or TensorFlow Lite model");
+  Require(HashOf(bytes) == input.hash, "bytes: not those of the file that was planned");
+  if (!plan.answer.best) return Fail(ErrorCode::kInvalidPlan, input.name + ": there is no plan");
+  if (input.model.format == ModelFormat::kOnnx) {
+    return ReorderedOnnx(bytes, input.name, plan.answer.best->order);
+  }
+  if (input.options.fuse || plan.options.schedule.counting.parameters) {
+    return Fail(ErrorCode::kInvalidOptions,
+                input.name +
+                    ": TensorFlow Lite Micro neither fuses operators (\"fuse\") nor has "
+                    "weights in its arena (\"count\")");
+  }
+  return WriteTflite(bytes, input.name, input.model.graph, *plan.answer.best);
 }
 
 }  // namespace
@@ -378,6 +411,15 @@ berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json, bert
     const berth_plan& from = c::PlanOf(plan);
     const std::string& name = from.table != nullptr ? from.table->name : from.graph->name;
     c::Give(json, berth::WriteTrace(from.subject(), from.answer, name));
+    return {};
+  });
+}
+
+berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
+                                 berth_text** model, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanOf(plan);
+    c::Give(model, BERTH_TRY(c::PlannedModel(from, c::ViewOf(bytes, length))));
     return {};
   });
 }

@@ -630,28 +630,29 @@ static void test_model(const char* folder) {
   /* The model in the order of the plan. */
   {
     FILE* file = fopen(path, "rb");
-    size_t count = 0, length;
-    const size_t* order = berth_plan_order(plan, &count);
+    size_t length;
     char* bytes = (char*)malloc(1 << 24);
+    berth_graph* again = NULL;
+    berth_plan* other = NULL;
     CHECK(file != NULL && bytes != NULL);
     length = fread(bytes, 1, 1 << 24, file);
     fclose(file);
-    WORKS(berth_reorder_onnx(bytes, length, "cells.onnx", order, count, &text, &error));
-    CHECK(berth_text_length(text) == length);
+    WORKS(berth_plan_to_model(plan, bytes, length, &text, &error));
+    CHECK(berth_text_length(text) == length && memcmp(berth_text_data(text), bytes, length) != 0);
+    WORKS(berth_graph_parse(berth_text_data(text), length, "again.onnx", NULL, &again, &error));
+    WORKS(berth_options_set(options, "order", "program", &error));
+    WORKS(berth_schedule_graph(again, options, &other, &error));
+    WORKS(berth_plan_summary(other, &summary, &error));
+    WORKS(berth_options_set(options, "order", "auto", &error));
+    CHECK(summary.peak == 1474560);
+    FAILS(berth_plan_to_model(other, bytes, length, &text, &error), BERTH_INVALID_ARGUMENT,
+          "file that was planned");
+    FAILS(berth_plan_to_model(plan, bytes, length / 2, &text, &error), BERTH_INVALID_ARGUMENT,
+          "file that was planned");
+    FAILS(berth_plan_to_model(plan, bytes, length, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
     berth_text_free(text);
-    {
-      /* The order of another model: each operator once, but not one that can run. */
-      size_t* reversed = (size_t*)malloc(count * sizeof *reversed);
-      CHECK(reversed != NULL);
-      for (i = 0; i < count; ++i) reversed[i] = order[count - 1 - i];
-      FAILS(berth_reorder_onnx(bytes, length, NULL, reversed, count, &text, &error),
-            BERTH_INVALID_PLAN, "operator");
-      free(reversed);
-    }
-    FAILS(berth_reorder_onnx(bytes, length, NULL, order, count - 1, &text, &error),
-          BERTH_INVALID_PLAN, "model");
-    FAILS(berth_reorder_onnx(bytes, length / 2, NULL, order, count, &text, &error), BERTH_PARSE,
-          "model");
+    berth_plan_free(other);
+    berth_graph_free(again);
     free(bytes);
   }
   berth_plan_free(plan);
@@ -709,7 +710,7 @@ static void test_null(void) {
   FAILS(berth_sweep_to_csv(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_sweep_to_page(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_problem_to_csv(NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
-  FAILS(berth_reorder_onnx(NULL, 0, NULL, NULL, 0, &text, &error), BERTH_PARSE, "model");
+  FAILS(berth_plan_to_model(NULL, NULL, 0, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
   CHECK(text == NULL);
 }
 

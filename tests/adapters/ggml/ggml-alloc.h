@@ -1,0 +1,2 @@
+// Part of the stand-in for ggml.
+#include "ggml.h"
