@@ -106,10 +106,11 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                ? ""
                : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
   }
-  if (LooksLikeXlaAssignment(bytes)) {
+  if (LooksLikeXla(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable})
                ? ""
-               : "a buffer assignment of XLA; berth info, place, explain and check take it";
+               : std::string(LooksLikeXlaProto(bytes) ? "an HLO module" : "a buffer assignment") +
+                     " of XLA; berth info, place, explain and check take it";
   }
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})
@@ -166,6 +167,10 @@ std::string_view Describe(FileKind wanted) {
 }
 
 }  // namespace
+
+bool LooksLikeXla(std::string_view bytes) {
+  return LooksLikeXlaAssignment(bytes) || LooksLikeXlaProto(bytes);
+}
 
 Result<void> CheckKind(std::string_view bytes, const std::string& path, FileKind wanted) {
   std::string is = ForeignFile(bytes);

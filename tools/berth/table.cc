@@ -41,7 +41,10 @@ Result<const XlaAllocation*> ChooseTemporary(const TableArguments& arguments,
                                      "preallocated-temp");
 }
 
-Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
+Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& text) {
+  if (LooksLikeXlaProto(text)) {
+    return ReadXlaProto(text, arguments.path == "-" ? NameOf(arguments.path) : arguments.path);
+  }
   const auto ranges_path = XlaRangesBeside(arguments.path);
   if (!ranges_path) {
     return Fail(ErrorCode::kParse,
@@ -50,9 +53,12 @@ Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
                     "(NAME-buffer-assignment.txt), with NAME-live-range.txt beside it");
   }
   const std::string ranges = BERTH_TRY(ReadFile(*ranges_path));
+  return ReadXlaAssignment(text, arguments.path, ranges, *ranges_path);
+}
+
+Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
   std::string text(file.bytes());
-  const XlaAssignment xla =
-      BERTH_TRY(ReadXlaAssignment(text, arguments.path, ranges, *ranges_path));
+  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
   const XlaAllocation& chosen = *BERTH_TRY(ChooseTemporary(arguments, xla));
   XlaTable table = BERTH_TRY(XlaTableOf(chosen, xla.steps));
   GivenPlan given{"XLA", "allocation " + std::to_string(chosen.index) + ", one of " +
@@ -159,7 +165,7 @@ Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
     input.problem.capacity = arguments.capacity;
     return input;
   }
-  if (LooksLikeXlaAssignment(file.bytes())) return LoadXla(arguments, file);
+  if (LooksLikeXla(file.bytes())) return LoadXla(arguments, file);
   if (arguments.pool) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--pool: " + OneLine(name) + " is a table; only memory snapshots have pools");
