@@ -83,6 +83,25 @@ struct XlaAssignment {
 // XLA names it.
 [[nodiscard]] std::optional<std::string> XlaRangesBeside(std::string_view path);
 
+// The tables of XLA's memory space assignment, on targets with a fast memory: which values it kept
+// there, from when to when and at which offsets (`allocinfo`), and the values that it chose from
+// (`bufferinfo`).
+[[nodiscard]] bool LooksLikeXlaAllocInfo(std::string_view text);
+[[nodiscard]] bool LooksLikeXlaBufferInfo(std::string_view text);
+
+// Reads `allocinfo` as one temporary allocation of color 1. `buffers`: the table `bufferinfo`, for
+// names; none: "buffer 12". A value that comes and goes has one name for all its rows.
+// Errors: kParse "NAME:LINE:COLUMN: ...". Cost: linear.
+[[nodiscard]] Result<XlaAssignment> ReadXlaAllocInfo(std::string_view text, std::string_view name,
+                                                     std::optional<std::string_view> buffers = {},
+                                                     std::string_view buffers_name = {});
+// Reads `bufferinfo` as a table in which each value lives from its definition through its last use:
+// what the fast memory would need to hold all of them. The benefit of each is not in it. Errors:
+// kParse.
+[[nodiscard]] Result<Problem> ReadXlaBufferInfo(std::string_view text, std::string_view name);
+// The file of `bufferinfo` beside one of `allocinfo`; none for a name without that word.
+[[nodiscard]] std::optional<std::string> XlaBufferInfoBeside(std::string_view path);
+
 // A table for the values of one allocation, and XLA's own plan for it.
 struct XlaTable {
   Problem problem;             // Ids are the names of values.

@@ -60,6 +60,21 @@ TEST_F(XlaTest, TakesProtocolBuffers) {
   ExpectText(Berth({"place", early}), 2, "a module without a buffer assignment");
 }
 
+TEST_F(XlaTest, TakesMemorySpaceAssignment) {
+  const std::string rows = "buffer_id,size,offset,start_time,end_time\n12,64,0,2,5\n13,64,64,6,7\n";
+  const std::string plan = Write("m.allocinfo.csv", rows);
+  ExpectText(Berth({"place", plan}), 0, "XLA took 128 B");
+  ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "buffer 12");
+  const std::string values =
+      "buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped\n"
+      "12,\"<12 fusion{0} @0>\",1.5,64,2,\"4;9\",\"x;y\",0\n";
+  const std::string info = Write("m.bufferinfo.csv", values);
+  ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "fusion{0}");
+  ExpectText(Berth({"place", info}), 0, "64 B");
+  ExpectText(Berth({"plan", plan}), 2, "a table of memory space assignment of XLA");
+  ExpectText(Berth({"plan", info}), 2, "a table of memory space assignment of XLA");
+}
+
 TEST_F(XlaTest, SaysWhatIsMissing) {
   const std::string renamed = Path("dump.txt");
   std::filesystem::copy_file(Dump(), renamed);

@@ -1,6 +1,7 @@
 // Dumps of XLA that are accepted have values within their allocations, and tables for which XLA's
-// own offsets are a plan where the reader says so. An input that begins with "P" is a protocol buffer;
-// in others, a byte 0 ends the first of the two files.
+// own offsets are a plan where the reader says so. An input that begins with "P" is a protocol buffer,
+// one that begins with "A" has the tables of memory space assignment; in others and in those, a byte
+// 0 ends the first of the two files.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,13 @@ berth::Result<berth::XlaAssignment> Read(std::string text) {
   if (end != std::string::npos) {
     ranges = text.substr(end + 1);
     text.resize(end);
+  }
+  if (text.starts_with('A')) {
+    ranges = "buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times\n" + ranges;
+    const auto problem = berth::ReadXlaBufferInfo(ranges, "r");
+    Require(!problem || berth::Validate(*problem).has_value(), "a table is valid");
+    return berth::ReadXlaAllocInfo("buffer_id,size,offset,start_time,end_time\n" + text.substr(1),
+                                   "a", ranges, "r");
   }
   return berth::ReadXlaAssignment("BufferAssignment:\n" + text, "a",
                                   "HloLiveRange (max 9):\n" + ranges, "r");

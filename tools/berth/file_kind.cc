@@ -106,10 +106,13 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                ? ""
                : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
   }
-  if (LooksLikeXla(bytes)) {
+  if (LooksLikeXla(bytes) || LooksLikeXlaBufferInfo(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable})
                ? ""
-               : std::string(LooksLikeXlaProto(bytes) ? "an HLO module" : "a buffer assignment") +
+               : std::string(LooksLikeXlaProto(bytes) ? "an HLO module"
+                             : LooksLikeXlaAssignment(bytes)
+                                 ? "a buffer assignment"
+                                 : "a table of memory space assignment") +
                      " of XLA; berth info, place, explain and check take it";
   }
   if (IsFormat(bytes, "berth-plan")) {
@@ -169,7 +172,7 @@ std::string_view Describe(FileKind wanted) {
 }  // namespace
 
 bool LooksLikeXla(std::string_view bytes) {
-  return LooksLikeXlaAssignment(bytes) || LooksLikeXlaProto(bytes);
+  return LooksLikeXlaAssignment(bytes) || LooksLikeXlaProto(bytes) || LooksLikeXlaAllocInfo(bytes);
 }
 
 Result<void> CheckKind(std::string_view bytes, const std::string& path, FileKind wanted) {

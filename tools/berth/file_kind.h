@@ -19,7 +19,8 @@ enum class FileKind {
   kPoints,        // Of a sweep, in CSV.
 };
 
-// Whether it is a buffer assignment of XLA, as text or as a protocol buffer.
+// Whether it is a plan of XLA: a buffer assignment, as text or as a protocol buffer, or the
+// allocations of its memory space assignment.
 [[nodiscard]] bool LooksLikeXla(std::string_view bytes);
 
 // The error for a file that is something else than `wanted`, as far as its first bytes tell: it says

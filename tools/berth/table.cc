@@ -41,7 +41,17 @@ Result<const XlaAllocation*> ChooseTemporary(const TableArguments& arguments,
                                      "preallocated-temp");
 }
 
+// The values that XLA keeps in fast memory, with their names if a file has them.
+Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& text) {
+  const auto beside = XlaBufferInfoBeside(path);
+  std::error_code error;
+  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, path);
+  const std::string buffers = BERTH_TRY(ReadFile(*beside));
+  return ReadXlaAllocInfo(text, path, buffers, *beside);
+}
+
 Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& text) {
+  if (LooksLikeXlaAllocInfo(text)) return ReadAllocInfo(arguments.path, text);
   if (LooksLikeXlaProto(text)) {
     return ReadXlaProto(text, arguments.path == "-" ? NameOf(arguments.path) : arguments.path);
   }
@@ -172,6 +182,12 @@ Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
   }
   // A copy: the file may change while it is mapped.
   std::string text(file.bytes());
+  if (LooksLikeXlaBufferInfo(text)) {
+    Input input{NameOf(arguments.path), std::move(text), {}};
+    input.problem = BERTH_TRY(ReadXlaBufferInfo(input.text, name));
+    input.problem.capacity = arguments.capacity;
+    return input;
+  }
   auto table = BERTH_TRY(LooksLikeEvents(text) ? ReadEvents(text, name)
                                                : ReadCsv(text, name, arguments.csv));
   Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};

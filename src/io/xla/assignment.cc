@@ -1,8 +1,6 @@
 // XLA's dumps of buffer assignments as text. The form of the lines follows from what XLA prints, not
 // from a specification: there is none.
 
-#include "base/text.h"
-
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
@@ -10,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "base/source.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "berth/xla.h"
 #include "io/xla/names.h"
