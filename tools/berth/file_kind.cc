@@ -126,6 +126,10 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                : "a graph of operators; berth plan and berth schedule take graphs";
   }
   if (FormatOfModel(bytes) == ModelFormat::kGraphJson) {
+    const bool of_inductor = Has(bytes.substr(0, kBeginning), "\"buffer_names\"");
+    if (of_inductor && !IsOneOf(wanted, {kModel, kModelOrTable})) {
+      return "a graph of PyTorch's Inductor; berth plan and berth schedule take graphs";
+    }
     return Has(bytes.substr(0, kBeginning), "\"traceEvents\"")
                ? "a trace, which Perfetto shows (ui.perfetto.dev)"
                : "";
