@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] berth {
 
-// Reads a graph. `name` is what errors call the file. The result is valid.
+// Reads a graph, or one that PyTorch's Inductor wrote (docs/formats/inductor.md). `name` is what errors call the file. The result is valid.
 // Errors: kParse "NAME:LINE:COLUMN: ..." for text that is not JSON, otherwise
 // "NAME: node number 3, \"conv\": ..."; kInvalidGraph "NAME: operator \"conv\": ...".
 [[nodiscard]] Result<Graph> ReadGraphJson(std::string_view text, std::string_view name);

@@ -4,10 +4,11 @@
 //
 // writes, for each module, NAME-buffer-assignment.txt (allocations, and the offsets of values in
 // them) and NAME-live-range.txt (from which instruction to which each value lives). Together they
-// are a table of buffers with XLA's own offsets.
+// are a table of buffers with XLA's own offsets. With --xla_dump_hlo_as_proto, NAME.hlo.pb has both.
 //
 //   const auto xla = berth::ReadXlaAssignment(assignment, "m-buffer-assignment.txt", ranges,
 //                                             "m-live-range.txt");
+//   const auto xla = berth::ReadXlaProto(bytes, "m.hlo.pb");  // Or this.
 //   for (const berth::XlaAllocation& each : xla->allocations) {
 //     if (!each.temporary) continue;
 //     const auto table = berth::XlaTableOf(each, xla->steps);
@@ -31,11 +32,11 @@ namespace [[gnu::visibility("default")]] berth {
 // A value of XLA: an array, or the table of pointers of a tuple.
 struct XlaValue {
   std::string name;  // Of the instruction that defines it, with the index in its tuple: "while{1}".
-  std::string shape;  // As XLA prints it: "f32[64,256]{1,0}".
+  std::string shape;  // As XLA prints it: "f32[64,256]{1,0}". Empty from a protocol buffer.
   Bytes size = 0;     // 0 for an empty array.
   Bytes offset = 0;   // In its allocation.
-  // Positions in the sequence of instructions, half-open. None where the file of live ranges has
-  // none.
+  // Half-open: positions in the sequence of instructions, or events in a trace of XLA's heap
+  // simulator. None where the dump has none.
   std::optional<std::pair<Step, Step>> live = {};
   friend bool operator==(const XlaValue&, const XlaValue&) = default;
 };
@@ -52,7 +53,7 @@ struct XlaAllocation {
 
 struct XlaAssignment {
   std::vector<XlaAllocation> allocations;
-  Step steps = 0;   // The length of the sequence of instructions.
+  Step steps = 0;   // The length of the sequence of instructions, or of the longest trace.
   Bytes total = 0;  // Of all allocations: XLA's own "Total bytes".
   friend bool operator==(const XlaAssignment&, const XlaAssignment&) = default;
 };
@@ -68,9 +69,38 @@ struct XlaAssignment {
                                                       std::string_view ranges,
                                                       std::string_view ranges_name);
 
+// Whether a file begins as NAME.hlo.pb does: a protocol buffer with an HLO module.
+[[nodiscard]] bool LooksLikeXlaProto(std::string_view bytes);
+
+// Reads NAME.hlo.pb. Lifetimes are those of the traces of XLA's heap simulator; values that it did
+// not place, such as the tables of pointers of tuples, have none.
+// Errors: kParse "NAME: byte N: ..." for damaged bytes, a value outside its allocation, a number
+// that stands for nothing, or values of over 1 GiB of memory; "NAME: ..." for a module that has no
+// buffer assignment. Cost: linear.
+[[nodiscard]] Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name);
+
 // The file of live ranges beside a file of a buffer assignment. None for a name that does not end as
 // XLA names it.
 [[nodiscard]] std::optional<std::string> XlaRangesBeside(std::string_view path);
+
+// The tables of XLA's memory space assignment, on targets with a fast memory: which values it kept
+// there, from when to when and at which offsets (`allocinfo`), and the values that it chose from
+// (`bufferinfo`).
+[[nodiscard]] bool LooksLikeXlaAllocInfo(std::string_view text);
+[[nodiscard]] bool LooksLikeXlaBufferInfo(std::string_view text);
+
+// Reads `allocinfo` as one temporary allocation of color 1. `buffers`: the table `bufferinfo`, for
+// names; none: "buffer 12". A value that comes and goes has one name for all its rows.
+// Errors: kParse "NAME:LINE:COLUMN: ...". Cost: linear.
+[[nodiscard]] Result<XlaAssignment> ReadXlaAllocInfo(std::string_view text, std::string_view name,
+                                                     std::optional<std::string_view> buffers = {},
+                                                     std::string_view buffers_name = {});
+// Reads `bufferinfo` as a table in which each value lives from its definition through its last use:
+// what the fast memory would need to hold all of them. The benefit of each is not in it. Errors:
+// kParse.
+[[nodiscard]] Result<Problem> ReadXlaBufferInfo(std::string_view text, std::string_view name);
+// The file of `bufferinfo` beside one of `allocinfo`; none for a name without that word.
+[[nodiscard]] std::optional<std::string> XlaBufferInfoBeside(std::string_view path);
 
 // A table for the values of one allocation, and XLA's own plan for it.
 struct XlaTable {

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/graph_io.h"
+#include "io/inductor.h"
 #include "io/json.h"
 #include "io/plan_json.h"
 
@@ -41,6 +42,7 @@ class GraphReader {
     if (!file.is_object()) {
       return source_.FailAsWhole("not a graph: " + Shown(&file) + " where an object should be");
     }
+    if (IsInductorGraph(file)) return GraphOfInductor(source_, file);
     if (!ReadHead(file) || !ReadTensors(file) || !ReadOperators(file)) {
       return source_.FailWith({ErrorCode::kParse, where_ + fault_, subject_});
     }

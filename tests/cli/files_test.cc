@@ -9,6 +9,7 @@
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
+#include "tests/xla/small_proto.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::cli {
@@ -94,6 +95,14 @@ TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
        "but a PyTorch memory snapshot; berth info, place, explain and diff take snapshots", "tc"},
       {Write("events.csv", "event,id,size\nalloc,a,1\n"),
        "but a trace of allocations; berth place, explain and info take traces", "tc"},
+      {Write("m.hlo.pb", internal::xla_build::SmallProto()),
+       "but an HLO module of XLA; berth info, place, explain and check take it", "tc"},
+      {Write("m.allocinfo.csv", "buffer_id,size,offset,start_time,end_time\n1,2,0,0,1\n"),
+       "but a table of memory space assignment of XLA; berth info, place", "tc"},
+      {Write("inductor.json",
+             "{\"nodes\": [{\"name\": \"op0\", \"buffer_names\": []}], "
+             "\"buffers\": []}"),
+       "but a graph of PyTorch's Inductor; berth plan and berth schedule take graphs", "mc"},
       {Write("old.pickle", "(dp0\nVa\np1\nI1\ns."), "but a Python pickle", ""},
   };
   struct Argument {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/berth_process.h"
+#include "tests/xla/small_proto.h"
 
 namespace berth::cli {
 namespace {
@@ -38,6 +39,40 @@ TEST_F(XlaTest, OtherCommandsTakeIt) {
   ExpectText(Berth({"check", Dump()}), 0, "The plan holds");  // XLA's own.
   ExpectText(Berth({"explain", Dump(), "--capacity", "200"}), 1, "  dot.1 ");
   ExpectText(Berth({"plan", Dump()}), 2, "a buffer assignment of XLA; berth info, place, explain");
+}
+
+// The same module as a protocol buffer gives the same answer, under any name.
+TEST_F(XlaTest, TakesProtocolBuffers) {
+  namespace build = internal::xla_build;
+  const std::string proto = Write("module.hlo.pb", build::SmallProto());
+  const Json text = Json::parse(Berth({"place", Dump(), "--json"}).standard_output);
+  const Json json = Json::parse(Berth({"place", proto, "--json"}).standard_output);
+  for (const char* key : {"buffers", "height", "outcome", "given_plan"}) {
+    EXPECT_EQ(json.at(key), text.at(key)) << key;
+  }
+  ExpectText(Berth({"info", proto}), 0, "XLA");
+  ExpectText(Berth({"check", proto}), 0, "The plan holds");
+  ExpectText(Berth({"explain", proto, "--capacity", "200"}), 1, "  dot.1 ");
+  ExpectText(Berth({"place", proto, "--pool", "2"}), 0, "208 B");
+  ExpectText(Berth({"plan", proto}), 2, "an HLO module of XLA; berth info, place, explain");
+  ExpectText(Shell("\"$BERTH\" place - < " + proto), 0, "XLA took 448 B");
+  const std::string early = Write("early.hlo.pb", build::SmallModule());
+  ExpectText(Berth({"place", early}), 2, "a module without a buffer assignment");
+}
+
+TEST_F(XlaTest, TakesMemorySpaceAssignment) {
+  const std::string rows = "buffer_id,size,offset,start_time,end_time\n12,64,0,2,5\n13,64,64,6,7\n";
+  const std::string plan = Write("m.allocinfo.csv", rows);
+  ExpectText(Berth({"place", plan}), 0, "XLA took 128 B");
+  ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "buffer 12");
+  const std::string values =
+      "buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped\n"
+      "12,\"<12 fusion{0} @0>\",1.5,64,2,\"4;9\",\"x;y\",0\n";
+  const std::string info = Write("m.bufferinfo.csv", values);
+  ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "fusion{0}");
+  ExpectText(Berth({"place", info}), 0, "64 B");
+  ExpectText(Berth({"plan", plan}), 2, "a table of memory space assignment of XLA");
+  ExpectText(Berth({"plan", info}), 2, "a table of memory space assignment of XLA");
 }
 
 TEST_F(XlaTest, SaysWhatIsMissing) {

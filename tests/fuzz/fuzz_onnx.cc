@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/wire.h"
 #include "berth/onnx.h"
-#include "io/onnx/wire.h"
 #include "tests/fuzz/require.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
@@ -82,7 +82,7 @@ Message Inside(Message message, std::uint32_t field) {
 
 struct Entry {
   std::uint32_t field = 0;
-  berth::internal::onnx::WireType type = berth::internal::onnx::WireType::kVarint;
+  berth::internal::WireType type = berth::internal::WireType::kVarint;
   std::uint64_t number = 0;
   std::string bytes;  // Of a leaf.
   bool is_message = false;
@@ -91,7 +91,7 @@ struct Entry {
 
 std::vector<Entry> Parse(std::string_view bytes, Message message, int depth) {
   std::vector<Entry> entries;
-  berth::internal::onnx::WireReader reader(bytes);
+  berth::internal::WireReader reader(bytes);
   while (const auto read = reader.Next()) {
     Entry entry{read->field, read->type, read->number, std::string(read->bytes), false, {}};
     const Message inside = Inside(message, read->field);
@@ -110,7 +110,7 @@ void Write(std::uint64_t number, std::string& out) {
 }
 
 std::string Write(const std::vector<Entry>& entries) {
-  using berth::internal::onnx::WireType;
+  using berth::internal::WireType;
   std::string out;
   for (const Entry& entry : entries) {
     if (entry.type == WireType::kGroupBegin || entry.type == WireType::kGroupEnd) continue;
@@ -169,7 +169,7 @@ void MutateTree(std::vector<Entry>& root, berth::internal::Random& random) {
     default:
       break;
   }
-  if (entry.type == berth::internal::onnx::WireType::kBytes) {
+  if (entry.type == berth::internal::WireType::kBytes) {
     if (entry.is_message) return;
     std::string buffer = entry.bytes;
     const std::size_t size = buffer.size();

@@ -163,5 +163,16 @@ TEST(DocsTest, TheReceptiveField) {
             (std::vector<ReceptiveField>{{2, 112, 56, 2, 3, 1, {0}}}));
 }
 
+TEST(DocsTest, InductorsGraphIsRead) {
+  for (const Example& example : Examples(Document("inductor.md"))) {
+    if (example.language != "json inductor") continue;
+    const auto graph = ReadGraphJson(example.text, "example");
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    EXPECT_EQ(graph->operators.size(), 5u);
+    return;
+  }
+  FAIL() << "no example";
+}
+
 }  // namespace
 }  // namespace berth

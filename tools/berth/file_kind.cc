@@ -106,10 +106,14 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                ? ""
                : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
   }
-  if (LooksLikeXlaAssignment(bytes)) {
+  if (LooksLikeXla(bytes) || LooksLikeXlaBufferInfo(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable})
                ? ""
-               : "a buffer assignment of XLA; berth info, place, explain and check take it";
+               : std::string(LooksLikeXlaProto(bytes) ? "an HLO module"
+                             : LooksLikeXlaAssignment(bytes)
+                                 ? "a buffer assignment"
+                                 : "a table of memory space assignment") +
+                     " of XLA; berth info, place, explain and check take it";
   }
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})
@@ -122,6 +126,10 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                : "a graph of operators; berth plan and berth schedule take graphs";
   }
   if (FormatOfModel(bytes) == ModelFormat::kGraphJson) {
+    const bool of_inductor = Has(bytes.substr(0, kBeginning), "\"buffer_names\"");
+    if (of_inductor && !IsOneOf(wanted, {kModel, kModelOrTable})) {
+      return "a graph of PyTorch's Inductor; berth plan and berth schedule take graphs";
+    }
     return Has(bytes.substr(0, kBeginning), "\"traceEvents\"")
                ? "a trace, which Perfetto shows (ui.perfetto.dev)"
                : "";
@@ -166,6 +174,10 @@ std::string_view Describe(FileKind wanted) {
 }
 
 }  // namespace
+
+bool LooksLikeXla(std::string_view bytes) {
+  return LooksLikeXlaAssignment(bytes) || LooksLikeXlaProto(bytes) || LooksLikeXlaAllocInfo(bytes);
+}
 
 Result<void> CheckKind(std::string_view bytes, const std::string& path, FileKind wanted) {
   std::string is = ForeignFile(bytes);

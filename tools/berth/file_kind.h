@@ -19,6 +19,10 @@ enum class FileKind {
   kPoints,        // Of a sweep, in CSV.
 };
 
+// Whether it is a plan of XLA: a buffer assignment, as text or as a protocol buffer, or the
+// allocations of its memory space assignment.
+[[nodiscard]] bool LooksLikeXla(std::string_view bytes);
+
 // The error for a file that is something else than `wanted`, as far as its first bytes tell: it says
 // what the file is, and which command takes it. `path`: as it was given.
 [[nodiscard]] Result<void> CheckKind(std::string_view bytes, const std::string& path,

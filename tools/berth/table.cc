@@ -41,7 +41,20 @@ Result<const XlaAllocation*> ChooseTemporary(const TableArguments& arguments,
                                      "preallocated-temp");
 }
 
-Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
+// The values that XLA keeps in fast memory, with their names if a file has them.
+Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& text) {
+  const auto beside = XlaBufferInfoBeside(path);
+  std::error_code error;
+  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, path);
+  const std::string buffers = BERTH_TRY(ReadFile(*beside));
+  return ReadXlaAllocInfo(text, path, buffers, *beside);
+}
+
+Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& text) {
+  if (LooksLikeXlaAllocInfo(text)) return ReadAllocInfo(arguments.path, text);
+  if (LooksLikeXlaProto(text)) {
+    return ReadXlaProto(text, arguments.path == "-" ? NameOf(arguments.path) : arguments.path);
+  }
   const auto ranges_path = XlaRangesBeside(arguments.path);
   if (!ranges_path) {
     return Fail(ErrorCode::kParse,
@@ -50,9 +63,12 @@ Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
                     "(NAME-buffer-assignment.txt), with NAME-live-range.txt beside it");
   }
   const std::string ranges = BERTH_TRY(ReadFile(*ranges_path));
+  return ReadXlaAssignment(text, arguments.path, ranges, *ranges_path);
+}
+
+Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
   std::string text(file.bytes());
-  const XlaAssignment xla =
-      BERTH_TRY(ReadXlaAssignment(text, arguments.path, ranges, *ranges_path));
+  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
   const XlaAllocation& chosen = *BERTH_TRY(ChooseTemporary(arguments, xla));
   XlaTable table = BERTH_TRY(XlaTableOf(chosen, xla.steps));
   GivenPlan given{"XLA", "allocation " + std::to_string(chosen.index) + ", one of " +
@@ -159,13 +175,19 @@ Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
     input.problem.capacity = arguments.capacity;
     return input;
   }
-  if (LooksLikeXlaAssignment(file.bytes())) return LoadXla(arguments, file);
+  if (LooksLikeXla(file.bytes())) return LoadXla(arguments, file);
   if (arguments.pool) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--pool: " + OneLine(name) + " is a table; only memory snapshots have pools");
   }
   // A copy: the file may change while it is mapped.
   std::string text(file.bytes());
+  if (LooksLikeXlaBufferInfo(text)) {
+    Input input{NameOf(arguments.path), std::move(text), {}};
+    input.problem = BERTH_TRY(ReadXlaBufferInfo(input.text, name));
+    input.problem.capacity = arguments.capacity;
+    return input;
+  }
   auto table = BERTH_TRY(LooksLikeEvents(text) ? ReadEvents(text, name)
                                                : ReadCsv(text, name, arguments.csv));
   Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};

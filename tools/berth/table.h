@@ -30,8 +30,9 @@ struct TableArguments {
 // TABLE, --capacity, --endpoints and --pool.
 void AddTable(CLI::App& app, TableArguments& arguments,
               const std::string& description =
-                  "CSV table of buffers, a PyTorch memory snapshot (pickle), or a buffer "
-                  "assignment that XLA dumped; - is standard input.");
+                  "CSV table of buffers, a PyTorch memory snapshot (pickle), or what XLA dumped: a "
+                  "buffer assignment (text or .hlo.pb), or tables of its memory space assignment; "
+                  "- is standard input.");
 // --pool alone.
 void AddPool(CLI::App& app, std::optional<std::int64_t>& pool);
 

@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/wire.h"
 #include "berth/result.h"
 #include "io/onnx/types.h"
-#include "io/onnx/wire.h"
 
 namespace berth::internal::onnx {
 

@@ -1,23 +1,17 @@
-// XLA's dumps of buffer assignments. The form of the lines follows from what XLA prints, not from a
-// specification: there is none.
-
-#include "berth/xla.h"
+// XLA's dumps of buffer assignments as text. The form of the lines follows from what XLA prints, not
+// from a specification: there is none.
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <numeric>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "base/arithmetic.h"
-#include "base/disjoint_sets.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "base/unique_names.h"
-#include "berth/colocate.h"
+#include "berth/xla.h"
+#include "io/xla/names.h"
 
 namespace berth {
 namespace {
@@ -29,7 +23,6 @@ using internal::Source;
 constexpr std::string_view kHead = "BufferAssignment:";
 constexpr std::string_view kSuffix = "-buffer-assignment.txt";
 constexpr std::string_view kRangesSuffix = "-live-range.txt";
-constexpr Bytes kMostAlignment = 256;
 
 // One line of a source, read from left to right.
 class Line {
@@ -91,10 +84,6 @@ Result<void> ForEachLine(const Source& source, const Use& use) {
 std::string WithIndex(std::string_view name) {
   return name.ends_with('}') ? std::string(name) : std::string(name) + "{}";
 }
-std::string WithoutIndex(std::string name) {
-  if (name.ends_with("{}")) name.resize(name.size() - 2);
-  return name;
-}
 
 // ", output shape is |f32[4]|, maybe-live-out": attributes, some with shapes, which have commas.
 Result<void> ReadAttributes(Line& line, XlaAllocation& allocation) {
@@ -143,12 +132,8 @@ Result<XlaValue> ReadValue(Line& line, const XlaAllocation& allocation) {
   BERTH_TRY(line.Expect("<"));
   static_cast<void>(BERTH_TRY(line.Number()));
   BERTH_TRY(line.Expect(" "));
-  std::string_view name = BERTH_TRY(line.Until("> (size="));
-  const std::size_t color = name.rfind(" @");
-  if (color != std::string_view::npos) name = name.substr(0, color);
-  if (name.ends_with(" (phi)")) name.remove_suffix(6);
   XlaValue value;
-  value.name = WithoutIndex(std::string(name));
+  value.name = internal::xla::NameOfValue(BERTH_TRY(line.Until("> (size=")));
   value.size = BERTH_TRY(line.Number());
   BERTH_TRY(line.Expect(",offset="));
   value.offset = BERTH_TRY(line.Number());
@@ -212,49 +197,6 @@ Result<Ranges> ReadRanges(const Source& source, Step& steps) {
   return ranges;
 }
 
-// Groups of buffers that share bytes at `offsets` at some step, directly or through others, with their
-// distances.
-std::vector<std::vector<Member>> GroupsOf(const Problem& problem,
-                                          const std::vector<Bytes>& offsets) {
-  const std::vector<Buffer>& buffers = problem.buffers;
-  std::vector<std::size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return buffers[a].start != buffers[b].start ? buffers[a].start < buffers[b].start : a < b;
-  });
-  internal::DisjointSets sharing(buffers.size());
-  std::vector<std::size_t> live;
-  for (const std::size_t b : order) {
-    std::erase_if(live, [&](std::size_t a) { return buffers[a].end <= buffers[b].start; });
-    for (const std::size_t a : live) {
-      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size) {
-        sharing.Join(a, b);
-      }
-    }
-    live.push_back(b);
-  }
-  std::map<std::size_t, std::vector<Member>> groups;
-  for (std::size_t b = 0; b < buffers.size(); ++b) {
-    groups[sharing.Find(b)].push_back({b, offsets[b]});
-  }
-  std::vector<std::vector<Member>> result;
-  for (auto& [root, members] : groups) {
-    if (members.size() < 2) continue;
-    const Bytes base = members.front().distance;
-    for (Member& member : members) member.distance -= base;
-    result.push_back(std::move(members));
-  }
-  return result;
-}
-
-Bytes CommonAlignment(const std::vector<Bytes>& offsets) {
-  Bytes alignment = kMostAlignment;
-  for (const Bytes offset : offsets) {
-    while (offset % alignment != 0) alignment /= 2;
-  }
-  return alignment;
-}
-
 }  // namespace
 
 bool LooksLikeXlaAssignment(std::string_view text) { return text.starts_with(kHead); }
@@ -285,40 +227,6 @@ Result<XlaAssignment> ReadXlaAssignment(std::string_view text, std::string_view 
     }
   }
   return result;
-}
-
-Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
-                            std::optional<Bytes> alignment) {
-  XlaTable table;
-  Problem problem;
-  std::vector<Bytes> offsets;
-  internal::UniqueNames names;
-  for (const XlaValue& value : allocation.values) {
-    if (value.size == 0) continue;
-    Buffer buffer;
-    buffer.id = names.Take(value.name);
-    if (!value.live) ++table.unknown;
-    std::tie(buffer.start, buffer.end) =
-        value.live.value_or(std::pair<Step, Step>{0, std::max<Step>(steps, 1)});
-    buffer.size = value.size;
-    problem.buffers.push_back(std::move(buffer));
-    offsets.push_back(value.offset);
-  }
-  const Bytes common = alignment.value_or(CommonAlignment(offsets));
-  const auto groups = GroupsOf(problem, offsets);
-  Colocated merged = BERTH_TRY(Colocate(problem, groups));
-  table.problem = std::move(merged.problem);
-  table.offsets.resize(table.problem.buffers.size());
-  for (std::size_t b = 0; b < offsets.size(); ++b) {
-    table.offsets[merged.places[b].buffer] = offsets[b] - merged.places[b].distance;
-  }
-  for (std::size_t b = 0; b < table.offsets.size(); ++b) {
-    if (table.offsets[b] % common == 0) table.problem.buffers[b].alignment = common;
-  }
-  BERTH_TRY(Validate(table.problem));  // The sum of all bytes may have grown.
-  const Placement plan{table.offsets, Height(table.problem, table.offsets)};
-  table.exact = ValidatePlacement(table.problem, plan).has_value();
-  return table;
 }
 
 }  // namespace berth

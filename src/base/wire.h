@@ -1,4 +1,4 @@
-// io/onnx/wire.h -- the wire format of protocol buffers, read in place.
+// base/wire.h -- the wire format of protocol buffers, read in place.
 //
 // A message is a sequence of entries, each a tag (field number and wire type) and a value whose
 // length is known without knowing the field. So a reader that keeps views into the file can skip
@@ -6,8 +6,8 @@
 // Nothing here allocates or recurses.
 //
 // Source: protobuf.dev, "Encoding".
-#ifndef BERTH_IO_ONNX_WIRE_H_
-#define BERTH_IO_ONNX_WIRE_H_
+#ifndef BERTH_BASE_WIRE_H_
+#define BERTH_BASE_WIRE_H_
 
 #include <bit>
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 #include "base/little_endian.h"
 
-namespace berth::internal::onnx {
+namespace berth::internal {
 
 enum class WireType : std::uint8_t {
   kVarint = 0,
@@ -164,6 +164,6 @@ inline std::optional<WireEntry> WireReader::Next() {
   return entry;
 }
 
-}  // namespace berth::internal::onnx
+}  // namespace berth::internal
 
-#endif  // BERTH_IO_ONNX_WIRE_H_
+#endif  // BERTH_BASE_WIRE_H_
