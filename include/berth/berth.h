@@ -485,9 +485,9 @@ BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** 
 /* The model that was planned, whose file `bytes` are, with its operators in the order of the plan;
    in a TensorFlow Lite model also with its offsets, for TensorFlow Lite Micro. Nothing else in it
    changes. The result is read and checked before it is given. Errors: INVALID_ARGUMENT for a plan of
-   anything else or of another file; INVALID_OPTIONS for options of berth_graph_read() that the
-   runtime does not have, such as "dim" of a TensorFlow Lite model; INVALID_PLAN for a plan that moves
-   tensors; UNSUPPORTED for files that cannot be changed. */
+   anything else; INVALID_PLAN for one of another file, or one that moves tensors; INVALID_OPTIONS
+   for options of berth_graph_read() that the runtime does not have, such as "dim" of a TensorFlow
+   Lite model; UNSUPPORTED for files that cannot be changed. */
 BERTH_API berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
                                            berth_text** model, berth_error** error);
 /* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does

@@ -253,8 +253,8 @@ class Plan(Answer):
         the plan; a TensorFlow Lite model also has its offsets, for TensorFlow Lite Micro. Nothing
         else in it changes.
 
-        Raises ValueError for other graphs and for a model that the file no longer holds,
-        InvalidPlan for a plan that moves tensors, InvalidOptions for sizes that are not the file's.
+        Raises ValueError for other graphs, InvalidPlan if the file has changed since or the plan
+        moves tensors, InvalidOptions for sizes that are not the file's.
         """
         source = self.graph._source
         if isinstance(source, str):

@@ -152,7 +152,10 @@ Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes)
   const GraphInput& input = *plan.graph;
   Require(input.model.format != ModelFormat::kGraphJson,
           "the plan is not one of an ONNX or TensorFlow Lite model");
-  Require(HashOf(bytes) == input.hash, "bytes: not those of the file that was planned");
+  if (HashOf(bytes) != input.hash) {
+    return Fail(ErrorCode::kInvalidPlan,
+                input.name + ": the bytes are not those of the file that was planned");
+  }
   if (!plan.answer.best) return Fail(ErrorCode::kInvalidPlan, input.name + ": there is no plan");
   if (input.model.format == ModelFormat::kOnnx) {
     return ReorderedOnnx(bytes, input.name, plan.answer.best->order);

@@ -645,9 +645,9 @@ static void test_model(const char* folder) {
     WORKS(berth_plan_summary(other, &summary, &error));
     WORKS(berth_options_set(options, "order", "auto", &error));
     CHECK(summary.peak == 1474560);
-    FAILS(berth_plan_to_model(other, bytes, length, &text, &error), BERTH_INVALID_ARGUMENT,
+    FAILS(berth_plan_to_model(other, bytes, length, &text, &error), BERTH_INVALID_PLAN,
           "file that was planned");
-    FAILS(berth_plan_to_model(plan, bytes, length / 2, &text, &error), BERTH_INVALID_ARGUMENT,
+    FAILS(berth_plan_to_model(plan, bytes, length / 2, &text, &error), BERTH_INVALID_PLAN,
           "file that was planned");
     FAILS(berth_plan_to_model(plan, bytes, length, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
     berth_text_free(text);
