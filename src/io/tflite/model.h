@@ -17,7 +17,7 @@
 
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "io/tflite/flatbuffer.h"
+#include "base/flatbuffer.h"
 
 namespace berth::internal::tflite {
 

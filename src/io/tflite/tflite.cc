@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/unique_names.h"
-#include "io/tflite/flatbuffer.h"
+#include "base/flatbuffer.h"
 #include "io/tflite/lower.h"
 #include "io/tflite/model.h"
 #include "io/tflite/tflm.h"
