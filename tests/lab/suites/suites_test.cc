@@ -371,8 +371,15 @@ TEST_F(SuitesTest, OllaQuickly) {
             {{"reduction", "0.443123"}, {"proved", "1"}});
   ExpectRow("olla-figure11.csv", {{"input", "cell-90-10-3"}, {"algorithm", "auto"}},
             {{"least_bytes", "103488"}, {"status", "solved"}});
-  ExpectRow("olla-figure12.csv", {{"graph", "cell-90-10-3 (our order)"}},
-            {{"fragmentation", "0"}, {"proved", "1"}});
+  // Of the graph that took longest to place, whichever that was: one in each order.
+  const auto figure12 = Csv("olla-figure12.csv");
+  ASSERT_EQ(figure12.size(), 3U);
+  for (std::size_t row = 1; row < figure12.size(); ++row) {
+    const std::string& graph = figure12[row][0];
+    const std::string order = row == 1 ? " (our order)" : " (program order)";
+    EXPECT_EQ(graph.substr(std::min(graph.size(), graph.find(" ("))), order);
+    ExpectRow("olla-figure12.csv", {{"graph", graph}}, {{"fragmentation", "0"}, {"proved", "1"}});
+  }
   ExpectRow("olla-figure13.csv", {{"graph", "cell-90-10-3"}},
             {{"arena_bytes", "103488"}, {"reduction", "0.950653"}});
   ExpectRow("olla-figure14.csv", {{"graph", "cell-90-10-3"}}, {{"tensors", "75"}});
