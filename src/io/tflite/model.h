@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flatbuffer.h"
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "base/flatbuffer.h"
 
 namespace berth::internal::tflite {
 
