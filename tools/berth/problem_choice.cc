@@ -1,10 +1,8 @@
 #include "tools/berth/problem_choice.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 
+#include "src/base/choice.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/terminal.h"
 
@@ -32,14 +30,7 @@ void AddProblem(CLI::App& app, std::string& choice) {
 
 Result<std::size_t> ChooseProblem(const std::string& choice, const std::vector<std::string>& names,
                                   const std::string& path) {
-  const auto named = std::find(names.begin(), names.end(), choice);
-  if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
-  std::size_t number = 0;
-  const char* const last = choice.data() + choice.size();
-  const auto [end, error] = std::from_chars(choice.data(), last, number);
-  if (error == std::errc() && end == last && number >= 1 && number <= names.size()) {
-    return number - 1;
-  }
+  if (const auto chosen = internal::IndexOfChoice(choice, names)) return *chosen;
   return Fail(ErrorCode::kInvalidOptions, "--problem: " + ShownPath(path) + " has " +
                                               CountText(names.size()) + ", and none is " +
                                               Quoted(choice) + "; berth info lists them");
