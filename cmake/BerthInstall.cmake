@@ -21,6 +21,7 @@ if(BERTH_BUILD_BERTH)
     page.h
     plan.h
     plan_io.h
+    recorded.h
     report.h
     schedule.h
     snapshot.h

@@ -50,6 +50,13 @@ struct Colocated {
 [[nodiscard]] Result<Colocated> Colocate(const Problem& problem,
                                          const std::vector<std::vector<Member>>& groups);
 
+// The groups of buffers that share bytes at `offsets` (parallel to the buffers) at some step, directly
+// or through others, with the distances that they have there: what another planner placed as one.
+// Groups come in the order of their first buffers. Gaps do not count. Cost: O(n log n) and the
+// overlaps in time.
+[[nodiscard]] std::vector<std::vector<Member>> GroupsSharingBytes(
+    const Problem& problem, const std::vector<Bytes>& offsets);
+
 }  // namespace berth
 
 #endif  // BERTH_COLOCATE_H_

@@ -409,7 +409,8 @@ def as_graph(
 
 def _is_table(source: Union[Path, bytes]) -> bool:
     """A table in CSV is text that does not begin as JSON does; a model in ONNX begins with a
-    control character, and one of TensorFlow Lite has some near its beginning."""
+    control character, and one of TensorFlow Lite has some near its beginning. Programs of ExecuTorch
+    are tables of the memories that they plan."""
     if isinstance(source, bytes):
         first = source[:64]
     else:
@@ -421,6 +422,8 @@ def _is_table(source: Union[Path, bytes]) -> bool:
                 first = file.read(64)
         except OSError:
             return False  # The library says what is wrong.
+    if first[4:8] == b"ET12":
+        return True
     first = first.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
     return bool(first) and first[:1] != b"{" and first[0] >= 32 and b"\0" not in first
 
@@ -435,11 +438,13 @@ def read(
     fuse: Optional[bool] = None,
     in_place: Optional[bool] = None,
     endpoints: Optional[str] = None,
+    problem: Optional[str] = None,
 ) -> Union[Graph, Problem]:
     """Reads a model as a Graph, or a table of buffers as a Problem.
 
     source: the path or the bytes of an ONNX or TensorFlow Lite model, of a graph in JSON, or of a
-        table in CSV. Weights are not read.
+        table in CSV, or a plan that another system wrote down (docs/formats/recorded.md). Weights
+        are not read.
     dim: sizes that a model leaves open: {"batch": 1}.
     dim_default: the size of all other open dimensions.
     element_bytes: of every element of a model: 1 for one that will run in 8 bits.
@@ -449,6 +454,7 @@ def read(
     in_place: write outputs over inputs where the model allows it and it is safe in every order.
     endpoints: what the lifetime columns of a table mean: "half-open", "inclusive", "exclusive" or
         "by-name".
+    problem: the name or the number of one of several problems in a file.
 
     Raises FileError, ParseError (with the line of a table), InvalidGraph, InvalidProblem.
     """
@@ -458,8 +464,10 @@ def read(
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{name} is for models, and this is a table of buffers")
-        return Problem.read(source, endpoints=endpoints)
+        return Problem.read(source, endpoints=endpoints, problem=problem)
     if endpoints is not None:
         raise TypeError("endpoints is for tables of buffers, and this is a model")
+    if problem is not None:
+        raise TypeError("problem is for files with several, and this is a model")
     return Graph.read(source, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
                       alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip

@@ -115,14 +115,22 @@ class Problem:
         return problem
 
     @classmethod
-    def read(cls, source: Union[Path, bytes], *, endpoints: Optional[str] = None) -> Problem:
-        """A table in CSV (docs/formats/csv.md): a path, or the bytes of a file.
+    def read(
+        cls,
+        source: Union[Path, bytes],
+        *,
+        endpoints: Optional[str] = None,
+        problem: Optional[str] = None,
+    ) -> Problem:
+        """A table in CSV (docs/formats/csv.md), or a plan that another system wrote down
+        (docs/formats/recorded.md): a path, or the bytes of a file.
 
-        endpoints: what its lifetime columns mean: "half-open", "inclusive", "exclusive", or
-        "by-name" (the default). Raises FileError, ParseError with the line, InvalidProblem.
+        endpoints: what the lifetime columns of a table mean: "half-open", "inclusive", "exclusive",
+        or "by-name" (the default). problem: the name or the number of one of several. Raises
+        FileError, ParseError with the line, InvalidProblem.
         """
         options, slot, result = OptionsHandle(), error_slot(), ctypes.c_void_p()
-        options.set("endpoints", endpoints)
+        options.set_all({"endpoints": endpoints, "problem": problem})
         if isinstance(source, bytes):
             status = lib.berth_problem_parse(
                 source, len(source), b"table", options.pointer,

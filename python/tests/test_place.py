@@ -262,3 +262,16 @@ def test_groups_of_buffers():
     with pytest.raises(berth.InvalidProblem, match="alignment 4 at the distance 2 contradicts") as error:
         aligned.colocate([{0: 0, 1: 2}])
     assert error.value.index == 1
+
+
+def test_plans_that_other_systems_wrote_down():
+    glow = b"MODEL a\nALLOC 1 9\nFREE 1\nMODEL b\nALLOC 1 5\nALLOC 2 6\n"
+    assert len(berth.read(glow, problem="b")) == 2
+    assert len(berth.Problem.read(glow, problem="1")) == 1
+    with pytest.raises(berth.InvalidOptions, match="problem: table has 2, the first of them"):
+        berth.read(glow)
+    with pytest.raises(TypeError, match="problem is for files with several"):
+        berth.read(b"{}", problem="1")
+    # Beginning as a program of ExecuTorch does, it is read as one.
+    with pytest.raises(berth.ParseError, match="at byte"):
+        berth.read(b"\x08\0\0\0ET12" + bytes(8))

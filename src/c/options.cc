@@ -224,6 +224,14 @@ constexpr std::array kRows = {
         "fuse", false, "Compute element-wise operators together with the operator before them."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(
         "in_place", false, "Let operators write their output over an input where that is safe."),
+    Row{{"problem", "", "a name or a number from 1; empty: the only one",
+         "Which problem to read from a file that has several."},
+        [](Settings& s, std::string_view v) {
+          if (!IsUtf8(v) || v.find_first_of("\x01\n\r\t") != std::string_view::npos) return false;
+          s.problem = v;
+          return true;
+        },
+        [](const Settings& s) { return s.problem; }},
     Row{{"endpoints", "none", "half-open|inclusive|exclusive|by-name, or none",
          "What lifetimes mean; none: half-open in arrays, by the names of columns in tables."},
         [](Settings& s, std::string_view v) { return SetOptional(s.endpoints, v, SetEndpoints); },

@@ -33,6 +33,7 @@ struct Settings {
   std::optional<std::int64_t> node_limit;
   ModelOptions model;
   std::optional<Endpoints> endpoints;  // None: by the names of columns; of arrays, half-open.
+  std::string problem;                 // The name or the number of one in a file; empty: the only.
   std::vector<Capacity> budgets;       // Of a sweep,
   int points = 20;                     // or how many of them.
 };

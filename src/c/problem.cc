@@ -5,10 +5,12 @@
 #include <map>
 #include <utility>
 
+#include "base/choice.h"
 #include "base/text.h"
 #include "berth/colocate.h"
 #include "berth/file.h"
 #include "berth/place.h"
+#include "berth/recorded.h"
 #include "berth/table_io.h"
 #include "c/call.h"
 #include "c/handles.h"
@@ -35,14 +37,36 @@ const Buffer& BufferAt(const berth_problem* problem, std::size_t index) {
   return table.buffers[index];
 }
 
+// One of the problems that another system wrote down.
+Result<Problem> ReadOneOf(std::string_view text, const std::string& shown,
+                          const std::string& choice) {
+  RecordedFile file = BERTH_TRY(ReadRecorded(text, shown));
+  if (choice.empty() && file.problems.size() == 1) return std::move(file.problems.front().problem);
+  std::vector<std::string> names;
+  names.reserve(file.problems.size());
+  for (const RecordedProblem& each : file.problems) names.push_back(each.name);
+  const auto chosen = IndexOfChoice(choice, names);
+  if (chosen) return std::move(file.problems[*chosen].problem);
+  return Fail(ErrorCode::kInvalidOptions,
+              "problem: " + Printable(shown) + " has " + std::to_string(names.size()) +
+                  ", the first of them " + Quoted(names.front()) +
+                  (choice.empty() ? "; choose one" : ", and none is " + Quoted(choice)));
+}
+
 Result<void> ReadTable(std::string_view text, const std::string& shown, const std::string& name,
                        const berth_options* options, berth_problem** problem) {
   Require(problem != nullptr, "the place for the problem is NULL");
-  CsvOptions csv;
-  csv.endpoints = OptionsOf(options).settings.endpoints.value_or(Endpoints::kByColumnName);
-  Table table = BERTH_TRY(ReadCsv(text, shown, csv));
-  auto input = std::make_shared<TableInput>(
-      TableInput{std::move(table.problem), FileName(name), HashOf(text)});
+  const Settings& settings = OptionsOf(options).settings;
+  Problem read;
+  if (FormatOfRecorded(text)) {
+    read = BERTH_TRY(ReadOneOf(text, shown, settings.problem));
+  } else {
+    CsvOptions csv;
+    csv.endpoints = settings.endpoints.value_or(Endpoints::kByColumnName);
+    read = BERTH_TRY(ReadCsv(text, shown, csv)).problem;
+  }
+  auto input =
+      std::make_shared<TableInput>(TableInput{std::move(read), FileName(name), HashOf(text)});
   *problem = new berth_problem{std::move(input)};
   return {};
 }

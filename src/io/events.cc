@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/event_trace.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -49,7 +49,6 @@ class EventReader {
                                                   std::to_string(records_.fields().size()) +
                                                   " fields, the header " + std::to_string(width_));
       }
-      ++step_;
       const std::string event = LowerCase(Field(kEvent).value);
       if (event == "alloc") {
         BERTH_TRY(Allocate());
@@ -60,20 +59,12 @@ class EventReader {
                               "the event " + Quoted(Field(kEvent).value) + " is not alloc or free");
       }
     }
-    for (const auto& [id, buffer] : open_) {
-      if (buffer.live) table_.problem.buffers[buffer.index].end = step_ + 1;
-    }
+    table_.problem = trace_.Finish();
     if (auto valid = Validate(table_.problem); !valid) return source_.FailWith(valid.error());
     return std::move(table_);
   }
 
  private:
-  struct Last {
-    std::size_t index = 0;
-    std::size_t count = 0;  // Buffers with this id so far.
-    bool live = false;
-  };
-
   Result<void> ReadHeader() {
     if (!BERTH_TRY(records_.Next())) return source_.FailAsWhole("the file is empty");
     width_ = records_.fields().size();
@@ -118,36 +109,25 @@ class EventReader {
   Result<void> Allocate() {
     const CsvField& id = Field(kId);
     if (id.value.empty()) return source_.FailAt(id.position, "id is empty");
-    Last& last = open_[std::string(id.value)];
-    if (last.live) {
+    const Bytes size = BERTH_TRY(ReadBytes(kSize, "size"));
+    Bytes alignment = 1;
+    if (columns_[kAlignment] && !Field(kAlignment).value.empty()) {
+      alignment = BERTH_TRY(ReadBytes(kAlignment, "alignment"));
+    }
+    if (!trace_.Allocate(id.value, size, alignment)) {
       return source_.FailAt(
           id.position, "buffer " + Quoted(id.value) + " is allocated again before it is freed");
     }
-    Buffer buffer;
-    // An address is used again by the next buffer.
-    buffer.id = std::string(id.value);
-    if (++last.count > 1) buffer.id += " #" + std::to_string(last.count);
-    buffer.start = step_;
-    buffer.size = BERTH_TRY(ReadBytes(kSize, "size"));
-    if (columns_[kAlignment] && !Field(kAlignment).value.empty()) {
-      buffer.alignment = BERTH_TRY(ReadBytes(kAlignment, "alignment"));
-    }
-    last.index = table_.problem.buffers.size();
-    last.live = true;
-    table_.problem.buffers.push_back(std::move(buffer));
     table_.lines.push_back(records_.line());
     return {};
   }
 
   Result<void> Free() {
     const CsvField& id = Field(kId);
-    const auto found = open_.find(std::string(id.value));
-    if (found == open_.end() || !found->second.live) {
+    if (!trace_.Free(id.value)) {
       return source_.FailAt(id.position,
                             "buffer " + Quoted(id.value) + " is freed, but not allocated");
     }
-    found->second.live = false;
-    table_.problem.buffers[found->second.index].end = step_;
     return {};
   }
 
@@ -155,8 +135,7 @@ class EventReader {
   CsvReader records_;
   std::array<std::optional<std::size_t>, kColumns> columns_;
   std::size_t width_ = 0;
-  Step step_ = 0;
-  std::unordered_map<std::string, Last> open_;
+  EventTrace trace_;
   Table table_;
 };
 

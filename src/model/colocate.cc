@@ -3,12 +3,14 @@
 #include "berth/colocate.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "base/disjoint_sets.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
@@ -240,6 +242,41 @@ Result<Colocated> Colocate(const Problem& problem, const std::vector<std::vector
       result.problem.buffers.push_back(std::move(merged));
     }
   }
+  return result;
+}
+
+std::vector<std::vector<Member>> GroupsSharingBytes(const Problem& problem,
+                                                    const std::vector<Bytes>& offsets) {
+  const std::vector<Buffer>& buffers = problem.buffers;
+  std::vector<std::size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return buffers[a].start != buffers[b].start ? buffers[a].start < buffers[b].start : a < b;
+  });
+  internal::DisjointSets sharing(buffers.size());
+  std::vector<std::size_t> live;
+  for (const std::size_t b : order) {
+    std::erase_if(live, [&](std::size_t a) { return buffers[a].end <= buffers[b].start; });
+    for (const std::size_t a : live) {
+      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size) {
+        sharing.Join(a, b);
+      }
+    }
+    live.push_back(b);
+  }
+  std::map<std::size_t, std::vector<Member>> groups;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    groups[sharing.Find(b)].push_back({b, offsets[b]});
+  }
+  std::vector<std::vector<Member>> result;
+  for (auto& [root, members] : groups) {
+    if (members.size() < 2) continue;
+    const Bytes base = members.front().distance;
+    for (Member& member : members) member.distance -= base;
+    result.push_back(std::move(members));
+  }
+  std::sort(result.begin(), result.end(),
+            [](const auto& a, const auto& b) { return a.front().buffer < b.front().buffer; });
   return result;
 }
 

@@ -215,6 +215,7 @@ static void test_options(void) {
         {"count", "all"},         {"allow_unknown", "on"}, {"dim", "batch=4"},
         {"dim_default", "3"},     {"element_bytes", "1"},  {"alignment", "64"},
         {"fuse", "on"},           {"in_place", "on"},      {"endpoints", "exclusive"},
+        {"problem", "memory 1"},
         {"algorithm", "niche"},   {"minimize", "on"},      {"threads", "2"},
         {"seed", "42"},           {"niche.beam", "off"},   {"exact.beam", "off"},
         {"most_bytes", "1048576"}};
@@ -378,6 +379,25 @@ static void test_problem(void) {
   FAILS(
       berth_problem_parse("id,lower,upper,size\na,5,2,1\n", 28, "bad.csv", NULL, &problem, &error),
       BERTH_INVALID_PROBLEM, "bad.csv:2");
+  {
+    static const char glow[] = "MODEL a\nALLOC 1 9\nFREE 1\nMODEL b\nALLOC 1 5\nALLOC 2 6\n";
+    berth_options* choice = berth_options_new();
+    berth_problem* chosen = NULL;
+    FAILS(berth_problem_parse(glow, strlen(glow), "g", NULL, &chosen, &error),
+          BERTH_INVALID_OPTIONS, "g has 2, the first of them \"a\"");
+    WORKS(berth_options_set(choice, "problem", "b", &error));
+    WORKS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error));
+    CHECK(berth_problem_count(chosen) == 2);
+    berth_problem_free(chosen);
+    WORKS(berth_options_set(choice, "problem", "1", &error));
+    WORKS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error));
+    CHECK(berth_problem_count(chosen) == 1);
+    berth_problem_free(chosen);
+    WORKS(berth_options_set(choice, "problem", "3", &error));
+    FAILS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error),
+          BERTH_INVALID_OPTIONS, "none is \"3\"");
+    berth_options_free(choice);
+  }
   FAILS(berth_problem_parse("\0\1\2", 3, NULL, NULL, &problem, &error), BERTH_PARSE, "table");
   FAILS(berth_problem_parse(NULL, 3, NULL, NULL, &problem, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_problem_parse(NULL, 0, NULL, NULL, &problem, &error), BERTH_PARSE, "table");

@@ -80,6 +80,10 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   static_cast<void>(Run({"explain", snapshots + "small_4.pickle"}));
   static_cast<void>(Run({"diff", snapshots + "pools.pickle", snapshots + "small_4.pickle"}));
   static_cast<void>(Run({"place", BERTH_SOURCE_DIR "/tests/xla/small-buffer-assignment.txt"}));
+  const std::string several =
+      Write("several.txt", "MODEL a\nALLOC 1 9\nFREE 1\nMODEL b\nALLOC 1 5\nFREE 1\n");
+  static_cast<void>(Run({"place", several}));
+  static_cast<void>(Run({"info", several}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));

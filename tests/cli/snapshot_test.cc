@@ -83,13 +83,15 @@ TEST_F(SnapshotTest, ExplainWithACapacityIsAsOfATable) {
 }
 
 TEST_F(SnapshotTest, APoolIsChosenByItsNumber) {
-  ExpectText(Berth({"info", Snapshot("pools"), "--pool", "3"}), "device 1, stream 0");
-  const ProcessResult none = Berth({"info", Snapshot("pools"), "--pool", "4"});
+  ExpectText(Berth({"info", Snapshot("pools"), "--problem", "3"}), "device 1, stream 0");
+  ExpectText(Berth({"info", Snapshot("pools"), "--problem", "device 1, stream 0"}),
+             "device 1, stream 0");
+  const ProcessResult none = Berth({"info", Snapshot("pools"), "--problem", "4"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.standard_error.find("has 3 pools, and no pool 4"), std::string::npos);
-  const ProcessResult table = Berth({"info", SmallTable(), "--pool", "1"});
+  EXPECT_NE(none.standard_error.find("has 3 problems, and none is '4'"), std::string::npos);
+  const ProcessResult table = Berth({"info", SmallTable(), "--problem", "1"});
   EXPECT_EQ(table.exit_code, 2);
-  EXPECT_NE(table.standard_error.find("only memory snapshots have pools"), std::string::npos);
+  EXPECT_NE(table.standard_error.find("is a table, which is one problem"), std::string::npos);
 }
 
 TEST_F(SnapshotTest, DiffComparesLinesOfTheProgram) {

@@ -23,7 +23,7 @@ class XlaTest : public CommandTest {
 TEST_F(XlaTest, PlaceComparesWithXla) {
   const ProcessResult result = Berth({"place", Dump()});
   EXPECT_EQ(result.standard_output.substr(0, result.standard_output.find('\n')),
-            "The same values fit into 208 B, and no plan is lower; XLA took 448 B.");
+            "The same buffers fit into 208 B, and no plan is lower; XLA took 448 B.");
   ExpectText(result, 0, "448 B, 240 B (115.4 %) more than is needed (allocation 2, one of 3 with");
   const Json json = Json::parse(Berth({"place", Dump(), "--json"}).standard_output);
   EXPECT_EQ(json.at("height"), 208);
@@ -53,7 +53,7 @@ TEST_F(XlaTest, TakesProtocolBuffers) {
   ExpectText(Berth({"info", proto}), 0, "XLA");
   ExpectText(Berth({"check", proto}), 0, "The plan holds");
   ExpectText(Berth({"explain", proto, "--capacity", "200"}), 1, "  dot.1 ");
-  ExpectText(Berth({"place", proto, "--pool", "2"}), 0, "208 B");
+  ExpectText(Berth({"place", proto, "--problem", "allocation 2"}), 0, "208 B");
   ExpectText(Berth({"plan", proto}), 2, "an HLO module of XLA; berth info, place, explain");
   ExpectText(Shell("\"$BERTH\" place - < " + proto), 0, "XLA took 448 B");
   const std::string early = Write("early.hlo.pb", build::SmallModule());
@@ -82,9 +82,9 @@ TEST_F(XlaTest, SaysWhatIsMissing) {
   const std::string alone = Path("m-buffer-assignment.txt");
   std::filesystem::copy_file(Dump(), alone);
   ExpectText(Berth({"place", alone}), 2, "m-live-range.txt: ");
-  ExpectText(Berth({"place", Dump(), "--pool", "1"}), 2,
-             "has no allocation of temporaries with the number 1");
-  ExpectText(Berth({"place", Dump(), "--pool", "2"}), 0, "208 B");
+  ExpectText(Berth({"place", Dump(), "--problem", "allocation 1"}), 2,
+             "has 1 problem, and none is 'allocation 1'");
+  ExpectText(Berth({"place", Dump(), "--problem", "allocation 2"}), 0, "208 B");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // berth check -- is a plan, from any tool, valid? The independent verifier decides.
 #include <algorithm>
 
+#include "berth/recorded.h"
 #include "berth/tflite.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
@@ -9,6 +10,7 @@
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
+#include "tools/berth/problem_choice.h"
 #include "tools/berth/table.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
@@ -298,7 +300,11 @@ Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const In
     BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
     return ReadOffsets(text, PlanName(arguments), input.problem);
   }
-  if (input.given) return input.given->offsets;
+  if (input.given && !input.given->offsets.empty()) return input.given->offsets;
+  if (input.given) {
+    return Fail(ErrorCode::kParse, OneLine(arguments.table.path) + ": " + input.given->maker +
+                                       "'s file has no offsets; give the plan as a second file");
+  }
   for (const Buffer& buffer : input.problem.buffers) {
     if (!buffer.offset) {
       return Fail(ErrorCode::kParse, arguments.table.path + ": buffer \"" + buffer.id +
@@ -314,13 +320,30 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
                 "--execute runs a graph; a table of buffers does not say which operator reads "
                 "which buffer");
   }
-  const Input input = BERTH_TRY(ParseTable(arguments.table, std::move(file)));
-  Checked checked;
-  checked.table = &input.problem;
-  checked.capacity = input.problem.capacity;
-  checked.plan = PlanOf(input.problem, BERTH_TRY(LoadOffsets(arguments, input)));
-  checked.report = verify::VerifyPlan(input.problem, checked.plan);
-  return Conclude(arguments, checked);
+  const std::vector<Input> inputs = BERTH_TRY(ParseTables(arguments.table, std::move(file)));
+  if (inputs.size() > 1 && !arguments.plan.empty()) {
+    return ProblemMissing("PLAN", PartsOf(inputs), arguments.table.path);
+  }
+  ExitCode worst = kDone;
+  Json all = Json::array();
+  for (const Input& input : inputs) {
+    Checked checked;
+    checked.table = &input.problem;
+    checked.capacity = input.problem.capacity;
+    checked.plan = PlanOf(input.problem, BERTH_TRY(LoadOffsets(arguments, input)));
+    checked.report = verify::VerifyPlan(input.problem, checked.plan);
+    if (inputs.size() == 1) return Conclude(arguments, checked);
+    if (!checked.ok()) worst = kDoesNotFit;
+    if (arguments.json) {
+      all.push_back({{"problem", input.part}});
+      all.back().update(CheckedJson(checked));
+    } else {
+      Print(Paint(Tone::kStrong, OneLine(input.part)) + ": " +
+            (checked.ok() ? SummaryText(checked) : FaultsText(checked)));
+    }
+  }
+  if (arguments.json) PrintJson({{"problems", std::move(all)}, {"berth_version", BERTH_VERSION}});
+  return worst;
 }
 
 Result<ExitCode> Run(const CheckArguments& arguments) {
@@ -330,7 +353,9 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
   }
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
   BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
-  if (IsModel(file.bytes(), arguments.table.path)) return CheckGraph(arguments, std::move(file));
+  if (!FormatOfRecorded(file.bytes()) && IsModel(file.bytes(), arguments.table.path)) {
+    return CheckGraph(arguments, std::move(file));
+  }
   return CheckTable(arguments, std::move(file));
 }
 
@@ -340,7 +365,10 @@ Command AddCheckCommand(CLI::App& berth) {
   CLI::App* app =
       berth.add_subcommand("check", "Check a plan from any tool with the independent verifier.");
   const auto arguments = std::make_shared<CheckArguments>();
-  AddTable(*app, arguments->table, "CSV table of buffers, or a model; - is standard input.");
+  AddTable(
+      *app, arguments->table,
+      "CSV table of buffers, a model, or what another planner wrote down, as berth place takes "
+      "it; - is standard input.");
   app->add_option(
       "PLAN", arguments->plan,
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "

@@ -15,6 +15,7 @@
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
+#include "tools/berth/problem_choice.h"
 #include "tools/berth/table.h"
 
 namespace berth::cli {
@@ -76,8 +77,8 @@ struct DiffArguments {
   std::optional<Growth> max_traffic_growth;  // Of the traffic.
   std::string report;
   bool json = false;
-  std::optional<std::int64_t> pool;  // Of snapshots.
-  Counting counting;                 // Of this, unsized_as_zero alone.
+  std::string problem;  // Of snapshots: the pool.
+  Counting counting;    // Of this, unsized_as_zero alone.
   [[nodiscard]] const std::optional<Growth>& traffic_limit() const {
     return max_traffic_growth ? max_traffic_growth : max_growth;
   }
@@ -455,7 +456,7 @@ Result<ExitCode> DiffSnapshots(const DiffArguments& arguments, FileView old_file
                                FileView new_file) {
   TableArguments table;
   table.path = arguments.before;
-  table.pool = arguments.pool;
+  table.problem = arguments.problem;
   const Input before = BERTH_TRY(ParseTable(table, std::move(old_file)));
   table.path = arguments.after;
   const Input after = BERTH_TRY(ParseTable(table, std::move(new_file)));
@@ -491,8 +492,9 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   if (snapshots && LooksLikeSnapshot(new_file.bytes())) {
     return DiffSnapshots(arguments, std::move(old_file), std::move(new_file));
   }
-  if (arguments.pool) {
-    return Fail(ErrorCode::kInvalidOptions, "--pool: only memory snapshots have pools");
+  if (!arguments.problem.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--problem: only memory snapshots have several, their pools");
   }
   const auto before = BERTH_TRY(ParsePlan(arguments.before, old_file));
   const auto after = BERTH_TRY(ParsePlan(arguments.after, new_file));
@@ -539,7 +541,7 @@ Command AddDiffCommand(CLI::App& berth) {
             "The same for the traffic of plans with spills alone; --max-growth is then about the "
             "height.");
   AddAllowUnknown(*app, arguments->counting);
-  AddPool(*app, arguments->pool);
+  AddProblem(*app, arguments->problem);
   AddReport(*app, arguments->report,
             "Write one HTML file with both plans side by side and every change");
   AddJson(*app, arguments->json);

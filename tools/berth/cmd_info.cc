@@ -294,15 +294,56 @@ std::string SnapshotText(const Input& input, const TableInfo& info) {
          FreeText(snapshot, input.problem, kMostSegments);
 }
 
+// One row for each of several problems.
+std::string GroupText(const std::vector<Input>& inputs, const std::vector<TableInfo>& infos) {
+  constexpr std::size_t kName = 50;
+  using enum TextTable::Align;
+  const std::string& maker = inputs.front().given->maker;
+  TextTable table({kRight, kLeft, kRight, kRight, kRight, kRight});
+  table.Elide(1, kName);
+  table.AddRow({"", "problem", "buffers", "lower bound", maker, "greedy"});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    table.AddRow({std::to_string(i + 1), OneLine(inputs[i].part), FormatCount(infos[i].buffers),
+                  FormatBytes(infos[i].bound.lower_bound), FormatBytes(inputs[i].given->height),
+                  infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
+  }
+  return Paint(Tone::kStrong, OneLine(inputs.front().name)) + ", " +
+         Plural(static_cast<std::int64_t>(inputs.size()), "problem") + " of " + maker + "\n" +
+         table.ToString() + "  --problem NAME or N takes one of them.\n";
+}
+
+Json GroupJson(const std::vector<Input>& inputs, const std::vector<TableInfo>& infos) {
+  Json json = {{"input", inputs.front().name}, {"input_hash", inputs.front().hash()}};
+  json["problems"] = Json::array();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Json each = {{"problem", inputs[i].part}};
+    each.update(InfoJson(inputs[i], infos[i]));
+    json["problems"].push_back(std::move(each));
+  }
+  json["berth_version"] = BERTH_VERSION;
+  return json;
+}
+
 Result<ExitCode> Run(const InfoArguments& arguments) {
-  const auto input = BERTH_TRY(Load(arguments.table));
-  const auto info = BERTH_TRY(Examine(input.problem));
+  const std::vector<Input> inputs = BERTH_TRY(LoadAll(arguments.table));
+  std::vector<TableInfo> infos;
+  infos.reserve(inputs.size());
+  for (const Input& input : inputs) infos.push_back(BERTH_TRY(Examine(input.problem)));
+  if (inputs.size() > 1) {
+    if (arguments.json) {
+      PrintJson(GroupJson(inputs, infos));
+    } else {
+      Print(GroupText(inputs, infos));
+    }
+    return kDone;
+  }
+  const Input& input = inputs.front();
   if (arguments.json) {
-    PrintJson(InfoJson(input, info));
+    PrintJson(InfoJson(input, infos.front()));
   } else if (input.snapshot) {
-    Print(SnapshotText(input, info));
+    Print(SnapshotText(input, infos.front()));
   } else {
-    Print(InfoText(input, info));
+    Print(InfoText(input, infos.front()));
   }
   return kDone;
 }
@@ -319,6 +360,7 @@ Command AddInfoCommand(CLI::App& berth) {
       "\nExamples:\n"
       "  berth info model.csv\n"
       "  berth info snapshot.pickle                 What PyTorch reserved, and why.\n"
+      "  berth info models.txt                      The problems of a file that has several.\n"
       "  berth info model.csv --json | jq .lower_bound");
   return {app, [arguments] { return Run(*arguments); }};
 }

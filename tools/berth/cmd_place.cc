@@ -1,8 +1,12 @@
 // berth place -- a table goes in, an offset for each buffer comes out.
+#include <algorithm>
+#include <utility>
+
 #include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
+#include "tools/berth/problem_choice.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/table.h"
 #include "tools/berth/watched_search.h"
@@ -21,17 +25,17 @@ std::string ExplainCommand(const PlaceArguments& arguments) {
   const std::string& path = arguments.table.path;
   if (path == "-" || OneLine(path) != path || !arguments.table.capacity) return "";
   const std::string& endpoints = arguments.table.endpoints;
+  const std::string& problem = arguments.table.problem;
+  if (OneLine(problem) != problem) return "";
   return "berth explain " + ShellWord(path.front() == '-' ? "./" + path : path) + " --capacity " +
          std::to_string(*arguments.table.capacity) +
          (endpoints.empty() ? "" : " --endpoints " + endpoints) +
-         (arguments.table.pool ? " --pool " + std::to_string(*arguments.table.pool) : "");
+         (problem.empty() ? "" : " --problem " + ShellWord(problem));
 }
 
-Result<ExitCode> Run(const PlaceArguments& arguments) {
-  BERTH_TRY(CheckPlanOutputs(arguments.outputs));
-  const Input input = BERTH_TRY(Load(arguments.table));
-  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfAdvice);
-  const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
+// `answer` must outlive the result.
+Planned PlannedOf(const PlaceArguments& arguments, const Input& input, const PlanAnswer& answer,
+                  const WatchedSearch& search) {
   PlanOptions options;
   options.place = arguments.search.options;
   Planned planned{"place",
@@ -42,6 +46,159 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   planned.snapshot = input.snapshot.get();
   planned.given = input.given ? &*input.given : nullptr;
   planned.interrupted = search.interrupted();
+  return planned;
+}
+
+// ---- Several problems of one file.
+
+// What became of one of them.
+struct Placed {
+  const Input* input = nullptr;
+  Outcome outcome = Outcome::kUnknown;
+  std::optional<Bytes> height;  // Of the best plan, even if it does not fit.
+  Bytes bound = 0;
+  Json json;
+};
+
+struct PlacedGroup {
+  const std::vector<Input>& inputs;
+  std::optional<Bytes> capacity;
+  std::vector<Placed> placed = {};  // Fewer than inputs after Ctrl-C.
+
+  [[nodiscard]] const GivenPlan& given() const { return *inputs.front().given; }
+  [[nodiscard]] bool interrupted() const { return placed.size() < inputs.size(); }
+  template <typename Is>
+  [[nodiscard]] std::int64_t Count(const Is& is) const {
+    return std::count_if(placed.begin(), placed.end(), is);
+  }
+  // One that does not fit is worse than one of which nothing is known.
+  [[nodiscard]] ExitCode exit_code() const {
+    ExitCode worst = interrupted() ? kGaveUp : kDone;
+    for (const Placed& each : placed) {
+      const ExitCode code = ExitCodeOf(each.outcome);
+      if (code == kDoesNotFit || worst == kDone) worst = code;
+      if (worst == kDoesNotFit) break;
+    }
+    return worst;
+  }
+};
+
+// "3.1 %" more, "-0.5 %" less; empty where both are the same.
+std::string MoreText(Bytes bytes, Bytes than) {
+  if (bytes == than) return "";
+  return bytes > than ? FormatPercent(Gap(bytes, than)) : "-" + FormatPercent(Gap(than, bytes));
+}
+
+std::string AnswerText(const Placed& placed, bool limited) {
+  switch (placed.outcome) {
+    case Outcome::kOptimal:
+      return "least";
+    case Outcome::kFeasible:
+      return limited ? "fits"
+                     : "at most " + FormatPercentUp(Gap(*placed.height, placed.bound)) + " more";
+    case Outcome::kInfeasible:
+      return "does not fit";
+    case Outcome::kUnknown:
+      break;
+  }
+  return "not known";
+}
+
+// "79 problems: 79 placed, 79 of them proved to be as low as possible; Glow took more for 3."
+std::string GroupHeadline(const PlacedGroup& group) {
+  const std::int64_t fit = group.Count([](const Placed& each) {
+    return each.outcome == Outcome::kOptimal || each.outcome == Outcome::kFeasible;
+  });
+  const std::int64_t least =
+      group.Count([](const Placed& each) { return each.outcome == Outcome::kOptimal; });
+  const std::int64_t lower = group.Count(
+      [](const Placed& each) { return each.height && each.input->given->height > *each.height; });
+  const auto all = static_cast<std::int64_t>(group.inputs.size());
+  std::string text = group.interrupted() ? "Interrupted. " : "";
+  text += Plural(all, "problem") + ": " + FormatCount(fit) + (group.capacity ? " fit" : " placed");
+  if (!group.capacity) text += ", " + FormatCount(least) + " of them proved to be the least";
+  text += "; " + group.given().maker + " took more for " +
+          (lower == 0 ? "none" : FormatCount(lower)) + ".";
+  return Paint(fit == all && (group.capacity || least == all) ? Tone::kGood : Tone::kUnsure, text);
+}
+
+std::string GroupText(const PlacedGroup& group) {
+  constexpr std::size_t kName = 50;
+  using enum TextTable::Align;
+  TextTable table({kRight, kLeft, kRight, kRight, kLeft, kRight, kRight});
+  table.Elide(1, kName);
+  table.AddRow({"", "problem", "buffers", "height", "", OneLine(group.given().maker), "more"});
+  std::size_t buffers = 0;
+  Bytes height = 0;
+  Bytes given = 0;
+  for (const Placed& each : group.placed) {
+    const Input& input = *each.input;
+    buffers += input.problem.buffers.size();
+    height += each.height.value_or(0);
+    given += input.given->height;
+    table.AddRow({std::to_string(&each - group.placed.data() + 1), OneLine(input.part),
+                  FormatCount(static_cast<std::int64_t>(input.problem.buffers.size())),
+                  each.height ? FormatBytes(*each.height) : "",
+                  AnswerText(each, group.capacity.has_value()), FormatBytes(input.given->height),
+                  each.height ? MoreText(input.given->height, *each.height) : ""});
+  }
+  table.AddRule();
+  table.AddRow({"", "all", FormatCount(static_cast<std::int64_t>(buffers)), FormatBytes(height), "",
+                FormatBytes(given), MoreText(given, height)});
+  return GroupHeadline(group) + "\n" + table.ToString() +
+         "  --problem NAME or N takes one of them.\n";
+}
+
+Json GroupJson(const PlacedGroup& group) {
+  const Input& first = group.inputs.front();
+  Json json = {{"input", first.name}, {"input_hash", first.hash()}};
+  json["interrupted"] = group.interrupted();
+  json["problems"] = Json::array();
+  for (const Placed& each : group.placed) json["problems"].push_back(each.json);
+  json["berth_version"] = BERTH_VERSION;
+  return json;
+}
+
+// Each problem as if it were alone, with the limits and the capacity for each.
+Result<ExitCode> PlaceAll(const PlaceArguments& arguments, const std::vector<Input>& inputs) {
+  for (const Output& output : std::initializer_list<Output>{{"--output", arguments.outputs.plan},
+                                                            {"--svg", arguments.outputs.svg},
+                                                            {"--report", arguments.outputs.report},
+                                                            {"--trace", arguments.outputs.trace}}) {
+    if (output.path.empty()) continue;
+    return ProblemMissing(output.flag, PartsOf(inputs), arguments.table.path);
+  }
+  PlacedGroup group{inputs, arguments.table.capacity};
+  for (const Input& input : inputs) {
+    WatchedSearch search(arguments.search);
+    const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
+    Planned planned = PlannedOf(arguments, input, answer, search);
+    BERTH_TRY(Examine(planned));
+    Placed placed{&input, answer.outcome, std::nullopt, answer.height_bound, {}};
+    if (answer.best) placed.height = answer.best->height();
+    if (arguments.outputs.json) {
+      placed.json["problem"] = input.part;
+      placed.json.update(SummaryJson(planned));
+    }
+    if (search.interrupted()) break;
+    group.placed.push_back(std::move(placed));
+  }
+  if (arguments.outputs.json) {
+    PrintJson(GroupJson(group));
+  } else {
+    Print(GroupText(group));
+  }
+  return group.exit_code();
+}
+
+Result<ExitCode> Run(const PlaceArguments& arguments) {
+  BERTH_TRY(CheckPlanOutputs(arguments.outputs));
+  const std::vector<Input> inputs = BERTH_TRY(LoadAll(arguments.table));
+  if (inputs.size() > 1) return PlaceAll(arguments, inputs);
+  const Input& input = inputs.front();
+  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfAdvice);
+  const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
+  Planned planned = PlannedOf(arguments, input, answer, search);
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
   FindAdvice(planned, search);
@@ -74,6 +231,9 @@ Command AddPlaceCommand(CLI::App& berth) {
       "It leaves tables with very many overlaps to greedy algorithms, whatever the limit. The\n"
       "summary, and \"stopped\" in --json, say why a search stopped: answered, budget (a limit or\n"
       "Ctrl-C), effort, size or algorithm (a greedy one proves nothing).\n"
+      "Of a file with several problems all are placed, with the limits for each of them; files "
+      "are\n"
+      "written for one, which --problem chooses.\n"
       "Only one of --output -, --svg -, --report -, --trace - and --json can use standard output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
@@ -81,6 +241,7 @@ Command AddPlaceCommand(CLI::App& berth) {
       "  berth place model.csv --time-limit 10s --svg plan.svg  How few bytes will do?\n"
       "  berth place model.csv --algorithm first-fit-size       What TFLite would do.\n"
       "  berth place snapshot.pickle --report page.html         What PyTorch's requests need.\n"
+      "  berth place model.pte                                  What ExecuTorch's arena needs.\n"
       "  make-table | berth place - --json | jq .height         In a script.");
   return {app, [arguments] { return Run(*arguments); }};
 }

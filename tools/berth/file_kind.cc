@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "berth/event_io.h"
+#include "berth/recorded.h"
 #include "berth/snapshot.h"
 #include "berth/xla.h"
 #include "tools/berth/model.h"
@@ -114,6 +115,12 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                                  ? "a buffer assignment"
                                  : "a table of memory space assignment") +
                      " of XLA; berth info, place, explain and check take it";
+  }
+  if (const auto recorded = FormatOfRecorded(bytes)) {
+    return IsOneOf(wanted, {kTable, kModelOrTable})
+               ? ""
+               : std::string(ToString(*recorded)) +
+                     "; berth info, place, explain and check take it";
   }
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})

@@ -7,6 +7,7 @@
 
 #include "berth/allocators.h"
 #include "src/base/try.h"
+#include "tools/berth/problem_choice.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::cli {
@@ -176,7 +177,7 @@ std::string SnapshotInput::hash() const {
 }
 
 Result<SnapshotInput> LoadSnapshot(const std::string& path, const FileView& file,
-                                   std::optional<std::int64_t> pool) {
+                                   const std::string& choice) {
   const std::string name = path == "-" ? "standard input" : path;
   SnapshotInput input;
   input.stacks = BERTH_TRY(ReadSnapshot(file.bytes(), name));
@@ -192,12 +193,11 @@ Result<SnapshotInput> LoadSnapshot(const std::string& path, const FileView& file
                                        "torch.cuda.memory._record_memory_history() early, and "
                                        "_dump_snapshot() while the memory is in use");
   }
-  if (pool && static_cast<std::uint64_t>(*pool - 1) >= pools) {
-    return Fail(ErrorCode::kInvalidOptions, "--pool: " + OneLine(name) + " has " +
-                                                Plural(Count(pools), "pool") + ", and no pool " +
-                                                std::to_string(*pool));
-  }
-  input.pool = pool ? static_cast<std::size_t>(*pool - 1) : 0;
+  if (choice.empty()) return input;
+  std::vector<std::string> names;
+  names.reserve(pools);
+  for (std::size_t p = 0; p < pools; ++p) names.push_back(input.use.NameOfPool(p));
+  input.pool = BERTH_TRY(ChooseProblem(choice, names, path));
   return input;
 }
 
@@ -319,7 +319,7 @@ std::string PoolsText(const SnapshotInput& input) {
          pool.peak.load > 0 ? FormatPercent(Gap(pool.most_reserved, pool.peak.load)) : ""});
   }
   std::string text = "\n" + Paint(Tone::kStrong, "Pools") +
-                     ", which the allocator does not mix (--pool N chooses one)\n" +
+                     ", which the allocator does not mix (--problem N chooses one)\n" +
                      table.ToString();
   if (pools.size() > kMostPools) {
     text += "  and " + FormatCount(Count(pools.size() - kMostPools)) +

@@ -31,11 +31,11 @@ struct SnapshotInput {
   [[nodiscard]] const SnapshotDevice& device() const;
 };
 
-// Reads a snapshot. `pool`: as `berth info` numbers them, the first being 1; none: the one with the
-// most reserved bytes. Errors: those of ReadSnapshot(); kInvalidOptions for a pool that the snapshot
-// does not have; kParse for one without any.
+// Reads a snapshot. `choice`: its pool, as ChooseProblem() takes it; empty: the one with the most
+// reserved bytes. Errors: those of ReadSnapshot(); kInvalidOptions for a pool that the snapshot does
+// not have; kParse for one without any.
 [[nodiscard]] Result<SnapshotInput> LoadSnapshot(const std::string& path, const FileView& file,
-                                                 std::optional<std::int64_t> pool);
+                                                 const std::string& choice);
 
 // "complete from its first event"; what is missing before it, if anything is.
 [[nodiscard]] std::string RecordingText(const SnapshotInput& input);

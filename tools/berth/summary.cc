@@ -57,7 +57,7 @@ std::string TableHeadline(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   if (answer.best && answer.fits() && !answer.capacity) {
     if (planned.given != nullptr) {
-      return ComparingHeadline(planned, "values", planned.given->maker + " took",
+      return ComparingHeadline(planned, "buffers", planned.given->maker + " took",
                                planned.given->height);
     }
     if (planned.snapshot != nullptr) {

@@ -8,37 +8,26 @@
 
 #include "berth/budget.h"
 #include "berth/event_io.h"
+#include "berth/recorded.h"
 #include "berth/xla.h"
 #include "src/base/try.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
+#include "tools/berth/problem_choice.h"
 #include "tools/verify/verify.h"
 
 namespace berth::cli {
 namespace {
 
-// The temporaries of XLA that `arguments` choose: the largest, or the one of a number.
-Result<const XlaAllocation*> ChooseTemporary(const TableArguments& arguments,
-                                             const XlaAssignment& xla) {
-  const XlaAllocation* chosen = nullptr;
-  for (const XlaAllocation& each : xla.allocations) {
-    if (!each.temporary) continue;
-    if (arguments.pool ? each.index == *arguments.pool
-                       : chosen == nullptr || each.size > chosen->size) {
-      chosen = &each;
-    }
-  }
-  if (chosen != nullptr) return chosen;
-  if (arguments.pool) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--pool: " + OneLine(arguments.path) +
-                    " has no allocation of temporaries with the number " +
-                    std::to_string(*arguments.pool));
-  }
-  return Fail(ErrorCode::kParse, OneLine(arguments.path) +
-                                     ": XLA has placed nothing here: no allocation is a "
-                                     "preallocated-temp");
+// What one of the problems of a file is called as an input, and where it comes from.
+Input InputOf(const TableArguments& arguments, Problem problem, std::string part,
+              const std::string& hash) {
+  Input input{NameOf(arguments.path), "", std::move(problem)};
+  input.problem.capacity = arguments.capacity;
+  input.part = std::move(part);
+  input.hash_of_file = hash;
+  return input;
 }
 
 // The values that XLA keeps in fast memory, with their names if a file has them.
@@ -66,15 +55,14 @@ Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string
   return ReadXlaAssignment(text, arguments.path, ranges, *ranges_path);
 }
 
-Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
-  std::string text(file.bytes());
-  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
-  const XlaAllocation& chosen = *BERTH_TRY(ChooseTemporary(arguments, xla));
-  XlaTable table = BERTH_TRY(XlaTableOf(chosen, xla.steps));
-  GivenPlan given{"XLA", "allocation " + std::to_string(chosen.index) + ", one of " +
-                             std::to_string(xla.allocations.size()) + " with " +
+// One of XLA's allocations of temporaries, whose `total` bytes are in `count` allocations.
+Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignment& xla,
+                               const XlaAllocation& allocation, const std::string& hash) {
+  XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
+  const std::string name = "allocation " + std::to_string(allocation.index);
+  GivenPlan given{"XLA", name + ", one of " + std::to_string(xla.allocations.size()) + " with " +
                              FormatBytes(xla.total) + " in all"};
-  given.height = chosen.size;
+  given.height = allocation.size;
   given.offsets = std::move(table.offsets);
   if (!table.exact) {
     given.notes.emplace_back(
@@ -85,21 +73,55 @@ Result<Input> LoadXla(const TableArguments& arguments, const FileView& file) {
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");
   }
-  Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
+  Input input = InputOf(arguments, std::move(table.problem), name, hash);
   input.given = std::move(given);
-  input.problem.capacity = arguments.capacity;
   return input;
 }
 
-}  // namespace
-
-void AddPool(CLI::App& app, std::optional<std::int64_t>& pool) {
-  AddInteger<std::int64_t>(app, "--pool", pool, 1, std::numeric_limits<std::int32_t>::max(),
-                           "Of a PyTorch memory snapshot: the pool to take, as berth info numbers "
-                           "them. Default: 1, the one with the most reserved memory. Of XLA's "
-                           "buffer assignment: the number of an allocation of temporaries. "
-                           "Default: the largest.");
+Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const FileView& file) {
+  const std::string text(file.bytes());
+  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
+  std::vector<Input> inputs;
+  for (const XlaAllocation& each : xla.allocations) {
+    if (!each.temporary) continue;
+    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, HashOf(text))));
+  }
+  if (!inputs.empty()) return inputs;
+  return Fail(ErrorCode::kParse, OneLine(arguments.path) +
+                                     ": XLA has placed nothing here: no allocation is a "
+                                     "preallocated-temp");
 }
+
+Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const std::string& name,
+                                        const FileView& file) {
+  const std::string hash = HashOf(file.bytes());
+  RecordedFile recorded = BERTH_TRY(ReadRecorded(file.bytes(), name));
+  std::vector<Input> inputs;
+  inputs.reserve(recorded.problems.size());
+  for (RecordedProblem& each : recorded.problems) {
+    Input input = InputOf(arguments, std::move(each.problem), each.name, hash);
+    input.given = GivenPlan{recorded.maker, std::move(each.name), each.height,
+                            std::move(each.offsets), std::move(each.notes)};
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+// A file that is one problem and has no plan.
+Result<Problem> ReadTable(const TableArguments& arguments, const std::string& text,
+                          const std::string& name) {
+  if (LooksLikeXlaBufferInfo(text)) return ReadXlaBufferInfo(text, name);
+  return std::move(
+      BERTH_TRY(LooksLikeEvents(text) ? ReadEvents(text, name) : ReadCsv(text, name, arguments.csv))
+          .problem);
+}
+
+Result<Input> OnlyOne(const TableArguments& arguments, std::vector<Input> inputs) {
+  if (inputs.size() == 1) return std::move(inputs.front());
+  return ProblemMissing("--problem is missing", PartsOf(inputs), arguments.path);
+}
+
+}  // namespace
 
 void AddTable(CLI::App& app, TableArguments& arguments, const std::string& description) {
   app.add_option("TABLE", arguments.path, description)->required();
@@ -126,7 +148,7 @@ void AddTable(CLI::App& app, TableArguments& arguments, const std::string& descr
          "exclusive (start, end), or by-name: a column called end is inclusive, one called upper "
          "is not. Default: by-name.")
       ->type_name("KIND");
-  AddPool(app, arguments.pool);
+  AddProblem(app, arguments.problem);
 }
 
 Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths) {
@@ -159,40 +181,68 @@ std::string NameOf(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+std::string Input::hash() const {
+  if (snapshot) return snapshot->hash();
+  return hash_of_file.empty() ? HashOf(text) : hash_of_file;
+}
+
+std::vector<std::string> PartsOf(const std::vector<Input>& inputs) {
+  std::vector<std::string> parts;
+  parts.reserve(inputs.size());
+  for (const Input& input : inputs) parts.push_back(input.part);
+  return parts;
+}
+
 Result<Input> Load(const TableArguments& arguments) {
-  return ParseTable(arguments, BERTH_TRY(FileView::Open(arguments.path)));
+  return OnlyOne(arguments, BERTH_TRY(LoadAll(arguments)));
 }
 
 Result<Input> ParseTable(const TableArguments& arguments, FileView file) {
+  return OnlyOne(arguments, BERTH_TRY(ParseTables(arguments, std::move(file))));
+}
+
+Result<std::vector<Input>> LoadAll(const TableArguments& arguments) {
+  return ParseTables(arguments, BERTH_TRY(FileView::Open(arguments.path)));
+}
+
+Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView file) {
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   BERTH_TRY(CheckKind(file.bytes(), arguments.path, FileKind::kTable));
+  std::vector<Input> inputs;
   if (LooksLikeSnapshot(file.bytes())) {
     auto snapshot = std::make_shared<SnapshotInput>(
-        BERTH_TRY(LoadSnapshot(arguments.path, file, arguments.pool)));
-    Input input{NameOf(arguments.path), "", std::move(snapshot->use.pools[snapshot->pool].problem)};
-    input.snapshot = std::move(snapshot);
-    input.problem.capacity = arguments.capacity;
-    return input;
+        BERTH_TRY(LoadSnapshot(arguments.path, file, arguments.problem)));
+    inputs.push_back(
+        InputOf(arguments, std::move(snapshot->use.pools[snapshot->pool].problem), "", ""));
+    inputs.back().snapshot = std::move(snapshot);
+    return inputs;
   }
-  if (LooksLikeXla(file.bytes())) return LoadXla(arguments, file);
-  if (arguments.pool) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--pool: " + OneLine(name) + " is a table; only memory snapshots have pools");
+  if (LooksLikeXla(file.bytes())) {
+    inputs = BERTH_TRY(LoadXla(arguments, file));
+  } else if (FormatOfRecorded(file.bytes())) {
+    inputs = BERTH_TRY(LoadRecorded(arguments, name, file));
+  } else {
+    if (!arguments.problem.empty()) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--problem: " + OneLine(name) + " is a table, which is one problem");
+    }
+    // A copy: the file may change while it is mapped.
+    std::string text(file.bytes());
+    Problem problem = BERTH_TRY(ReadTable(arguments, text, name));
+    inputs.push_back(InputOf(arguments, std::move(problem), "", ""));
+    inputs.back().text = std::move(text);
+    return inputs;
   }
-  // A copy: the file may change while it is mapped.
-  std::string text(file.bytes());
-  if (LooksLikeXlaBufferInfo(text)) {
-    Input input{NameOf(arguments.path), std::move(text), {}};
-    input.problem = BERTH_TRY(ReadXlaBufferInfo(input.text, name));
-    input.problem.capacity = arguments.capacity;
-    return input;
+  if (!arguments.problem.empty()) {
+    const std::size_t chosen =
+        BERTH_TRY(ChooseProblem(arguments.problem, PartsOf(inputs), arguments.path));
+    Input input = std::move(inputs[chosen]);
+    if (inputs.size() > 1) input.name += ": " + input.part;
+    inputs.clear();
+    inputs.push_back(std::move(input));
   }
-  auto table = BERTH_TRY(LooksLikeEvents(text) ? ReadEvents(text, name)
-                                               : ReadCsv(text, name, arguments.csv));
-  Input input{NameOf(arguments.path), std::move(text), std::move(table.problem)};
-  input.problem.capacity = arguments.capacity;
-  return input;
+  return inputs;
 }
 
 PinCollision DescribeCollision(const Conflict& conflict, const Problem& problem) {

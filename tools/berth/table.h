@@ -24,38 +24,46 @@ struct TableArguments {
   std::string path;
   std::optional<Bytes> capacity;
   CsvOptions csv;
-  std::string endpoints = {};             // As given; empty if not.
-  std::optional<std::int64_t> pool = {};  // Of a snapshot, the first being 1.
+  std::string endpoints = {};  // As given; empty if not.
+  std::string problem = {};    // As ChooseProblem() takes it; empty if not given.
 };
-// TABLE, --capacity, --endpoints and --pool.
+// TABLE, --capacity, --endpoints and --problem.
 void AddTable(CLI::App& app, TableArguments& arguments,
               const std::string& description =
-                  "CSV table of buffers, a PyTorch memory snapshot (pickle), or what XLA dumped: a "
-                  "buffer assignment (text or .hlo.pb), or tables of its memory space assignment; "
-                  "- is standard input.");
-// --pool alone.
-void AddPool(CLI::App& app, std::optional<std::int64_t>& pool);
+                  "CSV table of buffers, a PyTorch memory snapshot (pickle), or what XLA (text, "
+                  ".hlo.pb, tables of memory space assignment), ExecuTorch (.pte), TensorFlow Lite "
+                  "Micro, Vela or Glow wrote down of their plans; - is standard input.");
 
-// What another planner did with a table: XLA.
+// What another planner did with a table, such as XLA.
 struct GivenPlan {
   std::string maker;
   std::string what;  // "allocation 5 of 8".
   Bytes height = 0;
-  std::vector<Bytes> offsets = {};      // Parallel to the buffers.
+  std::vector<Bytes> offsets = {};      // Parallel to the buffers; empty if they are not known.
   std::vector<std::string> notes = {};  // Sentences: where the table is not exactly what it placed.
 };
 
 struct Input {
-  std::string name;  // What errors and reports call it.
-  std::string text;
+  std::string name;                                    // What errors and reports call it.
+  std::string text;                                    // Of a CSV file.
   Problem problem;                                     // With the capacity from the command line.
-  std::shared_ptr<const SnapshotInput> snapshot = {};  // If it is one; `text` is then empty.
+  std::shared_ptr<const SnapshotInput> snapshot = {};  // If it is one.
   std::optional<GivenPlan> given = {};
-  [[nodiscard]] std::string hash() const { return snapshot ? snapshot->hash() : HashOf(text); }
+  std::string part = {};  // Its name among the problems of the file, if it is one of several.
+  std::string hash_of_file = {};  // If the file is neither CSV nor a snapshot.
+  [[nodiscard]] std::string hash() const;
 };
-[[nodiscard]] Result<Input> Load(const TableArguments& arguments);
+// All problems of a file, or the one that the arguments choose: one at least. A snapshot counts as
+// the problem of one pool.
+[[nodiscard]] Result<std::vector<Input>> LoadAll(const TableArguments& arguments);
 // The same of a file that has been opened already.
+[[nodiscard]] Result<std::vector<Input>> ParseTables(const TableArguments& arguments,
+                                                     FileView file);
+// The only problem. Error: kInvalidOptions also where there are several.
+[[nodiscard]] Result<Input> Load(const TableArguments& arguments);
 [[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, FileView file);
+// The names of problems of one file.
+[[nodiscard]] std::vector<std::string> PartsOf(const std::vector<Input>& inputs);
 // Files as they are, folders as the tables in them, in order of their names. Error: kIo for a
 // folder without any; kInvalidOptions for standard input.
 [[nodiscard]] Result<std::vector<std::string>> FindTables(const std::vector<std::string>& paths);

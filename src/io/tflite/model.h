@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flatbuffer.h"
 #include "berth/problem.h"
 #include "berth/result.h"
-#include "io/tflite/flatbuffer.h"
 
 namespace berth::internal::tflite {
 

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/flatbuffer.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/tflite.h"
-#include "io/tflite/flatbuffer.h"
 #include "io/tflite/lower.h"
 #include "io/tflite/model.h"
 #include "io/tflite/tflm.h"

@@ -1,4 +1,4 @@
-// io/tflite/flatbuffer.h -- FlatBuffers, read in place.
+// base/flatbuffer.h -- FlatBuffers, read in place.
 //
 // A table is a signed distance back to its vtable, followed by its fields; the vtable has the place
 // of each field in the table, 0 for one that is absent. A field is a number, or the unsigned
@@ -14,8 +14,8 @@
 // recurses.
 //
 // Source: flatbuffers.dev, "FlatBuffers Internals".
-#ifndef BERTH_IO_TFLITE_FLATBUFFER_H_
-#define BERTH_IO_TFLITE_FLATBUFFER_H_
+#ifndef BERTH_BASE_FLATBUFFER_H_
+#define BERTH_BASE_FLATBUFFER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 #include "base/little_endian.h"
 
-namespace berth::internal::tflite {
+namespace berth::internal {
 
 template <typename T>
 [[nodiscard]] T LoadLittle(const char* from) {
@@ -177,6 +177,6 @@ class FlatReader {
   std::string fault_;
 };
 
-}  // namespace berth::internal::tflite
+}  // namespace berth::internal
 
-#endif  // BERTH_IO_TFLITE_FLATBUFFER_H_
+#endif  // BERTH_BASE_FLATBUFFER_H_

@@ -1,0 +1,264 @@
+// Programs of ExecuTorch, made for tests.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/file.h"
+#include "berth/recorded.h"
+#include "tests/tflite/flat_writer.h"
+
+namespace berth {
+namespace {
+
+using Writer = tflite_build::FlatWriter;
+
+constexpr int kKernel = 1, kDelegate = 2, kMove = 3, kJumpFalse = 4;
+
+struct TestValue {
+  std::vector<std::int32_t> shape;
+  std::int64_t offset = -1;  // -1: without a place.
+  std::int64_t memory = 1;
+  int type = 6;  // 4 bytes.
+  std::int64_t data = 0;
+  std::vector<std::int32_t> list = {};  // A list of tensors instead.
+};
+struct TestInstruction {
+  int type = kKernel;
+  std::vector<std::int32_t> arguments;  // Of moves and jumps: from and to, condition and target.
+};
+struct TestPlan {
+  std::string name = "forward";
+  std::vector<TestValue> values;
+  std::vector<std::int32_t> inputs = {};
+  std::vector<std::int32_t> outputs = {};
+  std::vector<TestInstruction> instructions = {};
+  std::vector<std::int64_t> memories = {0, 4096};
+};
+
+Writer::Child ValueOf(Writer& w, const TestValue& value) {
+  return [&w, value] {
+    if (!value.list.empty()) {
+      return w.Table({{0, 10}, {1, 0, [&] {
+                                  return w.Table({{0, 0, [&] { return w.Integers(value.list); }}});
+                                }}});
+    }
+    if (value.shape.empty()) return w.Table({{0, 2}, {1, 0, [&] { return w.Table({{0, 7}}); }}});
+    std::vector<Writer::Field> tensor = {
+        {0, value.type}, {2, 0, [&] { return w.Integers(value.shape); }}, {5, value.data}};
+    if (value.offset >= 0) {
+      tensor.push_back({6, 0, [&] {
+                          return w.Table({{0, value.memory},
+                                          {1, value.offset & 0xffffffff},
+                                          {2, value.offset >> 32}});
+                        }});
+    }
+    return w.Table({{0, 5}, {1, 0, [&] { return w.Table(tensor); }}});
+  };
+}
+
+Writer::Child InstructionOf(Writer& w, const TestInstruction& instruction) {
+  return [&w, instruction] {
+    const auto& arguments = instruction.arguments;
+    return w.Table({{0, instruction.type},
+                    {1, 0, [&] {
+                       if (instruction.type == kMove || instruction.type == kJumpFalse) {
+                         return w.Table({{0, arguments[0]}, {1, arguments[1]}});
+                       }
+                       return w.Table({{0, 0}, {1, 0, [&] { return w.Integers(arguments); }}});
+                     }}});
+  };
+}
+
+std::string Program(const std::vector<TestPlan>& plans) {
+  Writer w;
+  w.Begin("ET12");
+  std::vector<Writer::Child> written;
+  for (const TestPlan& plan : plans) {
+    written.push_back([&w, plan] {
+      std::vector<Writer::Child> values, instructions;
+      for (const TestValue& value : plan.values) values.push_back(ValueOf(w, value));
+      for (const TestInstruction& each : plan.instructions) {
+        instructions.push_back(InstructionOf(w, each));
+      }
+      const Writer::Child named = [&w] {
+        return w.Table({{0, 0, [&] { return w.Text("aten::op"); }}});
+      };
+      const Writer::Child chain = [&w, instructions] {
+        return w.Table({{2, 0, [&] { return w.Tables(instructions); }}});
+      };
+      return w.Table({{0, 0, [&] { return w.Text(plan.name); }},
+                      {2, 0, [&] { return w.Tables(values); }},
+                      {3, 0, [&] { return w.Integers(plan.inputs); }},
+                      {4, 0, [&] { return w.Integers(plan.outputs); }},
+                      {5, 0, [&] { return w.Tables({chain}); }},
+                      {6, 0, [&] { return w.Tables({named}); }},
+                      {7, 0, [&] { return w.Tables({named}); }},
+                      {8, 0, [&] { return w.Longs(plan.memories); }}});
+    });
+  }
+  return w.End(w.Table({{0, 0}, {1, 0, [&] { return w.Tables(written); }}}));
+}
+
+RecordedFile Read(const std::vector<TestPlan>& plans) {
+  const auto file = ReadRecorded(Program(plans), "m.pte");
+  EXPECT_TRUE(file.has_value()) << file.error().message;
+  return file.value_or(RecordedFile{});
+}
+
+std::vector<Buffer> BuffersOf(const TestPlan& plan) {
+  const RecordedFile file = Read({plan});
+  return file.problems.size() == 1 ? file.problems[0].problem.buffers : std::vector<Buffer>{};
+}
+
+// in -> a -> b -> out, and a list, a number and a tensor without a place.
+TestPlan Chain() {
+  TestPlan plan;
+  plan.values = {{{4, 4}, 0}, {{4, 5}, 64}, {{3}, 0}, {{4}, 64}, {{}}, {{9}}};
+  plan.inputs = {0, 4};
+  plan.outputs = {3};
+  plan.instructions = {{kKernel, {0, 4, 1, 1}}, {kKernel, {1, 5, 2, 2}}, {kKernel, {2, 3, 3}}};
+  plan.memories = {0, 144};
+  return plan;
+}
+
+TEST(ExecutorchTest, LifetimesFollowFromTheInstructions) {
+  const std::string bytes = Program({Chain()});
+  EXPECT_EQ(FormatOfRecorded(bytes), RecordedFormat::kExecutorch);
+  const RecordedFile file = Read({Chain()});
+  EXPECT_EQ(file.maker, "ExecuTorch");
+  ASSERT_EQ(file.problems.size(), 1u);
+  const RecordedProblem& problem = file.problems[0];
+  EXPECT_EQ(problem.name, "forward");
+  EXPECT_EQ(problem.height, 144) << "as the file says";
+  EXPECT_EQ(problem.offsets, (std::vector<Bytes>{0, 64, 0, 64}));
+  EXPECT_EQ(problem.problem.buffers, (std::vector<Buffer>{{"0: input", 0, 2, 64, 16},
+                                                          {"1: aten::op", 1, 3, 80, 16},
+                                                          {"2: aten::op", 2, 4, 16, 16},
+                                                          {"3: aten::op", 3, 5, 16, 16}}));
+  EXPECT_TRUE(problem.notes.empty());
+}
+
+TEST(ExecutorchTest, AProblemForEachMethodAndMemory) {
+  TestPlan two = Chain();
+  two.name = "backward";
+  two.values[1].memory = 2;
+  two.memories = {0, 80, 144};
+  const RecordedFile file = Read({Chain(), two, Chain()});
+  ASSERT_EQ(file.problems.size(), 4u);
+  EXPECT_EQ(file.problems[1].name, "backward, memory 1");
+  EXPECT_EQ(file.problems[2].name, "backward, memory 2");
+  EXPECT_EQ(file.problems[2].height, 144);
+  EXPECT_EQ(file.problems[3].name, "forward#2");
+}
+
+TEST(ExecutorchTest, WhatIsReadBeforeItIsWrittenHasTheBytesOfAnother) {
+  // The second value is another shape of the first; a step without either is between.
+  TestPlan plan;
+  plan.values = {{{4, 4}, 0}, {{16}, 0}, {{4}, 64}, {{4}, 80}};
+  plan.instructions = {{kKernel, {0}}, {kKernel, {2}}, {kKernel, {1, 3, 3}}};
+  plan.outputs = {3};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: aten::op", 1, 4, 64, 16},
+                                                  {"2: aten::op", 2, 3, 16, 16},
+                                                  {"3: aten::op", 3, 5, 16, 16}}));
+}
+
+TEST(ExecutorchTest, StateIsThereThroughout) {
+  TestPlan plan;
+  plan.values = {{{4}, 0, 1, 6, 3}, {{4}, 16}, {{4}, 32}};
+  plan.instructions = {{kKernel, {2, 2}}, {kKernel, {0, 1, 2, 2}}, {kKernel, {2, 2}}};
+  // Without data (1) as with (0): it is read, but never written.
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: state", 0, 5, 16, 16},
+                                                  {"1: state", 0, 5, 16, 16},
+                                                  {"2: aten::op", 1, 4, 16, 16}}));
+}
+
+TEST(ExecutorchTest, LoopsAndMovesKeepWhatTheyUse) {
+  TestPlan plan;
+  plan.values = {{{4}, 0}, {{4}, 16}, {{4}, 32}, {{}}};
+  plan.instructions = {{kKernel, {0}},       {kKernel, {0, 1, 1}}, {kKernel, {1, 3}},
+                       {kJumpFalse, {3, 1}}, {kMove, {1, 2}},      {kKernel, {3}},
+                       {kKernel, {2, 3}}};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: aten::op", 1, 5, 16, 16},
+                                                  {"1: aten::op", 2, 8, 16, 16},
+                                                  {"2: move", 5, 8, 16, 16}}));
+}
+
+TEST(ExecutorchTest, ListsAndDelegates) {
+  TestPlan plan;
+  plan.values = {{{4}, 0}, {{4}, 16}, {{4}, 32}, {{}, -1, 1, 6, 0, {1, 2}}, {{4}, 48}};
+  plan.inputs = {0};
+  plan.instructions = {{kKernel, {0, 3}}, {kKernel, {3, 4, 4}}, {kDelegate, {4, 0}}};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: input", 0, 4, 16, 16},
+                                                  {"1: aten::op", 1, 3, 16, 16},
+                                                  {"2: aten::op", 1, 3, 16, 16},
+                                                  {"4: aten::op", 2, 4, 16, 16}}));
+}
+
+// A program as ExecuTorch 1.5 exports it: a branch on the sum of the input.
+TEST(ExecutorchTest, RealProgram) {
+  const auto bytes = ReadFile(BERTH_SOURCE_DIR "/tests/recorded/files/branches.pte");
+  ASSERT_TRUE(bytes.has_value()) << bytes.error().message;
+  const auto file = ReadRecorded(*bytes, "branches.pte");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  ASSERT_EQ(file->problems.size(), 1u);
+  const RecordedProblem& problem = file->problems[0];
+  EXPECT_EQ(problem.name, "forward");
+  EXPECT_EQ(problem.problem.buffers.size(), 8u);
+  EXPECT_EQ(problem.problem.buffers[0], (Buffer{"0: input", 0, 10, 4096, 16}));
+  EXPECT_EQ(problem.height, 16416);
+  EXPECT_EQ(Height(problem.problem, problem.offsets), 16416);
+  const auto valid = ValidatePlacement(problem.problem, {problem.offsets, 16416});
+  EXPECT_TRUE(valid.has_value()) << valid.error().message;
+}
+
+void ExpectRefused(const TestPlan& plan, const std::string& words) {
+  const auto file = ReadRecorded(Program({plan}), "m.pte");
+  ASSERT_FALSE(file.has_value()) << words;
+  EXPECT_TRUE(file.error().message.starts_with("m.pte: at byte ")) << file.error().message;
+  EXPECT_NE(file.error().message.find(words), std::string::npos) << file.error().message;
+}
+
+TEST(ExecutorchTest, FaultsAreNamed) {
+  TestPlan plan = Chain();
+  plan.values[1].offset = 80;
+  ExpectRefused(plan, "a tensor of 80 bytes at offset 80 of memory 1, which has 144 bytes");
+  plan = Chain();
+  plan.values[1].memory = 7;
+  ExpectRefused(plan, "of memory 7, which has 0 bytes");
+  plan = Chain();
+  plan.values[1].type = 99;
+  ExpectRefused(plan, "the unknown scalar type 99");
+  plan = Chain();
+  plan.values[1].shape = {1 << 30, 1 << 30, 4};
+  ExpectRefused(plan, "of a dimension is negative or too large");
+  plan = Chain();
+  plan.outputs = {6};
+  ExpectRefused(plan, "a list of values names value 6 of 6");
+  plan = Chain();
+  plan.instructions.push_back({kJumpFalse, {4, -1}});
+  ExpectRefused(plan, "a jump to before the first instruction");
+}
+
+TEST(ExecutorchTest, BrokenFilesAreReadOrRefused) {
+  const std::string bytes = Program({Chain()});
+  for (std::size_t at = 8; at < bytes.size(); ++at) {
+    for (const int change : {1, 0x7f, 0xff}) {
+      std::string broken = bytes;
+      broken[at] = static_cast<char>(broken[at] ^ change);
+      const auto file = ReadRecorded(broken, "m.pte");
+      if (!file) {
+        EXPECT_EQ(file.error().message.find('\n'), std::string::npos);
+        continue;
+      }
+      for (const RecordedProblem& each : file->problems) EXPECT_TRUE(Validate(each.problem));
+    }
+    static_cast<void>(ReadRecorded(bytes.substr(0, at), "m.pte"));
+  }
+}
+
+}  // namespace
+}  // namespace berth
