@@ -59,6 +59,14 @@ class Line {
     rest_.remove_prefix(word.size());
     return word;
   }
+  // Up to `stop`, which is passed over.
+  Result<std::string_view> Until(std::string_view stop) {
+    const std::size_t at = rest_.find(stop);
+    if (at == std::string_view::npos) return Fail("expected " + Quoted(stop));
+    const std::string_view found = rest_.substr(0, at);
+    rest_.remove_prefix(at + stop.size());
+    return found;
+  }
   // Fails unless only blanks are left.
   Result<void> ExpectEnd() {
     SkipBlanks();

@@ -33,7 +33,6 @@ namespace {
 
 constexpr std::string_view kIdentifier = "ET12";
 constexpr std::size_t kIdentifierAt = 4;
-constexpr Bytes kMostAlignment = 16;
 constexpr std::size_t kMostLoops = 1000;  // Each is a pass over the values.
 
 // Fields of tables, members of unions.

@@ -8,6 +8,7 @@
 
 #include "base/source.h"
 #include "berth/recorded.h"
+#include "io/placed_buffers.h"
 
 namespace berth::internal::recorded {
 
@@ -23,15 +24,11 @@ using Problems = std::vector<RecordedProblem>;
 [[nodiscard]] Result<Problems> ReadTflmPlans(const Source& source);
 [[nodiscard]] Result<Problems> ReadExecutorch(std::string_view bytes, const Source& source);
 
-// What buffers are and where their maker put them, before anything is known of aliases.
-struct PlacedBuffers {
-  Problem problem;             // Ids may repeat; they are made unique.
-  std::vector<Bytes> offsets;  // Parallel to the buffers.
-};
-// The greatest power of two up to `most` of which all offsets are multiples.
-[[nodiscard]] Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most);
-// A problem with its maker's plan. Buffers that share bytes there become one; all get the alignment
-// that their offsets have in common, at most 16, as microcontrollers' runtimes align to no more.
+// What the offsets of a plan may be aligned to at most: runtimes of microcontrollers ask for no more.
+inline constexpr Bytes kMostAlignment = 16;
+
+// A problem with its maker's plan. Ids may repeat; they are made unique. Buffers that share bytes
+// there become one; all get the alignment that their offsets have in common, at most kMostAlignment.
 // Error: kInvalidProblem.
 [[nodiscard]] Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed);
 

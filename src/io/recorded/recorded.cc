@@ -17,8 +17,6 @@ namespace {
 using internal::Source;
 using internal::recorded::Problems;
 
-constexpr Bytes kMostAlignment = 16;
-
 // A line with a control character that no text has: models and pickles have one soon.
 bool IsText(std::string_view bytes) {
   constexpr std::size_t kBeginning = 4096;
@@ -62,35 +60,21 @@ Result<Problems> ReadProblems(RecordedFormat format, std::string_view bytes, con
 
 namespace internal::recorded {
 
-Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most) {
-  Bytes alignment = most;
-  for (const Bytes offset : offsets) {
-    while (offset % alignment != 0) alignment /= 2;
-  }
-  return alignment;
-}
-
 Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
   UniqueNames names;
   for (Buffer& buffer : placed.problem.buffers) buffer.id = names.Take(buffer.id);
-  const Bytes alignment = CommonAlignment(placed.offsets, kMostAlignment);
-  Colocated merged =
-      BERTH_TRY(Colocate(placed.problem, GroupsSharingBytes(placed.problem, placed.offsets)));
+  bool exact = true;
+  PlacedBuffers merged =
+      BERTH_TRY(Merged(placed, CommonAlignment(placed.offsets, kMostAlignment), exact));
   RecordedProblem result;
   result.name = std::move(name);
+  result.height = Height(merged.problem, merged.offsets);
   result.problem = std::move(merged.problem);
-  result.offsets.resize(result.problem.buffers.size());
-  for (std::size_t b = 0; b < placed.offsets.size(); ++b) {
-    result.offsets[merged.places[b].buffer] = placed.offsets[b] - merged.places[b].distance;
-  }
-  for (Buffer& buffer : result.problem.buffers) buffer.alignment = alignment;
-  BERTH_TRY(Validate(result.problem));  // The sum of all bytes may have grown.
-  result.height = Height(result.problem, result.offsets);
-  if (!ValidatePlacement(result.problem, {result.offsets, result.height})) {
+  result.offsets = std::move(merged.offsets);
+  if (!exact) {
     result.notes.emplace_back(
         "Buffers that share bytes have others between them in the plan that was read; here they "
-        "are "
-        "kept apart, so more may be needed.");
+        "are kept apart, so more may be needed.");
   }
   return result;
 }

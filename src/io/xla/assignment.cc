@@ -2,11 +2,11 @@
 // from a specification: there is none.
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/line.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -17,68 +17,14 @@ namespace berth {
 namespace {
 
 using internal::CheckedAdd;
+using internal::ForEachLine;
+using internal::Line;
 using internal::Quoted;
 using internal::Source;
 
 constexpr std::string_view kHead = "BufferAssignment:";
 constexpr std::string_view kSuffix = "-buffer-assignment.txt";
 constexpr std::string_view kRangesSuffix = "-live-range.txt";
-
-// One line of a source, read from left to right.
-class Line {
- public:
-  Line(const Source& source, std::string_view text) : source_(source), rest_(text) {}
-
-  [[nodiscard]] std::string_view rest() const { return rest_; }
-  bool Skip(std::string_view text) {
-    if (!rest_.starts_with(text)) return false;
-    rest_.remove_prefix(text.size());
-    return true;
-  }
-  Result<void> Expect(std::string_view text) {
-    if (!Skip(text)) return Fail("expected " + Quoted(text));
-    return {};
-  }
-  // From 0 to 2^60.
-  Result<std::int64_t> Number() {
-    std::int64_t value = -1;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc() || value < 0 || value > kMaxBytes) {
-      return Fail("expected a number from 0 to 2^60");
-    }
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
-  }
-  // Up to `stop`, which is passed over.
-  Result<std::string_view> Until(std::string_view stop) {
-    const std::size_t at = rest_.find(stop);
-    if (at == std::string_view::npos) return Fail("expected " + Quoted(stop));
-    const std::string_view found = rest_.substr(0, at);
-    rest_.remove_prefix(at + stop.size());
-    return found;
-  }
-  [[nodiscard]] tl::unexpected<Error> Fail(std::string_view sentence) const {
-    return source_.FailAt(static_cast<std::size_t>(rest_.data() - source_.text().data()), sentence);
-  }
-
- private:
-  const Source& source_;
-  std::string_view rest_;
-};
-
-// Calls `use(Line)` for each line, without its end.
-template <typename Use>
-Result<void> ForEachLine(const Source& source, const Use& use) {
-  std::string_view rest = source.text();
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view text = rest.substr(0, end);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    BERTH_TRY(use(Line(source, text)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return {};
-}
 
 // "name" and "name{}" are one value; the file of live ranges always has the index.
 std::string WithIndex(std::string_view name) {
