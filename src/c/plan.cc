@@ -142,7 +142,7 @@ Result<std::string> ReorderedOnnx(std::string_view bytes, const std::string& nam
   std::string text;
   text.reserve(bytes.size());
   for (const std::string_view piece : pieces) text += piece;
-  BERTH_TRY(ReadOnnx(text, name));
+  static_cast<void>(BERTH_TRY(ReadOnnx(text, name)));
   return text;
 }
 

@@ -173,8 +173,7 @@ class InductorReader {
   }
 
   Result<void> MakeTensors() {
-    for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      InductorBuffer& buffer = buffers_[b];
+    for (InductorBuffer& buffer : buffers_) {
       Tensor tensor;
       tensor.name = buffer.name;
       tensor.bytes = std::max(buffer.allocated, buffer.freed);

@@ -115,7 +115,7 @@ TEST(GgmlAllocate, RandomGraphsComputeTheSame) {
       switch (below(4)) {
         case 0:
           values.push_back(below(2) == 0 ? builder.View(x, x->ne[0], 0)
-                                         : builder.View(x, x->ne[0] / 2, below(2) * x->ne[0] / 2));
+                                         : builder.View(x, x->ne[0] / 2, below(2) * x->nb[1] / 8));
           ++views;
           break;
         case 1:

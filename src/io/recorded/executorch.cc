@@ -201,13 +201,13 @@ class ProgramReader {
   // For shapes with bounds, the largest.
   Bytes ReadSize(const FlatTable& tensor) {
     const auto type = reader_.Number<std::int8_t>(tensor, kScalarType);
-    if (type < 0 || static_cast<std::size_t>(type) >= kScalarBytes.size()) {
+    if (type < 0 || static_cast<std::uint8_t>(type) >= kScalarBytes.size()) {
       reader_.FailAt(tensor.at, "the unknown scalar type " + std::to_string(type));
       return 0;
     }
     const auto sizes = reader_.Vector<std::int32_t>(tensor, kSizes);
     if (!Spend(sizes.size(), sizes.at())) return 0;
-    Bytes size = kScalarBytes[static_cast<std::size_t>(type)];
+    Bytes size = kScalarBytes[static_cast<std::uint8_t>(type)];
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       const auto product = sizes[d] < 0 ? std::nullopt : CheckedMul(size, Bytes{sizes[d]});
       if (!product || *product > kMaxBytes) {
@@ -394,8 +394,9 @@ class ProgramReader {
 
   void ExtendLifetimes() {
     // The newest first: what it extends may be an alias itself.
-    for (auto it = aliases_.rbegin(); it != aliases_.rend(); ++it) {
-      values_[it->second].last = std::max(values_[it->second].last, values_[it->first].last);
+    for (std::size_t a = aliases_.size(); a-- > 0;) {
+      const auto& [alias, base] = aliases_[a];
+      values_[base].last = std::max(values_[base].last, values_[alias].last);
     }
     // Inner loops first.
     std::sort(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
