@@ -209,16 +209,15 @@ static void test_options(void) {
   }
   {
     static const char* const pairs[][2] = {
-        {"capacity", "524288"},   {"budget", "MR"},        {"budgets", "MR,MH,4096"},
-        {"points", "7"},          {"time_limit", "2.5"},   {"time_limit", "1000000"},
-        {"node_limit", "1000"},   {"order", "greedy"},     {"count", "inputs"},
-        {"count", "all"},         {"allow_unknown", "on"}, {"dim", "batch=4"},
-        {"dim_default", "3"},     {"element_bytes", "1"},  {"alignment", "64"},
-        {"fuse", "on"},           {"in_place", "on"},      {"endpoints", "exclusive"},
-        {"problem", "memory 1"},
-        {"algorithm", "niche"},   {"minimize", "on"},      {"threads", "2"},
-        {"seed", "42"},           {"niche.beam", "off"},   {"exact.beam", "off"},
-        {"most_bytes", "1048576"}};
+        {"capacity", "524288"},  {"budget", "MR"},         {"budgets", "MR,MH,4096"},
+        {"points", "7"},         {"time_limit", "2.5"},    {"time_limit", "1000000"},
+        {"node_limit", "1000"},  {"order", "greedy"},      {"count", "inputs"},
+        {"count", "all"},        {"allow_unknown", "on"},  {"dim", "batch=4"},
+        {"dim_default", "3"},    {"element_bytes", "1"},   {"alignment", "64"},
+        {"fuse", "on"},          {"in_place", "on"},       {"endpoints", "exclusive"},
+        {"problem", "memory 1"}, {"algorithm", "niche"},   {"minimize", "on"},
+        {"threads", "2"},        {"seed", "42"},           {"niche.beam", "off"},
+        {"exact.beam", "off"},   {"most_bytes", "1048576"}};
     for (i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
       berth_text* value = NULL;
       WORKS(berth_options_set(options, pairs[i][0], pairs[i][1], &error));
