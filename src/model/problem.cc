@@ -144,6 +144,7 @@ std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
 }  // namespace
 
 Result<void> Validate(const Problem& problem) {
+  constexpr std::size_t kAhead = 16;
   internal::NameSet ids(problem.buffers.size());
   // Every offset a placer forms is at most all sizes on top of each other, each moved up by less
   // than its alignment, above the highest pin.
@@ -155,6 +156,7 @@ Result<void> Validate(const Problem& problem) {
     const auto invalid = [&](const std::string& message) {
       return Invalid(message, Subject::OfBuffer(b));
     };
+    if (b + kAhead < problem.buffers.size()) ids.Prefetch(problem.buffers[b + kAhead].id);
     if (buffer.id.empty()) {
       return invalid("buffer number " + std::to_string(b + 1) + " has an empty id");
     }
@@ -282,6 +284,34 @@ std::vector<Section> Sections(const Problem& problem) {
   return sections;
 }
 
+namespace {
+
+// A pin lifts the top of its buffer; the bytes below it may stay unused. A buffer that is never live
+// still has to lie within the height.
+void CountPins(const Problem& problem, LoadBound& best) {
+  for (const Buffer& buffer : problem.buffers) {
+    const Bytes top = buffer.offset.value_or(0) + buffer.size;
+    if (top > best.lower_bound) {
+      best.lower_bound = top;
+      best.bound_step = buffer.start;
+    }
+  }
+}
+
+}  // namespace
+
+LoadBound internal::MaxLiveLoad(const Problem& problem, const Instance& instance) {
+  if (instance.has_alignment) return berth::MaxLiveLoad(problem);
+  LoadBound best;
+  for (const auto s : instance.sections()) {
+    if (instance.section_load[s] <= best.load) continue;
+    best.load = best.lower_bound = instance.section_load[s];
+    best.load_step = best.bound_step = instance.section_start[s];
+  }
+  CountPins(problem, best);
+  return best;
+}
+
 // Beyond the load itself: live buffers whose offsets are multiples of t occupy disjoint runs of
 // whole multiples of t, except the topmost, which may end anywhere. So the sum of their
 // sizes rounded up to t, less the largest rounding, is a bound too; one for each alignment t in
@@ -317,15 +347,7 @@ LoadBound MaxLiveLoad(const Problem& problem) {
       PiecesOf(
           problem, [](std::size_t) { return Bytes{0}; }, [](std::size_t) { return true; }),
       count);
-  for (const Buffer& buffer : problem.buffers) {
-    // A pin lifts the top of its buffer; the bytes below it may stay unused. A buffer that is never
-    // live still has to lie within the height.
-    const Bytes top = buffer.offset.value_or(0) + buffer.size;
-    if (top > best.lower_bound) {
-      best.lower_bound = top;
-      best.bound_step = buffer.start;
-    }
-  }
+  CountPins(problem, best);
   return best;
 }
 

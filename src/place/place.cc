@@ -263,7 +263,7 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   if (gives_up()) return;
   Instance instance = Compile(problem);
   if (gives_up()) return;
-  const LoadBound load = MaxLiveLoad(problem);
+  const LoadBound load = MaxLiveLoad(problem, instance);
   Placer placer(problem, std::move(instance), load, options, budget);
   {
     // To check the answer takes about as long as what precedes the search.

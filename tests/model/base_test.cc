@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "base/name_set.h"
 #include "base/radix_sort.h"
 #include "base/random.h"
+#include "base/rectangles.h"
 #include "base/text.h"
 #include "base/wide.h"
 
@@ -141,6 +144,78 @@ TEST(Keyed, AreSortedByAllEntriesThenByIndex) {
       ASSERT_EQ(things[k].key, expected[k].key);
       ASSERT_EQ(things[k].index, expected[k].index);
     }
+  }
+}
+
+// Clashes as they are defined: the first step at which two rectangles share a byte.
+std::optional<std::int64_t> FirstClashByDefinition(const std::vector<Rectangle>& rectangles) {
+  std::optional<std::int64_t> first;
+  for (const Rectangle& a : rectangles) {
+    for (const Rectangle& b : rectangles) {
+      if (&a == &b || a.start > b.start || b.start >= a.end) continue;
+      if (a.lower < b.upper && b.lower < a.upper)
+        first = std::min(first.value_or(b.start), b.start);
+    }
+  }
+  return first;
+}
+
+bool Meet(const Rectangle& a, const Rectangle& b) {
+  return a.start < b.end && b.start < a.end && a.lower < b.upper && b.lower < a.upper;
+}
+
+TEST(FirstClash, IsTheOneOfTheDefinition) {
+  int clashes = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    // Few clashes, so that searches go on until many ranges are live.
+    std::vector<Rectangle> rectangles(static_cast<std::size_t>(random.Uniform(0, 200)));
+    const std::int64_t most = random.Uniform(1, 4000);
+    for (Rectangle& each : rectangles) {
+      each.start = random.Uniform(0, 50);
+      each.end = each.start + random.Uniform(1, 20);
+      each.lower = random.Uniform(0, 20 * most);
+      each.upper = each.lower + random.Uniform(1, 20);
+    }
+    const auto clash = FirstClash(rectangles);
+    const auto expected = FirstClashByDefinition(rectangles);
+    ASSERT_EQ(clash.has_value(), expected.has_value());
+    if (!clash) continue;
+    ++clashes;
+    EXPECT_EQ(clash->late->start, *expected);
+    EXPECT_TRUE(Meet(*clash->late, *clash->early));
+  }
+  EXPECT_GT(clashes, 500);
+  EXPECT_LT(clashes, 2900);
+}
+
+TEST(FirstClash, FindsTheOneAmongThousandsOfLiveRanges) {
+  constexpr std::int64_t kRanges = 20000;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    // Side by side, in random order of time; each place is taken by several, one after the other.
+    std::vector<Rectangle> rectangles;
+    for (std::int64_t i = 0; i < kRanges; ++i) {
+      std::int64_t start = random.Uniform(0, 1000);
+      for (int k = 0; k < 3; ++k) {
+        const std::int64_t end = start + random.Uniform(1, 5000);
+        rectangles.push_back({start, end, 10 * i, 10 * i + 10, rectangles.size()});
+        start = end;
+      }
+    }
+    for (std::size_t i = rectangles.size(); i > 1; --i) {
+      std::swap(rectangles[i - 1], rectangles[static_cast<std::size_t>(
+                                       random.Uniform(0, static_cast<std::int64_t>(i) - 1))]);
+    }
+    EXPECT_FALSE(FirstClash(rectangles));
+    const Rectangle& one = rectangles[static_cast<std::size_t>(
+        random.Uniform(0, static_cast<std::int64_t>(rectangles.size()) - 1))];
+    rectangles.push_back({one.start, one.start + 1, one.lower + 9, one.lower + 10, 0});
+    const auto clash = FirstClash(rectangles);
+    ASSERT_TRUE(clash);
+    EXPECT_TRUE(Meet(*clash->late, *clash->early));
   }
 }
 

@@ -167,12 +167,13 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   // Members are taken in order and, unless time is up, finished, so all before `stop` are there in
   // the end, whatever the number of threads.
   const auto work = [&] {
-    Packer packer(instance);
+    std::optional<Packer> packer;  // Takes its time in a large table.
     while (stop == members.size() && !(planned && time_is_up())) {
       const std::size_t i = next++;
       if (i >= members.size()) return;
-      packings[i] = packer.Pack(members[i].rule, members[i].use_hints, kMaxLooks,
-                                [&] { return planned && time_is_up(); });
+      if (!packer) packer.emplace(instance);
+      packings[i] = packer->Pack(members[i].rule, members[i].use_hints, kMaxLooks,
+                                 [&] { return planned && time_is_up(); });
       if (!packings[i]) continue;
       planned = true;
       if (packings[i]->height > stop_at) continue;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "base/radix_sort.h"
 #include "place/greedy/packer.h"
 #include "place/greedy/plateaus.h"
 
@@ -82,30 +83,48 @@ std::optional<std::vector<Bytes>> PlaceSolid(const Instance& instance,
 std::vector<Bytes> PlaceOnShelves(const Instance& instance) {
   std::vector<Bytes> offsets = Pinned(instance);
   const Bytes base = EndOfPins(instance);
-  std::array<std::vector<BufferIndex>, 64> classes;
-  for (const BufferIndex b : ByFirstSection(instance)) {
+  // All that is needed of a buffer: in a large table, its parts are far apart in memory.
+  struct Item {
+    SectionIndex first;
+    SectionIndex last;
+    Bytes size;
+    BufferIndex buffer;
+  };
+  std::vector<Item> items;
+  items.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
     if (!IsFree(instance, b)) continue;
-    const auto size = static_cast<std::uint64_t>(PaddedSize(instance, b));
-    classes[static_cast<std::size_t>(std::bit_width(size))].push_back(b);
+    items.push_back({instance.first[b], instance.last[b], PaddedSize(instance, b), b});
+  }
+  SortByInteger(items, [](const Item& item) { return std::int64_t{item.first.value()}; });
+  std::array<std::vector<Item>, 64> classes;
+  for (const Item& item : items) {
+    classes[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(item.size)))]
+        .push_back(item);
   }
   Bytes top = base;
-  for (const std::vector<BufferIndex>& members : classes) {
+  for (const std::vector<Item>& members : classes) {
     Bytes shelf = 0;
-    for (const BufferIndex b : members) shelf = std::max(shelf, PaddedSize(instance, b));
+    for (const Item& item : members) shelf = std::max(shelf, item.size);
     // The shelves by the section from which they are free.
     using Free = std::pair<SectionIndex, Bytes>;
     std::priority_queue<Free, std::vector<Free>, std::greater<>> shelves;
-    for (const BufferIndex b : members) {
-      const auto pieces = instance.pieces_of(b);
+    for (const Item& item : members) {
       Bytes at = top;
-      if (!shelves.empty() && shelves.top().first <= pieces.front().first) {
+      if (!shelves.empty() && shelves.top().first <= item.first) {
         at = shelves.top().second;
         shelves.pop();
       } else {
         top += shelf;
       }
-      shelves.emplace(pieces.back().last, at);
-      offsets[b.position()] = RoundUp(at, instance.alignment[b]);
+      shelves.emplace(item.last, at);
+      offsets[item.buffer.position()] = at;
+    }
+  }
+  if (instance.has_alignment) {
+    for (const BufferIndex b : instance.buffers()) {
+      if (!IsFree(instance, b)) continue;
+      offsets[b.position()] = RoundUp(offsets[b.position()], instance.alignment[b]);
     }
   }
   if (top <= kMaxBytes) return offsets;
