@@ -485,7 +485,8 @@ BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** 
                                            berth_error** error);
 /* The model that was planned, whose file `bytes` are, with its operators in the order of the plan;
    in a TensorFlow Lite model also with its offsets, for TensorFlow Lite Micro. Nothing else in it
-   changes. The result is read and checked before it is given. Errors: INVALID_ARGUMENT for a plan of
+   changes. The result is read and checked before it is given; whether the plan fits a capacity is
+   not. Errors: INVALID_ARGUMENT for a plan of
    anything else; INVALID_PLAN for one of another file, or one that moves tensors; INVALID_OPTIONS
    for options of berth_graph_read() that the runtime does not have, such as "dim" of a TensorFlow
    Lite model; UNSUPPORTED for files that cannot be changed. */

@@ -50,10 +50,11 @@ struct Colocated {
 [[nodiscard]] Result<Colocated> Colocate(const Problem& problem,
                                          const std::vector<std::vector<Member>>& groups);
 
-// The groups of buffers that share bytes at `offsets` (parallel to the buffers) at some step, directly
-// or through others, with the distances that they have there: what another planner placed as one.
-// Groups come in the order of their first buffers. Gaps do not count. Cost: O(n log n) and the
-// overlaps in time.
+// The groups of buffers of which one has all the bytes of the other at `offsets` (parallel to the
+// buffers) while both are live, directly or through others, with the distances that they have there:
+// what another planner placed as one, such as views and results written in place. Buffers that share
+// some of their bytes only are no group: that plan is not valid. Groups come in the order of their
+// first buffers. Gaps do not count. Cost: O(n log n) and the pairs that are live at once.
 [[nodiscard]] std::vector<std::vector<Member>> GroupsSharingBytes(
     const Problem& problem, const std::vector<Bytes>& offsets);
 

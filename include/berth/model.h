@@ -53,6 +53,11 @@ struct Model {
 [[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
                                       const ModelOptions& options = {});
 
+// Whether plans of `model` can be plans for TensorFlow Lite Micro (WriteTflite()), which has the sizes
+// of the file, aligns to 16 bytes, fuses no operators (`fused`: Fuse() was applied) and has no weights
+// in this part of its arena. Error: kInvalidOptions.
+[[nodiscard]] Result<void> CheckForTflm(const Model& model, bool fused, const Counting& counting);
+
 // Other readings of the same bytes that would need less memory, for Advise(): with 8-bit elements.
 // `options` are those of ReadModel(). None for a graph in JSON. Cost: that of reading.
 [[nodiscard]] std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,

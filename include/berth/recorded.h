@@ -15,7 +15,7 @@
 //     const auto answer = berth::Place(each.problem, {}, budget);  // Compare with each.height.
 //   }
 //
-// Text that is none of the maker's lines is passed over, so a whole log can be read. docs/formats/
+// Of Vela and TensorFlow Lite Micro whole logs can be read: other lines are passed over. docs/formats/
 // recorded.md says how lifetimes, sizes and alignments follow from each.
 #ifndef BERTH_RECORDED_H_
 #define BERTH_RECORDED_H_
@@ -34,11 +34,20 @@ namespace [[gnu::visibility("default")]] berth {
 // One of the problems in a file.
 struct RecordedProblem {
   std::string name;  // Unique within the file.
-  Problem problem;   // Valid.
-  // The bytes that its maker took.
-  Bytes height = 0;
-  // Its maker's plan, parallel to the buffers; empty if the file has only the height.
+  // Valid. Buffers of which one has all the bytes of the other in the maker's plan, while both are
+  // live (views, results written in place), are one buffer of it.
+  Problem problem;
+  // The bytes that its maker took, if the file says so.
+  std::optional<Bytes> height = {};
+  // Its maker's plan, parallel to the buffers; empty if the file has none.
   std::vector<Bytes> offsets = {};
+  // That is a plan for the problem. Not so if it has other buffers between those that are one here,
+  // so that the problem asks for more than the maker did; or if it is not valid.
+  bool exact = true;
+  // What the maker placed, one by one, and where: to check its plan, which holds if it is one for
+  // this problem. Buffers have gaps while others have all their bytes. Empty like `offsets`.
+  Problem requests = {};
+  std::vector<Bytes> request_offsets = {};
   // Sentences: where the problem is not exactly what its maker placed.
   std::vector<std::string> notes = {};
   friend bool operator==(const RecordedProblem&, const RecordedProblem&) = default;
@@ -58,8 +67,7 @@ enum class RecordedFormat : std::uint8_t { kGlow, kVela, kTflmPlan, kExecutorch 
 // "a memory plan that TensorFlow Lite Micro printed".
 [[nodiscard]] std::string_view ToString(RecordedFormat format);
 
-// Reads any of the formats above. `name` is what errors call the file. Buffers that share bytes in
-// the maker's plan while both are live (views, results written in place) are one buffer.
+// Reads any of the formats above. `name` is what errors call the file.
 // Errors: kParse "NAME:LINE:COLUMN: ...", of a program "NAME: at byte N: ...", also for a file that
 // is none of these or has no problem; kInvalidProblem "NAME: ...".
 // Cost: O(n log n) and the overlaps in time; memory linear in the bytes of the file.

@@ -106,14 +106,20 @@ struct XlaAssignment {
 struct XlaTable {
   Problem problem;             // Ids are the names of values.
   std::vector<Bytes> offsets;  // Parallel to its buffers: XLA's plan.
-  // XLA's plan is one for this table. Not so if values that share bytes have others between them:
-  // the table then asks for more than XLA did.
+  // XLA's plan is one for this table. Not so if values that share bytes have others between them, so
+  // that the table asks for more than XLA did; or if XLA's plan is not valid.
   bool exact = true;
+  std::string note;  // A sentence about values that share bytes; empty if none do.
+  // The values one by one, and where XLA placed them: to check its plan, which holds if it is one
+  // for this problem. Values have gaps while others have all their bytes.
+  Problem requests;
+  std::vector<Bytes> request_offsets;
   std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
 };
 
-// Values of one allocation that share bytes at the same step (results written in place, loops) share
-// them in every plan for the table: they become one buffer (Colocate()). Values of no bytes are left
+// Values of one allocation of which one has all the bytes of the other at the same step (results
+// written in place, loops) share them in every plan for the table: they become one buffer
+// (GroupsSharingBytes()). Values of no bytes are left
 // out. `steps` is that of the assignment. `alignment`: of all buffers; none: the greatest power of
 // two up to 256 of which all of XLA's offsets are multiples.
 // Errors: those of Colocate(). Cost: O(n log n) and the overlaps in time.

@@ -157,14 +157,19 @@ Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes)
                 input.name + ": the bytes are not those of the file that was planned");
   }
   if (!plan.answer.best) return Fail(ErrorCode::kInvalidPlan, input.name + ": there is no plan");
+  const std::vector<Residency>& residencies = plan.answer.best->residencies;
+  if (std::any_of(residencies.begin(), residencies.end(),
+                  [](const Residency& r) { return r.comes_in || r.written_out; })) {
+    return Fail(ErrorCode::kInvalidPlan,
+                input.name + ": the plan moves tensors, which no model can say");
+  }
   if (input.model.format == ModelFormat::kOnnx) {
     return ReorderedOnnx(bytes, input.name, plan.answer.best->order);
   }
-  if (input.options.fuse || plan.options.schedule.counting.parameters) {
-    return Fail(ErrorCode::kInvalidOptions,
-                input.name +
-                    ": TensorFlow Lite Micro neither fuses operators (\"fuse\") nor has "
-                    "weights in its arena (\"count\")");
+  if (const auto can =
+          CheckForTflm(input.model, input.options.fuse, plan.options.schedule.counting);
+      !can) {
+    return Fail(ErrorCode::kInvalidOptions, input.name + ": " + can.error().message);
   }
   return WriteTflite(bytes, input.name, input.model.graph, *plan.answer.best);
 }

@@ -89,6 +89,30 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
   return model;
 }
 
+Result<void> CheckForTflm(const Model& model, bool fused, const Counting& counting) {
+  const auto fail = [](std::string why) {
+    return Fail(ErrorCode::kInvalidOptions, std::move(why));
+  };
+  const OnnxOptions& reading = model.reading;
+  if (model.format != ModelFormat::kTflite) {
+    return fail("this is for TensorFlow Lite Micro, but the model is no TensorFlow Lite model");
+  }
+  if (!reading.dimensions.empty() || reading.other_dimensions || reading.element_bytes) {
+    return fail(
+        "TensorFlow Lite Micro has the sizes of the file; leave out dim, dim-default and "
+        "element-bytes");
+  }
+  if (fused) return fail("TensorFlow Lite Micro does not fuse operators, as fuse does");
+  if (counting.parameters) {
+    return fail("weights are not in the arena of TensorFlow Lite Micro; leave out count");
+  }
+  if (reading.alignment % 16 != 0) {
+    return fail("TensorFlow Lite Micro needs an alignment that is a multiple of 16, not " +
+                std::to_string(reading.alignment));
+  }
+  return {};
+}
+
 std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,
                                        const ModelOptions& options) {
   const auto format = options.format ? options.format : FormatOfModel(bytes);

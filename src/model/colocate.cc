@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.h"
+#include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
@@ -248,22 +249,15 @@ Result<Colocated> Colocate(const Problem& problem, const std::vector<std::vector
 std::vector<std::vector<Member>> GroupsSharingBytes(const Problem& problem,
                                                     const std::vector<Bytes>& offsets) {
   const std::vector<Buffer>& buffers = problem.buffers;
-  std::vector<std::size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return buffers[a].start != buffers[b].start ? buffers[a].start < buffers[b].start : a < b;
-  });
-  internal::DisjointSets sharing(buffers.size());
-  std::vector<std::size_t> live;
-  for (const std::size_t b : order) {
-    std::erase_if(live, [&](std::size_t a) { return buffers[a].end <= buffers[b].start; });
-    for (const std::size_t a : live) {
-      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size) {
-        sharing.Join(a, b);
-      }
-    }
-    live.push_back(b);
+  std::vector<internal::Rectangle> places;
+  places.reserve(buffers.size());
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    places.push_back(
+        {buffers[b].start, buffers[b].end, offsets[b], offsets[b] + buffers[b].size, b});
   }
+  internal::DisjointSets sharing(buffers.size());
+  internal::ForEachWithin(
+      places, [&](std::size_t outer, std::size_t inner) { sharing.Join(outer, inner); });
   std::map<std::size_t, std::vector<Member>> groups;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     groups[sharing.Find(b)].push_back({b, offsets[b]});

@@ -170,14 +170,15 @@ TEST(GgmlAllocate, AChainOfElementWiseNodesNeedsOneTensor) {
   ggml_backend_buffer_free(allocation.buffer);
 }
 
-TEST(GgmlAllocate, AViewFurtherInIsNotOverwritten) {
+// It would keep the whole tensor that it views.
+TEST(GgmlAllocate, APartOfATensorIsNotOverwritten) {
   for (const std::size_t first : {std::size_t{0}, std::size_t{4}}) {
     Builder builder;
     ggml_tensor* const half = builder.View(builder.Leaf(8), 4, first);
     builder.Node(GGML_OP_SQR, 4, {half});
     ggml_backend_buffer_type type;
     const Allocation allocation = Allocate(builder.graph(), &type);
-    EXPECT_EQ(allocation.in_place, first == 0 ? 1U : 0U);
+    EXPECT_EQ(allocation.in_place, 0U);
     ggml_backend_buffer_free(allocation.buffer);
   }
 }
@@ -199,6 +200,25 @@ TEST(GgmlAllocate, TensorsWithMemoryKeepIt) {
   EXPECT_EQ(sum->buffer, allocation.buffer);
   EXPECT_EQ(allocation.in_place, 0U);
   ggml_backend_buffer_free(allocation.buffer);
+}
+
+TEST(GgmlAllocate, ViewsOfTensorsWithMemoryAloneAreInitialized) {
+  Builder builder;
+  std::vector<float> own(8, 1);
+  ggml_backend_buffer cache;
+  ggml_tensor* const tensor = builder.Leaf(8, 0);
+  tensor->data = own.data();
+  tensor->buffer = &cache;
+  ggml_tensor* const from = builder.View(tensor, 4, 0);
+  ggml_tensor* const to = builder.View(tensor, 4, 4);  // As the result of a copy within a cache.
+  to->src[0] = from;
+  ggml_backend_buffer_type type;
+  ggml_stand_in_type = &type;
+  const Allocation allocation = Allocate(builder.graph(), &type);
+  EXPECT_EQ(allocation.error, "");
+  EXPECT_EQ(allocation.buffer, nullptr);
+  EXPECT_EQ(from->data, own.data());
+  EXPECT_EQ(to->data, own.data() + 4);
 }
 
 TEST(GgmlAllocate, FailuresLeaveTensorsAsTheyWere) {

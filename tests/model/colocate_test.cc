@@ -263,11 +263,13 @@ std::string Complaint(const Problem& problem, const Groups& groups) {
   return merged ? "" : merged.error().message;
 }
 
-TEST(GroupsSharingBytes, JoinsWhatMeetsInTimeAndBytes) {
+TEST(GroupsSharingBytes, JoinsWhatLiesWithinOthersAtOneTime) {
   const Problem problem{{Make("a", 0, 4, 8), Make("b", 2, 6, 4), Make("c", 5, 7, 4),
                          Make("d", 0, 7, 4), Make("e", 4, 5, 8)}};
-  // a and b, b and c share bytes while both are live; e begins where a ends.
-  EXPECT_EQ(GroupsSharingBytes(problem, {0, 4, 6, 16, 24}), (Groups{{{0, 0}, {1, 4}, {2, 6}}}));
+  // b lies within a, and c where b does, while both are live; e begins where a ends.
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 4, 4, 16, 24}), (Groups{{{0, 0}, {1, 4}, {2, 4}}}));
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 4, 6, 16, 24}), (Groups{{{0, 0}, {1, 4}}}))
+      << "b and c share some bytes only";
   EXPECT_EQ(GroupsSharingBytes(problem, {0, 8, 12, 16, 24}), Groups{});
   EXPECT_EQ(GroupsSharingBytes(problem, {0, 8, 8, 12, 0}), (Groups{{{1, 0}, {2, 0}}}))
       << "e takes the bytes of a after its end";

@@ -136,7 +136,7 @@ TEST(TflmPlanTest, APlanWithoutAllOffsetsIsNone) {
       "1 (id=1): size=8, offset=0, first_used=0 last_used=1\n");
   ASSERT_EQ(file.problems.size(), 1u);
   EXPECT_TRUE(file.problems[0].offsets.empty());
-  EXPECT_EQ(file.problems[0].height, 0);
+  EXPECT_FALSE(file.problems[0].height);
   EXPECT_EQ(file.problems[0].notes.size(), 1u);
 }
 

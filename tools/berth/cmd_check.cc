@@ -38,6 +38,8 @@ struct Checked {
 
   TensorCount unsized;
   bool unsized_as_zero = false;
+  std::vector<std::string> notes = {};  // Of the reader of the file, on its own plan.
+  bool shared = false;                  // Some buffers share bytes in it, as the notes say.
 
   // What keeps a plan without faults from being known to hold.
   [[nodiscard]] bool sizes_missing() const { return unsized.unsized > 0 && !unsized_as_zero; }
@@ -132,6 +134,7 @@ Json CheckedJson(const Checked& checked) {
     json["faults"].push_back(FaultJson(fault, checked));
   }
   json["more_faults"] = report.more;
+  if (checked.graph == nullptr) json["notes"] = checked.notes;
   if (checked.execution) json["execution"] = ExecutionJson(*checked.execution, *checked.graph);
   json["berth_version"] = BERTH_VERSION;
   return json;
@@ -163,7 +166,9 @@ std::string SummaryText(const Checked& checked) {
             " in an order that can run, ";
   }
   text += Plural(static_cast<std::int64_t>(checked.plan.residencies.size()), "buffer") + " in " +
-          FormatBytesExactly(report.height) + ", no two overlap; peak " +
+          FormatBytesExactly(report.height) +
+          (checked.shared ? ", no two overlap but those that share bytes as noted; peak "
+                          : ", no two overlap; peak ") +
           FormatBytesExactly(report.peak);
   if (checked.spills()) {
     text += "; " + FormatBytesExactly(report.traffic.spilled) + " spilled, " +
@@ -173,7 +178,9 @@ std::string SummaryText(const Checked& checked) {
     text += "; " + UnsizedClause(checked.unsized.unsized, checked.unsized.tensors) +
             " and count as 0 bytes";
   }
-  return text + ".\n";
+  text += ".\n";
+  for (const std::string& note : checked.notes) text += "  note  " + OneLine(note) + "\n";
+  return text;
 }
 
 std::string FaultsText(const Checked& checked) {
@@ -293,17 +300,26 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   return Conclude(arguments, checked);
 }
 
-// The offsets to check: those of the plan, or where none is given the table's own.
-Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const Input& input) {
+// What is checked, and the offsets: those of the plan, or where none is given the table's own.
+struct ToCheck {
+  const Problem* problem;
+  std::vector<Bytes> offsets;
+};
+Result<ToCheck> LoadOffsets(const CheckArguments& arguments, const Input& input) {
   if (!arguments.plan.empty()) {
     const std::string text = BERTH_TRY(ReadFile(arguments.plan));
     BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
-    return ReadOffsets(text, PlanName(arguments), input.problem);
+    return ToCheck{&input.problem,
+                   BERTH_TRY(ReadOffsets(text, PlanName(arguments), input.problem))};
   }
-  if (input.given && !input.given->offsets.empty()) return input.given->offsets;
+  if (input.given && !input.given->request_offsets.empty()) {
+    return ToCheck{&input.given->requests, input.given->request_offsets};
+  }
   if (input.given) {
     return Fail(ErrorCode::kParse, OneLine(arguments.table.path) + ": " + input.given->maker +
-                                       "'s file has no offsets; give the plan as a second file");
+                                       "'s file has no offsets" +
+                                       (input.part.empty() ? "" : " for \"" + input.part + "\"") +
+                                       "; give the plan as a second file");
   }
   for (const Buffer& buffer : input.problem.buffers) {
     if (!buffer.offset) {
@@ -311,7 +327,7 @@ Result<std::vector<Bytes>> LoadOffsets(const CheckArguments& arguments, const In
                                          "\" has no offset; give the plan as a second file");
     }
   }
-  return ReadOffsets(input.text, input.name, input.problem);
+  return ToCheck{&input.problem, BERTH_TRY(ReadOffsets(input.text, input.name, input.problem))};
 }
 
 Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
@@ -326,12 +342,25 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
   }
   ExitCode worst = kDone;
   Json all = Json::array();
+  // Before anything is printed.
+  std::vector<ToCheck> all_to_check;
   for (const Input& input : inputs) {
+    all_to_check.push_back(BERTH_TRY(LoadOffsets(arguments, input)));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    Problem problem = *all_to_check[i].problem;
+    problem.capacity = input.problem.capacity;
     Checked checked;
-    checked.table = &input.problem;
-    checked.capacity = input.problem.capacity;
-    checked.plan = PlanOf(input.problem, BERTH_TRY(LoadOffsets(arguments, input)));
-    checked.report = verify::VerifyPlan(input.problem, checked.plan);
+    checked.table = &problem;
+    checked.capacity = problem.capacity;
+    checked.plan = PlanOf(problem, all_to_check[i].offsets);
+    checked.report = verify::VerifyPlan(problem, checked.plan);
+    if (input.given && arguments.plan.empty()) {
+      checked.notes = input.given->notes;
+      checked.shared = std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                                   [](const Buffer& buffer) { return !buffer.gaps.empty(); });
+    }
     if (inputs.size() == 1) return Conclude(arguments, checked);
     if (!checked.ok()) worst = kDoesNotFit;
     if (arguments.json) {
@@ -342,7 +371,12 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
             (checked.ok() ? SummaryText(checked) : FaultsText(checked)));
     }
   }
-  if (arguments.json) PrintJson({{"problems", std::move(all)}, {"berth_version", BERTH_VERSION}});
+  if (arguments.json) {
+    PrintJson({{"input", inputs.front().name},
+               {"input_hash", inputs.front().hash()},
+               {"problems", std::move(all)},
+               {"berth_version", BERTH_VERSION}});
+  }
   return worst;
 }
 

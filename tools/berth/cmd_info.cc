@@ -304,12 +304,13 @@ std::string GroupText(const std::vector<Input>& inputs, const std::vector<TableI
   table.AddRow({"", "problem", "buffers", "lower bound", maker, "greedy"});
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     table.AddRow({std::to_string(i + 1), OneLine(inputs[i].part), FormatCount(infos[i].buffers),
-                  FormatBytes(infos[i].bound.lower_bound), FormatBytes(inputs[i].given->height),
+                  FormatBytes(infos[i].bound.lower_bound),
+                  inputs[i].given->height ? FormatBytes(*inputs[i].given->height) : "",
                   infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
   }
   return Paint(Tone::kStrong, OneLine(inputs.front().name)) + ", " +
          Plural(static_cast<std::int64_t>(inputs.size()), "problem") + " of " + maker + "\n" +
-         table.ToString() + "  --problem NAME or N takes one of them.\n";
+         table.ToString() + "  Choose one with --problem NAME or N.\n";
 }
 
 Json GroupJson(const std::vector<Input>& inputs, const std::vector<TableInfo>& infos) {

@@ -83,16 +83,31 @@ struct PlacedGroup {
   }
 };
 
-// "3.1 %" more, "-0.5 %" less; empty where both are the same.
-std::string MoreText(Bytes bytes, Bytes than) {
-  if (bytes == than) return "";
-  return bytes > than ? FormatPercent(Gap(bytes, than)) : "-" + FormatPercent(Gap(than, bytes));
+// Bytes of several problems together; none as soon as one is not known, or the sum is over 2^60.
+struct Sum {
+  std::optional<Bytes> bytes = 0;
+  void Add(std::optional<Bytes> more) {
+    if (!bytes || !more || *more > kMaxBytes - *bytes) {
+      bytes.reset();
+    } else {
+      *bytes += *more;
+    }
+  }
+};
+
+std::string Text(std::optional<Bytes> bytes) { return bytes ? FormatBytes(*bytes) : ""; }
+
+// "3.1 %" more, "-0.5 %" less; empty where both are the same or one is not known.
+std::string MoreText(std::optional<Bytes> bytes, std::optional<Bytes> than) {
+  if (!bytes || !than || *bytes == *than || *bytes <= 0 || *than <= 0) return "";
+  return *bytes > *than ? FormatPercent(Gap(*bytes, *than))
+                        : "-" + FormatPercent(Gap(*than, *bytes));
 }
 
 std::string AnswerText(const Placed& placed, bool limited) {
   switch (placed.outcome) {
     case Outcome::kOptimal:
-      return "least";
+      return placed.input->given->exact ? "least" : "least as read";
     case Outcome::kFeasible:
       return limited ? "fits"
                      : "at most " + FormatPercentUp(Gap(*placed.height, placed.bound)) + " more";
@@ -104,21 +119,29 @@ std::string AnswerText(const Placed& placed, bool limited) {
   return "not known";
 }
 
-// "79 problems: 79 placed, 79 of them proved to be as low as possible; Glow took more for 3."
+// "79 problems: 79 placed, 79 proved optimal; Glow took more for 3."
 std::string GroupHeadline(const PlacedGroup& group) {
   const std::int64_t fit = group.Count([](const Placed& each) {
     return each.outcome == Outcome::kOptimal || each.outcome == Outcome::kFeasible;
   });
-  const std::int64_t least =
-      group.Count([](const Placed& each) { return each.outcome == Outcome::kOptimal; });
-  const std::int64_t lower = group.Count(
-      [](const Placed& each) { return each.height && each.input->given->height > *each.height; });
+  const std::int64_t least = group.Count([](const Placed& each) {
+    return each.outcome == Outcome::kOptimal && each.input->given->exact;
+  });
+  const std::int64_t lower = group.Count([](const Placed& each) {
+    return each.height && each.input->given->height.value_or(0) > *each.height;
+  });
   const auto all = static_cast<std::int64_t>(group.inputs.size());
   std::string text = group.interrupted() ? "Interrupted. " : "";
   text += Plural(all, "problem") + ": " + FormatCount(fit) + (group.capacity ? " fit" : " placed");
-  if (!group.capacity) text += ", " + FormatCount(least) + " of them proved to be the least";
-  text += "; " + group.given().maker + " took more for " +
-          (lower == 0 ? "none" : FormatCount(lower)) + ".";
+  if (!group.capacity) text += ", " + FormatCount(least) + " proved optimal";
+  const std::int64_t known =
+      group.Count([](const Placed& each) { return each.height && each.input->given->height; });
+  if (lower > 0) {
+    text += "; " + group.given().maker + " took more for " + FormatCount(lower);
+  } else if (known == all) {
+    text += "; " + group.given().maker + " never took more";
+  }
+  text += ".";
   return Paint(fit == all && (group.capacity || least == all) ? Tone::kGood : Tone::kUnsure, text);
 }
 
@@ -129,24 +152,23 @@ std::string GroupText(const PlacedGroup& group) {
   table.Elide(1, kName);
   table.AddRow({"", "problem", "buffers", "height", "", OneLine(group.given().maker), "more"});
   std::size_t buffers = 0;
-  Bytes height = 0;
-  Bytes given = 0;
+  Sum height;
+  Sum given;
   for (const Placed& each : group.placed) {
     const Input& input = *each.input;
     buffers += input.problem.buffers.size();
-    height += each.height.value_or(0);
-    given += input.given->height;
+    height.Add(each.height);
+    given.Add(input.given->height);
     table.AddRow({std::to_string(&each - group.placed.data() + 1), OneLine(input.part),
                   FormatCount(static_cast<std::int64_t>(input.problem.buffers.size())),
-                  each.height ? FormatBytes(*each.height) : "",
-                  AnswerText(each, group.capacity.has_value()), FormatBytes(input.given->height),
-                  each.height ? MoreText(input.given->height, *each.height) : ""});
+                  Text(each.height), AnswerText(each, group.capacity.has_value()),
+                  Text(input.given->height), MoreText(input.given->height, each.height)});
   }
   table.AddRule();
-  table.AddRow({"", "all", FormatCount(static_cast<std::int64_t>(buffers)), FormatBytes(height), "",
-                FormatBytes(given), MoreText(given, height)});
+  table.AddRow({"", "all", FormatCount(static_cast<std::int64_t>(buffers)), Text(height.bytes), "",
+                Text(given.bytes), MoreText(given.bytes, height.bytes)});
   return GroupHeadline(group) + "\n" + table.ToString() +
-         "  --problem NAME or N takes one of them.\n";
+         "  Choose one with --problem NAME or N.\n";
 }
 
 Json GroupJson(const PlacedGroup& group) {

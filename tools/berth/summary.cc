@@ -41,11 +41,12 @@ std::string UnsizedHeadline(const Planned& planned) {
 }
 
 // "The same requests fit into 6.53 GiB, and no plan is lower; PyTorch reserved 6.74 GiB." `bytes` are
-// those of another plan, 0 if they are not known; `other` says whose: "PyTorch reserved".
+// those of another plan, 0 if they are not known; `other` says whose: "PyTorch reserved". `exact`:
+// the problem asks for no more than that plan had to place, so that what is proved holds for it, too.
 std::string ComparingHeadline(const Planned& planned, const std::string& what,
-                              const std::string& other, Bytes bytes) {
+                              const std::string& other, Bytes bytes, bool exact = true) {
   const PlanAnswer& answer = planned.answer;
-  const bool proved = answer.outcome == Outcome::kOptimal;
+  const bool proved = answer.outcome == Outcome::kOptimal && exact;
   const auto shown = FormatBytesApart({answer.best->height(), bytes});
   return Paint(proved ? Tone::kGood : Tone::kUnsure,
                Interruption(planned) + "The same " + what + " fit into " + shown[0] +
@@ -58,7 +59,7 @@ std::string TableHeadline(const Planned& planned) {
   if (answer.best && answer.fits() && !answer.capacity) {
     if (planned.given != nullptr) {
       return ComparingHeadline(planned, "buffers", planned.given->maker + " took",
-                               planned.given->height);
+                               planned.given->height.value_or(0), planned.given->exact);
     }
     if (planned.snapshot != nullptr) {
       return ComparingHeadline(planned, "requests", "PyTorch reserved",

@@ -64,10 +64,14 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
                              FormatBytes(xla.total) + " in all"};
   given.height = allocation.size;
   given.offsets = std::move(table.offsets);
+  given.exact = table.exact;
+  given.requests = std::move(table.requests);
+  given.request_offsets = std::move(table.request_offsets);
+  if (!table.note.empty()) given.notes.push_back(std::move(table.note));
   if (!table.exact) {
     given.notes.emplace_back(
-        "Values that share bytes have others between them in XLA's plan; here they are kept apart, "
-        "so more may be needed than by XLA.");
+        "XLA's plan is not one for these buffers: it has others between some that share bytes, or "
+        "is not valid (berth check). More may be needed here.");
   }
   if (table.unknown > 0) {
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
@@ -100,8 +104,9 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
   inputs.reserve(recorded.problems.size());
   for (RecordedProblem& each : recorded.problems) {
     Input input = InputOf(arguments, std::move(each.problem), each.name, hash);
-    input.given = GivenPlan{recorded.maker, std::move(each.name), each.height,
-                            std::move(each.offsets), std::move(each.notes)};
+    input.given = GivenPlan{recorded.maker,           std::move(each.name),           each.height,
+                            std::move(each.offsets),  std::move(each.notes),          each.exact,
+                            std::move(each.requests), std::move(each.request_offsets)};
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -287,14 +292,19 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
 }
 
 std::string GivenText(const GivenPlan& given, Bytes needed) {
-  return FormatBytesExactly(given.height) + ", " + FormatExcess(given.height, needed) +
-         " is needed (" + given.what + ")";
+  if (!given.height) return "not known (" + given.what + ")";
+  std::string compared;
+  if (*given.height >= needed && (given.exact || *given.height > needed)) {
+    compared = ", " + FormatExcess(*given.height, needed) + " is needed";
+  }
+  return FormatBytesExactly(*given.height) + compared + " (" + given.what + ")";
 }
 
 Json ToJson(const GivenPlan& given) {
   return {{"maker", given.maker},
           {"what", given.what},
-          {"height", given.height},
+          {"height", given.height ? Json(*given.height) : Json(nullptr)},
+          {"exact", given.exact},
           {"notes", given.notes}};
 }
 

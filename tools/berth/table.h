@@ -37,10 +37,14 @@ void AddTable(CLI::App& app, TableArguments& arguments,
 // What another planner did with a table, such as XLA.
 struct GivenPlan {
   std::string maker;
-  std::string what;  // "allocation 5 of 8".
-  Bytes height = 0;
+  std::string what;                     // "allocation 5 of 8".
+  std::optional<Bytes> height = {};     // None if it is not known.
   std::vector<Bytes> offsets = {};      // Parallel to the buffers; empty if they are not known.
   std::vector<std::string> notes = {};  // Sentences: where the table is not exactly what it placed.
+  bool exact = true;                    // It is a plan for the problem.
+  // What it placed, one by one, and where: the problem has those that share bytes as one buffer.
+  Problem requests = {};
+  std::vector<Bytes> request_offsets = {};
 };
 
 struct Input {

@@ -18,22 +18,11 @@ Result<void> CheckCanBeTflite(const Model& model, const ModelArguments& argument
     return fail("this is for TensorFlow Lite Micro, but '" + OneLine(model.name) +
                 "' is not a TensorFlow Lite model");
   }
-  const bool sizes = !arguments.onnx.dimensions.empty() || arguments.onnx.other_dimensions ||
-                     arguments.onnx.element_bytes;
-  if (sizes) {
-    return fail(
-        "TensorFlow Lite Micro has the sizes of the file; leave out --dim, --dim-default "
-        "and --element-bytes");
-  }
-  if (arguments.fuse) return fail("TensorFlow Lite Micro does not fuse operators as --fuse does");
-  if (arguments.counting.parameters) {
-    return fail("weights are not in the arena of TensorFlow Lite Micro; leave out --count");
-  }
-  if (model.reading.alignment % 16 != 0) {
-    return fail("TensorFlow Lite Micro needs an --alignment that is a multiple of 16, not " +
-                std::to_string(model.reading.alignment));
-  }
-  return {};
+  berth::Model read;
+  read.format = ModelFormat::kTflite;
+  read.reading = model.reading;
+  const auto can = CheckForTflm(read, arguments.fuse, arguments.counting);
+  return can ? Result<void>() : fail(can.error().message);
 }
 
 Result<std::string> PlannedTflite(const Model& model, const MemoryPlan& plan) {

@@ -63,19 +63,17 @@ namespace internal::recorded {
 Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
   UniqueNames names;
   for (Buffer& buffer : placed.problem.buffers) buffer.id = names.Take(buffer.id);
-  bool exact = true;
-  PlacedBuffers merged =
-      BERTH_TRY(Merged(placed, CommonAlignment(placed.offsets, kMostAlignment), exact));
+  Together merged = BERTH_TRY(Merged(placed, CommonAlignment(placed.offsets, kMostAlignment)));
   RecordedProblem result;
   result.name = std::move(name);
-  result.height = Height(merged.problem, merged.offsets);
-  result.problem = std::move(merged.problem);
-  result.offsets = std::move(merged.offsets);
-  if (!exact) {
-    result.notes.emplace_back(
-        "Buffers that share bytes have others between them in the plan that was read; here they "
-        "are kept apart, so more may be needed.");
-  }
+  result.height = Height(placed.problem, placed.offsets);
+  result.problem = std::move(merged.placed.problem);
+  result.offsets = std::move(merged.placed.offsets);
+  result.exact = merged.exact;
+  result.requests = std::move(merged.apart);
+  result.request_offsets = std::move(placed.offsets);
+  if (!merged.note.empty()) result.notes.push_back(std::move(merged.note));
+  if (!merged.exact) result.notes.emplace_back(kNotExact);
   return result;
 }
 

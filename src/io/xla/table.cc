@@ -35,9 +35,13 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
   }
   const Bytes common =
       alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
-  internal::PlacedBuffers merged = BERTH_TRY(internal::Merged(placed, common, table.exact));
-  table.problem = std::move(merged.problem);
-  table.offsets = std::move(merged.offsets);
+  internal::Together merged = BERTH_TRY(internal::Merged(placed, common));
+  table.problem = std::move(merged.placed.problem);
+  table.offsets = std::move(merged.placed.offsets);
+  table.exact = merged.exact;
+  table.note = std::move(merged.note);
+  table.requests = std::move(merged.apart);
+  table.request_offsets = std::move(placed.offsets);
   return table;
 }
 

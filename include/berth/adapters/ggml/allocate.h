@@ -39,10 +39,11 @@ struct Allocation {
   // To be freed by ggml_backend_buffer_free() when the graph is no longer needed. None after an
   // error, and where no tensor needs memory.
   ggml_backend_buffer_t buffer = nullptr;
-  std::size_t bytes = 0;     // Of the plan.
-  std::size_t bound = 0;     // Proved: these tensors need at least so many.
-  std::size_t tensors = 0;   // With a place of their own,
-  std::size_t in_place = 0;  // and nodes that take the place of an operand.
+  std::size_t bytes = 0;  // Of the plan.
+  // Proved: with these nodes in place of their operands, no plan needs less.
+  std::size_t bound = 0;
+  std::size_t tensors = 0;   // That have a place of their own.
+  std::size_t in_place = 0;  // Nodes that take the place of an operand.
   std::string error;         // Empty if all went well. The tensors are then as before.
 };
 
@@ -126,7 +127,14 @@ class Tensors {
       }
     }
     allocation.tensors = owners.size();
-    if (entries_.empty()) return;
+    if (entries_.empty()) {
+      // Views of tensors that have memory.
+      if (!InitializeViews()) {
+        for (ggml_tensor* const view : views_) Forget(view);
+        allocation.error = kFailed;
+      }
+      return;
+    }
     const std::vector<std::int64_t> alignment(
         owners.size(), static_cast<std::int64_t>(ggml_backend_buft_get_alignment(type_)));
     std::vector<std::int64_t> offsets(owners.size());
@@ -205,7 +213,7 @@ class Tensors {
       const std::size_t host = entries_[*operand].host;
       Entry& place = entries_[host];
       if (reads != 1 || entries_[*operand].output || entries_[*operand].last != step ||
-          place.last != step || place.bytes < entries_[*own].bytes) {
+          place.last != step || place.bytes != entries_[*own].bytes) {
         continue;
       }
       entries_[*own].host = host;
@@ -228,23 +236,29 @@ class Tensors {
              ggml_backend_tensor_alloc(buffer, entry.tensor, base + entries_[entry.host].offset) ==
                  GGML_STATUS_SUCCESS;
     }
-    for (ggml_tensor* const view : views_) {
-      good = good && ggml_backend_view_init(view) == GGML_STATUS_SUCCESS;
-    }
-    if (good) {
+    if (good && InitializeViews()) {
       allocation.buffer = buffer;
       return;
     }
     for (const Entry& entry : entries_) Forget(entry.tensor);
     for (ggml_tensor* const view : views_) Forget(view);
     ggml_backend_buffer_free(buffer);
-    allocation.error = "ggml cannot initialize a tensor in its buffer";
+    allocation.error = kFailed;
+  }
+
+  bool InitializeViews() {
+    for (ggml_tensor* const view : views_) {
+      if (ggml_backend_view_init(view) != GGML_STATUS_SUCCESS) return false;
+    }
+    return true;
   }
 
   static void Forget(ggml_tensor* tensor) {
     tensor->buffer = nullptr;
     tensor->data = nullptr;
   }
+
+  static constexpr const char* kFailed = "ggml cannot initialize a tensor in its buffer";
 
   ggml_backend_buffer_type_t const type_;
   const int end_;  // Steps.
