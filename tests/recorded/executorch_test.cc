@@ -29,6 +29,7 @@ struct TestValue {
 struct TestInstruction {
   int type = kKernel;
   std::vector<std::int32_t> arguments;  // Of moves and jumps: from and to, condition and target.
+  int name = 0;                         // Of TestPlan::names.
 };
 struct TestPlan {
   std::string name = "forward";
@@ -37,6 +38,7 @@ struct TestPlan {
   std::vector<std::int32_t> outputs = {};
   std::vector<TestInstruction> instructions = {};
   std::vector<std::int64_t> memories = {0, 4096};
+  std::vector<std::string> names = {"aten::op"};  // Of operators and delegates.
 };
 
 Writer::Child ValueOf(Writer& w, const TestValue& value) {
@@ -63,13 +65,14 @@ Writer::Child ValueOf(Writer& w, const TestValue& value) {
 Writer::Child InstructionOf(Writer& w, const TestInstruction& instruction) {
   return [&w, instruction] {
     const auto& arguments = instruction.arguments;
-    return w.Table({{0, instruction.type},
-                    {1, 0, [&] {
-                       if (instruction.type == kMove || instruction.type == kJumpFalse) {
-                         return w.Table({{0, arguments[0]}, {1, arguments[1]}});
-                       }
-                       return w.Table({{0, 0}, {1, 0, [&] { return w.Integers(arguments); }}});
-                     }}});
+    return w.Table(
+        {{0, instruction.type},
+         {1, 0, [&] {
+            if (instruction.type == kMove || instruction.type == kJumpFalse) {
+              return w.Table({{0, arguments[0]}, {1, arguments[1]}});
+            }
+            return w.Table({{0, instruction.name}, {1, 0, [&] { return w.Integers(arguments); }}});
+          }}});
   };
 }
 
@@ -84,9 +87,10 @@ std::string Program(const std::vector<TestPlan>& plans) {
       for (const TestInstruction& each : plan.instructions) {
         instructions.push_back(InstructionOf(w, each));
       }
-      const Writer::Child named = [&w] {
-        return w.Table({{0, 0, [&] { return w.Text("aten::op"); }}});
-      };
+      std::vector<Writer::Child> named;
+      for (const std::string& name : plan.names) {
+        named.push_back([&w, name] { return w.Table({{0, 0, [&] { return w.Text(name); }}}); });
+      }
       const Writer::Child chain = [&w, instructions] {
         return w.Table({{2, 0, [&] { return w.Tables(instructions); }}});
       };
@@ -95,8 +99,8 @@ std::string Program(const std::vector<TestPlan>& plans) {
                       {3, 0, [&] { return w.Integers(plan.inputs); }},
                       {4, 0, [&] { return w.Integers(plan.outputs); }},
                       {5, 0, [&] { return w.Tables({chain}); }},
-                      {6, 0, [&] { return w.Tables({named}); }},
-                      {7, 0, [&] { return w.Tables({named}); }},
+                      {6, 0, [&] { return w.Tables(named); }},
+                      {7, 0, [&] { return w.Tables(named); }},
                       {8, 0, [&] { return w.Longs(plan.memories); }}});
     });
   }
@@ -196,6 +200,166 @@ TEST(ExecutorchTest, ListsAndDelegates) {
                                                   {"1: aten::op", 1, 3, 16, 16},
                                                   {"2: aten::op", 1, 3, 16, 16},
                                                   {"4: aten::op", 2, 4, 16, 16}}));
+}
+
+// ---- Loops.
+
+// A step before that leaves bytes, then a loop of a slice, two tensors, and the write of a part of the
+// result, which is in those bytes: [all, part, index].
+TEST(ExecutorchTest, WhatALoopFillsLivesFromItsBeginning) {
+  TestPlan plan;
+  plan.names = {"aten::op", "executorch_prim::et_copy_index"};
+  plan.values = {{{25}, 0}, {{2}, 200}, {{25}, 200}, {{20}, 100}, {{15}, 300}, {{15}, 360}, {}};
+  plan.inputs = {0};
+  plan.outputs = {2};
+  plan.instructions = {{kKernel, {0, 1}}, {kKernel, {1, 3}},   {kKernel, {0, 3}},
+                       {kKernel, {3, 4}}, {kKernel, {4, 5}},   {kKernel, {2, 5, 6}, 1},
+                       {kKernel, {6, 6}}, {kJumpFalse, {6, 2}}};
+  const RecordedFile file = Read({plan});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_TRUE(file.problems[0].notes.empty());
+  EXPECT_EQ(file.problems[0].problem.buffers,
+            (std::vector<Buffer>{{"0: input", 0, 9, 100, 4},
+                                 {"1: aten::op", 1, 3, 8, 4},
+                                 {"2: executorch_prim::et_copy_index", 3, 10, 100, 4},
+                                 {"3: aten::op", 2, 9, 80, 4},
+                                 {"4: aten::op", 4, 6, 60, 4},
+                                 {"5: aten::op", 5, 7, 60, 4}}));
+}
+
+// A loop within a loop: the inner one's result begins anew in each round of the outer one.
+TEST(ExecutorchTest, WhatAnInnerLoopFillsLivesFromThatLoopsBeginning) {
+  TestPlan plan;
+  plan.names = {"aten::op", "executorch_prim::et_copy_index"};
+  plan.values = {{{4}, 0}, {{4}, 16}, {{4}, 32}, {}};
+  plan.outputs = {0};
+  plan.instructions = {{kKernel, {3, 3}},    {kKernel, {3, 2}},       {kKernel, {1, 2, 3}, 1},
+                       {kJumpFalse, {3, 1}}, {kKernel, {0, 1, 3}, 1}, {kJumpFalse, {3, 0}}};
+  EXPECT_EQ(BuffersOf(plan),
+            (std::vector<Buffer>{{"0: executorch_prim::et_copy_index", 1, 8, 16, 16},
+                                 {"1: executorch_prim::et_copy_index", 2, 6, 16, 16},
+                                 {"2: aten::op", 2, 4, 16, 16}}));
+}
+
+TEST(ExecutorchTest, WhatIsReadAfterALoopLivesFromTheLoopsBeginning) {
+  TestPlan plan;
+  plan.values = {{{4}, 0}, {{4}, 16}, {}};
+  plan.outputs = {1};
+  plan.instructions = {{kKernel, {2, 0}}, {kKernel, {0, 1}}, {kJumpFalse, {2, 0}}};
+  const RecordedFile file = Read({plan});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].problem.buffers,
+            (std::vector<Buffer>{{"0: aten::op", 1, 3, 16, 16}, {"1: aten::op", 1, 5, 16, 16}}));
+  EXPECT_EQ(file.problems[0].notes.size(), 1u) << "each round may write it first";
+}
+
+// The loop reads value 0, and moves value 1 there for the next round.
+TEST(ExecutorchTest, WhatIsMovedToTheNextRoundLivesThroughTheLoop) {
+  TestPlan plan;
+  plan.values = {{{4}, 0}, {{4}, 16}, {{4}, 32}, {}};
+  plan.instructions = {{kKernel, {3, 0}}, {kKernel, {0, 2}}, {kKernel, {2, 1}},
+                       {kMove, {1, 0}},   {kKernel, {3}},    {kJumpFalse, {3, 1}}};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: aten::op", 1, 7, 16, 16},
+                                                  {"1: aten::op", 2, 7, 16, 16},
+                                                  {"2: aten::op", 2, 4, 16, 16}}));
+}
+
+// ---- State.
+
+TEST(ExecutorchTest, WhatIsChangedInPlaceIsReadFirst) {
+  TestPlan plan;
+  plan.names = {"aten::op", "aten::index_put_"};
+  plan.values = {{{16}, 256}, {{64}, 0}, {{64}, 320}, {{16}, 576}};
+  plan.inputs = {0};
+  plan.outputs = {3};
+  plan.instructions = {
+      {kKernel, {0, 2}}, {kKernel, {2, 0}}, {kKernel, {1, 0, 1}, 1}, {kKernel, {1, 3}}};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: input", 0, 6, 64, 16},
+                                                  {"1: state", 0, 6, 256, 16},
+                                                  {"2: aten::op", 1, 3, 256, 16},
+                                                  {"3: aten::op", 4, 6, 64, 16}}));
+}
+
+// A delegate has the old state and makes the new one, which is copied at the end.
+TEST(ExecutorchTest, WhatADelegateNamesAndAKernelChangesIsState) {
+  TestPlan plan;
+  plan.names = {"aten::op", "aten::copy_", "Backend"};
+  plan.values = {{{16}, 512}, {{64}, 0}, {{64}, 256}, {{16}, 576}};
+  plan.inputs = {0};
+  plan.outputs = {3};
+  plan.instructions = {{kDelegate, {0, 1, 2, 3}, 2}, {kKernel, {1, 2, 1}, 1}};
+  const RecordedFile file = Read({plan});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].problem.buffers, (std::vector<Buffer>{{"0: input", 0, 2, 64, 16},
+                                                                   {"1: Backend", 0, 4, 256, 16},
+                                                                   {"2: Backend", 1, 3, 256, 16},
+                                                                   {"3: Backend", 1, 4, 64, 16}}));
+  EXPECT_EQ(file.problems[0].notes.size(), 1u);
+  // Behind it is a tensor that was there, so the state is an input for certain.
+  plan.instructions.insert(plan.instructions.begin(), {kKernel, {0, 2}});
+  const RecordedFile certain = Read({plan});
+  ASSERT_EQ(certain.problems.size(), 1u);
+  EXPECT_EQ(certain.problems[0].problem.buffers[1], (Buffer{"1: state", 0, 5, 256, 16}));
+  EXPECT_TRUE(certain.problems[0].notes.empty());
+}
+
+TEST(ExecutorchTest, CopiesMakeStateOnlyOfBytesThatNoOtherHas) {
+  TestPlan plan;
+  plan.names = {"aten::op", "aten::copy_"};
+  plan.values = {{{4}, 0}, {{4}, 16}, {{4}, 32}, {{4}, 16}};
+  plan.inputs = {0};
+  // The first is the beginning of what a loop changes, the other is state for the next run.
+  plan.instructions = {
+      {kKernel, {1, 0, 1}, 1}, {kKernel, {1}}, {kKernel, {0, 3}}, {kKernel, {2, 0, 2}, 1}};
+  EXPECT_EQ(BuffersOf(plan), (std::vector<Buffer>{{"0: input", 0, 5, 16, 16},
+                                                  {"1: aten::copy_", 1, 3, 16, 16},
+                                                  {"2: aten::copy_", 0, 6, 16, 16},
+                                                  {"3: aten::op", 3, 4, 16, 16}}));
+}
+
+TEST(ExecutorchTest, AnInputThatIsChangedLivesThroughout) {
+  TestPlan plan;
+  plan.names = {"aten::op", "aten::copy_"};
+  plan.values = {{{4}, 0}, {{4}, 16}};
+  plan.inputs = {0};
+  plan.instructions = {{kKernel, {0, 1}}, {kKernel, {0, 1, 0}, 1}, {kKernel, {1}}};
+  EXPECT_EQ(BuffersOf(plan),
+            (std::vector<Buffer>{{"0: input", 0, 5, 16, 16}, {"1: aten::op", 1, 4, 16, 16}}));
+}
+
+// ---- Delegates.
+
+TEST(ExecutorchTest, TheLastArgumentOfADelegateIsAnOutput) {
+  TestPlan plan;
+  plan.values = {{{25}, 0}, {{25}, 100}, {{25}, 200}, {{25}, 0}};
+  plan.inputs = {0};
+  plan.outputs = {3};
+  plan.instructions = {{kDelegate, {0, 1}}, {kDelegate, {1, 2}}, {kDelegate, {2, 3}}};
+  plan.memories = {0, 300};
+  const RecordedFile file = Read({plan});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_TRUE(file.problems[0].notes.empty());
+  EXPECT_EQ(MaxLiveLoad(file.problems[0].problem).load, 200);
+  // After a tensor that was there, all others may be outputs: here the bytes of the first one.
+  plan.instructions = {{kDelegate, {0, 1}}, {kDelegate, {1, 3, 2}}, {kKernel, {2, 3, 2}}};
+  const RecordedFile unclear = Read({plan});
+  ASSERT_EQ(unclear.problems.size(), 1u);
+  EXPECT_EQ(unclear.problems[0].notes.size(), 1u);
+  EXPECT_EQ(MaxLiveLoad(unclear.problems[0].problem).load, 300);
+}
+
+// The cost of repeated arguments, and of arguments in the bytes of many, is that of reading them.
+TEST(ExecutorchTest, RepeatedArgumentsOfADelegateAreOne) {
+  constexpr std::int32_t kMany = 3000;
+  TestPlan plan;
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    plan.values.push_back({{4}, 16 * std::int64_t{i}});
+    plan.inputs.push_back(i);
+  }
+  plan.values.push_back({{4 * kMany}, 0});
+  plan.instructions = {{kDelegate, std::vector<std::int32_t>(10 * kMany, kMany)}};
+  plan.memories = {0, 16 * kMany};
+  EXPECT_EQ(BuffersOf(plan).size(), kMany + 1u);
 }
 
 // A program as ExecuTorch 1.5 exports it: a branch on the sum of the input.

@@ -140,6 +140,15 @@ TEST(TflmPlanTest, APlanWithoutAllOffsetsIsNone) {
   EXPECT_EQ(file.problems[0].notes.size(), 1u);
 }
 
+TEST(TflmPlanTest, ConsolesMayHaveIdsOfTheirOwn) {
+  const RecordedFile file = Read(
+      "task (id=7): x (id=0): size=64, offset=0, first_used=0 last_used=1\n"
+      "task (id=7): 1 (id=1): size=8, offset=64, first_used=0 last_used=1\n");
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].problem.buffers,
+            (std::vector<Buffer>{{"0", 0, 2, 64, 16}, {"1", 0, 2, 8, 16}}));
+}
+
 TEST(TflmPlanTest, FaultsAreNamed) {
   ExpectRefused("0 (id=0): size=1, offset=0, first_used=3 last_used=2\n",
                 "1:52: the lifetime ends before it begins");
@@ -202,6 +211,32 @@ TEST(VelaTest, OtherVersionsHaveOtherColumns) {
   ASSERT_EQ(file.problems.size(), 1u);
   EXPECT_EQ(file.problems[0].name, "mem_area Sram, of mem_type_set (Scratch)");
   EXPECT_EQ(file.problems[0].problem.buffers, (std::vector<Buffer>{{"x: y", 0, 2, 64, 16}}));
+}
+
+TEST(VelaTest, LoggersPutWordsBeforeLines) {
+  const std::string text(kVela);
+  std::string logged;
+  for (std::size_t at = 0, line = 0; at < text.size(); ++line) {
+    const std::size_t end = text.find('\n', at) + 1;
+    logged += "[10:0" + std::to_string(7 + line) + " 0x1f info] " + text.substr(at, end - at);
+    at = end;
+  }
+  EXPECT_EQ(FormatOfRecorded(logged), RecordedFormat::kVela);
+  EXPECT_EQ(Read(logged), Read(kVela));
+}
+
+TEST(VelaTest, ATableWithoutATitleHasNoOthersName) {
+  const std::string table =
+      "Start Time - End Time : Start Addr - End Addr: Tensor Size: Memory Usage: Name\n"
+      " 0 - 1 : 0x0 - 0x1e : 30 : 30 : E\n";
+  const std::string peak = "Allocation Peak Tensor Size: 30 bytes == 0.03 KiB\n";
+  const RecordedFile file = Read("Allocation, memory Sram\n" + table + table + peak + table +
+                                 "Allocation, memory Dram\n" + table);
+  ASSERT_EQ(file.problems.size(), 4u);
+  EXPECT_EQ(file.problems[0].name, "Sram");
+  EXPECT_EQ(file.problems[1].name, "memory");
+  EXPECT_EQ(file.problems[2].name, "memory#2");
+  EXPECT_EQ(file.problems[3].name, "Dram");
 }
 
 TEST(VelaTest, FaultsAreNamed) {

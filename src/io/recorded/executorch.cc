@@ -9,15 +9,18 @@
 //     exporter leaves out instructions that only change a shape. The tensor that wrote these bytes last
 //     then lives as long as the one that reads them. Where there is none, the bytes were there before
 //     the program began (state that is kept from one run to the next), so the tensor lives throughout;
-//   * what a loop uses, and what was written before it, lives to the loop's end.
-// Kernels return their last argument, so that is what they write. Delegates do not say which arguments
-// they write: what is new there is written, unless it takes exactly the bytes of one earlier tensor.
+//   * what a loop uses, and what was written before it, lives to the loop's end; what a loop writes lives
+//     from the loop's beginning if it is filled part by part or read after the loop.
+// Kernels return their last argument, so that is what they write; those whose name ends in _ change
+// their first one. Delegates do not say which arguments they write: inputs come first, then outputs,
+// of which there is one at least. Where an argument may be either, it lives as long as both would.
 //
 // Source: the schema program.fbs of ExecuTorch, whose fields are numbered in the order there.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +37,11 @@ namespace {
 constexpr std::string_view kIdentifier = "ET12";
 constexpr std::size_t kIdentifierAt = 4;
 constexpr std::size_t kMostLoops = 1000;  // Each is a pass over the values.
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Operators that write in another way than the rest.
+constexpr std::string_view kCopyIndex = "executorch_prim::et_copy_index";  // [all, part, index]
+constexpr std::string_view kCopy = "aten::copy_";  // Does not read what it changes.
 
 // Fields of tables, members of unions.
 enum ProgramField : std::size_t { kExecutionPlans = 1 };
@@ -52,7 +60,7 @@ enum AllocationField : std::size_t { kMemoryId = 0, kOffsetLow = 1, kOffsetHigh 
 enum class ValueType : std::uint8_t { kTensor = 5, kTensorList = 10, kOptionalTensorList = 11 };
 enum class InstructionType : std::uint8_t { kKernel = 1, kDelegate, kMove, kJumpFalse, kFree };
 
-// Bytes of one element, by scalar type; 0 for those that have none.
+// Bytes of one element, by scalar type.
 constexpr std::array<std::uint8_t, 30> kScalarBytes = {
     1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 4, 8};
 
@@ -67,8 +75,17 @@ struct Value {
   Bytes size = 0;
   Step first = -1;  // -1: no instruction has named it.
   Step last = -1;
-  std::string maker;  // The operator that writes it.
-  Indices list = {};  // Of a list of tensors: their values.
+  Step read = -1;            // The last instruction that reads it.
+  Step partly = -1;          // One that writes a part of it, in a loop perhaps.
+  Step delegate = -1;        // The last delegate that has it as an argument.
+  std::string maker;         // The operator that writes it.
+  Indices list = {};         // Of a list of tensors: their values.
+  std::size_t base = kNone;  // The value that it is a view of.
+  // What may be state, but does not say so.
+  bool fresh = false;  // No other had written any of its bytes before.
+  bool given = false;  // An input of the program, or made by a delegate as far as one can tell.
+  bool perhaps_kept = false;
+  bool unclear = false;  // It may live too long here.
 };
 
 // Which value wrote each byte of one memory last: intervals without overlaps.
@@ -80,7 +97,15 @@ class Writers {
     by_begin_.erase(by_begin_.lower_bound(begin), by_begin_.lower_bound(end));
     by_begin_[begin] = {end, value};
   }
-  // Each of them once or more.
+  [[nodiscard]] bool Any(Bytes begin, Bytes end) const {
+    const auto after = by_begin_.lower_bound(end);
+    return after != by_begin_.begin() && std::prev(after)->second.end > begin;
+  }
+  // The one that wrote exactly these bytes, if no other has written any of them since; or kNone.
+  [[nodiscard]] std::size_t ExactlyOf(Bytes begin, Bytes end) const {
+    const auto it = by_begin_.find(begin);
+    return it != by_begin_.end() && it->second.end == end ? it->second.value : kNone;
+  }
   [[nodiscard]] std::vector<std::size_t> Of(Bytes begin, Bytes end) const {
     std::vector<std::size_t> writers;
     auto it = by_begin_.upper_bound(begin);
@@ -127,6 +152,17 @@ class ProgramReader {
  private:
   static constexpr std::size_t kFreeEffort = 65536;
 
+  struct Alias {
+    std::size_t value = 0;
+    std::size_t base = 0;  // Whose bytes it has, or kNone.
+    Step delegate = -1;    // What names both, and does not say whether it has them.
+  };
+  struct MovedValue {
+    std::size_t from = 0;
+    Step read = 0;  // What reads the other name before.
+    Step step = 0;
+  };
+
   // Lists may share their bytes in the file, so that a small file stands for a large one. False, with
   // a fault: more elements than bytes.
   bool Spend(std::size_t elements, std::size_t at) {
@@ -139,10 +175,11 @@ class ProgramReader {
     values_.clear();
     writers_.clear();
     aliases_.clear();
+    moves_.clear();
     loops_.clear();
     step_ = 0;
     ReadValues(plan);
-    NameAll(reader_.Vector<std::int32_t>(plan, kInputs), "input");
+    WriteAll(reader_.Vector<std::int32_t>(plan, kInputs));
     const auto chains = reader_.Vector<std::uint32_t>(plan, kChains);
     for (std::size_t c = 0; c < chains.size() && Spend(1, chains.at()); ++c) {
       ReadChain(plan, reader_.Element(chains, c));
@@ -177,13 +214,13 @@ class ProgramReader {
   }
 
   void ReadTensor(const FlatTable& tensor, Value& value) {
+    value.kept = reader_.Number<std::uint32_t>(tensor, kDataBuffer) > 0;
     const FlatTable allocation = reader_.Table(tensor, kAllocation);
     if (!allocation.exists()) return;
     value.memory = reader_.Number<std::uint32_t>(allocation, kMemoryId);
     value.offset = static_cast<Bytes>(
         std::uint64_t{reader_.Number<std::uint32_t>(allocation, kOffsetHigh)} << 32u |
         reader_.Number<std::uint32_t>(allocation, kOffsetLow));
-    value.kept = reader_.Number<std::uint32_t>(tensor, kDataBuffer) > 0;
     value.size = ReadSize(tensor);
     const auto memory = static_cast<std::size_t>(value.memory);
     const Bytes most = memory < memory_sizes_.size() ? memory_sizes_[memory] : 0;
@@ -254,61 +291,101 @@ class ProgramReader {
     const auto arguments = reader_.Vector<std::int32_t>(call, 1);
     if (arguments.empty() || !Spend(arguments.size(), arguments.at())) return;
     const std::string name = NameIn(plan, kOperators, reader_.Number<std::int32_t>(call, 0));
-    const std::size_t last = arguments.size() - 1;
-    const auto same_as_last = [&](std::size_t i) { return arguments[i] == arguments[last]; };
+    if (name == kCopyIndex) {
+      for (std::size_t i = 1; i < arguments.size(); ++i) Read(arguments[i], arguments.at());
+      Change(arguments[0], name, arguments.at());
+      if (reader_.failed()) return;
+      values_[static_cast<std::size_t>(arguments[0])].partly = step_;
+      return;
+    }
     // Reads come before writes: an output may take the bytes of an input.
     std::vector<std::int32_t> written;
-    const Value* const returned = At(arguments[last], arguments.at());
+    const std::int32_t last = arguments[arguments.size() - 1];
+    const Value* const returned = At(last, arguments.at());
     if (returned == nullptr) return;
     if (returned->list.empty()) {
-      written.push_back(arguments[last]);
+      written.push_back(last);
     } else {
       if (!Spend(returned->list.size(), returned->list.at())) return;
       for (std::size_t i = 0; i < returned->list.size(); ++i) written.push_back(returned->list[i]);
     }
-    std::vector<std::int32_t> sorted = written;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < last; ++i) {
-      if (same_as_last(i)) continue;
-      if (std::binary_search(sorted.begin(), sorted.end(), arguments[i])) continue;
-      Read(arguments[i], arguments.at());
+    const bool in_place = name.ends_with('_');
+    if (in_place && arguments[0] != last) written.push_back(arguments[0]);
+    std::sort(written.begin(), written.end());
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+      if (std::binary_search(written.begin(), written.end(), arguments[i])) continue;
+      if (arguments[i] != last) Read(arguments[i], arguments.at());
     }
-    for (const std::int32_t value : written) Write(value, name, arguments.at());
+    if (in_place) ReadInPlace(arguments[0], name, arguments.at());
+    for (const std::int32_t value : written) Change(value, name, arguments.at());
+    if (in_place && arguments[0] != last && !reader_.failed()) {
+      aliases_.push_back({static_cast<std::size_t>(last), static_cast<std::size_t>(arguments[0])});
+    }
+  }
+
+  // What an operator changes: it has a value already, which is read, unless all of it is overwritten.
+  void ReadInPlace(std::int32_t index, const std::string& name, std::size_t at) {
+    Value* const value = At(index, at);
+    if (value == nullptr) return;
+    if (name != kCopy) {
+      Read(index, at);
+    } else if (value->first < 0) {
+      value->perhaps_kept = true;  // For the next run; or the first value of what a loop changes.
+    }
   }
 
   void CallDelegate(const FlatTable& plan, const FlatTable& call) {
     const auto arguments = reader_.Vector<std::int32_t>(call, 1);
     if (!Spend(arguments.size(), arguments.at())) return;
     const std::string name = NameIn(plan, kDelegates, reader_.Number<std::int32_t>(call, 0));
-    std::vector<std::int32_t> written;
+    std::size_t inputs = 0;  // The first ones, which cannot be outputs.
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Value* const value = At(arguments[i], arguments.at());
       if (value == nullptr) return;
-      if (value->placed && value->first < 0 && !TakesBytesOfOne(*value)) {
-        written.push_back(arguments[i]);
-      } else {
+      if (value->first >= 0 || value->kept || !value->list.empty()) inputs = i + 1;
+    }
+    std::vector<std::int32_t> others;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      Value& value = values_[static_cast<std::size_t>(arguments[i])];
+      if (std::exchange(value.delegate, step_) == step_) continue;
+      if (i < inputs) {
         Read(arguments[i], arguments.at());
+      } else {
+        others.push_back(arguments[i]);
       }
     }
-    for (const std::int32_t value : written) Write(value, name, arguments.at());
+    // All but the last may be inputs.
+    for (std::size_t i = 0; i + 1 < others.size(); ++i) {
+      const auto index = static_cast<std::size_t>(others[i]);
+      aliases_.push_back({index, BaseOf(values_[index]), step_});
+    }
+    for (const std::int32_t index : others) {
+      Write(index, name, arguments.at());
+      values_[static_cast<std::size_t>(index)].given = true;
+    }
   }
 
-  [[nodiscard]] bool TakesBytesOfOne(const Value& value) const {
+  // The one tensor that has exactly the bytes of another, or kNone.
+  [[nodiscard]] std::size_t BaseOf(const Value& value) const {
     const auto memory = writers_.find(value.memory);
-    if (memory == writers_.end()) return false;
-    const auto writers = memory->second.Of(value.offset, value.offset + value.size);
-    return writers.size() == 1 && values_[writers.front()].offset == value.offset &&
-           values_[writers.front()].size == value.size;
+    if (!value.placed || memory == writers_.end()) return kNone;
+    const std::size_t base = memory->second.ExactlyOf(value.offset, value.offset + value.size);
+    const bool same =
+        base != kNone && values_[base].offset == value.offset && values_[base].size == value.size;
+    return same ? base : kNone;
   }
 
   void Move(const FlatTable& move) {
     const auto from = reader_.Number<std::int32_t>(move, 0);
     const auto to = reader_.Number<std::int32_t>(move, 1);
+    if (At(to, move.at) == nullptr) return;
+    const Step read = values_[static_cast<std::size_t>(to)].read;
     Read(from, move.at);
     Write(to, "move", move.at);
     if (reader_.failed()) return;
     // From now on the second is another name of the first.
-    aliases_.emplace_back(static_cast<std::size_t>(to), static_cast<std::size_t>(from));
+    aliases_.push_back({static_cast<std::size_t>(to), static_cast<std::size_t>(from)});
+    if (read >= 0) moves_.push_back({static_cast<std::size_t>(from), read, step_});
   }
 
   void Jump(Step to, std::size_t at) {
@@ -335,15 +412,18 @@ class ProgramReader {
     if (index >= 0 && static_cast<std::size_t>(index) < values_.size()) {
       return &values_[static_cast<std::size_t>(index)];
     }
-    // Lists have -1 for an element that is none.
     reader_.FailAt(at, "a list of values names value " + std::to_string(index) + " of " +
                            std::to_string(values_.size()));
     return nullptr;
   }
 
-  void NameAll(const Indices& indices, const std::string& maker) {
-    if (!Spend(indices.size(), indices.at())) return;
-    for (std::size_t i = 0; i < indices.size(); ++i) Write(indices[i], maker, indices.at());
+  void WriteAll(const Indices& inputs) {
+    if (!Spend(inputs.size(), inputs.at())) return;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Write(inputs[i], "input", inputs.at());
+      if (reader_.failed()) return;
+      values_[static_cast<std::size_t>(inputs[i])].given = true;
+    }
   }
 
   void Read(std::int32_t index, std::size_t at) {
@@ -353,7 +433,7 @@ class ProgramReader {
       const Indices list = value->list;
       if (!Spend(list.size(), list.at())) return;
       for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list[i] >= 0) ReadOne(list[i], list.at());
+        if (list[i] >= 0) ReadOne(list[i], list.at());  // -1: an element that is none.
       }
       return;
     }
@@ -362,10 +442,12 @@ class ProgramReader {
 
   void ReadOne(std::int32_t index, std::size_t at) {
     Value* const value = At(index, at);
-    if (value == nullptr || !value->placed) return;
+    if (value == nullptr) return;
     value->last = step_;
+    value->read = step_;
     if (value->first >= 0) return;
     value->first = step_;
+    if (!value->placed) return;
     const auto number = static_cast<std::size_t>(index);
     Writers& memory = writers_[value->memory];
     const auto writers = memory.Of(value->offset, value->offset + value->size);
@@ -377,42 +459,99 @@ class ProgramReader {
       return;
     }
     value->maker = values_[writers.front()].maker;
-    for (const std::size_t writer : writers) aliases_.emplace_back(number, writer);
+    value->base = BaseOf(*value);
+    for (const std::size_t writer : writers) aliases_.push_back({number, writer});
+  }
+
+  // A kernel writes this value, perhaps not the first one.
+  void Change(std::int32_t index, const std::string& maker, std::size_t at) {
+    Value* const value = At(index, at);
+    if (value == nullptr) return;
+    Value& changed = value->base == kNone ? *value : values_[value->base];
+    if (changed.given) changed.perhaps_kept = true;
+    // Not a view of one tensor, but read before: perhaps what the loop's last round has written.
+    if (value->first >= 0 && value->first == value->read && value->base == kNone) {
+      value->partly = step_;
+    }
+    Write(index, maker, at);
   }
 
   void Write(std::int32_t index, const std::string& maker, std::size_t at) {
     Value* const value = At(index, at);
-    if (value == nullptr || !value->placed) return;
+    if (value == nullptr) return;
     value->last = step_;
-    if (value->first < 0) {
-      value->first = step_;
-      value->maker = maker;
-    }
-    writers_[value->memory].Write(static_cast<std::size_t>(index), value->offset,
-                                  value->offset + value->size);
+    const bool named = std::exchange(value->first, value->first < 0 ? step_ : value->first) >= 0;
+    if (!named) value->maker = maker;
+    if (!value->placed) return;
+    Writers& memory = writers_[value->memory];
+    const Bytes end = value->offset + value->size;
+    if (!named) value->fresh = !memory.Any(value->offset, end);
+    memory.Write(value->base == kNone ? static_cast<std::size_t>(index) : value->base,
+                 value->offset, end);
   }
 
   void ExtendLifetimes() {
     // The newest first: what it extends may be an alias itself.
-    for (std::size_t a = aliases_.size(); a-- > 0;) {
-      const auto& [alias, base] = aliases_[a];
-      values_[base].last = std::max(values_[base].last, values_[alias].last);
-    }
+    for (std::size_t a = aliases_.size(); a-- > 0;) ExtendBase(aliases_[a]);
     // Inner loops first.
     std::sort(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
       return a.second != b.second ? a.second < b.second : a.first > b.first;
     });
-    if (!Spend(loops_.size() > 1 ? loops_.size() * values_.size() / kLoopPasses : 0, 0)) return;
-    for (const auto& [begin, end] : loops_) {
-      for (Value& value : values_) {
-        const bool enters = value.first < begin && value.last >= begin;
-        if (enters && value.last < end) value.last = end;
+    const std::size_t pass = values_.size() + moves_.size();
+    if (!Spend(loops_.size() > 1 ? loops_.size() * pass / kLoopPasses : 0, 0)) return;
+    for (const auto& [begin, end] : loops_) ExtendOverLoop(begin, end);
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      Value& value = values_[v];
+      if (value.first < 0) continue;
+      // State shares its bytes with no other tensor.
+      if (value.perhaps_kept && value.fresh && BaseOf(value) == v) {
+        value.kept = true;
+        value.unclear = true;
       }
-    }
-    for (Value& value : values_) {
-      if (value.first < 0 || !value.kept) continue;
+      if (!value.kept) continue;
       value.first = 0;
       value.last = step_;
+    }
+  }
+
+  void ExtendBase(const Alias& alias) {
+    Value& value = values_[alias.value];
+    if (alias.delegate >= 0) {
+      // An output, or an input: a view if it has the bytes of another, or else state if nothing reads
+      // it again.
+      const bool read = value.last > alias.delegate;
+      if (alias.base == kNone) value.perhaps_kept = value.perhaps_kept || !read;
+      value.unclear = value.unclear || alias.base != kNone;
+    }
+    if (alias.base == kNone) return;
+    Value& base = values_[alias.base];
+    base.last = std::max(base.last, value.last);
+  }
+
+  void ExtendOverLoop(Step begin, Step end) {
+    for (Value& value : values_) {
+      if (value.first < begin) {
+        if (value.last >= begin) value.last = std::max(value.last, end);
+        continue;
+      }
+      if (value.first > end) continue;
+      const bool filled = value.partly >= 0 && value.partly <= end;
+      if (filled) {
+        value.partly = -1;  // Loops around this one begin with another value.
+      } else if (value.last > end) {
+        value.unclear = true;  // Each round may write it before it is read.
+      } else {
+        continue;
+      }
+      value.first = begin;
+      value.last = std::max(value.last, end);
+    }
+    // What the next round reads by another name.
+    for (const MovedValue& moved : moves_) {
+      if (moved.step < begin || moved.step > end || moved.read < begin) continue;
+      Value& from = values_[moved.from];
+      from.first = std::min(from.first, begin);
+      from.last = std::max(from.last, end);
     }
   }
 
@@ -420,10 +559,12 @@ class ProgramReader {
 
   Result<void> AddProblems(const FlatTable& plan, Problems& problems) {
     std::map<std::int64_t, PlacedBuffers> memories;
+    std::set<std::int64_t> unclear;
     for (std::size_t v = 0; v < values_.size(); ++v) {
       const Value& value = values_[v];
       if (!value.placed || value.first < 0) continue;
       PlacedBuffers& placed = memories[value.memory];
+      if (value.unclear) unclear.insert(value.memory);
       const std::string name = value.maker.empty() ? "" : ": " + value.maker;
       placed.problem.buffers.push_back(
           {std::to_string(v) + name, value.first, value.last + 1, value.size});
@@ -445,6 +586,11 @@ class ProgramReader {
       auto problem = ProblemOfPlan(std::move(name), std::move(placed));
       if (!problem) return source_.FailWith(std::move(problem.error()));
       problem->height = size;
+      if (unclear.contains(memory)) {
+        problem->notes.emplace_back(
+            "The program does not say from when to when each tensor lives; where it is not clear, "
+            "the longest time is taken, so a lower plan may exist.");
+      }
       problems.push_back(std::move(*problem));
     }
     return {};
@@ -459,9 +605,10 @@ class ProgramReader {
   // Of the plan that is being read.
   std::vector<Value> values_;
   FlatVector<std::int64_t> memory_sizes_;
-  std::map<std::int64_t, Writers> writers_;                   // By memory.
-  std::vector<std::pair<std::size_t, std::size_t>> aliases_;  // A value, and whose bytes it has.
-  std::vector<std::pair<Step, Step>> loops_;                  // First and last step.
+  std::map<std::int64_t, Writers> writers_;  // By memory.
+  std::vector<Alias> aliases_;
+  std::vector<MovedValue> moves_;             // Where the new name had another value before.
+  std::vector<std::pair<Step, Step>> loops_;  // First and last step.
   Step step_ = 0;
 };
 

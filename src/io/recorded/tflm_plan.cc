@@ -21,6 +21,7 @@ namespace berth::internal::recorded {
 namespace {
 
 constexpr std::string_view kId = "(id=";
+constexpr std::string_view kSize = "): size=";
 constexpr std::string_view kLifetime = "first_used=";
 
 class TflmReader {
@@ -29,7 +30,8 @@ class TflmReader {
 
   Result<Problems> Read() {
     BERTH_TRY(ForEachLine(source_, [&](Line line) -> Result<void> {
-      const std::size_t id = line.rest().find(kId);
+      // What the console put before may have such marks of its own.
+      const std::size_t id = line.rest().rfind(kId, line.rest().rfind(kSize));
       if (id == std::string_view::npos) return {};
       if (line.rest().find(kLifetime, id) == std::string_view::npos) return {};
       static_cast<void>(line.Skip(line.rest().substr(0, id)));
@@ -45,7 +47,7 @@ class TflmReader {
     const std::int64_t id = BERTH_TRY(line.Number());
     if (id <= last_id_) BERTH_TRY(FinishPlan());
     last_id_ = id;
-    BERTH_TRY(line.Expect("): size="));
+    BERTH_TRY(line.Expect(kSize));
     Buffer buffer;
     buffer.id = std::to_string(id);
     buffer.size = BERTH_TRY(line.Number());
@@ -103,7 +105,7 @@ bool LooksLikeTflmPlan(std::string_view text) {
   const std::size_t id = text.find(kId);
   if (id == std::string_view::npos) return false;
   // Most texts have no such id at all; a log may have others before that of the plan.
-  return text.find("): size=", id) != std::string_view::npos &&
+  return text.find(kSize, id) != std::string_view::npos &&
          text.find(kLifetime, id) != std::string_view::npos;
 }
 

@@ -7,8 +7,9 @@
 //   Allocation Peak Tensor Size: 74480 bytes == 72.734375 KiB
 //
 // Both ends of a lifetime are included, the end of the addresses is not. Versions differ in the title
-// and in the columns between the memory usage and the name, which are as many in each row as in the
-// header. Several tensors may be in one row's memory: rows with the same bytes and steps.
+// and in the columns between the memory usage and the name; rows have the columns of their header.
+// Several tensors may be in one row's memory: rows with the same bytes and steps. A logger may
+// have put its own words before each line.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -23,15 +24,22 @@ namespace {
 
 constexpr std::string_view kHeader = "Start Time";
 constexpr std::string_view kAddresses = "Start Addr";
+constexpr std::string_view kLastLine = "Allocation Peak Tensor Size";
 
-bool IsHeader(std::string_view line) {
-  return line.starts_with(kHeader) && line.find(kAddresses) != std::string_view::npos;
+// Where the header begins in a line; npos in other lines.
+std::size_t HeaderIn(std::string_view line) {
+  const std::size_t at = line.find(kHeader);
+  if (at == std::string_view::npos || line.find(kAddresses, at) == std::string_view::npos) {
+    return std::string_view::npos;
+  }
+  return at;
 }
 
 // "Sram" of the title above; the whole title where it is written in another way.
 std::string NameOf(std::string_view title) {
   for (const std::string_view prefix : {"Allocation, memory ", "Tensor Allocation for "}) {
-    if (title.starts_with(prefix)) title.remove_prefix(prefix.size());
+    const std::size_t at = title.find(prefix);
+    if (at != std::string_view::npos) title.remove_prefix(at + prefix.size());
   }
   for (const std::string_view rest : {", usage mask", ", using allocator"}) {
     title = title.substr(0, title.find(rest));
@@ -45,18 +53,22 @@ class VelaReader {
   explicit VelaReader(const Source& source) : source_(source) {}
 
   Result<Problems> Read() {
-    std::string_view before;  // The last line that was not empty.
+    std::string_view before;  // The last line of text since the table before.
     BERTH_TRY(ForEachLine(source_, [&](Line line) -> Result<void> {
-      if (IsHeader(line.rest())) {
+      const std::size_t header = HeaderIn(line.rest());
+      if (header != std::string_view::npos) {
         BERTH_TRY(FinishTable());
         within_ = true;
-        columns_ = std::count(line.rest().begin(), line.rest().end(), ':');
-        title_ = before;
-      } else if (within_) {
-        // Rows begin with a number, flush right.
-        line.SkipBlanks();
-        within_ = !line.rest().empty() && line.rest().front() >= '0' && line.rest().front() <= '9';
+        prefixed_ = header > 0;
+        const std::string_view columns = line.rest().substr(header);
+        columns_ = std::count(columns.begin(), columns.end(), ':');
+        title_ = std::exchange(before, {});
+        return {};
+      }
+      if (within_) {
+        within_ = SkipToRow(line);
         if (within_) return ReadRow(line);
+        if (line.rest().find(kLastLine) != std::string_view::npos) return {};
       }
       if (!line.rest().empty()) before = line.rest();
       return {};
@@ -66,6 +78,35 @@ class VelaReader {
   }
 
  private:
+  // Rows begin with a number, flush right. False for other lines.
+  [[nodiscard]] bool SkipToRow(Line& line) const {
+    constexpr std::string_view kDigits = "0123456789";
+    if (!prefixed_) {
+      line.SkipBlanks();
+      return !line.rest().empty() && kDigits.find(line.rest().front()) != std::string_view::npos;
+    }
+    // A prefix may have numbers, and not the same length in each line.
+    for (std::size_t at = line.rest().find("0x"); at != std::string_view::npos;
+         at = line.rest().find("0x", at + 1)) {
+      std::string_view left = line.rest().substr(0, at);
+      const auto drop = [&left](std::string_view characters) {
+        const std::size_t before = left.size();
+        left = left.substr(0, left.find_last_not_of(characters) + 1);
+        return before - left.size();
+      };
+      drop(" ");
+      if (drop(":") != 1) continue;
+      drop(" ");
+      if (drop(kDigits) == 0) continue;
+      drop(" ");
+      if (drop("-") != 1) continue;
+      drop(" ");
+      if (drop(kDigits) == 0) continue;
+      return line.Skip(line.rest().substr(0, left.size()));
+    }
+    return false;
+  }
+
   static Result<std::int64_t> ReadCell(Line& line, std::string_view end) {
     line.SkipBlanks();
     const std::int64_t value = BERTH_TRY(line.Number(0, kMaxBytes - 1));
@@ -127,6 +168,7 @@ class VelaReader {
   Problems problems_;
   // Of the table that is being read.
   bool within_ = false;
+  bool prefixed_ = false;       // Each line has other words first.
   std::ptrdiff_t columns_ = 0;  // How many end in a colon: all but the name.
   std::string_view title_;
   PlacedBuffers placed_;
@@ -136,9 +178,11 @@ class VelaReader {
 
 bool LooksLikeVela(std::string_view text) {
   for (std::size_t at = text.find(kAddresses); at != std::string_view::npos;
-       at = text.find(kAddresses, at + 1)) {
-    const std::string_view before = text.substr(0, at);
-    if (before.substr(before.rfind('\n') + 1).starts_with(kHeader)) return true;
+       at = text.find(kAddresses, at)) {
+    const std::size_t begin = text.substr(0, at).rfind('\n') + 1;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (HeaderIn(text.substr(begin, end - begin)) != std::string_view::npos) return true;
+    at = end;
   }
   return false;
 }
