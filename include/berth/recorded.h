@@ -15,7 +15,8 @@
 //     const auto answer = berth::Place(each.problem, {}, budget);  // Compare with each.height.
 //   }
 //
-// Of Vela and TensorFlow Lite Micro whole logs can be read: other lines are passed over. docs/formats/
+// Of TensorFlow Lite Micro and Vela a whole log can be read: other lines, and what a logger writes
+// before each line, are passed over. docs/formats/
 // recorded.md says how lifetimes, sizes and alignments follow from each.
 #ifndef BERTH_RECORDED_H_
 #define BERTH_RECORDED_H_
@@ -41,8 +42,9 @@ struct RecordedProblem {
   std::optional<Bytes> height = {};
   // Its maker's plan, parallel to the buffers; empty if the file has none.
   std::vector<Bytes> offsets = {};
-  // That is a plan for the problem. Not so if it has other buffers between those that are one here,
-  // so that the problem asks for more than the maker did; or if it is not valid.
+  // The problem asks for what the maker had to place and no more, so that what is proved of it is
+  // proved of that. Not so if the maker has other buffers between those that are one here, if the
+  // file leaves lifetimes open, or if the maker's plan is not valid; a note says which.
   bool exact = true;
   // What the maker placed, one by one, and where: to check its plan, which holds if it is one for
   // this problem. Buffers have gaps while others have all their bytes. Empty like `offsets`.

@@ -587,6 +587,7 @@ class ProgramReader {
       if (!problem) return source_.FailWith(std::move(problem.error()));
       problem->height = size;
       if (unclear.contains(memory)) {
+        problem->exact = false;
         problem->notes.emplace_back(
             "The program does not say from when to when each tensor lives; where it is not clear, "
             "the longest time is taken, so a lower plan may exist.");
