@@ -31,28 +31,28 @@ Input InputOf(const TableArguments& arguments, Problem problem, std::string part
 }
 
 // The values that XLA keeps in fast memory, with their names if a file has them.
-Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& text) {
+Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& name,
+                                    std::string_view text) {
   const auto beside = XlaBufferInfoBeside(path);
   std::error_code error;
-  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, path);
+  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, name);
   const std::string buffers = BERTH_TRY(ReadFile(*beside));
-  return ReadXlaAllocInfo(text, path, buffers, *beside);
+  return ReadXlaAllocInfo(text, name, buffers, *beside);
 }
 
-Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& text) {
-  if (LooksLikeXlaAllocInfo(text)) return ReadAllocInfo(arguments.path, text);
-  if (LooksLikeXlaProto(text)) {
-    return ReadXlaProto(text, arguments.path == "-" ? NameOf(arguments.path) : arguments.path);
-  }
+Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& name,
+                              std::string_view bytes) {
+  if (LooksLikeXlaAllocInfo(bytes)) return ReadAllocInfo(arguments.path, name, bytes);
+  if (LooksLikeXlaProto(bytes)) return ReadXlaProto(bytes, name);
   const auto ranges_path = XlaRangesBeside(arguments.path);
   if (!ranges_path) {
     return Fail(ErrorCode::kParse,
-                OneLine(arguments.path) +
+                OneLine(name) +
                     ": a buffer assignment of XLA; keep the name that XLA gave it "
                     "(NAME-buffer-assignment.txt), with NAME-live-range.txt beside it");
   }
   const std::string ranges = BERTH_TRY(ReadFile(*ranges_path));
-  return ReadXlaAssignment(text, arguments.path, ranges, *ranges_path);
+  return ReadXlaAssignment(bytes, name, ranges, *ranges_path);
 }
 
 // One of XLA's allocations of temporaries, whose `total` bytes are in `count` allocations.
@@ -78,18 +78,19 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
   return input;
 }
 
-Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const FileView& file) {
-  const std::string text(file.bytes());
-  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
+Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const std::string& name,
+                                   const FileView& file) {
+  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, name, file.bytes()));
+  const std::string hash = HashOf(file.bytes());
   std::vector<Input> inputs;
   for (const XlaAllocation& each : xla.allocations) {
     if (!each.temporary) continue;
-    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, HashOf(text))));
+    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, hash)));
   }
   if (!inputs.empty()) return inputs;
-  return Fail(ErrorCode::kParse, OneLine(arguments.path) +
-                                     ": XLA has placed nothing here: no allocation is a "
-                                     "preallocated-temp");
+  return Fail(
+      ErrorCode::kParse,
+      OneLine(name) + ": XLA has placed nothing here: no allocation is a preallocated-temp");
 }
 
 Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const std::string& name,
@@ -219,7 +220,7 @@ Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView
     return inputs;
   }
   if (LooksLikeXla(file.bytes())) {
-    inputs = BERTH_TRY(LoadXla(arguments, file));
+    inputs = BERTH_TRY(LoadXla(arguments, name, file));
   } else if (FormatOfRecorded(file.bytes())) {
     inputs = BERTH_TRY(LoadRecorded(arguments, name, file));
   } else {

@@ -22,6 +22,8 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
   XlaTable table;
   internal::PlacedBuffers placed;
   internal::UniqueNames names;
+  placed.problem.buffers.reserve(allocation.values.size());
+  placed.offsets.reserve(allocation.values.size());
   for (const XlaValue& value : allocation.values) {
     if (value.size == 0) continue;
     Buffer buffer;
