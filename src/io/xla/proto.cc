@@ -447,16 +447,22 @@ class ProtoReader {
 
 }  // namespace
 
-// The first field is the module, whose first two are its name and that of its entry.
+// The first field is the module. It begins with its name, that of its entry and its computations, the
+// first of which begins with its name and its instructions. The first field of a graph of TensorFlow
+// also has a name and a text, but then only texts.
 bool LooksLikeXlaProto(std::string_view bytes) {
+  const auto has_bytes = [](const std::optional<WireEntry>& entry, std::uint32_t field) {
+    return entry && entry->field == field && entry->IsBytes();
+  };
   WireReader file(bytes);
   const auto module = file.Next();
-  if (!module || module->field != 1 || !module->IsBytes()) return false;
+  if (!has_bytes(module, 1)) return false;
   WireReader fields(module->bytes);
-  const auto name = fields.Next();
-  const auto entry = fields.Next();
-  return name && name->field == 1 && name->IsBytes() && entry && entry->field == 2 &&
-         entry->IsBytes();
+  if (!has_bytes(fields.Next(), 1) || !has_bytes(fields.Next(), 2)) return false;
+  const auto computation = fields.Next();
+  if (!has_bytes(computation, 3)) return false;
+  WireReader parts(computation->bytes);
+  return has_bytes(parts.Next(), 1) && has_bytes(parts.Next(), 2);
 }
 
 Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name) {
