@@ -42,7 +42,8 @@ std::optional<std::string_view> TakeField(std::string_view& bytes, char tag) {
     const auto byte = static_cast<unsigned char>(bytes[at]);
     length |= std::uint64_t{byte & 0x7fu} << shift;
     if (byte < 0x80) {
-      const std::string_view field = bytes.substr(at + 1).substr(0, length);
+      const std::string_view field =
+          bytes.substr(at + 1).substr(0, static_cast<std::size_t>(length));
       bytes.remove_prefix(at + 1 + field.size());
       return field;
     }
