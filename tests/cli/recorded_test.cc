@@ -75,6 +75,8 @@ TEST_F(RecordedCommandTest, OneIsChosenByNameOrNumber) {
   ExpectRefused(
       Berth({"explain", Glow(), "--capacity", "100"}),
       "--problem is missing: " + Glow() + " has 2 problems; choose one, such as --problem one");
+  ExpectRefused(Berth({"place", Glow(), "--endpoints", "inclusive"}),
+                "--endpoints: only for tables in CSV; the format of " + Glow());
   for (const std::string flag : {"--output", "--svg", "--report", "--trace"}) {
     const std::string file = Path(flag == "--svg"      ? "a.svg"
                                   : flag == "--output" ? "a.csv"

@@ -75,6 +75,19 @@ TEST_F(XlaTest, TakesMemorySpaceAssignment) {
   ExpectText(Berth({"plan", info}), 2, "a table of memory space assignment of XLA");
 }
 
+// Two allocations of a damaged file may have one number: their names still tell them apart.
+TEST_F(XlaTest, NamesOfAllocationsAreUnique) {
+  namespace build = internal::xla_build;
+  const std::string values = build::Logical(7, 2) +
+                             build::Allocation(3, 8, build::Assigned(7, 0, 8)) +
+                             build::Allocation(3, 16, build::Assigned(7, 8, 8));
+  const std::string proto = Write("m.hlo.pb", build::SmallModule() + build::Assignment(values));
+  ExpectText(Berth({"info", proto}), 0, "allocation 3#2");
+  ExpectText(Berth({"place", proto, "--problem", "allocation 3#2"}), 0, "XLA took 16 B");
+  ExpectText(Berth({"place", proto, "--endpoints", "inclusive"}), 2,
+             "--endpoints: only for tables in CSV");
+}
+
 TEST_F(XlaTest, SaysWhatIsMissing) {
   const std::string renamed = Path("dump.txt");
   std::filesystem::copy_file(Dump(), renamed);

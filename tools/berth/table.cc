@@ -10,7 +10,9 @@
 #include "berth/event_io.h"
 #include "berth/recorded.h"
 #include "berth/xla.h"
+#include "src/base/choice.h"
 #include "src/base/try.h"
+#include "src/base/unique_names.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
@@ -57,9 +59,9 @@ Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string
 
 // One of XLA's allocations of temporaries, whose `total` bytes are in `count` allocations.
 Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignment& xla,
-                               const XlaAllocation& allocation, const std::string& hash) {
+                               const XlaAllocation& allocation, const std::string& name,
+                               const std::string& hash) {
   XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
-  const std::string name = "allocation " + std::to_string(allocation.index);
   GivenPlan given{"XLA", name + ", one of " + std::to_string(xla.allocations.size()) + " with " +
                              FormatBytes(xla.total) + " in all"};
   given.height = allocation.size;
@@ -82,10 +84,12 @@ Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const std::s
                                    const FileView& file) {
   const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, name, file.bytes()));
   const std::string hash = HashOf(file.bytes());
+  internal::UniqueNames names;
   std::vector<Input> inputs;
   for (const XlaAllocation& each : xla.allocations) {
     if (!each.temporary) continue;
-    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, hash)));
+    inputs.push_back(BERTH_TRY(LoadXlaTemporary(
+        arguments, xla, each, names.Take("allocation " + std::to_string(each.index)), hash)));
   }
   if (!inputs.empty()) return inputs;
   return Fail(
@@ -106,6 +110,12 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+// Whether a file is read as a table in CSV, whose lifetimes can mean several things.
+bool IsCsv(std::string_view bytes) {
+  return !LooksLikeSnapshot(bytes) && !LooksLikeXla(bytes) && !LooksLikeXlaBufferInfo(bytes) &&
+         !LooksLikeEvents(bytes) && !FormatOfRecorded(bytes);
 }
 
 // A file that is one problem and has no plan.
@@ -210,6 +220,9 @@ Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   BERTH_TRY(CheckKind(file.bytes(), arguments.path, FileKind::kTable));
+  if (!arguments.endpoints.empty() && !IsCsv(file.bytes())) {
+    return internal::EndpointsAreKnown("--endpoints", OneLine(name));
+  }
   std::vector<Input> inputs;
   if (LooksLikeSnapshot(file.bytes())) {
     auto snapshot = std::make_shared<SnapshotInput>(
@@ -225,8 +238,7 @@ Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView
     inputs = BERTH_TRY(LoadRecorded(arguments, name, file));
   } else {
     if (!arguments.problem.empty()) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "--problem: " + OneLine(name) + " is a table, which is one problem");
+      return internal::NothingToChoose("--problem", OneLine(name));
     }
     // A copy: the file may change while it is mapped.
     std::string text(file.bytes());
