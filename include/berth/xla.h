@@ -113,6 +113,8 @@ struct XlaTable {
   // the table then asks for more than XLA did.
   bool exact = true;
   std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
+  // Of all buffers, as given or inferred. With few offsets, an inferred one may be chance.
+  Bytes alignment = 1;
 };
 
 // Values of one allocation that share bytes at the same step (results written in place, loops) share

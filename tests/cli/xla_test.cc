@@ -88,6 +88,19 @@ TEST_F(XlaTest, NamesOfAllocationsAreUnique) {
              "--endpoints: only for tables in CSV");
 }
 
+TEST_F(XlaTest, SaysWhereAnInferredAlignmentCounts) {
+  const std::string head = "buffer_id,size,offset,start_time,end_time\n";
+  const std::string note = "Alignment 4, inferred from the offsets, raises the lower bound.";
+  const std::string chance =
+      Write("a.allocinfo.csv", head + "1,10,0,0,3\n2,10,0,4,5\n3,10,100,0,1\n");
+  ExpectText(Berth({"place", chance}), 0, note);
+  EXPECT_EQ(
+      Json::parse(Berth({"place", chance, "--json"}).standard_output).at("given_plan").at("notes"),
+      Json::array({note}));
+  const std::string even = Write("b.allocinfo.csv", head + "1,8,0,0,3\n3,8,100,0,1\n");
+  EXPECT_EQ(Berth({"place", even}).standard_output.find("lignment"), std::string::npos);
+}
+
 TEST_F(XlaTest, SaysWhatIsMissing) {
   const std::string renamed = Path("dump.txt");
   std::filesystem::copy_file(Dump(), renamed);

@@ -75,6 +75,10 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");
   }
+  if (const LoadBound bound = MaxLiveLoad(table.problem); bound.lower_bound > bound.load) {
+    given.notes.push_back("Alignment " + std::to_string(table.alignment) +
+                          ", inferred from the offsets, raises the lower bound.");
+  }
   Input input = InputOf(arguments, std::move(table.problem), name, hash);
   input.given = std::move(given);
   return input;

@@ -35,9 +35,9 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
     placed.problem.buffers.push_back(std::move(buffer));
     placed.offsets.push_back(value.offset);
   }
-  const Bytes common =
-      alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
-  internal::PlacedBuffers merged = BERTH_TRY(internal::Merged(placed, common, table.exact));
+  table.alignment = alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
+  internal::PlacedBuffers merged =
+      BERTH_TRY(internal::Merged(placed, table.alignment, table.exact));
   table.problem = std::move(merged.problem);
   table.offsets = std::move(merged.offsets);
   return table;
