@@ -72,6 +72,15 @@ TEST_F(XlaTest, TakesMemorySpaceAssignment) {
   ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "fusion{0}");
   ExpectText(Berth({"place", info}), 0, "64 B");
   ExpectText(Berth({"plan", plan}), 2, "a table of memory space assignment of XLA");
+  // With a byte order mark, and from standard input, which errors call by its name.
+  ExpectText(Berth({"place", Write("marked.allocinfo.csv", "\xef\xbb\xbf" + rows)}), 0,
+             "XLA took 128 B");
+  ExpectText(Berth({"place", Write("marked.bufferinfo.csv", "\xef\xbb\xbf" + values)}), 0, "64 B");
+  ExpectText(Shell("\"$BERTH\" place - < " + plan), 0, "XLA took 128 B");
+  const std::string damaged = Write("damaged.csv", rows + "14,x,0,0,0\n");
+  ExpectText(Shell("\"$BERTH\" place - < " + damaged), 2, "<stdin>:4:4: \"x\" is not a number");
+  ExpectText(Shell("\"$BERTH\" place - < " + Dump()), 2,
+             "<stdin>: a buffer assignment of XLA; keep the name");
   ExpectText(Berth({"plan", info}), 2, "a table of memory space assignment of XLA");
 }
 

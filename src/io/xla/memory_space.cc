@@ -125,8 +125,12 @@ Result<std::vector<BufferInfo>> ReadInfo(const Source& source) {
 
 }  // namespace
 
-bool LooksLikeXlaAllocInfo(std::string_view text) { return text.starts_with(kAllocInfo); }
-bool LooksLikeXlaBufferInfo(std::string_view text) { return text.starts_with(kBufferInfo); }
+bool LooksLikeXlaAllocInfo(std::string_view text) {
+  return Source(text, "").text().starts_with(kAllocInfo);
+}
+bool LooksLikeXlaBufferInfo(std::string_view text) {
+  return Source(text, "").text().starts_with(kBufferInfo);
+}
 
 std::optional<std::string> XlaBufferInfoBeside(std::string_view path) {
   constexpr std::string_view kOld = "allocinfo";
