@@ -92,6 +92,10 @@ TEST_F(RecordedCommandTest, InfoListsThem) {
   const Json json = Json::parse(Berth({"info", Glow(), "--json"}).standard_output);
   EXPECT_EQ(json.at("problems").at(1).at("problem"), "two words");
   EXPECT_EQ(json.at("problems").at(1).at("load"), 128);
+  EXPECT_EQ(json.at("input"), "glow.txt");
+  EXPECT_TRUE(json.contains("input_hash"));
+  EXPECT_TRUE(json.contains("berth_version"));
+  EXPECT_FALSE(json.at("problems").at(0).contains("berth_version"));
   ExpectText(Berth({"info", Tflm(), "--problem", "plan 1"}), 0, "TensorFlow Lite Micro");
 }
 
