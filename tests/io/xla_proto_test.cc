@@ -161,6 +161,8 @@ TEST(LooksLikeXlaProto, NeedsAModule) {
   EXPECT_FALSE(LooksLikeXlaProto("BufferAssignment:\n"));
   EXPECT_FALSE(LooksLikeXlaProto(Number(1, 8) + Field(2, "onnx")));
   EXPECT_TRUE(LooksLikeXlaProto(SmallModule()));
+  EXPECT_TRUE(LooksLikeXlaProto(
+      Field(1, Field(1, "m") + Field(2, "e") + Field(3, Instruction("no name before", 1)))));
   // A graph of TensorFlow: nodes with a name, an operation and inputs.
   EXPECT_FALSE(LooksLikeXlaProto(Field(1, Field(1, "x") + Field(2, "Placeholder"))));
   EXPECT_FALSE(LooksLikeXlaProto(Field(1, Field(1, "y") + Field(2, "Relu") + Field(3, "x"))));

@@ -448,8 +448,8 @@ class ProtoReader {
 }  // namespace
 
 // The first field is the module. It begins with its name, that of its entry and its computations, the
-// first of which begins with its name and its instructions. The first field of a graph of TensorFlow
-// also has a name and a text, but then only texts.
+// first of which begins with its name, if it has one, and its instructions. The first field of a graph
+// of TensorFlow also begins with two texts, but no message follows.
 bool LooksLikeXlaProto(std::string_view bytes) {
   const auto has_bytes = [](const std::optional<WireEntry>& entry, std::uint32_t field) {
     return entry && entry->field == field && entry->IsBytes();
@@ -462,7 +462,8 @@ bool LooksLikeXlaProto(std::string_view bytes) {
   const auto computation = fields.Next();
   if (!has_bytes(computation, 3)) return false;
   WireReader parts(computation->bytes);
-  return has_bytes(parts.Next(), 1) && has_bytes(parts.Next(), 2);
+  const auto name = parts.Next();
+  return has_bytes(name, 2) || (has_bytes(name, 1) && has_bytes(parts.Next(), 2));
 }
 
 Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name) {
