@@ -31,7 +31,9 @@ namespace [[gnu::visibility("default")]] berth {
 
 // A value of XLA: an array, or the table of pointers of a tuple.
 struct XlaValue {
-  std::string name;  // Of the instruction that defines it, with the index in its tuple: "while{1}".
+  // Of the instruction that defines it, with the index in its tuple: "while{1}". In files where many
+  // values may share it, it is cut after 200 bytes.
+  std::string name;
   std::string shape;  // As XLA prints it: "f32[64,256]{1,0}". Empty from a protocol buffer.
   Bytes size = 0;     // 0 for an empty array.
   Bytes offset = 0;   // In its allocation.
@@ -74,9 +76,10 @@ struct XlaAssignment {
 
 // Reads NAME.hlo.pb. Lifetimes are those of the traces of XLA's heap simulator; values that it did
 // not place, such as the tables of pointers of tuples, have none.
-// Errors: kParse "NAME: byte N: ..." for damaged bytes, a value outside its allocation, a number
-// that stands for nothing, or values of over 1 GiB of memory; "NAME: ..." for a module that has no
-// buffer assignment. Cost: linear.
+// Errors: kParse "NAME: byte N: ..." for damaged bytes, a value outside its allocation, an unknown
+// event kind or value id, or values that need too much memory; "NAME: ..." for a module that has no
+// buffer assignment. Cost: linear. Memory, with the tables of all allocations (XlaTableOf()): 256
+// MiB, or four times the bytes of the file if that is more.
 [[nodiscard]] Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name);
 
 // The file of live ranges beside a file of a buffer assignment. None for a name that does not end as
@@ -115,6 +118,8 @@ struct XlaTable {
   Problem requests;
   std::vector<Bytes> request_offsets;
   std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
+  // Of all buffers, as given or inferred. With few offsets, an inferred one may be chance.
+  Bytes alignment = 1;
 };
 
 // Values of one allocation of which one has all the bytes of the other at the same step (results

@@ -268,8 +268,12 @@ def test_plans_that_other_systems_wrote_down():
     glow = b"MODEL a\nALLOC 1 9\nFREE 1\nMODEL b\nALLOC 1 5\nALLOC 2 6\n"
     assert len(berth.read(glow, problem="b")) == 2
     assert len(berth.Problem.read(glow, problem="1")) == 1
-    with pytest.raises(berth.InvalidOptions, match="problem: table has 2, the first of them"):
+    with pytest.raises(berth.InvalidOptions, match="problem is missing: table has 2 problems"):
         berth.read(glow)
+    with pytest.raises(berth.InvalidOptions, match="problem: table is a table, which is one problem"):
+        berth.read(b"id,lower,upper,size\na,0,2,1\n", problem="a")
+    with pytest.raises(berth.InvalidOptions, match="endpoints: only for tables in CSV"):
+        berth.read(glow, problem="b", endpoints="inclusive")
     with pytest.raises(TypeError, match="problem is for files with several"):
         berth.read(b"{}", problem="1")
     # Beginning as a program of ExecuTorch does, it is read as one.

@@ -1,4 +1,5 @@
-// base/choice.h -- one of several things, by its name or its number.
+// base/choice.h -- one of several problems in a file, by its name or its number, and what errors say of
+// the choice. They are kInvalidOptions, and the same in the command and in the C interface.
 #ifndef BERTH_BASE_CHOICE_H_
 #define BERTH_BASE_CHOICE_H_
 
@@ -11,10 +12,11 @@
 #include <system_error>
 #include <vector>
 
+#include "berth/result.h"
+
 namespace berth::internal {
 
-// The index in `names` of the one that is called `choice`; else, of the one with that number, the
-// first being 1.
+// By name, or else by 1-based number.
 [[nodiscard]] inline std::optional<std::size_t> IndexOfChoice(
     std::string_view choice, const std::vector<std::string>& names) {
   const auto named = std::find(names.begin(), names.end(), choice);
@@ -26,6 +28,44 @@ namespace berth::internal {
     return number - 1;
   }
   return std::nullopt;
+}
+
+// "FILE has 2 problems". Here as below, `file` is what errors call the file, on one line.
+[[nodiscard]] inline std::string HasProblems(const std::string& file, std::size_t count) {
+  return file + " has " + std::to_string(count) + (count == 1 ? " problem" : " problems");
+}
+
+// `what` is for one problem, but `file` has `count`. `example`: how one is chosen.
+[[nodiscard]] inline tl::unexpected<Error> ChoiceIsMissing(const std::string& what,
+                                                           const std::string& file,
+                                                           std::size_t count,
+                                                           const std::string& example) {
+  return Fail(ErrorCode::kInvalidOptions,
+              what + ": " + HasProblems(file, count) + "; choose one, such as " + example);
+}
+
+// `option` has `choice`, in quotes, which none of the problems is called. `hint`: what they are called.
+[[nodiscard]] inline tl::unexpected<Error> ChoiceIsUnknown(const std::string& option,
+                                                           const std::string& choice,
+                                                           const std::string& file,
+                                                           std::size_t count,
+                                                           const std::string& hint) {
+  return Fail(ErrorCode::kInvalidOptions,
+              option + ": " + HasProblems(file, count) + ", and none is " + choice + "; " + hint);
+}
+
+// `option` would choose, but `file` is a table in CSV.
+[[nodiscard]] inline tl::unexpected<Error> NothingToChoose(const std::string& option,
+                                                           const std::string& file) {
+  return Fail(ErrorCode::kInvalidOptions,
+              option + ": " + file + " is a table, which is one problem");
+}
+
+// `option` says what lifetimes mean, but `file` is not a table in CSV.
+[[nodiscard]] inline tl::unexpected<Error> EndpointsAreKnown(const std::string& option,
+                                                             const std::string& file) {
+  return Fail(ErrorCode::kInvalidOptions, option + ": only for tables in CSV; the format of " +
+                                              file + " says what its lifetimes mean");
 }
 
 }  // namespace berth::internal

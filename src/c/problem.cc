@@ -45,12 +45,14 @@ Result<Problem> ReadOneOf(std::string_view text, const std::string& shown,
   std::vector<std::string> names;
   names.reserve(file.problems.size());
   for (const RecordedProblem& each : file.problems) names.push_back(each.name);
+  if (choice.empty()) {
+    return ChoiceIsMissing("problem is missing", Printable(shown), names.size(),
+                           Quoted(names.front()));
+  }
   const auto chosen = IndexOfChoice(choice, names);
   if (chosen) return std::move(file.problems[*chosen].problem);
-  return Fail(ErrorCode::kInvalidOptions,
-              "problem: " + Printable(shown) + " has " + std::to_string(names.size()) +
-                  ", the first of them " + Quoted(names.front()) +
-                  (choice.empty() ? "; choose one" : ", and none is " + Quoted(choice)));
+  return ChoiceIsUnknown("problem", Quoted(choice), Printable(shown), names.size(),
+                         "the first is " + Quoted(names.front()));
 }
 
 Result<void> ReadTable(std::string_view text, const std::string& shown, const std::string& name,
@@ -59,8 +61,10 @@ Result<void> ReadTable(std::string_view text, const std::string& shown, const st
   const Settings& settings = OptionsOf(options).settings;
   Problem read;
   if (FormatOfRecorded(text)) {
+    if (settings.endpoints) return EndpointsAreKnown("endpoints", Printable(shown));
     read = BERTH_TRY(ReadOneOf(text, shown, settings.problem));
   } else {
+    if (!settings.problem.empty()) return NothingToChoose("problem", Printable(shown));
     CsvOptions csv;
     csv.endpoints = settings.endpoints.value_or(Endpoints::kByColumnName);
     read = BERTH_TRY(ReadCsv(text, shown, csv)).problem;

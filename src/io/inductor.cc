@@ -37,6 +37,8 @@ struct InductorBuffer {
   std::optional<OperatorIndex> maker;  // None of an input.
   // If it is a part of what another buffer allocates: that buffer.
   std::optional<std::size_t> whole;
+  // The node that makes the part is not that of the whole, so it makes a view of it.
+  bool view = false;
   TensorIndex tensor = 0;
 };
 
@@ -69,11 +71,8 @@ class InductorReader {
     }
     return value->get<std::string>();
   }
-  // `otherwise` for a key that is missing.
-  Result<Bytes> Size(const std::string& where, const Value& object, const char* key,
-                     std::optional<Bytes> otherwise = {}) const {
+  Result<Bytes> Size(const std::string& where, const Value& object, const char* key) const {
     const Value* const value = Member(object, key);
-    if (value == nullptr && otherwise) return *otherwise;
     if (value == nullptr || !IsInt64(*value) || value->get<std::int64_t>() < 0 ||
         value->get<std::int64_t>() > kMaxBytes) {
       return Mistyped(where, key, value, "an integer from 0 to 2^60");
@@ -106,9 +105,11 @@ class InductorReader {
       InductorBuffer buffer;
       buffer.name = BERTH_TRY(Text(where, object, "name"));
       // PyTorch before 2.6 writes "size" alone.
-      const Bytes size = BERTH_TRY(Size(where, object, "size", 0));
-      buffer.allocated = BERTH_TRY(Size(where, object, "size_alloc", size));
-      buffer.freed = BERTH_TRY(Size(where, object, "size_free", size));
+      const bool of_old = Member(object, "size_alloc") == nullptr &&
+                          Member(object, "size_free") == nullptr &&
+                          Member(object, "size") != nullptr;
+      buffer.allocated = BERTH_TRY(Size(where, object, of_old ? "size" : "size_alloc"));
+      buffer.freed = BERTH_TRY(Size(where, object, of_old ? "size" : "size_free"));
       buffer.input = BERTH_TRY(Flag(where, object, "is_input"));
       buffer.output = BERTH_TRY(Flag(where, object, "is_output"));
       if (!index_.emplace(buffer.name, buffers_.size()).second) {
@@ -143,7 +144,9 @@ class InductorReader {
         InductorBuffer& buffer = buffers_[found->second];
         if (buffer.input || buffer.maker) {
           return source_.FailAsWhole(where + ": " + Shown(&name) + " is " +
-                                     (buffer.input ? "an input" : "made by another node, too"));
+                                     (buffer.input        ? "an input"
+                                      : buffer.maker == v ? "in the list twice"
+                                                          : "made by another node, too"));
         }
         buffer.maker = v;
         made_[v].push_back(found->second);
@@ -180,7 +183,8 @@ class InductorReader {
       tensor.kind = buffer.input ? TensorKind::kInput : TensorKind::kActivation;
       tensor.output = buffer.output;
       buffer.tensor = graph_.tensors.size();
-      if (buffer.whole) {
+      buffer.view = buffer.whole && buffers_[*buffer.whole].maker != buffer.maker;
+      if (buffer.view) {
         graph_.operators[*buffers_[*buffer.whole].maker].outputs.push_back(buffer.tensor);
         graph_.tensors.push_back(tensor);
         tensor.name += " (view)";
@@ -203,7 +207,7 @@ class InductorReader {
         if (known.insert(tensor).second) graph_.operators[v].inputs.push_back(tensor);
       };
       for (const std::size_t b : made_[v]) {
-        if (buffers_[b].whole) add(*graph_.tensors[buffers_[b].tensor].alias_of);
+        if (buffers_[b].view) add(*graph_.tensors[buffers_[b].tensor].alias_of);
         for (const std::size_t read : buffers_[b].reads) {
           if (buffers_[read].maker != v) add(buffers_[read].tensor);
         }

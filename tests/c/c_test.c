@@ -383,7 +383,7 @@ static void test_problem(void) {
     berth_options* choice = berth_options_new();
     berth_problem* chosen = NULL;
     FAILS(berth_problem_parse(glow, strlen(glow), "g", NULL, &chosen, &error),
-          BERTH_INVALID_OPTIONS, "g has 2, the first of them \"a\"");
+          BERTH_INVALID_OPTIONS, "g has 2 problems; choose one, such as \"a\"");
     WORKS(berth_options_set(choice, "problem", "b", &error));
     WORKS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error));
     CHECK(berth_problem_count(chosen) == 2);
@@ -394,7 +394,13 @@ static void test_problem(void) {
     berth_problem_free(chosen);
     WORKS(berth_options_set(choice, "problem", "3", &error));
     FAILS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error),
-          BERTH_INVALID_OPTIONS, "none is \"3\"");
+          BERTH_INVALID_OPTIONS, "g has 2 problems, and none is \"3\"; the first is \"a\"");
+    FAILS(berth_problem_parse("id,lower,upper,size\na,0,2,1\n", 28, "t", choice, &chosen, &error),
+          BERTH_INVALID_OPTIONS, "problem: t is a table, which is one problem");
+    WORKS(berth_options_set(choice, "problem", "b", &error));
+    WORKS(berth_options_set(choice, "endpoints", "half-open", &error));
+    FAILS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error),
+          BERTH_INVALID_OPTIONS, "endpoints: only for tables in CSV");
     berth_options_free(choice);
   }
   FAILS(berth_problem_parse("\0\1\2", 3, NULL, NULL, &problem, &error), BERTH_PARSE, "table");

@@ -44,6 +44,8 @@ TEST_F(FilesTest, AWrongFileSaysWhatItIs) {
            {"m.zip", "PK\x03\x04"s + text, "but a zip archive"},
            {"m.pickle", "\x80\x04"s + text, "but a Python pickle"},
            {"m.safetensors", "\x0a\0\0\0\0\0\0\0{\"a\":1234}"s, "but a safetensors file"},
+           {"frozen.pb", "\n\x10\n\x01x\x12\x0bPlaceholder\n\x0c\n\x01y\x12\x04Relu\x1a\x01x"s,
+            "but a TensorFlow graph; convert it to ONNX"},
            {"m.h5", "\x89HDF\r\n\x1a\n"s + text, "but an HDF5 file"},
            {"m.onnx.gz", "\x1f\x8b\x08"s + text, "but compressed with gzip; unpack it first"}}) {
     const std::string path = Write(name, bytes);

@@ -126,6 +126,8 @@ TEST_F(RecordedCommandTest, OneIsChosenByNameOrNumber) {
   ExpectRefused(
       Berth({"explain", Glow(), "--capacity", "100"}),
       "--problem is missing: " + Glow() + " has 2 problems; choose one, such as --problem one");
+  ExpectRefused(Berth({"place", Glow(), "--endpoints", "inclusive"}),
+                "--endpoints: only for tables in CSV; the format of " + Glow());
   for (const std::string flag : {"--output", "--svg", "--report", "--trace"}) {
     const std::string file = Path(flag == "--svg"      ? "a.svg"
                                   : flag == "--output" ? "a.csv"
@@ -141,6 +143,10 @@ TEST_F(RecordedCommandTest, InfoListsThem) {
   const Json json = Json::parse(Berth({"info", Glow(), "--json"}).standard_output);
   EXPECT_EQ(json.at("problems").at(1).at("problem"), "two words");
   EXPECT_EQ(json.at("problems").at(1).at("load"), 128);
+  EXPECT_EQ(json.at("input"), "glow.txt");
+  EXPECT_TRUE(json.contains("input_hash"));
+  EXPECT_TRUE(json.contains("berth_version"));
+  EXPECT_FALSE(json.at("problems").at(0).contains("berth_version"));
   ExpectText(Berth({"info", Tflm(), "--problem", "plan 1"}), 0, "TensorFlow Lite Micro");
 }
 

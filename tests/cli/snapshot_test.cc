@@ -89,6 +89,7 @@ TEST_F(SnapshotTest, APoolIsChosenByItsNumber) {
   const ProcessResult none = Berth({"info", Snapshot("pools"), "--problem", "4"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.standard_error.find("has 3 problems, and none is '4'"), std::string::npos);
+  ExpectRefused(Berth({"info", Snapshot("pools"), "--endpoints", "inclusive"}), "only for tables");
   const ProcessResult table = Berth({"info", SmallTable(), "--problem", "1"});
   EXPECT_EQ(table.exit_code, 2);
   EXPECT_NE(table.standard_error.find("is a table, which is one problem"), std::string::npos);

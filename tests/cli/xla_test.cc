@@ -72,7 +72,42 @@ TEST_F(XlaTest, TakesMemorySpaceAssignment) {
   ExpectText(Berth({"explain", plan, "--capacity", "32"}), 1, "fusion{0}");
   ExpectText(Berth({"place", info}), 0, "64 B");
   ExpectText(Berth({"plan", plan}), 2, "a table of memory space assignment of XLA");
+  // With a byte order mark, and from standard input, which errors call by its name.
+  ExpectText(Berth({"place", Write("marked.allocinfo.csv", "\xef\xbb\xbf" + rows)}), 0,
+             "XLA took 128 B");
+  ExpectText(Berth({"place", Write("marked.bufferinfo.csv", "\xef\xbb\xbf" + values)}), 0, "64 B");
+  ExpectText(Shell("\"$BERTH\" place - < " + plan), 0, "XLA took 128 B");
+  const std::string damaged = Write("damaged.csv", rows + "14,x,0,0,0\n");
+  ExpectText(Shell("\"$BERTH\" place - < " + damaged), 2, "<stdin>:4:4: \"x\" is not a number");
+  ExpectText(Shell("\"$BERTH\" place - < " + Dump()), 2,
+             "<stdin>: a buffer assignment of XLA; keep the name");
   ExpectText(Berth({"plan", info}), 2, "a table of memory space assignment of XLA");
+}
+
+// Two allocations of a damaged file may have one number: their names still tell them apart.
+TEST_F(XlaTest, NamesOfAllocationsAreUnique) {
+  namespace build = internal::xla_build;
+  const std::string values = build::Logical(7, 2) +
+                             build::Allocation(3, 8, build::Assigned(7, 0, 8)) +
+                             build::Allocation(3, 16, build::Assigned(7, 8, 8));
+  const std::string proto = Write("m.hlo.pb", build::SmallModule() + build::Assignment(values));
+  ExpectText(Berth({"info", proto}), 0, "allocation 3#2");
+  ExpectText(Berth({"place", proto, "--problem", "allocation 3#2"}), 0, "XLA took 16 B");
+  ExpectText(Berth({"place", proto, "--endpoints", "inclusive"}), 2,
+             "--endpoints: only for tables in CSV");
+}
+
+TEST_F(XlaTest, SaysWhereAnInferredAlignmentCounts) {
+  const std::string head = "buffer_id,size,offset,start_time,end_time\n";
+  const std::string note = "Alignment 4, inferred from the offsets, raises the lower bound.";
+  const std::string chance =
+      Write("a.allocinfo.csv", head + "1,10,0,0,3\n2,10,0,4,5\n3,10,100,0,1\n");
+  ExpectText(Berth({"place", chance}), 0, note);
+  EXPECT_EQ(
+      Json::parse(Berth({"place", chance, "--json"}).standard_output).at("given_plan").at("notes"),
+      Json::array({note}));
+  const std::string even = Write("b.allocinfo.csv", head + "1,8,0,0,3\n3,8,100,0,1\n");
+  EXPECT_EQ(Berth({"place", even}).standard_output.find("lignment"), std::string::npos);
 }
 
 TEST_F(XlaTest, SaysWhatIsMissing) {

@@ -59,6 +59,23 @@ TEST(ReadInductorGraph, MakesResultsOfOneNodeParts) {
   EXPECT_EQ(Live(*graph, ProgramOrder(*graph), {true, false}).peak, 64 + 48);
 }
 
+// A node that Inductor has fused makes the whole and one of the parts.
+TEST(ReadInductorGraph, MakesPartsInTheNodeOfTheWhole) {
+  const auto graph = ReadGraphJson(
+      File(NodeText("op0_op1", "\"buf0\", \"buf1\"") + "," + NodeText("op2", "\"buf2\""),
+           BufferText("buf0", 48, 0, "") + "," + BufferText("buf1", 0, 16, "\"buf0\"") + "," +
+               BufferText("buf2", 0, 32, "\"buf0\"", "output")),
+      "g");
+  ASSERT_TRUE(graph) << graph.error().message;
+  ASSERT_EQ(graph->tensors.size(), 4u);
+  EXPECT_EQ(graph->tensors[1].name, "buf1");
+  EXPECT_EQ(graph->operators[0].inputs, std::vector<TensorIndex>{});
+  EXPECT_EQ(graph->operators[0].outputs, (std::vector<TensorIndex>{0, 1, 2}));
+  EXPECT_EQ(graph->operators[1].inputs, (std::vector<TensorIndex>{2, 0}));
+  EXPECT_EQ(graph->tensors[3].alias_of, 2u);
+  EXPECT_EQ(Live(*graph, ProgramOrder(*graph)).peak, 48);
+}
+
 TEST(ReadInductorGraph, ReadsFilesWithOneSize) {
   const auto graph = ReadGraphJson(
       File(NodeText("op0", "\"b\""),
@@ -80,6 +97,14 @@ TEST(ReadInductorGraph, NamesTheFault) {
   EXPECT_EQ(
       Complaint(File(node, BufferText("b", -1, 0, ""))),
       "g: buffer number 0: \"size_alloc\" is -1 where it should be an integer from 0 to 2^60");
+  for (const std::string sizes : {"", "\"size_free\": 1, ", "\"size\": 1, \"size_free\": 1, "}) {
+    EXPECT_EQ(Complaint(File(node, "{\"name\": \"b\", " + sizes +
+                                       "\"is_input\": false, \"is_output\": false, \"deps\": []}")),
+              "g: buffer number 0: \"size_alloc\" is missing where it should be an integer from 0 "
+              "to 2^60");
+  }
+  EXPECT_EQ(Complaint(File(NodeText("op0", "\"b\", \"b\""), BufferText("b", 1, 1, ""))),
+            "g: node number 0: \"b\" is in the list twice");
   EXPECT_EQ(Complaint(File(node, BufferText("b", 1, 1, "\"c\""))),
             "g: buffer number 0: \"deps\" has \"c\", which no buffer is called");
   EXPECT_EQ(Complaint(File(node, BufferText("b", 1, 1, "4"))),

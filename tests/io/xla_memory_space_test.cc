@@ -54,6 +54,17 @@ TEST(ReadXlaAllocInfo, HasOnePlanOfNamedValues) {
   EXPECT_EQ(ReadXlaAllocInfo(kAlloc, "a")->allocations[0].values[0].name, "buffer 12");
 }
 
+// All rows of a value have its name, so that a long one would take much memory.
+TEST(ReadXlaAllocInfo, CutsNames) {
+  const std::string head = "buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times\n";
+  const std::string name(1'000, 'n');
+  for (const std::string& shown : {name, "\"<12 " + name + " @0>\""}) {
+    const auto xla = ReadXlaAllocInfo(kAlloc, "a", head + "12," + shown + ",0,64,2,\n", "b");
+    ASSERT_TRUE(xla) << xla.error().message;
+    EXPECT_EQ(xla->allocations[0].values[0].name, name.substr(0, 200));
+  }
+}
+
 TEST(ReadXlaBufferInfo, LivesFromDefinitionThroughTheLastUse) {
   EXPECT_TRUE(LooksLikeXlaBufferInfo(kInfo));
   const auto problem = ReadXlaBufferInfo(kInfo, "b");

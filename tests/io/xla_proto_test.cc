@@ -122,6 +122,30 @@ TEST(ReadXlaProto, NamesTheByteAndTheFault) {
             "a: byte " + std::to_string(SmallProto().size()) + ": a second buffer assignment");
 }
 
+// Many values in a few bytes, all with one long name.
+TEST(ReadXlaProto, LimitsMemory) {
+  const std::string module = Module(Instruction(std::string(10'000, 'n'), 2));
+  const auto read = [&](int count) {
+    std::string values;
+    for (int i = 0; i < count; ++i) values += Assigned(7, 0, 1);
+    return ReadXlaProto(module + Assignment(Logical(7, 2) + Allocation(0, 1, values)), "a");
+  };
+  const auto few = read(3);
+  ASSERT_TRUE(few) << few.error().message;
+  EXPECT_EQ(few->allocations[0].values[2].name, std::string(200, 'n'));
+  const auto many = read(200'000);
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().message.find("the values need too much memory for a file of this size"),
+            std::string::npos);
+  // A path in a tuple is cut, too.
+  const auto deep = ReadXlaProto(
+      SmallModule() +
+          Assignment(Logical(7, 2, std::string(9'999, '\1')) + Allocation(0, 1, Assigned(7, 0, 1))),
+      "a");
+  ASSERT_TRUE(deep) << deep.error().message;
+  EXPECT_LT(deep->allocations[0].values[0].name.size(), 220u);
+}
+
 // Each prefix is an error with the byte, or lacks the assignment: nothing is read past the end.
 TEST(ReadXlaProto, TakesNoPrefix) {
   const std::string whole = SmallProto();
@@ -137,6 +161,11 @@ TEST(LooksLikeXlaProto, NeedsAModule) {
   EXPECT_FALSE(LooksLikeXlaProto("BufferAssignment:\n"));
   EXPECT_FALSE(LooksLikeXlaProto(Number(1, 8) + Field(2, "onnx")));
   EXPECT_TRUE(LooksLikeXlaProto(SmallModule()));
+  EXPECT_TRUE(LooksLikeXlaProto(
+      Field(1, Field(1, "m") + Field(2, "e") + Field(3, Instruction("no name before", 1)))));
+  // A graph of TensorFlow: nodes with a name, an operation and inputs.
+  EXPECT_FALSE(LooksLikeXlaProto(Field(1, Field(1, "x") + Field(2, "Placeholder"))));
+  EXPECT_FALSE(LooksLikeXlaProto(Field(1, Field(1, "y") + Field(2, "Relu") + Field(3, "x"))));
 }
 
 }  // namespace

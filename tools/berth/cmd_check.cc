@@ -366,6 +366,7 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
     if (arguments.json) {
       all.push_back({{"problem", input.part}});
       all.back().update(CheckedJson(checked));
+      all.back().erase("berth_version");  // Once, of all.
     } else {
       Print(Paint(Tone::kStrong, OneLine(input.part)) + ": " +
             (checked.ok() ? SummaryText(checked) : FaultsText(checked)));

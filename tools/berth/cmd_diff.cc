@@ -494,7 +494,7 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   }
   if (!arguments.problem.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--problem: only memory snapshots have several, their pools");
+                "--problem: only memory snapshots have pools to choose from");
   }
   const auto before = BERTH_TRY(ParsePlan(arguments.before, old_file));
   const auto after = BERTH_TRY(ParsePlan(arguments.after, new_file));
@@ -541,7 +541,7 @@ Command AddDiffCommand(CLI::App& berth) {
             "The same for the traffic of plans with spills alone; --max-growth is then about the "
             "height.");
   AddAllowUnknown(*app, arguments->counting);
-  AddProblem(*app, arguments->problem);
+  AddPool(*app, arguments->problem);
   AddReport(*app, arguments->report,
             "Write one HTML file with both plans side by side and every change");
   AddJson(*app, arguments->json);

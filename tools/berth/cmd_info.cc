@@ -319,6 +319,7 @@ Json GroupJson(const std::vector<Input>& inputs, const std::vector<TableInfo>& i
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Json each = {{"problem", inputs[i].part}};
     each.update(InfoJson(inputs[i], infos[i]));
+    each.erase("berth_version");  // Of all, once.
     json["problems"].push_back(std::move(each));
   }
   json["berth_version"] = BERTH_VERSION;

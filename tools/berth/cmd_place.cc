@@ -201,6 +201,7 @@ Result<ExitCode> PlaceAll(const PlaceArguments& arguments, const std::vector<Inp
     if (arguments.outputs.json) {
       placed.json["problem"] = input.part;
       placed.json.update(SummaryJson(planned));
+      placed.json.erase("berth_version");  // Once, of all.
     }
     if (search.interrupted()) break;
     group.placed.push_back(std::move(placed));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "berth/event_io.h"
 #include "berth/recorded.h"
@@ -29,6 +30,40 @@ bool IsSafetensors(std::string_view bytes) {
     length = length << 8u | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
   }
   return length >= 2 && length <= bytes.size() - 8;
+}
+
+// Takes a field of a protocol buffer off the front of `bytes`: `tag`, a length in groups of seven bits,
+// least first, and bytes, which end after those of the file if the length says so.
+std::optional<std::string_view> TakeField(std::string_view& bytes, char tag) {
+  if (!bytes.starts_with(tag)) return std::nullopt;
+  std::uint64_t length = 0;
+  std::size_t at = 1;
+  for (unsigned shift = 0; at < bytes.size() && shift < 35; shift += 7, ++at) {
+    const auto byte = static_cast<unsigned char>(bytes[at]);
+    length |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) {
+      const std::string_view field =
+          bytes.substr(at + 1).substr(0, static_cast<std::size_t>(length));
+      bytes.remove_prefix(at + 1 + field.size());
+      return field;
+    }
+  }
+  return std::nullopt;
+}
+
+// A graph of TensorFlow, which begins with a node: its name, and that of its operation ("Relu").
+bool IsTensorFlowGraph(std::string_view bytes) {
+  constexpr std::size_t kLongestName = 100;
+  constexpr char kFirst = 1 << 3 | 2;
+  constexpr char kSecond = 2 << 3 | 2;
+  auto node = TakeField(bytes, kFirst);
+  if (!node || !TakeField(*node, kFirst)) return false;
+  const auto operation = TakeField(*node, kSecond);
+  return operation && !operation->empty() && operation->size() < kLongestName &&
+         std::all_of(operation->begin(), operation->end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                  c == '_';
+         });
 }
 
 // A file that no command reads, by its first bytes.
@@ -66,6 +101,9 @@ std::string ForeignFile(std::string_view bytes) {
   }
   if (IsSafetensors(bytes)) {
     return "a safetensors file, which has weights but no operators" + std::string(kConvert);
+  }
+  if (IsTensorFlowGraph(bytes) && !LooksLikeXlaProto(bytes)) {
+    return "a TensorFlow graph; convert it to ONNX";
   }
   for (const ForeignKind& kind : kForeignKinds) {
     if (bytes.starts_with(kind.magic)) return std::string(kind.description);

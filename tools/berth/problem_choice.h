@@ -17,6 +17,8 @@ namespace berth::cli {
 
 // --problem, a name or a number; empty: not given.
 void AddProblem(CLI::App& app, std::string& choice);
+// The same where files are snapshots.
+void AddPool(CLI::App& app, std::string& choice);
 // The index of the problem that `choice` means: its name in `names`, else its number, the first being
 // 1. `path` is that of the file. Error: kInvalidOptions.
 [[nodiscard]] Result<std::size_t> ChooseProblem(const std::string& choice,

@@ -10,7 +10,9 @@
 #include "berth/event_io.h"
 #include "berth/recorded.h"
 #include "berth/xla.h"
+#include "src/base/choice.h"
 #include "src/base/try.h"
+#include "src/base/unique_names.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/output.h"
@@ -31,35 +33,35 @@ Input InputOf(const TableArguments& arguments, Problem problem, std::string part
 }
 
 // The values that XLA keeps in fast memory, with their names if a file has them.
-Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& text) {
+Result<XlaAssignment> ReadAllocInfo(const std::string& path, const std::string& name,
+                                    std::string_view text) {
   const auto beside = XlaBufferInfoBeside(path);
   std::error_code error;
-  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, path);
+  if (!beside || !std::filesystem::exists(*beside, error)) return ReadXlaAllocInfo(text, name);
   const std::string buffers = BERTH_TRY(ReadFile(*beside));
-  return ReadXlaAllocInfo(text, path, buffers, *beside);
+  return ReadXlaAllocInfo(text, name, buffers, *beside);
 }
 
-Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& text) {
-  if (LooksLikeXlaAllocInfo(text)) return ReadAllocInfo(arguments.path, text);
-  if (LooksLikeXlaProto(text)) {
-    return ReadXlaProto(text, arguments.path == "-" ? NameOf(arguments.path) : arguments.path);
-  }
+Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string& name,
+                              std::string_view bytes) {
+  if (LooksLikeXlaAllocInfo(bytes)) return ReadAllocInfo(arguments.path, name, bytes);
+  if (LooksLikeXlaProto(bytes)) return ReadXlaProto(bytes, name);
   const auto ranges_path = XlaRangesBeside(arguments.path);
   if (!ranges_path) {
     return Fail(ErrorCode::kParse,
-                OneLine(arguments.path) +
+                OneLine(name) +
                     ": a buffer assignment of XLA; keep the name that XLA gave it "
                     "(NAME-buffer-assignment.txt), with NAME-live-range.txt beside it");
   }
   const std::string ranges = BERTH_TRY(ReadFile(*ranges_path));
-  return ReadXlaAssignment(text, arguments.path, ranges, *ranges_path);
+  return ReadXlaAssignment(bytes, name, ranges, *ranges_path);
 }
 
 // One of XLA's allocations of temporaries, whose `total` bytes are in `count` allocations.
 Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignment& xla,
-                               const XlaAllocation& allocation, const std::string& hash) {
+                               const XlaAllocation& allocation, const std::string& name,
+                               const std::string& hash) {
   XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
-  const std::string name = "allocation " + std::to_string(allocation.index);
   GivenPlan given{"XLA", name + ", one of " + std::to_string(xla.allocations.size()) + " with " +
                              FormatBytes(xla.total) + " in all"};
   given.height = allocation.size;
@@ -77,23 +79,30 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");
   }
+  if (const LoadBound bound = MaxLiveLoad(table.problem); bound.lower_bound > bound.load) {
+    given.notes.push_back("Alignment " + std::to_string(table.alignment) +
+                          ", inferred from the offsets, raises the lower bound.");
+  }
   Input input = InputOf(arguments, std::move(table.problem), name, hash);
   input.given = std::move(given);
   return input;
 }
 
-Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const FileView& file) {
-  const std::string text(file.bytes());
-  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
+Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const std::string& name,
+                                   const FileView& file) {
+  const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, name, file.bytes()));
+  const std::string hash = HashOf(file.bytes());
+  internal::UniqueNames names;
   std::vector<Input> inputs;
   for (const XlaAllocation& each : xla.allocations) {
     if (!each.temporary) continue;
-    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, HashOf(text))));
+    inputs.push_back(BERTH_TRY(LoadXlaTemporary(
+        arguments, xla, each, names.Take("allocation " + std::to_string(each.index)), hash)));
   }
   if (!inputs.empty()) return inputs;
-  return Fail(ErrorCode::kParse, OneLine(arguments.path) +
-                                     ": XLA has placed nothing here: no allocation is a "
-                                     "preallocated-temp");
+  return Fail(
+      ErrorCode::kParse,
+      OneLine(name) + ": XLA has placed nothing here: no allocation is a preallocated-temp");
 }
 
 Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const std::string& name,
@@ -110,6 +119,12 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+// Whether a file is read as a table in CSV, whose lifetimes can mean several things.
+bool IsCsv(std::string_view bytes) {
+  return !LooksLikeSnapshot(bytes) && !LooksLikeXla(bytes) && !LooksLikeXlaBufferInfo(bytes) &&
+         !LooksLikeEvents(bytes) && !FormatOfRecorded(bytes);
 }
 
 // A file that is one problem and has no plan.
@@ -214,6 +229,9 @@ Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView
   // Errors name the file as the person did.
   const std::string name = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
   BERTH_TRY(CheckKind(file.bytes(), arguments.path, FileKind::kTable));
+  if (!arguments.endpoints.empty() && !IsCsv(file.bytes())) {
+    return internal::EndpointsAreKnown("--endpoints", OneLine(name));
+  }
   std::vector<Input> inputs;
   if (LooksLikeSnapshot(file.bytes())) {
     auto snapshot = std::make_shared<SnapshotInput>(
@@ -224,13 +242,12 @@ Result<std::vector<Input>> ParseTables(const TableArguments& arguments, FileView
     return inputs;
   }
   if (LooksLikeXla(file.bytes())) {
-    inputs = BERTH_TRY(LoadXla(arguments, file));
+    inputs = BERTH_TRY(LoadXla(arguments, name, file));
   } else if (FormatOfRecorded(file.bytes())) {
     inputs = BERTH_TRY(LoadRecorded(arguments, name, file));
   } else {
     if (!arguments.problem.empty()) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "--problem: " + OneLine(name) + " is a table, which is one problem");
+      return internal::NothingToChoose("--problem", OneLine(name));
     }
     // A copy: the file may change while it is mapped.
     std::string text(file.bytes());

@@ -145,7 +145,9 @@ Result<Ranges> ReadRanges(const Source& source, Step& steps) {
 
 }  // namespace
 
-bool LooksLikeXlaAssignment(std::string_view text) { return text.starts_with(kHead); }
+bool LooksLikeXlaAssignment(std::string_view text) {
+  return Source(text, "").text().starts_with(kHead);
+}
 
 std::optional<std::string> XlaRangesBeside(std::string_view path) {
   if (!path.ends_with(kSuffix)) return std::nullopt;

@@ -79,13 +79,15 @@ class Records {
   std::size_t columns_;
 };
 
-// "fusion{0}" of "<12 fusion{0} @0>"; other texts as they are.
+// "fusion{0}" of "<12 fusion{0} @0>"; other texts as they are, but cut.
 std::string NameIn(std::string_view text) {
+  using internal::xla::kLongestName;
   const std::size_t space = text.find(' ');
   if (!text.starts_with('<') || !text.ends_with('>') || space == std::string_view::npos) {
-    return std::string(text);
+    return std::string(text.substr(0, kLongestName));
   }
-  return internal::xla::NameOfValue(text.substr(space + 1, text.size() - space - 2));
+  return internal::xla::NameOfValue(text.substr(space + 1, text.size() - space - 2))
+      .substr(0, kLongestName);
 }
 
 struct BufferInfo {
@@ -123,8 +125,12 @@ Result<std::vector<BufferInfo>> ReadInfo(const Source& source) {
 
 }  // namespace
 
-bool LooksLikeXlaAllocInfo(std::string_view text) { return text.starts_with(kAllocInfo); }
-bool LooksLikeXlaBufferInfo(std::string_view text) { return text.starts_with(kBufferInfo); }
+bool LooksLikeXlaAllocInfo(std::string_view text) {
+  return Source(text, "").text().starts_with(kAllocInfo);
+}
+bool LooksLikeXlaBufferInfo(std::string_view text) {
+  return Source(text, "").text().starts_with(kBufferInfo);
+}
 
 std::optional<std::string> XlaBufferInfoBeside(std::string_view path) {
   constexpr std::string_view kOld = "allocinfo";

@@ -1,4 +1,4 @@
-// io/xla/names.h -- values as XLA prints them.
+// io/xla/names.h -- names of values in XLA's files.
 #ifndef BERTH_IO_XLA_NAMES_H_
 #define BERTH_IO_XLA_NAMES_H_
 
@@ -7,6 +7,9 @@
 #include <string_view>
 
 namespace berth::internal::xla {
+
+// Many values may have the same long name, so names are cut: a small file must not need much memory.
+inline constexpr std::size_t kLongestName = 200;
 
 // "fusion" of "fusion{} (phi) @0", the instruction and index of a value without its color.
 [[nodiscard]] inline std::string NameOfValue(std::string_view name) {

@@ -6,8 +6,9 @@
 // anew after it has written the traces. The allocation is that of the values in the trace.
 //
 // Everything is read in place, in two passes over the bytes that matter; literals and configurations
-// of instructions are skipped. A name may be repeated by many values, so the memory for values is
-// charged to an allowance.
+// of instructions are skipped. A value takes a few bytes of the file, and many may have the same long
+// name. So names are cut, and memory is charged to an allowance: that of this reader and of the tables
+// that are made of the result.
 //
 // Source: the field numbers of hlo.proto of OpenXLA.
 
@@ -26,6 +27,7 @@
 #include "base/try.h"
 #include "base/wire.h"
 #include "berth/xla.h"
+#include "io/xla/names.h"
 
 namespace berth {
 namespace {
@@ -34,9 +36,21 @@ using internal::CheckedAdd;
 using internal::Printable;
 using internal::WireEntry;
 using internal::WireReader;
+using internal::xla::kLongestName;
 
-// Of names and values, for any file; the dumps of the largest programs need a hundredth.
-constexpr std::size_t kAllowance = std::size_t{1} << 30;
+// For any file. Larger files may need `kAllowanceForByte` for each of their bytes.
+constexpr std::size_t kAllowance = std::size_t{256} << 20;
+constexpr std::size_t kAllowanceForByte = 4;
+// What is charged for each, in bytes: entries of hash tables with what malloc() adds, vectors that
+// grow, and of values and temporary allocations also their rows in tables.
+constexpr std::size_t kForInstruction = 64;
+constexpr std::size_t kForLogicalBuffer = 128;
+constexpr std::size_t kForEvent = 160;
+constexpr std::size_t kForTrace = 512;
+constexpr std::size_t kForAllocation = 512;
+constexpr std::size_t kForTable = 1024;
+constexpr std::size_t kForValue = 850;
+constexpr std::size_t kCopiesOfName = 4;
 
 // A file, and a message in it with its name for errors.
 class Message {
@@ -93,10 +107,12 @@ class Message {
   std::string_view bytes_;
 };
 
-// The array of `entry`, one number in each field or several in one, as "{1,0}".
+// The array of `entry`, one number in each field or several in one, as "{1,0}"; cut, as names are.
 Result<void> AppendIndex(const Message& message, const WireEntry& entry, std::string& index) {
   const bool valid = internal::ForEachVarint(entry, [&](std::int64_t number) {
-    index += (index.empty() ? "" : ",") + std::to_string(number);
+    if (index.size() < kLongestName) {
+      index += (index.empty() ? "" : ",") + std::to_string(number);
+    }
   });
   if (!valid) return message.FailAt(entry.whole, "a damaged list of numbers");
   return {};
@@ -106,6 +122,12 @@ Result<void> AppendIndex(const Message& message, const WireEntry& entry, std::st
 struct LogicalBuffer {
   std::string_view instruction;
   std::string index;  // "1,0"; empty for what is not in a tuple.
+
+  [[nodiscard]] std::string Name() const {
+    std::string name = Printable(instruction.substr(0, kLongestName));
+    if (!index.empty()) name += "{" + index + "}";
+    return name;
+  }
 };
 
 // One trace: the lifetimes of its values. An event is a step. A value that shares the bytes of others
@@ -166,7 +188,8 @@ class Trace {
 
 class ProtoReader {
  public:
-  explicit ProtoReader(const Message& file) : file_(file) {}
+  ProtoReader(std::string_view bytes, std::string_view name)
+      : file_(bytes, name), allowance_(std::max(kAllowance, bytes.size() * kAllowanceForByte)) {}
 
   Result<XlaAssignment> Read() {
     bool found = false;
@@ -192,7 +215,9 @@ class ProtoReader {
 
  private:
   Result<void> Charge(const Message& message, std::string_view at, std::size_t bytes) {
-    if (bytes > allowance_) return message.FailAt(at, "the values need more than 1 GiB of memory");
+    if (bytes > allowance_) {
+      return message.FailAt(at, "the values need too much memory for a file of this size");
+    }
     allowance_ -= bytes;
     return {};
   }
@@ -212,7 +237,7 @@ class ProtoReader {
           if (part.field == 35) id = BERTH_TRY(instruction.Number(part));
           return {};
         }));
-        BERTH_TRY(Charge(instruction, entry.whole, 64));
+        BERTH_TRY(Charge(instruction, entry.whole, kForInstruction));
         instructions_[id] = name;
         return {};
       });
@@ -252,7 +277,7 @@ class ProtoReader {
         return {};
       });
     }));
-    BERTH_TRY(Charge(message, whole.whole, sizeof(LogicalBuffer) + 64 + buffer.index.size()));
+    BERTH_TRY(Charge(message, whole.whole, kForLogicalBuffer + 2 * buffer.index.size()));
     if (!buffers_.try_emplace(id, std::move(buffer)).second) {
       return message.FailAt(whole.whole, "two values have the number " + std::to_string(id));
     }
@@ -302,7 +327,8 @@ class ProtoReader {
                      : of_thread  ? "thread-local"
                      : leaves     ? "output"
                                   : "temporary";
-    BERTH_TRY(Charge(message, whole.whole, sizeof(XlaAllocation) * 2));
+    BERTH_TRY(
+        Charge(message, whole.whole, kForAllocation + (allocation.temporary ? kForTable : 0)));
     const auto total = CheckedAdd(result_.total, allocation.size);
     if (!total || *total > kMaxBytes) {
       return message.FailAt(whole.whole, "all allocations have over 2^60 bytes");
@@ -336,18 +362,15 @@ class ProtoReader {
                             "the value ends at byte " + std::to_string(value.offset + value.size) +
                                 " of an allocation of " + std::to_string(allocation.size));
     }
-    const auto& [instruction, index] = buffer->second;
-    BERTH_TRY(Charge(message, whole.whole,
-                     sizeof(XlaValue) * 2 + 16 + instruction.size() + index.size()));
-    value.name = instruction;
-    if (!index.empty()) value.name += "{" + index + "}";
+    value.name = buffer->second.Name();
+    BERTH_TRY(Charge(message, whole.whole, kForValue + kCopiesOfName * value.name.size()));
     allocation.values.push_back(std::move(value));
     ids_.back().push_back(id);
     return {};
   }
 
   Result<void> ReadTrace(const Message& message, const WireEntry& whole) {
-    BERTH_TRY(Charge(message, whole.whole, sizeof(Trace) * 2));
+    BERTH_TRY(Charge(message, whole.whole, kForTrace));
     Trace trace;
     BERTH_TRY(message.ForEach([&](const WireEntry& entry) -> Result<void> {
       return entry.field == 1 ? ReadEvent(BERTH_TRY(message.Inside(entry)), entry, trace)
@@ -378,7 +401,7 @@ class ProtoReader {
       return message.FailAt(
           whole.whole, "the event frees value " + std::to_string(id) + ", which is not allocated");
     }
-    BERTH_TRY(Charge(message, whole.whole, sizeof(Trace::Range) + 128));
+    BERTH_TRY(Charge(message, whole.whole, kForEvent));
     trace.Allocate(id, kind == kShareWith ? trace.GroupOf(canonical) : id);
     return {};
   }
@@ -414,7 +437,7 @@ class ProtoReader {
   }
 
   Message file_;
-  std::size_t allowance_ = kAllowance;
+  std::size_t allowance_;
   std::unordered_map<std::int64_t, std::string_view> instructions_;
   std::unordered_map<std::int64_t, LogicalBuffer> buffers_;
   std::vector<std::vector<std::int64_t>> ids_;  // Of the values of each allocation.
@@ -424,20 +447,27 @@ class ProtoReader {
 
 }  // namespace
 
-// The first field is the module, whose first two are its name and that of its entry.
+// The first field is the module. It begins with its name, that of its entry and its computations, the
+// first of which begins with its name, if it has one, and its instructions. The first field of a graph
+// of TensorFlow also begins with two texts, but no message follows.
 bool LooksLikeXlaProto(std::string_view bytes) {
+  const auto has_bytes = [](const std::optional<WireEntry>& entry, std::uint32_t field) {
+    return entry && entry->field == field && entry->IsBytes();
+  };
   WireReader file(bytes);
   const auto module = file.Next();
-  if (!module || module->field != 1 || !module->IsBytes()) return false;
+  if (!has_bytes(module, 1)) return false;
   WireReader fields(module->bytes);
-  const auto name = fields.Next();
-  const auto entry = fields.Next();
-  return name && name->field == 1 && name->IsBytes() && entry && entry->field == 2 &&
-         entry->IsBytes();
+  if (!has_bytes(fields.Next(), 1) || !has_bytes(fields.Next(), 2)) return false;
+  const auto computation = fields.Next();
+  if (!has_bytes(computation, 3)) return false;
+  WireReader parts(computation->bytes);
+  const auto name = parts.Next();
+  return has_bytes(name, 2) || (has_bytes(name, 1) && has_bytes(parts.Next(), 2));
 }
 
 Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name) {
-  return ProtoReader(Message(bytes, name)).Read();
+  return ProtoReader(bytes, name).Read();
 }
 
 }  // namespace berth

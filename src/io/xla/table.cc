@@ -22,6 +22,8 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
   XlaTable table;
   internal::PlacedBuffers placed;
   internal::UniqueNames names;
+  placed.problem.buffers.reserve(allocation.values.size());
+  placed.offsets.reserve(allocation.values.size());
   for (const XlaValue& value : allocation.values) {
     if (value.size == 0) continue;
     Buffer buffer;
@@ -33,9 +35,8 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
     placed.problem.buffers.push_back(std::move(buffer));
     placed.offsets.push_back(value.offset);
   }
-  const Bytes common =
-      alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
-  internal::Together merged = BERTH_TRY(internal::Merged(placed, common));
+  table.alignment = alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
+  internal::Together merged = BERTH_TRY(internal::Merged(placed, table.alignment));
   table.problem = std::move(merged.placed.problem);
   table.offsets = std::move(merged.placed.offsets);
   table.exact = merged.exact;
