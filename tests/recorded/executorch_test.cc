@@ -344,7 +344,8 @@ TEST(ExecutorchTest, TheLastArgumentOfADelegateIsAnOutput) {
   plan.instructions = {{kDelegate, {0, 1}}, {kDelegate, {1, 3, 2}}, {kKernel, {2, 3, 2}}};
   const RecordedFile unclear = Read({plan});
   ASSERT_EQ(unclear.problems.size(), 1u);
-  EXPECT_EQ(unclear.problems[0].notes.size(), 1u);
+  EXPECT_EQ(unclear.problems[0].notes.size(), 2u);  // And that two share bytes.
+  EXPECT_FALSE(unclear.problems[0].exact);
   EXPECT_EQ(MaxLiveLoad(unclear.problems[0].problem).load, 300);
 }
 
