@@ -81,10 +81,11 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
 Result<std::vector<Input>> LoadXla(const TableArguments& arguments, const FileView& file) {
   const std::string text(file.bytes());
   const XlaAssignment xla = BERTH_TRY(ReadXla(arguments, text));
+  const std::string hash = HashOf(text);
   std::vector<Input> inputs;
   for (const XlaAllocation& each : xla.allocations) {
     if (!each.temporary) continue;
-    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, HashOf(text))));
+    inputs.push_back(BERTH_TRY(LoadXlaTemporary(arguments, xla, each, hash)));
   }
   if (!inputs.empty()) return inputs;
   return Fail(ErrorCode::kParse, OneLine(arguments.path) +
