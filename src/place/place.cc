@@ -50,9 +50,9 @@ constexpr std::int64_t kMaxOverlaps = 10'000'000;
 constexpr std::size_t kMinImproved = 1000;
 constexpr std::int64_t kNoEffortLimit = std::numeric_limits<std::int64_t>::max();
 
-// With more buffers than this, nothing more is compiled once the search is cancelled: that alone may
-// take longer than a search may go on.
-constexpr std::size_t kMostAfterCancel = std::size_t{1} << 18;
+// What follows a search, a first plan at need and the check of the answer, takes at most this many
+// times as long as what precedes it.
+constexpr int kChecksAfterSearch = 2;
 
 // The hints as a plan, if every buffer without a pin has one and together they work.
 void OfferHints(const Problem& problem, Incumbent& incumbent) {
@@ -205,10 +205,10 @@ class Placer {
   }
 
   void RunGreedyPortfolio() {
-    greedy::GreedyAnswer answer = greedy::PlaceGreedyPortfolio(
+    std::optional<greedy::GreedyAnswer> answer = greedy::PlaceGreedyPortfolio(
         problem_, instance_, std::max(incumbent_.lower_bound(), enough_), options_.threads,
         budget_);
-    incumbent_.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
+    if (answer) incumbent_.Offer(std::move(answer->offsets), Info(answer->algorithm).name);
   }
 
   // What repairing a plan may cost by default, in looks at neighbours of some 30 ns: 10 ms for 150
@@ -266,9 +266,8 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   const LoadBound load = MaxLiveLoad(problem, instance);
   Placer placer(problem, std::move(instance), load, options, budget);
   {
-    // To check the answer takes about as long as what precedes the search.
     const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
-    const TimeKept kept(budget, set_up.count());
+    const TimeKept kept(budget, kChecksAfterSearch * set_up.count());
     placer.Run();
   }
   const Incumbent& incumbent = placer.incumbent();

@@ -25,8 +25,6 @@ constexpr int kPartOfOrderWithSpills = 4;
 // To check an order and to give it some placement takes up to four times as long as to check its
 // graph.
 constexpr int kChecksAfterOrder = 4;
-// With more tensors than this, nothing is placed once the search is cancelled: it takes too long.
-constexpr std::size_t kMostPlacedAfterCancel = std::size_t{1} << 18;
 
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
@@ -75,7 +73,7 @@ Result<PlanAnswer> PlaceOrder(const Graph& graph, const MemoryPlan& plan,
   problem.capacity = capacity;
   if (!budget.cancelled()) {
     PlanAnswer placed = BERTH_TRY(Place(problem, options.place, budget));
-    const bool large = problem.buffers.size() > kMostPlacedAfterCancel;
+    const bool large = problem.buffers.size() > internal::kMostAfterCancel;
     if (placed.best || !budget.cancelled() || large) return placed;
   }
   PlaceOptions greedy = options.place;
@@ -102,7 +100,7 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   // A plan of any order is at least as high as the least peak.
   answer.height_bound = answer.peak_bound;
   PlanAnswer placed;
-  if (budget.cancelled() && graph.tensors.size() > kMostPlacedAfterCancel) {
+  if (budget.cancelled() && graph.tensors.size() > internal::kMostAfterCancel) {
     placed.stopped = placed.placing.stopped = StopReason::kBudget;
   } else {
     // Before the placement, so that little is left to do after it: Place() checks its offsets.

@@ -31,10 +31,6 @@ namespace {
 constexpr std::int64_t kDefaultWork = 4'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
-// With more operators than this, nothing more is compiled once time is up: that alone may take
-// longer than a search may go on.
-constexpr std::size_t kMostCompiledLate = std::size_t{1} << 18;
-
 Instance InstanceOf(const Topology& topology) {
   const std::size_t n = topology.num_operators;
   std::vector<std::pair<Op, Op>> edges;
@@ -285,7 +281,7 @@ PlanAnswer InProgramOrder(const Graph& graph, const ScheduleOptions& options) {
 PlanAnswer Search(const Graph& graph, const ScheduleOptions& options,
                   Budget::Clock::time_point start, Budget& budget) {
   const auto too_late = [&] {
-    return graph.operators.size() > kMostCompiledLate && budget.TimeIsUp();
+    return graph.operators.size() > kMostAfterCancel && budget.TimeIsUp();
   };
   if (too_late()) return InProgramOrder(graph, options);
   const Topology topology = Compile(graph, options.counting);

@@ -67,10 +67,6 @@ constexpr double kSecondsOfManyAfterCancel = 0.1;
 // quadratic time.
 constexpr std::size_t kManyOperators = 4096;
 
-// With more operators than this, nothing is found once the search is cancelled, not even a first
-// plan: it would take too long.
-constexpr std::size_t kMostAfterCancel = std::size_t{1} << 18;
-
 // With more operators than this, placements are not repaired: each repair looks at all residencies.
 constexpr std::size_t kMostRepaired = 16384;
 // Nodes of each of their placements: one look by exact search would cost more than it finds.
@@ -221,7 +217,7 @@ class Planner {
 
   // Cancelled, with more operators than get a plan afterwards.
   [[nodiscard]] bool GivesUp() const {
-    return budget_.cancelled() && model_.num_operators > kMostAfterCancel;
+    return budget_.cancelled() && model_.num_operators > internal::kMostAfterCancel;
   }
 
   // Of a chain, whatever the budget.

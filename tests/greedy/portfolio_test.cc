@@ -11,7 +11,7 @@ namespace {
 
 GreedyAnswer Portfolio(const Problem& problem, int threads = 1, Bytes stop_at = 0) {
   const Budget budget;
-  return PlaceGreedyPortfolio(problem, Compile(problem), stop_at, threads, budget);
+  return PlaceGreedyPortfolio(problem, Compile(problem), stop_at, threads, budget).value();
 }
 
 std::optional<std::string> Fault(const Problem& problem, const GreedyAnswer& answer) {
@@ -66,7 +66,7 @@ TEST(Portfolio, HasAPlanEvenWithoutTime) {
     for (const Budget* budget : {&cancelled, &late}) {
       for (const int threads : {1, 4}) {
         const GreedyAnswer answer =
-            PlaceGreedyPortfolio(problem, Compile(problem), 0, threads, *budget);
+            PlaceGreedyPortfolio(problem, Compile(problem), 0, threads, *budget).value();
         EXPECT_EQ(Fault(problem, answer), std::nullopt);
       }
     }

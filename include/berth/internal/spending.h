@@ -4,12 +4,17 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <utility>
 
 namespace berth::internal {
+
+// Of inputs with more operators, tensors or buffers than this, nothing more is compiled or placed
+// once a search is cancelled: that alone would take longer than a search may go on.
+inline constexpr std::size_t kMostAfterCancel = std::size_t{1} << 18;
 
 class [[gnu::visibility("default")]] Spending {
  public:

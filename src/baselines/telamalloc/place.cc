@@ -74,9 +74,10 @@ class Placer {
 
   void OfferGreedyPlan() {
     const Bytes enough = task_.minimize ? 0 : *task_.problem.capacity;
-    greedy::GreedyAnswer answer = greedy::PlaceGreedyPortfolio(
+    std::optional<greedy::GreedyAnswer> answer = greedy::PlaceGreedyPortfolio(
         task_.problem, instance_, std::max(task_.incumbent.lower_bound(), enough), 1, task_.budget);
-    task_.incumbent.Offer(std::move(answer.offsets), Info(answer.algorithm).name);
+    if (!answer) return;
+    task_.incumbent.Offer(std::move(answer->offsets), Info(answer->algorithm).name);
   }
 
   const Task& task_;

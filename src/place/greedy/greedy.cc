@@ -141,8 +141,8 @@ std::optional<std::vector<Bytes>> PlaceGreedy(const Instance& instance, Algorith
   return std::move(without->offsets);
 }
 
-GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instance, Bytes stop_at,
-                                  int threads, const Budget& budget) {
+std::optional<GreedyAnswer> PlaceGreedyPortfolio(const Problem& problem, const Instance& instance,
+                                                 Bytes stop_at, int threads, const Budget& budget) {
   BERTH_CHECK(problem.buffers.size() == instance.num_buffers());
   // Hints may make a plan higher in the end: both ways are tried, and hints win a tie.
   std::vector<Member> members;
@@ -154,7 +154,9 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
   members.insert(members.end(), without.begin(), without.end());
   std::vector<std::optional<Packing>> packings(members.size());
   std::optional<Packing> quick = PackQuickly(instance, budget);
-  if (quick && quick->height <= stop_at) return {std::move(quick->offsets), quick->height};
+  if (quick && quick->height <= stop_at) {
+    return GreedyAnswer{std::move(quick->offsets), quick->height};
+  }
   // Repairing the quick plan may be worth more than the rest of the time.
   const double seconds_kept = quick ? budget.seconds_left() / 2 : 0;
   std::atomic<std::size_t> next{0};
@@ -188,10 +190,14 @@ GreedyAnswer PlaceGreedyPortfolio(const Problem& problem, const Instance& instan
     if (packings[i] && (!best || packings[i]->height < packings[*best]->height)) best = i;
   }
   if (!best || (quick && quick->height < packings[*best]->height)) {
+    if (!quick && budget.cancelled() && instance.num_buffers() > kMostAfterCancel) {
+      return std::nullopt;
+    }
     if (!quick) quick = PackingOf(instance, PlaceOnShelves(instance));
-    return {std::move(quick->offsets), quick->height};
+    return GreedyAnswer{std::move(quick->offsets), quick->height};
   }
-  return {std::move(packings[*best]->offsets), packings[*best]->height, members[*best].algorithm};
+  return GreedyAnswer{std::move(packings[*best]->offsets), packings[*best]->height,
+                      members[*best].algorithm};
 }
 
 }  // namespace berth::internal::greedy

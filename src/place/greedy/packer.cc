@@ -13,6 +13,8 @@ namespace berth::internal::greedy {
 namespace {
 
 constexpr int kStepsPerStop = 256;
+// Between two looks at the clock where a step takes some tens of nanoseconds.
+constexpr std::size_t kPiecesPerStop = 65536;
 
 // The buffers by key(b), smallest first, then by index.
 template <typename KeyOf>
@@ -27,15 +29,18 @@ std::vector<BufferIndex> SortedBy(const Instance& instance, KeyOf key) {
   return order;
 }
 
-// The largest load in the sections of each buffer.
-IndexedVector<BufferIndex, Bytes> Contention(const Instance& instance) {
+// The largest load in the sections of each buffer. Unfinished if stopped.
+IndexedVector<BufferIndex, Bytes> Contention(const Instance& instance,
+                                             const std::function<bool()>& stop) {
   Skyline loads(instance.num_sections());
   for (const SectionIndex s : instance.sections()) {
     loads.Raise(s, s.next(), instance.section_load[s]);
   }
   IndexedVector<BufferIndex, Bytes> contention(instance.num_buffers(), 0);
+  std::size_t looks = 0;
   for (const BufferIndex b : instance.buffers()) {
     for (const Piece& piece : instance.pieces_of(b)) {
+      if (++looks % kPiecesPerStop == 0 && stop && stop()) return contention;
       contention[b] = std::max(contention[b], loads.Highest(piece.first, piece.last));
     }
   }
@@ -130,11 +135,12 @@ std::vector<BufferIndex> NearInTime(const Instance& instance,
 }
 
 // What an order needs of all buffers together, by buffer; empty where it needs nothing.
-IndexedVector<BufferIndex, std::int64_t> Together(const Instance& instance, Order order) {
+IndexedVector<BufferIndex, std::int64_t> Together(const Instance& instance, Order order,
+                                                  const std::function<bool()>& stop) {
   switch (order) {
     case Order::kContention:
     case Order::kLoadLifetime:
-      return Contention(instance);
+      return Contention(instance, stop);
     case Order::kSpatial:
       return LifetimeInEvents(instance);
     default:
@@ -144,9 +150,11 @@ IndexedVector<BufferIndex, std::int64_t> Together(const Instance& instance, Orde
 
 }  // namespace
 
-std::vector<BufferIndex> Ordered(const Instance& instance, Order order) {
+std::vector<BufferIndex> Ordered(const Instance& instance, Order order,
+                                 const std::function<bool()>& stop) {
   if (instance.num_buffers() == 0) return {};
-  const IndexedVector<BufferIndex, std::int64_t> together = Together(instance, order);
+  const IndexedVector<BufferIndex, std::int64_t> together = Together(instance, order, stop);
+  if (stop && stop()) return {};
   const Step first = *std::min_element(instance.start.begin(), instance.start.end());
   const Step last = *std::max_element(instance.end.begin(), instance.end.end());
   return SortedBy(instance, [&](BufferIndex b) -> SortKey {
@@ -198,7 +206,7 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   rule_ = rule;
   use_hints_ = use_hints && has_hints_;
   height_ = 0;
-  const std::vector<BufferIndex> order = Ordered(instance_, rule.order);
+  const std::vector<BufferIndex> order = Ordered(instance_, rule.order, stop);
   if (stop && stop()) return std::nullopt;  // To sort many buffers takes long.
   // A hint leaves room below the buffer, which the skyline does not see.
   if (use_hints_ && rule_.fit == Fit::kSkyline) rule_.fit = Fit::kFirst;
@@ -209,7 +217,8 @@ std::optional<Packing> Packer::Pack(const Rule& rule, bool use_hints, std::int64
   }
   if (rule.selection == Selection::kLowestFirst && rule_.fit == Fit::kSkyline && !use_hints_ &&
       PlateauPacker::CanPack(instance_)) {
-    if (!plateaus_) plateaus_.emplace(instance_);
+    if (!plateaus_) plateaus_ = PlateauPacker::Make(instance_, stop);
+    if (!plateaus_) return std::nullopt;
     auto offsets = plateaus_->Pack(order, stop);
     if (!offsets) return std::nullopt;
     offset_.items() = std::move(*offsets);

@@ -65,8 +65,10 @@ struct Rule {
 };
 
 // The buffers in the order in which they matter, largest first unless said otherwise above.
+// `stop` is asked now and then, never if it is empty; once it says yes, the answer is of no use.
 // Cost: O(n log n).
-[[nodiscard]] std::vector<BufferIndex> Ordered(const Instance& instance, Order order);
+[[nodiscard]] std::vector<BufferIndex> Ordered(const Instance& instance, Order order,
+                                               const std::function<bool()>& stop = nullptr);
 
 struct Packing {
   std::vector<Bytes> offsets;

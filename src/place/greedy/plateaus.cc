@@ -41,6 +41,16 @@ SpanIndex::SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections)
     position_[k] = static_cast<std::size_t>(next[static_cast<std::size_t>(spans[k].first)]++);
     leaf_[position_[k]].last = spans[k].last;
   }
+}
+
+std::optional<SpanIndex> SpanIndex::Make(const std::vector<Span>& spans, std::int32_t num_sections,
+                                         const std::function<bool()>& stop) {
+  SpanIndex index(spans, num_sections);
+  if (!index.AddLevels(stop)) return std::nullopt;
+  return index;
+}
+
+bool SpanIndex::AddLevels(const std::function<bool()>& stop) {
   // Positions, each block sorted by last section, then position.
   std::vector<std::int32_t> sorted(size_);
   for (std::size_t p = 0; p < size_; ++p) sorted[p] = static_cast<std::int32_t>(p);
@@ -58,6 +68,7 @@ SpanIndex::SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections)
       }
       sorted.swap(merged);
     }
+    if (stop && stop()) return false;
     if (width < kLeaf) continue;
     Level level{std::vector<std::int32_t>(size_), std::vector<std::int32_t>(size_),
                 std::vector<std::int32_t>(2 * size_)};
@@ -68,11 +79,13 @@ SpanIndex::SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections)
     }
     levels_.push_back(std::move(level));
   }
+  return true;
 }
 
-void SpanIndex::Reset(const std::vector<std::int32_t>& ranks) {
+bool SpanIndex::Reset(const std::vector<std::int32_t>& ranks, const std::function<bool()>& stop) {
   for (std::size_t k = 0; k < ranks.size(); ++k) leaf_[position_[k]].rank = ranks[k];
   for (std::size_t h = 0; h < levels_.size(); ++h) {
+    if (stop && stop()) return false;
     Level& level = levels_[h];
     const std::size_t width = kLeaf << h;
     for (std::size_t from = 0; from < size_; from += width) {
@@ -85,6 +98,7 @@ void SpanIndex::Reset(const std::vector<std::int32_t>& ranks) {
       }
     }
   }
+  return true;
 }
 
 void SpanIndex::SetRank(std::size_t k, std::int32_t rank) {
@@ -142,28 +156,27 @@ bool PlateauPacker::CanPack(const Instance& instance) {
                      [&](Bytes alignment) { return alignment == alignments.front(); });
 }
 
-PlateauPacker::PlateauPacker(const Instance& instance)
-    : instance_(instance),
-      unplaced_(
-          [&] {
-            std::vector<SpanIndex::Span> spans;
-            spans.reserve(instance.num_buffers());
-            for (const BufferIndex b : instance.buffers()) {
-              spans.push_back({instance.first[b].value(), instance.last[b].value()});
-            }
-            return spans;
-          }(),
-          static_cast<std::int32_t>(instance.num_sections())) {}
+std::optional<PlateauPacker> PlateauPacker::Make(const Instance& instance,
+                                                 const std::function<bool()>& stop) {
+  std::vector<SpanIndex::Span> spans;
+  spans.reserve(instance.num_buffers());
+  for (const BufferIndex b : instance.buffers()) {
+    spans.push_back({instance.first[b].value(), instance.last[b].value()});
+  }
+  auto unplaced = SpanIndex::Make(spans, static_cast<std::int32_t>(instance.num_sections()), stop);
+  if (!unplaced) return std::nullopt;
+  return PlateauPacker(instance, std::move(*unplaced));
+}
 
 std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIndex>& order,
                                                       const std::function<bool()>& stop) {
-  unplaced_.Reset(RanksOf(order));
+  if (!unplaced_.Reset(RanksOf(order), stop)) return std::nullopt;
 
   // A plateau is known by its first section; kGone where none begins. Its level is a multiple of
   // the alignment. Beyond both ends of time stands a wall, higher than everything.
   constexpr Bytes kGone = -1;
   constexpr Bytes kWall = std::numeric_limits<Bytes>::max();
-  const std::size_t sections = instance_.num_sections();
+  const std::size_t sections = instance_->num_sections();
   std::vector<Bytes> level(sections, kGone);
   std::vector<std::size_t> end(sections);
   std::vector<std::size_t> begin_of_end(sections + 1);  // By the section past a plateau's last.
@@ -207,10 +220,10 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
     unplaced_.Remove(b.position());
     offsets[b.position()] = at;
     if (++placed % kPlacedPerStop == 0 && stop && stop()) return std::nullopt;
-    set(from, instance_.first[b].position(), at);
-    set(instance_.last[b].position(), to, at);
-    set(instance_.first[b].position(), instance_.last[b].position(),
-        at + RoundUp(instance_.size[b], instance_.alignment[b]));
+    set(from, instance_->first[b].position(), at);
+    set(instance_->last[b].position(), to, at);
+    set(instance_->first[b].position(), instance_->last[b].position(),
+        at + RoundUp(instance_->size[b], instance_->alignment[b]));
   }
   return offsets;
 }

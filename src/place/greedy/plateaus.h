@@ -47,10 +47,15 @@ class SpanIndex {
     std::int32_t first;
     std::int32_t last;  // Exclusive; first < last.
   };
-  explicit SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections);
+  // `stop` is asked now and then, never if it is empty. Once it says yes, there is no index: Make()
+  // gives none, and after Reset() gave false it must be called again.
+  [[nodiscard]] static std::optional<SpanIndex> Make(const std::vector<Span>& spans,
+                                                     std::int32_t num_sections,
+                                                     const std::function<bool()>& stop);
 
   // All spans are unplaced again; ranks[k], at least 0, is the rank of spans[k].
-  void Reset(const std::vector<std::int32_t>& ranks);
+  [[nodiscard]] bool Reset(const std::vector<std::int32_t>& ranks,
+                           const std::function<bool()>& stop);
   // The lowest rank of an unplaced span within [first, last), or kNoRank.
   [[nodiscard]] std::int32_t Best(std::int32_t first, std::int32_t last) const;
   // Spans[k] is placed.
@@ -71,6 +76,8 @@ class SpanIndex {
     std::vector<std::int32_t> place;    // Of a buffer within its block.
     std::vector<std::int32_t> minimum;  // A block's tree is at twice its first buffer.
   };
+  SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections);
+  [[nodiscard]] bool AddLevels(const std::function<bool()>& stop);
   void SetRank(std::size_t k, std::int32_t rank);
   [[nodiscard]] std::int32_t BestOfBlock(std::size_t level, std::size_t block,
                                          std::int32_t last) const;
@@ -87,15 +94,20 @@ class PlateauPacker {
  public:
   // Whether `instance` is plain and without pins. Hints must not be used.
   [[nodiscard]] static bool CanPack(const Instance& instance);
-  // `instance`, which is plain, must outlive the packer.
-  explicit PlateauPacker(const Instance& instance);
+  // `instance`, which is plain, must outlive the packer. None if `stop`, which is asked now and then
+  // unless it is empty, says yes.
+  [[nodiscard]] static std::optional<PlateauPacker> Make(const Instance& instance,
+                                                         const std::function<bool()>& stop);
   // Offsets by lowest-first selection, the first in `order` first. `stop` is asked now and then,
   // and ends the attempt without any; never if it is empty.
   [[nodiscard]] std::optional<std::vector<Bytes>> Pack(const std::vector<BufferIndex>& order,
                                                        const std::function<bool()>& stop);
 
  private:
-  const Instance& instance_;
+  PlateauPacker(const Instance& instance, SpanIndex unplaced)
+      : instance_(&instance), unplaced_(std::move(unplaced)) {}
+
+  const Instance* instance_;
   SpanIndex unplaced_;
 };
 

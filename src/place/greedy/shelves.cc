@@ -63,14 +63,17 @@ Instance SolidOf(const Instance& instance, const std::vector<BufferIndex>& of) {
 
 std::optional<std::vector<Bytes>> PlaceSolid(const Instance& instance,
                                              const std::function<bool()>& stop) {
-  std::vector<BufferIndex> order = Ordered(instance, Order::kContention);
+  std::vector<BufferIndex> order = Ordered(instance, Order::kContention, stop);
+  if (stop && stop()) return std::nullopt;
   std::erase_if(order, [&](BufferIndex b) { return !IsFree(instance, b); });
   std::vector<Bytes> offsets = Pinned(instance);
   if (order.empty()) return offsets;
   const Instance solid = SolidOf(instance, order);
   std::vector<BufferIndex> in_order;
   for (const BufferIndex rank : solid.buffers()) in_order.push_back(rank);
-  const auto packed = PlateauPacker(solid).Pack(in_order, stop);
+  auto packer = PlateauPacker::Make(solid, stop);
+  if (!packer) return std::nullopt;
+  const auto packed = packer->Pack(in_order, stop);
   if (!packed) return std::nullopt;
   const Bytes base = EndOfPins(instance);
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
