@@ -67,6 +67,7 @@ struct SpillRules {
   bool belady = true;     // Of equal storages, the one needed later is spilled first.
   bool prices = true;     // A lower bound for one order, from the price of memory at each step.
   bool segments = true;   // A lower bound for all orders: bounds of parts of the graph add up.
+  bool cuts = true;       // The same: what must be off chip while one operator runs.
 };
 
 struct SpillOptions {

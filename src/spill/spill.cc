@@ -1,7 +1,8 @@
 // PlanWithSpills(): which searches run, in which order, and when they end.
 //
-// First each known order is searched by itself, as a chain of operators: other orders have to beat
-// the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
+// First each known order gets a plan, and minimum cuts a bound for all orders. Then each known order
+// is searched by itself, as a chain of operators: other orders have to beat the cheapest of these.
+// Then beams over all orders, from narrow to wide, alternate with best-first
 // search, which can prove a bound. Each search has a limit several times that of the one before, so
 // easy graphs are solved at once, and for hard ones the last search takes most of the effort.
 // Addresses come last, cheapest schedule first.
@@ -30,6 +31,7 @@
 #include "base/try.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
+#include "spill/cuts.h"
 #include "spill/entry.h"
 #include "spill/furthest.h"
 #include "spill/layout.h"
@@ -46,6 +48,7 @@ using internal::OpIndex;
 using internal::spill::Action;
 using internal::spill::AddressOptions;
 using internal::spill::BestFirstAnswer;
+using internal::spill::CutBound;
 using internal::spill::Effort;
 using internal::spill::FindAddresses;
 using internal::spill::kNoCost;
@@ -145,6 +148,13 @@ class Planner {
     if (!options_.progress) return;
     options_.progress({best_cost(), std::min(bound_, best_cost()),
                        nodes_outside_ + search_budget_->nodes_spent()});
+  }
+
+  // No plan has less traffic.
+  void Prove(Bytes bound) {
+    if (bound <= bound_) return;
+    bound_ = std::min(bound, best_cost());
+    Report();
   }
 
   // `operators` are those of the model that the schedule's actions name, in its order; empty: the
@@ -256,7 +266,15 @@ class Planner {
       return;
     }
     if (Exhausted()) return;
-    if (!options_.fixed_order && !AddAncestors(model_, search_budget())) return;
+    if (!options_.fixed_order) {
+      if (!AddAncestors(model_, search_budget())) return;
+      if (options_.rules.cuts) {
+        const Share share(*this, 1, 4);
+        Prove(CutBound(model_, options_.capacity, BestOrder(), best_cost(), effort_,
+                       search_budget()));
+      }
+      if (done()) return;
+    }
     for (std::size_t i = 0; i < known.size(); ++i) {
       // An equal share for each order that is left, and for the search over all orders.
       {
@@ -300,10 +318,7 @@ class Planner {
     const bool is_chain = !order.empty();
     const bool proves = !is_chain || options_.fixed_order;
     const auto prove = [&](Bytes bound) {
-      if (proves && bound > bound_) {
-        bound_ = std::min(bound, best_cost());
-        Report();
-      }
+      if (proves) Prove(bound);
     };
     if (is_chain && options_.rules.prices && best_cost() > 0) {
       prices = std::make_unique<PriceBound>(model, options_.capacity);

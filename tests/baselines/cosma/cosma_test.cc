@@ -37,6 +37,7 @@ SpillRules RulesOf(unsigned bits) {
   rules.belady = (bits & 4) == 0;
   rules.prices = (bits & 8) == 0;
   rules.segments = (bits & 16) == 0;
+  rules.cuts = (bits & 32) == 0;
   return rules;
 }
 
@@ -109,7 +110,7 @@ TEST(Cosma, AgreesOnLargerGraphsWithinALimit) {
     if (random.Chance(0.2)) options.order = RandomOrder(graph, seed);
     SpillOptions mine;
     mine.capacity = options.capacity;
-    mine.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 31)));
+    mine.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 63)));
     if (options.order) {
       mine.orders.push_back(*options.order);
       mine.fixed_order = true;
