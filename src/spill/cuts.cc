@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ constexpr Bytes kPrices[] = {8, 4, 6, 5, 7};
 // More bytes in all storages have no bound: a cut's sums must fit.
 constexpr Bytes kMostBytes = kMaxBytes / kMostTraffic;
 
+// Beyond this, operators times storages, only one operator counts.
+constexpr std::size_t kMostPairs = 20'000'000;
+
 class Bounder {
  public:
   Bounder(const Model& model, Bytes capacity, std::span<const OpIndex> order, Effort& effort,
@@ -36,30 +40,52 @@ class Bounder {
         order_(order),
         effort_(effort),
         budget_(budget),
-        position_(model.num_operators, 0),
-        counts_(model.storages.size(), 1),
-        precedence_(InstanceWith({})) {
-    for (std::size_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
-    for (const Stored& stored : model.storages) {
+        spans_(model.storages.size()),
+        counts_(model.storages.size(), 0),
+        precedence_(schedule::MakeInstance(model.num_operators, 0, Edges(), {})) {
+    IndexedVector<OpIndex, std::size_t> position(model.num_operators, 0);
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    for (const StorageIndex s : model.storages.indices()) {
+      const Stored& stored = model.storages[s];
       divisor_ = std::gcd(divisor_, stored.size);
       total_ += stored.size;
+      Span& span = spans_[s];
+      ForEachTouching(s, [&](OpIndex v) {
+        span.first = std::min(span.first, position[v]);
+        span.last = std::max(span.last, position[v]);
+      });
     }
+    std::vector<schedule::FlowBuffer> buffers;
+    for (const StorageIndex s : model.storages.indices()) {
+      if (model.users[s].empty()) continue;  // Never live besides its creator's step.
+      buffers.push_back(FlowOf(s));
+      stored_.push_back(s);
+    }
+    instance_ = schedule::MakeInstance(model.num_operators, 0, Edges(), std::move(buffers));
   }
 
   Bytes Run(Bytes upper) {
     Bytes bound = 0;
     if (total_ > kMostBytes) return bound;
-    while (bound < upper && !Ended()) {
-      best_ = 0;
-      for (const Bytes price : kPrices) TryPrice(price, upper - bound);
-      if (best_ == 0) break;
-      bound += best_;
-      LeaveOut(best_operator_);
+    for (const bool again : {false, true}) {
+      again_ = again;
+      while (bound < upper && !Ended() && (counted_.empty() || !IsLarge())) {
+        best_ = 0;
+        for (const Bytes price : kPrices) TryPrice(price, upper - bound);
+        if (best_ == 0) break;
+        bound += best_;
+        Count(best_operator_);
+      }
     }
     return bound;
   }
 
  private:
+  // The positions in the order of the first and the last operator that touches a storage.
+  struct Span {
+    std::size_t first = std::numeric_limits<std::size_t>::max();
+    std::size_t last = 0;
+  };
   // An operator, and what no cut there can exceed: its value in the known order.
   struct Peak {
     OpIndex op;
@@ -68,21 +94,61 @@ class Bounder {
 
   [[nodiscard]] bool Ended() const { return effort_.spent() || budget_.TimeIsUp(); }
 
-  [[nodiscard]] schedule::Instance InstanceWith(std::vector<schedule::FlowBuffer> buffers) const {
+  // An operator whose bound counts already, and the storages that can be live while it runs.
+  struct Counted {
+    OpIndex op;
+    IndexedVector<StorageIndex, char> live;
+  };
+
+  [[nodiscard]] std::vector<std::pair<Op, Op>> Edges() const {
     std::vector<std::pair<Op, Op>> edges;
     for (std::size_t v = 0; v < model_.num_operators; ++v) {
       for (const OpIndex u : model_.predecessors[OpIndex(v)]) {
         edges.emplace_back(OpOf(u), static_cast<Op>(v));
       }
     }
-    return schedule::MakeInstance(model_.num_operators, 0, edges, std::move(buffers));
+    return edges;
   }
 
-  // What storage `s` adds while it is live and not touched, in quarter bytes.
-  [[nodiscard]] Bytes WeightOf(StorageIndex s, Bytes price) const {
+  [[nodiscard]] schedule::FlowBuffer FlowOf(StorageIndex s) const {
+    schedule::FlowBuffer buffer;
+    for (const OpIndex u : model_.users[s]) buffer.consumers.push_back(OpOf(u));
+    std::sort(buffer.consumers.begin(), buffer.consumers.end());
+    const OpIndex creator = model_.storages[s].creator;
+    // A given storage is live from its first use.
+    buffer.creators = creator.value() < 0 ? buffer.consumers : std::vector<Op>{OpOf(creator)};
+    return buffer;
+  }
+
+  template <typename Visit>
+  void ForEachTouching(StorageIndex s, Visit visit) const {
+    const OpIndex creator = model_.storages[s].creator;
+    if (creator.value() >= 0) visit(creator);
+    for (const OpIndex u : model_.users[s]) visit(u);
+  }
+
+  // Every bound but the first looks at each storage for each operator.
+  [[nodiscard]] bool IsLarge() const { return model_.num_operators * spans_.size() > kMostPairs; }
+
+  // Between the two, whatever the order, some operator uses `s`.
+  [[nodiscard]] bool IsUsedBetween(OpIndex v, OpIndex w, StorageIndex s) const {
+    if (model_.Precedes(w, v)) std::swap(v, w);
+    const auto users = model_.users[s];
+    return std::any_of(users.begin(), users.end(),
+                       [&](OpIndex u) { return model_.Precedes(v, u) && model_.Precedes(u, w); });
+  }
+
+  // What storage `s` adds if it is live while `v` runs and not touched, in quarter bytes. Where it
+  // counts already, it is retrieved once more if it is used in between.
+  [[nodiscard]] Bytes WeightAt(OpIndex v, StorageIndex s, Bytes price) const {
     const Stored& stored = model_.storages[s];
-    if (counts_[s] == 0 || model_.users[s].empty()) return 0;
-    const bool once = stored.result || stored.creator.value() < 0;
+    if (counts_[s]) {
+      if (!again_) return 0;
+      for (const Counted& counted : counted_) {
+        if (counted.live[s] && !IsUsedBetween(v, counted.op, s)) return 0;
+      }
+    }
+    const bool once = counts_[s] || stored.result || stored.creator.value() < 0;
     return stored.size * std::min(price, once ? kScale : kMostTraffic);
   }
 
@@ -91,36 +157,42 @@ class Bounder {
     return std::min(capacity_ - model_.needs[v], total_);
   }
 
-  // The operators that could raise the bound at this price, the most promising first.
-  [[nodiscard]] std::vector<Peak> PeaksOf(Bytes price) const {
-    std::vector<Bytes> change(order_.size() + 1, 0);
-    std::vector<Bytes> touched(order_.size(), 0);
-    for (const StorageIndex s : model_.storages.indices()) {
-      const Bytes weight = WeightOf(s, price);
-      if (weight == 0) continue;
-      const OpIndex creator = model_.storages[s].creator;
-      const auto users = model_.users[s];
-      std::size_t first = position_[creator.value() >= 0 ? creator : users.front()];
-      std::size_t last = first;
-      for (const OpIndex u : users) {
-        first = std::min(first, position_[u]);
-        last = std::max(last, position_[u]);
+  // By position in the order, the sum of the weights of the storages that are live there.
+  [[nodiscard]] std::vector<Bytes> LiveAt(Bytes price) const {
+    std::vector<Bytes> live(order_.size() + 1, 0);
+    if (again_) {
+      for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (const StorageIndex s : stored_) {
+          if (spans_[s].first <= i && i < spans_[s].last) live[i] += WeightAt(order_[i], s, price);
+        }
       }
-      change[first] += weight;
-      change[last] -= weight;
-      const auto touches = [&](OpIndex v) {
-        if (position_[v] < last) touched[position_[v]] += weight;
-      };
-      if (creator.value() >= 0) touches(creator);
-      for (const OpIndex u : users) touches(u);
+      return live;
     }
+    for (const StorageIndex s : stored_) {
+      const Bytes weight = WeightAt(order_.front(), s, price);
+      live[spans_[s].first] += weight;
+      live[spans_[s].last] -= weight;
+    }
+    std::partial_sum(live.begin(), live.end(), live.begin());
+    return live;
+  }
+
+  // The operators that could raise the bound at this price, the most promising first.
+  [[nodiscard]] std::vector<Peak> PeaksOf(Bytes price) {
+    const std::vector<Bytes> live = LiveAt(price);
     std::vector<Peak> peaks;
-    Bytes live = 0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      live += change[i];
-      const Bytes value = live - touched[i] - price * RoomBeside(order_[i]);
+      Bytes value = live[i] - price * RoomBeside(order_[i]);
+      if (value <= 0) continue;
+      for (const auto touched : {model_.made[order_[i]], model_.used[order_[i]]}) {
+        for (const StorageIndex s : touched) {
+          if (i < spans_[s].last) value -= WeightAt(order_[i], s, price);
+        }
+      }
       if (value > 0) peaks.push_back({order_[i], value});
     }
+    effort_.work -= static_cast<std::int64_t>(
+        again_ ? counted_.size() * order_.size() * stored_.size() : stored_.size());
     std::stable_sort(peaks.begin(), peaks.end(),
                      [](const Peak& a, const Peak& b) { return a.value > b.value; });
     return peaks;
@@ -134,16 +206,20 @@ class Bounder {
   void TryPrice(Bytes price, Bytes upper) {
     const std::vector<Peak> peaks = PeaksOf(price);
     if (peaks.empty() || TrafficOf(peaks.front().value) <= best_) return;
-    const schedule::Instance instance = InstanceWith(BuffersAt(price));
-    schedule::Cut cut(instance, precedence_);
+    schedule::Cut cut(instance_, precedence_);
     cut.SetBudget(budget_);
     for (const Peak& peak : peaks) {
       if (TrafficOf(peak.value) <= best_ || best_ >= upper || Ended()) break;
+      for (std::size_t k = 0; k < stored_.size(); ++k) {
+        instance_.buffers[k].bytes = WeightAt(peak.op, stored_[k], price);
+      }
       const std::int64_t work = cut.work();
       Bytes value = cut.Solve(OpOf(peak.op), 2 * kMaxBytes);
-      effort_.work -= cut.work() - work;
+      effort_.work -= cut.work() - work + static_cast<std::int64_t>(stored_.size());
       for (const auto touched : {model_.made[peak.op], model_.used[peak.op]}) {
-        for (const StorageIndex s : touched) value -= WeightOf(s, price);
+        for (const StorageIndex s : touched) {
+          if (!model_.users[s].empty()) value -= WeightAt(peak.op, s, price);
+        }
       }
       value -= price * RoomBeside(peak.op);
       if (TrafficOf(value) <= best_) continue;
@@ -152,25 +228,9 @@ class Bounder {
     }
   }
 
-  [[nodiscard]] std::vector<schedule::FlowBuffer> BuffersAt(Bytes price) const {
-    std::vector<schedule::FlowBuffer> buffers;
-    for (const StorageIndex s : model_.storages.indices()) {
-      const Bytes weight = WeightOf(s, price);
-      if (weight == 0) continue;
-      schedule::FlowBuffer buffer{weight, false, false, {}, {}};
-      for (const OpIndex u : model_.users[s]) buffer.consumers.push_back(OpOf(u));
-      std::sort(buffer.consumers.begin(), buffer.consumers.end());
-      const OpIndex creator = model_.storages[s].creator;
-      // A given storage is live from its first use.
-      buffer.creators = creator.value() < 0 ? buffer.consumers : std::vector<Op>{OpOf(creator)};
-      buffers.push_back(std::move(buffer));
-    }
-    return buffers;
-  }
-
-  // From here on only storages count that cannot be live, or are in use, while `v` runs.
-  void LeaveOut(OpIndex v) {
-    for (const StorageIndex s : model_.storages.indices()) {
+  void Count(OpIndex v) {
+    Counted counted{v, IndexedVector<StorageIndex, char>(spans_.size(), 0)};
+    for (const StorageIndex s : stored_) {
       const OpIndex creator = model_.storages[s].creator;
       const auto users = model_.users[s];
       const bool touched = creator == v || std::find(users.begin(), users.end(), v) != users.end();
@@ -179,8 +239,10 @@ class Bounder {
       const bool dead = std::all_of(users.begin(), users.end(), before);
       const bool unborn =
           creator.value() >= 0 ? after(creator) : std::all_of(users.begin(), users.end(), after);
-      if (!touched && !dead && !unborn) counts_[s] = 0;
+      counted.live[s] = !touched && !dead && !unborn;
+      counts_[s] = counts_[s] || counted.live[s];
     }
+    counted_.push_back(std::move(counted));
   }
 
   const Model& model_;
@@ -188,12 +250,16 @@ class Bounder {
   const std::span<const OpIndex> order_;
   Effort& effort_;
   Budget& budget_;
-  IndexedVector<OpIndex, std::size_t> position_;
-  IndexedVector<StorageIndex, char> counts_;
+  IndexedVector<StorageIndex, Span> spans_;
+  IndexedVector<StorageIndex, char> counts_;  // For some operator.
+  std::vector<StorageIndex> stored_;          // Those with users; parallel to the buffers of:
+  schedule::Instance instance_;
   const schedule::Precedence precedence_;
+  std::vector<Counted> counted_;
+  bool again_ = false;  // Storages that count already may count for another retrieval.
   Bytes divisor_ = 0;
   Bytes total_ = 0;
-  Bytes best_ = 0;  // Of the operators and prices tried since the last was left out.
+  Bytes best_ = 0;  // Of the operators and prices tried since the last was counted.
   OpIndex best_operator_{0};
 };
 

@@ -16,8 +16,9 @@
 // (schedule/cut.h). With price 2, and only storages that are made and used on chip, this is twice
 // what exceeds the capacity in the best order around v.
 //
-// The bound counts only the storages that can be live while v runs. So the bounds of several
-// operators add up if each counts storages that none before it could count.
+// The bounds of several operators add up if no traffic counts twice. A storage counts for the first
+// operator while which it can be live. For a further one it counts once more, with one retrieval, if
+// in every order it is used between that and each of those before.
 #ifndef BERTH_SPILL_CUTS_H_
 #define BERTH_SPILL_CUTS_H_
 
