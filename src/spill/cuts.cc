@@ -239,8 +239,9 @@ class Bounder {
       const bool dead = std::all_of(users.begin(), users.end(), before);
       const bool unborn =
           creator.value() >= 0 ? after(creator) : std::all_of(users.begin(), users.end(), after);
-      counted.live[s] = !touched && !dead && !unborn;
-      counts_[s] = counts_[s] || counted.live[s];
+      if (touched || dead || unborn) continue;
+      counted.live[s] = 1;
+      counts_[s] = 1;
     }
     counted_.push_back(std::move(counted));
   }
