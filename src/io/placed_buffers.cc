@@ -73,11 +73,17 @@ Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment) {
     const auto id = [&](std::size_t member) {
       return Quoted(placed.problem.buffers[groups[0][member].buffer].id);
     };
-    result.note =
-        (groups.size() == 1 ? "One group of buffers shares"
-                            : std::to_string(groups.size()) + " groups of buffers share") +
-        " bytes while both are live, such as " + id(0) + " and " + id(1) +
-        ": taken as intended, as for views and results written in place.";
+    result.notes.push_back((groups.size() == 1
+                                ? "One group of buffers shares"
+                                : std::to_string(groups.size()) + " groups of buffers share") +
+                           " bytes while both are live, such as " + id(0) + " and " + id(1) +
+                           ": taken as intended, as for views and results written in place.");
+  }
+  if (!result.exact) {
+    result.notes.emplace_back(
+        "The plan that was read is not one for these buffers: it has others between some that "
+        "share "
+        "bytes, or is not valid (berth check). More may be needed here.");
   }
   return result;
 }
