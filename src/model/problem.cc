@@ -3,10 +3,14 @@
 #include "berth/problem.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <optional>
+#include <queue>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -107,22 +111,38 @@ std::vector<Rectangle> PiecesOf(const Problem& problem, Offset offset_of, Chosen
 }
 
 // The bytes that live buffers of one alignment class need (see MaxLiveLoad).
-struct AlignedLoad {
-  Bytes alignment;
-  Bytes rounded = 0;
-  std::multiset<Bytes> waste;
+class AlignedLoad {
+ public:
+  explicit AlignedLoad(Bytes alignment)
+      : alignment_(alignment),
+        low_bits_(std::has_single_bit(static_cast<std::uint64_t>(alignment)) ? alignment - 1 : 0) {}
 
-  void Add(Bytes size, bool starts) {
-    const Bytes room = RoundUp(size, alignment);
-    if (starts) {
-      rounded += room;
-      waste.insert(room - size);
-    } else {
-      rounded -= room;
-      waste.erase(waste.find(room - size));
-    }
+  [[nodiscard]] Bytes alignment() const { return alignment_; }
+  // The first bytes of a buffer up to `upper` are live from now to `end`.
+  void Start(Bytes upper, Step end) {
+    const Bytes room = RoomOf(upper);
+    rounded_ += room;
+    waste_.emplace(room - upper, end);
   }
-  [[nodiscard]] Bytes Bound() const { return waste.empty() ? 0 : rounded - *waste.rbegin(); }
+  void End(Bytes upper) { rounded_ -= RoomOf(upper); }
+  // The bound at step `now`, if it exceeds `floor`; any number up to `floor` if not.
+  [[nodiscard]] Bytes Bound(Step now, Bytes floor) {
+    if (rounded_ <= floor) return floor;
+    while (!waste_.empty() && waste_.top().second <= now) waste_.pop();
+    return waste_.empty() ? 0 : rounded_ - waste_.top().first;
+  }
+
+ private:
+  // `upper` rounded up to a multiple of the alignment: without a division for powers of two.
+  [[nodiscard]] Bytes RoomOf(Bytes upper) const {
+    return low_bits_ != 0 ? (upper + low_bits_) & ~low_bits_ : RoundUp(upper, alignment_);
+  }
+
+  Bytes alignment_;
+  Bytes low_bits_;  // 0 unless the alignment is a power of two.
+  Bytes rounded_ = 0;
+  // Of each buffer what rounding adds, and its end: the largest first, some of them over.
+  std::priority_queue<std::pair<Bytes, Step>> waste_;
 };
 
 // Bounds for more classes than this are not worth their time; the largest alignments waste most.
@@ -136,9 +156,27 @@ std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
   std::vector<AlignedLoad> classes;
   for (const Bytes alignment : alignments) {
     if (classes.size() == kMaxAlignmentClasses) break;
-    classes.push_back({alignment, 0, {}});
+    classes.emplace_back(alignment);
   }
   return classes;
+}
+
+// For each buffer a bit for each of `classes` whose alignment divides its own.
+std::vector<std::uint16_t> ClassesOf(const Problem& problem,
+                                     const std::vector<AlignedLoad>& classes) {
+  static_assert(kMaxAlignmentClasses <= 16);
+  std::vector<std::uint16_t> classes_of;
+  classes_of.reserve(problem.buffers.size());
+  std::unordered_map<Bytes, std::uint16_t> known{{1, std::uint16_t{0}}};
+  for (const Buffer& buffer : problem.buffers) {
+    const auto [entry, is_new] = known.try_emplace(buffer.alignment, std::uint16_t{0});
+    for (std::size_t k = 0; is_new && k < classes.size(); ++k) {
+      if (buffer.alignment % classes[k].alignment() != 0) continue;
+      entry->second = static_cast<std::uint16_t>(entry->second | (1u << k));
+    }
+    classes_of.push_back(entry->second);
+  }
+  return classes_of;
 }
 
 }  // namespace
@@ -320,19 +358,25 @@ LoadBound internal::MaxLiveLoad(const Problem& problem, const Instance& instance
 LoadBound MaxLiveLoad(const Problem& problem) {
   LoadBound best;
   std::vector<AlignedLoad> classes = AlignmentClasses(problem);
+  const std::vector<std::uint16_t> classes_of = ClassesOf(problem, classes);
   Bytes load = 0;
   const auto count = [&](const Rectangle& piece, bool starts) {
     load += starts ? piece.upper - piece.lower : piece.lower - piece.upper;
     Bytes bound = load;
     if (piece.lower == 0) {
-      for (AlignedLoad& aligned : classes) {
-        if (problem.buffers[piece.owner].alignment % aligned.alignment == 0) {
-          aligned.Add(piece.upper, starts);
+      for (unsigned left = classes_of[piece.owner]; left != 0; left &= left - 1) {
+        AlignedLoad& aligned = classes[static_cast<std::size_t>(std::countr_zero(left))];
+        if (starts) {
+          aligned.Start(piece.upper, piece.end);
+        } else {
+          aligned.End(piece.upper);
         }
       }
     }
     if (!starts) return true;
-    for (const AlignedLoad& aligned : classes) bound = std::max(bound, aligned.Bound());
+    for (AlignedLoad& aligned : classes) {
+      bound = std::max(bound, aligned.Bound(piece.start, std::max(bound, best.lower_bound)));
+    }
     if (load > best.load) {
       best.load = load;
       best.load_step = piece.start;

@@ -51,8 +51,8 @@ constexpr std::size_t kMinImproved = 1000;
 constexpr std::int64_t kNoEffortLimit = std::numeric_limits<std::int64_t>::max();
 
 // What follows a search, a first plan at need and the check of the answer, takes at most this many
-// times as long as what precedes it.
-constexpr int kChecksAfterSearch = 2;
+// times as long as to check and to compile the problem.
+constexpr int kChecksAfterSearch = 3;
 
 // The hints as a plan, if every buffer without a pin has one and together they work.
 void OfferHints(const Problem& problem, Incumbent& incumbent) {
@@ -262,12 +262,12 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   answer.stopped = StopReason::kBudget;
   if (gives_up()) return;
   Instance instance = Compile(problem);
+  const std::chrono::duration<double> compiled = Budget::Clock::now() - begin;
   if (gives_up()) return;
   const LoadBound load = MaxLiveLoad(problem, instance);
   Placer placer(problem, std::move(instance), load, options, budget);
   {
-    const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
-    const TimeKept kept(budget, kChecksAfterSearch * set_up.count());
+    const TimeKept kept(budget, kChecksAfterSearch * compiled.count());
     placer.Run();
   }
   const Incumbent& incumbent = placer.incumbent();
