@@ -70,9 +70,9 @@ enum class RecordedFormat : std::uint8_t { kGlow, kVela, kTflmPlan, kExecutorch 
 [[nodiscard]] std::string_view ToString(RecordedFormat format);
 
 // Reads any of the formats above. `name` is what errors call the file.
-// Errors: kParse "NAME:LINE:COLUMN: ...", of a program "NAME: at byte N: ...", also for a file that
+// Errors: kParse "NAME:LINE:COLUMN: ...", of a program "NAME: byte N: ...", also for a file that
 // is none of these or has no problem; kInvalidProblem "NAME: ...".
-// Cost: O(n log n) and the overlaps in time; memory linear in the bytes of the file.
+// Cost: O(log n) for each buffer and each gap; memory linear in the bytes of the file.
 [[nodiscard]] Result<RecordedFile> ReadRecorded(std::string_view bytes, std::string_view name);
 
 }  // namespace berth

@@ -78,8 +78,8 @@ struct TflmArena {
 };
 // What the interpreter does with this file, whether or not it is right: ValidatePlacement() tells.
 // Errors: those of ReadTflite(); kInvalidPlan for an offline plan that the interpreter would refuse
-// or misread, naming the tensor; kUnsupported if the size of a tensor in the arena is unknown.
-// Cost: quadratic in the number of tensors.
+// or misread, naming the tensor; kUnsupported if the size of a tensor in the arena is unknown, or for
+// more than 32,768 tensors. Cost: quadratic in the number of tensors.
 [[nodiscard]] Result<TflmArena> ReadTflmArena(std::string_view bytes, std::string_view name);
 
 // The same model with its operators in the order of `plan` and, if that has addresses, an offline

@@ -112,7 +112,8 @@ struct XlaTable {
   // XLA's plan is one for this table. Not so if values that share bytes have others between them, so
   // that the table asks for more than XLA did; or if XLA's plan is not valid.
   bool exact = true;
-  std::string note;  // A sentence about values that share bytes; empty if none do.
+  // Sentences: about values that share bytes, and a plan that is not exact.
+  std::vector<std::string> notes;
   // The values one by one, and where XLA placed them: to check its plan, which holds if it is one
   // for this problem. Values have gaps while others have all their bytes.
   Problem requests;
@@ -124,10 +125,10 @@ struct XlaTable {
 
 // Values of one allocation of which one has all the bytes of the other at the same step (results
 // written in place, loops) share them in every plan for the table: they become one buffer
-// (GroupsSharingBytes()). Values of no bytes are left
-// out. `steps` is that of the assignment. `alignment`: of all buffers; none: the greatest power of
+// (GroupsSharingBytes()). Values of no bytes are left out. `steps` is that of the assignment. `alignment`: of all buffers; none: the greatest power of
 // two up to 256 of which all of XLA's offsets are multiples.
-// Errors: those of Colocate(). Cost: O(n log n) and the overlaps in time.
+// Errors: those of Colocate(); kInvalidProblem for more than 32 gaps for each value on average. Cost:
+// O(log n) for each value and each gap.
 [[nodiscard]] Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
                                           std::optional<Bytes> alignment = {});
 

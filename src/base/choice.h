@@ -54,11 +54,12 @@ namespace berth::internal {
               option + ": " + HasProblems(file, count) + ", and none is " + choice + "; " + hint);
 }
 
-// `option` would choose, but `file` is a table in CSV.
+// `option` would choose, but `file` is one problem: "a table" in CSV or "a model".
 [[nodiscard]] inline tl::unexpected<Error> NothingToChoose(const std::string& option,
-                                                           const std::string& file) {
+                                                           const std::string& file,
+                                                           const std::string& kind = "a table") {
   return Fail(ErrorCode::kInvalidOptions,
-              option + ": " + file + " is a table, which is one problem");
+              option + ": " + file + " is " + kind + ", which is one problem");
 }
 
 // `option` says what lifetimes mean, but `file` is not a table in CSV.

@@ -11,20 +11,20 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/unique_names.h"
 #include "berth/problem.h"
 
 namespace berth::internal {
 
 class EventTrace {
  public:
-  // The id of an earlier buffer may be that of a new one: the second buffer of "x" is "x #2". False:
-  // `id` is allocated already.
+  // The id of an earlier buffer may be that of a new one: the second buffer of "x" is "x #2", or the
+  // next number that no other buffer has. False: `id` is allocated already.
   bool Allocate(std::string_view id, Bytes size, Bytes alignment) {
     Last& last = last_[std::string(id)];
     if (last.live) return false;
     Buffer buffer;
-    buffer.id = std::string(id);
-    if (++last.count > 1) buffer.id += " #" + std::to_string(last.count);
+    buffer.id = names_.Take(std::string(id));
     buffer.start = ++step_;
     buffer.size = size;
     buffer.alignment = alignment;
@@ -54,12 +54,12 @@ class EventTrace {
  private:
   struct Last {
     std::size_t index = 0;
-    std::size_t count = 0;  // Buffers with this id so far.
     bool live = false;
   };
 
   Step step_ = 0;
   std::unordered_map<std::string, Last> last_;
+  UniqueNames names_{" #"};
   Problem problem_;
 };
 

@@ -76,11 +76,11 @@ class FlatReader {
   explicit FlatReader(std::string_view file) : file_(file) {}
 
   [[nodiscard]] bool failed() const { return !fault_.empty(); }
-  // "at byte 12: ...".
+  // "byte 12: ...".
   [[nodiscard]] const std::string& fault() const { return fault_; }
   void FailAt(std::size_t at, std::string_view what) {
     if (failed()) return;
-    fault_ = "at byte " + std::to_string(at) + ": " + std::string(what);
+    fault_ = "byte " + std::to_string(at) + ": " + std::string(what);
   }
 
   [[nodiscard]] FlatTable Root() { return TableAt(Follow(0)); }

@@ -53,32 +53,6 @@ void ForEachEnd(const std::vector<Rectangle>& rectangles, Visit visit) {
   }
 }
 
-// Calls visit(outer, inner), with indices, for every two rectangles that meet in time of which `outer`
-// has all bytes of `inner`; of two with the same bytes, the first is the outer one. Cost: O(n log n)
-// and the pairs that meet in time.
-template <typename Visit>
-void ForEachWithin(const std::vector<Rectangle>& rectangles, Visit visit) {
-  std::vector<std::size_t> order(rectangles.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  SortByInteger(order, [&](std::size_t i) { return rectangles[i].start; });
-  std::vector<std::size_t> live;
-  for (const std::size_t b : order) {
-    const Rectangle& y = rectangles[b];
-    std::erase_if(live, [&](std::size_t a) { return rectangles[a].end <= y.start; });
-    for (const std::size_t a : live) {
-      const Rectangle& x = rectangles[a];
-      const bool b_within = x.lower <= y.lower && y.upper <= x.upper;
-      const bool a_within = y.lower <= x.lower && x.upper <= y.upper;
-      if (b_within && (!a_within || a < b)) {
-        visit(a, b);
-      } else if (a_within) {
-        visit(b, a);
-      }
-    }
-    live.push_back(b);
-  }
-}
-
 // Disjoint ranges in order, in blocks of neighbours: a tree of two levels, which stays in the cache
 // where a std::map fetches a node for each step of its search. Cost: that of moving half a block for
 // each change; with n ranges, also n / 32 numbers for every 32 changes.

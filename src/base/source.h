@@ -45,10 +45,7 @@ class Source {
 // Implementation.
 
 inline Source::Source(std::string_view text, std::string_view name)
-    : text_(text), name_(Printable(name)) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
-}
+    : text_(WithoutByteOrderMark(text)), name_(Printable(name)) {}
 
 inline Result<void> Source::CheckEncoding() const {
   // Without a mark, UTF-16 shows in every other byte of its first characters being zero.

@@ -15,6 +15,12 @@ namespace berth::internal {
 [[nodiscard]] std::size_t Utf8Length(std::string_view text);
 [[nodiscard]] bool IsUtf8(std::string_view text);
 
+// `text` without the byte order mark of UTF-8 that editors put before it.
+[[nodiscard]] std::string_view WithoutByteOrderMark(std::string_view text);
+
+// `text`, or as many of its first bytes as are whole characters and at most `most`.
+[[nodiscard]] std::string_view CutTo(std::string_view text, std::size_t most);
+
 // `text` with what is not printable escaped.
 [[nodiscard]] std::string Printable(std::string_view text);
 // `text` in double quotes, escaped where it is not printable, and cut after some 60 bytes.
@@ -104,14 +110,23 @@ inline bool IsUtf8(std::string_view text) {
   return true;
 }
 
+inline std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+inline std::string_view CutTo(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // Bytes that are not UTF-8 have no characters.
+  for (int i = 0; i < 3 && most > 0 && (Byte(text, most) & 0xc0) == 0x80; ++i) --most;
+  return text.substr(0, most);
+}
+
 inline std::string Printable(std::string_view text) { return Escape(text, ""); }
 
 inline std::string Quoted(std::string_view text) {
-  std::string_view shown = text.substr(0, kLongestQuote);
-  if (shown.size() < text.size()) {
-    // Not within a character.
-    for (int i = 0; i < 3 && (Byte(text, shown.size()) & 0xc0) == 0x80; ++i) shown.remove_suffix(1);
-  }
+  const std::string_view shown = CutTo(text, kLongestQuote);
   return "\"" + Escape(shown, "\"\\") + (shown.size() < text.size() ? "...\"" : "\"");
 }
 

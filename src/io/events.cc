@@ -108,7 +108,7 @@ class EventReader {
 
   Result<void> Allocate() {
     const CsvField& id = Field(kId);
-    if (id.value.empty()) return source_.FailAt(id.position, "id is empty");
+    if (id.value.empty()) return source_.FailAt(id.position, "the id is empty");
     const Bytes size = BERTH_TRY(ReadBytes(kSize, "size"));
     Bytes alignment = 1;
     if (columns_[kAlignment] && !Field(kAlignment).value.empty()) {
@@ -143,7 +143,7 @@ class EventReader {
 }  // namespace internal
 
 bool LooksLikeEvents(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text = internal::WithoutByteOrderMark(text);
   std::string header = ",";
   for (const char c : text.substr(0, text.find_first_of("\r\n"))) {
     if (c != '"' && c != ' ' && c != '\t') header += c;

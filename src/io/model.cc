@@ -13,7 +13,7 @@ namespace {
 constexpr Bytes kMostAlignment = Bytes{1} << 30;
 
 bool LooksLikeJson(std::string_view bytes) {
-  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
+  bytes = internal::WithoutByteOrderMark(bytes);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && bytes[first] == '{';
 }

@@ -1,9 +1,9 @@
 #include "io/placed_buffers.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "base/nested_rectangles.h"
 #include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -21,8 +21,12 @@ Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most) {
 
 namespace {
 
-// `problem` with a gap in each buffer while another one has all its bytes.
-Problem Apart(const PlacedBuffers& placed) {
+// The gaps of a table may be many more than its buffers: where k buffers are live throughout, side by
+// side, each of k others that have all their bytes at some steps makes a gap in each of them.
+constexpr std::size_t kGapsForBuffer = 32;  // On average.
+
+// The problem with a gap in each buffer while another one has all its bytes.
+Result<Problem> Apart(const PlacedBuffers& placed) {
   Problem problem = placed.problem;
   std::vector<Buffer>& buffers = problem.buffers;
   std::vector<Rectangle> places;
@@ -31,25 +35,18 @@ Problem Apart(const PlacedBuffers& placed) {
     const Bytes offset = placed.offsets[b];
     places.push_back({buffers[b].start, buffers[b].end, offset, offset + buffers[b].size, b});
   }
-  ForEachWithin(places, [&](std::size_t outer, std::size_t inner) {
-    const Step start = std::max(buffers[outer].start, buffers[inner].start);
-    buffers[inner].gaps.push_back({start, std::min(buffers[outer].end, buffers[inner].end)});
+  std::size_t left = kGapsForBuffer * buffers.size();
+  bool few = true;
+  ForEachNested(places, [&](std::size_t inner, Step start, Step end) {
+    few = left-- > 0;
+    if (few) buffers[inner].gaps.push_back({start, end});
+    return few;
   });
-  for (Buffer& buffer : buffers) {
-    std::vector<Gap>& gaps = buffer.gaps;
-    std::sort(gaps.begin(), gaps.end(),
-              [](const Gap& a, const Gap& b) { return a.start < b.start; });
-    std::size_t last = 0;
-    for (std::size_t g = 1; g < gaps.size(); ++g) {
-      if (gaps[g].start <= gaps[last].end) {
-        gaps[last].end = std::max(gaps[last].end, gaps[g].end);
-      } else {
-        gaps[++last] = gaps[g];
-      }
-    }
-    if (!gaps.empty()) gaps.resize(last + 1);
-  }
-  return problem;
+  if (few) return problem;
+  return Fail(ErrorCode::kInvalidProblem,
+              "of " + std::to_string(buffers.size()) +
+                  " buffers, those that have all bytes of others do so at more than " +
+                  std::to_string(kGapsForBuffer) + " times for each buffer, the most that is read");
 }
 
 }  // namespace
@@ -71,16 +68,22 @@ Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment) {
   BERTH_TRY(Validate(result.placed.problem));  // The sum of all bytes may have grown.
   const Placement plan{offsets, Height(result.placed.problem, offsets)};
   result.exact = ValidatePlacement(result.placed.problem, plan).has_value();
-  result.apart = Apart(placed);
+  result.apart = BERTH_TRY(Apart(placed));
   if (!groups.empty()) {
     const auto id = [&](std::size_t member) {
       return Quoted(placed.problem.buffers[groups[0][member].buffer].id);
     };
-    result.note =
-        (groups.size() == 1 ? "One group of buffers shares"
-                            : std::to_string(groups.size()) + " groups of buffers share") +
-        " bytes while both are live, such as " + id(0) + " and " + id(1) +
-        ": taken as intended, as for views and results written in place.";
+    result.notes.push_back((groups.size() == 1
+                                ? "One group of buffers shares"
+                                : std::to_string(groups.size()) + " groups of buffers share") +
+                           " bytes while both are live, such as " + id(0) + " and " + id(1) +
+                           ": taken as intended, as for views and results written in place.");
+  }
+  if (!result.exact) {
+    result.notes.emplace_back(
+        "The plan that was read is not one for these buffers: it has others between some that "
+        "share "
+        "bytes, or is not valid (berth check). More may be needed here.");
   }
   return result;
 }

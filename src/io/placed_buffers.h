@@ -3,7 +3,6 @@
 #define BERTH_IO_PLACED_BUFFERS_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "berth/problem.h"
@@ -26,16 +25,13 @@ struct Together {
   // The offsets are a plan for the problem. Not so if others lie between the members of a group, or
   // if the plan is not valid.
   bool exact = true;
-  std::string note;  // A sentence about the groups; empty if there are none.
-  // The problem as it was, but for gaps in buffers while others have their bytes: the offsets are a
-  // plan for it if, but for this, no two share bytes.
+  std::vector<std::string> notes;  // Sentences: about the groups, and a plan that is not exact.
+  // The problem as it was, with gaps in buffers while others have all their bytes: the offsets are a
+  // plan for it if no two share bytes in any other way.
   Problem apart = {};
 };
-// The note for what is not exact.
-inline constexpr std::string_view kNotExact =
-    "The plan that was read is not one for these buffers: it has others between some that share "
-    "bytes, or is not valid (berth check). More may be needed here.";
-// Errors: those of Colocate(); kInvalidProblem. Cost: that of GroupsSharingBytes().
+// Errors: those of Colocate(); kInvalidProblem, also for more than 32 gaps for each buffer on average.
+// Cost: O(log n) for each buffer and each gap.
 [[nodiscard]] Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment);
 
 }  // namespace berth::internal

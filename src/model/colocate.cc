@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.h"
+#include "base/nested_rectangles.h"
 #include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -252,12 +253,12 @@ std::vector<std::vector<Member>> GroupsSharingBytes(const Problem& problem,
   std::vector<internal::Rectangle> places;
   places.reserve(buffers.size());
   for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].size <= 0 || buffers[b].end <= buffers[b].start) continue;  // Not valid.
     places.push_back(
         {buffers[b].start, buffers[b].end, offsets[b], offsets[b] + buffers[b].size, b});
   }
   internal::DisjointSets sharing(buffers.size());
-  internal::ForEachWithin(
-      places, [&](std::size_t outer, std::size_t inner) { sharing.Join(outer, inner); });
+  internal::JoinNested(places, sharing);
   std::map<std::size_t, std::vector<Member>> groups;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     groups[sharing.Find(b)].push_back({b, offsets[b]});

@@ -1,7 +1,9 @@
 // berth check, explain, info, generate.
 #include <nlohmann/json.hpp>
 
+#include "berth/io.h"
 #include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
 
 namespace berth::cli {
 namespace {
@@ -56,6 +58,17 @@ TEST_F(CheckCommandTest, ATableCanCarryItsOwnPlan) {
       Write("bad.csv", "id,lower,upper,size,offset\na,0,3,4,0\nb,3,5,4,0\nc,2,4,4,2\n");
   EXPECT_EQ(Berth({"check", bad}).exit_code, 1);
   ExpectRefused(Berth({"check", SmallTable()}), "buffer \"a\" has no offset");
+}
+
+TEST_F(CheckCommandTest, OptionsOfTablesAreNotForModels) {
+  const std::string model = Write("model.json", WriteGraphJson(internal::OneSpill().graph));
+  const std::string plan = Path("p.json");
+  ASSERT_EQ(Berth({"plan", model, "-o", plan}).exit_code, 0);
+  ExpectRefused(Berth({"check", model, plan, "--endpoints", "inclusive"}),
+                "--endpoints: only for tables in CSV; the format of " + model +
+                    " says what its lifetimes mean");
+  ExpectRefused(Berth({"check", model, plan, "--problem", "2"}),
+                "--problem: " + model + " is a model, which is one problem");
 }
 
 TEST_F(CheckCommandTest, AnIncompletePlanIsRefused) {

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "berth/graph.h"
@@ -145,6 +146,28 @@ TEST_F(FilesTest, AWrongFileOfBerthSaysWhoTakesIt) {
                 "text: neither an ONNX or TensorFlow Lite model nor a graph in JSON");
   ExpectRefused(Berth({"check", model, Path("table.plan.json")}),
                 "table.plan.json: the plan of a table of buffers, where one of a graph is needed");
+}
+
+// Editors put it before texts that they save.
+TEST_F(FilesTest, AByteOrderMarkChangesNothing) {
+  const std::string model = Model();
+  ASSERT_EQ(Berth({"plan", model, "-o", Path("plan.json")}).exit_code, 0);
+  ASSERT_EQ(Berth({"sweep", model, "--points", "2", "-o", Path("s.csv")}).exit_code, 0);
+  const auto marked = [&](const std::string& path) {
+    return Write("marked." + path.substr(path.rfind('/') + 1), "\xef\xbb\xbf" + Read(path));
+  };
+  EXPECT_EQ(Berth({"plan", marked(model)}).exit_code, 0);
+  EXPECT_EQ(Berth({"check", model, marked(Path("plan.json"))}).exit_code, 0);
+  EXPECT_EQ(Berth({"place", marked(SmallTable())}).exit_code, 0);
+  EXPECT_EQ(Berth({"sweep", "--merge", marked(Path("s.csv"))}).exit_code, 0);
+  for (const auto& [text, words] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"model,point,capacity\n", "but the points of a sweep"},
+           {"<svg xmlns=", "but a picture (SVG)"},
+           {"ir_version: 8\n", "but a model as text"},
+           {"{\"format\": \"berth-graph\"", "but a graph of operators"},
+           {"event,id,size\n", "but a trace of allocations"}}) {
+    ExpectRefused(Berth({"diff", Path("plan.json"), Write("text", "\xef\xbb\xbf" + text)}), words);
+  }
 }
 
 TEST_F(FilesTest, TwoOutputsAreNotOneFile) {

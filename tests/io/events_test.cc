@@ -35,6 +35,9 @@ TEST(EventsTest, AddressesAreUsedAgain) {
                 .buffers,
             (std::vector<Buffer>{{"0x10", 1, 2, 8, 64}, {"0x10 #2", 3, 4, 9}}));
   EXPECT_TRUE(Read("event,id,size\n").buffers.empty());
+  // Where the file has the name of a second buffer itself, the second has the next one.
+  EXPECT_EQ(Read("event,id,size\nalloc,x,1\nfree,x,\nalloc,x #2,2\nalloc,x,3\n").buffers,
+            (std::vector<Buffer>{{"x", 1, 2, 1}, {"x #2", 3, 5, 2}, {"x #3", 4, 5, 3}}));
 }
 
 TEST(EventsTest, FaultsAreNamed) {
@@ -49,7 +52,7 @@ TEST(EventsTest, FaultsAreNamed) {
   ExpectRefused("event,id,size\nalloc,a,0\n",
                 ":2:9: size \"0\" is not a whole number from 1 to 2^60");
   ExpectRefused("event,id,size\nrealloc,a,1\n", ":2:1: the event \"realloc\" is not alloc or free");
-  ExpectRefused("event,id,size\nalloc,,1\n", ":2:7: id is empty");
+  ExpectRefused("event,id,size\nalloc,,1\n", ":2:7: the id is empty");
 }
 
 }  // namespace

@@ -146,6 +146,22 @@ TEST(ReadXlaProto, LimitsMemory) {
   EXPECT_LT(deep->allocations[0].values[0].name.size(), 220u);
 }
 
+// Numbers that differ by a multiple of the size of a hash table would all be in one place of it.
+TEST(ReadXlaProto, TakesAnyNumbers) {
+  constexpr std::int64_t kTableSize = 172933;  // That of libstdc++ for as many.
+  constexpr std::int64_t kCount = 160000;
+  std::string logical;
+  std::string assigned;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    logical += Logical(i * kTableSize, 2);
+    assigned += Assigned(i * kTableSize, i, 1);
+  }
+  const auto xla =
+      ReadXlaProto(SmallModule() + Assignment(logical + Allocation(0, kCount, assigned)), "a");
+  ASSERT_TRUE(xla) << xla.error().message;
+  EXPECT_EQ(xla->allocations[0].values.size(), static_cast<std::size_t>(kCount));
+}
+
 // Each prefix is an error with the byte, or lacks the assignment: nothing is read past the end.
 TEST(ReadXlaProto, TakesNoPrefix) {
   const std::string whole = SmallProto();

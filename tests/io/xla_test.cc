@@ -108,9 +108,40 @@ TEST(XlaTable, SaysWhereItAsksForMoreThanXlaDid) {
   add("a", 0, 30, 0, 2);
   add("b", 20, 10, 1, 6);
   add("c", 0, 10, 1, 6);
-  EXPECT_TRUE(XlaTableOf(allocation, 6)->exact);
+  const auto exact = XlaTableOf(allocation, 6);
+  EXPECT_TRUE(exact->exact);
+  ASSERT_EQ(exact->notes.size(), 1u);
+  EXPECT_TRUE(exact->notes[0].starts_with("One group of buffers shares bytes")) << exact->notes[0];
   add("d", 10, 10, 3, 5);
-  EXPECT_FALSE(XlaTableOf(allocation, 6)->exact);
+  const auto more = XlaTableOf(allocation, 6);
+  EXPECT_FALSE(more->exact);
+  ASSERT_EQ(more->notes.size(), 2u);
+  EXPECT_TRUE(more->notes[1].starts_with("The plan that was read is not one for these buffers"));
+}
+
+// Each of `side` values, side by side throughout, has a gap for each of `across` values, which come
+// and go and have all their bytes.
+XlaAllocation Grid(int side, int across) {
+  XlaAllocation allocation;
+  for (int i = 0; i < side; ++i) {
+    allocation.values.push_back({"s", "", 1, i, std::pair<Step, Step>{0, 2 * across}});
+  }
+  for (int i = 0; i < across; ++i) {
+    allocation.values.push_back({"a", "", side, 0, std::pair<Step, Step>{2 * i, 2 * i + 1}});
+  }
+  return allocation;
+}
+
+TEST(XlaTable, HasAtMost32GapsForEachValue) {
+  const auto few = XlaTableOf(Grid(64, 64), 128);
+  ASSERT_TRUE(few) << few.error().message;
+  EXPECT_EQ(few->requests.buffers[63].gaps.size(), 64u);
+  const auto many = XlaTableOf(Grid(20000, 20000), 40000);
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().code, ErrorCode::kInvalidProblem);
+  EXPECT_EQ(many.error().message,
+            "of 40000 buffers, those that have all bytes of others do so at more than 32 times for "
+            "each buffer, the most that is read");
 }
 
 std::string Complaint(std::string assignment, std::string ranges = std::string(kRanges)) {

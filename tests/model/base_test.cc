@@ -12,6 +12,7 @@
 #include "base/indexed_vector.h"
 #include "base/keyed.h"
 #include "base/name_set.h"
+#include "base/nested_rectangles.h"
 #include "base/radix_sort.h"
 #include "base/random.h"
 #include "base/rectangles.h"
@@ -188,6 +189,122 @@ TEST(FirstClash, IsTheOneOfTheDefinition) {
   }
   EXPECT_GT(clashes, 500);
   EXPECT_LT(clashes, 2900);
+}
+
+// Few places, so that many have the same bytes or ends.
+std::vector<Rectangle> RandomNested(Random& random) {
+  std::vector<Rectangle> rectangles(static_cast<std::size_t>(random.Uniform(0, 40)));
+  const std::int64_t steps = random.Uniform(1, 30);
+  const std::int64_t bytes = random.Uniform(1, 30);
+  const std::int64_t longest = random.Uniform(1, steps);
+  for (std::size_t r = 0; r < rectangles.size(); ++r) {
+    Rectangle& each = rectangles[r];
+    each.start = random.Uniform(0, steps);
+    each.end = each.start + random.Uniform(1, longest);
+    each.lower = random.Uniform(0, bytes);
+    each.upper = each.lower + random.Uniform(1, bytes);
+    each.owner = r;
+  }
+  return rectangles;
+}
+
+bool HasAllBytesOf(const Rectangle& outer, const Rectangle& inner) {
+  return outer.lower <= inner.lower && inner.upper <= outer.upper;
+}
+
+TEST(JoinNested, JoinsWhatTheDefinitionJoins) {
+  int joined = 0;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const std::vector<Rectangle> rectangles = RandomNested(random);
+    DisjointSets expected(rectangles.size());
+    for (const Rectangle& a : rectangles) {
+      for (const Rectangle& b : rectangles) {
+        if (a.start < b.end && b.start < a.end && HasAllBytesOf(a, b)) {
+          expected.Join(a.owner, b.owner);
+        }
+      }
+    }
+    DisjointSets sets(rectangles.size());
+    JoinNested(rectangles, sets);
+    for (std::size_t a = 0; a < rectangles.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        const bool same = expected.Find(a) == expected.Find(b);
+        ASSERT_EQ(sets.Find(a) == sets.Find(b), same) << a << " and " << b;
+        joined += same ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(joined, 100000);
+}
+
+// Of one rectangle, the steps at which another one that is live has all its bytes.
+std::vector<std::pair<std::int64_t, std::int64_t>> NestedByDefinition(
+    const std::vector<Rectangle>& rectangles, std::size_t inner) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  const Rectangle& of = rectangles[inner];
+  for (std::int64_t step = of.start; step < of.end; ++step) {
+    const bool within = std::any_of(rectangles.begin(), rectangles.end(), [&](const auto& each) {
+      const bool before = !HasAllBytesOf(of, each) || each.owner < inner;
+      return each.start <= step && step < each.end && HasAllBytesOf(each, of) && before;
+    });
+    if (!within) continue;
+    if (!ranges.empty() && ranges.back().second == step) {
+      ++ranges.back().second;
+    } else {
+      ranges.emplace_back(step, step + 1);
+    }
+  }
+  return ranges;
+}
+
+TEST(ForEachNested, FindsTheRangesOfTheDefinition) {
+  std::size_t found = 0;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const std::vector<Rectangle> rectangles = RandomNested(random);
+    std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> ranges(rectangles.size());
+    ForEachNested(rectangles, [&](std::size_t inner, std::int64_t start, std::int64_t end) {
+      ranges[inner].emplace_back(start, end);
+      return true;
+    });
+    for (std::size_t r = 0; r < rectangles.size(); ++r) {
+      ASSERT_EQ(ranges[r], NestedByDefinition(rectangles, r)) << r;
+      found += ranges[r].size();
+    }
+  }
+  EXPECT_GT(found, 20000u);
+}
+
+// Pairs are too many to look at one by one: each of these takes hours if they are.
+TEST(Nested, HundredsOfThousandsMayHaveTheSameBytes) {
+  constexpr std::size_t kCount = 300000;
+  const auto at = [](std::size_t i) { return static_cast<std::int64_t>(i); };
+  std::vector<Rectangle> same;
+  std::vector<Rectangle> stairs;  // All of which have the bytes of later ones.
+  for (std::size_t i = 0; i < kCount; ++i) {
+    same.push_back({0, 5, 0, 8, i});
+    const auto half = at(kCount / 2);
+    if (i < kCount / 2) {
+      stairs.push_back({0, 3 * half, at(i), half + at(i) + 1, i});
+    } else {
+      // One after the other, each in all the stairs.
+      stairs.push_back({2 * (at(i) - half), 2 * (at(i) - half) + 2, half - 1, half, i});
+    }
+  }
+  for (const auto* rectangles : {&same, &stairs}) {
+    DisjointSets sets(kCount);
+    JoinNested(*rectangles, sets);
+    for (std::size_t i = 1; i < kCount; ++i) ASSERT_EQ(sets.Find(i), sets.Find(0));
+    std::size_t ranges = 0;
+    ForEachNested(*rectangles, [&](std::size_t, std::int64_t, std::int64_t) {
+      ++ranges;
+      return true;
+    });
+    EXPECT_EQ(ranges, rectangles == &same ? kCount - 1 : kCount / 2);
+  }
 }
 
 TEST(FirstClash, FindsTheOneAmongThousandsOfLiveRanges) {

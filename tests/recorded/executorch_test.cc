@@ -383,7 +383,7 @@ TEST(ExecutorchTest, RealProgram) {
 void ExpectRefused(const TestPlan& plan, const std::string& words) {
   const auto file = ReadRecorded(Program({plan}), "m.pte");
   ASSERT_FALSE(file.has_value()) << words;
-  EXPECT_TRUE(file.error().message.starts_with("m.pte: at byte ")) << file.error().message;
+  EXPECT_TRUE(file.error().message.starts_with("m.pte: byte ")) << file.error().message;
   EXPECT_NE(file.error().message.find(words), std::string::npos) << file.error().message;
 }
 

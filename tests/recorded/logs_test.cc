@@ -256,7 +256,19 @@ TEST(RecordedTest, OtherFilesAreNone) {
     EXPECT_EQ(FormatOfRecorded(text), std::nullopt) << text;
     EXPECT_FALSE(ReadRecorded(text, "log").has_value()) << text;
   }
-  EXPECT_EQ(FormatOfRecorded("\xef\xbb\xbf# x\n\nMODEL m\n"), RecordedFormat::kGlow);
+}
+
+// Some editors put it before any text that they save.
+TEST(RecordedTest, AByteOrderMarkIsPassedOver) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(FormatOfRecorded(mark + "# x\n\nMODEL m\n"), RecordedFormat::kGlow);
+  for (const std::string_view text : {kGlow, kTflm, kVela}) {
+    const auto marked = ReadRecorded(mark + std::string(text), "log");
+    ASSERT_TRUE(marked) << marked.error().message;
+    EXPECT_EQ(marked->problems, ReadRecorded(text, "log")->problems);
+  }
+  const std::string graph = "{\"Start Time\": \"(id=0): size=1 first_used=\"}";
+  EXPECT_EQ(FormatOfRecorded(mark + graph), std::nullopt);
 }
 
 // Any text that begins as one of these: a problem that is valid, or an error in one line.

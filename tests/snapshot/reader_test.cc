@@ -126,6 +126,51 @@ TEST(SnapshotReaderTest, ListsAreNotMultiplied) {
                            ": device_traces[1] is the same list as that of an earlier device");
 }
 
+std::string Text(const std::string& text) {
+  std::string bytes = "X";
+  for (int shift = 0; shift < 32; shift += 8) {
+    bytes += static_cast<char>(text.size() >> shift & 255u);
+  }
+  return bytes + text;
+}
+
+// An event with a stack of `frames`, which may fetch the texts that are put before it.
+std::string SnapshotWith(const std::string& texts, const std::string& frames) {
+  return "\x80\x04}("s + Text("allocator_settings") + "(" + texts + "t" + Text("device_traces") +
+         "]]}(" + Text("action") + Text("alloc") + Text("addr") + "K\x01" + Text("size") + "K\x01" +
+         Text("frames") + "](" + frames + "euaau.";
+}
+
+// One long text in many frames: their names must not take more memory, nor the search for the one to
+// name a buffer after more time, than the file has bytes for.
+TEST(SnapshotReaderTest, TextsAreNotMultiplied) {
+  const std::string texts = Text("name") + "q\x01" + Text(std::string(500'000, 'a')) + "q\x02" +
+                            Text("filename") + "q\x03" + Text("line") + "q\x04";
+  const auto frames = [](int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) {
+      all += "}(h\x01h\x02h\x03h\x02h\x04J"s + static_cast<char>(i & 255) +
+             static_cast<char>(i >> 8 & 255) + static_cast<char>(i >> 16) + '\0' + 'u';
+    }
+    return all;
+  };
+  const auto few = ReadSnapshot(SnapshotWith(texts, frames(1000)), "s");
+  ASSERT_TRUE(few.has_value()) << few.error().message;
+  EXPECT_EQ(few->frames[999].function, std::string(1000, 'a'));
+  EXPECT_LT(UseOf(*few).pools[0].problem.buffers[0].id.size(), 220u);
+  const std::string many = SnapshotWith(texts, frames(100'000));
+  ExpectRefused(many, "byte " + std::to_string(many.size() - 1) +
+                          ": the frames of all stacks have more text than a file of this size may");
+}
+
+TEST(SnapshotReaderTest, NamesLoseAllAnonymousNamespaces) {
+  const std::string anonymous = "(anonymous namespace)::";
+  EXPECT_EQ(ShortName({"a::" + anonymous + "b::" + anonymous + "c(int)", "x.cpp", 1}), "a::b::c");
+  std::string many;
+  for (int i = 0; i < 500'000; ++i) many += anonymous;
+  EXPECT_EQ(ShortName({many + "f(int)", "x.cpp", 1}), "f");
+}
+
 TEST(SnapshotReaderTest, EveryPrefixAndEveryChangedByteIsAnAnswer) {
   const std::string bytes = FileNamed("pools");
   for (std::size_t size = 0; size < bytes.size(); ++size) {

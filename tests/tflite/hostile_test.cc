@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,10 +22,56 @@ std::string Refusal(const std::string& bytes) {
   return model ? "read" : model.error().message;
 }
 
+// A subgraph of `count` tensors of one byte, of which its only operator has all as inputs.
+tflite_build::TfliteSubgraph Wide(std::int32_t count) {
+  tflite_build::TfliteSubgraph graph;
+  for (std::int32_t t = 0; t < count; ++t) {
+    graph.tensors.push_back({std::to_string(t), {1}});
+    graph.inputs.push_back(t);
+  }
+  graph.tensors.push_back({"sum", {1}});
+  graph.outputs = {count};
+  graph.operators.push_back({tflite_build::kCustomOp, graph.inputs, graph.outputs, {}, "SUM"});
+  return graph;
+}
+
+TEST(TfliteHostile, AnOperatorMayHaveManyInputs) {
+  TfliteFile file;
+  file.subgraphs = {Wide(300'000)};
+  const auto model = ReadTflite(Build(file), "m");
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_EQ(model->graph.operators.back().inputs.size(), 300'000u);
+  EXPECT_EQ(
+      ReadTflmArena(Build(file), "m").error().message,
+      "m: the interpreter's plan is computed for at most 32,768 tensors and requests of scratch "
+      "memory; the model has 300,001");
+}
+
+TEST(TfliteHostile, LongListsAreNotReadTooOften) {
+  TfliteFile file;
+  tflite_build::TfliteSubgraph main;
+  for (int i = 0; i < 20'000; ++i) {
+    main.operators.push_back({tflite_build::kCallOnceOp, {}, {}, {1}});
+  }
+  file.subgraphs = {main, Wide(50'000)};
+  EXPECT_EQ(Refusal(Build(file)), "m: its subgraphs run each other too often");
+}
+
+TEST(TfliteHostile, NamesOfOpenDimensionsAreNotMultiplied) {
+  TfliteFile file = tflite_build::TwoBranches();
+  file.subgraphs[0].tensors.push_back(
+      {std::string(1'000'000, 'x'), std::vector<std::int32_t>(200'000, -1)});
+  const auto model = ReadTflite(Build(file), "m");
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_TRUE(std::any_of(model->notes.begin(), model->notes.end(), [](const std::string& note) {
+    return note.starts_with("The file leaves 200,000 dimensions open");
+  }));
+}
+
 TEST(TfliteHostile, NamesTheFault) {
   EXPECT_EQ(Refusal(""), "m: not a TensorFlow Lite model: it does not have \"TFL3\" at byte 4");
   EXPECT_EQ(Refusal(std::string("\x80\0\0\0TFL3", 8)),
-            "m: at byte 0: a reference leads outside the file");
+            "m: byte 0: a reference leads outside the file");
   TfliteFile none;
   EXPECT_EQ(Refusal(Build(none)), "m: it has no subgraph, and so no operators");
   const auto with = [](auto change) {

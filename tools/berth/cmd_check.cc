@@ -3,6 +3,7 @@
 
 #include "berth/recorded.h"
 #include "berth/tflite.h"
+#include "src/base/choice.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/command.h"
@@ -389,6 +390,13 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
   BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
   if (!FormatOfRecorded(file.bytes()) && IsModel(file.bytes(), arguments.table.path)) {
+    const std::string name = arguments.table.path == "-" ? "<stdin>" : arguments.table.path;
+    if (!arguments.table.endpoints.empty()) {
+      return internal::EndpointsAreKnown("--endpoints", OneLine(name));
+    }
+    if (!arguments.table.problem.empty()) {
+      return internal::NothingToChoose("--problem", OneLine(name), "a model");
+    }
     return CheckGraph(arguments, std::move(file));
   }
   return CheckTable(arguments, std::move(file));

@@ -9,6 +9,7 @@
 #include "berth/recorded.h"
 #include "berth/snapshot.h"
 #include "berth/xla.h"
+#include "src/base/text.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/terminal.h"
@@ -122,7 +123,6 @@ bool IsFormat(std::string_view bytes, std::string_view format) {
 
 // Whether the first line is the header of a table of buffers (docs/formats/table.md).
 bool IsTable(std::string_view bytes) {
-  if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
   std::string header = ",";
   for (const char c : bytes.substr(0, bytes.find_first_of("\r\n"))) {
     if (c != '"' && c != ' ') header += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -225,6 +225,7 @@ bool LooksLikeXla(std::string_view bytes) {
 }
 
 Result<void> CheckKind(std::string_view bytes, const std::string& path, FileKind wanted) {
+  bytes = internal::WithoutByteOrderMark(bytes);
   std::string is = ForeignFile(bytes);
   if (is.empty()) is = OtherFile(bytes, path, wanted);
   if (is.empty()) return {};

@@ -69,12 +69,7 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
   given.exact = table.exact;
   given.requests = std::move(table.requests);
   given.request_offsets = std::move(table.request_offsets);
-  if (!table.note.empty()) given.notes.push_back(std::move(table.note));
-  if (!table.exact) {
-    given.notes.emplace_back(
-        "XLA's plan is not one for these buffers: it has others between some that share bytes, or "
-        "is not valid (berth check). More may be needed here.");
-  }
+  given.notes = std::move(table.notes);
   if (table.unknown > 0) {
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");

@@ -115,8 +115,6 @@ class GlowReader {
 }  // namespace
 
 bool LooksLikeGlow(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   while (!text.empty() && (text.front() == '#' || text.front() == '\n' || text.front() == '\r')) {
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "base/try.h"
 #include "base/unique_names.h"
 #include "berth/colocate.h"
@@ -72,8 +73,7 @@ Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
   result.exact = merged.exact;
   result.requests = std::move(merged.apart);
   result.request_offsets = std::move(placed.offsets);
-  if (!merged.note.empty()) result.notes.push_back(std::move(merged.note));
-  if (!merged.exact) result.notes.emplace_back(kNotExact);
+  result.notes = std::move(merged.notes);
   return result;
 }
 
@@ -82,6 +82,7 @@ Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
 std::optional<RecordedFormat> FormatOfRecorded(std::string_view bytes) {
   using internal::recorded::LooksLikeExecutorch;
   if (LooksLikeExecutorch(bytes)) return RecordedFormat::kExecutorch;
+  bytes = internal::WithoutByteOrderMark(bytes);
   // A graph in JSON may have names like anything.
   if (bytes.starts_with('{') || !IsText(bytes)) return std::nullopt;
   if (internal::recorded::LooksLikeGlow(bytes)) return RecordedFormat::kGlow;

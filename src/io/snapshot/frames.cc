@@ -89,10 +89,12 @@ std::string ShortName(const SnapshotFrame& frame) {
   }
   // Without arguments; "(anonymous namespace)" is not one.
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  std::string name = frame.function;
-  for (std::size_t at = name.find(kAnonymous); at != std::string::npos;) {
-    name.erase(at, kAnonymous.size());
-    at = name.find(kAnonymous, at);
+  std::string name;
+  for (std::string_view rest = frame.function;;) {
+    const std::size_t at = rest.find(kAnonymous);
+    name += rest.substr(0, at);
+    if (at == std::string_view::npos) break;
+    rest.remove_prefix(at + kAnonymous.size());
   }
   name.resize(std::min(name.find('('), name.size()));
   for (const std::string_view prefix :

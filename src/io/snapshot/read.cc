@@ -129,6 +129,11 @@ struct Pair {
   Key key;
   Value value;
 };
+// Texts of frames are cut, as they are looked through for each stack. What those of all frames may have
+// for each byte of the file, and in any file.
+constexpr std::size_t kLongestText = 1000;
+constexpr std::size_t kTextForByte = 32;
+constexpr std::size_t kTextOfAny = std::size_t{1} << 20;
 // The index of a container without contents.
 constexpr std::size_t kNothingYet = 0;
 
@@ -891,9 +896,18 @@ Result<MemorySnapshot> Reader::Finish() {
   if (!traces) snapshot_.events.clear();
   snapshot_.has_segments = segments;
   snapshot_.frames.reserve(frames_.size());
+  // Many frames may have the same long text.
+  std::size_t allowance = kTextForByte * at_ + kTextOfAny;
   for (const FrameKey& frame : frames_) {
-    snapshot_.frames.push_back({Printable(texts_[frame.function]), Printable(texts_[frame.file]),
-                                std::max<std::int64_t>(frame.line, 0)});
+    const std::string_view function = texts_[frame.function].substr(0, kLongestText);
+    std::string_view file = texts_[frame.file];  // Its end tells most.
+    file.remove_prefix(file.size() - std::min(file.size(), kLongestText));
+    if (function.size() + file.size() > allowance) {
+      return FailAt(at_, "the frames of all stacks have more text than a file of this size may");
+    }
+    allowance -= function.size() + file.size();
+    snapshot_.frames.push_back(
+        {Printable(function), Printable(file), std::max<std::int64_t>(frame.line, 0)});
   }
   return std::move(snapshot_);
 }

@@ -14,7 +14,17 @@ namespace internal::snapshot {
 namespace {
 
 constexpr Bytes kRounding = 512;
+constexpr std::size_t kLongestSite = 200;  // Each buffer has the name of its site.
 constexpr std::size_t kFreed = std::numeric_limits<std::size_t>::max();
+
+// Addresses as they are could all have one place in a hash table, if a file chooses them so.
+struct AddressHash {
+  std::size_t operator()(std::uint64_t address) const {
+    address = (address ^ address >> 32u) * 0x9e3779b97f4a7c15u;
+    address = (address ^ address >> 29u) * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::size_t>(address ^ address >> 32u);
+  }
+};
 
 // A buffer before it has a name.
 struct Record {
@@ -172,7 +182,7 @@ class DeviceReader {
   std::vector<const SnapshotSegment*> segments_;  // Of the device, by address.
   bool private_pools_ = false;
   // The addresses of all events of buffers.
-  std::unordered_map<std::uint64_t, Open> open_;
+  std::unordered_map<std::uint64_t, Open, AddressHash> open_;
   PoolKey last_key_ = {};
   PoolRecords* last_pool_ = nullptr;
   std::size_t reused_ = 0;
@@ -362,7 +372,8 @@ std::uint32_t Builder::SiteOf(const Record& record) {
   }
   std::uint32_t& site = site_of_stack_[record.stack];
   if (site != kNoSite) return site;
-  site = SiteNamed(ShortName(snapshot_.frames[*UsefulFrame(snapshot_, record.stack)]));
+  const std::string name = ShortName(snapshot_.frames[*UsefulFrame(snapshot_, record.stack)]);
+  site = SiteNamed(std::string(CutTo(name, kLongestSite)));
   return site;
 }
 

@@ -181,9 +181,8 @@ class Lowering {
       const auto t = static_cast<std::size_t>(entry.inputs[k]);
       waits |= Planned(t);
       const TensorIndex index = TensorOf(t);
-      if (std::find(op.inputs.begin(), op.inputs.end(), index) == op.inputs.end()) {
-        op.inputs.push_back(index);
-      }
+      if (index >= last_reader_.size()) last_reader_.resize(index + 1, kNone);
+      if (std::exchange(last_reader_[index], v) != v) op.inputs.push_back(index);
       KeepOrder(t, v, op);
     }
     const std::vector<InPlace> in_place = InPlaceOf(entry, 0, sizes_);
@@ -273,6 +272,9 @@ class Lowering {
     for (std::size_t s = 1; s < members.size(); ++s) {
       members[together.Find(s)].push_back(s);
     }
+    scratch_of_.resize(model_.subgraphs.size());
+    for (std::size_t k = 0; k < scratch_.size(); ++k)
+      scratch_of_[scratch_[k].subgraph].push_back(k);
     for (std::size_t i = 0; i < time_.runs.size(); ++i) {
       if (time_.runs[i].empty() || block_of_[time_.runs[i][0]] != kNone) continue;
       const auto& block = members[together.Find(time_.runs[i][0])];
@@ -337,12 +339,16 @@ class Lowering {
   // What the operators of these subgraphs request.
   [[nodiscard]] std::vector<Buffer> ScratchBuffers(
       const std::vector<std::size_t>& subgraphs) const {
+    std::vector<std::size_t> requests;
+    for (const std::size_t s : subgraphs) {
+      requests.insert(requests.end(), scratch_of_[s].begin(), scratch_of_[s].end());
+    }
+    std::sort(requests.begin(), requests.end());
     std::vector<Buffer> buffers;
-    for (const Scratch& each : scratch_) {
+    for (const std::size_t request : requests) {
+      const Scratch& each = scratch_[request];
       const Span& live = time_.operators[each.subgraph][each.op];
-      if (live.last < 0 || !std::binary_search(subgraphs.begin(), subgraphs.end(), each.subgraph)) {
-        continue;
-      }
+      if (live.last < 0) continue;
       Buffer buffer;
       buffer.id = "scratch " + std::to_string(buffers.size());
       buffer.start = live.first;
@@ -432,13 +438,15 @@ class Lowering {
   std::string fault_;
   UniqueNames names_, operator_names_;
   std::vector<std::size_t> indices_;                     // Of the graph's tensors.
+  std::vector<OperatorIndex> last_reader_;               // Of the graph's tensors, so far.
   std::vector<std::size_t> maker_;                       // Of each tensor, an operator of the file.
   std::vector<std::size_t> container_of_;                // Empty if there is none.
   std::vector<std::optional<OperatorIndex>> last_user_;  // Of variables.
   std::optional<OperatorIndex> last_effect_, barrier_;
-  std::vector<Bytes> scratch_bytes_;    // By main operator.
-  std::vector<std::size_t> buffer_of_;  // Of the problem of a block.
-  std::vector<std::size_t> block_of_;   // By subgraph, an index into:
+  std::vector<Bytes> scratch_bytes_;                  // By main operator.
+  std::vector<std::vector<std::size_t>> scratch_of_;  // By subgraph, indices of `scratch_`.
+  std::vector<std::size_t> buffer_of_;                // Of the problem of a block.
+  std::vector<std::size_t> block_of_;                 // By subgraph, an index into:
   std::vector<std::optional<TensorIndex>> blocks_;
   std::vector<bool> made_blocks_;
 };

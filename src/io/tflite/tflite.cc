@@ -21,6 +21,8 @@ using OffsetList = std::vector<std::optional<Bytes>>;
 
 // Up to here the interpreter's own plan is computed for a note: it takes quadratic time.
 constexpr std::size_t kMostForNote = 4096;
+// And up to here at all.
+constexpr std::size_t kMostInArena = 32768;
 
 std::string Plural(std::size_t count, const std::string& noun) {
   return Grouped(static_cast<std::int64_t>(count)) + " " + noun + (count == 1 ? "" : "s");
@@ -96,11 +98,11 @@ class Notes {
            " bytes";
   }
   void OpenDimensions() {
-    if (sizes_.open.empty() || !options_.dimensions.empty() || options_.other_dimensions) return;
-    const std::string& first = sizes_.open[0];
+    if (sizes_.open == 0 || !options_.dimensions.empty() || options_.other_dimensions) return;
+    const std::string& first = sizes_.open_names[0];
     const std::string names = first.size() > 60 ? "" : " (such as " + first + ")";
-    notes_.push_back("The file leaves " + Plural(sizes_.open.size(), "dimension") + " open" +
-                     names + ": they have the sizes that it states, as in TensorFlow Lite Micro.");
+    notes_.push_back("The file leaves " + Plural(sizes_.open, "dimension") + " open" + names +
+                     ": they have the sizes that it states, as in TensorFlow Lite Micro.");
   }
   void Unused() {
     std::size_t count = 0;
@@ -317,6 +319,13 @@ Result<TflmArena> ReadTflmArena(std::string_view bytes, std::string_view name) {
   const auto offline = BERTH_TRY(OfflineOffsets(model, name));
   const OffsetList none;
   const std::vector<Scratch> scratch = BERTH_TRY(ScratchOf(model, name));
+  if (model.tensors + scratch.size() > kMostInArena) {
+    return Fail(ErrorCode::kUnsupported,
+                internal::Printable(name) + ": the interpreter's plan is computed for at most " +
+                    internal::Grouped(kMostInArena) +
+                    " tensors and requests of scratch memory; the model has " +
+                    internal::Grouped(static_cast<std::int64_t>(model.tensors + scratch.size())));
+  }
   return ArenaBuilder(model, timeline, sizes, scratch, offline ? *offline : none).Run();
 }
 

@@ -12,8 +12,10 @@ namespace berth::internal::tflite {
 namespace {
 
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 22;
+constexpr std::size_t kMostUses = std::size_t{1} << 28;
 constexpr std::size_t kDeepest = 64;
 constexpr Bytes kMostBytes = Bytes{1} << 60;
+constexpr std::size_t kMostNamed = 4;  // Of the dimensions that the file leaves open.
 
 class Walk {
  public:
@@ -51,13 +53,14 @@ class Walk {
     const SubgraphEntry& subgraph = model_.subgraphs[s];
     Span* const tensors = line_.tensors.data() + subgraph.first_tensor;
     const auto use = [&](const Integers& list) {
+      Spend(list);
       for (std::size_t i = 0; i < list.size(); ++i) {
         if (list[i] >= 0) tensors[list[i]].Use(now_);
       }
     };
     use(subgraph.inputs);
     for (std::size_t i = 0; i < subgraph.operators.size() && fault_.empty(); ++i) {
-      if (++now_ > kMostSteps) fault_ = "its subgraphs run each other too often";
+      if (++now_ > kMostSteps) FailTooOften();
       const OperatorEntry& op = subgraph.operators[i];
       if (s == 0) main_ = i;
       line_.operators[s][i].Use(now_);
@@ -68,6 +71,7 @@ class Walk {
         Subgraph(static_cast<std::size_t>(called));
       }
       // Inputs that nothing makes do not begin: only their end is known.
+      Spend(op.inputs);
       for (std::size_t k = 0; k < op.inputs.size(); ++k) {
         if (op.inputs[k] >= 0) tensors[op.inputs[k]].last = now_;
       }
@@ -78,9 +82,19 @@ class Walk {
     stack_.pop_back();
   }
 
+  // A subgraph with long lists may run often.
+  void Spend(const Integers& list) {
+    uses_ += list.size();
+    if (uses_ > kMostUses) FailTooOften();
+  }
+  void FailTooOften() {
+    if (fault_.empty()) fault_ = "its subgraphs run each other too often";
+  }
+
   const ModelEntry& model_;
   Timeline line_;
   std::int64_t now_ = 0;
+  std::size_t uses_ = 0;  // Of tensors, so far.
   std::size_t main_ = 0;  // The operator of the first subgraph that is running.
   std::vector<std::size_t> stack_;
   std::string fault_;
@@ -96,6 +110,11 @@ class GivenDimensions {
   }
   // Otherwise dimensions have the sizes that the file states.
   [[nodiscard]] bool any() const { return !sizes_.empty() || other_.has_value(); }
+  // Whether some of the names begin like this.
+  [[nodiscard]] bool Names(const std::string& prefix) const {
+    const auto found = sizes_.lower_bound(prefix);
+    return found != sizes_.end() && found->first.starts_with(prefix);
+  }
   std::optional<std::int64_t> Find(const std::string& name) {
     const auto found = sizes_.find(name);
     if (found == sizes_.end()) return other_;
@@ -132,6 +151,7 @@ Result<Sizes> SizesOf(const ModelEntry& model, const OnnxOptions& options, std::
   for (std::size_t number = 0; const SubgraphEntry& subgraph : model.subgraphs) {
     for (const TensorEntry& tensor : subgraph.tensors) {
       TensorSize& size = sizes.tensors[number];
+      const std::string prefix = Printable(tensor.name) + "[";
       const auto type = FindElementType(tensor.type);
       if (!type || type->bytes == 0) {
         size.unplanned = type ? "a " + std::string(type->name) + " has no fixed size"
@@ -143,12 +163,15 @@ Result<Sizes> SizesOf(const ModelEntry& model, const OnnxOptions& options, std::
         const bool open = *extent < 0 || (tensor.signature.size() == tensor.shape.size() &&
                                           tensor.signature[k] < 0 && !tensor.constant);
         if (open) {
-          std::string dimension = Printable(tensor.name) + "[" + std::to_string(k) + "]";
+          // Not for each of many dimensions of a tensor with a long name.
+          const bool named = sizes.open++ < kMostNamed;
+          std::string dimension;
+          if (named || given.Names(prefix)) dimension = prefix + std::to_string(k) + "]";
           if (given.any() || *extent < 0) extent = given.Find(dimension);
           if (!extent && size.unplanned.empty()) {
             size.unplanned = "dimension " + std::to_string(k) + " is open";
           }
-          sizes.open.push_back(std::move(dimension));
+          if (named) sizes.open_names.push_back(std::move(dimension));
         }
         if (bytes) bytes = CheckedMul(*bytes, extent.value_or(1));
         if (bytes && *bytes > kMostBytes) bytes = std::nullopt;
@@ -166,13 +189,13 @@ Result<Sizes> SizesOf(const ModelEntry& model, const OnnxOptions& options, std::
     }
   }
   if (const std::string* unknown = given.Unknown()) {
-    std::string open = sizes.open.empty() ? "it has none" : "open are ";
-    for (std::size_t i = 0; i < std::min<std::size_t>(sizes.open.size(), 4); ++i) {
-      open += (i == 0 ? "" : ", ") + sizes.open[i];
+    std::string open = sizes.open == 0 ? "it has none" : "open are ";
+    for (const std::string& each : sizes.open_names) {
+      open += (&each == sizes.open_names.data() ? "" : ", ") + each;
     }
     return Fail(ErrorCode::kInvalidOptions, Printable(name) + ": the model has no open dimension " +
                                                 Quoted(*unknown) + "; " + open +
-                                                (sizes.open.size() > 4 ? ", ..." : ""));
+                                                (sizes.open > kMostNamed ? ", ..." : ""));
   }
   return sizes;
 }

@@ -76,7 +76,8 @@ struct TensorSize {
 };
 struct Sizes {
   std::vector<TensorSize> tensors;
-  std::vector<std::string> open;  // Dimensions that the file leaves open: "input[0]".
+  std::size_t open = 0;                 // Dimensions that the file leaves open.
+  std::vector<std::string> open_names;  // The first of these: "input[0]".
 };
 // Errors: kParse for a size beyond 2^60; kInvalidOptions for a dimension that is not open.
 [[nodiscard]] Result<Sizes> SizesOf(const ModelEntry& model, const OnnxOptions& options,

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -150,7 +150,7 @@ Result<XlaAssignment> ReadXlaAllocInfo(std::string_view text, std::string_view n
   if (!LooksLikeXlaAllocInfo(source.text())) {
     return source.FailAt(0, "expected " + Quoted(kAllocInfo));
   }
-  std::unordered_map<std::int64_t, std::string> names;
+  std::map<std::int64_t, std::string> names;
   if (buffers) {
     const Source info(*buffers, buffers_name);
     if (!LooksLikeXlaBufferInfo(info.text())) {

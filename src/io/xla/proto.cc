@@ -15,10 +15,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,9 +41,9 @@ using internal::xla::kLongestName;
 // For any file. Larger files may need `kAllowanceForByte` for each of their bytes.
 constexpr std::size_t kAllowance = std::size_t{256} << 20;
 constexpr std::size_t kAllowanceForByte = 4;
-// What is charged for each, in bytes: entries of hash tables with what malloc() adds, vectors that
-// grow, and of values and temporary allocations also their rows in tables.
-constexpr std::size_t kForInstruction = 64;
+// What is charged for each, in bytes: entries of maps with what malloc() adds (numbers that a file
+// chooses could all have one place in a hash table), vectors that grow, and of values and temporary allocations also their rows in tables.
+constexpr std::size_t kForInstruction = 80;
 constexpr std::size_t kForLogicalBuffer = 128;
 constexpr std::size_t kForEvent = 160;
 constexpr std::size_t kForTrace = 512;
@@ -173,7 +173,7 @@ class Trace {
     const auto found = ranges_.find(id);
     return found == ranges_.end() ? id : found->second.group;
   }
-  [[nodiscard]] const std::unordered_map<std::int64_t, Range>& ranges() const { return ranges_; }
+  [[nodiscard]] const std::map<std::int64_t, Range>& ranges() const { return ranges_; }
   [[nodiscard]] Step steps() const { return steps_; }
 
  private:
@@ -181,8 +181,8 @@ class Trace {
     std::size_t live = 0;
     std::optional<std::int64_t> last;  // The member that was freed last.
   };
-  std::unordered_map<std::int64_t, Range> ranges_;  // By the number of the value.
-  std::unordered_map<std::int64_t, Group> groups_;
+  std::map<std::int64_t, Range> ranges_;  // By the number of the value.
+  std::map<std::int64_t, Group> groups_;
   Step steps_ = 0;
 };
 
@@ -409,13 +409,13 @@ class ProtoReader {
   // The trace that has the most values of an allocation; those in others have no lifetime, as two
   // traces have no time in common.
   void GiveLifetimes() {
-    std::unordered_map<std::int64_t, std::size_t> allocation_of;
+    std::map<std::int64_t, std::size_t> allocation_of;
     for (std::size_t a = 0; a < ids_.size(); ++a) {
       for (const std::int64_t id : ids_[a]) allocation_of[id] = a;
     }
     std::vector<std::pair<std::size_t, const Trace*>> best(ids_.size());
     for (const Trace& trace : traces_) {
-      std::unordered_map<std::size_t, std::size_t> counts;
+      std::map<std::size_t, std::size_t> counts;
       for (const auto& [id, range] : trace.ranges()) {
         const auto found = allocation_of.find(id);
         if (found != allocation_of.end()) ++counts[found->second];
@@ -438,8 +438,8 @@ class ProtoReader {
 
   Message file_;
   std::size_t allowance_;
-  std::unordered_map<std::int64_t, std::string_view> instructions_;
-  std::unordered_map<std::int64_t, LogicalBuffer> buffers_;
+  std::map<std::int64_t, std::string_view> instructions_;
+  std::map<std::int64_t, LogicalBuffer> buffers_;
   std::vector<std::vector<std::int64_t>> ids_;  // Of the values of each allocation.
   std::vector<Trace> traces_;
   XlaAssignment result_;

@@ -40,7 +40,7 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
   table.problem = std::move(merged.placed.problem);
   table.offsets = std::move(merged.placed.offsets);
   table.exact = merged.exact;
-  table.note = std::move(merged.note);
+  table.notes = std::move(merged.notes);
   table.requests = std::move(merged.apart);
   table.request_offsets = std::move(placed.offsets);
   return table;
