@@ -326,7 +326,9 @@ Result<TflmArena> ReadTflmArena(std::string_view bytes, std::string_view name) {
                     " tensors and requests of scratch memory; the model has " +
                     internal::Grouped(static_cast<std::int64_t>(model.tensors + scratch.size())));
   }
-  return ArenaBuilder(model, timeline, sizes, scratch, offline ? *offline : none).Run();
+  TflmArena arena = ArenaBuilder(model, timeline, sizes, scratch, offline ? *offline : none).Run();
+  arena.offline = offline.has_value();  // Also a plan without offsets, of a model without tensors.
+  return arena;
 }
 
 }  // namespace berth
