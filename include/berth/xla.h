@@ -125,8 +125,9 @@ struct XlaTable {
 
 // Values of one allocation of which one has all the bytes of the other at the same step (results
 // written in place, loops) share them in every plan for the table: they become one buffer
-// (GroupsSharingBytes()). Values of no bytes are left out. `steps` is that of the assignment. `alignment`: of all buffers; none: the greatest power of
-// two up to 256 of which all of XLA's offsets are multiples.
+// (GroupsSharingBytes()). Values of no bytes are left out. `steps` is that of the assignment.
+// `alignment`: of all buffers; none: the greatest power of two up to 256 of which all of XLA's offsets
+// are multiples.
 // Errors: those of Colocate(); kInvalidProblem for more than 32 gaps for each value on average. Cost:
 // O(log n) for each value and each gap.
 [[nodiscard]] Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,

@@ -109,7 +109,8 @@ def _add_missing_shapes() -> None:
     global _meta_kernels
     if _meta_kernels is not None:
         return
-    library = importlib.import_module("torch.library")
+    from torch import library
+
     _meta_kernels = library.Library("aten", "IMPL", "Meta")
     if torch._C._dispatch_has_kernel_for_dispatch_key("aten::convolution_backward", "Meta"):
         return

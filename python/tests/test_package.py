@@ -10,7 +10,7 @@ import sys
 
 import berth
 import pytest
-from berth import _library
+from berth import _library, library_version
 
 
 def header(root):
@@ -19,7 +19,7 @@ def header(root):
 
 
 def test_versions(root):
-    assert berth.library_version() == berth.__version__
+    assert library_version() == berth.__version__
     project = (root / "CMakeLists.txt").read_text()
     assert f"project(berth VERSION {berth.__version__} " in project
     assert int(re.search(r"#define BERTH_ABI_VERSION (\d+)", header(root)).group(1)) >= 1

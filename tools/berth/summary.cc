@@ -629,9 +629,8 @@ Result<std::string> PlanText(const Planned& planned) {
 
 // Someone waits for the command to end, and to look at so large a model again takes seconds.
 bool IsTooLateForAdvice(const Planned& planned) {
-  constexpr std::size_t kMostOperators = std::size_t{1} << 18;
   return planned.interrupted && planned.model != nullptr &&
-         planned.model->graph.operators.size() > kMostOperators;
+         planned.model->graph.operators.size() > internal::kMostAfterCancel;
 }
 
 }  // namespace

@@ -152,7 +152,6 @@ class ArenaBuilder {
 
   TflmArena Run() {
     TflmArena arena;
-    arena.offline = !offline_.empty();
     arena.variables = VariableBytes(model_, sizes_);
     arena.tensor_offsets.resize(model_.tensors);
     const Requests requests = AllRequests();
@@ -163,7 +162,7 @@ class ArenaBuilder {
       (requests.list[i].offset ? arena.placed : arena.unplaced) += 1;
     }
     Group(requests);
-    if (arena.offline) Merge(arena.tensor_offsets);
+    if (!offline_.empty()) Merge(arena.tensor_offsets);
     Fill(requests, arena);
     FillScratch(requests, offsets, arena);
     return arena;
