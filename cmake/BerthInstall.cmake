@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 set(berth_libraries berth_place)
-set(berth_headers answer.h budget.h colocate.h place.h problem.h result.h)
+set(berth_headers answer.h budget.h colocate.h memories.h place.h problem.h repack.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
   list(APPEND berth_headers
@@ -14,13 +14,16 @@ if(BERTH_BUILD_BERTH)
     event_io.h
     file.h
     graph.h
+    graph_memories.h
     graph_io.h
     io.h
+    memory_io.h
     model.h
     onnx.h
     page.h
     plan.h
     plan_io.h
+    recompute.h
     recorded.h
     report.h
     schedule.h

@@ -39,6 +39,7 @@ enum class StopReason {
   kSize,       // The input is too large for exact search, or too many states would be stored.
   kAlgorithm,  // The algorithm has finished and proves nothing.
   kUnsized,  // Tensors have no known size: what is proved of the others proves nothing of the whole.
+  kGap,      // The plan is as near to the bound as was asked for (SpillOptions::gap).
 };
 [[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 
@@ -64,6 +65,13 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
+// What running operators again costs.
+struct Recomputed {
+  std::size_t operators = 0;  // Executions after the first of each operator.
+  std::int64_t cost = 0;      // Of these, in the unit of the costs (CostsOf() in berth/graph.h).
+  friend bool operator==(const Recomputed&, const Recomputed&) = default;
+};
+
 // What a plan takes of one memory.
 struct MemoryUse {
   Bytes height = 0;  // The largest offset + size; 0 without addresses or residencies.
@@ -71,16 +79,27 @@ struct MemoryUse {
   friend bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
+// What a plan for several memories costs (berth/memories.h), in order of importance. 0 throughout
+// where there is nothing to choose.
+struct PlanCost {
+  std::size_t unplaced = 0;  // Buffers that must be placed and are not.
+  std::int64_t cost = 0;     // In the unit of the caller's costs.
+  Bytes moved = 0;           // Of buffers with a previous place that are not there any more.
+  friend auto operator<=>(const PlanCost&, const PlanCost&) = default;
+};
+
 struct MemoryPlan {
   // The operators (indices into Graph::operators) in the order in which they run; step s executes
   // order[s]. Empty for a table. An operator that runs again is listed again.
   std::vector<std::size_t> order;
   // By tensor, then by start. Of a table: parallel to Problem::buffers, with the lifetimes of the
-  // buffers.
+  // buffers; for several memories, without the buffers that are left out.
   std::vector<Residency> residencies;
   bool addressed = true;            // Offsets are given. False for an order alone.
   std::vector<MemoryUse> memories;  // By index; one entry at least.
   Traffic traffic;                  // 0 throughout where nothing is copied.
+  PlanCost cost;                    // Of several memories.
+  Recomputed recomputed;            // 0 where each operator runs once.
 
   // Of memory 0.
   [[nodiscard]] Bytes height() const { return memories.empty() ? 0 : memories.front().height; }
@@ -147,6 +166,11 @@ struct PlanAnswer {
   Bytes placement_bound = 0;  // No placement of the residencies of `best` is lower.
   Bytes peak_bound = 0;       // No order has a lower peak.
   Bytes traffic_bound = 0;    // No plan within the capacity has less avoidable traffic.
+  // Of several memories: no plan leaves fewer unplaced; none that leaves so few costs less. Of bytes
+  // moved, Repack() alone proves something.
+  PlanCost cost_bound;
+  // No plan within the capacity, without traffic, runs operators again for less.
+  std::int64_t recompute_bound = 0;
 
   // The searches behind it; those that did not run have no algorithm.
   SearchReport scheduling;  // For the order.
@@ -162,7 +186,8 @@ struct PlanAnswer {
   std::size_t tensors = 0;
   std::size_t unsized = 0;
   Bytes program_order_peak = 0;  // The peak if the operators ran in the order of the graph.
-  // Of a plan with spills.
+  bool recomputes = false;       // Operators were allowed to run again: so does `recompute_bound`.
+  // Of a plan with spills or with recomputation.
   bool spills = false;       // Tensors were allowed to leave: `traffic_bound` means something.
   bool fixed_order = false;  // Outcome and bounds are about one order alone.
   Bytes traffic_by_sum = 0;  // The least avoidable traffic found where bytes need only fit in sum.

@@ -134,7 +134,8 @@ typedef enum berth_stop {
   BERTH_STOP_EFFORT = 2,    /* There was no limit, and the default effort is spent. */
   BERTH_STOP_SIZE = 3,      /* The input is too large for exact search. */
   BERTH_STOP_ALGORITHM = 4, /* The algorithm has finished and proves nothing. */
-  BERTH_STOP_UNSIZED = 5    /* Tensors have no known size. */
+  BERTH_STOP_UNSIZED = 5,   /* Tensors have no known size. */
+  BERTH_STOP_GAP = 6        /* The plan is as near to the bound as "gap" asks for. */
 } berth_stop;
 /* "answered", "budget", ... */
 BERTH_API const char* berth_stop_name(berth_stop stop);
@@ -341,6 +342,62 @@ BERTH_API berth_status berth_problem_gap(const berth_problem* problem, size_t bu
 BERTH_API berth_status berth_problem_to_csv(const berth_problem* problem, const int64_t* offsets,
                                             berth_text** csv, berth_error** error);
 
+/* ---- Several memories ------------------------------------------------------------------------ */
+
+/* Memories, and where the buffers of a problem may be. Costs are whole numbers of any unit, from 0 to
+   2^60. What is of buffer b in memory m stands at [b * memories + m]. */
+typedef struct berth_memories {
+  size_t struct_size;
+  size_t memories;           /* How many; at least 1. */
+  const int64_t* capacities; /* Of each memory, in bytes; -1: as large as necessary. */
+  const int64_t* alignments; /* Of the offsets in each memory. NULL: 1. */
+  /* Ranges that no buffer may use, five numbers each: the memory, the bytes [lower, upper), and the
+     steps [start, end). */
+  const int64_t* reserved;
+  size_t reserved_count;
+  /* Of each buffer in each memory; -1: it may not be there. NULL: anywhere, at no cost. */
+  const int64_t* costs;
+  /* Of each buffer if it is not placed; -1: it must be. NULL: all must be. */
+  const int64_t* costs_left_out;
+  /* Where each buffer was in an earlier plan; a memory of -1: nowhere. NULL: nowhere. */
+  const int64_t* previous_memories;
+  const int64_t* previous_offsets;
+  const int64_t* move_costs; /* Of being anywhere else, without being left out. NULL: 0. */
+  /* As for berth_problem_colocate(): buffers of a group are in one memory. NULL: no groups. */
+  const size_t* groups;
+  const int64_t* distances;
+  /* Pairs of buffers that never share a byte, even at different times: two numbers each. */
+  const size_t* apart;
+  size_t apart_count;
+  const int8_t* apart_memories; /* 1: nor are they in one memory. NULL: 0. */
+} berth_memories;
+
+/* What is known of a plan for several memories. Bounds are proved. */
+typedef struct berth_memories_summary {
+  size_t struct_size;
+  berth_outcome outcome; /* BERTH_OPTIMAL: at the least cost. */
+  berth_stop stopped;    /* Why the search stopped. */
+  size_t unplaced;       /* Buffers that must be placed and are not. */
+  size_t unplaced_bound; /* No plan leaves fewer unplaced, */
+  int64_t cost;          /* Of the plan. */
+  int64_t cost_bound;    /* and none that leaves as few costs less. */
+  int64_t moved;         /* Bytes of placed buffers that are not where they were. */
+  int64_t nodes;         /* Of search. */
+  double seconds;        /* Wall clock. */
+} berth_memories_summary;
+
+/* Chooses a memory for each buffer, and an offset in it, at the least cost (docs/howto/several-memories.md).
+   `chosen` and `offsets` receive a memory and an offset for each buffer, -1 for those that are left out;
+   `summary` may be NULL. Where the outcome is BERTH_INFEASIBLE or BERTH_UNKNOWN, the plan is the one that
+   leaves out the fewest buffers that must be placed, of those that were found. Pins of the problem are
+   for every memory. Options: "time_limit", "node_limit".
+   Errors: INVALID_PROBLEM with the buffer, INVALID_OPTIONS (also for the option "capacity"), UNSUPPORTED. */
+BERTH_API berth_status berth_place_in_memories(const berth_problem* problem,
+                                               const berth_memories* memories,
+                                               const berth_options* options, int64_t* chosen,
+                                               int64_t* offsets, berth_memories_summary* summary,
+                                               berth_error** error);
+
 /* ---- Graphs of operators --------------------------------------------------------------------- */
 
 typedef enum berth_tensor_kind {
@@ -462,7 +519,8 @@ BERTH_API berth_status berth_plan_search(const berth_plan* plan, berth_search_ki
 /* In the order of the tensors, then of time; of a table, one for each buffer. NULL and 0 without a
    plan. */
 BERTH_API const berth_residency* berth_plan_residencies(const berth_plan* plan, size_t* count);
-/* The operator of each step. NULL and 0 for a table. */
+/* The operator of each step. NULL and 0 for a table. A plan read from a file of `berth plan --recompute`
+   has operators more than once: then there are more steps than operators. */
 BERTH_API const size_t* berth_plan_order(const berth_plan* plan, size_t* count);
 /* Checks the plan against its graph or table once more. Error: INVALID_PLAN. */
 BERTH_API berth_status berth_plan_validate(const berth_plan* plan, berth_error** error);
@@ -487,10 +545,10 @@ BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** 
 /* The model that was planned, whose file `bytes` are, with its operators in the order of the plan;
    in a TensorFlow Lite model also with its offsets, for TensorFlow Lite Micro. Nothing else in it
    changes. The result is read and checked before it is given; whether the plan fits a capacity is
-   not. Errors: INVALID_ARGUMENT for a plan of
-   anything else; INVALID_PLAN for one of another file, or one that moves tensors; INVALID_OPTIONS
-   for options of berth_graph_read() that the runtime does not have, such as "dim" of a TensorFlow
-   Lite model; UNSUPPORTED for files that cannot be changed. */
+   not. Errors: INVALID_ARGUMENT for a plan of anything else; INVALID_PLAN for one of another file, or
+   one that moves tensors or runs operators again; INVALID_OPTIONS for options of berth_graph_read()
+   that the runtime does not have, such as "dim" of a TensorFlow Lite model; UNSUPPORTED for files that
+   cannot be changed. */
 BERTH_API berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
                                            berth_text** model, berth_error** error);
 /* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does

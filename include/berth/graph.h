@@ -40,8 +40,8 @@ namespace [[gnu::visibility("default")]] berth {
 using TensorIndex = std::size_t;    // Of Graph::tensors.
 using OperatorIndex = std::size_t;  // Of Graph::operators.
 
-// Operators in the order in which they run, each exactly once. Step s of the schedule is the
-// execution of order[s].
+// Operators in the order in which they run, each exactly once; in plans with recomputation (see
+// berth/recompute.h) at least once. Step s of the schedule is the execution of order[s].
 using Order = std::vector<OperatorIndex>;
 
 // Where the bytes of a tensor come from. The first two are made by an operator; the others exist
@@ -95,6 +95,13 @@ struct ReceptiveField {
   friend bool operator==(const ReceptiveField&, const ReceptiveField&) = default;
 };
 
+// Whether an operator may run more than once, to make again what was dropped (berth/recompute.h).
+enum class Repeat {
+  kByType,  // Unless the graph or the type of the operator says otherwise: see MayRepeat().
+  kPure,    // It may: the same inputs give the same outputs, and nothing else happens.
+  kNever,
+};
+
 // Memory that an operator needs only while it runs, such as a workspace or the inner peak of a
 // subgraph, is modelled as an output with no readers.
 struct Operator {
@@ -111,6 +118,13 @@ struct Operator {
   // Of an operator with one output that can be computed in strips: an input is in at most one for
   // each axis. For advice (berth/advise.h).
   std::vector<ReceptiveField> receptive_fields = {};
+  // Of running it once, in Graph::cost_unit; from 0 to 2^60. None: see CostsOf().
+  std::optional<std::int64_t> cost = {};
+  Repeat repeat = Repeat::kByType;
+  bool random = false;  // Draws random numbers: running it again gives other outputs.
+  // Those of `mutates` that it writes only when it first runs, such as running statistics. When it
+  // runs again, it does not touch them.
+  std::vector<TensorIndex> skips = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
@@ -118,6 +132,7 @@ struct Graph {
   std::string name;                 // For people; may be empty.
   std::vector<Operator> operators;  // In program order, which is a valid order.
   std::vector<Tensor> tensors;
+  std::string cost_unit = {};  // Of Operator::cost, for people: "ns", "flop"; may be empty.
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
@@ -131,11 +146,25 @@ struct Graph {
 //   * a tensor has an operator that makes it if, and only if, it is an activation or a gradient;
 //   * program order can run: no operator waits for a later one, in a cycle or not;
 //   * an operator that makes a view reads, writes or makes its base, or reads a view of it;
-//   * the sum of all bytes, each base with its alignment, is at most 2^60.
+//   * the sum of all bytes, each base with its alignment, is at most 2^60, and so is that of costs.
 // Error: kInvalidGraph, naming the first operator or tensor that breaks a rule, which is the error's
 // subject, and the value.
 // Cost: O((operators + tensors + edges) x (1 + writes in place / 64)).
 [[nodiscard]] Result<void> Validate(const Graph& graph);
+
+// Whether operator `v` of `graph` may run again. By type: not if it is an update, is random, writes
+// in place what is given (an input, a parameter) and not in its `skips`, or has the name of an
+// operator that draws random numbers, communicates, reads or writes files and devices, or keeps
+// state, as PyTorch, ONNX, TensorFlow Lite and XLA call them.
+[[nodiscard]] bool MayRepeat(const Graph& graph, OperatorIndex v);
+
+// What each operator costs: Operator::cost if any operator has one, 0 where this one has none. Else
+// the bytes that it reads and writes.
+struct OperatorCosts {
+  std::vector<std::int64_t> of;  // By operator.
+  std::string unit;              // Graph::cost_unit, or "bytes" where no operator has a cost.
+};
+[[nodiscard]] OperatorCosts CostsOf(const Graph& graph);
 
 // Checks that `order` runs each operator of `graph`, which must be valid, exactly once and after
 // all those that it waits for. Error: kInvalidPlan, naming the first operator at fault, which is the
@@ -144,6 +173,10 @@ struct Graph {
 
 // 0, 1, 2, ...
 [[nodiscard]] Order ProgramOrder(const Graph& graph);
+
+// `order` without the executions after the first of each operator, in a plan with recomputation
+// (berth/recompute.h). Cost: linear.
+[[nodiscard]] Order FirstExecutions(const Graph& graph, const Order& order);
 
 // `graph` with its operators listed in `order`, which must be valid; otherwise unchanged.
 // Cost: linear.
@@ -206,12 +239,17 @@ struct Liveness {
 [[nodiscard]] Problem ProblemOf(const Graph& graph, const MemoryPlan& plan);
 
 // Checks that the plan computes what the graph computes and that its stated figures are correct:
-// the order is valid; all tensors that an operator reads or writes are resident while it runs; a
-// tensor is retrieved only if its copy off chip has its latest value (given tensors may be in memory
-// from step 0 on), and written out only if it is needed again or a result; every result is written
-// out or stays to the end; with addresses, nothing overlaps, all offsets are aligned and, with a
-// capacity, within it; height, peak and traffic are as stated. `graph` must be valid. `counting`
-// says which tensors are in the plan.
+// each operator runs at least once, first executions are in a valid order, and only operators that
+// may (MayRepeat()) run again; all tensors that an operator reads or writes are resident while it
+// runs; a tensor is retrieved only if its copy off chip has the value that is needed (given tensors
+// may be in memory from step 0 on), and written out only if it is needed again or a result; every
+// result is written out or stays to the end; with addresses, nothing overlaps, all offsets are aligned
+// and, with a capacity, within it; height, peak, traffic and the cost of running operators again are
+// as stated. `graph` must be valid. `counting` says which tensors are in the plan.
+// An operator that runs again must find every base in the version that it found first: a base has
+// version 0 when it is made, however often, or given; each write in place makes the next. It does not
+// touch its `skips`. A retrieved tensor has the version that was written out; results are kept in
+// their last.
 // Errors: kInvalidPlan, naming the first tensor, operator and step at fault; kInvalidGraph for
 // sizes whose traffic could exceed 2^60 bytes. Cost: O(n log n) and the overlaps in time.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

@@ -1,5 +1,5 @@
 // berth/plan.h -- from a graph to a memory plan: an order for its operators, an offset for each
-// tensor, and what to spill where it does not fit.
+// tensor, and what to spill or to compute again where it does not fit.
 //
 // As few bytes as possible:
 //
@@ -15,13 +15,23 @@
 //
 //   const auto answer = berth::Plan(graph, {.capacity = 512 * 1024, .spill = true}, budget);
 //
+// The least cost of running operators again:
+//
+//   const auto answer = berth::Plan(graph, {.capacity = 512 * 1024, .recompute = true}, budget);
+//
+// Several memories, each tensor where it costs the least (berth/graph_memories.h):
+//
+//   const auto answer = berth::Plan(graph, {.memories = {{tcm, ocram, dram}, {}}}, budget);
+//
 // First the order of least peak (berth/schedule.h); then the lowest placement of what is live when
 // the operators run in it (berth/place.h), or, with `spill`, the order, the residencies and the
-// offsets of least traffic (berth/spill.h). Thread-safety: all functions here may be called from
+// offsets of least traffic (berth/spill.h), or with `recompute`, the sequence of executions of least
+// cost (berth/recompute.h). Thread-safety: all functions here may be called from
 // several threads on different arguments.
 #ifndef BERTH_PLAN_H_
 #define BERTH_PLAN_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -31,6 +41,7 @@
 #include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
 #include "berth/place.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
@@ -71,13 +82,23 @@ struct PlanOptions {
   std::optional<Capacity> capacity;  // None: as few bytes as possible.
   // What does not fit may be copied off chip and back, at the least traffic. Needs a capacity.
   bool spill = false;
-  // Only this order. None: an order is searched for by schedule.algorithm, and with `spill` all
-  // orders count unless that is kProgram.
+  // What does not fit may be dropped and made again, at the least cost. Needs a capacity. Not
+  // together with `spill`.
+  bool recompute = false;
+  // With `spill`: SpillOptions::gap.
+  std::int64_t gap = 0;
+  // Only this order; with `recompute`, of first executions. None: an order is searched for by
+  // schedule.algorithm, and with `spill` or `recompute` all orders count unless that is kProgram.
   std::optional<Order> order = {};
-  std::vector<Order> more_orders = {};  // With `spill`: further orders to start from.
-  ScheduleOptions schedule = {};        // Its `counting` says which tensors the plan has.
-  PlaceOptions place = {};              // `minimize` is off by default, as in Place().
-  // With `spill`: the result of FindBudgets() for this graph and counting, if it is known already.
+  // With `spill`, `recompute` or several memories: further orders to start from.
+  std::vector<Order> more_orders = {};
+  ScheduleOptions schedule = {};  // Its `counting` says which tensors the plan has.
+  PlaceOptions place = {};        // `minimize` is off by default, as in Place().
+  // Where tensors may be, and what they cost there. The least cost is looked for. With `spill`: each
+  // memory is a scratchpad, and each tensor may be in one of them only. Not with `recompute`.
+  GraphMemories memories = {};
+  // With `spill`, or with `recompute` where no given tensor is counted: the result of FindBudgets()
+  // for this graph and counting, if it is known already.
   std::optional<NamedBudgets> budgets = {};
 };
 
@@ -94,10 +115,23 @@ struct PlanOptions {
 // least peak without addresses. At most a quarter of the time goes to that order, the rest to
 // PlanWithSpills().
 //
+// With `recompute`: kOptimal if no plan within the capacity that copies nothing runs operators again
+// for less, kInfeasible if proved that none fits: one operator needs more than the capacity, or what
+// may not be made again does. If no plan was found that fits, `best` is the order of least peak
+// without addresses. At most a quarter of the time goes to that order, the rest to
+// PlanWithRecomputation(). Capacities with names are as Schedule() counts: given tensors that are
+// counted are in memory from the beginning, parameters throughout.
+//
+// With memories: kOptimal if no plan in any order costs less, or with a given or program order, none in
+// that one (PlanAnswer::fixed_order); PlanAnswer::cost_bound is proved for the same orders.
+// kInfeasible: not all tensors can be placed; the plan has the fewest unplaced that were found. The
+// bounds for a single memory are 0, but peak_bound counts the bytes of all memories.
+//
 // Every plan was validated. The answer depends on the arguments alone unless time or cancellation
-// ends a search. Errors: those of Schedule(), Place() and PlanWithSpills(); kInvalidPlan for a given
-// order that cannot run; kInvalidOptions for `spill` without a capacity, a named budget without
-// `spill`, or `spill` with place.minimize.
+// ends a search. Errors: those of Schedule(), Place(), PlanWithSpills() and
+// PlanWithRecomputation(); kInvalidPlan for a given order that cannot run; kInvalidOptions for `spill`
+// or `recompute` without a capacity, both of them, a named budget without either, or either with
+// place.minimize; for memories that are not valid, or with a capacity.
 [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options,
                                       Budget& budget);
 

@@ -21,6 +21,8 @@
 
 #include "berth/answer.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
+#include "berth/memories.h"
 #include "berth/onnx.h"
 #include "berth/plan.h"
 #include "berth/problem.h"
@@ -28,13 +30,16 @@
 
 namespace [[gnu::visibility("default")]] berth {
 
-// What a plan is of: the buffers of a table, or the tensors and operators of a graph. It refers to
-// its argument, which must outlive it.
+// What a plan is of: the buffers of a table, alone or for several memories, or the tensors and operators
+// of a graph. It refers to its argument, which must outlive it.
 class PlanSubject {
  public:
   PlanSubject(const Problem& table) : table_(&table) {}  // NOLINT(google-explicit-constructor)
   PlanSubject(const Graph& graph) : graph_(&graph) {}    // NOLINT(google-explicit-constructor)
+  PlanSubject(const MemoryProblem& problem)              // NOLINT(google-explicit-constructor)
+      : table_(&problem.table), memories_(&problem) {}
   [[nodiscard]] const Problem* table() const { return table_; }
+  [[nodiscard]] const MemoryProblem* memories() const { return memories_; }
   [[nodiscard]] const Graph* graph() const { return graph_; }
   // One buffer for each residency of `plan`, in the same order, with `capacity`. Of a table, its
   // own buffers.
@@ -43,6 +48,7 @@ class PlanSubject {
  private:
   const Problem* table_ = nullptr;
   const Graph* graph_ = nullptr;
+  const MemoryProblem* memories_ = nullptr;  // Then `table_` is its table.
 };
 
 // Where a plan comes from, for readers of the file.
@@ -59,6 +65,9 @@ struct Provenance {
   bool fused = false;       // Before that, it went through Fuse().
   // How the model was read; of a graph in JSON, the alignment alone means something.
   OnnxOptions reading = {.alignment = 1};
+  // Of a plan for several memories.
+  std::string cost_unit = "ns";
+  bool assumed_uses = false;  // AssumeUses() (berth/memory_io.h) gave the costs.
 };
 
 // Writes a plan as JSON, or what is known where there is none that fits. Keys in a fixed order, no
@@ -81,6 +90,9 @@ struct PlanFile {
   std::string version = {};             // Of Berth, that wrote it.
   std::vector<std::string> order = {};  // The operators; none for the plan of a table.
   Traffic traffic = {};  // Of a plan with spills, as stated; of any other, `avoidable` is 0.
+  // Of a plan with recomputation, as stated, and the unit of its cost.
+  Recomputed recomputed = {};
+  std::string cost_unit = {};
   // Of a graph's plan: the tensors that it should hold, and those whose sizes are not known, which
   // count as 0 bytes.
   std::size_t tensors = 0;
@@ -106,7 +118,11 @@ struct PlanSettings {
 struct GraphPlanFile {
   MemoryPlan plan;
   std::optional<Bytes> capacity;
-  bool spills = false;  // Tensors may come in and leave: the file is of a plan with spills.
+  bool spills = false;      // Tensors may come in and leave: the file is of a plan with spills.
+  bool recomputes = false;  // The file is of a plan with recomputation.
+  // As the file states them; none for a plan in one memory.
+  GraphMemories memories = {};
+  std::string cost_unit = "ns";
 };
 // Reads one: JSON of either version, or a table with offsets. Operators (names, or positions in
 // program order) and tensors are looked up in `graph`; residencies are put in the order that
@@ -116,6 +132,15 @@ struct GraphPlanFile {
 // without an offset, and for the file of a search that found no plan.
 [[nodiscard]] Result<GraphPlanFile> ReadPlanFor(const Graph& graph, const Counting& counting,
                                                 std::string_view text, std::string_view name);
+
+// The plan for several memories that a file states: JSON, or a table with the columns id, memory and
+// offset, which are empty for buffers that are left out. Memories and buffers are looked up by name.
+// Whether it holds is for the verifier or ValidatePlan() to say; what the file does not state, such as
+// the costs of a table, is as PlanOf() computes it. Errors: kParse; kInvalidPlan for a memory or buffer
+// that `problem` does not have, a buffer that comes twice or is of another size or lifetime, and for the
+// file of a search that found no plan. `problem` must be valid.
+[[nodiscard]] Result<MemoryPlan> ReadPlanFor(const MemoryProblem& problem, std::string_view text,
+                                             std::string_view name);
 
 // The offsets that a plan gives the buffers of a table, by id: a table with an `offset` column, or a
 // JSON plan (the text then starts with '{'). Errors: kParse; kInvalidPlan for a buffer without an

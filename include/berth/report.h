@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/memories.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 
@@ -29,6 +30,12 @@ struct SvgOptions {
 // the same arguments. `placement` must be valid for `problem`.
 [[nodiscard]] std::string WriteSvg(const Problem& problem, const Placement& placement,
                                    Bytes lower_bound, const SvgOptions& options = {});
+
+// The same with a lane for each memory, from top to bottom: its capacity, height and reserved ranges.
+// Buffers that are left out are not drawn. The picture is higher than the options say if lanes would be
+// too flat; marks do not count. `plan` must be valid for `problem`.
+[[nodiscard]] std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
+                                   const SvgOptions& options = {});
 
 // What the numbers of an axis are: how they are labelled.
 enum class ChartUnit {

@@ -79,6 +79,10 @@ struct SpillOptions {
   // program order.
   std::vector<Order> orders;
   bool fixed_order = false;  // Only the first of `orders`, or program order.
+  // In millionths, at least 0: ends once the avoidable traffic of the best schedule is at most this
+  // part of it above the proved bound. 1000 is within 0.1 %; the outcome is then kFeasible, unless the
+  // plan is proved, and the reason kGap.
+  std::int64_t gap = 0;
   // Gives the residencies their addresses. Empty: the plan has no addresses, and it is not known
   // whether any fit.
   Placer placer = DefaultPlacer();

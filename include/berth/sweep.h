@@ -109,6 +109,36 @@ void Tighten(SweepCurve& curve);
 [[nodiscard]] Result<void> Merge(std::vector<SweepCurve>& curves,
                                  const std::vector<SweepCurve>& more, std::string_view name);
 
+// What one memory of several is worth: the cost of the best plan, where that memory has this capacity.
+struct MemoryPoint {
+  Bytes capacity = 0;
+  Outcome outcome = Outcome::kUnknown;
+  PlanCost cost;        // Of the best plan found.
+  PlanCost cost_bound;  // Proved.
+  double seconds = 0;   // Wall clock.
+};
+
+struct MemorySweepOptions {
+  std::size_t memory = 0;  // Index into plan.memories.memories; its own capacity does not count.
+  // In any order. Empty: `points` of them, evenly from nearly nothing to the least peak found.
+  std::vector<Bytes> capacities = {};
+  int points = 20;  // At least 1.
+  PlanOptions plan = {};
+  // The limit for each point, besides that of the whole budget.
+  std::optional<double> seconds_each = {};
+  // Called after each point, with its plan. False ends the sweep. May be empty.
+  std::function<bool(const MemoryPoint& point, const PlanAnswer& answer)> on_point = {};
+};
+
+// Plans `graph` in its memories for each capacity of one of them, from the smallest to the largest;
+// each search begins with the order of the plan before it. Plans are carried over to larger capacities,
+// and bounds to smaller ones. Capacities within which a reserved range does not lie are left out.
+// Errors: those of Plan(); kInvalidOptions for `points` or `memory`, for a capacity below 1, and for
+// plans with spills.
+[[nodiscard]] Result<std::vector<MemoryPoint>> SweepMemory(const Graph& graph,
+                                                           const MemorySweepOptions& options,
+                                                           Budget& budget);
+
 }  // namespace berth
 
 #endif  // BERTH_SWEEP_H_

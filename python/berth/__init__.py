@@ -30,6 +30,7 @@ from berth._errors import (
 )
 from berth._explain import Conflict, Diff, check, diff, explain
 from berth._graph import Graph, Operator, Tensor, read
+from berth._memories import MemoryPlacement, place_in_memories
 from berth._options import Option, library_version, options
 from berth._plan import Move, Plan, Residency, Traffic, plan, schedule
 from berth._problem import Buffer, Colocated, Gap, Placement, Problem, place
@@ -54,6 +55,7 @@ __all__ = [
     "InvalidPlacement",
     "InvalidPlan",
     "InvalidProblem",
+    "MemoryPlacement",
     "Move",
     "Operator",
     "Option",
@@ -79,6 +81,7 @@ __all__ = [
     "library_version",
     "options",
     "place",
+    "place_in_memories",
     "plan",
     "read",
     "schedule",

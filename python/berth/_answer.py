@@ -44,6 +44,7 @@ class Stop(enum.Enum):
     SIZE = "size"  # The input is too large for exact search.
     ALGORITHM = "algorithm"  # The algorithm has finished and proves nothing.
     UNSIZED = "unknown sizes"  # Tensors have no known size.
+    GAP = "gap"  # The plan is as near to the bound as `gap` asks for.
 
     def __str__(self) -> str:
         return str(self.value)

@@ -227,6 +227,42 @@ class SweepPointStruct(Sized):
     ]
 
 
+class MemoriesStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("memories", c_size_t),
+        ("capacities", c_void_p),
+        ("alignments", c_void_p),
+        ("reserved", c_void_p),
+        ("reserved_count", c_size_t),
+        ("costs", c_void_p),
+        ("costs_left_out", c_void_p),
+        ("previous_memories", c_void_p),
+        ("previous_offsets", c_void_p),
+        ("move_costs", c_void_p),
+        ("groups", c_void_p),
+        ("distances", c_void_p),
+        ("apart", c_void_p),
+        ("apart_count", c_size_t),
+        ("apart_memories", c_void_p),
+    ]
+
+
+class MemoriesSummary(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("outcome", c_int),
+        ("stopped", c_int),
+        ("unplaced", c_size_t),
+        ("unplaced_bound", c_size_t),
+        ("cost", c_int64),
+        ("cost_bound", c_int64),
+        ("moved", c_int64),
+        ("nodes", c_int64),
+        ("seconds", c_double),
+    ]
+
+
 ProgressFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(ProgressStruct))
 
 # Of each function: what it returns, then its arguments. Handles, texts with a length, and arrays
@@ -283,6 +319,7 @@ _SIGNATURES = {
     "berth_problem_buffer": "ihz*e",
     "berth_problem_gap": "ihzz*e",
     "berth_problem_to_csv": "ihh*e",
+    "berth_place_in_memories": "ihhhhhhe",
     "berth_graph_read": "ish*e",
     "berth_graph_parse": "ihzsh*e",
     "berth_graph_new": "hs",

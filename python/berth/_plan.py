@@ -68,7 +68,8 @@ class Plan(Answer):
     """A plan of a graph, and what is known of it.
 
     graph: as it was planned.
-    order: the operator of each step, as indices of graph.operators; empty without a plan.
+    order: the operator of each step, as indices of graph.operators; empty without a plan. Operators
+        that run again, in a plan of `berth plan --recompute`, come again.
     """
 
     graph: Graph
@@ -126,7 +127,7 @@ class Plan(Answer):
             and (step is None or r.start <= step < r.end)
         }
         if len(found) > 1:
-            raise ValueError(f"tensor {tensor!r} is spilled and comes back at another address: "
+            raise ValueError(f"tensor {tensor!r} comes back at another address: "
                              "name the step")  # fmt: skip
         return found.pop() if found else None
 
@@ -140,7 +141,8 @@ class Plan(Answer):
         """The copies that a larger memory would avoid, in the order in which they happen."""
         moves = []
         for before, after in zip(self.residencies, self.residencies[1:]):
-            if before.tensor == after.tensor:
+            # Where it is not retrieved, an operator makes it again.
+            if before.tensor == after.tensor and after.comes_in:
                 if before.written_out:
                     moves.append(Move(before.end, before.name, before.bytes, "out"))
                 moves.append(Move(after.start, after.name, after.bytes, "in"))

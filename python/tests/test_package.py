@@ -68,6 +68,8 @@ def test_structs_are_those_of_the_header(root):
         "berth_progress": _library.ProgressStruct,
         "berth_buffer": _library.BufferStruct,
         "berth_gap": _library.GapStruct,
+        "berth_memories": _library.MemoriesStruct,
+        "berth_memories_summary": _library.MemoriesSummary,
         "berth_tensor": _library.TensorStruct,
         "berth_operator": _library.OperatorStruct,
         "berth_diff": _library.DiffStruct,
@@ -93,7 +95,7 @@ def test_enumerations_are_those_of_the_header(root):
     from berth._graph import KINDS
 
     assert [lib.berth_outcome_name(i).decode() for i in range(4)] == [str(o) for o in OUTCOMES]
-    assert [lib.berth_stop_name(i).decode() for i in range(6)] == [str(s) for s in STOPS]
+    assert [lib.berth_stop_name(i).decode() for i in range(len(STOPS))] == [str(s) for s in STOPS]
     kinds = re.search(r"typedef enum berth_tensor_kind \{(.*?)\}", header(root), re.S).group(1)
     listed = re.findall(r"BERTH_(\w+) = (\d)", kinds)
     assert [(kind.upper(), str(i)) for i, kind in enumerate(KINDS)] == listed

@@ -150,6 +150,14 @@ constexpr std::array kRows = {
          "As capacity, but what does not fit is copied out and back, with the least traffic."},
         [](Settings& s, std::string_view v) { return SetOptional(s.budget, v, SetCapacity); },
         [](const Settings& s) { return s.budget ? NameOf(*s.budget) : "none"; }},
+    Row{{"gap", "0%", "a percentage, such as 0.1%",
+         "With budget: ends once the traffic is proved to be within it of the least."},
+        [](Settings& s, std::string_view v) {
+          const auto gap = ParsePercentage(v);
+          if (gap) s.plan.gap = *gap;
+          return gap.has_value();
+        },
+        [](const Settings& s) { return FormatPercentage(s.plan.gap); }},
     Row{{"budgets", "", "capacities separated by commas; empty: `points` from MP down to MR",
          "The capacities of a sweep."},
         [](Settings& s, std::string_view v) { return SetBudgets(s.budgets, v); },

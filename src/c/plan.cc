@@ -40,6 +40,8 @@ berth_stop StopOf(StopReason reason) {
       return BERTH_STOP_ALGORITHM;
     case StopReason::kUnsized:
       return BERTH_STOP_UNSIZED;
+    case StopReason::kGap:
+      return BERTH_STOP_GAP;
   }
   return BERTH_STOP_ANSWERED;
 }
@@ -163,6 +165,10 @@ Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes)
     return Fail(ErrorCode::kInvalidPlan,
                 input.name + ": the plan moves tensors, which no model can say");
   }
+  if (plan.answer.best->order.size() > input.model.graph.operators.size()) {
+    return Fail(ErrorCode::kInvalidPlan,
+                input.name + ": the plan runs operators again, which no model can say");
+  }
   if (input.model.format == ModelFormat::kOnnx) {
     return ReorderedOnnx(bytes, input.name, plan.answer.best->order);
   }
@@ -264,7 +270,7 @@ const char* berth_outcome_name(berth_outcome outcome) {
 
 const char* berth_stop_name(berth_stop stop) {
   const int number = c::NumberOf(stop);
-  if (number < BERTH_STOP_ANSWERED || number > BERTH_STOP_UNSIZED) return "none";
+  if (number < BERTH_STOP_ANSWERED || number > BERTH_STOP_GAP) return "none";
   return berth::ToString(static_cast<berth::StopReason>(number)).data();
 }
 
@@ -474,11 +480,17 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
     read->options.schedule.counting = counting;
     if (stated.capacity) read->options.capacity = *stated.capacity;
     read->options.spill = stated.spills;
+    read->options.recompute = stated.recomputes;
     berth::PlanAnswer answer;
     answer.best = std::move(stated.plan);
     answer.spills = stated.spills;
+    answer.recomputes = stated.recomputes;
     c::ReadStated(file, answer);
     answer.capacity = stated.capacity;
+    // Of other plans the file's bound is not read; 0 is true of any.
+    if (stated.recomputes && answer.outcome == berth::Outcome::kOptimal) {
+      answer.recompute_bound = answer.best->recomputed.cost;
+    }
     c::Complete(*read, std::move(answer));
     *plan = read.release();
     return {};

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "berth/graph.h"
@@ -17,8 +19,6 @@
 namespace berth {
 
 namespace {
-
-using internal::kNoOperator;
 
 std::string Named(const Graph& graph, OperatorIndex v) {
   return "operator " + internal::Quoted(graph.operators[v].name);
@@ -33,10 +33,94 @@ std::vector<std::size_t> PositionsOf(const Order& order) {
 
 }  // namespace
 
+namespace internal {
+namespace {
+
+Result<void> CheckSequence(const Graph& graph, const Order& order, bool may_repeat) {
+  const std::size_t n = graph.operators.size();
+  const auto invalid = [&graph](OperatorIndex v, const std::string& fault) {
+    return Fail(ErrorCode::kInvalidPlan, Named(graph, v) + fault, Subject::OfOperator(v));
+  };
+  std::vector<std::size_t> positions(n, order.size());  // Of first executions.
+  for (std::size_t s = 0; s < order.size(); ++s) {
+    const OperatorIndex v = order[s];
+    if (v >= n) {
+      return Fail(ErrorCode::kInvalidPlan, "the order has the operator number " +
+                                               std::to_string(v) + " but the graph has " +
+                                               std::to_string(n) + " operators");
+    }
+    if (positions[v] == order.size()) {
+      positions[v] = s;
+      continue;
+    }
+    if (!may_repeat) {
+      return invalid(v, " comes twice in the order, at steps " + std::to_string(positions[v]) +
+                            " and " + std::to_string(s));
+    }
+    if (!MayRepeat(graph, v)) {
+      return invalid(v, " runs again at step " + std::to_string(s) + ", after step " +
+                            std::to_string(positions[v]) + ", but may run only once");
+    }
+  }
+  for (OperatorIndex v = 0; v < n; ++v) {
+    if (positions[v] == order.size()) return invalid(v, " is missing in the order");
+  }
+  const std::vector<OperatorIndex> makers = Makers(graph);
+  for (std::size_t s = 0; s < order.size(); ++s) {
+    const OperatorIndex v = order[s];
+    if (positions[v] != s) continue;
+    OperatorIndex late = kNoOperator;
+    ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
+      if (late == kNoOperator && positions[u] > s) late = u;
+    });
+    if (late != kNoOperator) {
+      return invalid(v, " runs at step " + std::to_string(s) + ", before " + Named(graph, late) +
+                            ", which it waits for, at step " + std::to_string(positions[late]));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> ValidateSequence(const Graph& graph, const Order& order) {
+  return CheckSequence(graph, order, /*may_repeat=*/true);
+}
+
+std::optional<Recomputed> RecomputedOf(const Graph& graph, const Order& order) {
+  Recomputed recomputed;
+  if (order.size() <= graph.operators.size()) return recomputed;
+  const OperatorCosts costs = CostsOf(graph);
+  std::vector<bool> has_run(graph.operators.size(), false);
+  for (const OperatorIndex v : order) {
+    if (has_run[v]) {
+      const auto cost = CheckedAdd(recomputed.cost, costs.of[v]);
+      if (!cost) return std::nullopt;
+      recomputed.cost = *cost;
+      ++recomputed.operators;
+    }
+    has_run[v] = true;
+  }
+  return recomputed;
+}
+
+}  // namespace internal
+
 Order ProgramOrder(const Graph& graph) {
   Order order(graph.operators.size());
   std::iota(order.begin(), order.end(), OperatorIndex{0});
   return order;
+}
+
+Order FirstExecutions(const Graph& graph, const Order& order) {
+  Order first;
+  first.reserve(graph.operators.size());
+  std::vector<bool> has_run(graph.operators.size(), false);
+  for (const OperatorIndex v : order) {
+    if (!has_run[v]) first.push_back(v);
+    has_run[v] = true;
+  }
+  return first;
 }
 
 Graph Reordered(const Graph& graph, const Order& order) {
@@ -54,40 +138,7 @@ Graph Reordered(const Graph& graph, const Order& order) {
 }
 
 Result<void> ValidateOrder(const Graph& graph, const Order& order) {
-  const std::size_t n = graph.operators.size();
-  const auto invalid = [&graph](OperatorIndex v, const std::string& fault) {
-    return Fail(ErrorCode::kInvalidPlan, Named(graph, v) + fault, Subject::OfOperator(v));
-  };
-  std::vector<std::size_t> positions(n, n);
-  for (std::size_t s = 0; s < order.size(); ++s) {
-    const OperatorIndex v = order[s];
-    if (v >= n) {
-      return Fail(ErrorCode::kInvalidPlan, "the order has the operator number " +
-                                               std::to_string(v) + " but the graph has " +
-                                               std::to_string(n) + " operators");
-    }
-    if (positions[v] != n) {
-      return invalid(v, " comes twice in the order, at steps " + std::to_string(positions[v]) +
-                            " and " + std::to_string(s));
-    }
-    positions[v] = s;
-  }
-  for (OperatorIndex v = 0; v < n; ++v) {
-    if (positions[v] == n) return invalid(v, " is missing in the order");
-  }
-  const std::vector<OperatorIndex> makers = internal::Makers(graph);
-  for (const OperatorIndex v : order) {
-    OperatorIndex late = kNoOperator;
-    internal::ForEachPredecessor(graph, makers, v, [&](OperatorIndex u) {
-      if (late == kNoOperator && positions[u] > positions[v]) late = u;
-    });
-    if (late != kNoOperator) {
-      return invalid(v, " runs at step " + std::to_string(positions[v]) + ", before " +
-                            Named(graph, late) + ", which it waits for, at step " +
-                            std::to_string(positions[late]));
-    }
-  }
-  return {};
+  return internal::CheckSequence(graph, order, /*may_repeat=*/false);
 }
 
 TensorCount CountTensors(const Graph& graph, const Counting& counting) {

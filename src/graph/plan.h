@@ -3,6 +3,7 @@
 #define BERTH_GRAPH_PLAN_H_
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "berth/answer.h"
@@ -19,6 +20,15 @@ namespace berth::internal {
 // without addresses. `graph` and `order` must be valid. Cost: linear.
 [[nodiscard]] MemoryPlan UnplacedPlan(const Graph& graph, const Order& order,
                                       const Counting& counting);
+
+// As ValidateOrder(), but operators may come again: each comes at least once, and first executions
+// are in an order that can run; those that come again may do so (MayRepeat()). What they find is
+// for ValidatePlan().
+[[nodiscard]] Result<void> ValidateSequence(const Graph& graph, const Order& order);
+
+// What the executions after the first of each operator cost; nothing if that is more than 2^63 - 1.
+// `order` must name operators of `graph`. Cost: linear.
+[[nodiscard]] std::optional<Recomputed> RecomputedOf(const Graph& graph, const Order& order);
 
 // The traffic of every plan: counted inputs are loaded once, results are stored once.
 [[nodiscard]] Traffic CompulsoryTraffic(const Graph& graph, const Counting& counting);

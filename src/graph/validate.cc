@@ -212,8 +212,34 @@ class GraphValidator {
     return {};
   }
 
+  // The fault of the cost of `op` or of what it writes only when it first runs; empty if there is
+  // none. `total` is the cost of all operators so far.
+  std::string CheckRepeating(const Operator& op, std::int64_t& total) {
+    if (op.cost) {
+      if (*op.cost < 0 || *op.cost > kMaxBytes) {
+        return "cost is " + std::to_string(*op.cost) + " but must be from 0 to 2^60";
+      }
+      total += *op.cost;  // Of at most twice 2^60.
+      if (total > kMaxBytes) {
+        return "with its cost of " + std::to_string(*op.cost) +
+               " the operators add up to more than 2^60";
+      }
+    }
+    if (std::string fault = CheckList(op.skips, graph_.tensors.size(), "skips", true);
+        !fault.empty()) {
+      return fault;
+    }
+    for (const TensorIndex t : op.skips) {
+      if (std::find(op.mutates.begin(), op.mutates.end(), t) == op.mutates.end()) {
+        return "skips " + Ten(t) + " when it runs again, but does not write it in place";
+      }
+    }
+    return {};
+  }
+
   Result<void> CheckOperators() {
     NameSet names(graph_.operators.size());
+    std::int64_t cost = 0;
     for (OperatorIndex v = 0; v < graph_.operators.size(); ++v) {
       const Operator& op = graph_.operators[v];
       if (op.name.empty()) {
@@ -228,7 +254,8 @@ class GraphValidator {
            {CheckList(op.inputs, tensors, "reads", true, /*once=*/false),
             CheckList(op.outputs, tensors, "makes", true),
             CheckList(op.mutates, tensors, "writes in place", true),
-            CheckList(op.after, graph_.operators.size(), "comes after", false)}) {
+            CheckList(op.after, graph_.operators.size(), "comes after", false),
+            CheckRepeating(op, cost)}) {
         if (!fault.empty()) return InvalidOp(v, fault);
       }
       if (const std::string fault = CheckFields(op); !fault.empty()) return InvalidOp(v, fault);

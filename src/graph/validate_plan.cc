@@ -15,9 +15,11 @@
 #include "base/rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "berth/graph_memories.h"
 #include "berth/spill.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
+#include "graph/versions.h"
 
 namespace berth {
 
@@ -29,20 +31,34 @@ tl::unexpected<Error> InvalidPlan(std::string message, Subject subject = {}) {
   return Fail(ErrorCode::kInvalidPlan, std::move(message), subject);
 }
 
-// The accesses of a base in an order.
+// An execution that makes, uses or writes a base: which version it finds (kMakes: it makes the base)
+// and which it leaves.
 struct Access {
   Step step;
   OperatorIndex op;
-  bool writes;
+  std::int32_t finds;
+  std::int32_t leaves;
+  [[nodiscard]] bool makes() const { return finds == internal::kMakes; }
 };
+
+// No version: nothing is off chip.
+constexpr std::int32_t kNoVersion = -1;
 
 class Checker {
  public:
-  Checker(const Graph& graph, const Counting& counting, const MemoryPlan& plan)
-      : graph_(graph), counting_(counting), plan_(plan) {}
+  // Without `memories` there is one, without rules of its own.
+  Checker(const Graph& graph, const Counting& counting, const GraphMemories* memories,
+          const MemoryPlan& plan)
+      : graph_(graph),
+        counting_(counting),
+        memories_(memories),
+        plan_(plan),
+        repeats_(plan.order.size() > graph.operators.size()) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
-    BERTH_TRY(ValidateOrder(graph_, plan_.order));
+    BERTH_TRY(repeats_ ? internal::ValidateSequence(graph_, plan_.order)
+                       : ValidateOrder(graph_, plan_.order));
+    BERTH_TRY(CheckRecomputed());
     FindAccesses();
     BERTH_TRY(CheckShape());
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
@@ -76,38 +92,85 @@ class Checker {
     return InvalidPlan(Tensor(t) + fault, Subject::OfTensor(t));
   }
 
+  // What running operators again costs is what the plan states.
+  [[nodiscard]] Result<void> CheckRecomputed() const {
+    const auto actual = internal::RecomputedOf(graph_, plan_.order);
+    if (!actual) {
+      return InvalidPlan("the operators that run again cost more than 2^63 - 1 together");
+    }
+    if (*actual == plan_.recomputed) return {};
+    const auto shown = [](const Recomputed& recomputed) {
+      return std::to_string(recomputed.operators) +
+             (recomputed.operators == 1 ? " operator" : " operators") + " at a cost of " +
+             std::to_string(recomputed.cost);
+    };
+    return InvalidPlan("the plan states that it runs " + shown(plan_.recomputed) +
+                       " again but runs " + shown(*actual));
+  }
+
   void FindAccesses() {
-    const std::vector<OperatorIndex> makers = internal::Makers(graph_);
+    makers_ = internal::Makers(graph_);
     declared_ = internal::BasesOfOutputs(graph_);
     is_output_ = declared_;
+    for (const berth::Operator& op : graph_.operators) {
+      for (const TensorIndex base : op.mutates) {
+        if (makers_[base] == kNoOperator) is_output_[base] = true;
+      }
+    }
     std::vector<std::pair<TensorIndex, Access>> accesses;  // In order of step.
     accesses.reserve(2 * graph_.tensors.size());
     access_begin_.assign(graph_.tensors.size() + 1, 0);
-    const auto add = [&](TensorIndex base, Step step, OperatorIndex v, bool writes) {
-      accesses.push_back({base, {step, v, writes}});
+    const auto add = [&](TensorIndex base, const Access& access) {
+      accesses.emplace_back(base, access);
       ++access_begin_[base + 1];
     };
-    std::vector<TensorIndex> bases;
-    for (std::size_t s = 0; s < plan_.order.size(); ++s) {
-      const OperatorIndex v = plan_.order[s];
-      const auto step = static_cast<Step>(s);
-      for (const TensorIndex t : graph_.operators[v].outputs) {
-        if (!graph_.tensors[t].alias_of) add(t, step, v, true);
-      }
-      internal::BasesUsed(graph_, makers, v, bases);
-      for (const TensorIndex base : bases) {
-        const auto& mutates = graph_.operators[v].mutates;
-        const bool writes = std::find(mutates.begin(), mutates.end(), base) != mutates.end();
-        add(base, step, v, writes);
-        if (writes && makers[base] == kNoOperator) is_output_[base] = true;
-      }
+    if (repeats_) {
+      FindRepeated(add);
+    } else {
+      FindOnce(add);
     }
-    makers_ = makers;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       access_begin_[t + 1] += access_begin_[t];
     std::vector<std::size_t> next(access_begin_.begin(), access_begin_.end() - 1);
     accesses_.resize(accesses.size());
     for (const auto& [base, access] : accesses) accesses_[next[base]++] = access;
+  }
+
+  // Where each operator runs once, every valid order gives the same versions, so they are counted
+  // on the way.
+  template <typename Add>
+  void FindOnce(const Add& add) {
+    last_version_.assign(graph_.tensors.size(), 0);
+    std::vector<TensorIndex> bases;
+    for (std::size_t s = 0; s < plan_.order.size(); ++s) {
+      const OperatorIndex v = plan_.order[s];
+      const auto step = static_cast<Step>(s);
+      const auto& mutates = graph_.operators[v].mutates;
+      for (const TensorIndex t : graph_.operators[v].outputs) {
+        if (!graph_.tensors[t].alias_of) add(t, {step, v, internal::kMakes, 0});
+      }
+      internal::BasesUsed(graph_, makers_, v, bases);
+      for (const TensorIndex base : bases) {
+        const std::int32_t finds = last_version_[base];
+        if (std::find(mutates.begin(), mutates.end(), base) != mutates.end()) ++last_version_[base];
+        add(base, {step, v, finds, last_version_[base]});
+      }
+    }
+  }
+
+  template <typename Add>
+  void FindRepeated(const Add& add) {
+    internal::Versions versions = internal::FindVersions(graph_);
+    std::vector<bool> has_run(graph_.operators.size(), false);
+    for (std::size_t s = 0; s < plan_.order.size(); ++s) {
+      const OperatorIndex v = plan_.order[s];
+      for (const internal::Touch& touch : versions.touches[v]) {
+        if (touch.only_first && has_run[v]) continue;
+        add(touch.base, {static_cast<Step>(s), v, touch.finds, touch.leaves});
+      }
+      has_run[v] = true;
+    }
+    last_version_ = std::move(versions.last);
   }
 
   [[nodiscard]] std::span<const Access> AccessesOf(TensorIndex t) const {
@@ -118,6 +181,7 @@ class Checker {
   Result<void> CheckShape() {
     const Step steps = internal::StepsOf(plan_);
     begin_.assign(graph_.tensors.size() + 1, 0);
+    Bytes total = 0;
     for (std::size_t i = 0; i < plan_.residencies.size(); ++i) {
       const Residency& residency = plan_.residencies[i];
       if (residency.tensor >= graph_.tensors.size()) {
@@ -128,11 +192,7 @@ class Checker {
       if (!internal::IsCounted(graph_.tensors[residency.tensor], counting_)) {
         return InvalidTensor(residency.tensor, " has a residency but is not counted");
       }
-      if (residency.memory != 0) {
-        return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is in memory number " +
-                               std::to_string(residency.memory) + " where there is one",
-                           Subject::OfTensor(residency.tensor));
-      }
+      BERTH_TRY(CheckMemory(residency));
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
                                std::to_string(residency.start) + ", " +
@@ -149,18 +209,57 @@ class Checker {
                                  std::to_string(residency.start),
                              Subject::OfTensor(residency.tensor));
         }
+        if (before.tensor == residency.tensor && before.memory != residency.memory) {
+          return InvalidTensor(residency.tensor, " is in two memories");
+        }
       }
       ++begin_[residency.tensor + 1];
+      const berth::Tensor& tensor = graph_.tensors[residency.tensor];
+      const auto sum = internal::CheckedAdd(total, tensor.bytes + (tensor.alignment - 1));
+      // Without repeats ValidateTraffic() has seen to this.
+      if (repeats_ && (!sum || *sum > kMaxBytes)) {
+        return InvalidTensor(residency.tensor,
+                             ": the bytes (and alignments) of all residencies add up to more than "
+                             "2^60 with its one from step " +
+                                 std::to_string(residency.start));
+      }
+      total = sum.value_or(kMaxBytes);
     }
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) begin_[t + 1] += begin_[t];
     return {};
   }
 
+  // The memory exists, and the tensor may be in it.
+  [[nodiscard]] Result<void> CheckMemory(const Residency& residency) const {
+    const TensorIndex t = residency.tensor;
+    const std::size_t count = memories_ == nullptr ? 1 : memories_->memories.size();
+    if (residency.memory < 0 || static_cast<std::size_t>(residency.memory) >= count) {
+      return InvalidPlan("a residency of " + Tensor(t) + " is in memory number " +
+                             std::to_string(residency.memory) + " where there " +
+                             (count == 1 ? "is one" : "are " + std::to_string(count)),
+                         Subject::OfTensor(t));
+    }
+    if (memories_ == nullptr || memories_->allowed.empty()) return {};
+    const auto& allowed = memories_->allowed[t];
+    const auto m = static_cast<std::size_t>(residency.memory);
+    if (allowed.empty() || std::find(allowed.begin(), allowed.end(), m) != allowed.end()) return {};
+    return InvalidTensor(t,
+                         " may not be in memory " + internal::Quoted(memories_->memories[m].name));
+  }
+
   Result<void> CheckTensor(TensorIndex t) {
     const berth::Tensor& tensor = graph_.tensors[t];
-    if (!internal::IsCounted(tensor, counting_)) return {};
     const std::span<const Access> accesses = AccessesOf(t);
+    if (!internal::IsCounted(tensor, counting_)) {
+      return repeats_ ? CheckOutside(t, accesses) : Result<void>();
+    }
     const bool given = makers_[t] == kNoOperator;
+    if (memories_ != nullptr && !accesses.empty() && begin_[t] == begin_[t + 1]) {
+      // Not placed: CheckCost() counts it.
+      if (given) traffic_.compulsory_in += tensor.bytes;
+      if (is_output_[t]) traffic_.compulsory_out += tensor.bytes;
+      return {};
+    }
     if (accesses.empty()) {
       const bool once = begin_[t] + 1 == begin_[t + 1];
       const bool kept = once && IsPreloaded(t) && !plan_.residencies[begin_[t]].written_out;
@@ -169,38 +268,79 @@ class Checker {
     }
     if (given) traffic_.compulsory_in += tensor.bytes;
     if (is_output_[t]) traffic_.compulsory_out += tensor.bytes;
-    Step last_write = -1;
-    for (const Access& access : accesses) {
-      if (access.writes) last_write = access.step;
-    }
-    bool copied = given;  // The copy off chip has the latest value.
+    std::int32_t copy = given ? 0 : kNoVersion;  // The version off chip.
+    std::int32_t version = 0;                    // That in memory.
+    bool stored = false;                         // The last version of a result was written.
     std::size_t next = 0;
     for (std::size_t r = begin_[t]; r < begin_[t + 1]; ++r) {
       const Residency& residency = plan_.residencies[r];
-      BERTH_TRY(CheckStart(t, r, next, copied));
+      BERTH_TRY(CheckStart(t, r, next, copy));
       if (residency.comes_in && (r > begin_[t] || !given)) traffic_.retrieved += tensor.bytes;
+      version = residency.comes_in ? copy : 0;
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
-        if (accesses[next].writes) copied = false;
+        BERTH_TRY(CheckVersion(t, accesses[next], version));
+        version = accesses[next].leaves;
       }
       if (!residency.written_out) continue;
-      BERTH_TRY(CheckSpill(t, residency, next == accesses.size(), copied));
-      copied = true;
+      const bool final = is_output_[t] && version == last_version_[t];
+      const bool needed = next < accesses.size() && (!repeats_ || IsRetrieved(t, r + 1));
+      BERTH_TRY(CheckSpill(t, residency, final || needed, copy == version));
+      copy = version;
       // The last value of a result is written in any case.
-      if (!is_output_[t] || residency.end <= last_write) traffic_.spilled += tensor.bytes;
+      if (!final || stored) traffic_.spilled += tensor.bytes;
+      stored |= final;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
     // An input that is written in place outlives the run only if it was retrieved as a copy.
-    if (is_output_[t] && !copied && (!IsPreloaded(t) || declared_[t]) &&
-        plan_.residencies[begin_[t + 1] - 1].end != internal::StepsOf(plan_)) {
-      return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
+    const bool kept = plan_.residencies[begin_[t + 1] - 1].end == internal::StepsOf(plan_) &&
+                      version == last_version_[t];
+    if (is_output_[t] && copy != last_version_[t] && (!IsPreloaded(t) || declared_[t]) && !kept) {
+      if (version == last_version_[t]) {
+        return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");
+      }
+      return InvalidTensor(t, ", a result, is in version " + std::to_string(version) +
+                                  " at the end, not in its last, " +
+                                  std::to_string(last_version_[t]) +
+                                  ", which is not off chip either");
     }
     return {};
   }
 
-  // Residency `r` of `t` begins correctly: `next` is its first access from then on, and `copied`
-  // says whether the copy off chip has the latest value.
+  // A base that the plan does not hold: nothing drops it, and nothing brings an old version back.
+  [[nodiscard]] Result<void> CheckOutside(TensorIndex t, std::span<const Access> accesses) const {
+    std::int32_t version = 0;
+    for (const Access& access : accesses) {
+      BERTH_TRY(CheckVersion(t, access, version));
+      version = access.leaves;
+    }
+    if (!is_output_[t] || accesses.empty() || version == last_version_[t]) return {};
+    return InvalidTensor(t, ", a result, is in version " + std::to_string(version) +
+                                " at the end, not in its last, " +
+                                std::to_string(last_version_[t]));
+  }
+
+  // What `access` finds is what it found the first time.
+  [[nodiscard]] Result<void> CheckVersion(TensorIndex t, const Access& access,
+                                          std::int32_t version) const {
+    if (access.makes() || access.finds == version) return {};
+    return InvalidTensor(t, " is in version " + std::to_string(version) + " when " +
+                                Operator(access.step) + " needs version " +
+                                std::to_string(access.finds));
+  }
+
+  // Whether the copy of `t` off chip is used by residency `r` or a later one, before it is replaced.
+  [[nodiscard]] bool IsRetrieved(TensorIndex t, std::size_t r) const {
+    for (; r < begin_[t + 1]; ++r) {
+      if (plan_.residencies[r].comes_in) return true;
+      if (plan_.residencies[r].written_out) return false;
+    }
+    return false;
+  }
+
+  // Residency `r` of `t` begins correctly: `next` is its first access from then on, and `copy` is
+  // the version off chip.
   [[nodiscard]] Result<void> CheckStart(TensorIndex t, std::size_t r, std::size_t next,
-                                        bool copied) const {
+                                        std::int32_t copy) const {
     const std::span<const Access> accesses = AccessesOf(t);
     const Residency& residency = plan_.residencies[r];
     if (next < accesses.size() && accesses[next].step < residency.start) {
@@ -212,12 +352,11 @@ class Checker {
                                   " although no operator uses it from then on");
     }
     if (residency.comes_in) {
-      if (!copied) {
+      if (copy == kNoVersion || (!accesses[next].makes() && copy < accesses[next].finds)) {
         return InvalidTensor(t, " is retrieved at step " + std::to_string(residency.start) +
                                     " but its latest value was never spilled");
       }
-    } else if (!preloaded &&
-               (makers_[t] == kNoOperator || next != 0 || residency.start != accesses[0].step)) {
+    } else if (!preloaded && (!accesses[next].makes() || residency.start != accesses[next].step)) {
       return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
                                   " but is neither created there nor retrieved");
     }
@@ -229,16 +368,17 @@ class Checker {
     return {};
   }
 
-  // `t` may be spilled at the end of `residency`; `done`: no operator uses it from then on.
-  [[nodiscard]] Result<void> CheckSpill(TensorIndex t, const Residency& residency, bool done,
+  // `t` may be spilled at the end of `residency`; `needed`: by an operator, or as a result.
+  [[nodiscard]] Result<void> CheckSpill(TensorIndex t, const Residency& residency, bool needed,
                                         bool copied) const {
     if (copied) {
       return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
                                   " although its copy off chip is valid");
     }
-    if (done && !is_output_[t]) {
-      return InvalidTensor(t, " is spilled at step " + std::to_string(residency.end) +
-                                  " but is dead: no operator uses it from then on");
+    if (!needed) {
+      return InvalidTensor(
+          t, " is spilled at step " + std::to_string(residency.end) + " but is dead: " +
+                 (repeats_ ? "it is not retrieved" : "no operator uses it") + " from then on");
     }
     return {};
   }
@@ -252,10 +392,11 @@ class Checker {
 
   [[nodiscard]] tl::unexpected<Error> Missing(TensorIndex t, const Access& access) const {
     return InvalidTensor(t, " is not in memory when " + Operator(access.step) +
-                                (makers_[t] == access.op ? " makes it" : " needs it"));
+                                (access.makes() ? " makes it" : " needs it"));
   }
 
   Result<void> CheckUse() const {
+    if (memories_ != nullptr) return CheckUseOfMemories();
     if (plan_.memories.size() != 1) {
       return InvalidPlan("the plan has " + std::to_string(plan_.memories.size()) +
                          " memories where there is one");
@@ -284,8 +425,78 @@ class Checker {
     return height == plan_.height() && !internal::FirstClash(rectangles);
   }
 
-  Result<void> CheckAddresses(std::optional<Bytes> capacity) const {
-    if (auto valid = CheckUse(); !valid || !plan_.addressed) return valid;
+  [[nodiscard]] Result<void> CheckUseOfMemories() const {
+    std::vector<MemoryUse> uses = internal::UseOf(graph_, plan_);
+    uses.resize(memories_->memories.size());
+    if (uses != plan_.memories) {
+      return InvalidPlan("the heights or peaks of the memories are not as stated");
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> CheckCost() const {
+    const PlanCost cost = CostOf(graph_, counting_, *memories_, plan_);
+    if (cost == plan_.cost) return {};
+    return InvalidPlan("the plan states " + Shown(plan_.cost) + " but has " + Shown(cost));
+  }
+
+  static std::string Shown(const PlanCost& cost) {
+    return std::to_string(cost.unplaced) + " tensors unplaced, a cost of " +
+           std::to_string(cost.cost) + " and " + std::to_string(cost.moved) + " bytes moved";
+  }
+
+  // The residencies of memory m, by themselves.
+  [[nodiscard]] Result<void> CheckMemory(std::size_t m, const Problem& all) const {
+    const Memory& memory = memories_->memories[m];
+    Problem problem;
+    problem.capacity = memory.capacity;
+    Placement placement;
+    std::vector<TensorIndex> tensors;
+    for (std::size_t i = 0; i < plan_.residencies.size(); ++i) {
+      const Residency& residency = plan_.residencies[i];
+      if (static_cast<std::size_t>(residency.memory) != m) continue;
+      if (residency.offset % memory.alignment != 0) {
+        return InvalidTensor(residency.tensor, " has the offset " +
+                                                   std::to_string(residency.offset) +
+                                                   ", which is not a multiple of the alignment " +
+                                                   std::to_string(memory.alignment) +
+                                                   " of memory " + internal::Quoted(memory.name));
+      }
+      const Bytes size = all.buffers[i].size;
+      for (const Reserved& reserved : memory.reserved) {
+        if (residency.start >= reserved.end || reserved.start >= residency.end ||
+            residency.offset >= reserved.upper || reserved.lower - size >= residency.offset) {
+          continue;
+        }
+        return InvalidTensor(residency.tensor,
+                             " is in the bytes [" + std::to_string(reserved.lower) + ", " +
+                                 std::to_string(reserved.upper) + ") of memory " +
+                                 internal::Quoted(memory.name) + ", which are reserved");
+      }
+      problem.buffers.push_back(all.buffers[i]);
+      placement.offsets.push_back(residency.offset);
+      tensors.push_back(residency.tensor);
+    }
+    placement.height = plan_.memories[m].height;
+    auto placed = ValidatePlacement(problem, placement);
+    if (placed) return {};
+    Error error = placed.error();
+    error.message = "memory " + internal::Quoted(memory.name) + ": " + error.message;
+    if (error.subject.kind == Subject::Kind::kBuffer) {
+      error.subject = Subject::OfTensor(tensors[error.subject.index]);
+    }
+    return tl::unexpected(std::move(error));
+  }
+
+  Result<void> CheckAddresses(std::optional<Bytes> capacity) {
+    if (auto valid = CheckUse(); !valid) return valid;
+    if (memories_ != nullptr) BERTH_TRY(CheckCost());
+    if (!plan_.addressed) return {};
+    if (memories_ != nullptr) {
+      const Problem all = ProblemOf(graph_, plan_);
+      for (std::size_t m = 0; m < memories_->memories.size(); ++m) BERTH_TRY(CheckMemory(m, all));
+      return {};
+    }
     if (FitsWithoutClash(capacity)) return {};
     Problem problem = ProblemOf(graph_, plan_);  // Names the residencies.
     problem.capacity = capacity;
@@ -300,13 +511,16 @@ class Checker {
 
   const Graph& graph_;
   const Counting& counting_;
+  const GraphMemories* const memories_;
   const MemoryPlan& plan_;
+  const bool repeats_;  // Operators run again.
   std::vector<OperatorIndex> makers_;
-  std::vector<bool> declared_;             // Results of the graph.
-  std::vector<bool> is_output_;            // Results, and inputs that are written in place.
-  std::vector<Access> accesses_;           // By base, then in order of step.
-  std::vector<std::size_t> access_begin_;  // Of each base's accesses.
-  std::vector<std::size_t> begin_;         // Of each tensor's residencies.
+  std::vector<bool> declared_;              // Results of the graph.
+  std::vector<bool> is_output_;             // Results, and inputs that are written in place.
+  std::vector<Access> accesses_;            // By base, then in order of step.
+  std::vector<std::size_t> access_begin_;   // Of each base's accesses.
+  std::vector<std::int32_t> last_version_;  // Of each base.
+  std::vector<std::size_t> begin_;          // Of each tensor's residencies.
   Traffic traffic_;
 };
 
@@ -387,14 +601,29 @@ Result<void> ValidateTraffic(const Graph& graph, const Counting& counting) {
   return {};
 }
 
-Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
-                          std::optional<Bytes> capacity, const MemoryPlan& plan) {
-  // Without copies there is only compulsory traffic, at most once for each tensor.
+namespace {
+
+// Without copies there is only compulsory traffic, at most once for each tensor.
+Result<void> CheckCopies(const Graph& graph, const Counting& counting, const MemoryPlan& plan) {
   const auto& all = plan.residencies;
   const bool copies = std::any_of(all.begin(), all.end(),
                                   [](const Residency& r) { return r.comes_in || r.written_out; });
   if (copies) BERTH_TRY(ValidateTraffic(graph, counting));
-  return Checker(graph, counting, plan).Check(capacity);
+  return {};
+}
+
+}  // namespace
+
+Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
+                          std::optional<Bytes> capacity, const MemoryPlan& plan) {
+  BERTH_TRY(CheckCopies(graph, counting, plan));
+  return Checker(graph, counting, nullptr, plan).Check(capacity);
+}
+
+Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
+                          const GraphMemories& memories, const MemoryPlan& plan) {
+  BERTH_TRY(CheckCopies(graph, counting, plan));
+  return Checker(graph, counting, &memories, plan).Check(std::nullopt);
 }
 
 }  // namespace berth

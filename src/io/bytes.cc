@@ -117,6 +117,32 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
   return bytes;
 }
 
+std::optional<std::int64_t> ParsePercentage(std::string_view text) {
+  constexpr std::size_t kDecimals = 4;                              // A millionth is 0.0001 %.
+  constexpr std::int64_t kMost = std::int64_t{1'000'000} * 10'000;  // A million per cent.
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, point));
+  const std::string_view decimals = text.substr(std::min(point + 1, text.size()));
+  if (point == 0 || decimals.size() > kDecimals || (point < text.size() && decimals.empty())) {
+    return std::nullopt;
+  }
+  digits += decimals;
+  digits.append(kDecimals - decimals.size(), '0');
+  std::string_view rest = digits;
+  const auto value = TakeNumber(rest);
+  if (!value || !rest.empty() || *value > kMost) return std::nullopt;
+  return value;
+}
+
+std::string FormatPercentage(std::int64_t millionths) {
+  constexpr std::int64_t kOne = 10'000;  // A per cent.
+  std::string decimals = std::to_string(kOne + millionths % kOne).substr(1);
+  decimals = WithoutTrailingZeros(std::move(decimals));
+  return std::to_string(millionths / kOne) + (decimals.empty() ? "" : "." + decimals) + "%";
+}
+
 std::string FormatBytes(Bytes bytes) {
   const std::string sign = bytes < 0 ? "-" : "";
   const auto unsigned_bytes = static_cast<std::uint64_t>(bytes);

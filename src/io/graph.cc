@@ -74,8 +74,9 @@ class GraphReader {
                                      ", but this reader knows version 1 alone"
                                : "\"format_version\" without \"format\"");
     }
-    return CheckKeys(file, {"format", "format_version", "name", "nodes", "tensors", "meta"}) &&
-           ReadText(file, "name", graph_.name);
+    return CheckKeys(file, {"format", "format_version", "name", "cost_unit", "nodes", "tensors",
+                            "meta"}) &&
+           ReadText(file, "name", graph_.name) && ReadText(file, "cost_unit", graph_.cost_unit);
   }
 
   bool ReadTensors(const Value& file) {
@@ -182,19 +183,34 @@ class GraphReader {
   bool ReadOperator(const Value& object, Operator& op) {
     if (!object.is_object()) return Fault("is " + Shown(&object) + " where an object should be");
     if (!CheckKeys(object, {"name", "op", "inputs", "outputs", "mutates", "after", "update",
-                            "may_overwrite", "receptive_fields", "meta"})) {
+                            "may_overwrite", "receptive_fields", "cost", "repeat", "random",
+                            "skips", "meta"})) {
       return false;
     }
     if (!ReadName(object, op.name) || !ReadText(object, "op", op.type) ||
         !ReadFlag(object, "update", op.update) || !ReadTensorList(object, "inputs", op.inputs) ||
         !ReadTensorList(object, "outputs", op.outputs) ||
-        !ReadTensorList(object, "mutates", op.mutates)) {
+        !ReadTensorList(object, "mutates", op.mutates) || !ReadRepeating(object, op)) {
       return false;
     }
     for (const char* key : {"inputs", "outputs"}) {
       if (Member(object, key) == nullptr) return Mistyped(key, nullptr, "a list");
     }
     return ReadAfter(object, op) && ReadOverwrites(object, op) && ReadFields(object, op);
+  }
+
+  // What running the operator again would cost, and whether it may.
+  bool ReadRepeating(const Value& object, Operator& op) {
+    if (Member(object, "cost") != nullptr && !ReadInteger(object, "cost", op.cost.emplace())) {
+      return false;
+    }
+    if (const Value* const repeat = Member(object, "repeat"); repeat != nullptr) {
+      if (*repeat != "pure" && *repeat != "never") {
+        return Mistyped("repeat", repeat, "\"pure\" or \"never\"");
+      }
+      op.repeat = *repeat == "pure" ? Repeat::kPure : Repeat::kNever;
+    }
+    return ReadFlag(object, "random", op.random) && ReadTensorList(object, "skips", op.skips);
   }
 
   bool ReadTensorList(const Value& object, const char* key, std::vector<TensorIndex>& tensors) {
@@ -375,6 +391,10 @@ Json OperatorJson(const Operator& op) {
     json["may_overwrite"].push_back({pair.input, pair.output});
   }
   if (op.update) json["update"] = true;
+  if (op.cost) json["cost"] = *op.cost;
+  if (op.repeat != Repeat::kByType) json["repeat"] = op.repeat == Repeat::kPure ? "pure" : "never";
+  if (op.random) json["random"] = true;
+  if (!op.skips.empty()) json["skips"] = op.skips;
   for (const ReceptiveField& field : op.receptive_fields) {
     Json item = {{"axis", field.axis},
                  {"inputs", field.inputs},
@@ -455,9 +475,11 @@ std::string WriteGraphJson(const Graph& graph) {
   const auto tensors = internal::Lines(graph.tensors, [](const Tensor& tensor, TensorIndex t) {
     return internal::TensorJson(tensor, t);
   });
+  const std::string unit =
+      graph.cost_unit.empty() ? "" : ",\n  \"cost_unit\": " + internal::Line(graph.cost_unit);
   return "{\n  \"format\": \"" + std::string(internal::kFormat) +
          "\",\n  \"format_version\": " + std::to_string(internal::kFormatVersion) +
-         ",\n  \"name\": " + internal::Line(graph.name) + ",\n  \"nodes\": " + nodes +
+         ",\n  \"name\": " + internal::Line(graph.name) + unit + ",\n  \"nodes\": " + nodes +
          ",\n  \"tensors\": " + tensors + "\n}\n";
 }
 

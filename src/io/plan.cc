@@ -25,7 +25,9 @@ Json OrderOf(const Graph& graph, const Order& order) {
   return names;
 }
 
-Json ResidencyOf(const PlanSubject& subject, const Residency& residency, std::size_t memories) {
+// `memories`: where there are several, or empty.
+Json ResidencyOf(const PlanSubject& subject, const Residency& residency,
+                 const std::vector<Memory>& memories) {
   const Graph* const graph = subject.graph();
   const std::size_t t = residency.tensor;
   Json json = {{"id", graph ? graph->tensors[t].name : subject.table()->buffers[t].id},
@@ -33,7 +35,9 @@ Json ResidencyOf(const PlanSubject& subject, const Residency& residency, std::si
                {"end", residency.end},
                {"size", graph ? graph->tensors[t].bytes : subject.table()->buffers[t].size},
                {"offset", residency.offset}};
-  if (memories > 1) json["memory"] = residency.memory;
+  if (!memories.empty()) {
+    json["memory"] = memories[static_cast<std::size_t>(residency.memory)].name;
+  }
   if (residency.comes_in) json["comes_in"] = true;
   if (residency.written_out) json["written_out"] = true;
   return json;
@@ -49,14 +53,18 @@ std::string Fields(const Json& fields) {
 }
 
 // The end of a plan: an item a line, as plans are compared with line-based tools.
-std::string Residencies(const PlanSubject& subject, const PlanAnswer& answer) {
+std::string Residencies(const PlanSubject& subject, const PlanAnswer& answer,
+                        const Provenance& provenance) {
   std::string out = "  \"residencies\": ";
   if (!answer.best || !answer.best->addressed) return out + "null\n}\n";
   const MemoryPlan& plan = *answer.best;
+  const std::vector<Memory>& memories = subject.memories() != nullptr
+                                            ? subject.memories()->memories
+                                            : provenance.options.memories.memories;
   out += "[";
   const char* separator = "\n    ";
   for (const Residency& residency : plan.residencies) {
-    out += separator + Line(ResidencyOf(subject, residency, plan.memories.size()));
+    out += separator + Line(ResidencyOf(subject, residency, memories));
     separator = ",\n    ";
   }
   return out + (plan.residencies.empty() ? "]\n}\n" : "\n  ]\n}\n");
@@ -66,7 +74,14 @@ std::string Residencies(const PlanSubject& subject, const PlanAnswer& answer) {
 }  // namespace internal
 
 Problem PlanSubject::Buffers(const MemoryPlan& plan, std::optional<Bytes> capacity) const {
-  Problem problem = table_ != nullptr ? *table_ : ProblemOf(*graph_, plan);
+  Problem problem;
+  if (memories_ != nullptr) {
+    for (const Residency& residency : plan.residencies) {
+      problem.buffers.push_back(table_->buffers[residency.tensor]);
+    }
+  } else {
+    problem = table_ != nullptr ? *table_ : ProblemOf(*graph_, plan);
+  }
   problem.capacity = capacity;
   return problem;
 }
@@ -77,7 +92,7 @@ std::string WritePlanJson(const PlanSubject& subject, const PlanAnswer& answer,
   if (subject.graph() != nullptr && answer.best) {
     fields["order"] = internal::OrderOf(*subject.graph(), answer.best->order);
   }
-  return internal::Fields(fields) + internal::Residencies(subject, answer);
+  return internal::Fields(fields) + internal::Residencies(subject, answer, provenance);
 }
 
 }  // namespace berth

@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "berth/bytes.h"
 #include "berth/schedule.h"
 
 namespace berth::internal {
@@ -68,18 +70,130 @@ void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
                      {"alignment", reading.alignment}};
 }
 
+Json LeastMemoryOf(const Graph& graph, const PlanAnswer& answer) {
+  const bool any = !graph.operators.empty();
+  return {{"bytes", answer.least.bytes},
+          {"operator", any ? Json(graph.operators[answer.least.op].name) : Json()}};
+}
+
+void AddRecomputed(const Graph& graph, const PlanAnswer& answer, Json& head) {
+  const bool planned = answer.best && answer.best->addressed;
+  head["fixed_order"] = answer.fixed_order;
+  head["least_memory"] = LeastMemoryOf(graph, answer);
+  head["recomputed"] = {{"operators", planned ? Json(answer.best->recomputed.operators) : Json()},
+                        {"cost", planned ? Json(answer.best->recomputed.cost) : Json()},
+                        {"cost_bound", answer.recompute_bound},
+                        {"unit", CostsOf(graph).unit}};
+}
+
 void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
   head["fixed_order"] = answer.fixed_order;
   head["traffic_bound"] = answer.traffic_bound;
   head["traffic_by_sum"] = answer.traffic_by_sum;
-  const bool any = !graph.operators.empty();
-  head["least_memory"] = {{"bytes", answer.least.bytes},
-                          {"operator", any ? Json(graph.operators[answer.least.op].name) : Json()}};
+  head["least_memory"] = LeastMemoryOf(graph, answer);
   const bool planned = answer.best && answer.best->addressed;
   head["traffic"] = planned ? TrafficJson(answer.best->traffic) : Json();
 }
 
+// Each memory, with what the plan takes of it, and the costs.
+void AddMemories(const std::vector<Memory>& memories, const PlanAnswer& answer, Json& head) {
+  const MemoryPlan* const plan =
+      answer.best && answer.best->memories.size() == memories.size() ? &*answer.best : nullptr;
+  head["memories"] = Json::array();
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    Json memory = MemoryJson(memories[m]);
+    memory["height"] = plan != nullptr ? Json(plan->memories[m].height) : Json();
+    memory["peak"] = plan != nullptr ? Json(plan->memories[m].peak) : Json();
+    head["memories"].push_back(std::move(memory));
+  }
+  head["unplaced"] = plan != nullptr ? Json(plan->cost.unplaced) : Json();
+  head["unplaced_bound"] = answer.cost_bound.unplaced;
+  head["cost"] = plan != nullptr ? Json(plan->cost.cost) : Json();
+  // Of plans that leave out as few as `unplaced_bound`.
+  head["cost_bound"] = answer.cost_bound.cost;
+  head["moved"] = plan != nullptr ? Json(plan->cost.moved) : Json();
+}
+
+void AddLeftOut(const MemoryProblem& problem, const PlanAnswer& answer, Json& head) {
+  head["left_out"] = Json();
+  if (!answer.best) return;
+  std::vector<bool> placed(problem.table.buffers.size());
+  for (const Residency& residency : answer.best->residencies) placed[residency.tensor] = true;
+  head["left_out"] = Json::array();
+  for (std::size_t b = 0; b < placed.size(); ++b) {
+    if (!placed[b]) head["left_out"].push_back(problem.table.buffers[b].id);
+  }
+}
+
+// The memories that all tensors of a kind may be in, by name; null where they may be in any. Rules for
+// single tensors are not written.
+Json AllowedJson(const Graph& graph, const GraphMemories& memories, bool weights) {
+  for (TensorIndex t = 0; t < memories.allowed.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    const bool weight =
+        tensor.kind == TensorKind::kParameter || tensor.kind == TensorKind::kConstant;
+    if (weight != weights || tensor.alias_of) continue;
+    if (memories.allowed[t].empty()) return nullptr;
+    Json names = Json::array();
+    for (const std::size_t m : memories.allowed[t]) names.push_back(memories.memories[m].name);
+    return names;
+  }
+  return nullptr;
+}
+
+void AddGraphMemories(const Graph& graph, const PlanAnswer& answer, const Provenance& provenance,
+                      Json& head) {
+  const GraphMemories& memories = provenance.options.memories;
+  head["cost_unit"] = provenance.cost_unit;
+  head["activations_in"] = AllowedJson(graph, memories, false);
+  head["weights_in"] = AllowedJson(graph, memories, true);
+  AddMemories(memories.memories, answer, head);
+  head["left_out"] = Json();
+  if (answer.best) {
+    std::vector<bool> placed(graph.tensors.size());
+    for (const Residency& residency : answer.best->residencies) placed[residency.tensor] = true;
+    head["left_out"] = Json::array();
+    const Counting& counting = provenance.options.schedule.counting;
+    for (const TensorIndex t : TableOf(graph, answer.best->order, counting, memories).tensors) {
+      if (!placed[t]) head["left_out"].push_back(graph.tensors[t].name);
+    }
+  }
+  head["fixed_order"] = answer.fixed_order;
+  head["spills"] = answer.spills;
+  if (!answer.spills) return;
+  const bool planned = answer.best && answer.best->addressed;
+  head["traffic_bound"] = answer.traffic_bound;
+  head["traffic_by_sum"] = answer.traffic_by_sum;
+  head["traffic"] = planned ? TrafficJson(answer.best->traffic) : Json();
+}
+
 }  // namespace
+
+Json MemoryJson(const Memory& memory) {
+  Json json = {{"name", memory.name}};
+  if (memory.capacity) json["capacity"] = *memory.capacity;
+  if (memory.base != 0) {
+    std::string digits;
+    for (auto rest = static_cast<std::uint64_t>(memory.base); rest > 0; rest /= 16) {
+      digits.insert(digits.begin(), "0123456789abcdef"[rest % 16]);
+    }
+    json["base"] = "0x" + digits;
+  }
+  if (memory.alignment != 1) json["alignment"] = memory.alignment;
+  const auto add_rate = [&json](const char* key, const Rate& rate) {
+    if (rate != Rate()) json[key] = {{"cost", rate.cost}, {"bytes", rate.bytes}};
+  };
+  add_rate("read", memory.read);
+  add_rate("write", memory.write);
+  if (memory.access != 0) json["access"] = memory.access;
+  for (const Reserved& reserved : memory.reserved) {
+    Json range = {{"lower", reserved.lower}, {"upper", reserved.upper}};
+    if (reserved.start != -kMaxStep) range["start"] = reserved.start;
+    if (reserved.end != kMaxStep) range["end"] = reserved.end;
+    json["reserved"].push_back(std::move(range));
+  }
+  return json;
+}
 
 Json TrafficJson(const Traffic& traffic) {
   return {{"avoidable", traffic.avoidable()},
@@ -107,6 +221,24 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
     head["planned_tensors"] = answer.tensors;
     head["unsized_tensors"] = answer.unsized;
   }
+  if (subject.memories() != nullptr) {
+    head["cost_unit"] = provenance.cost_unit;
+    head["assumed_uses"] = provenance.assumed_uses;
+    AddMemories(subject.memories()->memories, answer, head);
+    AddLeftOut(*subject.memories(), answer, head);
+    head["placing"] = SearchOf(answer.placing);
+    return head;
+  }
+  if (graph != nullptr && !provenance.options.memories.memories.empty()) {
+    AddGraphMemories(*graph, answer, provenance, head);
+    head["scheduling"] = SearchOf(answer.scheduling);
+    head["spilling"] = SearchOf(answer.spilling);
+    head["placing"] = SearchOf(answer.placing);
+    if (SizesAreMissing(answer, provenance)) {
+      SetApartSized(head, {"cost", "traffic_by_sum", "traffic"});
+    }
+    return head;
+  }
   head["capacity"] = OrNull(answer.capacity);
   head["height"] = addressed ? Json(answer.best->height()) : Json();
   head["height_bound"] = answer.height_bound;
@@ -117,6 +249,9 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
     head["placement_bound"] = addressed ? Json(answer.placement_bound) : Json();
     head["spills"] = answer.spills;
     if (answer.spills) AddSpills(*graph, answer, head);
+    const bool repeats = answer.best && answer.best->recomputed.operators > 0;
+    if (answer.recomputes || repeats) AddRecomputed(*graph, answer, head);
+    if (provenance.options.gap > 0) head["gap"] = FormatPercentage(provenance.options.gap);
     head["scheduling"] = SearchOf(answer.scheduling);
     head["spilling"] = SearchOf(answer.spilling);
   }

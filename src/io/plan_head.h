@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "berth/memories.h"
 #include "berth/plan_io.h"
 
 namespace berth::internal {
@@ -18,6 +19,9 @@ inline constexpr int kPlanFormatVersion = 2;
 // All of a plan's file but its order and its residencies (docs/formats/plan.md).
 [[nodiscard]] nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
                                               const Provenance& provenance);
+
+// As files of memories describe it (docs/formats/memories.md): what is not as by default.
+[[nodiscard]] nlohmann::ordered_json MemoryJson(const Memory& memory);
 
 [[nodiscard]] nlohmann::ordered_json TrafficJson(const Traffic& traffic);
 

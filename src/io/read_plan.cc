@@ -15,6 +15,7 @@
 #include "base/source.h"
 #include "base/try.h"
 #include "berth/io.h"
+#include "berth/memory_io.h"
 #include "graph/plan.h"
 #include "io/json.h"
 #include "io/plan_head.h"
@@ -72,7 +73,7 @@ class OffsetCollector {
 
 Result<std::vector<Bytes>> ReadOffsetsCsv(const Source& source, const Problem& problem) {
   Rows rows(source);
-  if (auto header = rows.ReadHeader({Column::kId, Column::kOffset}, /*any_column=*/true); !header) {
+  if (auto header = rows.ReadHeader({Column::kId, Column::kOffset}, Columns::kAny); !header) {
     return tl::unexpected(header.error());
   }
   OffsetCollector collector(source, problem);
@@ -200,7 +201,8 @@ std::optional<std::int64_t> NumberAt(const nlohmann::json& object, const char* k
 struct Record {
   std::string id;
   Bytes size = 0;
-  Residency residency;  // But for its tensor.
+  Residency residency;      // But for its tensor, and its memory where that has a name.
+  std::string memory = {};  // Its name.
 };
 
 // All residencies of `list`; with the old format's placements any integers, as tables may begin at
@@ -234,9 +236,11 @@ Result<std::vector<Record>> ReadRecords(const Source& source, const PlanList& li
       *value = flag->get<bool>();
     }
     const nlohmann::json* const memory = Member(one, "memory");
-    if (memory != nullptr && *memory != 0) {
+    if (memory != nullptr && memory->is_string()) {
+      record.memory = memory->get<std::string>();
+    } else if (memory != nullptr && *memory != 0) {
       return source.FailAsWhole(list.Number(i) + ": \"memory\" is " + Shown(memory) +
-                                ", but this reader knows plans of one memory alone");
+                                " where it should be the name of a memory");
     }
   }
   return records;
@@ -260,6 +264,25 @@ Result<Traffic> TrafficFrom(const Source& source, const nlohmann::json& plan) {
     *value = *number;
   }
   return traffic;
+}
+
+// What a plan states that running operators again costs; nothing for a plan that does not speak of it.
+Result<std::optional<Recomputed>> RecomputedFrom(const Source& source, const nlohmann::json& plan) {
+  const nlohmann::json* const stated = Member(plan, "recomputed");
+  if (stated == nullptr) return std::nullopt;
+  if (!stated->is_object()) {
+    return source.FailAsWhole("\"recomputed\" is " + Shown(stated) +
+                              " where it should be an object");
+  }
+  std::string fault;
+  const auto operators = NumberAt(*stated, "operators", fault);
+  const auto cost = operators ? IntegerAt(*stated, "cost", fault) : std::nullopt;
+  if (!cost) return source.FailAsWhole("\"recomputed\": " + fault);
+  if (*cost < 0) {
+    return source.FailAsWhole("\"recomputed\": \"cost\" is " + std::to_string(*cost) +
+                              " where it should be at least 0");
+  }
+  return Recomputed{static_cast<std::size_t>(*operators), *cost};
 }
 
 // Text at `key`, or of the object at `key` what is called `inner`; empty where there is none.
@@ -362,6 +385,10 @@ Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
     }
   }
   if (list.spills) plan.traffic = BERTH_TRY(TrafficFrom(source, FiguresOf(json)));
+  if (const auto recomputed = BERTH_TRY(RecomputedFrom(source, json)); recomputed) {
+    plan.recomputed = *recomputed;
+    plan.cost_unit = TextAt(json, "recomputed", "unit");
+  }
   for (const auto& [key, target] :
        {std::pair<const char*, std::size_t*>{"planned_tensors", &plan.tensors},
         {"unsized_tensors", &plan.unsized}}) {
@@ -437,6 +464,7 @@ class GraphPlanReader {
   Result<void> ReadFigures(const nlohmann::json& json) {
     std::string fault;
     const nlohmann::json& figures = FiguresOf(json);
+    if (Member(json, "memories") != nullptr) return ReadMemories(json);
     MemoryUse& use = read_.plan.memories.emplace_back();
     for (const auto& [key, value] :
          {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
@@ -452,9 +480,76 @@ class GraphPlanReader {
       read_.capacity = NumberAt(json, "capacity", fault);
       if (!read_.capacity) return source_.FailAsWhole(fault);
     }
+    if (const auto recomputed = BERTH_TRY(RecomputedFrom(source_, json)); recomputed) {
+      read_.recomputes = true;
+      read_.plan.recomputed = *recomputed;
+    }
     if (!read_.spills) return {};
     read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, figures));
     return {};
+  }
+
+  // Several memories, what the plan takes of each, and the cost.
+  Result<void> ReadMemories(const nlohmann::json& json) {
+    MemoryFile file = BERTH_TRY(ReadMemoriesJson(source_.text(), source_.name()));
+    std::string fault;
+    const nlohmann::json& list = *Member(json, "memories");
+    for (std::size_t m = 0; m < file.problem.memories.size(); ++m) {
+      MemoryUse& use = read_.plan.memories.emplace_back();
+      for (const auto& [key, value] :
+           {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
+        const auto number = NumberAt(list[m], key, fault);
+        if (!number)
+          return source_.FailAsWhole("memory number " + std::to_string(m) + ": " + fault);
+        *value = *number;
+      }
+    }
+    for (const auto& [key, value] :
+         {std::pair<const char*, std::size_t>{"cost", 0}, {"unplaced", 1}}) {
+      const auto number = NumberAt(json, key, fault);
+      if (!number) return source_.FailAsWhole(fault);
+      if (value == 0) {
+        read_.plan.cost.cost = *number;
+      } else {
+        read_.plan.cost.unplaced = static_cast<std::size_t>(*number);
+      }
+    }
+    states_peak_ = true;
+    read_.cost_unit = file.cost_unit;
+    read_.memories.memories = std::move(file.problem.memories);
+    const auto activations = BERTH_TRY(MemoriesCalled(json, "activations_in"));
+    const auto weights = BERTH_TRY(MemoriesCalled(json, "weights_in"));
+    if (!activations.empty() || !weights.empty()) {
+      read_.memories.allowed = AllowedByKind(graph_, activations, weights);
+    }
+    if (read_.spills) read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, FiguresOf(json)));
+    return {};
+  }
+
+  // The index of the memory with this name.
+  [[nodiscard]] std::optional<std::size_t> MemoryCalled(std::string_view name) const {
+    const auto& memories = read_.memories.memories;
+    for (std::size_t m = 0; m < memories.size(); ++m) {
+      if (memories[m].name == name) return m;
+    }
+    return std::nullopt;
+  }
+
+  Result<std::vector<std::size_t>> MemoriesCalled(const nlohmann::json& json, const char* key) {
+    std::vector<std::size_t> called;
+    const nlohmann::json* const names = Member(json, key);
+    if (names == nullptr || names->is_null()) return called;
+    const auto wrong = [&](const nlohmann::json& what) {
+      return source_.FailAsWhole("\"" + std::string(key) + "\" is or has " + Shown(&what) +
+                                 " where it should have names of memories, each once");
+    };
+    if (!names->is_array()) return wrong(*names);
+    for (const nlohmann::json& name : *names) {
+      const auto m = name.is_string() ? MemoryCalled(name.get<std::string>()) : std::nullopt;
+      if (!m || std::find(called.begin(), called.end(), *m) != called.end()) return wrong(name);
+      called.push_back(*m);
+    }
+    return called;
   }
 
   Result<GraphPlanFile> ReadResidencies(const PlanList& list) {
@@ -479,6 +574,14 @@ class GraphPlanReader {
       }
       residencies.push_back(record.residency);
       residencies.back().tensor = tensor->second;
+      const bool several = !read_.memories.memories.empty();
+      if (!several && record.memory.empty()) continue;
+      const auto memory = MemoryCalled(record.memory);
+      if (!memory) {
+        return wrong("\"memory\" is " + Quoted(record.memory) +
+                     ", which is none of those in \"memories\"");
+      }
+      residencies.back().memory = static_cast<int>(*memory);
     }
     std::stable_sort(residencies.begin(), residencies.end(),
                      [](const Residency& x, const Residency& y) {

@@ -16,11 +16,34 @@ struct ColumnName {
   Column column;
 };
 constexpr ColumnName kColumnNames[] = {
-    {"id", Column::kId},         {"buffer", Column::kId},   {"buffer_id", Column::kId},
-    {"lower", Column::kStart},   {"start", Column::kStart}, {"begin", Column::kStart},
-    {"upper", Column::kEnd},     {"end", Column::kEnd},     {"size", Column::kSize},
-    {"hint", Column::kHint},     {"gaps", Column::kGaps},   {"alignment", Column::kAlignment},
+    {"id", Column::kId},
+    {"buffer", Column::kId},
+    {"buffer_id", Column::kId},
+    {"lower", Column::kStart},
+    {"start", Column::kStart},
+    {"begin", Column::kStart},
+    {"upper", Column::kEnd},
+    {"end", Column::kEnd},
+    {"size", Column::kSize},
+    {"hint", Column::kHint},
+    {"gaps", Column::kGaps},
+    {"alignment", Column::kAlignment},
     {"offset", Column::kOffset},
+    // Of tables for several memories, from here on.
+    {"memory", Column::kMemory},
+    {"memories", Column::kMemories},
+    {"bytes_read", Column::kBytesRead},
+    {"bytes_written", Column::kBytesWritten},
+    {"accesses", Column::kAccesses},
+    {"cost_left_out", Column::kCostLeftOut},
+    {"benefit", Column::kCostLeftOut},
+    {"previous_memory", Column::kPreviousMemory},
+    {"previous_offset", Column::kPreviousOffset},
+    {"move_cost", Column::kMoveCost},
+    {"together", Column::kTogether},
+    {"distance", Column::kDistance},
+    {"apart", Column::kApart},
+    {"apart_memories", Column::kApartMemories},
 };
 
 // A real header fits; anything else that was taken for one is cut.
@@ -47,7 +70,7 @@ std::string NamesOf(Column column) {
 }
 
 // Why `field` of a header with `width` fields is not a column; the most common mistakes come first.
-std::string WhyUnknown(const CsvField& field, std::size_t width) {
+std::string WhyUnknown(const CsvField& field, std::size_t width, Columns allowed) {
   const std::string seen = Quoted(field.value);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
   if (!IsUtf8(field.value) || std::any_of(field.value.begin(), field.value.end(), is_control)) {
@@ -60,6 +83,12 @@ std::string WhyUnknown(const CsvField& field, std::size_t width) {
   if (!field.value.empty() &&
       field.value.find_first_not_of("0123456789") == std::string_view::npos) {
     return unknown + "a table begins with a header such as id,lower,upper,size";
+  }
+  if (allowed == Columns::kOfMemories) {
+    return unknown +
+           "known are id, lower, upper, size, alignment, hint, gaps, offset, memory, memories, "
+           "bytes_read, bytes_written, accesses, cost_left_out, previous_memory, previous_offset, "
+           "move_cost, together, distance, apart and apart_memories";
   }
   return unknown + "known are id, lower, upper, size, alignment, hint, gaps and offset";
 }
@@ -76,7 +105,8 @@ std::string Listed(const std::vector<CsvField>& fields) {
 
 }  // namespace
 
-Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_column) {
+Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, Columns allowed) {
+  const bool any_column = allowed == Columns::kAny;
   BERTH_TRY(source_.CheckEncoding());
   const std::size_t first = source_.text().find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos &&
@@ -100,7 +130,12 @@ Result<void> Rows::ReadHeader(std::initializer_list<Column> needed, bool any_col
                      [&name](const ColumnName& column) { return column.name == name; });
     if (known == std::end(kColumnNames)) {
       if (any_column) continue;
-      return source_.FailAt(field.position, WhyUnknown(field, width_));
+      return source_.FailAt(field.position, WhyUnknown(field, width_, allowed));
+    }
+    if (allowed == Columns::kOfTable && known->column >= Column::kMemory) {
+      return source_.FailAt(field.position,
+                            "the column " + Quoted(field.value) +
+                                " is of tables for several memories, and none are given");
     }
     Place& place = places_[static_cast<std::size_t>(known->column)];
     if (place.position) {

@@ -15,7 +15,37 @@
 
 namespace berth::internal {
 
-enum class Column { kId, kStart, kEnd, kSize, kAlignment, kHint, kGaps, kOffset };
+enum class Column {
+  kId,
+  kStart,
+  kEnd,
+  kSize,
+  kAlignment,
+  kHint,
+  kGaps,
+  kOffset,
+  // Of tables for several memories.
+  kMemory,
+  kMemories,
+  kBytesRead,
+  kBytesWritten,
+  kAccesses,
+  kCostLeftOut,
+  kPreviousMemory,
+  kPreviousOffset,
+  kMoveCost,
+  kTogether,
+  kDistance,
+  kApart,
+  kApartMemories,
+};
+
+// The columns that a file may have.
+enum class Columns {
+  kOfTable,     // Of buffers alone.
+  kOfMemories,  // Of buffers and the memories for them.
+  kAny,         // Unknown ones do not count.
+};
 
 class Rows {
  public:
@@ -23,8 +53,8 @@ class Rows {
   explicit Rows(const Source& source) : source_(source), records_(source) {}
 
   // Reads the header. Error: kParse, for an empty file, a column that comes twice (under one name
-  // or two), one of `needed` that is missing and, unless `any_column`, an unknown one.
-  [[nodiscard]] Result<void> ReadHeader(std::initializer_list<Column> needed, bool any_column);
+  // or two), one of `needed` that is missing, and one that is not `allowed`.
+  [[nodiscard]] Result<void> ReadHeader(std::initializer_list<Column> needed, Columns allowed);
   [[nodiscard]] bool Has(Column column) const { return At(column).position.has_value(); }
   // The name that the header has for the column: "id", "buffer" or "buffer_id".
   [[nodiscard]] const std::string& NameOf(Column column) const { return At(column).name; }
@@ -44,7 +74,7 @@ class Rows {
     std::optional<std::size_t> position;  // In a record.
     std::string name;
   };
-  static constexpr std::size_t kNumColumns = 8;
+  static constexpr std::size_t kNumColumns = static_cast<std::size_t>(Column::kApartMemories) + 1;
 
   [[nodiscard]] const Place& At(Column column) const {
     return places_[static_cast<std::size_t>(column)];

@@ -4,6 +4,8 @@
 // because only this reader knows the line and column of each value. The table's first fault is
 // reported.
 
+#include "io/table.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -38,12 +40,13 @@ struct WrittenGap {
 
 class TableReader {
  public:
-  TableReader(const Source& source, const CsvOptions& options)
-      : source_(source), rows_(source), options_(options) {}
+  TableReader(const Source& source, const CsvOptions& options, MoreColumns* more)
+      : source_(source), rows_(source), options_(options), more_(more) {}
 
   Result<Table> Read() {
     BERTH_TRY(rows_.ReadHeader({Column::kId, Column::kStart, Column::kEnd, Column::kSize},
-                               /*any_column=*/false));
+                               more_ == nullptr ? Columns::kOfTable : Columns::kOfMemories));
+    if (more_ != nullptr) more_->ReadHeader(rows_);
     SetEndpoints();
     while (BERTH_TRY(rows_.Next())) BERTH_TRY(AddBuffer());
     BERTH_TRY(CheckPins());
@@ -76,6 +79,7 @@ class TableReader {
     BERTH_TRY(ReadOptional(buffer, Column::kOffset, buffer.offset));
     BERTH_TRY(CheckPin(buffer));
     BERTH_TRY(ReadGaps(buffer));
+    if (more_ != nullptr) BERTH_TRY(more_->ReadRow(rows_, buffer));
     table_.problem.buffers.push_back(std::move(buffer));
     table_.lines.push_back(rows_.line());
     return {};
@@ -278,6 +282,7 @@ class TableReader {
   const Source& source_;
   Rows rows_;
   const CsvOptions options_;
+  MoreColumns* const more_;
   Step start_shift_ = 0;  // Added to what the table says, this makes a half-open lifetime.
   Step end_shift_ = 0;
   Table table_;
@@ -301,14 +306,13 @@ std::string GapsField(const std::vector<Gap>& gaps) {
 }
 
 }  // namespace
-}  // namespace internal
 
-Result<Table> ReadCsv(std::string_view text, std::string_view name, const CsvOptions& options) {
-  const internal::Source source(text, name);
-  return internal::TableReader(source, options).Read();
+Result<Table> ReadTable(const Source& source, const CsvOptions& options, MoreColumns* more) {
+  return TableReader(source, options, more).Read();
 }
 
-std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) {
+std::vector<std::string> CsvLines(const Problem& problem,
+                                  const std::vector<std::optional<Bytes>>* offsets) {
   const auto any = [&problem](auto&& has) {
     return std::any_of(problem.buffers.begin(), problem.buffers.end(), has);
   };
@@ -317,29 +321,50 @@ std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) 
   const bool gaps = any([](const Buffer& b) { return !b.gaps.empty(); });
   const bool pins = any([](const Buffer& b) { return b.offset.has_value(); });
 
-  std::string out = "id,lower,upper,size";
-  if (alignments) out += ",alignment";
-  if (hints) out += ",hint";
-  if (gaps) out += ",gaps";
-  if (offsets != nullptr || pins) out += ",offset";
-  out += '\n';
+  std::vector<std::string> lines;
+  lines.reserve(problem.buffers.size() + 1);
+  std::string header = "id,lower,upper,size";
+  if (alignments) header += ",alignment";
+  if (hints) header += ",hint";
+  if (gaps) header += ",gaps";
+  if (offsets != nullptr || pins) header += ",offset";
+  lines.push_back(std::move(header));
   const auto optional = [](const std::optional<Bytes>& bytes) {
     return bytes ? std::to_string(*bytes) : std::string();
   };
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const Buffer& buffer = problem.buffers[b];
-    out += internal::CsvCell(buffer.id);
-    out += ',' + std::to_string(buffer.start);
-    out += ',' + std::to_string(buffer.end);
-    out += ',' + std::to_string(buffer.size);
-    if (alignments) out += ',' + std::to_string(buffer.alignment);
-    if (hints) out += ',' + optional(buffer.hint);
-    if (gaps) out += ',' + internal::GapsField(buffer.gaps);
+    std::string line = CsvCell(buffer.id);
+    line += ',' + std::to_string(buffer.start);
+    line += ',' + std::to_string(buffer.end);
+    line += ',' + std::to_string(buffer.size);
+    if (alignments) line += ',' + std::to_string(buffer.alignment);
+    if (hints) line += ',' + optional(buffer.hint);
+    if (gaps) line += ',' + GapsField(buffer.gaps);
     if (offsets != nullptr) {
-      out += ',' + std::to_string(offsets->at(b));
+      line += ',' + optional(offsets->at(b));
     } else if (pins) {
-      out += ',' + optional(buffer.offset);
+      line += ',' + optional(buffer.offset);
     }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace internal
+
+Result<Table> ReadCsv(std::string_view text, std::string_view name, const CsvOptions& options) {
+  const internal::Source source(text, name);
+  return internal::ReadTable(source, options, nullptr);
+}
+
+std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) {
+  std::vector<std::optional<Bytes>> given;
+  if (offsets != nullptr) given.assign(offsets->begin(), offsets->end());
+  std::string out;
+  for (const std::string& line :
+       internal::CsvLines(problem, offsets == nullptr ? nullptr : &given)) {
+    out += line;
     out += '\n';
   }
   return out;

@@ -36,6 +36,8 @@ std::string_view ToString(StopReason reason) {
       return "algorithm";
     case StopReason::kUnsized:
       return "unknown sizes";
+    case StopReason::kGap:
+      return "gap";
   }
   BERTH_CHECK(false);
 }

@@ -202,13 +202,17 @@ bool SizesAreMissing(const PlanAnswer& answer, const Counting& counting) {
   return answer.unsized > 0 && !counting.unsized_as_zero;
 }
 
-// For a budget within which no plan was found.
+// For a budget within which no plan was found, with spills or with recomputation.
 void AdviseWithSpills(const Graph& graph, const PlanOptions& plan, const PlanAnswer& answer,
                       const AdviceOptions& options, RemedySearch& search, Advice& advice) {
   ModelRemedies remedies(graph, plan, answer, options, search);
   remedies.TrySpills();
   const auto enough = remedies.TryLargerBudgets();
-  if (options.explain && answer.outcome == Outcome::kInfeasible) {
+  // What an operator needs by itself is not all that can be in the way of recomputation.
+  const bool one_operator = answer.spills || (answer.least.bytes > *answer.capacity &&
+                                              !plan.schedule.counting.parameters);
+  if (options.explain && answer.outcome == Outcome::kInfeasible && one_operator &&
+      !graph.operators.empty()) {
     advice.conflict = ConflictOf(graph, answer, enough);
   }
   advice.remedies = remedies.Take();
@@ -279,7 +283,7 @@ Advice Advise(const Graph& graph, const PlanOptions& plan, const PlanAnswer& ans
   Advice advice;
   const bool placed = answer.best && answer.best->addressed;
   if (!answer.best || SizesAreMissing(answer, plan.schedule.counting)) return advice;
-  if (!answer.spills) {
+  if (!answer.spills && !answer.recomputes) {
     AdviseWithoutSpills(graph, plan, answer, options, search, advice);
   } else if (!placed) {
     AdviseWithSpills(graph, plan, answer, options, search, advice);

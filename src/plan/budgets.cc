@@ -137,5 +137,34 @@ Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& coun
   return named;
 }
 
+LeastMemory LeastWithoutCopies(const Graph& graph, const Counting& counting) {
+  std::vector<bool> throughout(graph.tensors.size(), false);
+  Bytes always = 0;
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    throughout[t] =
+        IsCounted(tensor, counting) && !IsMade(tensor.kind) && tensor.kind != TensorKind::kInput;
+    if (throughout[t]) always += tensor.bytes;
+  }
+  const std::vector<OperatorIndex> makers = Makers(graph);
+  std::vector<TensorIndex> bases;
+  LeastMemory least;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    Bytes bytes = always;
+    const auto add = [&](TensorIndex base) {
+      if (IsCounted(graph.tensors[base], counting) && !throughout[base]) {
+        bytes += graph.tensors[base].bytes;
+      }
+    };
+    for (const TensorIndex t : graph.operators[v].outputs) {
+      if (!graph.tensors[t].alias_of) add(t);
+    }
+    BasesUsed(graph, makers, v, bases);
+    for (const TensorIndex base : bases) add(base);
+    if (bytes > least.bytes) least = {v, bytes};
+  }
+  return least;
+}
+
 }  // namespace internal::plan
 }  // namespace berth

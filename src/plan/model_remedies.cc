@@ -286,6 +286,7 @@ void ModelRemedies::PlanGraph(const Graph& graph, const std::optional<Order>& or
   PlanOptions options = plan_;
   options.schedule.progress = nullptr;
   options.spill = false;
+  options.recompute = false;
   options.capacity = std::nullopt;
   options.place.minimize = true;
   if (order) options.order = order;
@@ -423,7 +424,8 @@ std::optional<Remedy> ModelRemedies::Spill(RemedyKind kind, const Variant& varia
   remedy.changes = variant.changes;
   remedy.changes.push_back({"budget", std::to_string(capacity)});
   // Only these two are orders of plans with spills.
-  if (!answer_.spills && (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
+  const bool any_order = !answer_.spills && !answer_.recomputes;
+  if (any_order && (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
     remedy.changes.push_back({"order", "auto"});
   } else if (fixed && program) {
     remedy.changes.push_back({"order", "program"});

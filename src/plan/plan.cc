@@ -1,5 +1,5 @@
-// Plan(): the search for an order, then for offsets, or for spills where the memory is too small.
-// This file decides what runs, in which order, and with which share of the time.
+// Plan(): the search for an order, then for offsets, or where the memory is too small for spills or
+// for operators to run again. This file decides what runs, in which order, and with which share of the time.
 
 #include "berth/plan.h"
 
@@ -9,9 +9,13 @@
 
 #include "base/check.h"
 #include "base/try.h"
+#include "berth/recompute.h"
 #include "berth/spill.h"
 #include "graph/plan.h"
 #include "plan/budgets.h"
+#include "plan/memories.h"
+#include "plan/scratchpads.h"
+#include "recompute/entry.h"
 #include "schedule/entry.h"
 #include "spill/entry.h"
 
@@ -144,6 +148,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   spill.counting = counting;
   spill.fixed_order = fixed;
   spill.most_bytes = options.schedule.most_bytes;
+  spill.gap = options.gap;
   if (options.order) {
     spill.orders = {*options.order};
   } else {
@@ -169,14 +174,113 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   return answer;
 }
 
+// The least peak, and the most that one operator needs, where given tensors are never retrieved:
+// parameters are in memory throughout, inputs from the beginning.
+Result<NamedBudgets> FindBudgetsWithoutCopies(const Graph& graph, const PlanOptions& options,
+                                              Budget& budget) {
+  const Counting& counting = options.schedule.counting;
+  if (!counting.inputs && !counting.parameters) {
+    return internal::plan::FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
+                                              options.schedule.most_bytes, budget);
+  }
+  ScheduleOptions schedule;
+  schedule.counting = counting;
+  schedule.most_bytes = options.schedule.most_bytes;
+  PlanAnswer found = BERTH_TRY(internal::schedule::ScheduleValid(graph, schedule, budget));
+  NamedBudgets named;
+  named.least = internal::plan::LeastWithoutCopies(graph, counting);
+  named.least_peak = found.best->peak();
+  named.peak_proved = found.peak_bound == named.least_peak;
+  named.order = std::move(found.best->order);
+  named.search = found.scheduling;
+  named.search.nodes = found.nodes;
+  named.peak_bound = found.peak_bound;
+  return named;
+}
+
+Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& options, Budget& budget) {
+  BERTH_TRY(Validate(graph));
+  const Counting& counting = options.schedule.counting;
+  const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
+  if (options.order) BERTH_TRY(ValidateOrder(graph, *options.order));
+  NamedBudgets named;
+  if (options.budgets && !counting.inputs && !counting.parameters) {
+    named = *options.budgets;
+    named.search.nodes = 0;  // Not spent here.
+  } else {
+    Budget part(budget, 1.0 / kPartOfOrderWithSpills);
+    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
+    named = BERTH_TRY(FindBudgetsWithoutCopies(graph, options, part));
+  }
+  RecomputeOptions recompute;
+  recompute.capacity = named.Of(*options.capacity);
+  recompute.counting = counting;
+  recompute.fixed_order = fixed;
+  if (options.order) {
+    recompute.orders = {*options.order};
+  } else {
+    recompute.orders = {ProgramOrder(graph)};
+    if (!fixed) recompute.orders.push_back(named.order);
+    recompute.orders.insert(recompute.orders.end(), options.more_orders.begin(),
+                            options.more_orders.end());
+  }
+  recompute.placer = [&](const Problem& problem, Budget& own) {
+    return Place(problem, options.place, own);
+  };
+  PlanAnswer answer = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, budget));
+  answer.scheduling = named.search;
+  answer.peak_bound = named.peak_bound;
+  answer.least_peak = named.least_peak;
+  answer.program_order_peak = internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
+  answer.nodes += named.search.nodes;
+  if (!answer.best) {
+    answer.best =
+        internal::UnplacedPlan(graph, fixed ? recompute.orders.front() : named.order, counting);
+  }
+  return answer;
+}
+
 Result<void> Check(const PlanOptions& options) {
+  const bool several = !options.memories.memories.empty();
+  if (several && options.capacity) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "with several memories each has its own capacity: a single one means nothing");
+  }
+  if (several && options.recompute) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "recomputation is for one memory: several memories and recompute cannot both be on");
+  }
+  if (!several && !options.memories.allowed.empty()) {
+    return Fail(ErrorCode::kInvalidOptions, "memories are allowed, but there is none");
+  }
+  if (several && options.place.minimize) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "with several memories the least cost is looked for, not the least memory: minimize "
+        "must be off");
+  }
   const bool named = options.capacity && std::holds_alternative<NamedBudget>(*options.capacity);
-  if (options.spill && !options.capacity) {
+  if (options.spill && !options.capacity && !several) {
     return Fail(ErrorCode::kInvalidOptions, "spilling needs a capacity");
   }
-  if (named && !options.spill) {
+  if (options.recompute && !options.capacity) {
+    return Fail(ErrorCode::kInvalidOptions, "recomputation needs a capacity");
+  }
+  if (options.recompute && options.spill) {
     return Fail(ErrorCode::kInvalidOptions,
-                "a capacity by name (MR, MH, MP) is for plans with spills");
+                "a plan either spills or recomputes: spill and recompute cannot both be on");
+  }
+  if (named && !options.spill && !options.recompute) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "a capacity by name (MR, MH, MP) is for plans with spills or recomputation");
+  }
+  if (options.gap != 0 && !options.spill) {
+    return Fail(ErrorCode::kInvalidOptions, "a gap to the bound is for plans with spills");
+  }
+  if (options.recompute && options.place.minimize) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "a plan with recomputation minimises its cost, not memory: minimize must be off");
   }
   if (options.spill && options.place.minimize) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -190,8 +294,13 @@ Result<void> Check(const PlanOptions& options) {
 Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& budget) {
   const auto begin = Budget::Clock::now();
   BERTH_TRY(Check(options));
-  PlanAnswer answer = BERTH_TRY(options.spill ? PlanWithinCapacity(graph, options, budget)
-                                              : PlanWithoutSpills(graph, options, budget));
+  const bool several = !options.memories.memories.empty();
+  PlanAnswer answer =
+      BERTH_TRY(several && options.spill ? internal::plan::PlanInScratchpads(graph, options, budget)
+                : several                ? internal::plan::PlanInMemories(graph, options, budget)
+                : options.spill          ? PlanWithinCapacity(graph, options, budget)
+                : options.recompute      ? PlanWithRepeats(graph, options, budget)
+                                         : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;

@@ -204,13 +204,14 @@ Json Heading(std::string_view kind, std::string_view command) {
   return {{"format", "berth-page"}, {"format_version", 2}, {"kind", kind}, {"command", command}};
 }
 
-// A tensor is spilled and retrieved: from one of its residencies to the next. Rows of the two
+// A tensor that is spilled and retrieved: from one of its residencies to the next. Rows of the two
 // residencies, the bytes written and the bytes read.
 Json SpillsOf(const Graph& graph, const MemoryPlan& plan) {
   Json spills = Json::array();
   for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
     const Residency& before = plan.residencies[i - 1];
-    if (plan.residencies[i].tensor != before.tensor) continue;
+    // Where it is not retrieved, an operator makes it again.
+    if (plan.residencies[i].tensor != before.tensor || !plan.residencies[i].comes_in) continue;
     const Bytes bytes = graph.tensors[before.tensor].bytes;
     spills.push_back(
         {{"from", i - 1}, {"to", i}, {"written", before.written_out ? bytes : 0}, {"read", bytes}});

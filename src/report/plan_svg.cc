@@ -246,13 +246,22 @@ std::string LevelLabels(const std::vector<Level>& levels, const Panel& panel) {
 
 // --- Buffers ---------------------------------------------------------------------------------
 
+std::string Hexadecimal(Bytes address) {
+  std::string digits;
+  for (auto rest = static_cast<std::uint64_t>(address); rest > 0; rest /= 16) {
+    digits.insert(digits.begin(), "0123456789abcdef"[rest % 16]);
+  }
+  return "0x" + (digits.empty() ? "0" : digits);
+}
+
 // As XML: lines are separated by line feeds, which escaping would make visible.
-std::string Tooltip(const Buffer& buffer, Bytes offset) {
+std::string Tooltip(const Buffer& buffer, Bytes offset, Bytes base) {
   std::string text = EscapeXml(Truncate(buffer.id, kMaxIdInTooltip)) + "\n" +
                      FormatBytes(buffer.size) +
                      (buffer.size < 1024 ? "" : " (" + Grouped(buffer.size) + " bytes)") + "\n" +
                      "steps [" + Grouped(buffer.start) + ", " + Grouped(buffer.end) + ")\n" +
                      "bytes [" + Grouped(offset) + ", " + Grouped(offset + buffer.size) + ")";
+  if (base > 0) text += "\naddress " + Hexadecimal(base + offset);
   if (buffer.alignment > 1) text += "\naligned to " + Grouped(buffer.alignment);
   if (buffer.offset) text += "\npinned";
   if (!buffer.gaps.empty()) {
@@ -319,8 +328,9 @@ struct DrawnBuffers {
   std::string labels;
 };
 
+// `base`: the address of offset 0; 0 if it is not known.
 DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offsets,
-                         const Panel& panel) {
+                         const Panel& panel, Bytes base = 0) {
   const std::vector<DrawnPiece> pieces = DrawnPieces(problem, offsets);
   const std::vector<int> colors = ColorBuffers(problem, pieces, static_cast<int>(kColors.size()));
   const std::vector<Outline> outlines = Outlines(pieces, panel);
@@ -338,8 +348,8 @@ DrawnBuffers DrawBuffers(const Problem& problem, const std::vector<Bytes>& offse
     }
     const Buffer& buffer = problem.buffers[outline.buffer];
     const Box box = BoxOf(outline.widest, panel);
-    (std::min(box.width(), box.height()) < kOutlined ? thin : outlined) +=
-        Close(Path(ColorClass(color), outline.Path()), Tooltip(buffer, offsets[outline.buffer]));
+    (std::min(box.width(), box.height()) < kOutlined ? thin : outlined) += Close(
+        Path(ColorClass(color), outline.Path()), Tooltip(buffer, offsets[outline.buffer], base));
     labels += Label(buffer, box);
   }
   std::string svg = "<g class=\"thin\">\n";
@@ -493,7 +503,7 @@ std::string DrawMarks(const Problem& problem, const Placement& placement,
 }
 
 // From right to left; entries that would reach `left` are left out.
-std::string Legend(Pixels left, Pixels right, Pixels y, bool marks) {
+std::string Legend(Pixels left, Pixels right, Pixels y, bool marks, bool load, bool reserved) {
   std::string svg;
   const auto entry = [&](std::string_view text, Pixels symbol, auto draw) {
     const Pixels from = right - TextWidth(text) - symbol - 50;
@@ -516,7 +526,10 @@ std::string Legend(Pixels left, Pixels right, Pixels y, bool marks) {
     entry("written out", 100, arrow("out"));
     entry("brought in", 100, arrow("in"));
   }
-  entry("live load", 120, [&](Pixels x) { return swatch(x, 120, "class=\"load\""); });
+  if (reserved) {
+    entry("reserved", 120, [&](Pixels x) { return swatch(x, 120, "class=\"reserved\""); });
+  }
+  if (load) entry("live load", 120, [&](Pixels x) { return swatch(x, 120, "class=\"load\""); });
   entry("free", 120,
         [&](Pixels x) { return swatch(x, 120, "class=\"panel\" stroke=\"#9a9fa8\""); });
   entry("buffers, coloured only to tell neighbours apart", 480, [&](Pixels x) {
@@ -601,6 +614,69 @@ std::string DrawStrip(const Curve& curve, const PeakFacts& peak, const Panel& st
          (peak.load > 0 ? DrawPeak(peak, strip) : "");
 }
 
+// --- Several memories ------------------------------------------------------------------------
+
+constexpr std::string_view kLaneStyle =
+    ".lane{font-size:12px;font-weight:600;fill:#222}\n"
+    ".reserved{fill:#9a9fa8;fill-opacity:.6;stroke:#9a9fa8;stroke-width:1}\n";
+
+// The buffers of a memory and their offsets.
+struct Lane {
+  Problem problem;
+  std::vector<Bytes> offsets;
+};
+
+std::vector<Lane> LanesOf(const MemoryProblem& problem, const MemoryPlan& plan) {
+  std::vector<Lane> lanes(problem.memories.size());
+  for (const Residency& residency : plan.residencies) {
+    Lane& lane = lanes[static_cast<std::size_t>(residency.memory)];
+    lane.problem.buffers.push_back(problem.table.buffers[residency.tensor]);
+    lane.offsets.push_back(residency.offset);
+  }
+  return lanes;
+}
+
+std::string DrawReserved(const std::vector<Reserved>& ranges, const Panel& panel) {
+  std::string svg;
+  for (const Reserved& range : ranges) {
+    const Step start = std::max(range.start, panel.first);
+    const Step end = std::min(range.end, panel.last);
+    if (start >= end || range.lower >= panel.most) continue;
+    const Box box{panel.X(start), panel.Y(std::min(range.upper, panel.most)), panel.X(end),
+                  panel.Y(range.lower)};
+    svg += Close(Rectangle("reserved", box),
+                 "reserved\nbytes [" + Grouped(range.lower) + ", " + Grouped(range.upper) + ")");
+  }
+  return svg;
+}
+
+// "tcm: 62 KiB of 64 KiB, 120 buffers".
+std::string LaneTitle(const Memory& memory, const Lane& lane, Bytes height) {
+  const auto count = static_cast<std::int64_t>(lane.offsets.size());
+  return Truncate(memory.name, 40) + ": " + FormatBytes(height) +
+         (memory.capacity ? " of " + FormatBytes(*memory.capacity) : "") + ", " + Grouped(count) +
+         (count == 1 ? " buffer" : " buffers");
+}
+
+std::string DrawLane(const Memory& memory, const Lane& lane, Bytes height, bool roomy,
+                     Panel panel) {
+  std::vector<Level> levels;
+  Bytes most = std::max<Bytes>(height, 1);
+  if (memory.capacity) {
+    const bool above = height > 0 && *memory.capacity / 4 > most;
+    levels.push_back({"capacity", "capacity", *memory.capacity, true, above});
+    if (!above) most = std::max(most, *memory.capacity);
+  }
+  levels.push_back({"height", "height", height, false});
+  panel.most = most + most / 50;
+  std::string svg = Text({panel.left, panel.top - 90}, "lane", LaneTitle(memory, lane, height));
+  svg += Close(Rectangle("panel", panel)) + ByteAxis(panel, "offset", 300);
+  const DrawnBuffers buffers = DrawBuffers(lane.problem, lane.offsets, panel, memory.base);
+  svg += DrawReserved(memory.reserved, panel) + buffers.shapes + Close(Rectangle("frame", panel)) +
+         LevelLines(levels, panel) + buffers.labels;
+  return roomy ? svg + LevelLabels(levels, panel) : svg;
+}
+
 }  // namespace
 }  // namespace internal::report
 
@@ -623,7 +699,8 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   if (layout.roomy) {
     svg += Text({kMargin, 520}, "subtitle", subtitle);
     const Pixels subtitle_end = kMargin + TextWidth(subtitle, 120);
-    svg += Legend(subtitle_end + 200, layout.width - kMargin, 480, marks);
+    svg += Legend(subtitle_end + 200, layout.width - kMargin, 480, marks,
+                  /*load=*/true, /*reserved=*/false);
   }
   svg += Close(Rectangle("panel", main)) + ByteAxis(main, "offset", 420);
   const DrawnBuffers buffers = DrawBuffers(problem, placement.offsets, main);
@@ -638,6 +715,60 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   if (layout.has_strip) svg += DrawStrip(curve, peak, layout.strip);
   svg += StepAxis(main, layout.has_strip ? layout.strip : main);
   return svg + "</svg>\n";
+}
+
+std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
+                     const SvgOptions& options) {
+  using namespace internal::report;
+  constexpr Pixels kLeastLane = 1400;
+  constexpr Pixels kBetween = 480;
+  const std::vector<Lane> lanes = LanesOf(problem, plan);
+  const auto count = static_cast<Pixels>(lanes.size());
+  const Pixels width = Pixels{std::max(options.width, 200)} * 10;
+  const bool roomy = width >= 5000;
+  const Pixels top = roomy ? 1000 : 580;
+  const Pixels below = 470;
+  const Pixels wanted = Pixels{std::max(options.height, 150)} * 10;
+  const Pixels lane_height =
+      std::max(kLeastLane, (wanted - top - below - (count - 1) * kBetween) / count);
+  const Pixels height = top + count * lane_height + (count - 1) * kBetween + below;
+
+  Step first = 0;
+  Step last = 1;
+  for (std::size_t b = 0; b < problem.table.buffers.size(); ++b) {
+    const Buffer& buffer = problem.table.buffers[b];
+    first = b == 0 ? buffer.start : std::min(first, buffer.start);
+    last = b == 0 ? buffer.end : std::max(last, buffer.end);
+  }
+  const std::string title = options.title.empty() ? "Memory plan" : options.title;
+  const std::size_t all = problem.table.buffers.size();
+  const std::size_t placed = plan.residencies.size();
+  const std::string subtitle =
+      Grouped(static_cast<std::int64_t>(placed)) +
+      (placed < all ? " of " + Grouped(static_cast<std::int64_t>(all)) : "") +
+      (all == 1 ? " buffer in " : " buffers in ") + Grouped(count) +
+      (count == 1 ? " memory" : " memories");
+  const bool reserved = std::any_of(problem.memories.begin(), problem.memories.end(),
+                                    [](const Memory& memory) { return !memory.reserved.empty(); });
+
+  std::string svg =
+      OpenSvg(width, height, "aria-label=\"" + EscapeXml(title) + ": " + subtitle + "\"", "",
+              Style(false) + std::string(kLaneStyle));
+  svg += Title(roomy ? 310 : 210, title, width);
+  if (roomy) {
+    svg += Text({kMargin, 520}, "subtitle", subtitle);
+    svg += Legend(kMargin + TextWidth(subtitle, 120) + 200, width - kMargin, 480, false,
+                  /*load=*/false, reserved);
+  }
+  Panel panel{{800, top, width - (roomy ? 1180 : 150), top + lane_height}, first, last, 1};
+  for (std::size_t m = 0; m < lanes.size(); ++m) {
+    const Bytes use = m < plan.memories.size() ? plan.memories[m].height : 0;
+    svg += DrawLane(problem.memories[m], lanes[m], use, roomy, panel);
+    if (m + 1 == lanes.size()) break;
+    panel.top += lane_height + kBetween;
+    panel.bottom += lane_height + kBetween;
+  }
+  return svg + StepAxis(panel, panel) + "</svg>\n";
 }
 
 }  // namespace berth

@@ -29,6 +29,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "base/wide.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
 #include "spill/cuts.h"
@@ -136,13 +137,20 @@ class Planner {
   static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
+  static constexpr std::int64_t kMillion = 1'000'000;
   static constexpr std::int64_t kDefaultWork = 8'000'000'000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
   [[nodiscard]] Bytes best_cost() const {
     return schedules_.empty() ? kNoCost : schedules_.front().cost;
   }
-  [[nodiscard]] bool done() const { return bound_ >= best_cost(); }
+  [[nodiscard]] bool proved() const { return bound_ >= best_cost(); }
+  [[nodiscard]] bool done() const { return proved() || IsNear(best_cost()); }
+  // Of a plan with this traffic: as near to the bound as was asked for.
+  [[nodiscard]] bool IsNear(Bytes traffic) const {
+    if (options_.gap == 0 || traffic == kNoCost) return false;
+    return internal::Wide{traffic} - bound_ <= internal::Wide{traffic} * options_.gap / kMillion;
+  }
 
   void Report() const {
     if (!options_.progress) return;
@@ -497,10 +505,11 @@ class Planner {
       if (!checked) CheckValid(*answer.best);
     }
     if (answer.outcome != Outcome::kOptimal) {
-      answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
-                       : out_of_work_                        ? StopReason::kEffort
-                       : out_of_states_                      ? StopReason::kSize
-                                                             : StopReason::kAlgorithm;
+      answer.stopped = answer.best && IsNear(answer.best->traffic.avoidable()) ? StopReason::kGap
+                       : out_of_budget_ || budget_.Exhausted()                 ? StopReason::kBudget
+                       : out_of_work_                                          ? StopReason::kEffort
+                       : out_of_states_                                        ? StopReason::kSize
+                                        : StopReason::kAlgorithm;
     }
   }
 
@@ -544,6 +553,10 @@ Result<void> Check(const Graph& graph, const SpillOptions& options) {
   if (options.capacity < 0 || options.capacity > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");
+  }
+  if (options.gap < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the gap is " + std::to_string(options.gap) + " millionths, less than 0");
   }
   if (options.max_states < 1) {
     return Fail(ErrorCode::kInvalidOptions,

@@ -92,6 +92,21 @@ TEST(XlaRepacker, KeepsOffsetsThatFit) {
   EXPECT_EQ(Offsets(blocks.list()), (std::vector<std::int64_t>{24, 8}));
 }
 
+TEST(XlaRepacker, MovesAsLittleAsItCan) {
+  Blocks blocks;
+  blocks.Add(0, 3, 50, 0);
+  blocks.Add(0, 3, 20, 70);  // Holes of 20 and 10 bytes; the new block needs 30.
+  const Block& fresh = blocks.Add(2, 5, 30);
+  Repacker<Block> repacker(100, 1);
+  ASSERT_TRUE(repacker.Repack(blocks.list())) << repacker.error();
+  EXPECT_EQ(blocks.list()[0]->offset, 0);
+  EXPECT_TRUE(blocks.list()[1]->offset == 50 || blocks.list()[1]->offset == 80);
+  EXPECT_GE(fresh.offset, 50);
+  EXPECT_EQ(repacker.answer()->best->cost.moved, 20);
+  EXPECT_EQ(repacker.answer()->outcome, Outcome::kOptimal);
+  EXPECT_EQ(repacker.answer()->height_bound, 100);
+}
+
 TEST(XlaRepacker, RingsHaveOneOffset) {
   Blocks blocks;
   Block& wide = blocks.Add(0, 2, 10);

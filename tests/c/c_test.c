@@ -208,16 +208,33 @@ static void test_options(void) {
     FAILS(berth_options_set(options, info.name, "\x01?", &error), BERTH_INVALID_OPTIONS, info.name);
   }
   {
-    static const char* const pairs[][2] = {
-        {"capacity", "524288"},  {"budget", "MR"},         {"budgets", "MR,MH,4096"},
-        {"points", "7"},         {"time_limit", "2.5"},    {"time_limit", "1000000"},
-        {"node_limit", "1000"},  {"order", "greedy"},      {"count", "inputs"},
-        {"count", "all"},        {"allow_unknown", "on"},  {"dim", "batch=4"},
-        {"dim_default", "3"},    {"element_bytes", "1"},   {"alignment", "64"},
-        {"fuse", "on"},          {"in_place", "on"},       {"endpoints", "exclusive"},
-        {"problem", "memory 1"}, {"algorithm", "niche"},   {"minimize", "on"},
-        {"threads", "2"},        {"seed", "42"},           {"niche.beam", "off"},
-        {"exact.beam", "off"},   {"most_bytes", "1048576"}};
+    static const char* const pairs[][2] = {{"capacity", "524288"},
+                                           {"budget", "MR"},
+                                           {"budgets", "MR,MH,4096"},
+                                           {"points", "7"},
+                                           {"gap", "0.1%"},
+                                           {"time_limit", "2.5"},
+                                           {"time_limit", "1000000"},
+                                           {"node_limit", "1000"},
+                                           {"order", "greedy"},
+                                           {"count", "inputs"},
+                                           {"count", "all"},
+                                           {"allow_unknown", "on"},
+                                           {"dim", "batch=4"},
+                                           {"dim_default", "3"},
+                                           {"element_bytes", "1"},
+                                           {"alignment", "64"},
+                                           {"fuse", "on"},
+                                           {"in_place", "on"},
+                                           {"endpoints", "exclusive"},
+                                           {"problem", "memory 1"},
+                                           {"algorithm", "niche"},
+                                           {"minimize", "on"},
+                                           {"threads", "2"},
+                                           {"seed", "42"},
+                                           {"niche.beam", "off"},
+                                           {"exact.beam", "off"},
+                                           {"most_bytes", "1048576"}};
     for (i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
       berth_text* value = NULL;
       WORKS(berth_options_set(options, pairs[i][0], pairs[i][1], &error));
@@ -249,6 +266,117 @@ static void test_options(void) {
   berth_options_set_progress(NULL, NULL, NULL);
   berth_options_set_canceller(NULL, NULL);
   berth_options_free(options);
+}
+
+/* Two buffers live together, of which the fast memory holds one, and one that need not be placed. */
+static void TestMemories(void) {
+  const int64_t start[] = {0, 1, 1}, end[] = {2, 3, 3}, size[] = {40, 90, 500};
+  const int64_t capacities[] = {100, 200};
+  const int64_t costs[] = {80, 800, 180, 1800, -1, 7};
+  const int64_t left_out[] = {-1, -1, 3000};
+  int64_t chosen[3], offsets[3];
+  berth_memories memories;
+  berth_memories_summary summary;
+  berth_problem* problem = berth_problem_new();
+  memset(&memories, 0, sizeof memories);
+  memories.struct_size = sizeof memories;
+  memories.memories = 2;
+  memories.capacities = capacities;
+  memories.costs = costs;
+  memories.costs_left_out = left_out;
+  summary.struct_size = sizeof summary;
+  WORKS(berth_problem_add_arrays(problem, 3, start, end, size, NULL, NULL, &error));
+  WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.stopped == BERTH_STOP_ANSWERED);
+  CHECK(summary.unplaced == 0 && summary.unplaced_bound == 0);
+  CHECK(summary.cost == 800 + 180 + 3000 && summary.cost_bound == summary.cost);
+  CHECK(chosen[0] == 1 && chosen[1] == 0 && chosen[2] == -1 && offsets[2] == -1);
+  CHECK(offsets[0] >= 0 && offsets[0] + 40 <= 200 && offsets[1] >= 0 && offsets[1] + 90 <= 100);
+  {
+    /* A reserved range leaves no room for the second in the fast memory; it was in the other, and
+       stays there; the first two are not even in one memory. */
+    const int64_t reserved[] = {0, 0, 20, -10, 10};
+    const int64_t previous[] = {-1, 1, -1}, at[] = {0, 64, 0}, move[] = {0, 500, 0};
+    const size_t apart[] = {0, 1};
+    const int8_t different[] = {1};
+    memories.reserved = reserved;
+    memories.reserved_count = 1;
+    memories.previous_memories = previous;
+    memories.previous_offsets = at;
+    memories.move_costs = move;
+    memories.apart = apart;
+    memories.apart_count = 1;
+    memories.apart_memories = different;
+    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+    CHECK(summary.cost == 80 + 1800 + 3000 && summary.moved == 0);
+    CHECK(chosen[0] == 0 && offsets[0] >= 20 && chosen[1] == 1 && offsets[1] == 64);
+    memories.reserved_count = memories.apart_count = 0;
+    memories.previous_memories = NULL;
+  }
+  {
+    /* Together, 40 bytes apart: neither fits into the fast memory. */
+    const size_t groups[] = {5, 5, BERTH_NONE};
+    const int64_t distances[] = {0, 40, 0};
+    memories.groups = groups;
+    memories.distances = distances;
+    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, NULL, &error));
+    CHECK(chosen[0] == 1 && chosen[1] == 1 && offsets[1] == offsets[0] + 40);
+    memories.groups = NULL;
+  }
+  {
+    /* Nothing but the sizes and one memory that is too small: what is left out is said. */
+    berth_memories one;
+    memset(&one, 0, sizeof one);
+    one.struct_size = sizeof one;
+    one.memories = 1;
+    one.capacities = capacities;
+    WORKS(berth_place_in_memories(problem, &one, NULL, chosen, offsets, &summary, &error));
+    CHECK(summary.outcome == BERTH_INFEASIBLE && summary.unplaced == 2);
+    CHECK(summary.unplaced_bound == 2);
+    /* Later versions have more fields: nothing may be asked for by those. */
+    {
+      struct {
+        berth_memories known;
+        int64_t later;
+      } larger;
+      memset(&larger, 0, sizeof larger);
+      larger.known = one;
+      larger.known.struct_size = sizeof larger;
+      WORKS(berth_place_in_memories(problem, &larger.known, NULL, chosen, offsets, NULL, &error));
+      larger.later = 1;
+      FAILS(berth_place_in_memories(problem, &larger.known, NULL, chosen, offsets, NULL, &error),
+            BERTH_INVALID_ARGUMENT, "later version");
+    }
+    one.memories = 0;
+    FAILS(berth_place_in_memories(problem, &one, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_PROBLEM, "no memory");
+    one.memories = 1;
+    one.capacities = NULL;
+    FAILS(berth_place_in_memories(problem, &one, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_ARGUMENT, "capacities");
+    one.struct_size = 0;
+    FAILS(berth_place_in_memories(problem, &one, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_ARGUMENT, "struct_size");
+  }
+  {
+    const int64_t nowhere[] = {80, 800, -1, -1, -1, 7};
+    berth_options* options = berth_options_new();
+    memories.costs = nowhere;
+    FAILS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_PROBLEM, "buffer \"1\" may be in no memory");
+    memories.costs = costs;
+    WORKS(berth_options_set(options, "capacity", "64", &error));
+    FAILS(berth_place_in_memories(problem, &memories, options, chosen, offsets, NULL, &error),
+          BERTH_INVALID_OPTIONS, "capacity");
+    berth_options_free(options);
+  }
+  FAILS(berth_place_in_memories(NULL, &memories, NULL, chosen, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "problem is NULL");
+  FAILS(berth_place_in_memories(problem, NULL, NULL, chosen, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "memories is NULL");
+  FAILS(berth_place_in_memories(problem, &memories, NULL, NULL, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "chosen");
+  berth_problem_free(problem);
 }
 
 static void test_problem(void) {
@@ -744,6 +872,7 @@ int main(int argc, char** argv) {
   test_arrays();
   test_bad_arrays();
   test_options();
+  TestMemories();
   test_problem();
   test_graph();
   test_cancel();

@@ -243,6 +243,15 @@ TEST_F(FilesTest, CopiesAreCountedAndListed) {
   ExpectRefused(Berth({"plan", Model(), "--moves"}), "--moves: only with --budget");
 }
 
+TEST_F(FilesTest, ThePlanFileStatesTheGap) {
+  const ProcessResult plan = Berth({"plan", Model(), "--budget", "MR", "--gap", "0.10%", "--json"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.standard_error;
+  ExpectHas(plan.standard_output, "\"gap\": \"0.1%\"");
+  ExpectRefused(Berth({"plan", Model(), "--budget", "MR", "--gap", "2"}),
+                "--gap: '2' is not a percentage such as 0.1%");
+  ExpectRefused(Berth({"plan", Model(), "--gap", "1%"}), "--gap: only the traffic of a plan");
+}
+
 TEST_F(FilesTest, NamesAreWholeInPipes) {
   const std::string name = std::string(60, 'a') + "/middle/" + std::string(60, 'b');
   const internal::Build build = internal::Build().Made(name, 4).Op("op", {}, {name});

@@ -84,6 +84,12 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
       Write("several.txt", "MODEL a\nALLOC 1 9\nFREE 1\nMODEL b\nALLOC 1 5\nFREE 1\n");
   static_cast<void>(Run({"place", several}));
   static_cast<void>(Run({"info", several}));
+  static_cast<void>(Run({"place", SmallTable(), "--memory", "a=7@8GB/s", "--memory", "b=4"}));
+  ASSERT_EQ(Berth({"place", SmallTable(), "--memory", "a@8GB/s", "-o", Path("a.json")}).exit_code,
+            0);
+  AddKeys(Json::parse(Read(Path("a.json"))), keys_);
+  static_cast<void>(Run({"check", SmallTable(), Path("a.json")}));
+  static_cast<void>(Run({"info", SmallTable(), "--memory", "a@8GB/s"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));
@@ -95,6 +101,13 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
     static_cast<void>(Run({"check", model, Path(budget + ".json"), "--execute"}));
   }
   static_cast<void>(Run({"diff", Path("MR.json"), Path("MP.json"), "--max-growth", "1%"}));
+  static_cast<void>(Run({"plan", model, "--budget", "MR", "--recompute"}));
+  ASSERT_EQ(
+      Berth({"plan", model, "--budget", "MR", "--recompute", "-o", Path("again.json")}).exit_code,
+      0);
+  AddKeys(Json::parse(Read(Path("again.json"))), keys_);
+  static_cast<void>(Run({"check", model, Path("again.json")}));
+  static_cast<void>(Run({"diff", Path("MP.json"), Path("again.json")}));
   static_cast<void>(Run({"compare", model}));
   std::string broken = Read(Path("MP.json"));
   for (std::size_t at = 0; (at = broken.find("\"offset\":", at)) != std::string::npos;) {
@@ -103,7 +116,7 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   }
   static_cast<void>(Run({"check", model, Write("broken.json", broken), "--execute"}));
 
-  const std::string documents = Document("json.md") + Document("plan.md");
+  const std::string documents = Document("json.md") + Document("plan.md") + Document("memories.md");
   const std::set<std::string> documented = Quoted(documents);
   for (const std::string& key : keys_) {
     EXPECT_TRUE(documented.contains(key)) << "docs/formats says nothing of " << key;

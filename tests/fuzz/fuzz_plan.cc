@@ -54,6 +54,7 @@ void CheckGraphPlan(const std::string& text) {
   answer.best = read->plan;
   answer.capacity = read->capacity;
   answer.spills = read->spills;
+  answer.recomputes = read->recomputes;
   const auto again = berth::ReadPlanFor(graph, {}, berth::WritePlanJson(graph, answer, {}), "p");
   Require(again.has_value() && again->plan == read->plan && again->capacity == read->capacity,
           "a plan of a graph written out reads differently");

@@ -101,6 +101,23 @@ TEST(FormatBytesTest, ReadsBackWithinHalfOfTheLastDigit) {
   }
 }
 
+TEST(PercentageTest, InMillionths) {
+  EXPECT_EQ(ParsePercentage("2%"), 20'000);
+  EXPECT_EQ(ParsePercentage("0.05%"), 500);
+  EXPECT_EQ(ParsePercentage("0.0001%"), 1);
+  EXPECT_EQ(ParsePercentage("1000000%"), 10'000'000'000);
+  EXPECT_EQ(ParsePercentage("0%"), 0);
+  for (const char* bad : {"", "%", "2", "2 %", ".5%", "1.%", "-1%", "+1%", "0.00001%", "1000001%",
+                          "99999999999999999999%", "1e3%", "2%%", "two%"}) {
+    EXPECT_EQ(ParsePercentage(bad), std::nullopt) << bad;
+  }
+  for (const std::int64_t millionths : {0, 1, 10, 500, 1000, 10'000, 12'345, 1'000'000}) {
+    EXPECT_EQ(ParsePercentage(FormatPercentage(millionths)), millionths);
+  }
+  EXPECT_EQ(FormatPercentage(1000), "0.1%");
+  EXPECT_EQ(FormatPercentage(20'000), "2%");
+}
+
 TEST(HashTest, IsFnv1a64) {
   // The test vectors of the function's authors (http://www.isthe.com/chongo/tech/comp/fnv/).
   EXPECT_EQ(HashOf(""), "fnv1a64:cbf29ce484222325");

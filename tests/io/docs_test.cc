@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/io.h"
+#include "berth/memory_io.h"
 
 namespace berth {
 namespace {
@@ -134,6 +135,75 @@ TEST(DocsTest, EveryKeyOfAPlanOfAGraphIsDocumented) {
   }
   EXPECT_EQ(ReadOrder(text, "plan", graph).value(), (Order{0, 1}));
   EXPECT_EQ(plan.at("residencies").size(), 1u);
+}
+
+TEST(DocsTest, MemoriesMatchTheText) {
+  const std::string document = Document("memories.md");
+  const auto examples = Examples(document);
+  ASSERT_EQ(examples.size(), 1u);
+  ASSERT_EQ(examples[0].language, "json memories");
+  const auto file = ReadMemoriesJson(examples[0].text, "example");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const MemoryProblem& problem = file->problem;
+  ASSERT_EQ(problem.memories.size(), 2u);
+  EXPECT_EQ(problem.memories[0].base, 0x2000'0000);
+  EXPECT_EQ(problem.memories[0].read, (Rate{1'000'000'000, 8'000'000'000}));
+  EXPECT_EQ(problem.memories[0].reserved.at(1), (Reserved{256, 512, 2, 4}));
+  EXPECT_EQ(problem.table.buffers.size(), 5u);
+  EXPECT_EQ(problem.placing.at(2).previous, (Previous{0, 768, 100}));
+  EXPECT_EQ(problem.together, (std::vector<std::vector<Member>>{{{3, 0}, {4, 128}}}));
+  EXPECT_EQ(problem.apart, (std::vector<Apart>{{0, 2, true}}));
+  // What it needs can be had.
+  Budget budget;
+  const auto answer = PlaceInMemories(problem, {}, budget);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+  const auto written = nlohmann::json::parse(WriteMemoriesJson(problem));
+  const auto expect_documented = [&document](const nlohmann::json& object) {
+    for (const auto& [key, value] : object.items()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
+  };
+  expect_documented(written);
+  for (const char* const list : {"memories", "buffers"}) {
+    for (const auto& item : written.at(list)) expect_documented(item);
+  }
+  expect_documented(written.at("apart").at(0));
+}
+
+TEST(DocsTest, TheTableForSeveralMemories) {
+  for (const Example& example : Examples(Document("csv.md"))) {
+    if (example.language != "table memories") continue;
+    MemoryProblem problem;
+    std::vector<Memory> memories = {ParseMemory("tcm=1KiB@8GB/s").value(),
+                                    ParseMemory("dram@100MB/s").value()};
+    const auto file = ReadMemoriesCsv(example.text, "example", memories);
+    ASSERT_TRUE(file.has_value()) << file.error().message;
+    EXPECT_EQ(file->problem.placing.at(1).candidates, (std::vector<Candidate>{{1, 10240, {}}}));
+    EXPECT_EQ(file->problem.placing.at(2).cost_left_out, 9000);
+    EXPECT_EQ(file->problem.placing.at(2).candidates,
+              (std::vector<Candidate>{{0, 40, {}}, {1, 700, {}}}));
+    EXPECT_EQ(file->problem.together, (std::vector<std::vector<Member>>{{{3, 0}, {4, 128}}}));
+    EXPECT_EQ(file->problem.apart, (std::vector<Apart>{{0, 2, false}}));
+    return;
+  }
+  FAIL() << "no example";
+}
+
+TEST(DocsTest, EveryKeyOfAPlanForSeveralMemoriesIsDocumented) {
+  const std::string document = Document("plan.md");
+  MemoryProblem problem;
+  problem.table.buffers = {{"a", 0, 2, 4}};
+  problem.memories = {ParseMemory("tcm=8@8GB/s").value()};
+  Budget budget;
+  const auto answer = PlaceInMemories(problem, {}, budget).value();
+  const auto plan = nlohmann::json::parse(WritePlanJson(problem, answer, {}));
+  for (const auto& one : {plan, plan.at("residencies").at(0)}) {
+    for (const auto& [key, value] : one.items()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
+  }
+  EXPECT_FALSE(plan.contains("capacity"));
 }
 
 TEST(DocsTest, TheGraphAndItsError) {

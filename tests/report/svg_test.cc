@@ -190,5 +190,40 @@ TEST(SvgTest, StaysSmallWithManyBuffers) {
   EXPECT_EQ(svg, Draw(plan));
 }
 
+// A lane for each memory, with reserved ranges, a memory without buffers and one buffer left out.
+TEST(SvgTest, LanesOfMemoriesMatchTheGoldenFile) {
+  MemoryProblem problem;
+  problem.table.buffers = {MakeBuffer("input", 0, 4, 6 << 10),
+                           MakeBuffer("weights <b>", 0, 10, 4 << 10),
+                           MakeBuffer("cache", 2, 12, 12 << 10), MakeBuffer("left", 3, 5, 1 << 10)};
+  problem.memories.resize(3);
+  problem.memories[0].name = "tcm & co";
+  problem.memories[0].capacity = 16 << 10;
+  problem.memories[0].base = 0x2000'0000;
+  problem.memories[0].reserved = {{0, 2 << 10}, {2 << 10, 4 << 10, 3, 6}};
+  problem.memories[1].name = "dram";
+  problem.memories[2].name = "unused";
+  problem.memories[2].capacity = 1 << 20;
+  const MemoryPlan plan =
+      PlanOf(problem, {{.tensor = 0, .start = 0, .end = 4, .offset = 4 << 10},
+                       {.tensor = 1, .start = 0, .end = 10, .offset = 10 << 10},
+                       {.tensor = 2, .start = 2, .end = 12, .offset = 0, .memory = 1}});
+  SvgOptions options;
+  options.title = "board";
+  const std::string svg = WriteSvg(problem, plan, options);
+  ExpectWellFormed(svg);
+  ExpectGolden("svg_memories.svg", svg);
+  EXPECT_NE(svg.find("address 0x20001000"), std::string::npos);
+  EXPECT_NE(svg.find("3 of 4 buffers in 3 memories"), std::string::npos);
+  // Small pictures, and those of many memories, which are higher than asked for.
+  options.width = 200;
+  options.height = 150;
+  ExpectWellFormed(WriteSvg(problem, plan, options));
+  MemoryProblem empty;
+  empty.memories.resize(1);
+  empty.memories[0].name = "m";
+  ExpectWellFormed(WriteSvg(empty, PlanOf(empty, {})));
+}
+
 }  // namespace
 }  // namespace berth::internal

@@ -191,6 +191,45 @@ TEST(Spill, ReportsTheStateLimit) {
   EXPECT_EQ(answer->stopped, StopReason::kSize);
 }
 
+// Ends early only where the plan is near enough to the bound, and says so.
+TEST(Spill, EndsWithinTheGap) {
+  int early = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = HardGraph(seed);
+    SpillOptions options;
+    options.capacity = 3 * FindLeastMemory(graph, {}).bytes / 2;
+    options.placer = {};
+    options.gap = 750'000;  // A plan of at most four times the bound.
+    Budget budget;
+    budget.SetNodeLimit(2000);
+    const auto answer = PlanWithSpills(graph, options, budget);
+    ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+    const Bytes traffic = answer->best->traffic.avoidable();
+    const bool near = traffic <= 4 * answer->traffic_bound;
+    if (answer->outcome != Outcome::kOptimal) {
+      EXPECT_EQ(answer->stopped == StopReason::kGap, near);
+    }
+    options.gap = 0;
+    Budget same;
+    same.SetNodeLimit(2000);
+    const auto without = PlanWithSpills(graph, options, same);
+    ASSERT_TRUE(without.has_value());
+    EXPECT_NE(without->stopped, StopReason::kGap);
+    if (answer->stopped == StopReason::kGap) {
+      EXPECT_LE(answer->nodes, without->nodes);
+      ++early;
+    }
+  }
+  EXPECT_GT(early, 5);
+  SpillOptions options;
+  options.gap = -1;
+  Budget budget;
+  const auto refused = PlanWithSpills(OneSpill().graph, options, budget);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "the gap is -1 millionths, less than 0");
+}
+
 // Work is counted, not timed: the search always ends at the same state.
 TEST(Spill, EndsWithItsEffort) {
   const Graph graph = HardGraph(1);

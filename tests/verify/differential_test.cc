@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "berth/graph.h"
@@ -203,6 +204,98 @@ TEST(DifferentialTest, TheLibraryAndTheVerifierAgreeOnEveryPlan) {
   EXPECT_GT(changed_and_valid, 1000);
   EXPECT_GT(invalid, 10000);
   EXPECT_GT(preloaded, 500);
+}
+
+// A plan without addresses in which operators run again at random; mostly they cannot.
+MemoryPlan WithRepeats(Random& random, const Case& of) {
+  const Graph& graph = of.graph;
+  MemoryPlan plan;
+  plan.addressed = false;
+  plan.order = of.plan.order;
+  for (std::int64_t left = random.Uniform(1, 4); left > 0; --left) {
+    const auto at = random.Uniform(1, static_cast<std::int64_t>(plan.order.size()));
+    const auto from = random.Uniform(std::max<std::int64_t>(0, at - 4), at - 1);
+    plan.order.insert(plan.order.begin() + at, plan.order[static_cast<std::size_t>(from)]);
+  }
+  const auto steps = static_cast<Step>(plan.order.size());
+  for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!TakesPart(tensor, of.counting) || tensor.bytes == 0) continue;
+    bool result = false;
+    for (TensorIndex view = 0; view < graph.tensors.size(); ++view) {
+      result |= graph.tensors[view].output && BaseOf(graph, view) == t;
+    }
+    const bool given =
+        tensor.kind != TensorKind::kActivation && tensor.kind != TensorKind::kGradient;
+    std::vector<Residency> stays;
+    if (given) stays.push_back({t, 0, 1});
+    for (Step s = 0; s < steps; ++s) {
+      const Operator& op = graph.operators[plan.order[static_cast<std::size_t>(s)]];
+      const auto uses = [&](const std::vector<TensorIndex>& list) {
+        return std::any_of(list.begin(), list.end(),
+                           [&](TensorIndex other) { return BaseOf(graph, other) == t; });
+      };
+      if (std::find(op.outputs.begin(), op.outputs.end(), t) != op.outputs.end()) {
+        // Sometimes it is still there.
+        if (stays.empty() || stays.back().end < s || random.Chance(0.7)) {
+          if (!stays.empty()) stays.back().end = std::min(stays.back().end, s);
+          stays.push_back({t, s, s + 1});
+        }
+      }
+      if (stays.empty()) continue;
+      if (uses(op.inputs) || uses(op.outputs) || uses(op.mutates)) stays.back().end = s + 1;
+    }
+    if (!stays.empty() && (result || (given && tensor.kind != TensorKind::kInput))) {
+      stays.back().end = steps;
+    }
+    plan.residencies.insert(plan.residencies.end(), stays.begin(), stays.end());
+  }
+  plan.memories = {{0, 0}};
+  return plan;
+}
+
+TEST(DifferentialTest, TheyAgreeOnPlansThatRunOperatorsAgain) {
+  int valid_plans = 0;
+  int versioned = 0;
+  int invalid = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 3;
+    Case made;
+    made.graph = RandomGraph(seed, knobs);
+    made.counting = {random.Chance(0.5), random.Chance(0.5)};
+    made.plan.order = ProgramOrder(made.graph);
+    bool writes = false;
+    for (Operator& op : made.graph.operators) {
+      writes |= !op.mutates.empty();
+      if (random.Chance(0.7)) op.repeat = Repeat::kPure;
+      if (random.Chance(0.5)) op.cost = random.Uniform(0, 9);
+      if (random.Chance(0.3)) op.skips = op.mutates;
+      if (random.Chance(0.05)) op.random = true;
+    }
+    ASSERT_TRUE(Validate(made.graph).has_value());
+    for (int i = 0; i < 20; ++i) {
+      Case tried = made;
+      tried.plan = WithRepeats(random, made);
+      if (random.Chance(0.5)) Spoiler(random, tried.graph, tried.plan).Change();
+      // Mostly it states what it does.
+      if (random.Chance(0.9)) {
+        const PlanReport report = VerifyPlan(tried.graph, tried.counting, {}, tried.plan);
+        tried.plan.traffic = report.traffic;
+        tried.plan.recomputed = report.recomputed;
+        tried.plan.memories.front() = {0, report.peak};
+      }
+      bool valid = false;
+      ASSERT_TRUE(Agree(tried, valid)) << "plan " << i;
+      (valid ? valid_plans : invalid) += 1;
+      versioned += valid && writes ? 1 : 0;
+    }
+  }
+  EXPECT_GT(valid_plans, 4000);
+  EXPECT_GT(versioned, 1000);
+  EXPECT_GT(invalid, 4000);
 }
 
 // Tensors can be there although nothing runs.

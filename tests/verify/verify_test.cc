@@ -356,9 +356,11 @@ TEST(VerifyTest, IncludesNothingOfWhatItChecks) {
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       if (!line.starts_with("#include \"")) continue;
-      EXPECT_TRUE(line == "#include \"berth/problem.h\"" || line == "#include \"berth/graph.h\"" ||
-                  line == "#include \"berth/answer.h\"" || line == "#include \"src/base/wide.h\"" ||
-                  line.starts_with("#include \"tools/verify/"))
+      EXPECT_TRUE(
+          line == "#include \"berth/problem.h\"" || line == "#include \"berth/graph.h\"" ||
+          line == "#include \"berth/answer.h\"" || line == "#include \"berth/memories.h\"" ||
+          line == "#include \"berth/graph_memories.h\"" || line == "#include \"src/base/wide.h\"" ||
+          line.starts_with("#include \"tools/verify/"))
           << entry.path() << ": " << line;
     }
   }

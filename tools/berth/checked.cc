@@ -6,6 +6,7 @@
 
 #include "tools/berth/command.h"
 #include "tools/berth/terminal.h"
+#include "tools/verify/graph_memories.h"
 #include "tools/verify/verify.h"
 
 namespace berth::cli {
@@ -39,6 +40,12 @@ void VerifyOrDie(const PlanSubject& subject, const Counting& counting, const Pla
   if (!answer.best) return;
   const auto capacity = answer.fits() ? answer.capacity : std::nullopt;
   VerifyOrDie(subject, counting, capacity, *answer.best);
+}
+
+void VerifyOrDie(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                 const MemoryPlan& plan) {
+  const auto faults = verify::VerifyMemories(graph, counting, memories, plan);
+  if (!faults.empty()) Die(faults.front());
 }
 
 }  // namespace berth::cli

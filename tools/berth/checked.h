@@ -6,6 +6,7 @@
 
 #include "berth/answer.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
 #include "berth/plan_io.h"
 
 namespace berth::cli {
@@ -18,6 +19,9 @@ void VerifyOrDie(const PlanSubject& subject, const Counting& counting,
 // The same of the best plan of `answer`, if there is one: within the capacity if it is said to fit,
 // otherwise of any height.
 void VerifyOrDie(const PlanSubject& subject, const Counting& counting, const PlanAnswer& answer);
+// The same of a graph's plan for several memories.
+void VerifyOrDie(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                 const MemoryPlan& plan);
 
 }  // namespace berth::cli
 

@@ -1,6 +1,7 @@
 // berth check -- is a plan, from any tool, valid? The independent verifier decides.
 #include <algorithm>
 
+#include "berth/memory_io.h"
 #include "berth/recorded.h"
 #include "berth/tflite.h"
 #include "src/base/choice.h"
@@ -9,6 +10,9 @@
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/graph_memories.h"
+#include "tools/berth/memories.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
@@ -21,6 +25,7 @@ namespace {
 
 struct CheckArguments {
   TableArguments table;
+  MemoryArguments memories;
   ModelArguments model;  // All but the path, which is the table's.
   std::string plan;
   bool execute = false;
@@ -49,6 +54,10 @@ struct Checked {
     const auto& all = plan.residencies;
     return std::any_of(all.begin(), all.end(),
                        [](const Residency& r) { return r.comes_in || r.written_out; });
+  }
+  // Operators run again.
+  [[nodiscard]] bool repeats() const {
+    return graph != nullptr && plan.order.size() > graph->operators.size();
   }
   [[nodiscard]] std::string Describe(const verify::Fault& fault) const {
     return graph ? verify::Describe(fault, *graph, plan) : verify::Describe(fault, *table, plan);
@@ -89,6 +98,7 @@ Json FaultJson(const verify::Fault& fault, const Checked& checked) {
     case FaultKind::kWrongHeight:
     case FaultKind::kWrongPeak:
     case FaultKind::kWrongTraffic:
+    case FaultKind::kWrongCost:
       json["stated"] = fault.stated;
       json["actual"] = fault.actual;
       break;
@@ -128,6 +138,12 @@ Json CheckedJson(const Checked& checked) {
   if (checked.graph != nullptr) {
     json["operators"] = checked.plan.order.size();
     json["traffic"] = internal::TrafficJson(report.traffic);
+    if (checked.repeats()) {
+      json["operators"] = checked.graph->operators.size();
+      json["recomputed"] = {{"operators", report.recomputed.operators},
+                            {"cost", report.recomputed.cost},
+                            {"unit", CostsOf(*checked.graph).unit}};
+    }
   }
   if (checked.sizes_missing()) internal::SetApartSized(json, {"height", "peak", "traffic"});
   json["faults"] = Json::array();
@@ -163,8 +179,15 @@ std::string SummaryText(const Checked& checked) {
     text = Paint(Tone::kGood, "The plan holds:") + " ";
   }
   if (checked.graph != nullptr) {
-    text += Plural(static_cast<std::int64_t>(checked.plan.order.size()), "operator") +
-            " in an order that can run, ";
+    const auto count = static_cast<std::int64_t>(checked.graph->operators.size());
+    text += Plural(count, "operator") + " in an order that can run, ";
+    if (checked.repeats()) {
+      const Recomputed& again = report.recomputed;
+      text += Plural(static_cast<std::int64_t>(again.operators), "execution") +
+              " more at a cost of " +
+              OneLine(FormatCost(again.cost, CostsOf(*checked.graph).unit)) +
+              ", all of which find the values of the first, ";
+    }
   }
   text += Plural(static_cast<std::int64_t>(checked.plan.residencies.size()), "buffer") + " in " +
           FormatBytesExactly(report.height) +
@@ -231,6 +254,14 @@ std::string PlanName(const CheckArguments& arguments) {
   return arguments.plan == "-" ? "<stdin>" : arguments.plan;
 }
 
+// The text of PLAN; empty if there is none.
+Result<std::string> PlanText(const CheckArguments& arguments) {
+  if (arguments.plan.empty()) return std::string();
+  std::string text = BERTH_TRY(ReadFile(arguments.plan));
+  BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
+  return text;
+}
+
 // The plan that a TensorFlow Lite model has inside, as the interpreter reads it.
 Result<ExitCode> CheckTflite(const CheckArguments& arguments, const FileView& file) {
   const std::string name = arguments.table.path == "-" ? "<stdin>" : arguments.table.path;
@@ -266,8 +297,11 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
     return Fail(ErrorCode::kInvalidOptions,
                 "PLAN is missing: a graph is checked together with a plan of it");
   }
-  const std::string text = BERTH_TRY(ReadFile(arguments.plan));
-  BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
+  const std::string text = BERTH_TRY(PlanText(arguments));
+  if (arguments.memories.given() && !IsPlanInMemories(text)) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--memory: " + OneLine(PlanName(arguments)) + " is a plan for one memory");
+  }
   const PlanSettings settings = ReadPlanSettings(text);
   ModelArguments model_arguments = arguments.model;
   model_arguments.path = arguments.table.path;
@@ -284,18 +318,26 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
   GraphPlanFile read =
       BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
+  if (!read.memories.memories.empty()) {
+    if (arguments.table.capacity) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--capacity: each memory of the plan has a capacity of its own");
+    }
+    return CheckInMemories(model, settings, std::move(read), {arguments.memories, {}, {}, false},
+                           arguments.execute, arguments.json);
+  }
   Checked checked;
   checked.graph = &model.graph;
-  // A plan without spills may have turned out higher than the capacity that was asked for.
+  // A plan of an order alone may have turned out higher than the capacity that was asked for.
   checked.capacity = arguments.table.capacity;
-  if (!checked.capacity && read.spills) checked.capacity = read.capacity;
+  if (!checked.capacity && (read.spills || read.recomputes)) checked.capacity = read.capacity;
   checked.unsized = CountTensors(model.graph, model_arguments.counting);
   checked.unsized_as_zero = model_arguments.counting.unsized_as_zero;
   checked.plan = std::move(read.plan);
   checked.report =
       verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan);
-  // The verifier has run spills already: only there do the bytes of a tensor move.
-  if (arguments.execute && !checked.spills()) {
+  // The verifier has run spills and repeats already: only there do the bytes of a tensor move.
+  if (arguments.execute && !checked.spills() && !checked.repeats()) {
     checked.execution = ExecutePlan(model.graph, checked.plan);
   }
   return Conclude(arguments, checked);
@@ -306,10 +348,11 @@ struct ToCheck {
   const Problem* problem;
   std::vector<Bytes> offsets;
 };
-Result<ToCheck> LoadOffsets(const CheckArguments& arguments, const Input& input) {
+Result<ToCheck> LoadOffsets(const CheckArguments& arguments, const Input& input,
+                            const std::string& plan) {
   if (!arguments.plan.empty()) {
-    const std::string text = BERTH_TRY(ReadFile(arguments.plan));
-    BERTH_TRY(CheckKind(text, arguments.plan, FileKind::kPlan));
+    // That of a table in CSV has been read already.
+    const std::string text = !input.text.empty() ? plan : BERTH_TRY(PlanText(arguments));
     return ToCheck{&input.problem,
                    BERTH_TRY(ReadOffsets(text, PlanName(arguments), input.problem))};
   }
@@ -331,12 +374,15 @@ Result<ToCheck> LoadOffsets(const CheckArguments& arguments, const Input& input)
   return ToCheck{&input.problem, BERTH_TRY(ReadOffsets(input.text, input.name, input.problem))};
 }
 
-Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
-  if (arguments.execute) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--execute runs a graph; a table of buffers does not say which operator reads "
-                "which buffer");
-  }
+tl::unexpected<Error> ExecuteNeedsGraph() {
+  return Fail(ErrorCode::kInvalidOptions,
+              "--execute runs a graph; a table of buffers does not say which operator reads which "
+              "buffer");
+}
+
+Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file,
+                            const std::string& plan) {
+  if (arguments.execute) return ExecuteNeedsGraph();
   const std::vector<Input> inputs = BERTH_TRY(ParseTables(arguments.table, std::move(file)));
   if (inputs.size() > 1 && !arguments.plan.empty()) {
     return ProblemMissing("PLAN", PartsOf(inputs), arguments.table.path);
@@ -346,7 +392,7 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file) {
   // Before anything is printed.
   std::vector<ToCheck> all_to_check;
   for (const Input& input : inputs) {
-    all_to_check.push_back(BERTH_TRY(LoadOffsets(arguments, input)));
+    all_to_check.push_back(BERTH_TRY(LoadOffsets(arguments, input, plan)));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
@@ -388,8 +434,21 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
                 "TABLE and PLAN cannot both be standard input; give one of them as a file");
   }
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
-  BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
-  if (!FormatOfRecorded(file.bytes()) && IsModel(file.bytes(), arguments.table.path)) {
+  if (!LooksLikeMemories(file.bytes())) {
+    BERTH_TRY(CheckKind(file.bytes(), arguments.table.path, FileKind::kModelOrTable));
+  }
+  const bool model = !FormatOfRecorded(file.bytes()) && IsModel(file.bytes(), arguments.table.path);
+  const bool graph = model && !LooksLikeMemories(file.bytes());
+  const bool for_memories = !graph && IsForMemories(arguments.memories, file.bytes());
+  std::string plan;
+  if (for_memories || (!graph && IsCsv(file.bytes()))) plan = BERTH_TRY(PlanText(arguments));
+  if (for_memories || IsPlanInMemories(plan)) {
+    if (arguments.execute) return ExecuteNeedsGraph();
+    return CheckMemories(
+        {arguments.table, arguments.memories, plan, PlanName(arguments), arguments.json},
+        std::move(file));
+  }
+  if (graph) {
     const std::string name = arguments.table.path == "-" ? "<stdin>" : arguments.table.path;
     if (!arguments.table.endpoints.empty()) {
       return internal::EndpointsAreKnown("--endpoints", OneLine(name));
@@ -399,7 +458,7 @@ Result<ExitCode> Run(const CheckArguments& arguments) {
     }
     return CheckGraph(arguments, std::move(file));
   }
-  return CheckTable(arguments, std::move(file));
+  return CheckTable(arguments, std::move(file), plan);
 }
 
 }  // namespace
@@ -417,17 +476,19 @@ Command AddCheckCommand(CLI::App& berth) {
       "The offsets: a CSV table with an offset column, or a JSON plan; - is standard input. "
       "Not needed if TABLE itself has offsets. For a model: a JSON plan, whose order is also "
       "checked; not needed for a TensorFlow Lite model with a plan inside.");
+  AddMemories(*app, arguments->memories);
   AddModelSizes(*app, arguments->model);
   AddAllowUnknown(*app, arguments->model.counting);
   app->add_flag("--execute", arguments->execute,
                 "Run the model in an arena: every operator checks the bytes that it reads, then "
-                "fills its outputs. Plans with spills are always run.");
+                "fills its outputs. Plans with spills or with recomputation are always run.");
   AddJson(*app, arguments->json);
   app->footer(
       "Exit codes: 0 the plan is valid, 1 it is not, 2 bad input or usage, 3 sizes are unknown.\n"
       "A plan in JSON says how its model was read (--dim, --alignment and so on).\n"
       "\nExamples:\n"
       "  berth check model.csv plan.csv --capacity 1MiB   Another tool's plan for a table.\n"
+      "  berth check model.csv plan.json --memories board.json   A plan for several memories.\n"
       "  berth check plan.csv                             A table with an offset column.\n"
       "  berth check model.json plan.json --execute       Runs a model by its plan.\n"
       "  berth check planned.tflite                       The plan inside a model, whoever made "

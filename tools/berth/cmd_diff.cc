@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "berth/bytes.h"
 #include "berth/diff.h"
 #include "berth/page.h"
 #include "berth/place.h"
@@ -31,32 +32,12 @@ struct Growth {
   Bytes bytes = 0;              // If it is not a percentage.
 };
 
-// Nothing where `text` is neither. Percentages have at most four decimals: 0.0001 % is a millionth.
+// Nothing where `text` is neither.
 std::optional<Growth> ParseGrowth(const std::string& flag, const std::string& text) {
-  if (text.empty() || text.back() != '%') {
-    const auto bytes = ReadBytes(flag, text);
-    return bytes ? std::optional(Growth{text, 0, *bytes}) : std::nullopt;
-  }
-  constexpr int kDecimals = 4;
-  constexpr std::int64_t kMost = std::int64_t{1'000'000} * 10'000;  // A million per cent.
-  std::int64_t value = 0;
-  int decimals = -1;
-  bool digits = false;
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    if (text[i] == '.' && decimals < 0) {
-      decimals = 0;
-    } else if (text[i] >= '0' && text[i] <= '9' && value <= kMost) {
-      value = value * 10 + (text[i] - '0');
-      digits = true;
-      if (decimals >= 0) ++decimals;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (!digits || decimals > kDecimals) return std::nullopt;
-  for (int d = std::max(decimals, 0); d < kDecimals; ++d) value *= 10;
-  if (value > kMost) return std::nullopt;
-  return Growth{text, value, 0};
+  if (const auto millionths = ParsePercentage(text)) return Growth{text, *millionths, 0};
+  if (text.ends_with('%')) return std::nullopt;
+  const auto bytes = ReadBytes(flag, text);
+  return bytes ? std::optional(Growth{text, 0, *bytes}) : std::nullopt;
 }
 
 // The most that what was `before` bytes may be now, at most kMaxBytes.
@@ -138,6 +119,12 @@ Json Summary::ToJson() const {
   json["avoidable_traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
   json["spilled"] = DeltaJson(before.traffic.spilled, after.traffic.spilled);
   json["retrieved"] = DeltaJson(before.traffic.retrieved, after.traffic.retrieved);
+  if (before.recomputed.operators + after.recomputed.operators > 0) {
+    json["recomputed"] = {
+        {"operators",
+         {{"before", before.recomputed.operators}, {"after", after.recomputed.operators}}},
+        {"cost", DeltaJson(before.recomputed.cost, after.recomputed.cost)}};
+  }
   json["unsized_tensors"] = {{"before", before.unsized}, {"after", after.unsized}};
   json["peak"] = DeltaJson(diff.before.load, diff.after.load);
   json["peak_step"] = {{"before", diff.before.load_step}, {"after", diff.after.load_step}};
@@ -283,6 +270,17 @@ std::string Summary::ToText() const {
     facts.Add("traffic", DeltaText(TrafficOf(before), TrafficOf(after)));
     facts.Add("spilled", DeltaText(before.traffic.spilled, after.traffic.spilled));
     facts.Add("retrieved", DeltaText(before.traffic.retrieved, after.traffic.retrieved));
+  }
+  if (before.recomputed.operators + after.recomputed.operators > 0) {
+    facts.Add("run again", Arrow(static_cast<std::int64_t>(before.recomputed.operators),
+                                 static_cast<std::int64_t>(after.recomputed.operators)) +
+                               (after.recomputed.operators == 1 ? " execution" : " executions"));
+    if (before.cost_unit == after.cost_unit || before.recomputed.operators == 0 ||
+        after.recomputed.operators == 0) {
+      facts.Add("its cost",
+                Arrow(before.recomputed.cost, after.recomputed.cost) + " " +
+                    OneLine(after.recomputed.operators > 0 ? after.cost_unit : before.cost_unit));
+    }
   }
   facts.Add("peak load", DeltaText(diff.before.load, diff.after.load));
   std::string counts;

@@ -5,6 +5,7 @@
 #include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memories.h"
 #include "tools/berth/output.h"
 #include "tools/berth/table.h"
 
@@ -12,6 +13,7 @@ namespace berth::cli {
 namespace {
 
 struct InfoArguments {
+  MemoryArguments memories;
   TableArguments table;
   bool json = false;
 };
@@ -327,7 +329,18 @@ Json GroupJson(const std::vector<Input>& inputs, const std::vector<TableInfo>& i
 }
 
 Result<ExitCode> Run(const InfoArguments& arguments) {
-  const std::vector<Input> inputs = BERTH_TRY(LoadAll(arguments.table));
+  FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
+  if (IsForMemories(arguments.memories, file.bytes())) {
+    const MemoryInput input =
+        BERTH_TRY(LoadMemories(arguments.table, arguments.memories, std::move(file)));
+    if (arguments.json) {
+      PrintJson(InfoJson(input));
+    } else {
+      Print(InfoText(input));
+    }
+    return kDone;
+  }
+  const std::vector<Input> inputs = BERTH_TRY(ParseTables(arguments.table, std::move(file)));
   std::vector<TableInfo> infos;
   infos.reserve(inputs.size());
   for (const Input& input : inputs) infos.push_back(BERTH_TRY(Examine(input.problem)));
@@ -356,6 +369,7 @@ Command AddInfoCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand("info", "Describe a table and how hard it looks.");
   const auto arguments = std::make_shared<InfoArguments>();
   AddTable(*app, arguments->table);
+  AddMemories(*app, arguments->memories);
   AddJson(*app, arguments->json);
   app->footer(
       "Exit codes: 0 done, 2 bad input or usage.\n"
@@ -363,6 +377,7 @@ Command AddInfoCommand(CLI::App& berth) {
       "  berth info model.csv\n"
       "  berth info snapshot.pickle                 What PyTorch reserved, and why.\n"
       "  berth info models.txt                      The problems of a file that has several.\n"
+      "  berth info board.json                      The memories of a board.\n"
       "  berth info model.csv --json | jq .lower_bound");
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -5,6 +5,8 @@
 #include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memories.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
 #include "tools/berth/summary.h"
@@ -16,6 +18,7 @@ namespace {
 
 struct PlaceArguments {
   TableArguments table;
+  MemoryArguments memories;
   SearchArguments search;
   PlanOutputs outputs;
 };
@@ -216,7 +219,12 @@ Result<ExitCode> PlaceAll(const PlaceArguments& arguments, const std::vector<Inp
 
 Result<ExitCode> Run(const PlaceArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs));
-  const std::vector<Input> inputs = BERTH_TRY(LoadAll(arguments.table));
+  FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
+  if (IsForMemories(arguments.memories, file.bytes())) {
+    return PlaceMemories({arguments.table, arguments.memories, arguments.search, arguments.outputs},
+                         std::move(file));
+  }
+  const std::vector<Input> inputs = BERTH_TRY(ParseTables(arguments.table, std::move(file)));
   if (inputs.size() > 1) return PlaceAll(arguments, inputs);
   const Input& input = inputs.front();
   WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfAdvice);
@@ -236,6 +244,7 @@ Command AddPlaceCommand(CLI::App& berth) {
   const auto arguments = std::make_shared<PlaceArguments>();
   arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
+  AddMemories(*app, arguments->memories);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .csv (the table with an offset column), .json, or - for CSV on "
           "standard output. Nothing is written if no plan fits.");
@@ -257,6 +266,9 @@ Command AddPlaceCommand(CLI::App& berth) {
       "Of a file with several problems all are placed, with the limits for each of them; files "
       "are\n"
       "written for one, which --problem chooses.\n"
+      "With --memory, --memories or a file of memories, each buffer gets a memory and an offset in "
+      "it,\n"
+      "at the least cost; --capacity, --report, --trace, --minimize and --algorithm do not apply.\n"
       "Only one of --output -, --svg -, --report -, --trace - and --json can use standard output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
@@ -265,6 +277,8 @@ Command AddPlaceCommand(CLI::App& berth) {
       "  berth place model.csv --algorithm first-fit-size       What TFLite would do.\n"
       "  berth place snapshot.pickle --report page.html         What PyTorch's requests need.\n"
       "  berth place model.pte                                  What ExecuTorch's arena needs.\n"
+      "  berth place model.csv --memory tcm=64KiB@8GB/s --memory dram@1GB/s\n"
+      "                                                         Which buffers into which memory?\n"
       "  make-table | berth place - --json | jq .height         In a script.");
   return {app, [arguments] { return Run(*arguments); }};
 }

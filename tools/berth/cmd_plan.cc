@@ -1,11 +1,13 @@
 // berth plan -- a model goes in; the order of its operators and the offset of each tensor come out.
 #include <variant>
 
+#include "berth/bytes.h"
 #include "berth/plan.h"
 #include "berth/spill.h"
 #include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/graph_memories.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
@@ -20,6 +22,9 @@ struct PlanArguments {
   std::string order;
   std::optional<Bytes> capacity;
   std::optional<Capacity> budget;
+  std::int64_t gap = 0;
+  bool recompute = false;
+  GraphMemoryArguments memories;
   SearchArguments search;
   PlanOutputs outputs;
   bool tensors = false;
@@ -33,6 +38,18 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
   options.place = arguments.search.options;
   options.order = BERTH_TRY(LoadOrder(arguments.order, graph, options.schedule));
   if (arguments.capacity) options.capacity = *arguments.capacity;
+  options.gap = arguments.memories.spill ? arguments.gap : 0;
+  const bool has_traffic = arguments.budget || arguments.memories.spill;
+  if (arguments.gap != 0 && (!has_traffic || arguments.recompute)) {
+    return Fail(ErrorCode::kInvalidOptions,
+                arguments.recompute
+                    ? "--gap: a plan with --recompute has no traffic"
+                    : "--gap: only the traffic of a plan with --budget or --spill has one");
+  }
+  if (arguments.recompute && !arguments.budget) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--recompute: only within a --budget are operators run again");
+  }
   if (!arguments.budget) return options;
   if (arguments.capacity) {
     return Fail(ErrorCode::kInvalidOptions, "--budget and --capacity: give one of them");
@@ -46,11 +63,14 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
   }
   if (options.place.minimize) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--minimize: with --budget the least traffic is looked for, not the least memory; "
-                "a smaller --budget asks for less");
+                std::string("--minimize: with --budget the least ") +
+                    (arguments.recompute ? "cost" : "traffic") +
+                    " is looked for, not the least memory; a smaller --budget asks for less");
   }
-  options.spill = true;
+  options.spill = !arguments.recompute;
+  options.recompute = arguments.recompute;
   options.capacity = *arguments.budget;
+  options.gap = arguments.gap;
   return options;
 }
 
@@ -62,19 +82,22 @@ Result<void> CheckTfliteOutputs(const PlanArguments& arguments, const Model& mod
   for (const std::string& flag : flags) {
     if (arguments.budget) {
       return Fail(ErrorCode::kInvalidOptions,
-                  flag + ": TensorFlow Lite Micro does not move tensors, as --budget does");
+                  flag + ": TensorFlow Lite Micro does not " +
+                      (arguments.recompute ? "run operators again, as --recompute does"
+                                           : "move tensors, as --budget does"));
     }
     BERTH_TRY(CheckCanBeTflite(model, arguments.model, flag));
   }
   return {};
 }
 
-// The share of the time limit that is kept for advice, where there may be some: with spills only
+// The share of the time limit that is kept for advice, where there may be some: within a budget only
 // where no plan can fit, which is known before any search.
 double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
                      const Graph& graph) {
-  if (!options.spill && !options.capacity && arguments.outputs.report.empty()) return 0;
-  if (!options.spill) return kShareOfAdvice;
+  const bool budget = options.spill || options.recompute;
+  if (!options.capacity && arguments.outputs.report.empty()) return 0;
+  if (!budget) return kShareOfAdvice;
   const Bytes* const bytes = std::get_if<Bytes>(&*options.capacity);
   const bool too_small =
       bytes != nullptr && *bytes < FindLeastMemory(graph, options.schedule.counting).bytes;
@@ -82,14 +105,20 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
-  if (arguments.moves && !arguments.budget) {
+  if (arguments.moves && (!arguments.budget || arguments.recompute)) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--moves: only with --budget are tensors moved; --tensors lists all of them");
+                arguments.recompute
+                    ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
+                    : "--moves: only with --budget are tensors moved; --tensors lists all of them");
   }
   BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   BERTH_TRY(CheckTfliteOutputs(arguments, model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
+  if (arguments.memories.given()) {
+    return PlanInMemories({model, arguments.model, arguments.memories, arguments.search,
+                           arguments.outputs, options, arguments.tensors});
+  }
   WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
   Planned planned{"plan",
@@ -127,6 +156,22 @@ Command AddPlanCommand(CLI::App& berth) {
       "As --capacity, but tensors that do not fit are spilled and retrieved, with the least "
       "traffic: bytes, or MR (what the largest operator needs), MP (the least peak), MH (halfway). "
       "--algorithm, --seed and --threads then control how addresses are found.");
+  app->add_option_function<std::string>(
+         "--gap",
+         [arguments](const std::string& text) {
+           const auto gap = ParsePercentage(text);
+           if (!gap) UsageError("--gap", Quoted(text) + " is not a percentage such as 0.1%");
+           arguments->gap = *gap;
+         },
+         "With --budget: end once the traffic is proved to be within this percentage of the least, "
+         "such as 0.1%.")
+      ->type_name("PERCENT");
+  app->add_flag(
+      "--recompute", arguments->recompute,
+      "With --budget: tensors that do not fit are not spilled but dropped, and the "
+      "operators that make them run again, at the least cost. MR and MP then hold for plans "
+      "that copy nothing.");
+  AddGraphMemories(*app, arguments->memories, /*spill=*/true);
   AddOrder(*app, arguments->order);
   AddFile(*app, "-o,--output", arguments->outputs.plan,
           "Write the plan: .json (order and offsets), .csv (a table with an offset column), "
@@ -165,13 +210,14 @@ Command AddPlanCommand(CLI::App& berth) {
       "--report or --capacity, a quarter is reserved to search for improvements; with --budget,\n"
       "only if the budget is too small.\n"
       "Without a limit each search ends after a fixed effort, the same on every machine; the\n"
-      "search for spills (--budget) then takes about ten seconds.\n"
+      "search for spills (--budget) or recomputation then takes about ten seconds.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"
       "  berth plan model.onnx --capacity 1MiB -o plan.json  Does it fit, and where?\n"
       "  berth plan model.onnx --order program --svg p.svg   What would program order need?\n"
       "  berth plan model.tflite -o planned.tflite         The plan inside the model.\n"
+      "  berth plan model.onnx --memory tcm=512KiB@8GB/s --memory dram@1GB/s  Which tensor where?\n"
       "  berth check model.onnx plan.json --execute          Is the plan right?");
   return {app, [arguments] { return Run(*arguments); }};
 }

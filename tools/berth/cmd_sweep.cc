@@ -19,6 +19,7 @@
 #include "tools/berth/file_kind.h"
 #include "tools/berth/file_lock.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/graph_memories.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/shard.h"
@@ -38,6 +39,7 @@ struct SweepArguments {
   std::optional<std::int64_t> node_limit;
   std::optional<Bytes> memory_limit;
   Shard shard;
+  GraphMemoryArguments memories;
   std::string output;
   std::string svg;
   std::string report;
@@ -371,9 +373,38 @@ std::string UnsizedWarning(const Task& task, const Counting& counting) {
          OpenDimensionsLine(task.model, "sweep");
 }
 
+// The cost of one model against the capacity of one of its memories.
+Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
+  const auto refuse = [](const std::string& flag) {
+    return Fail(ErrorCode::kInvalidOptions, flag + " does not apply to a sweep of one memory");
+  };
+  if (!arguments.merge.empty()) return refuse("--merge");
+  if (!arguments.report.empty()) return refuse("--report");
+  if (arguments.shard.count > 1) return refuse("--shard");
+  if (arguments.node_limit) return refuse("--node-limit");
+  if (arguments.paths.size() != 1) {
+    return Fail(ErrorCode::kInvalidOptions, "a sweep of one memory needs one model, not " +
+                                                std::to_string(arguments.paths.size()));
+  }
+  LimitMemory(arguments.memory_limit);
+  std::vector<Bytes> capacities;
+  for (const Capacity& capacity : arguments.capacities) {
+    const Bytes* const bytes = std::get_if<Bytes>(&capacity);
+    if (bytes == nullptr) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "--budget: MR, MH and MP are capacities of a single memory; give bytes");
+    }
+    capacities.push_back(*bytes);
+  }
+  return SweepOneMemory({arguments.model, arguments.paths.front(), arguments.memories,
+                         arguments.points, std::move(capacities), arguments.fixed_order,
+                         arguments.time_limit, arguments.output, arguments.svg});
+}
+
 Result<ExitCode> Run(const SweepArguments& arguments) {
   BERTH_TRY(CheckOutputs(
       {{"--output", arguments.output}, {"--svg", arguments.svg}, {"--report", arguments.report}}));
+  if (arguments.memories.given()) return SweepMemories(arguments);
   if (!arguments.merge.empty()) return MergeFiles(arguments);
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
@@ -420,6 +451,7 @@ Command AddSweepCommand(CLI::App& berth) {
          "Default: --points capacities from MP down to MR.")
       ->delimiter(',')
       ->type_name("BYTES");
+  AddGraphMemories(*app, arguments->memories, /*spill=*/false);
   AddInteger(*app, "--points", arguments->points, 1, 1000,
              "How many capacities, at most: those that coincide are one. Default: 20.");
   app->add_flag("--program-order", arguments->fixed_order, "Plan in program order only.");
@@ -451,7 +483,8 @@ Command AddSweepCommand(CLI::App& berth) {
       "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
       "  berth sweep model.onnx --report sweep.html             The curve, to explore.\n"
       "  berth sweep *.onnx --budget MR,MH,MP --shard 2/8 -o 2.csv   One of eight parts.\n"
-      "  berth sweep --merge 1.csv 2.csv -o all.csv --svg all.svg");
+      "  berth sweep --merge 1.csv 2.csv -o all.csv --svg all.svg\n"
+      "  berth sweep model.onnx --memories board.json --memory sram   What would more SRAM save?");
   return {app, [arguments] { return Run(*arguments); }};
 }
 

@@ -170,6 +170,9 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                ? ""
                : "a graph of operators; berth plan and berth schedule take graphs";
   }
+  if (LooksLikeMemories(bytes)) {
+    return "a file of memories; berth place, check and info take it";
+  }
   if (FormatOfModel(bytes) == ModelFormat::kGraphJson) {
     const bool of_inductor = Has(bytes.substr(0, kBeginning), "\"buffer_names\"");
     if (of_inductor && !IsOneOf(wanted, {kModel, kModelOrTable})) {
@@ -219,6 +222,10 @@ std::string_view Describe(FileKind wanted) {
 }
 
 }  // namespace
+
+bool LooksLikeMemories(std::string_view bytes) {
+  return IsFormat(internal::WithoutByteOrderMark(bytes), "berth-memories");
+}
 
 bool LooksLikeXla(std::string_view bytes) {
   return LooksLikeXlaAssignment(bytes) || LooksLikeXlaProto(bytes) || LooksLikeXlaAllocInfo(bytes);

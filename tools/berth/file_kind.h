@@ -22,6 +22,8 @@ enum class FileKind {
 // Whether it is a plan of XLA: a buffer assignment, as text or as a protocol buffer, or the
 // allocations of its memory space assignment.
 [[nodiscard]] bool LooksLikeXla(std::string_view bytes);
+// A description of memories, or of buffers for them (docs/formats/memories.md).
+[[nodiscard]] bool LooksLikeMemories(std::string_view bytes);
 
 // The error for a file that is something else than `wanted`, as far as its first bytes tell: it says
 // what the file is, and which command takes it. `path`: as it was given.

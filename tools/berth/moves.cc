@@ -12,7 +12,8 @@ std::vector<Move> MovesOf(const Graph& graph, const MemoryPlan& plan) {
   for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
     const Residency& before = plan.residencies[i - 1];
     const Residency& after = plan.residencies[i];
-    if (before.tensor != after.tensor) continue;
+    // Where it is not retrieved, an operator makes it again.
+    if (before.tensor != after.tensor || !after.comes_in) continue;
     const Bytes bytes = graph.tensors[before.tensor].bytes;
     if (before.written_out) moves.push_back({before.end, before.tensor, bytes, true});
     moves.push_back({after.start, after.tensor, bytes, false});

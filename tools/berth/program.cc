@@ -110,7 +110,12 @@ std::string CommandWith(const std::string& program, const std::vector<std::strin
     if (change.option == "capacity") replaced.emplace_back("budget");
   }
   std::string text = program;
+  // A budget that is advised is one for spills.
+  const bool spills = std::any_of(changes.begin(), changes.end(), [](const OptionChange& change) {
+    return change.option == "budget";
+  });
   for (std::size_t i = 0; i < words.size(); ++i) {
+    if (spills && words[i] == "--recompute") continue;
     const auto name =
         std::find_if(replaced.begin(), replaced.end(),
                      [&](const std::string& option) { return IsOption(words[i], option); });

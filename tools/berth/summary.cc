@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/bytes.h"
+#include "berth/memory_io.h"
 #include "berth/plan.h"
 #include "berth/report.h"
 #include "src/base/try.h"
@@ -145,6 +147,99 @@ std::string SpillHeadline(const Planned& planned) {
                         : ": proved the least of any plan."));
 }
 
+// What running operators again costs, in one run's costs: all operators once.
+double ShareOfRun(const Graph& graph, std::int64_t cost) {
+  double all = 0;
+  for (const std::int64_t each : CostsOf(graph).of) all += static_cast<double>(each);
+  return all > 0 ? static_cast<double>(cost) / all : 0;
+}
+
+// "12 operators run again", or "7 operators run again, in all 12 times".
+std::string RunAgain(const Graph& graph, const MemoryPlan& plan) {
+  std::vector<int> runs(graph.operators.size(), 0);
+  for (const OperatorIndex v : plan.order) ++runs[v];
+  const auto count = std::count_if(runs.begin(), runs.end(), [](int n) { return n > 1; });
+  const auto times = static_cast<std::int64_t>(plan.recomputed.operators);
+  return Plural(count, "operator") + (count == 1 ? " runs again" : " run again") +
+         (times > count ? ", in all " + FormatCount(times) + " times," : "");
+}
+
+// "12 executions; the dearest are those of conv_1, conv_2 and conv_3".
+std::string RunAgainFact(const Graph& graph, const MemoryPlan& plan) {
+  const std::vector<std::int64_t> costs = CostsOf(graph).of;
+  std::vector<std::int64_t> spent(graph.operators.size(), 0);
+  std::vector<bool> has_run(graph.operators.size(), false);
+  std::vector<OperatorIndex> again;
+  for (const OperatorIndex v : plan.order) {
+    if (has_run[v]) {
+      if (spent[v] == 0) again.push_back(v);
+      spent[v] += std::max<std::int64_t>(costs[v], 1);
+    }
+    has_run[v] = true;
+  }
+  std::stable_sort(again.begin(), again.end(),
+                   [&](OperatorIndex a, OperatorIndex b) { return spent[a] > spent[b]; });
+  constexpr std::size_t kMostNamed = 3;
+  std::string names;
+  const std::size_t named = std::min(again.size(), kMostNamed);
+  for (std::size_t i = 0; i < named; ++i) {
+    names += (i == 0 ? "" : i + 1 == named ? " and " : ", ") + NameOfOperator(graph, again[i]);
+  }
+  return Plural(static_cast<std::int64_t>(plan.recomputed.operators), "execution") +
+         (again.size() <= kMostNamed ? ", of " : "; the dearest are those of ") + names;
+}
+
+// Which plans a proof of the cost is about.
+std::string AmongPlans(const Planned& planned) {
+  if (!planned.answer.fixed_order) return "without spills";
+  return std::string("without spills in ") +
+         (planned.provenance.options.order ? "the given order" : "program order");
+}
+
+std::string RecomputeHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Graph& graph = planned.model->graph;
+  if (answer.outcome == Outcome::kInfeasible) {
+    if (answer.least.bytes > *answer.capacity && graph.operators.empty()) {
+      return Paint(Tone::kBad, "Does not fit: the parameters need " +
+                                   FormatBytes(answer.least.bytes) + ", " +
+                                   FormatBytesExactly(answer.least.bytes - *answer.capacity) +
+                                   " more than there is.");
+    }
+    if (answer.least.bytes > *answer.capacity) {
+      return Paint(
+          Tone::kBad,
+          "Does not fit: operator " + NameOfOperator(graph, answer.least.op) +
+              (planned.counting().parameters ? " and the parameters need " : " alone needs ") +
+              FormatBytes(answer.least.bytes) + ", " +
+              FormatBytesExactly(answer.least.bytes - *answer.capacity) + " more than there is.");
+    }
+    return Paint(Tone::kBad, "Does not fit: proved that " + FormatBytes(*answer.capacity) +
+                                 " are too little for every plan " + AmongPlans(planned) + ".");
+  }
+  if (!planned.placed()) return NothingFound(planned);
+  const Recomputed& again = answer.best->recomputed;
+  const std::string fits = Interruption(planned) + "Fits " + FormatBytes(*answer.capacity) + ": ";
+  if (again.operators == 0) return Paint(Tone::kGood, fits + "no operator has to run again.");
+  const bool proved = answer.outcome == Outcome::kOptimal;
+  const double share = ShareOfRun(graph, again.cost);
+  const std::string cost = again.cost == 0
+                               ? " at no cost"
+                               : " at " + FormatPercentFinely(share) + " of the cost of one run";
+  std::string proof = ": proved the least of any plan " + AmongPlans(planned) + ".";
+  if (!proved && answer.recompute_bound > 0) {
+    proof = " (proved: at least " +
+            FormatPercentFinely(ShareOfRun(graph, answer.recompute_bound), /*down=*/true) + " " +
+            AmongPlans(planned) + ").";
+  } else if (!proved) {
+    proof = "; less may be possible.";
+  } else if (again.cost == 0) {
+    proof = ".";
+  }
+  return Paint(proved ? Tone::kGood : Tone::kUnsure,
+               fits + RunAgain(graph, *answer.best) + cost + proof);
+}
+
 std::string Headline(const Planned& planned) {
   if (planned.model == nullptr) return TableHeadline(planned);
   const PlanAnswer& answer = planned.answer;
@@ -153,6 +248,7 @@ std::string Headline(const Planned& planned) {
   }
   if (planned.only_ordered() && answer.outcome == Outcome::kUnknown) return NothingFound(planned);
   std::string text = answer.spills            ? SpillHeadline(planned)
+                     : answer.recomputes      ? RecomputeHeadline(planned)
                      : planned.only_ordered() ? OrderHeadline(planned)
                                               : GraphHeadline(planned);
   if (answer.unsized == 0) return text;
@@ -318,20 +414,58 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
   }
 }
 
-void AddSpillFacts(const Planned& planned, FactList& facts) {
+// The budget, and those with names.
+void AddBudgets(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   const Graph& graph = planned.model->graph;
+  const bool with_parameters = answer.recomputes && planned.counting().parameters;
   facts.Add("budget", FormatBytesExactly(*answer.capacity));
   facts.Add("MR", FormatBytesExactly(answer.least.bytes) +
                       (graph.operators.empty()
                            ? ""
                            : ", what operator " + NameOfOperator(graph, answer.least.op) +
-                                 " alone needs"));
+                                 (with_parameters ? " and the parameters need" : " alone needs")));
   const bool proved = answer.scheduling.outcome == Outcome::kOptimal;
   facts.Add("MH", FormatBytesExactly((answer.least.bytes + answer.least_peak) / 2) +
                       ", halfway between MR and MP");
   facts.Add("MP", FormatBytesExactly(answer.least_peak) +
                       (proved ? ", the least peak of any order" : ", the least peak found"));
+}
+
+void AddRecomputeFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  const Graph& graph = planned.model->graph;
+  AddBudgets(planned, facts);
+  const std::string unit = CostsOf(graph).unit;
+  const auto with_share = [&](std::int64_t cost, bool down) {
+    return OneLine(FormatCostExactly(cost, unit)) + ", " +
+           FormatPercentFinely(ShareOfRun(graph, cost), down) + " of the cost of one run";
+  };
+  if (planned.placed()) {
+    const MemoryPlan& plan = *answer.best;
+    if (plan.recomputed.operators > 0) {
+      facts.Add("again", RunAgainFact(graph, plan));
+      facts.Add(
+          "cost",
+          with_share(plan.recomputed.cost, false) +
+              (unit == "bytes" ? " (bytes read and written, as the graph has no costs)" : ""));
+    }
+    facts.Add("arena", FormatBytesExactly(plan.height()));
+  }
+  if (answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown) {
+    facts.Add("lower bound", with_share(answer.recompute_bound, true));
+  }
+  facts.Add("search", Plural(answer.spilling.nodes, "node") + ", " +
+                          FormatSeconds(answer.spilling.seconds) +
+                          (answer.stopped == StopReason::kEffort
+                               ? "; ended with its default effort, --time-limit 5min would go on"
+                               : ""));
+}
+
+void AddSpillFacts(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
+  const Graph& graph = planned.model->graph;
+  AddBudgets(planned, facts);
   if (planned.placed()) {
     const Traffic& traffic = answer.best->traffic;
     if (traffic.avoidable() > 0) {
@@ -356,6 +490,9 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
           (answer.stopped == StopReason::kSize ? "; ended because it may not store more states"
            : answer.stopped == StopReason::kEffort
                ? "; ended with its default effort, --time-limit 5min would go on"
+           : answer.stopped == StopReason::kGap
+               ? "; ended as --gap " + FormatPercentage(planned.provenance.options.gap) +
+                     " asks for"
                : ""));
 }
 
@@ -365,8 +502,9 @@ void AddFiles(const Planned& planned, FactList& facts) {
     facts.Add("plan", planned.placed() && planned.answer.fits() ? OneLine(outputs.plan)
                       : planned.sizes_missing()
                           ? "not written, as sizes are not known; --allow-unknown writes it"
-                      : planned.answer.spills ? "not written, as there is no plan"
-                                              : "not written, as none fits");
+                      : planned.answer.spills || planned.answer.recomputes
+                          ? "not written, as there is no plan"
+                          : "not written, as none fits");
   }
   if (!outputs.svg.empty()) {
     facts.Add("picture",
@@ -399,6 +537,7 @@ std::string TableAdvice(const Planned& planned) {
     case StopReason::kAnswered:
     case StopReason::kBudget:
     case StopReason::kUnsized:
+    case StopReason::kGap:
       break;
   }
   return "";
@@ -428,14 +567,16 @@ std::string PeakAdvice(const Graph& graph, const Peak& peak) {
   const double share = static_cast<double>(waiting) / static_cast<double>(peak.bytes);
   return FormatBytes(waiting) + " of the peak (" + FormatPercent(share) + ") only wait while " +
          NameOfOperator(graph, *peak.op) +
-         " runs: tensors that are next used much later could be recomputed, or spilled and "
-         "retrieved (--budget). No order can go below " +
+         " runs: tensors that are next used much later could be spilled and retrieved (--budget), "
+         "or "
+         "dropped and made again (--budget with --recompute). No order can go below " +
          FormatBytes(peak.largest_step) + ", what " + name + " reads and makes by itself.";
 }
 
 std::vector<std::string> AdviceLines(const Planned& planned) {
   std::vector<std::string> lines;
-  if (planned.sizes_missing()) return lines;  // Most of the peak is not known yet.
+  // Most of the peak is not known yet, or it is not that of an order.
+  if (planned.sizes_missing() || planned.answer.recomputes) return lines;
   const PlanAnswer& answer = planned.answer;
   if (std::string line = PeakAdvice(planned.model->graph, *planned.peak); !line.empty()) {
     lines.push_back(std::move(line));
@@ -457,6 +598,7 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
             "or the proof.");
         break;
       case StopReason::kUnsized:
+      case StopReason::kGap:
         break;
       case StopReason::kAnswered:
       case StopReason::kSize:
@@ -575,9 +717,11 @@ std::string OrderText(const Planned& planned) {
 std::string Verdict(const PlanSubject& subject, const PlanAnswer& answer) {
   if (!answer.best) return "";
   if (!answer.best->addressed) {
-    return answer.spills ? "" : "accepted: the order runs, and has the peak that is stated";
+    return answer.spills || answer.recomputes
+               ? ""
+               : "accepted: the order runs, and has the peak that is stated";
   }
-  if (answer.spills) {
+  if (answer.spills || answer.recomputes) {
     return "accepted: run in a memory that records the owner of each byte; every operator found "
            "what it reads";
   }
@@ -608,7 +752,7 @@ std::string Page(const Planned& planned) {
 SvgOptions PictureOptions(const Planned& planned) {
   SvgOptions svg;
   svg.title = planned.provenance.input;
-  if (!planned.answer.spills) return svg;
+  if (!planned.answer.spills && !planned.answer.recomputes) return svg;
   svg.title += " in " + FormatBytes(*planned.answer.capacity);
   for (const Residency& r : planned.answer.best->residencies) {
     svg.marks.push_back({r.comes_in, r.written_out});
@@ -657,8 +801,8 @@ void FindAdvice(Planned& planned, WatchedSearch& search) {
   // Fusing comes before writing in place.
   const bool in_place = is_model && !planned.provenance.in_place;
   AdviceOptions options{page, in_place && !planned.provenance.fused, in_place, {}};
-  // With spills there is advice only where there is no plan.
-  const bool useful = !answer.spills || !planned.placed();
+  // Within a budget there is advice only where there is no plan.
+  const bool useful = (!answer.spills && !answer.recomputes) || !planned.placed();
   if (useful && planned.other_readings) options.models = planned.other_readings();
   planned.advice = AdviceInTime(options, search, [&](const AdviceOptions& own, Budget& budget) {
     return is_model ? Advise(planned.model->graph, planned.provenance.options, answer, own, budget)
@@ -673,7 +817,7 @@ Result<void> Examine(Planned& planned) {
   planned.load = MaxLiveLoad(planned.problem);
   if (planned.model != nullptr && answer.best) {
     const Graph& graph = planned.model->graph;
-    const Order& order = answer.best->order;
+    const Order order = FirstExecutions(graph, answer.best->order);
     planned.peak = ExaminePeak(graph, order, planned.counting());
     if (!planned.provenance.in_place && !IsTooLateForAdvice(planned)) {
       planned.in_place_peak = Live(ReuseInPlace(graph), order, planned.counting()).peak;
@@ -704,7 +848,8 @@ Result<void> WriteOutputs(const Planned& planned) {
     BERTH_TRY(WriteFile(outputs.tflm_header, text));
   }
   if (!outputs.svg.empty()) {
-    const Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
+    const bool budget = answer.spills || answer.recomputes;
+    const Bytes bound = budget ? answer.placement_bound : answer.height_bound;
     BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.problem, PlacementOf(*answer.best), bound,
                                               PictureOptions(planned))));
   }
@@ -750,11 +895,11 @@ Json SummaryJson(const Planned& planned) {
                                  {"constraints", stats.constraints},
                                  {"states", stats.states}};
   if (!json["placing"].is_null()) json["placing"]["seconds"] = answer.placing.seconds;
-  if (answer.spills) {
+  if (answer.spills || answer.recomputes) {
     json["named_budgets"] = {{"MR", answer.least.bytes},
                              {"MH", (answer.least.bytes + answer.least_peak) / 2},
                              {"MP", answer.least_peak}};
-    if (planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
+    if (answer.spills && planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
@@ -762,7 +907,7 @@ Json SummaryJson(const Planned& planned) {
   json["unplanned"] = UnplannedJson(graph);
   json["notes"] = planned.model->notes;
   if (answer.best) {
-    json["at_peak"] = PeakJson(*planned.peak, graph, answer.best->order);
+    json["at_peak"] = PeakJson(*planned.peak, graph, FirstExecutions(graph, answer.best->order));
     json["advice"] = AdviceLines(planned);
     json["remedies"] = RemediesJson(planned.advice.value_or(Advice()));
     json["order"] = Json::array();
@@ -799,6 +944,8 @@ std::string SummaryText(const Planned& planned) {
   const bool ordered = planned.only_ordered();
   if (planned.answer.spills) {
     AddSpillFacts(planned, facts);
+  } else if (planned.answer.recomputes) {
+    AddRecomputeFacts(planned, facts);
   } else if (ordered) {
     AddOrderFacts(planned, facts);
   } else {
@@ -808,7 +955,7 @@ std::string SummaryText(const Planned& planned) {
   std::string text =
       Headline(planned) + "\n" + facts.ToString() + CaveatText(*planned.model, planned.counting());
   if (ordered) return planned.reordered.empty() ? text + OrderText(planned) : text;
-  if (!planned.answer.spills && !planned.sizes_missing()) {
+  if (!planned.answer.spills && !planned.answer.recomputes && !planned.sizes_missing()) {
     text += PeakText(*planned.peak, planned.model->graph, planned.answer.best->order, kRowsAtPeak);
     const auto advice = AdviceLines(planned);
     if (!advice.empty()) text += "\n" + Paint(Tone::kStrong, "Where to look next") + "\n";

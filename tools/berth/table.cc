@@ -116,12 +116,6 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
   return inputs;
 }
 
-// Whether a file is read as a table in CSV, whose lifetimes can mean several things.
-bool IsCsv(std::string_view bytes) {
-  return !LooksLikeSnapshot(bytes) && !LooksLikeXla(bytes) && !LooksLikeXlaBufferInfo(bytes) &&
-         !LooksLikeEvents(bytes) && !FormatOfRecorded(bytes);
-}
-
 // A file that is one problem and has no plan.
 Result<Problem> ReadTable(const TableArguments& arguments, const std::string& text,
                           const std::string& name) {
@@ -206,6 +200,11 @@ std::vector<std::string> PartsOf(const std::vector<Input>& inputs) {
   parts.reserve(inputs.size());
   for (const Input& input : inputs) parts.push_back(input.part);
   return parts;
+}
+
+bool IsCsv(std::string_view bytes) {
+  return !LooksLikeSnapshot(bytes) && !LooksLikeXla(bytes) && !LooksLikeXlaBufferInfo(bytes) &&
+         !LooksLikeEvents(bytes) && !FormatOfRecorded(bytes);
 }
 
 Result<Input> Load(const TableArguments& arguments) {

@@ -66,6 +66,8 @@ struct Input {
 // The only problem. Error: kInvalidOptions also where there are several.
 [[nodiscard]] Result<Input> Load(const TableArguments& arguments);
 [[nodiscard]] Result<Input> ParseTable(const TableArguments& arguments, FileView file);
+// Whether a file is read as a table in CSV, whose lifetimes can mean several things.
+[[nodiscard]] bool IsCsv(std::string_view bytes);
 // The names of problems of one file.
 [[nodiscard]] std::vector<std::string> PartsOf(const std::vector<Input>& inputs);
 // Files as they are, folders as the tables in them, in order of their names. Error: kIo for a

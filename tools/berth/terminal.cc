@@ -196,6 +196,19 @@ std::string FormatPercentUp(double fraction) {
   return Number(tenths == 0 ? "%.0f %%" : "%.1f %%", tenths / 10);
 }
 
+std::string FormatPercentFinely(double fraction, bool down) {
+  const double percent = fraction * 100;
+  if (percent <= 0) return "0 %";
+  constexpr int kMostDecimals = 9;
+  const int decimals =
+      std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, kMostDecimals);
+  const double scale = std::pow(10.0, decimals);
+  const double shown = down ? std::floor(percent * scale) / scale : percent;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f %%", decimals, shown);
+  return text;
+}
+
 std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes) {
   std::vector<std::string> texts;
   std::map<std::string, Bytes> seen;

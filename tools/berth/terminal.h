@@ -51,6 +51,8 @@ enum class Tone { kGood, kBad, kUnsure, kStrong, kFaint };
 [[nodiscard]] std::string FormatPercent(double fraction);   // 0.0312 as "3.1 %"
 // The same rounded up: for a bound, which rounding must not make untrue.
 [[nodiscard]] std::string FormatPercentUp(double fraction);
+// With three digits that count: 0.000288 as "0.0288 %"; `down`: not rounded but cut off, as of a bound.
+[[nodiscard]] std::string FormatPercentFinely(double fraction, bool down = false);
 using berth::FormatBytesExactly;
 // As FormatBytes(); where that would make two different ones look alike, all of them in bytes.
 [[nodiscard]] std::vector<std::string> FormatBytesApart(const std::vector<Bytes>& bytes);

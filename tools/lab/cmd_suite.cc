@@ -24,9 +24,10 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
       ->delimiter(',')
       ->expected(1)
       ->take_all();
-  app.add_option("--data", options.data,
-                 "The folder that holds models/ and challenging/; for olla and cosma inference/ "
-                 "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
+  app.add_option(
+         "--data", options.data,
+         "The folder that holds models/ and challenging/; for olla, cosma and boards inference/ "
+         "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
       ->type_name("FOLDER");
   app.add_flag("--quick", options.quick,
                "A few small inputs and short limits: seconds instead of minutes.");
@@ -56,10 +57,12 @@ cli::Command AddSuiteCommand(CLI::App& lab) {
   CLI::App* app =
       lab.add_subcommand("suite", "Repeat the experiments of a paper: its tables and figures.");
   const auto arguments = std::make_shared<SuiteArguments>();
-  app->add_option("NAME", arguments->name, "The paper: telamalloc, minimalloc, olla or cosma.")
+  app->add_option("NAME", arguments->name,
+                  "The paper: telamalloc, minimalloc, olla or cosma; or memories, the choice of "
+                  "what stays in a fast memory; or boards.")
       ->required();
   app->add_option("INPUTS", arguments->options.tables,
-                  "Tables (for olla and cosma: models), or folders of them, instead of the "
+                  "Tables (for olla, cosma and boards: models), or folders of them, instead of the "
                   "paper's. Default: those of --data, or generated ones.")
       ->take_all();
   AddInputs(*app, arguments->options);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "tools/verify/verify.h"
 #include "tools/verify/wide.h"
@@ -49,6 +50,13 @@ class Collector {
     Compare(FaultKind::kWrongTraffic, stated.compulsory_out, actual.compulsory_out,
             "of compulsory traffic out");
   }
+  void Compare(const Recomputed& stated, const Recomputed& actual) {
+    Compare(FaultKind::kWrongCost, static_cast<Bytes>(stated.operators),
+            static_cast<Bytes>(actual.operators), kOperators);
+    Compare(FaultKind::kWrongCost, stated.cost, actual.cost, "cost");
+  }
+  // Of kWrongCost: how many operators run again.
+  static constexpr std::string_view kOperators = "operators";
   [[nodiscard]] bool found_any() const { return !report_.ok(); }
 
  private:

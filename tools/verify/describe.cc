@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/verify/collector.h"
 #include "tools/verify/verify.h"
 
 namespace berth::verify {
@@ -105,6 +106,8 @@ std::string DescribeOrder(const Fault& fault, const Graph& graph) {
   switch (fault.kind) {
     case FaultKind::kRepeated:
       return "repeated: " + op(fault.op) + " appears again" + at;
+    case FaultKind::kMayNotRepeat:
+      return "may not repeat: " + op(fault.op) + " runs again" + at + " but may run only once";
     case FaultKind::kMissing:
       return "missing: " + op(fault.op) + " is not in the order";
     case FaultKind::kNotMade:
@@ -131,6 +134,17 @@ std::string DescribeRun(const Fault& fault, const Graph& graph) {
     case FaultKind::kClobbered:
       return "clobbered: " + (fault.op == kNone ? "the spill" : OperatorName(graph, fault.op)) +
              " at " + step + " does not find the latest value of " + tensor;
+    case FaultKind::kWrongVersion: {
+      const std::string held = fault.other_op == kNone
+                                   ? "as it was before the run"
+                                   : "as " + OperatorName(graph, fault.other_op) + " left it";
+      if (fault.op == kNone) {
+        return "wrong version: at the end " + tensor + ", a result, is " + held +
+               ", unlike in program order";
+      }
+      return "wrong version: " + OperatorName(graph, fault.op) + " at " + step + " finds " +
+             tensor + " " + held + ", unlike in program order";
+    }
     case FaultKind::kNoCopy:
       return "no copy: " + tensor + " is retrieved at " + step +
              " but its latest value was never spilled";
@@ -161,6 +175,7 @@ std::string DescribeFault(const Fault& fault, const Subject& subject, const Memo
       return "unknown: no operator has the number " + std::to_string(fault.op) + " at step " +
              std::to_string(fault.start);
     case FaultKind::kRepeated:
+    case FaultKind::kMayNotRepeat:
     case FaultKind::kMissing:
     case FaultKind::kNotMade:
     case FaultKind::kTooEarly:
@@ -180,6 +195,7 @@ std::string DescribeFault(const Fault& fault, const Subject& subject, const Memo
       return DescribeAddress(fault, subject, plan);
     case FaultKind::kAbsent:
     case FaultKind::kClobbered:
+    case FaultKind::kWrongVersion:
     case FaultKind::kNoCopy:
     case FaultKind::kFromNowhere:
     case FaultKind::kDeadSpill:
@@ -193,6 +209,13 @@ std::string DescribeFault(const Fault& fault, const Subject& subject, const Memo
       return "wrong peak: " + figures("", "but has");
     case FaultKind::kWrongTraffic:
       return "wrong traffic: " + figures("", "but has");
+    case FaultKind::kWrongCost:
+      return "wrong cost: the plan states that " +
+             (fault.detail == Collector::kOperators
+                  ? std::to_string(fault.stated) + " operators run again, but there are "
+                  : "operators that run again cost " + std::to_string(fault.stated) +
+                        ", but they cost ") +
+             std::to_string(fault.actual);
   }
   return {};
 }
@@ -217,6 +240,8 @@ std::string_view ToString(FaultKind kind) {
       return "unknown-operator";
     case FaultKind::kRepeated:
       return "repeated";
+    case FaultKind::kMayNotRepeat:
+      return "may-not-repeat";
     case FaultKind::kMissing:
       return "missing";
     case FaultKind::kNotMade:
@@ -243,6 +268,8 @@ std::string_view ToString(FaultKind kind) {
       return "absent";
     case FaultKind::kClobbered:
       return "clobbered";
+    case FaultKind::kWrongVersion:
+      return "wrong-version";
     case FaultKind::kNoCopy:
       return "no-copy";
     case FaultKind::kFromNowhere:
@@ -261,6 +288,8 @@ std::string_view ToString(FaultKind kind) {
       return "wrong-peak";
     case FaultKind::kWrongTraffic:
       return "wrong-traffic";
+    case FaultKind::kWrongCost:
+      return "wrong-cost";
   }
   return {};
 }

@@ -4,13 +4,16 @@
 
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "berth/graph.h"
 #include "tools/verify/collector.h"
 
 namespace berth::verify {
 
-// A value of a tensor, by the operator that gave it; kNone: from before the run.
+// A value of a tensor, by the operator that gave it; kNone: from before the run. An operator makes or
+// writes a base at most once in the program, so the two name a version of the base. When it runs
+// again on the same values, it gives the same value.
 struct Value {
   TensorIndex tensor;
   OperatorIndex writer;
@@ -37,6 +40,15 @@ class Memory {
       at = piece->second.upper;
     }
     return true;
+  }
+
+  // The value that all these bytes have; nothing if they have several, or a part has none.
+  [[nodiscard]] std::optional<Value> ValueOf(Wide lower, Wide upper) const {
+    auto piece = pieces_.upper_bound(lower);
+    if (piece == pieces_.begin()) return std::nullopt;
+    --piece;
+    const Value value = piece->second.value;
+    return Holds(lower, upper, value) ? std::optional<Value>(value) : std::nullopt;
   }
 
  private:

@@ -3,6 +3,8 @@
 #include <set>
 #include <vector>
 
+#include "tools/verify/repeat.h"
+
 namespace berth::verify {
 namespace {
 
@@ -16,17 +18,24 @@ std::vector<std::size_t> NeedsBegin(const std::vector<Touches>& touches) {
 }
 
 // For each base in that list, the operator that wrote it last when they run in `order`; kNone before
-// any write.
+// any write. `last`: the same of each base at the end.
 std::vector<OperatorIndex> WritersIn(const Graph& graph, const std::vector<Touches>& touches,
-                                     const std::vector<std::size_t>& begin, const Order& order) {
+                                     const std::vector<std::size_t>& begin, const Order& order,
+                                     std::vector<OperatorIndex>& last) {
   std::vector<OperatorIndex> found(begin.back());
-  std::vector<OperatorIndex> writer(graph.tensors.size(), kNone);
+  last.assign(graph.tensors.size(), kNone);
   for (const OperatorIndex v : order) {
     std::size_t next = begin[v];
-    for (const TensorIndex base : touches[v].needs) found[next++] = writer[base];
-    for (const TensorIndex base : touches[v].writes) writer[base] = v;
+    for (const TensorIndex base : touches[v].needs) found[next++] = last[base];
+    for (const TensorIndex base : touches[v].writes) last[base] = v;
   }
   return found;
+}
+
+Order ProgramOrderOf(const Graph& graph) {
+  Order order;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) order.push_back(v);
+  return order;
 }
 
 Fault OrderFault(FaultKind kind, OperatorIndex op, std::size_t step) {
@@ -37,8 +46,10 @@ Fault OrderFault(FaultKind kind, OperatorIndex op, std::size_t step) {
   return fault;
 }
 
-// The step of each operator; an empty list if they do not each come once.
-std::vector<std::size_t> StepsOf(const Graph& graph, const Order& order, Collector& collector) {
+// The step at which each operator first runs; an empty list if they do not each come once, or with
+// `repeats` at least once.
+std::vector<std::size_t> StepsOf(const Graph& graph, const Order& order, bool repeats,
+                                 Collector& collector) {
   const std::size_t n = graph.operators.size();
   std::vector<std::size_t> step(n, kNone);
   bool each_once = true;
@@ -49,8 +60,12 @@ std::vector<std::size_t> StepsOf(const Graph& graph, const Order& order, Collect
   for (std::size_t s = 0; s < order.size(); ++s) {
     if (order[s] >= n) {
       add(FaultKind::kUnknownOperator, order[s], s);
-    } else if (step[order[s]] != kNone) {
+    } else if (step[order[s]] != kNone && !repeats) {
       add(FaultKind::kRepeated, order[s], s);
+    } else if (step[order[s]] != kNone) {
+      if (!MayRunAgain(graph, order[s])) {
+        collector.Add(OrderFault(FaultKind::kMayNotRepeat, order[s], s));
+      }
     } else {
       step[order[s]] = s;
     }
@@ -99,22 +114,29 @@ void MeasureLive(const Graph& graph, const std::vector<Touches>& touches, const 
 
 }  // namespace
 
-bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const Order& order,
-                Collector& collector) {
-  const std::vector<std::size_t> step = StepsOf(graph, order, collector);
+Intended::Intended(const Graph& graph, const std::vector<Touches>& touches)
+    : begin_(NeedsBegin(touches)),
+      writers_(WritersIn(graph, touches, begin_, ProgramOrderOf(graph), last_)) {}
+
+bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const Intended& intended,
+                const Order& order, bool repeats, Collector& collector) {
+  const std::vector<std::size_t> step = StepsOf(graph, order, repeats, collector);
   const std::size_t n = graph.operators.size();
   if (step.size() != n) return false;
 
   std::vector<OperatorIndex> maker(graph.tensors.size(), kNone);
-  Order program_order;
   for (OperatorIndex v = 0; v < n; ++v) {
-    program_order.push_back(v);
     for (const TensorIndex t : graph.operators[v].outputs) maker[t] = v;
   }
+  // First executions alone are an order, too.
+  Order first;
+  for (std::size_t s = 0; s < order.size(); ++s) {
+    if (step[order[s]] == s) first.push_back(order[s]);
+  }
   const std::vector<std::size_t> begin = NeedsBegin(touches);
-  const std::vector<OperatorIndex> intended = WritersIn(graph, touches, begin, program_order);
-  const std::vector<OperatorIndex> found = WritersIn(graph, touches, begin, order);
-  for (const OperatorIndex v : order) {
+  std::vector<OperatorIndex> last;
+  const std::vector<OperatorIndex> found = WritersIn(graph, touches, begin, first, last);
+  for (const OperatorIndex v : first) {
     const Operator& op = graph.operators[v];
     const auto add = [&](FaultKind kind, OperatorIndex other, TensorIndex tensor) {
       Fault fault = OrderFault(kind, v, step[v]);
@@ -133,11 +155,12 @@ bool CheckOrder(const Graph& graph, const std::vector<Touches>& touches, const O
     for (const OperatorIndex u : op.after) {
       if (step[u] > step[v]) add(FaultKind::kTooEarly, u, kNone);
     }
-    std::size_t next = begin[v];
+    std::size_t next = 0;
     for (const TensorIndex base : touches[v].needs) {
       const std::size_t here = next++;
-      if (unmade.contains(base) || found[here] == intended[here]) continue;
-      add(FaultKind::kOtherBytes, found[here], base);
+      const OperatorIndex writer = found[begin[v] + here];
+      if (unmade.contains(base) || writer == intended.Writer(v, here)) continue;
+      add(FaultKind::kOtherBytes, writer, base);
     }
   }
   return true;
@@ -148,7 +171,7 @@ PlanReport VerifyOrder(const Graph& graph, const Order& order, const Counting& c
   PlanReport report;
   Collector collector(max_faults, report);
   const std::vector<Touches> touches = AllTouches(graph);
-  if (CheckOrder(graph, touches, order, collector)) {
+  if (CheckOrder(graph, touches, Intended(graph, touches), order, /*repeats=*/false, collector)) {
     MeasureLive(graph, touches, order, counting, report);
   }
   return report;

@@ -13,6 +13,7 @@
 #include "tools/verify/collector.h"
 #include "tools/verify/memory.h"
 #include "tools/verify/order.h"
+#include "tools/verify/repeat.h"
 #include "tools/verify/touches.h"
 #include "tools/verify/verify.h"
 
@@ -105,10 +106,12 @@ void CheckAddresses(const Graph& graph, std::optional<Bytes> capacity, const Mem
 // Runs the operators, whose order must be valid, with residencies that are within it.
 class Run {
  public:
-  Run(const Graph& graph, const std::vector<Touches>& touches, const Counting& counting,
-      const MemoryPlan& plan, Collector& collector)
+  Run(const Graph& graph, const std::vector<Touches>& touches, const Intended& intended,
+      const Counting& counting, const MemoryPlan& plan, Collector& collector)
       : graph_(graph),
         touches_(touches),
+        intended_(intended),
+        repeats_(plan.order.size() > graph.operators.size()),
         counting_(counting),
         plan_(plan),
         collector_(collector),
@@ -116,6 +119,9 @@ class Run {
         store_(graph.tensors.size()),
         writer_(graph.tensors.size(), kNone),
         at_(graph.tensors.size(), kNone),
+        newest_(graph.tensors.size(), kNone),
+        stored_(graph.tensors.size(), false),
+        has_run_(graph.operators.size(), false),
         brought_(graph.tensors.size(), false),
         used_(plan.residencies.size(), false),
         preloaded_(plan.residencies.size(), false) {}
@@ -151,7 +157,9 @@ class Run {
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
   [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
   [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
-  [[nodiscard]] Value Latest(TensorIndex t) const { return {t, writer_[t]}; }
+  // The value that the tensor has where it is now.
+  [[nodiscard]] Value Current(TensorIndex t) const { return {t, writer_[t]}; }
+  [[nodiscard]] Value Last(TensorIndex t) const { return {t, intended_.Last(t)}; }
 
   void ReadGraph() {
     made_.assign(graph_.tensors.size(), false);
@@ -160,12 +168,11 @@ class Run {
     }
     result_ = declared_;
     last_use_.assign(graph_.tensors.size(), -1);
-    last_write_.assign(graph_.tensors.size(), -1);
     for (std::size_t s = 0; s < plan_.order.size(); ++s) {
       const Touches& touch = touches_[plan_.order[s]];
       for (const TensorIndex t : touch.needs) last_use_[t] = static_cast<Step>(s);
       for (const TensorIndex t : touch.writes) {
-        last_use_[t] = last_write_[t] = static_cast<Step>(s);
+        last_use_[t] = static_cast<Step>(s);
         if (!made_[t]) result_[t] = true;  // An input with a new value must be written back.
       }
     }
@@ -182,7 +189,7 @@ class Run {
 
   void CountCompulsoryTraffic() {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (!made_[t]) store_[t] = Latest(t);
+      if (!made_[t]) store_[t] = Current(t);
       if (!IsCounted(t) || last_use_[t] < 0) continue;
       if (!made_[t]) Count(SizeOf(t), traffic_.compulsory_in);
       if (result_[t]) Count(SizeOf(t), traffic_.compulsory_out);
@@ -192,9 +199,9 @@ class Run {
   void Write(std::size_t i, const Value& value) {
     memory_.Write(address_[i], address_[i] + SizeOf(plan_.residencies[i].tensor), value);
   }
-  [[nodiscard]] bool HoldsLatest(std::size_t i) const {
+  [[nodiscard]] bool Holds(std::size_t i, const Value& value) const {
     const TensorIndex t = plan_.residencies[i].tensor;
-    return memory_.Holds(address_[i], address_[i] + SizeOf(t), Latest(t));
+    return memory_.Holds(address_[i], address_[i] + SizeOf(t), value);
   }
 
   void Add(FaultKind kind, TensorIndex t, std::size_t residency, OperatorIndex op = kNone) {
@@ -214,16 +221,28 @@ class Run {
     // A given tensor may be in memory from the start, used or not, for any number of steps.
     if (!used_[i] && !preloaded_[i]) Add(FaultKind::kUselessResidency, t, i);
     if (!r.written_out) return;
-    if (last_use_[t] < step_ && !result_[t]) {
+    const bool final = result_[t] && Current(t) == Last(t);
+    const bool needed = last_use_[t] >= step_ && (!repeats_ || ComesBack(i));
+    if (!needed && !final) {
       Add(FaultKind::kDeadSpill, t, i);
-    } else if (store_[t] == Latest(t)) {
+    } else if (store_[t] == Current(t)) {
       Add(FaultKind::kNeedlessSpill, t, i);
-    } else if (!HoldsLatest(i)) {
+    } else if (!Holds(i, Current(t))) {
       Add(FaultKind::kClobbered, t, i);
     }
     // The last value of a result goes out in any case.
-    if (!result_[t] || step_ <= last_write_[t]) Count(SizeOf(t), traffic_.spilled);
-    store_[t] = Latest(t);
+    if (!final || stored_[t]) Count(SizeOf(t), traffic_.spilled);
+    if (final) stored_[t] = true;
+    store_[t] = Current(t);
+  }
+  // Whether what residency `i` writes out is brought back before it is written out again.
+  [[nodiscard]] bool ComesBack(std::size_t i) const {
+    const auto& all = plan_.residencies;
+    for (std::size_t j = i + 1; j < all.size() && all[j].tensor == all[i].tensor; ++j) {
+      if (all[j].comes_in) return true;
+      if (all[j].written_out) return false;
+    }
+    return false;
   }
 
   void Begin(std::size_t i) {
@@ -234,7 +253,7 @@ class Run {
     if (!r.comes_in) {
       if (!made_[t] && r.start == 0) {
         preloaded_[i] = brought_[t] = true;
-        Write(i, Latest(t));
+        Write(i, Current(t));
         return;
       }
       const bool made_here =
@@ -243,38 +262,85 @@ class Run {
       if (!made_here) Add(FaultKind::kFromNowhere, t, i);
       return;
     }
-    if (store_[t] != Latest(t)) Add(FaultKind::kNoCopy, t, i);
-    if (store_[t]) Write(i, *store_[t]);
+    // Where operators run again, one may need an old value.
+    const bool stale = !repeats_ && store_[t] != Value{t, newest_[t]};
+    if (!store_[t] || stale) Add(FaultKind::kNoCopy, t, i);
+    if (store_[t]) {
+      writer_[t] = store_[t]->writer;
+      Write(i, *store_[t]);
+    }
     brought_[t] = true;
     if (!compulsory) Count(SizeOf(t), traffic_.retrieved);
   }
 
   void Execute(OperatorIndex v) {
+    const Touches& touch = touches_[v];
+    const std::vector<TensorIndex>& skips = graph_.operators[v].skips;
+    const bool again = has_run_[v];
+    has_run_[v] = true;
+    const auto skipped = [&](TensorIndex t) {
+      return again && std::find(skips.begin(), skips.end(), t) != skips.end();
+    };
     std::set<TensorIndex> wrong;  // Each tensor is a fault once, however often it is looked at.
-    for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
-    for (const TensorIndex t : touches_[v].writes) {
-      writer_[t] = v;
-      if (at_[t] != kNone) Write(at_[t], Latest(t));
+    const auto look_at_needs = [&](bool after_writes) {
+      std::size_t i = 0;
+      for (const TensorIndex t : touch.needs) {
+        const OperatorIndex found = intended_.Writer(v, i++);
+        if (skipped(t)) continue;
+        Look(v, {t, after_writes && touch.writes.contains(t) ? v : found}, wrong);
+      }
+    };
+    look_at_needs(false);
+    for (const TensorIndex t : touch.writes) {
+      if (skipped(t)) continue;
+      writer_[t] = newest_[t] = v;
+      if (at_[t] != kNone) Write(at_[t], Current(t));
     }
     // Its inputs must have survived its writes, and its outputs must be in memory.
-    for (const TensorIndex t : touches_[v].needs) Look(v, t, wrong);
-    for (const TensorIndex t : touches_[v].writes) Look(v, t, wrong);
+    look_at_needs(true);
+    for (const TensorIndex t : touch.writes) {
+      if (!skipped(t)) Look(v, {t, v}, wrong);
+    }
   }
 
-  void Look(OperatorIndex v, TensorIndex t, std::set<TensorIndex>& wrong) {
-    if (!IsCounted(t)) return;
+  // `v` needs this value.
+  void Look(OperatorIndex v, const Value& value, std::set<TensorIndex>& wrong) {
+    const TensorIndex t = value.tensor;
+    if (!IsCounted(t)) {
+      // CheckOrder() has seen to orders without repeats.
+      if (!repeats_ || writer_[t] == value.writer || !wrong.insert(t).second) return;
+      return AddVersion(t, kNone, v, writer_[t]);
+    }
     const std::size_t i = at_[t];
     if (i != kNone) used_[i] = true;
-    if (i != kNone && HoldsLatest(i)) return;
+    if (i != kNone && Holds(i, value)) return;
     if (!wrong.insert(t).second) return;
-    Add(i == kNone ? FaultKind::kAbsent : FaultKind::kClobbered, t, i, v);
+    if (i == kNone) return Add(FaultKind::kAbsent, t, i, v);
+    const auto held = memory_.ValueOf(address_[i], address_[i] + SizeOf(t));
+    if (repeats_ && held && held->tensor == t) return AddVersion(t, i, v, held->writer);
+    Add(FaultKind::kClobbered, t, i, v);
+  }
+
+  void AddVersion(TensorIndex t, std::size_t residency, OperatorIndex op, OperatorIndex held) {
+    Fault fault;
+    fault.kind = FaultKind::kWrongVersion;
+    fault.residency = residency;
+    fault.tensor = t;
+    fault.op = op;
+    fault.other_op = held;
+    fault.start = step_;
+    collector_.Add(fault);
   }
 
   void LookForResults() {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
-      if (!result_[t] || !IsCounted(t) || last_use_[t] < 0) continue;
-      if (store_[t] == Latest(t)) continue;
-      if (at_[t] != kNone && HoldsLatest(at_[t])) continue;
+      if (!result_[t] || last_use_[t] < 0) continue;
+      if (!IsCounted(t)) {
+        if (repeats_ && Current(t) != Last(t)) AddVersion(t, kNone, kNone, writer_[t]);
+        continue;
+      }
+      if (store_[t] == Last(t)) continue;
+      if (at_[t] != kNone && Holds(at_[t], Last(t))) continue;
       // A preloaded tensor that is not a result need not survive with its new value.
       if (!declared_[t] && WasPreloaded(t)) continue;
       Add(FaultKind::kLostResult, t, kNone);
@@ -291,6 +357,8 @@ class Run {
 
   const Graph& graph_;
   const std::vector<Touches>& touches_;
+  const Intended& intended_;
+  const bool repeats_;  // Operators run again.
   const Counting& counting_;
   const MemoryPlan& plan_;
   Collector& collector_;
@@ -302,14 +370,16 @@ class Run {
   std::vector<bool> made_;
   std::vector<bool> result_;  // Declared, or given and written in place.
   std::vector<Step> last_use_;
-  std::vector<Step> last_write_;
 
   // The state at step_.
   Step step_ = 0;
   Memory memory_;
   std::vector<std::optional<Value>> store_;  // Off chip.
-  std::vector<OperatorIndex> writer_;        // Of the latest value of each tensor.
+  std::vector<OperatorIndex> writer_;        // Of the value that each tensor has where it is now.
   std::vector<std::size_t> at_;              // The residency that each tensor is in.
+  std::vector<OperatorIndex> newest_;        // The last writer of each tensor so far.
+  std::vector<bool> stored_;                 // Results whose last value was written out.
+  std::vector<bool> has_run_;                // Operators.
   std::vector<bool> brought_;                // Tensors that were in memory, of those given.
   std::vector<bool> used_;                   // Residencies.
   std::vector<bool> preloaded_;              // Residencies.
@@ -322,17 +392,21 @@ PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optiona
   PlanReport report;
   Collector collector(max_faults, report);
   const std::vector<Touches> touches = AllTouches(graph);
-  CheckOrder(graph, touches, plan.order, collector);
+  const Intended intended(graph, touches);
+  CheckOrder(graph, touches, intended, plan.order, /*repeats=*/true, collector);
   const bool can_run = !collector.found_any();
   if (!CheckShape(graph, counting, plan, collector)) return report;
   MeasurePeak(graph, plan, report);
   if (plan.addressed) CheckAddresses(graph, capacity, plan, collector, report);
-  if (can_run) report.traffic = Run(graph, touches, counting, plan, collector).Go();
+  if (can_run) report.traffic = Run(graph, touches, intended, counting, plan, collector).Go();
   if (plan.addressed) {
     collector.Compare(FaultKind::kWrongHeight, plan.height(), report.height);
   }
   collector.Compare(FaultKind::kWrongPeak, plan.peak(), report.peak);
-  if (can_run) collector.Compare(plan.traffic, report.traffic);
+  if (!can_run) return report;
+  collector.Compare(plan.traffic, report.traffic);
+  report.recomputed = CountRecomputed(graph, plan.order);
+  collector.Compare(plan.recomputed, report.recomputed);
   return report;
 }
 

@@ -10,6 +10,10 @@
 // for each tensor, and operators that check their inputs. Overlapping residencies, tensors retrieved
 // without a valid copy, and lost results all show in what the operators find. Traffic is counted
 // during the run.
+//
+// Operators may run again to make what was dropped. A value is known by its tensor and the operator
+// that gave it, so what a repetition makes is the same value as before, provided that it found the
+// same values itself: every execution is checked for exactly those that it finds in program order.
 #ifndef BERTH_TOOLS_VERIFY_VERIFY_H_
 #define BERTH_TOOLS_VERIFY_VERIFY_H_
 
@@ -29,7 +33,8 @@ namespace berth::verify {
 enum class FaultKind {
   // Of the order. The plan is not run then.
   kUnknownOperator,  // The order has a number that is no operator's.
-  kRepeated,         // An operator appears twice.
+  kRepeated,         // An operator appears twice, in an order alone.
+  kMayNotRepeat,     // An operator runs again that may run only once.
   kMissing,          // An operator is missing.
   kNotMade,          // An operator needs a tensor that is created only later.
   kTooEarly,         // An operator runs before one that it must follow.
@@ -46,18 +51,21 @@ enum class FaultKind {
   kBeyondCapacity,  // The residency ends above the capacity.
   kOverlap,         // Two residencies claim the same bytes at the same steps.
   // Found by running the plan.
-  kAbsent,            // An operator needs a tensor that is not in memory: a retrieval is missing.
-  kClobbered,         // An operator, or a spill, does not find the tensor's latest value.
-  kNoCopy,            // The tensor is retrieved without a copy of its latest value.
-  kFromNowhere,       // The residency begins neither by a retrieval nor by creation.
-  kDeadSpill,         // The tensor is spilled although no operator needs it again.
-  kNeedlessSpill,     // The tensor is spilled although its copy off chip is valid.
+  kAbsent,         // An operator needs a tensor that is not in memory: a retrieval is missing.
+  kClobbered,      // An operator, or a spill, does not find the tensor's latest value.
+  kWrongVersion,   // In a plan that runs operators again: an operator finds the tensor as another
+                   // operator left it than in program order; or a result is left so at the end.
+  kNoCopy,         // The tensor is retrieved without a copy of its latest value.
+  kFromNowhere,    // The residency begins neither by a retrieval nor by creation.
+  kDeadSpill,      // The tensor is spilled although no operator needs it again.
+  kNeedlessSpill,  // The tensor is spilled although its copy off chip is valid.
   kUselessResidency,  // No operator creates or uses the tensor in this residency.
   kLostResult,        // At the end a result is neither in memory nor off chip.
   // Of the figures that the plan states.
   kWrongHeight,
   kWrongPeak,
   kWrongTraffic,
+  kWrongCost,  // Of running operators again: their number or their cost.
 };
 // "unknown-operator", "repeated", ...
 [[nodiscard]] std::string_view ToString(FaultKind kind);
@@ -73,7 +81,8 @@ struct Fault {
   // The operator at fault, or that finds it. kUnknownOperator: the number.
   OperatorIndex op = kNone;
   // kNotMade: the creator of the tensor. kTooEarly: the operator that must come first. kOtherBytes:
-  // the last writer of the bytes that `op` would read, kNone if there is none.
+  // the last writer of the bytes that `op` would read, kNone if there is none. kWrongVersion: the
+  // operator that left the tensor as it is found, kNone if none has written it.
   OperatorIndex other_op = kNone;
   // kOverlap: both claim the bytes throughout [start, end). Otherwise `start` is the step, of an
   // operator, or where the residency begins or ends.
@@ -84,7 +93,7 @@ struct Fault {
   // that maximum. kBeyondCapacity: the capacity, and the end of the residency.
   Bytes lower = 0;
   Bytes upper = 0;
-  // kWrongHeight, kWrongPeak, kWrongTraffic.
+  // kWrongHeight, kWrongPeak, kWrongTraffic, kWrongCost.
   Bytes stated = 0;
   Bytes actual = 0;
   std::string_view detail = {};  // What in particular is wrong, where the kind leaves that open.
@@ -102,6 +111,7 @@ struct PlanReport {
   Step peak_step = 0;       // The first step with the peak.
   std::vector<Bytes> live;  // Of a graph: the bytes resident at each step.
   Traffic traffic;
+  Recomputed recomputed;
   [[nodiscard]] bool ok() const { return faults.empty() && more == 0; }
 };
 

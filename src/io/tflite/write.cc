@@ -219,6 +219,10 @@ class Rewriting {
 // The operators of the first subgraph in the order of the plan.
 Result<std::vector<std::size_t>> OrderOf(const Lowered& lowered, const MemoryPlan& plan) {
   Order order = plan.order.empty() ? ProgramOrder(lowered.graph) : plan.order;
+  if (order.size() > lowered.graph.operators.size()) {
+    return Fail(ErrorCode::kInvalidPlan,
+                "the plan runs operators again, which a TensorFlow Lite model cannot");
+  }
   BERTH_TRY(ValidateOrder(lowered.graph, order));
   std::vector<std::size_t> operators;
   operators.reserve(order.size());

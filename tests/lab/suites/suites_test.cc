@@ -220,6 +220,36 @@ TEST_F(SuitesTest, MiniMallocOnThePublishedTables) {
             {{"least_bytes", "1048576"}, {"least_proved", "1"}});
 }
 
+TEST_F(SuitesTest, MemoriesQuickly) {
+  const ProcessResult result = Run({"memories", "--time-limit", "10s"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  EXPECT_EQ(Files(), (std::set<std::string>{"memories-conditions.json", "memories-choice.csv",
+                                            "memories-repack.csv"}));
+  const auto number = [](const std::vector<std::vector<std::string>>& rows, std::size_t row,
+                         const std::string& name) {
+    const auto at = std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin();
+    return std::stod(rows[row][static_cast<std::size_t>(at)]);
+  };
+  const auto choice = Csv("memories-choice.csv");
+  const auto repack = Csv("memories-repack.csv");
+  ASSERT_EQ(choice.size(), 1 + 3 * 3U);  // Three tables, three capacities.
+  ASSERT_EQ(repack.size(), choice.size());
+  for (std::size_t i = 1; i < choice.size(); ++i) {
+    SCOPED_TRACE(choice[i][0]);
+    const double bound = number(choice, i, "bound_percent");
+    EXPECT_LE(number(choice, i, "benefit_percent"), bound);
+    for (const char* column : {"objects_percent", "stacked_percent", "none_percent", "xla_percent",
+                               "telamalloc_percent", "place_percent", "repack_percent"}) {
+      EXPECT_LE(number(repack, i, column), bound) << column;
+    }
+    EXPECT_LE(number(repack, i, "none_percent"), number(repack, i, "repack_percent"));
+    EXPECT_LE(number(repack, i, "place_percent"), number(repack, i, "repack_percent"));
+  }
+  ExpectRow("memories-choice.csv", {{"table", "planted-120-1"}, {"capacity_percent", "50"}},
+            {{"buffers", "120"}, {"benefit_percent", "38.37"}, {"proved", "yes"}});
+}
+
 TEST_F(SuitesTest, CosmaQuickly) {
   const ProcessResult result = Run({"cosma", "--time-limit", "5s"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
@@ -230,6 +260,7 @@ TEST_F(SuitesTest, CosmaQuickly) {
       files.insert("cosma-" + experiment + end);
     }
   }
+  files.insert("cosma-scratchpads.csv");
   EXPECT_EQ(Files(), files);
   const auto rows = Csv("cosma-figure3.csv");
   const auto column = [&](const std::string& name) {
@@ -269,6 +300,26 @@ TEST_F(SuitesTest, CosmaQuickly) {
              {"program_belady_bytes", "48384"},
              {"program_bytes", "16384"},
              {"all_orders_bytes", "16384"}});
+}
+
+TEST_F(SuitesTest, BoardsOnAModel) {
+  const ProcessResult result = Run({"boards", BERTH_SOURCE_DIR "/examples/cells.onnx"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(Files(), (std::set<std::string>{"boards-conditions.json", "boards-esp32.csv",
+                                            "boards-rt1170.csv"}));
+  for (const char* name : {"boards-esp32.csv", "boards-rt1170.csv"}) {
+    const auto rows = Csv(name);
+    ASSERT_EQ(rows.size(), 2U);
+    const auto number = [&](const std::string& key) {
+      const auto column = std::find(rows[0].begin(), rows[0].end(), key) - rows[0].begin();
+      return std::stoll(rows[1][static_cast<std::size_t>(column)]);
+    };
+    EXPECT_LE(number("cost_bound_ns"), number("cost_ns"));
+    EXPECT_LE(number("cost_ns"), number("largest_first_ns"));
+    EXPECT_LE(number("cost_ns"), number("usmp_size_ns"));
+    EXPECT_LE(number("cost_ns"), number("usmp_conflicts_ns"));
+    EXPECT_GT(number("cost_ns"), 0);
+  }
 }
 
 // The least traffic of HMCOS's AmoebaNet in program order, proved.
@@ -429,8 +480,10 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 }
 
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
-  ExpectRefused(Lab({"suite", "other"}),
-                "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma");
+  ExpectRefused(
+      Lab({"suite", "other"}),
+      "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, memories, "
+      "boards");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

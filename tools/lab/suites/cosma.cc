@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/try.h"
+#include "berth/graph_memories.h"
 #include "berth/plan.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/model.h"
@@ -398,9 +399,175 @@ Result<void> Training(Lab& lab) {
                        /*with_weights=*/false, lab.TimeLimit(10), "");
 }
 
-constexpr std::array<Experiment, 3> kExperiments = {
+// One network whose activations (and inputs) and weights have a scratchpad each.
+struct Pads {
+  std::string network;
+  std::string budget;
+  NamedBudget level = NamedBudget::kOneOperator;
+  std::array<Bytes, 2> capacity = {};  // For activations, for weights.
+  Solved program;                      // Each scratchpad planned alone, in program order,
+  Solved least_peak;                   // and in that of the least peak of activations.
+  Solved all_orders;
+};
+
+constexpr Counting kEverything = {true, true};
+
+// Memory 0 is for activations and inputs, memory 1 for weights.
+GraphMemories PadsOf(const Graph& graph, const std::array<Bytes, 2>& capacity) {
+  GraphMemories memories;
+  memories.memories = {{.name = "activations", .capacity = capacity[0]},
+                       {.name = "weights", .capacity = capacity[1]}};
+  memories.allowed = AllowedByKind(graph, {0}, {1});
+  return memories;
+}
+
+Result<Solved> SolvePads(const GraphInput& network, const GraphMemories& memories,
+                         std::optional<Order> order, const std::vector<Order>& more, double limit) {
+  PlanOptions options;
+  options.memories = memories;
+  options.spill = true;
+  options.order = std::move(order);
+  options.more_orders = more;
+  options.schedule.counting = kEverything;
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  const PlanAnswer answer = BERTH_TRY(Plan(network.graph, options, budget));
+  Solved solved;
+  solved.lower_bound = answer.traffic_bound;
+  solved.without_addresses = answer.traffic_by_sum;
+  solved.proved = answer.outcome == Outcome::kOptimal;
+  solved.seconds = answer.seconds;
+  if (!answer.best || !answer.best->addressed) return solved;
+  cli::VerifyOrDie(network.graph, kEverything, memories, *answer.best);
+  solved.traffic = answer.best->traffic.avoidable();
+  return solved;
+}
+
+// The scratchpads one by one in one order, each as if there were no other.
+Result<Solved> SolveApart(const GraphInput& network, const GraphMemories& memories,
+                          const Order& order, double limit) {
+  Solved sum;
+  sum.traffic = 0;
+  sum.proved = true;
+  for (std::size_t m = 0; m < memories.memories.size(); ++m) {
+    const GraphInput part{network.name, network.model, network.group,
+                          PartOf(network.graph, memories, m)};
+    PlanOptions options;
+    options.capacity = *memories.memories[m].capacity;
+    options.spill = true;
+    options.order = order;
+    options.schedule.counting = kEverything;
+    Budget budget;
+    budget.SetTimeLimit(limit / 2);
+    const PlanAnswer answer = BERTH_TRY(Plan(part.graph, options, budget));
+    cli::VerifyOrDie(part.graph, kEverything, answer);
+    sum.lower_bound += answer.traffic_bound;
+    sum.without_addresses += answer.traffic_by_sum;
+    sum.proved = sum.proved && answer.outcome == Outcome::kOptimal;
+    sum.seconds += answer.seconds;
+    if (sum.traffic && answer.best && answer.best->addressed) {
+      *sum.traffic += answer.best->traffic.avoidable();
+    } else {
+      sum.traffic.reset();
+    }
+  }
+  return sum;
+}
+
+void Judge(Lab& lab, const Pads& result) {
+  const std::string where = result.network + ", " + result.budget;
+  if (!result.all_orders.traffic) {
+    lab.Note(where + ": no plan with addresses was found");
+    return;
+  }
+  for (const Solved* one : {&result.program, &result.least_peak}) {
+    if (one->traffic && *result.all_orders.traffic > *one->traffic) {
+      lab.Note(where + ": " + cli::FormatBytesExactly(*result.all_orders.traffic) +
+               " of traffic, but separate plans in one order need " +
+               cli::FormatBytesExactly(*one->traffic));
+    }
+  }
+}
+
+Result<void> Scratchpads(Lab& lab) {
+  lab.Heading("Section V-A: a scratchpad for activations, another for weights",
+              "8-bit data, inputs with the activations, three budgets for each scratchpad.");
+  std::vector<GraphInput> networks = BERTH_TRY(Networks(lab, Kind::kDesigned));
+  if (lab.options().tables.empty()) {
+    for (GraphInput& network : BERTH_TRY(Networks(lab, Kind::kSearched))) {
+      networks.push_back(std::move(network));
+    }
+  }
+  for (GraphInput& network : networks) MarkWeights(network.graph);
+  const double limit = lab.TimeLimit(10);
+  Sheet sheet({{"network", "network", false},
+               {"budget", "budget", false},
+               {"activations", "activations_capacity_bytes"},
+               {"weights", "weights_capacity_bytes"},
+               {"apart, program order", "program_bytes"},
+               {"apart, least-peak order", "least_peak_bytes"},
+               {"Berth, all orders", "all_orders_bytes"},
+               {"bound", "all_orders_lower_bound_bytes"},
+               {"time", "all_orders_seconds"},
+               {"", "all_orders_proved", false}});
+  std::int64_t proved = 0;
+  std::int64_t count = 0;
+  for (const GraphInput& network : networks) {
+    const GraphMemories any = PadsOf(network.graph, {kMaxBytes, kMaxBytes});
+    std::array<NamedBudgets, 2> named;
+    for (std::size_t m = 0; m < named.size(); ++m) {
+      lab.Progress("scratchpads, " + network.name + ", least peak");
+      Budget scheduling;
+      scheduling.SetTimeLimit(std::max(limit, 1.0));
+      named[m] =
+          BERTH_TRY(berth::FindBudgets(PartOf(network.graph, any, m), kEverything, scheduling));
+    }
+    for (const Level& level : kLevels) {
+      Pads result;
+      result.network = network.name;
+      result.budget = std::string(level.name);
+      result.level = level.budget;
+      // A scratchpad has a byte at least.
+      for (std::size_t m = 0; m < named.size(); ++m) {
+        result.capacity[m] = std::max<Bytes>(1, named[m].Of(level.budget));
+      }
+      lab.Progress("scratchpads, " + network.name + ", " + result.budget);
+      const GraphMemories memories = PadsOf(network.graph, result.capacity);
+      result.program = BERTH_TRY(SolveApart(network, memories, ProgramOrder(network.graph), limit));
+      result.least_peak = BERTH_TRY(SolveApart(network, memories, named[0].order, limit));
+      result.all_orders = BERTH_TRY(
+          SolvePads(network, memories, std::nullopt, {named[0].order, named[1].order}, limit));
+      Judge(lab, result);
+      ++count;
+      proved += result.all_orders.proved ? 1 : 0;
+      sheet.AddRow(
+          {TextCell(result.network),
+           TextCell(result.budget),
+           BytesCell(result.capacity[0]),
+           BytesCell(result.capacity[1]),
+           TrafficCell(result.program),
+           TrafficCell(result.least_peak),
+           TrafficCell(result.all_orders),
+           BytesCell(result.all_orders.lower_bound),
+           SecondsCell(result.all_orders.seconds),
+           {result.all_orders.proved ? "proved" : "limit", result.all_orders.proved ? "1" : "0"}});
+    }
+  }
+  lab.Progress("");
+  lab.Say(
+      "Avoidable traffic of both scratchpads in bytes; a star: not proved the least, of the "
+      "first two in that order.\n");
+  lab.Show(sheet);
+  lab.Say("Proved the least over all orders: " + std::to_string(proved) + " of " +
+          std::to_string(count) + ".\n");
+  lab.Keep("scratchpads", sheet);
+  return {};
+}
+
+constexpr std::array<Experiment, 4> kExperiments = {
     {{"figure3", "Figure 3: networks that people designed", Figure3},
      {"figure4", "Table II and Figure 4: networks that a search has made", Figure4},
+     {"scratchpads", "Section V-A: scratchpads for activations and weights", Scratchpads},
      {"training", "Training steps", Training}}};
 
 }  // namespace

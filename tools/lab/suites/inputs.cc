@@ -128,6 +128,13 @@ Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths
   return inputs;
 }
 
+void MarkWeights(Graph& graph) {
+  for (Tensor& tensor : graph.tensors) {
+    const bool path = tensor.name.find_first_of(".:/") != std::string::npos;
+    if (path && tensor.kind == TensorKind::kInput) tensor.kind = TensorKind::kParameter;
+  }
+}
+
 SuiteInput GenerateInput(internal::Family family, const internal::GenerateParameters& parameters) {
   auto generated = internal::Generate(family, parameters);
   if (!generated) {

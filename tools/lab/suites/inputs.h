@@ -43,6 +43,11 @@ struct GraphInput {
 [[nodiscard]] Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths,
                                                          std::optional<int> element_bytes = {});
 
+// Published graphs without their weights list these as inputs. Exporters name them by a path in the
+// module ("layer1.0.conv.weight", "onnx::Conv_654", "head/w"), and data by a word: makes parameters of
+// the inputs with such names.
+void MarkWeights(Graph& graph);
+
 // Finds `least` and `bound` of each, `jobs` at a time, within a number of nodes, so that they are
 // the same everywhere.
 void FindLeast(std::vector<SuiteInput>& inputs, std::int64_t nodes, int jobs);

@@ -94,7 +94,7 @@ std::size_t Lab::Inputs(std::size_t own, std::size_t quick) const {
   return options_.quick ? quick : own;
 }
 
-Result<std::vector<SuiteInput>> Lab::Models(std::size_t most) {
+Result<std::vector<SuiteInput>> Lab::Models(std::size_t most, bool find_least) {
   std::vector<std::string> paths = options_.tables;
   std::error_code ignored;
   if (paths.empty() && !options_.data.empty()) {
@@ -116,7 +116,7 @@ Result<std::vector<SuiteInput>> Lab::Models(std::size_t most) {
     }
     inputs = SpreadOut(std::move(inputs), most);
   }
-  FindLeast(inputs);
+  if (find_least) FindLeast(inputs);
   return inputs;
 }
 

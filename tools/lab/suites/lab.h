@@ -64,7 +64,8 @@ class Lab {
   // Inputs, with their least heights.
 
   // The given models, those of the data folder, or else generated networks.
-  [[nodiscard]] Result<std::vector<SuiteInput>> Models(std::size_t most);
+  // `find_least`: with their least heights, which takes a while.
+  [[nodiscard]] Result<std::vector<SuiteInput>> Models(std::size_t most, bool find_least = true);
   // MiniMalloc's challenging tables; where there are none, generated stand-ins.
   [[nodiscard]] Result<std::vector<SuiteInput>> Challenging(std::size_t most);
   // The given graphs, those of the data folder, or else generated ones.

@@ -142,8 +142,9 @@ Result<void> KeepConditions(const Suite& suite, const Lab& lab, const std::strin
 }  // namespace
 
 std::span<const Suite* const> Suites() {
-  static const std::array<const Suite*, 4> kSuites = {&TelaMallocSuite(), &MiniMallocSuite(),
-                                                      &OllaSuite(), &CosmaSuite()};
+  static const std::array<const Suite*, 6> kSuites = {&TelaMallocSuite(), &MiniMallocSuite(),
+                                                      &OllaSuite(),       &CosmaSuite(),
+                                                      &MemoriesSuite(),   &BoardsSuite()};
   return kSuites;
 }
 

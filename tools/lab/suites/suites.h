@@ -41,6 +41,8 @@ struct Suite {
 [[nodiscard]] const Suite& MiniMallocSuite();
 [[nodiscard]] const Suite& OllaSuite();
 [[nodiscard]] const Suite& CosmaSuite();
+[[nodiscard]] const Suite& MemoriesSuite();
+[[nodiscard]] const Suite& BoardsSuite();
 // All suites.
 [[nodiscard]] std::span<const Suite* const> Suites();
 

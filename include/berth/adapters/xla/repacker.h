@@ -31,8 +31,10 @@
 #include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/colocate.h"
+#include "berth/memories.h"
 #include "berth/place.h"
 #include "berth/problem.h"
+#include "berth/repack.h"
 
 namespace berth::xla {
 
@@ -58,10 +60,12 @@ class Repacker {
       : max_size_(max_size), alignment_(alignment), options_(std::move(options)) {}
 
   // True if all blocks fit within max_size: then each has its offset, even if none has moved. False
-  // if they do not, or no plan was found: then nothing is written. Present offsets are preferred: a
-  // plan that keeps more of them is tried first. Never fails: blocks that break a rule (a negative
+  // if they do not, or no plan was found: then nothing is written. Blocks with an offset stay where
+  // they are as far as possible: berth/repack.h moves others as little as it can, and Place() packs
+  // everything anew only where that does not help. Never fails: blocks that break a rule (a negative
   // size, an end before the start, bytes beyond 2^60) give false, and error() says why.
-  // Deterministic. Cost: of Place() with the node limit.
+  // Deterministic. Cost: of Repack(), and of Place() where nothing less helps, within the node limit
+  // together.
   [[nodiscard]] bool Repack(std::span<Block* const> blocks) {
     answer_.reset();
     error_.clear();
@@ -76,9 +80,13 @@ class Repacker {
     if (!merged) return Refuse(merged.error());
     Budget budget;
     budget.SetNodeLimit(options_.node_limit);
-    Result<PlanAnswer> answer = Place(merged->problem, options_.place, budget);
-    if (!answer) return Refuse(answer.error());
-    answer_ = std::move(*answer);
+    if (!MoveFew(merged->problem, budget)) {
+      Result<PlanAnswer> answer = Place(merged->problem, options_.place, budget);
+      if (!answer) return Refuse(answer.error());
+      answer_ = std::move(*answer);
+      // Nodes of both.
+      answer_->nodes = budget.nodes_spent();
+    }
     if (!answer_->fits()) return false;
     const std::vector<Bytes> offsets = merged->OffsetsOf(PlacementOf(*answer_->best).offsets);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -97,6 +105,41 @@ class Repacker {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // Whether all fit with most of them where they are; then that is the answer.
+  bool MoveFew(const Problem& table, Budget& budget) {
+    MemoryProblem problem;
+    problem.table = table;
+    problem.table.capacity.reset();
+    problem.memories.resize(1);
+    problem.memories.front().name = "fast";
+    problem.memories.front().capacity = table.capacity;
+    problem.placing.resize(table.buffers.size());
+    bool any = false;
+    for (std::size_t b = 0; b < table.buffers.size(); ++b) {
+      problem.placing[b].candidates = {{0, 0, {}}};
+      std::optional<Bytes>& hint = problem.table.buffers[b].hint;
+      if (!hint) continue;
+      problem.placing[b].previous = Previous{0, *hint, 0};
+      hint.reset();
+      any = true;
+    }
+    // Without a plan to begin with there is nothing to keep.
+    if (!any) return false;
+    RepackOptions repack;
+    repack.place = options_.place;
+    repack.exchange = false;
+    Result<PlanAnswer> answer = berth::Repack(problem, repack, budget);
+    if (!answer || !answer->fits()) return false;
+    answer_ = std::move(*answer);
+    // What is asked here is the height.
+    answer_->capacity = table.capacity;
+    answer_->height_bound = MaxLiveLoad(table).lower_bound;
+    answer_->placement_bound = answer_->height_bound;
+    answer_->outcome =
+        answer_->best->height() <= answer_->height_bound ? Outcome::kOptimal : Outcome::kFeasible;
+    return true;
+  }
 
   bool Refuse(const Error& error) {
     error_ = error.message;

@@ -61,6 +61,13 @@ export interface RawPlan {
   };
   relief: { buffer: number; peak: Num; enough: Num | null }[];
 }
+/** What running operators again costs; null where there is no plan. */
+export interface Recomputed {
+  operators: number | null;
+  cost: Num | null;
+  cost_bound: Num;
+  unit: string;
+}
 /** Of a plan with spills; all in bytes. */
 export interface Traffic {
   avoidable: Num;
@@ -210,6 +217,10 @@ export class Head {
   /** Of a plan that may spill. */
   get traffic(): Traffic | null {
     return (this.raw["traffic"] ?? null) as Traffic | null;
+  }
+  /** Of a plan that may run operators again. */
+  get recomputed(): Recomputed | null {
+    return (this.raw["recomputed"] ?? null) as Recomputed | null;
   }
   get trafficBound(): Num | null {
     return this.number("traffic_bound");
@@ -456,7 +467,8 @@ export class Plan {
 
 /** What the operators of a graph do with its tensors. */
 export class Uses {
-  readonly producer: Int32Array; // By tensor, the step; -1 for what no operator makes.
+  // By tensor, the step that makes it first; -1 for what no operator makes.
+  readonly producer: Int32Array;
   readonly readers: number[][]; // By tensor, steps in increasing order.
   readonly views: number[][]; // By base, its views.
   readonly bufferOf: Int32Array; // By base, the first buffer; -1 where it has none.
@@ -469,7 +481,9 @@ export class Uses {
     this.views = Array.from({ length: count }, () => []);
     this.bufferOf = new Int32Array(count).fill(-1);
     graph.operators.name.forEach((_, step) => {
-      for (const t of graph.operators.outputs[step]!) this.producer[t] = step;
+      for (const t of graph.operators.outputs[step]!) {
+        if (this.producer[t]! < 0) this.producer[t] = step;
+      }
       const seen = new Set([...graph.operators.inputs[step]!, ...graph.operators.mutates[step]!]);
       for (const t of seen) this.readers[t]!.push(step);
     });

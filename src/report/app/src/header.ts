@@ -1,7 +1,7 @@
 // The top of the page of a plan, or of two: the result in figures.
-import type { Data, Num, Plan, Traffic } from "./data";
+import type { Data, Num, Plan, Recomputed, Traffic } from "./data";
 import { type Child, h, named } from "./dom";
-import { bytes, difference, grouped, percent, sum } from "./format";
+import { abridged, bytes, difference, grouped, percent, sum } from "./format";
 import { type Tone, amount, figure, top } from "./parts";
 
 const OUTCOMES: Record<string, [Tone, string, string]> = {
@@ -23,11 +23,13 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
     ? unsizedBadge(head, ordered)
     : head.traffic
       ? spillBadge(head.traffic, proved, head.fixedOrder)
-      : !ordered
-        ? text
-        : proved
-          ? "No order has a lower peak"
-          : "A better order may exist";
+      : head.recomputed && head.recomputed.operators !== null
+        ? recomputeBadge(head.recomputed.operators, proved, head.fixedOrder)
+        : !ordered
+          ? text
+          : proved
+            ? "No order has a lower peak"
+            : "A better order may exist";
   const figures = sizesMissing
     ? [
         figure(
@@ -47,11 +49,13 @@ function figuresOf(plan: Plan, ordered: boolean, proved: boolean): HTMLElement[]
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.traffic
       ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
-      : [
-          ordered
-            ? boundFigure(head.peakBound, head.peak)
-            : boundFigure(head.heightBound, head.height),
-        ]),
+      : head.recomputed
+        ? recomputeFigures(head.recomputed, proved)
+        : [
+            ordered
+              ? boundFigure(head.peakBound, head.peak)
+              : boundFigure(head.heightBound, head.height),
+          ]),
     ...loadFigures(plan),
   ];
 }
@@ -68,6 +72,24 @@ function spillBadge(traffic: Traffic, proved: boolean, fixed: boolean): string {
   if (Number(traffic.avoidable) === 0) return "Fits without spills";
   const how = proved ? `no plan${orders(fixed)} has less traffic` : "less traffic may be possible";
   return `Fits with spills: ${how}`;
+}
+
+function recomputeBadge(again: number, proved: boolean, fixed: boolean): string {
+  if (again === 0) return "Fits; no operator runs again";
+  const plan = fixed ? "no plan in this order without spills" : "no plan without spills";
+  return `Fits; operators run again: ${proved ? `${plan} costs less` : "a cheaper plan may exist"}`;
+}
+
+function recomputeFigures(of: Recomputed, proved: boolean): HTMLElement[] {
+  if (of.operators === null || of.cost === null) return [];
+  const worth = proved ? "proved the least" : `at least ${grouped(of.cost_bound)} is proved`;
+  return [
+    figure(
+      "Executions again",
+      h("b", {}, grouped(of.operators)),
+      `cost ${grouped(of.cost)} ${abridged(of.unit, 20)}; ${worth}`,
+    ),
+  ];
 }
 
 function heightFigures(plan: Plan): HTMLElement[] {
@@ -144,7 +166,8 @@ function loadFigures(plan: Plan): HTMLElement[] {
           : `${percent(lost, height)} of the height`;
     figures.push(figure("Lost at the peak", amount(lost, "lost"), note));
   }
-  const operators = graph ? `${grouped(graph.operators.name.length)} operators` : null;
+  // Those that run again are listed again.
+  const operators = graph ? `${grouped(new Set(graph.operators.program).size)} operators` : null;
   figures.push(figure("Buffers", h("b", {}, grouped(plan.n)), operators));
   return figures;
 }

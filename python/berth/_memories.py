@@ -1,0 +1,213 @@
+"""Several memories: which buffer goes where, and at which offset."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from dataclasses import dataclass
+from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from berth._answer import OUTCOMES, STOPS, Outcome, Path, Stop
+from berth._arrays import IntArray, Int64, each, int64, position, whole
+from berth._library import NONE, MemoriesStruct, MemoriesSummary, lib
+from berth._problem import Group, Problem, _as_problem
+from berth._search import Options, OptionsHandle, ProgressCallback, search
+
+# Rows of costs, one for each buffer; None or -1 where it may not be.
+Costs = Union[Sequence[Sequence[Optional[int]]], Any]
+
+
+@dataclass(frozen=True)
+class MemoryPlacement:
+    """What place_in_memories() returns. Costs are in the unit of the costs given.
+
+    memories: of each buffer, the index of its memory; None if it is left out.
+    offsets: its offset there, or None.
+    outcome: OPTIMAL if everything that must be placed is, at the least cost.
+    unplaced: how many buffers that must be placed are not; no plan leaves out fewer than
+        unplaced_bound, and none that leaves out as few costs less than cost_bound.
+    moved: bytes of placed buffers that are not where they were.
+    """
+
+    memories: List[Optional[int]]
+    offsets: List[Optional[int]]
+    outcome: Outcome
+    stopped: Stop
+    unplaced: int
+    unplaced_bound: int
+    cost: int
+    cost_bound: int
+    moved: int
+    nodes: int
+    seconds: float
+
+    @property
+    def fits(self) -> bool:
+        """Every buffer that must be placed is."""
+        return self.outcome in (Outcome.OPTIMAL, Outcome.FEASIBLE)
+
+
+def _numbers(values: Iterable[Optional[int]], count: int, name: str) -> array[int]:
+    """`count` numbers, -1 for None."""
+    numbers = array("q", [-1 if v is None else whole(v, name) for v in values])
+    if len(numbers) != count:
+        raise ValueError(f"{name} has {len(numbers)} values, but there are {count}")
+    return numbers
+
+
+def _rows(costs: Any, count: int, width: int) -> Any:
+    """The costs one after another, as something that has them in memory."""
+    shape = getattr(costs, "shape", None)
+    if shape is not None:
+        if tuple(shape) != (count, width):
+            raise ValueError(f"costs has the shape {tuple(shape)}, not {(count, width)}")
+        return int64(costs.reshape(-1), "costs")
+    numbers = array("q")
+    if len(costs) != count:
+        raise ValueError(f"costs has {len(costs)} rows, but there are {count} buffers")
+    for buffer, row in enumerate(costs):
+        values = [-1 if cost is None else whole(cost, "costs") for cost in row]
+        if len(values) != width:
+            raise ValueError(
+                f"costs[{buffer}] has {len(values)} values, but there are {width} memories"
+            )
+        numbers.extend(values)
+    return numbers
+
+
+def _address(values: Any) -> int:
+    return int(values.address if isinstance(values, Int64) else values.buffer_info()[0])
+
+
+def place_in_memories(
+    problem: Union[Problem, Path],
+    capacities: Sequence[Optional[int]],
+    costs: Optional[Costs] = None,
+    *,
+    alignments: Union[int, IntArray, None] = None,
+    reserved: Iterable[Tuple[int, int, int, int, int]] = (),
+    cost_left_out: Union[Mapping[int, int], Sequence[Optional[int]], None] = None,
+    previous: Optional[Mapping[int, Tuple[int, int, int]]] = None,
+    together: Iterable[Group] = (),
+    apart: Iterable[Tuple[int, int]] = (),
+    apart_memories: Iterable[Tuple[int, int]] = (),
+    time_limit: Optional[Union[float, str]] = None,
+    node_limit: Optional[int] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> MemoryPlacement:
+    """Chooses a memory for every buffer, and an offset in it, at the least cost.
+
+    problem: a Problem, or the path of a table in CSV. Its pins are for every memory.
+    capacities: of each memory, in bytes; None for as large as necessary.
+    costs: n rows with a cost for each memory, None or -1 where the buffer may not be; or an array of
+        the shape (n, memories). By default every buffer may be anywhere, at no cost.
+    alignments: of the offsets in each memory, or one number for all.
+    reserved: (memory, lower, upper, start, end): bytes that no buffer may use at these steps.
+    cost_left_out: {buffer: cost}, or n costs: these buffers need not be placed, and cost this if they
+        are not. All others (None) must be placed.
+    previous: {buffer: (memory, offset, cost of being anywhere else)} of an earlier plan.
+    together: groups of buffers in one memory, as Problem.colocate() takes them.
+    apart: pairs of buffers that never share a byte, even at different times.
+    apart_memories: pairs that are not even in one memory.
+    time_limit, node_limit, options, progress: as in place().
+
+    Raises InvalidProblem with the buffer, InvalidOptions, Unsupported; TypeError and ValueError for
+    arguments that do not match. That nothing fits is an outcome, not an error.
+    """
+    table = _as_problem(problem, None)
+    count = len(table)
+    kept: List[Any] = []  # Alive during the call.
+
+    def keep(values: Any) -> int:
+        kept.append(values)
+        return _address(values)
+
+    request = MemoriesStruct()
+    limits = [-1 if c is None else whole(c, "capacities") for c in capacities]
+    request.memories = len(limits)
+    request.capacities = keep(array("q", limits))
+    if alignments is not None:
+        values = each(alignments, len(limits), "alignments")
+        if values.count != len(limits):
+            raise ValueError(f"alignments has {values.count} values, but there are {len(limits)}")
+        request.alignments = keep(values)
+    ranges = [_numbers(entry, 5, "reserved") for entry in reserved]
+    request.reserved = keep(array("q", [number for entry in ranges for number in entry]))
+    request.reserved_count = len(ranges)
+    if costs is not None:
+        request.costs = keep(_rows(costs, count, len(limits)))
+    if isinstance(cost_left_out, Mapping):
+        numbers = array("q", [-1]) * count
+        for buffer, cost in cost_left_out.items():
+            numbers[_buffer(buffer, count)] = whole(cost, "cost_left_out")
+        request.costs_left_out = keep(numbers)
+    elif cost_left_out is not None:
+        request.costs_left_out = keep(_numbers(cost_left_out, count, "cost_left_out"))
+    if previous:
+        columns = [array("q", [-1]) * count, array("q", [0]) * count, array("q", [0]) * count]
+        for buffer, place in previous.items():
+            for values_of, number in zip(columns, _numbers(place, 3, "previous")):
+                values_of[_buffer(buffer, count)] = number
+        request.previous_memories, request.previous_offsets, request.move_costs = map(keep, columns)
+    group_of = (ctypes.c_size_t * count)(*[NONE] * count)
+    distance_of = array("q", [0]) * count
+    for number, group in enumerate(together):
+        members = group.items() if isinstance(group, Mapping) else ((b, 0) for b in group)
+        for buffer, distance in members:
+            index = _buffer(buffer, count)
+            if group_of[index] != NONE:
+                raise ValueError(f"buffer {buffer} is in two groups")
+            group_of[index] = number
+            distance_of[index] = whole(distance, "distance")
+    request.groups = ctypes.addressof(group_of)
+    request.distances = keep(distance_of)
+    pairs = [(pair, 0) for pair in apart] + [(pair, 1) for pair in apart_memories]
+    flat = [_buffer(buffer, count) for pair, _ in pairs for buffer in pair]
+    if len(flat) != 2 * len(pairs):
+        raise ValueError("apart has an entry that is not a pair")
+    pair_list = (ctypes.c_size_t * len(flat))(*flat)
+    different = (ctypes.c_int8 * len(pairs))(*[kind for _, kind in pairs])
+    request.apart = ctypes.addressof(pair_list)
+    request.apart_memories = ctypes.addressof(different)
+    request.apart_count = len(pairs)
+
+    handle = OptionsHandle()
+    handle.set_all({"time_limit": time_limit, "node_limit": node_limit, **(options or {})})
+    chosen, offsets = (ctypes.c_int64 * count)(), (ctypes.c_int64 * count)()
+    summary = MemoriesSummary()
+
+    def result() -> MemoryPlacement:
+        return MemoryPlacement(
+            [None if m < 0 else m for m in chosen],
+            [None if m < 0 else offset for m, offset in zip(chosen, offsets)],
+            OUTCOMES[int(summary.outcome)],
+            STOPS[int(summary.stopped)],
+            summary.unplaced,
+            summary.unplaced_bound,
+            summary.cost,
+            summary.cost_bound,
+            summary.moved,
+            summary.nodes,
+            summary.seconds,
+        )
+
+    return search(
+        handle,
+        progress,
+        time_limit,
+        lambda slot: int(
+            lib.berth_place_in_memories(
+                table._handle.pointer, ctypes.byref(request), handle.pointer, chosen, offsets,
+                ctypes.byref(summary), slot,
+            )
+        ),
+        result,
+    )  # fmt: skip
+
+
+def _buffer(buffer: int, count: int) -> int:
+    index = position(buffer, "buffer")
+    if index >= count:
+        raise IndexError(f"there is no buffer {buffer}; there are {count}")
+    return index

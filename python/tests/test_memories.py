@@ -1,0 +1,90 @@
+"""Several memories: berth.place_in_memories()."""
+
+import pytest
+
+import berth
+
+numpy = pytest.importorskip("numpy")
+
+
+def table():
+    """Two buffers live together, and one that is large."""
+    return berth.Problem([0, 1, 1], [2, 3, 3], [40, 90, 500])
+
+
+COSTS = [[80, 800], [180, 1800], [None, 7]]
+
+
+def test_the_least_cost_is_found_and_proved():
+    found = berth.place_in_memories(table(), [100, 200], COSTS, cost_left_out={2: 3000})
+    assert found.outcome is berth.Outcome.OPTIMAL and found.fits
+    assert found.stopped is berth.Stop.ANSWERED
+    assert found.memories == [1, 0, None]
+    assert found.offsets[2] is None and found.offsets[0] is not None
+    assert found.cost == found.cost_bound == 800 + 180 + 3000
+    assert found.unplaced == found.unplaced_bound == found.moved == 0
+    rows = numpy.array([[80, 800], [180, 1800], [-1, 7]])
+    again = berth.place_in_memories(table(), [100, 200], rows, cost_left_out=[None, -1, 3000])
+    assert (again.memories, again.offsets, again.cost) == (found.memories, found.offsets, found.cost)
+
+
+def test_a_memory_without_capacity_holds_everything():
+    found = berth.place_in_memories(table(), [100, None], COSTS)
+    assert found.memories == [1, 0, 1]
+    assert found.cost == 800 + 180 + 7
+
+
+def test_what_cannot_be_placed_is_said():
+    found = berth.place_in_memories(table(), [100])
+    assert found.outcome is berth.Outcome.INFEASIBLE and not found.fits
+    assert found.unplaced == found.unplaced_bound == 2
+    assert found.memories.count(None) == 2
+
+
+def test_every_rule_reaches_the_search():
+    problem, memories = table(), [100, 600]
+    reserved = berth.place_in_memories(problem, memories, COSTS, reserved=[(0, 0, 20, -10, 10)])
+    assert reserved.memories == [0, 1, 1]
+    moved = berth.place_in_memories(
+        problem, memories, COSTS, previous={1: (1, 64, 5000)}, cost_left_out={2: 0}
+    )
+    assert (moved.memories[1], moved.offsets[1], moved.moved) == (1, 64, 0)
+    together = berth.place_in_memories(
+        problem, memories, COSTS, together=[{0: 0, 1: 40}], cost_left_out={2: 0}
+    )
+    assert together.memories[:2] == [1, 1]
+    assert together.offsets[1] == together.offsets[0] + 40
+    roomy = berth.place_in_memories(problem, [200, 600], COSTS)
+    assert roomy.memories == [0, 0, 1]
+    banks = berth.place_in_memories(problem, [200, 600], COSTS, apart_memories=[(0, 1)])
+    assert banks.memories == [1, 0, 1]
+    later = berth.Problem([0, 5], [2, 7], [60, 60])
+    assert berth.place_in_memories(later, [100]).offsets == [0, 0]
+    assert not berth.place_in_memories(later, [100], apart=[(0, 1)]).fits
+    aligned = berth.place_in_memories(table(), [None], alignments=64)
+    assert all(offset % 64 == 0 for offset in aligned.offsets)
+
+
+def test_bad_arguments_are_named():
+    place = berth.place_in_memories
+    with pytest.raises(ValueError, match=r"costs has 1 rows, but there are 3 buffers"):
+        place(table(), [1], [[3]])
+    with pytest.raises(ValueError, match=r"costs\[1\] has 2 values, but there are 1 memories"):
+        place(table(), [1], [[3], [3, 4], [5]])
+    with pytest.raises(ValueError, match=r"shape \(3, 2\), not \(3, 1\)"):
+        place(table(), [1], numpy.zeros((3, 2), dtype=numpy.int64))
+    with pytest.raises(TypeError, match="capacities is float"):
+        place(table(), [1.5])
+    with pytest.raises(IndexError, match="there is no buffer 3; there are 3"):
+        place(table(), [1], cost_left_out={3: 4})
+    with pytest.raises(ValueError, match="buffer 1 is in two groups"):
+        place(table(), [1], together=[[0, 1], [1]])
+    with pytest.raises(ValueError, match="reserved has 3 values, but there are 5"):
+        place(table(), [1], reserved=[(0, 0, 4)])
+    with pytest.raises(berth.InvalidProblem, match='buffer "2" may be in no memory') as error:
+        place(table(), [100], [[1], [2], [None]])
+    assert error.value.index == 2
+    with pytest.raises(berth.InvalidProblem, match="there is no memory"):
+        place(table(), [])
+    with pytest.raises(berth.InvalidOptions, match="capacity"):
+        place(table(), [100], options={"capacity": "64"})

@@ -1,0 +1,357 @@
+#include "memories/assign.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "memories/choose.h"
+#include "memories/timeline.h"
+
+namespace berth::internal::memories {
+namespace {
+
+// Pins are compared with each other up to this many; beyond, placing finds which collide.
+constexpr std::size_t kMostPins = 2000;
+// Likewise units of which one may be better than the other.
+constexpr std::size_t kMostCompared = 4000;
+
+// The sum of profits that the search computes with.
+constexpr std::int64_t kMostProfit = std::int64_t{1} << 55;
+
+}  // namespace
+
+Assigner::Assigner(const MemoryProblem& problem, const Model& model)
+    : problem_(problem), model_(model), kept_(model.units.size()), tied_(model.units.size()) {
+  // More than all costs of all units, wherever they are.
+  for (const Unit& unit : model.units) {
+    banned_.emplace_back(unit.modes.size());
+    std::int64_t most = unit.cost_left_out;  // Of some of a group, if it must be placed.
+    for (const Mode& mode : unit.modes) most = std::max(most, mode.cost);
+    unplaced_ += Wide(most);
+  }
+  unplaced_ += Wide(1);
+  for (const Apart& apart : problem.apart) {
+    if (!apart.different_memories) continue;
+    tied_[model.tables.front().places[apart.first].buffer] = true;
+    tied_[model.tables.front().places[apart.second].buffer] = true;
+  }
+  FindBases();
+  Timeline timeline = TimelineOf(problem, model, kMaxBytes);
+  sections_ = timeline.sections;
+  stays_ = std::move(timeline.stays);
+  capacity_ = std::move(timeline.room);
+  AddPairs();
+}
+
+void Assigner::FindBases() {
+  for (std::size_t u = 0; u < model_.units.size(); ++u) {
+    const Unit& unit = model_.units[u];
+    int base = kOut;
+    Wide least = BaseScore(u);
+    for (std::size_t k = 0; k < unit.modes.size() && !tied_[u]; ++k) {
+      const Mode& mode = unit.modes[k];
+      if (mode.pin || problem_.memories[mode.memory].capacity) continue;
+      if (Wide(mode.cost) >= least) continue;
+      least = Wide(mode.cost);
+      base = static_cast<int>(k);
+    }
+    base_.push_back(base);
+  }
+}
+
+// Of a unit that is left out.
+Wide Assigner::BaseScore(std::size_t u) const {
+  const Unit& unit = model_.units[u];
+  Wide score = Wide(unit.cost_left_out);
+  for (const std::size_t b : unit.buffers) {
+    const bool must = problem_.placing.empty() || !problem_.placing[b].cost_left_out;
+    if (must) score += unplaced_;
+  }
+  return score;
+}
+
+Wide Assigner::Score(const Assignment& assignment) const {
+  Wide score = 0;
+  for (std::size_t u = 0; u < assignment.size(); ++u) {
+    score += assignment[u] == kOut
+                 ? BaseScore(u)
+                 : Wide(model_.units[u].modes[static_cast<std::size_t>(assignment[u])].cost);
+  }
+  return score;
+}
+
+PlanCost Assigner::CostOfScore(Wide score) const {
+  const Wide unplaced = score / unplaced_;
+  return {static_cast<std::size_t>(unplaced),
+          static_cast<std::int64_t>(score - unplaced * unplaced_), 0};
+}
+
+// Pairs that can be told apart without placing anything.
+void Assigner::AddPairs() {
+  for (const Apart& apart : problem_.apart) {
+    if (!apart.different_memories) continue;
+    const std::size_t a = model_.tables.front().places[apart.first].buffer;
+    const std::size_t b = model_.tables.front().places[apart.second].buffer;
+    for (std::size_t k = 0; k < model_.units[a].modes.size(); ++k) {
+      for (std::size_t l = 0; l < model_.units[b].modes.size(); ++l) {
+        if (model_.units[a].modes[k].memory == model_.units[b].modes[l].memory) {
+          pairs_.push_back({{a, k}, {b, l}});
+        }
+      }
+    }
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> pins;
+  for (std::size_t u = 0; u < model_.units.size(); ++u) {
+    for (std::size_t k = 0; k < model_.units[u].modes.size(); ++k) {
+      if (model_.units[u].modes[k].pin) pins.emplace_back(u, k);
+    }
+  }
+  if (pins.size() > kMostPins) return;
+  for (std::size_t i = 0; i < pins.size(); ++i) {
+    for (std::size_t j = i + 1; j < pins.size(); ++j) {
+      const Mode& first = model_.units[pins[i].first].modes[pins[i].second];
+      const Mode& second = model_.units[pins[j].first].modes[pins[j].second];
+      if (pins[i].first == pins[j].first || first.memory != second.memory) continue;
+      const std::vector<Buffer>& table = model_.tables[first.memory].problem.buffers;
+      Problem both;
+      both.buffers = {table[pins[i].first], table[pins[j].first]};
+      both.buffers[0].offset = first.pin;
+      both.buffers[1].offset = second.pin;
+      if (CollidingPins(both)) pairs_.push_back({pins[i], pins[j]});
+    }
+  }
+}
+
+void Assigner::Exclude(Conflict conflict) {
+  if (conflict.size() == 1) {
+    const auto& [unit, mode] = conflict.front();
+    const std::vector<Mode>& modes = model_.units[unit].modes;
+    for (std::size_t k = 0; k < modes.size(); ++k) {
+      if (modes[k].memory == modes[mode].memory &&
+          (!modes[mode].pin || modes[k].pin == modes[mode].pin)) {
+        banned_[unit][k] = true;
+      }
+    }
+    return;
+  }
+  for (const auto& [unit, mode] : conflict) kept_[unit] = true;
+  conflicts_.push_back(std::move(conflict));
+}
+
+// Whether the mode's memory has room for the unit alone.
+bool Assigner::FitsAlone(std::size_t unit, const Mode& mode) const {
+  const std::vector<Bytes>& room = capacity_[mode.memory];
+  return std::all_of(stays_[unit].begin(), stays_[unit].end(), [&](const Stay& stay) {
+    return std::all_of(room.begin() + static_cast<std::ptrdiff_t>(stay.first),
+                       room.begin() + static_cast<std::ptrdiff_t>(stay.last),
+                       [&](Bytes bytes) { return stay.bytes <= bytes; });
+  });
+}
+
+// Sections in which the bytes of a memory may not be enough.
+std::vector<bool> Assigner::TightSections(
+    const std::vector<std::vector<std::size_t>>& better) const {
+  std::vector<bool> tight(sections_);
+  for (std::size_t m = 0; m < problem_.memories.size(); ++m) {
+    std::vector<Wide> load(sections_ + 1, Wide(0));
+    for (std::size_t u = 0; u < better.size(); ++u) {
+      const bool uses = std::any_of(better[u].begin(), better[u].end(), [&](std::size_t k) {
+        return model_.units[u].modes[k].memory == m;
+      });
+      if (!uses) continue;
+      for (const Stay& stay : stays_[u]) {
+        load[stay.first] += Wide(stay.bytes);
+        load[stay.last] -= Wide(stay.bytes);
+      }
+    }
+    Wide sum = 0;
+    for (std::size_t s = 0; s < sections_; ++s) {
+      sum += load[s];
+      if (sum > Wide(capacity_[m][s])) tight[s] = true;
+    }
+  }
+  return tight;
+}
+
+// Units that never compete with others for bytes are decided at once; the others are items, with the
+// sections in which they can compete.
+void Assigner::AddItems() {
+  const std::size_t units = model_.units.size();
+  std::vector<std::vector<std::size_t>> better(units);  // Modes that are better than the base.
+  std::vector<Wide> base_score(units);
+  Wide total = 0;
+  for (std::size_t u = 0; u < units; ++u) {
+    const Unit& unit = model_.units[u];
+    base_score[u] =
+        base_[u] == kOut ? BaseScore(u) : Wide(unit.modes[static_cast<std::size_t>(base_[u])].cost);
+    Wide most = 0;
+    for (std::size_t k = 0; k < unit.modes.size(); ++k) {
+      const Mode& mode = unit.modes[k];
+      const Wide profit = base_score[u] - Wide(mode.cost);
+      if (!(Wide(0) < profit) || banned_[u][k] || !FitsAlone(u, mode)) continue;
+      better[u].push_back(k);
+      most = std::max(most, profit);
+    }
+    total += most;
+  }
+  shift_ = 0;
+  while ((total >> shift_) > Wide(kMostProfit)) ++shift_;
+
+  const std::vector<bool> tight = TightSections(better);
+  std::vector<std::size_t> rank(sections_ + 1, 0);
+  for (std::size_t s = 0; s < sections_; ++s) rank[s + 1] = rank[s] + (tight[s] ? 1 : 0);
+
+  selection_ = {};
+  selection_.sections = rank[sections_];
+  for (const std::vector<Bytes>& room : capacity_) {
+    std::vector<Bytes>& left = selection_.capacity.emplace_back();
+    for (std::size_t s = 0; s < sections_; ++s) {
+      if (tight[s]) left.push_back(room[s]);
+    }
+  }
+  uses_.clear();
+  item_of_.assign(units, -1);
+  decided_.assign(units, kOut);
+  outside_ = 0;
+  for (std::size_t u = 0; u < units; ++u) AddItem(u, better[u], base_score[u], rank);
+}
+
+// `rank`: of each section, how many before it are tight.
+void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wide base_score,
+                       const std::vector<std::size_t>& rank) {
+  const Unit& unit = model_.units[u];
+  Item item;
+  for (const Stay& stay : stays_[u]) {
+    const std::size_t first = rank[stay.first];
+    const std::size_t last = rank[stay.last];
+    if (first == last) continue;
+    item.stays.push_back({first, last, stay.bytes});
+  }
+  const bool decides = item.stays.empty() && !kept_[u] && postponed_.empty() && !tied_[u] &&
+                       std::none_of(better.begin(), better.end(),
+                                    [&](std::size_t k) { return unit.modes[k].pin.has_value(); });
+  decided_[u] = base_[u];
+  if (better.empty() || decides) {
+    for (const std::size_t k : better) {
+      const bool less = decided_[u] == kOut ||
+                        unit.modes[k].cost < unit.modes[static_cast<std::size_t>(decided_[u])].cost;
+      if (less) decided_[u] = static_cast<int>(k);
+    }
+    outside_ += decided_[u] == kOut ? BaseScore(u)
+                                    : Wide(unit.modes[static_cast<std::size_t>(decided_[u])].cost);
+    return;
+  }
+  outside_ += base_score;
+  if (item.stays.empty()) {
+    // A section of its own, in which it competes with none.
+    item.stays.push_back({selection_.sections, selection_.sections + 1, 0});
+    ++selection_.sections;
+    for (std::vector<Bytes>& room : selection_.capacity) room.push_back(kMaxBytes);
+  }
+  for (const std::size_t k : better) {
+    const Wide profit = (base_score - Wide(unit.modes[k].cost)) >> shift_;
+    item.options.push_back(
+        {unit.modes[k].memory, std::max<std::int64_t>(1, static_cast<std::int64_t>(profit))});
+  }
+  item_of_[u] = static_cast<int>(selection_.items.size());
+  uses_.push_back({u, better});
+  selection_.items.push_back(std::move(item));
+}
+
+void Assigner::AddNogoods() {
+  const auto add = [&](const Conflict& conflict) {
+    Nogood nogood;
+    for (const auto& [u, k] : conflict) {
+      if (item_of_[u] < 0) return;  // It has no such mode any more.
+      const auto item = static_cast<std::size_t>(item_of_[u]);
+      const Mode& mode = model_.units[u].modes[k];
+      std::vector<Literal> member;
+      for (std::size_t o = 0; o < uses_[item].modes.size(); ++o) {
+        const Mode& other = model_.units[u].modes[uses_[item].modes[o]];
+        // What may lie anywhere is in conflict wherever it lies.
+        if (other.memory == mode.memory && (!mode.pin || other.pin == mode.pin)) {
+          member.push_back({item, o});
+        }
+      }
+      if (member.empty()) return;
+      nogood.members.push_back(std::move(member));
+    }
+    selection_.nogoods.push_back(std::move(nogood));
+  };
+  for (const Conflict& pair : pairs_) add(pair);
+  for (const Conflict& conflict : conflicts_) add(conflict);
+  for (const Conflict& conflict : postponed_) {
+    if (conflict.size() > 1) add(conflict);
+  }
+}
+
+// A unit within the rectangle of another, and worth more, can take its place in any plan.
+void Assigner::AddDominances() {
+  if (selection_.items.size() > kMostCompared) return;
+  std::vector<bool> simple(selection_.items.size());
+  for (std::size_t i = 0; i < simple.size(); ++i) {
+    const std::size_t u = uses_[i].unit;
+    const Unit& unit = model_.units[u];
+    const Buffer& buffer = model_.tables.front().problem.buffers[u];
+    simple[i] = uses_[i].modes.size() == 1 && unit.buffers.size() == 1 && buffer.gaps.empty() &&
+                !buffer.offset && !tied_[u] && !unit.modes[uses_[i].modes.front()].pin;
+  }
+  const auto dominates = [&](std::size_t i, std::size_t j) {
+    const Option& option = selection_.items[i].options.front();
+    const Option& other = selection_.items[j].options.front();
+    if (option.memory != other.memory || option.profit < other.profit) return false;
+    const std::vector<Buffer>& table = model_.tables[option.memory].problem.buffers;
+    const Buffer& a = table[uses_[i].unit];
+    const Buffer& b = table[uses_[j].unit];
+    return a.start >= b.start && a.end <= b.end && a.size <= b.size &&
+           b.alignment % a.alignment == 0;
+  };
+  for (std::size_t i = 0; i < simple.size(); ++i) {
+    for (std::size_t j = i + 1; j < simple.size(); ++j) {
+      if (!simple[i] || !simple[j]) continue;
+      if (dominates(i, j)) {
+        selection_.dominates.emplace_back(i, j);
+      } else if (dominates(j, i)) {
+        selection_.dominates.emplace_back(j, i);
+      }
+    }
+  }
+}
+
+const Selection& Assigner::Build(bool dominance, int percent) {
+  AddItems();
+  if (percent < 100) {
+    for (std::vector<Bytes>& memory : selection_.capacity) {
+      for (Bytes& bytes : memory) bytes = bytes / 100 * percent;
+    }
+  }
+  AddNogoods();
+  if (dominance) AddDominances();
+  return selection_;
+}
+
+Assignment Assigner::FromChoice(const Choice& choice) const {
+  Assignment assignment = decided_;
+  for (std::size_t i = 0; i < choice.size(); ++i) {
+    if (choice[i] == kOut) continue;
+    assignment[uses_[i].unit] =
+        static_cast<int>(uses_[i].modes[static_cast<std::size_t>(choice[i])]);
+  }
+  return assignment;
+}
+
+std::int64_t Assigner::ProfitOf(Wide score) const {
+  if (score > outside_) return -1;  // Even nothing at all is better.
+  // Profits are rounded down for each item, so the sum may be less by one for each.
+  const Wide profit = (outside_ - score) >> shift_;
+  const Wide less = shift_ == 0 ? Wide(0) : Wide(static_cast<std::int64_t>(uses_.size()) + 1);
+  return profit > less ? static_cast<std::int64_t>(profit - less) : (shift_ == 0 ? 0 : -1);
+}
+
+Wide Assigner::ScoreOfBound(std::int64_t profit) const {
+  Wide most = Wide(profit);
+  if (shift_ > 0) most += Wide(static_cast<std::int64_t>(uses_.size()) + 1);
+  return outside_ - (most << shift_);
+}
+
+}  // namespace berth::internal::memories

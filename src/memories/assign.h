@@ -1,0 +1,106 @@
+// memories/assign.h -- a Model as a Selection, and back.
+//
+// Every unit has a base: what becomes of it if it takes no bytes of a limited memory. That is the
+// cheapest memory without a capacity, or being left out. What is better than the base is an option of
+// the Selection, and its profit is the difference. A unit that must be placed and has no base is
+// unplaced, which costs more than all costs together.
+#ifndef BERTH_MEMORIES_ASSIGN_H_
+#define BERTH_MEMORIES_ASSIGN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/wide.h"
+#include "memories/model.h"
+#include "memories/selection.h"
+#include "model/instance.h"
+
+namespace berth::internal::memories {
+
+using Assignment = std::vector<int>;  // By unit: the index of its mode, or kOut.
+
+// Units and modes that cannot all be as they are together; a mode stands for itself and for those
+// of its unit that allow less.
+using Conflict = std::vector<std::pair<std::size_t, std::size_t>>;
+
+class Assigner {
+ public:
+  Assigner(const MemoryProblem& problem, const Model& model);
+
+  // What an assignment costs altogether, unplaced buffers first: the less the better.
+  [[nodiscard]] Wide Score(const Assignment& assignment) const;
+  [[nodiscard]] PlanCost CostOfScore(Wide score) const;
+
+  // Of two ways to leave a unit: its base.
+  [[nodiscard]] int BaseOf(std::size_t unit) const { return base_[unit]; }
+
+  // These cannot be together: conflicts that placing has found, each with the units' modes.
+  void Exclude(Conflict conflict);
+  // The same without a proof, of assignments that have at least `score`, until Reopen().
+  void Postpone(Conflict conflict, Wide score) {
+    left_ = left_ ? std::min(*left_, score) : score;
+    postponed_.push_back(std::move(conflict));
+  }
+  [[nodiscard]] std::optional<Wide> left() const { return left_; }
+  void Reopen() {
+    left_.reset();
+    postponed_.clear();
+  }
+
+  // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
+  // is easier to place, and proves nothing.
+  [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
+  [[nodiscard]] Assignment FromChoice(const Choice& choice) const;
+  // The profit in `selection` that is worth a score, rounded down: a choice has a better score only
+  // if its profit is more.
+  [[nodiscard]] std::int64_t ProfitOf(Wide score) const;
+  // No assignment has a lower score if no choice has more profit.
+  [[nodiscard]] Wide ScoreOfBound(std::int64_t profit) const;
+  [[nodiscard]] bool exact() const { return shift_ == 0; }
+
+ private:
+  struct Use {
+    std::size_t unit;
+    std::vector<std::size_t> modes;  // By option.
+  };
+  [[nodiscard]] Wide BaseScore(std::size_t unit) const;
+  void FindBases();
+  [[nodiscard]] bool FitsAlone(std::size_t unit, const Mode& mode) const;
+  [[nodiscard]] std::vector<bool> TightSections(
+      const std::vector<std::vector<std::size_t>>& better) const;
+  void AddItems();
+  void AddItem(std::size_t u, const std::vector<std::size_t>& better, Wide base_score,
+               const std::vector<std::size_t>& rank);
+  void AddNogoods();
+  void AddPairs();
+  void AddDominances();
+
+  const MemoryProblem& problem_;
+  const Model& model_;
+  Wide unplaced_ = 0;  // The score of one unplaced buffer.
+  std::vector<int> base_;
+  std::vector<std::vector<Stay>> stays_;      // By unit, in all sections.
+  std::vector<std::vector<Bytes>> capacity_;  // By memory, in all sections.
+  std::size_t sections_ = 0;
+  std::vector<std::vector<bool>> banned_;  // By unit and mode: cannot be at all.
+  std::vector<bool> kept_;                 // Units that conflicts name: always items.
+  std::vector<bool> tied_;                 // Units of pairs in different memories.
+  std::vector<Conflict> conflicts_;
+  std::vector<Conflict> pairs_;  // Pins that collide, and different memories.
+  std::vector<Conflict> postponed_;
+  std::optional<Wide> left_;
+
+  Selection selection_;
+  std::vector<Use> uses_;     // By item.
+  std::vector<int> item_of_;  // By unit, or -1.
+  Assignment decided_;        // Of the units that are no items.
+  Wide outside_ = 0;          // The score without any option taken.
+  int shift_ = 0;
+};
+
+}  // namespace berth::internal::memories
+
+#endif  // BERTH_MEMORIES_ASSIGN_H_

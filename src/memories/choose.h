@@ -1,0 +1,33 @@
+// memories/choose.h -- the best choice of a Selection, with a proved bound.
+#ifndef BERTH_MEMORIES_CHOOSE_H_
+#define BERTH_MEMORIES_CHOOSE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "berth/budget.h"
+#include "memories/prices.h"
+#include "memories/selection.h"
+
+namespace berth::internal::memories {
+
+struct ChooseLimits {
+  bool covers = true;
+  std::size_t width = 1 << 16;  // States of a sweep at most.
+};
+
+struct Chosen {
+  std::optional<Choice> choice;  // The best one found, if it is worth more than `floor`.
+  std::int64_t profit = 0;       // Of it; `floor` without one.
+  std::int64_t bound = 0;        // Proved: no choice is worth more. At least `profit`.
+  bool stopped = false;          // By the limits or the budget, before bound and profit met.
+};
+
+// The best choice worth more than `floor` (at least -1). A state of a sweep is a node of the budget.
+[[nodiscard]] Chosen Choose(const Selection& selection, std::int64_t floor,
+                            const ChooseLimits& limits, Budget& budget);
+
+}  // namespace berth::internal::memories
+
+#endif  // BERTH_MEMORIES_CHOOSE_H_

@@ -1,0 +1,302 @@
+#include "memories/prices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace berth::internal::memories {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+constexpr std::int64_t kMostPivots = 20'000;
+
+std::vector<double> Profits(const Selection& selection) {
+  std::vector<double> profits;
+  for (const Item& item : selection.items) {
+    for (const Option& option : item.options) profits.push_back(static_cast<double>(option.profit));
+  }
+  return profits;
+}
+
+}  // namespace
+
+std::int64_t ProfitOf(const Selection& selection, const Choice& choice) {
+  std::int64_t profit = 0;
+  for (std::size_t i = 0; i < choice.size(); ++i) {
+    if (choice[i] == kOut) continue;
+    profit += selection.items[i].options[static_cast<std::size_t>(choice[i])].profit;
+  }
+  return profit;
+}
+
+bool Allows(const Selection& selection, const Choice& choice) {
+  std::vector<std::vector<Bytes>> room = selection.capacity;
+  for (std::size_t i = 0; i < choice.size(); ++i) {
+    if (choice[i] == kOut) continue;
+    const Item& item = selection.items[i];
+    std::vector<Bytes>& memory = room[item.options[static_cast<std::size_t>(choice[i])].memory];
+    for (const Stay& stay : item.stays) {
+      for (std::size_t s = stay.first; s < stay.last; ++s) {
+        if ((memory[s] -= stay.bytes) < 0) return false;
+      }
+    }
+  }
+  return std::none_of(
+      selection.nogoods.begin(), selection.nogoods.end(), [&](const Nogood& nogood) {
+        return std::all_of(nogood.members.begin(), nogood.members.end(), [&](const auto& member) {
+          return std::any_of(member.begin(), member.end(), [&](const Literal& literal) {
+            return choice[literal.item] == static_cast<int>(literal.option);
+          });
+        });
+      });
+}
+
+Relaxation::Relaxation(const Selection& selection)
+    : selection_(selection),
+      live_(selection.sections),
+      has_row_(selection.memories(), std::vector<bool>(selection.sections)),
+      has_one_option_(selection.items.size()),
+      has_pair_(selection.dominates.size()),
+      simplex_(Profits(selection)) {
+  std::size_t variables = 0;
+  for (std::size_t i = 0; i < selection.items.size(); ++i) {
+    variable_.push_back(variables);
+    variables += selection.items[i].options.size();
+    for (const Stay& stay : selection.items[i].stays) {
+      for (std::size_t s = stay.first; s < stay.last; ++s) live_[s].emplace_back(i, stay.bytes);
+    }
+  }
+  allowed_ = AllowAll(selection);
+}
+
+Allowed AllowAll(const Selection& selection) {
+  Allowed allowed;
+  for (const Item& item : selection.items) {
+    allowed.push_back((std::uint64_t{2} << item.options.size()) - 1);
+  }
+  return allowed;
+}
+
+std::int64_t Prices::Best(std::size_t item, std::uint64_t allowed) const {
+  std::int64_t best = (allowed & 1) != 0 ? 0 : std::numeric_limits<std::int64_t>::min();
+  for (std::size_t o = 0; o < reduced[item].size(); ++o) {
+    if ((allowed >> (o + 1) & 1) != 0) best = std::max(best, reduced[item][o]);
+  }
+  return best;
+}
+
+void Relaxation::Allow(std::size_t item, std::uint64_t allowed) {
+  if (allowed_[item] == allowed) return;
+  allowed_[item] = allowed;
+  for (std::size_t o = 0; o < selection_.items[item].options.size(); ++o) {
+    const bool may = (allowed >> (o + 1) & 1) != 0;
+    const bool must = allowed == std::uint64_t{2} << o;
+    simplex_.SetBounds(variable_[item] + o, must ? 1 : 0, may ? 1 : 0);
+  }
+}
+
+double Relaxation::InMemory(std::size_t item, std::size_t memory) const {
+  double sum = 0;
+  const std::vector<Option>& options = selection_.items[item].options;
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    if (options[o].memory == memory) sum += Value(item, o);
+  }
+  return sum;
+}
+
+// Rows for the sections that the solution overfills: of neighbours the fullest.
+int Relaxation::AddSections() {
+  int added = 0;
+  for (std::size_t m = 0; m < selection_.memories(); ++m) {
+    std::vector<double> excess(selection_.sections);
+    for (std::size_t s = 0; s < selection_.sections; ++s) {
+      if (has_row_[m][s]) continue;
+      double sum = 0;
+      for (const auto& [item, bytes] : live_[s]) {
+        sum += InMemory(item, m) * static_cast<double>(bytes);
+      }
+      const auto room = static_cast<double>(selection_.capacity[m][s]);
+      excess[s] = sum > room * (1 + kTolerance) + kTolerance ? sum - room : 0;
+    }
+    for (std::size_t s = 0; s < selection_.sections; ++s) {
+      if (excess[s] <= 0 || (s > 0 && excess[s - 1] > excess[s]) ||
+          (s + 1 < selection_.sections && excess[s + 1] >= excess[s])) {
+        continue;
+      }
+      std::vector<Simplex::Term> terms;
+      for (const auto& [item, bytes] : live_[s]) {
+        const std::vector<Option>& options = selection_.items[item].options;
+        for (std::size_t o = 0; o < options.size(); ++o) {
+          if (options[o].memory == m) terms.emplace_back(variable_[item] + o, bytes);
+        }
+      }
+      simplex_.AddRow(terms, static_cast<double>(selection_.capacity[m][s]));
+      sources_.push_back({Source::Kind::kSection, m, s});
+      has_row_[m][s] = true;
+      ++added;
+    }
+  }
+  return added;
+}
+
+// An item takes one option.
+int Relaxation::AddOneOptions() {
+  int added = 0;
+  for (std::size_t i = 0; i < selection_.items.size(); ++i) {
+    const std::size_t count = selection_.items[i].options.size();
+    if (count < 2 || has_one_option_[i]) continue;
+    double sum = 0;
+    for (std::size_t o = 0; o < count; ++o) sum += Value(i, o);
+    if (sum <= 1 + kTolerance) continue;
+    std::vector<Simplex::Term> terms;
+    for (std::size_t o = 0; o < count; ++o) terms.emplace_back(variable_[i] + o, 1);
+    simplex_.AddRow(terms, 1);
+    sources_.push_back({Source::Kind::kOneOption, 0, i});
+    has_one_option_[i] = true;
+    ++added;
+  }
+  return added;
+}
+
+// The worse of two items is taken only with the better one.
+int Relaxation::AddPairs() {
+  int added = 0;
+  for (std::size_t k = 0; k < selection_.dominates.size(); ++k) {
+    const auto& [better, worse] = selection_.dominates[k];
+    if (has_pair_[k] || Value(worse, 0) <= Value(better, 0) + kTolerance) continue;
+    simplex_.AddRow({{variable_[worse], 1}, {variable_[better], -1}}, 0);
+    sources_.push_back({Source::Kind::kPair, 0, k});
+    has_pair_[k] = true;
+    ++added;
+  }
+  return added;
+}
+
+int Relaxation::AddCuts() {
+  int added = 0;
+  std::vector<double> in;
+  for (std::size_t m = 0; m < selection_.memories(); ++m) {
+    for (std::size_t s = 0; s < selection_.sections; ++s) {
+      in.clear();
+      for (const auto& [item, bytes] : live_[s]) in.push_back(InMemory(item, m));
+      Cut cut;
+      if (!SeparateCover(live_[s], in, selection_.capacity[m][s], cut)) continue;
+      cut.memory = m;
+      cut.section = s;
+      std::vector<Simplex::Term> terms;
+      for (const auto& [item, coefficient] : cut.terms) {
+        const std::vector<Option>& options = selection_.items[item].options;
+        for (std::size_t o = 0; o < options.size(); ++o) {
+          if (options[o].memory == m) {
+            terms.emplace_back(variable_[item] + o, static_cast<double>(coefficient));
+          }
+        }
+      }
+      const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& other) {
+        return other.memory == m && other.limit == cut.limit && other.terms == cut.terms;
+      });
+      if (known || terms.empty()) continue;
+      simplex_.AddRow(terms, static_cast<double>(cut.limit));
+      sources_.push_back({Source::Kind::kCut, m, cuts_.size()});
+      cuts_.push_back(std::move(cut));
+      ++added;
+    }
+  }
+  return added;
+}
+
+void Relaxation::Solve(int rounds, Budget& budget) {
+  for (int round = 0;;) {
+    const Simplex::Status status = simplex_.Solve(kMostPivots);
+    if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
+    if (AddSections() + AddOneOptions() + AddPairs() > 0) continue;
+    if (round++ >= rounds || AddCuts() == 0) return;
+  }
+}
+
+// Prices of the rows, and what they take from the profits of items. Returns what the rows add to the
+// bound. `total`: of all profits, to scale.
+Wide Relaxation::PriceRows(std::int64_t total, Prices& prices) const {
+  Wide bound = 0;
+  const Wide limit = Wide(4) * Wide(total);
+  const auto exact = [&](std::size_t row, std::int64_t most) {
+    const double price = simplex_.Price(row) * static_cast<double>(prices.scale);
+    // Beyond this the row would cost more than all profits: rounding has gone wrong.
+    if (!(price * static_cast<double>(most) < static_cast<double>(total))) return std::int64_t{0};
+    return static_cast<std::int64_t>(std::llround(price));
+  };
+  for (std::size_t row = 0; row < sources_.size(); ++row) {
+    const Source& source = sources_[row];
+    if (source.kind == Source::Kind::kSection) {
+      const Bytes room = selection_.capacity[source.memory][source.index];
+      Bytes widest = room;
+      for (const auto& [item, bytes] : live_[source.index]) widest = std::max(widest, bytes);
+      const std::int64_t price = exact(row, widest);
+      if (price <= 0 || bound + Wide(price) * Wide(room) > limit) continue;
+      bound += Wide(price) * Wide(room);
+      prices.sections.push_back({source.memory, source.index, price});
+      for (const auto& [item, bytes] : live_[source.index]) {
+        const std::vector<Option>& options = selection_.items[item].options;
+        for (std::size_t o = 0; o < options.size(); ++o) {
+          if (options[o].memory == source.memory) prices.reduced[item][o] -= price * bytes;
+        }
+      }
+    } else if (source.kind == Source::Kind::kPair) {
+      const std::int64_t price = exact(row, 1);
+      if (price <= 0) continue;
+      const auto& [better, worse] = selection_.dominates[source.index];
+      prices.pairs.push_back({better, worse, price});
+      prices.reduced[better][0] += price;
+      prices.reduced[worse][0] -= price;
+    } else if (source.kind == Source::Kind::kCut) {
+      const Cut& cut = cuts_[source.index];
+      std::int64_t widest = cut.limit;
+      for (const auto& [item, coefficient] : cut.terms) widest = std::max(widest, coefficient);
+      const std::int64_t price = exact(row, widest);
+      if (price <= 0 || bound + Wide(price) * Wide(cut.limit) > limit) continue;
+      bound += Wide(price) * Wide(cut.limit);
+      prices.cuts.push_back({cut, price});
+      for (const auto& [item, coefficient] : cut.terms) {
+        const std::vector<Option>& options = selection_.items[item].options;
+        for (std::size_t o = 0; o < options.size(); ++o) {
+          if (options[o].memory == cut.memory) prices.reduced[item][o] -= price * coefficient;
+        }
+      }
+    }
+  }
+  return bound;
+}
+
+// Prices are rounded to a grid so fine that all figures still fit in 62 bits. What rounding loses is
+// little; what it gives holds exactly, since every price gives a bound.
+Prices Relaxation::Exact() const {
+  Prices prices;
+  std::int64_t total = 1;
+  for (const Item& item : selection_.items) {
+    std::int64_t most = 0;
+    for (const Option& option : item.options) most = std::max(most, option.profit);
+    total += most;
+  }
+  while (total <= (std::int64_t{1} << 55) && prices.scale < (std::int64_t{1} << 40)) {
+    total *= 2;
+    prices.scale *= 2;
+  }
+  prices.reduced.resize(selection_.items.size());
+  for (std::size_t i = 0; i < selection_.items.size(); ++i) {
+    for (const Option& option : selection_.items[i].options) {
+      prices.reduced[i].push_back(option.profit * prices.scale);
+    }
+  }
+  Wide bound = PriceRows(total, prices);
+  for (std::size_t i = 0; i < selection_.items.size(); ++i) {
+    BERTH_CHECK(allowed_[i] != 0);
+    bound += Wide(prices.Best(i, allowed_[i]));
+  }
+  BERTH_CHECK(bound < Wide(std::int64_t{1} << 61));
+  prices.bound = static_cast<std::int64_t>(bound);
+  return prices;
+}
+
+}  // namespace berth::internal::memories

@@ -1,0 +1,953 @@
+// From the previous plan, step by step. A unit that wants a place, or a better one, gets it in the
+// first of these ways that works:
+//
+//   a hole     that is free anyway;
+//   a chain    it takes a place and what is there moves on, into a hole or into a place of its own,
+//              a few levels deep: ejection chains (Glover, Discrete Applied Mathematics 65, 1996). Of
+//              all places those are tried first where the fewest bytes are in the way;
+//   Place()    for a set F of units that may move: those in the way at the best place, then those that
+//              are live together with the unit, then all. The rest is pinned;
+//   exchange   what is in the way goes if it is worth less, and whatever finds a hole then comes in.
+//
+// Every step lowers the score, or with the same score moves fewer bytes, so no plan is worse than
+// the one before it.
+//
+// What is proved. Sums of bytes bound the costs (layout.h). Of moves: wherever a new unit lies, what is
+// there now has to move, if nothing is left out; the least of these sums bounds the bytes that move.
+// Where that is not enough, the sets F of few bytes are tried in order (FewestMoves()).
+#include "berth/repack.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/try.h"
+#include "memories/answer.h"
+#include "memories/assign.h"
+#include "memories/choose.h"
+#include "memories/improve.h"
+#include "memories/layout.h"
+#include "memories/model.h"
+
+namespace berth {
+namespace internal::memories {
+namespace {
+
+// Places that a chain tries at each of its levels.
+constexpr std::size_t kPlaces[] = {0, 2, 4, 12};
+constexpr int kDepth = 3;
+constexpr std::size_t kExchangePlaces = 12;
+constexpr int kExchangeDepth = 1;
+// Steps of all chains of one stage, and of one unit's chains.
+constexpr std::int64_t kStageSteps = 10'000;
+constexpr std::int64_t kChainSteps = 400;
+// Questions to Place() in one call that found nothing.
+constexpr int kMostAsked = 4;
+constexpr int kMostRounds = 4;
+// Of the choice by sums: states side by side, and nodes; percent of the capacities that it may use,
+// until one can be placed.
+constexpr std::size_t kChooseWidth = 64;
+constexpr std::int64_t kChooseNodes = 100'000;
+constexpr int kPercent[] = {100, 99, 98, 96, 94, 92};
+// Questions for the proof that no fewer bytes can move, and their nodes.
+constexpr int kProofQuestions = 40;
+constexpr std::int64_t kProofNodes = 500;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+struct Standing {  // Of plans: the less the better.
+  Wide score = 0;
+  Bytes moved = 0;
+  friend bool operator<(const Standing& a, const Standing& b) {
+    return a.score != b.score ? a.score < b.score : a.moved < b.moved;
+  }
+};
+
+class Repacker {
+ public:
+  Repacker(const MemoryProblem& problem, const RepackOptions& options, const Model& model,
+           Budget& budget)
+      : problem_(problem),
+        options_(options),
+        algorithm_(options.place.algorithm),
+        model_(model),
+        budget_(budget),
+        layout_(problem, model),
+        locked_(model.units.size()),
+        weight_(model.units.size()),
+        limited_(budget.has_node_limit() || budget.has_time_limit()) {
+    options_.place.progress = nullptr;
+    options_.place.minimize = false;
+    options_.place.minimize_if_infeasible = false;
+  }
+
+  void Run();
+  void Finish(PlanAnswer& answer) const;
+  // From any plan of the units, whatever moves.
+  [[nodiscard]] Placed Improved(const Placed& from);
+
+ private:
+  [[nodiscard]] Standing Now() const { return {layout_.score(), layout_.moved()}; }
+  [[nodiscard]] bool MovesFew() const {
+    return !options_.most_moved || layout_.moved() <= *options_.most_moved;
+  }
+  [[nodiscard]] bool Step();
+  [[nodiscard]] std::vector<std::size_t> Wishes() const;
+  [[nodiscard]] double Density(std::size_t u) const;
+
+  void KeepPrevious();
+  void Search();
+  void FillHoles(const std::vector<std::size_t>& wishes);
+  [[nodiscard]] bool PutIntoHole(std::size_t u, Wide most);
+  [[nodiscard]] bool Insert(std::size_t u, Wide most, int depth);
+  [[nodiscard]] bool PutAt(std::size_t u, const Spot& spot, int depth);
+  [[nodiscard]] bool MakeRoom(std::size_t u);
+  [[nodiscard]] bool Exchange(std::size_t u);
+  void TryExchange(std::size_t u, const Spot& spot);
+  [[nodiscard]] bool AskForRoom(std::size_t u);
+  [[nodiscard]] bool AskWith(std::size_t u, int memory, const std::vector<bool>& may_move);
+  [[nodiscard]] PlanAnswer Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes);
+  [[nodiscard]] Problem TableOf(int memory, std::size_t extra, const std::vector<bool>& may_move,
+                                std::vector<std::size_t>& units) const;
+  void ChooseAnew();
+  [[nodiscard]] bool PlaceAll(const Assignment& assignment);
+  [[nodiscard]] std::vector<Spot> Snapshot() const;
+  void Restore(const std::vector<Spot>& spots);
+  [[nodiscard]] bool MakeRoomForAll();
+  void MoveBack();
+  void BoundMoves();
+  void FewestMoves();
+  [[nodiscard]] bool FindFresh(std::vector<std::size_t>& fresh, int& memory) const;
+  void MoveOnly(int memory, const std::vector<std::size_t>& free,
+                const std::vector<Bytes>& offsets);
+  [[nodiscard]] Outcome AskMoves(int memory, const std::vector<std::size_t>& free,
+                                 const std::vector<std::size_t>& pinned,
+                                 std::vector<Bytes>* offsets);
+  [[nodiscard]] std::vector<std::size_t> ReduceMoves(int memory,
+                                                     const std::vector<std::size_t>& free,
+                                                     std::vector<std::size_t> pinned,
+                                                     int& questions);
+  void Weigh(bool by_bytes);
+
+  // Of plans tried: the best, as changes from the layout at `mark`.
+  struct Best {
+    std::optional<Standing> standing;
+    std::vector<std::pair<std::size_t, Spot>> spots;
+  };
+  void Remember(Best& best, std::size_t mark);
+  [[nodiscard]] bool Adopt(const Best& best, const Standing& before);
+
+  const MemoryProblem& problem_;
+  RepackOptions options_;
+  const Algorithm algorithm_;
+  const Model& model_;
+  Budget& budget_;
+  Layout layout_;
+  std::vector<bool> locked_;
+  std::vector<double> weight_;
+  bool limited_;
+  std::int64_t steps_left_ = kStageSteps;
+  std::int64_t chain_left_ = 0;
+  int asked_in_vain_ = 0;
+  bool all_valid_ = true;  // The previous places were a plan.
+  Wide bound_ = 0;
+  Bytes moves_bound_ = 0;
+  bool stopped_ = false;
+  std::vector<Spot> kept_;  // The previous plan, or what could be kept of it.
+};
+
+bool Repacker::Step() {
+  if (!budget_.SpendNode()) stopped_ = true;
+  return !stopped_ && --steps_left_ >= 0;
+}
+
+double Repacker::Density(std::size_t u) const {
+  const Wide gain = layout_.ScoreAt(u, layout_.At(u)) - layout_.LeastScore(u);
+  double area = 1;
+  for (const Stay& stay : layout_.stays(u)) {
+    area += static_cast<double>(stay.bytes) * static_cast<double>(stay.last - stay.first);
+  }
+  // High and low words apart: there are 128 bits on every target, but not their real numbers.
+  const double worth = static_cast<double>(static_cast<std::int64_t>(gain >> 30)) * 1073741824.0;
+  const Wide low = gain - ((gain >> 30) << 30);
+  return (worth + static_cast<double>(static_cast<std::int64_t>(low))) / area;
+}
+
+// The units that could cost less, those that are worth the most for each byte and section first.
+std::vector<std::size_t> Repacker::Wishes() const {
+  std::vector<std::pair<double, std::size_t>> wishes;
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    if (layout_.LeastScore(u) < layout_.ScoreAt(u, layout_.At(u)))
+      wishes.emplace_back(-Density(u), u);
+  }
+  std::sort(wishes.begin(), wishes.end());
+  std::vector<std::size_t> units;
+  units.reserve(wishes.size());
+  for (const auto& [density, u] : wishes) units.push_back(u);
+  return units;
+}
+
+// What is where it was. If that is no plan, those that are worth the most keep their places.
+void Repacker::KeepPrevious() {
+  std::vector<std::size_t> order;
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    const std::optional<Spot>& before = layout_.Before(u);
+    if (!before) continue;
+    // A group may have been torn.
+    if (layout_.MovedAt(u, *before) > 0) all_valid_ = false;
+    if (layout_.Allows(u, *before)) {
+      order.push_back(u);
+    } else {
+      all_valid_ = false;
+    }
+  }
+  const auto keep = [&](std::size_t u) {
+    const std::size_t mark = layout_.Mark();
+    if (!layout_.IsFree(u, *layout_.Before(u))) return false;
+    layout_.Move(u, *layout_.Before(u));
+    if (MovesFew()) return true;
+    layout_.UndoTo(mark);
+    return false;
+  };
+  if (!std::all_of(order.begin(), order.end(), keep)) {
+    all_valid_ = false;
+    layout_.UndoTo(0);
+    std::vector<std::pair<double, std::size_t>> by_worth;
+    by_worth.reserve(order.size());
+    for (const std::size_t u : order) by_worth.emplace_back(-Density(u), u);
+    std::sort(by_worth.begin(), by_worth.end());
+    for (const auto& [worth, u] : by_worth) static_cast<void>(keep(u));
+  }
+  layout_.Commit();
+}
+
+// Into a free hole at a score of at most `most`, in the cheapest memory that has one.
+bool Repacker::PutIntoHole(std::size_t u, Wide most) {
+  for (const Layout::Way& way : layout_.ways(u)) {
+    if (Wide(way.least) > most) break;
+    const std::optional<Spot> spot = layout_.FindHole(u, way, most);
+    if (!spot) continue;
+    const std::size_t mark = layout_.Mark();
+    layout_.Move(u, *spot);
+    if (MovesFew()) return true;
+    layout_.UndoTo(mark);
+  }
+  return false;
+}
+
+void Repacker::FillHoles(const std::vector<std::size_t>& wishes) {
+  for (const std::size_t u : wishes) {
+    const Wide now = layout_.ScoreAt(u, layout_.At(u));
+    if (layout_.LeastScore(u) >= now || !Step()) continue;
+    static_cast<void>(PutIntoHole(u, now - Wide(1)));
+  }
+}
+
+// How much it weighs if a unit is in the way: the bytes that have to move, or what is lost if it goes.
+void Repacker::Weigh(bool by_bytes) {
+  for (std::size_t v = 0; v < weight_.size(); ++v) {
+    if (locked_[v]) {
+      weight_[v] = kNever;
+    } else if (by_bytes) {
+      const Bytes moves = layout_.BytesBefore(v) - layout_.MovedAt(v, layout_.At(v));
+      // Of two with the same bytes moved, the smaller finds another place more easily.
+      weight_[v] = static_cast<double>(moves);
+      for (const Stay& stay : layout_.stays(v)) {
+        weight_[v] = std::max(weight_[v], 0.25 * static_cast<double>(stay.bytes));
+      }
+    } else {
+      const Wide loss = layout_.BaseScore(v) - layout_.ScoreAt(v, layout_.At(v));
+      weight_[v] =
+          loss > Wide(kMaxCost) ? kNever : static_cast<double>(static_cast<std::int64_t>(loss));
+    }
+  }
+}
+
+// Gives `u`, which is out, a place at a score of at most `most`; what is there moves on, each at no
+// more than its present score. The units of the chain are locked. False: nothing has changed.
+bool Repacker::Insert(std::size_t u, Wide most, int depth) {
+  if (--chain_left_ < 0 || !Step()) return false;
+  if (PutIntoHole(u, most)) {
+    locked_[u] = true;
+    return true;
+  }
+  if (depth == 0) return false;
+  std::vector<Candidacy> places;
+  for (const Layout::Way& way : layout_.ways(u)) {
+    if (Wide(way.least) > most) break;
+    Weigh(true);
+    layout_.FindPlaces(u, way, most, weight_, kPlaces[depth], places);
+    for (const Candidacy& place : places) {
+      if (PutAt(u, place.spot, depth)) return true;
+    }
+  }
+  return false;
+}
+
+bool Repacker::PutAt(std::size_t u, const Spot& spot, int depth) {
+  const std::size_t mark = layout_.Mark();
+  std::vector<std::size_t> blockers;
+  layout_.FindBlockers(u, spot, blockers);
+  const std::vector<bool> locked = locked_;
+  std::vector<std::pair<std::size_t, Wide>> waiting;
+  for (const std::size_t v : blockers) {
+    if (locked_[v]) return false;
+    waiting.emplace_back(v, layout_.ScoreAt(v, layout_.At(v)));
+  }
+  for (const std::size_t v : blockers) layout_.Move(v, {});
+  layout_.Move(u, spot);
+  locked_[u] = true;
+  const auto bytes = [&](std::size_t v) { return model_.tables.front().problem.buffers[v].size; };
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [&](const auto& a, const auto& b) { return bytes(a.first) > bytes(b.first); });
+  bool done = MovesFew();
+  for (const auto& [v, most] : waiting) {
+    done = done && Insert(v, most, depth - 1);
+    if (!done) break;
+  }
+  if (done) return true;
+  layout_.UndoTo(mark);
+  locked_ = locked;
+  return false;
+}
+
+void Repacker::Remember(Best& best, std::size_t mark) {
+  const Standing now = Now();
+  if (best.standing && !(now < *best.standing)) return;
+  best.standing = now;
+  best.spots = layout_.ChangesSince(mark);
+}
+
+// The plan remembered, if it is better than that of `before`.
+bool Repacker::Adopt(const Best& best, const Standing& before) {
+  if (!best.standing || !(*best.standing < before)) return false;
+  for (const auto& [u, spot] : best.spots) layout_.Move(u, {});
+  for (const auto& [u, spot] : best.spots) layout_.Move(u, spot);
+  layout_.Commit();
+  return true;
+}
+
+// A place for `u` without loss for others, by chains: of all that work, the one of the least score,
+// then the one that moves the least.
+bool Repacker::MakeRoom(std::size_t u) {
+  const Standing before = Now();
+  const Wide now = layout_.ScoreAt(u, layout_.At(u));
+  if (layout_.LeastScore(u) >= now) return false;
+  chain_left_ = kChainSteps;
+  const std::size_t mark = layout_.Mark();
+  Best best;
+  layout_.Move(u, {});
+  for (const Layout::Way& way : layout_.ways(u)) {
+    const Wide most = now - Wide(1);
+    if (Wide(way.least) > most || best.standing) break;
+    std::vector<Candidacy> places;
+    std::fill(locked_.begin(), locked_.end(), false);
+    Weigh(true);
+    layout_.FindPlaces(u, way, most, weight_, kPlaces[kDepth], places);
+    for (const Candidacy& place : places) {
+      std::fill(locked_.begin(), locked_.end(), false);
+      const std::size_t out = layout_.Mark();
+      if (PutAt(u, place.spot, kDepth)) Remember(best, mark);
+      layout_.UndoTo(out);
+      if (chain_left_ < 0 || steps_left_ < 0 || stopped_) break;
+    }
+  }
+  layout_.UndoTo(mark);
+  std::fill(locked_.begin(), locked_.end(), false);
+  return Adopt(best, before);
+}
+
+// Puts `u` at `spot`; what is there finds another place, a worse one, or none.
+void Repacker::TryExchange(std::size_t u, const Spot& spot) {
+  std::vector<std::size_t> blockers;
+  layout_.FindBlockers(u, spot, blockers);
+  std::vector<std::pair<std::size_t, Wide>> waiting;
+  waiting.reserve(blockers.size());
+  for (const std::size_t v : blockers) waiting.emplace_back(v, layout_.ScoreAt(v, layout_.At(v)));
+  for (const std::size_t v : blockers) layout_.Move(v, {});
+  layout_.Move(u, spot);
+  locked_[u] = true;
+  std::stable_sort(waiting.begin(), waiting.end(), [&](const auto& a, const auto& b) {
+    return layout_.ScoreOut(a.first) - a.second > layout_.ScoreOut(b.first) - b.second;
+  });
+  for (const auto& [v, most] : waiting) {
+    if (Insert(v, most, kExchangeDepth)) continue;
+    if (PutIntoHole(v, layout_.ScoreOut(v) - Wide(1))) locked_[v] = true;
+  }
+}
+
+// A place for `u` at the expense of what is worth less.
+bool Repacker::Exchange(std::size_t u) {
+  const Standing before = Now();
+  const Wide now = layout_.ScoreAt(u, layout_.At(u));
+  if (layout_.LeastScore(u) >= now) return false;
+  const std::vector<std::size_t> wishes = Wishes();
+  chain_left_ = kChainSteps;
+  const std::size_t mark = layout_.Mark();
+  Best best;
+  layout_.Move(u, {});
+  for (const Layout::Way& way : layout_.ways(u)) {
+    const Wide most = now - Wide(1);
+    if (Wide(way.least) > most) break;
+    for (const bool by_bytes : {false, true}) {
+      std::vector<Candidacy> places;
+      std::fill(locked_.begin(), locked_.end(), false);
+      Weigh(by_bytes);
+      layout_.FindPlaces(u, way, most, weight_, kExchangePlaces, places);
+      for (const Candidacy& place : places) {
+        std::fill(locked_.begin(), locked_.end(), false);
+        const std::size_t out = layout_.Mark();
+        TryExchange(u, place.spot);
+        // What has become free may be enough for others.
+        if (layout_.ScoreOut(u) > layout_.ScoreAt(u, layout_.At(u))) {
+          for (const std::size_t v : wishes) {
+            if (v == u || !layout_.MayMeet(u, v)) continue;
+            const Wide score = layout_.ScoreAt(v, layout_.At(v));
+            if (layout_.LeastScore(v) >= score || !Step()) continue;
+            static_cast<void>(PutIntoHole(v, score - Wide(1)));
+          }
+        }
+        if (MovesFew()) Remember(best, mark);
+        layout_.UndoTo(out);
+        if (chain_left_ < 0 || steps_left_ < 0 || stopped_) break;
+      }
+      if (chain_left_ < 0 || steps_left_ < 0 || stopped_) break;
+    }
+  }
+  layout_.UndoTo(mark);
+  std::fill(locked_.begin(), locked_.end(), false);
+  return Adopt(best, before);
+}
+
+// The table of a memory with one unit more; what may not move is pinned.
+Problem Repacker::TableOf(int memory, std::size_t extra, const std::vector<bool>& may_move,
+                          std::vector<std::size_t>& units) const {
+  const auto m = static_cast<std::size_t>(memory);
+  const std::vector<Buffer>& all = model_.tables[m].problem.buffers;
+  Problem table;
+  table.capacity = problem_.memories[m].capacity;
+  units.clear();
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    if (u != extra && layout_.At(u).memory != memory) continue;
+    units.push_back(u);
+    Buffer& buffer = table.buffers.emplace_back(all[u]);
+    const auto way = std::find_if(layout_.ways(u).begin(), layout_.ways(u).end(),
+                                  [&](const auto& each) { return each.memory == memory; });
+    if (u != extra && (!may_move[u] || !way->free)) {
+      buffer.offset = layout_.At(u).offset;
+      continue;
+    }
+    if (!way->free) {
+      buffer.offset = way->pins.front().first;
+      continue;
+    }
+    const std::optional<Spot>& before = layout_.Before(u);
+    const Bytes hint = before && before->memory == memory ? before->offset
+                       : u != extra                       ? layout_.At(u).offset
+                                                          : -1;
+    if (hint >= 0 && hint <= kMaxBytes) buffer.hint = hint;
+  }
+  table.buffers.insert(table.buffers.end(),
+                       all.begin() + static_cast<std::ptrdiff_t>(layout_.units()), all.end());
+  return table;
+}
+
+PlanAnswer Repacker::Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes) {
+  Budget part(budget_, 1.0);
+  part.SetNodeLimit(std::min(nodes, part.node_limit()));
+  options_.place.algorithm = algorithm;
+  Result<PlanAnswer> answer = Place(table, options_.place, part);
+  // An algorithm that cannot be asked, for gaps or pins that it does not know, finds nothing.
+  return answer ? std::move(*answer) : PlanAnswer();
+}
+
+bool Repacker::AskWith(std::size_t u, int memory, const std::vector<bool>& may_move) {
+  const Standing before = Now();
+  std::vector<std::size_t> units;
+  const Problem table = TableOf(memory, u, may_move, units);
+  const PlanAnswer answer = Ask(table, algorithm_, options_.place_nodes);
+  if (!answer.fits()) return false;
+  const std::vector<Bytes> offsets = PlacementOf(*answer.best).offsets;
+  const std::size_t mark = layout_.Mark();
+  for (std::size_t k = 0; k < units.size(); ++k) {
+    const Spot to{memory, offsets[k]};
+    if (layout_.At(units[k]) != to) layout_.Move(units[k], to);
+  }
+  MoveBack();
+  if (Now() < before && MovesFew()) {
+    layout_.Commit();
+    return true;
+  }
+  layout_.UndoTo(mark);
+  return false;
+}
+
+// A place for `u` by Place(), where the sums leave room: with more and more units that may move.
+bool Repacker::AskForRoom(std::size_t u) {
+  if (options_.place_nodes <= 0) return false;
+  const Wide now = layout_.ScoreAt(u, layout_.At(u));
+  for (const Layout::Way& way : layout_.ways(u)) {
+    if (Wide(way.least) >= now) break;
+    if (way.memory == layout_.At(u).memory || !layout_.FitsBySum(u, way.memory)) continue;
+    if (layout_.HasBank(u, way.memory)) continue;
+    std::vector<bool> may_move(layout_.units(), false);
+    if (options_.most_moved) {
+      // Those in the way at the best places, and those live with them that are as small.
+      std::vector<Candidacy> places;
+      Weigh(true);
+      layout_.FindPlaces(u, way, now - Wide(1), weight_, 3, places);
+      std::vector<std::size_t> blockers;
+      for (const Candidacy& place : places) {
+        layout_.FindBlockers(u, place.spot, blockers);
+        for (const std::size_t v : blockers) may_move[v] = true;
+      }
+      if (!stopped_ && AskWith(u, way.memory, may_move)) return true;
+      for (std::size_t v = 0; v < may_move.size(); ++v) {
+        if (layout_.BytesBefore(v) <= *options_.most_moved && layout_.MayMeet(u, v)) {
+          may_move[v] = true;
+        }
+      }
+      if (!stopped_ && AskWith(u, way.memory, may_move)) return true;
+    }
+    if (stopped_ || budget_.Exhausted()) return false;
+    may_move.assign(layout_.units(), true);
+    if (AskWith(u, way.memory, may_move)) return true;
+    ++asked_in_vain_;
+  }
+  return false;
+}
+
+// Places the units of an assignment, as far as they can be. False: not all of them fit, and some are
+// out.
+bool Repacker::PlaceAll(const Assignment& assignment) {
+  std::vector<Spot> spots(layout_.units());
+  bool all_fit = true;
+  for (std::size_t m = 0; m < model_.tables.size(); ++m) {
+    const std::vector<Buffer>& all = model_.tables[m].problem.buffers;
+    std::vector<std::size_t> units;
+    Problem table;
+    table.capacity = problem_.memories[m].capacity;
+    for (std::size_t u = 0; u < layout_.units(); ++u) {
+      if (assignment[u] == kOut) continue;
+      const Mode& mode = model_.units[u].modes[static_cast<std::size_t>(assignment[u])];
+      if (mode.memory != m) continue;
+      units.push_back(u);
+      Buffer& buffer = table.buffers.emplace_back(all[u]);
+      const std::optional<Spot>& before = layout_.Before(u);
+      if (mode.pin) {
+        buffer.offset = mode.pin;
+      } else if (before && before->memory == static_cast<int>(m) && before->offset >= 0 &&
+                 before->offset <= kMaxBytes) {
+        buffer.hint = before->offset;
+      }
+    }
+    if (units.empty()) continue;
+    table.buffers.insert(table.buffers.end(),
+                         all.begin() + static_cast<std::ptrdiff_t>(layout_.units()), all.end());
+    PlanAnswer answer = Ask(table, algorithm_, options_.place_nodes);
+    if (!answer.best) return false;
+    if (answer.outcome == Outcome::kUnknown && table.capacity && algorithm_ == Algorithm::kAuto) {
+      // Better at tables without slack.
+      PlanAnswer second = Ask(table, Algorithm::kGuided, options_.place_nodes);
+      if (second.fits()) answer = std::move(second);
+    }
+    // A plan that is higher than the memory: what is above its end is out.
+    const std::vector<Bytes> offsets = PlacementOf(*answer.best).offsets;
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      const Bytes top = offsets[k] + table.buffers[k].size;
+      if (table.capacity && top > *table.capacity) {
+        all_fit = false;
+      } else {
+        spots[units[k]] = {static_cast<int>(m), offsets[k]};
+      }
+    }
+  }
+  Restore(spots);
+  return all_fit;
+}
+
+std::vector<Spot> Repacker::Snapshot() const {
+  std::vector<Spot> spots;
+  spots.reserve(layout_.units());
+  for (std::size_t u = 0; u < layout_.units(); ++u) spots.push_back(layout_.At(u));
+  return spots;
+}
+
+void Repacker::Restore(const std::vector<Spot>& spots) {
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    if (layout_.At(u) != spots[u]) layout_.Move(u, spots[u]);
+  }
+  layout_.Commit();
+}
+
+// The choice by sums of bytes (choose.h), whatever is placed now, and all of it placed anew. With less
+// than the capacities what is chosen is easier to place; holes are filled later.
+void Repacker::ChooseAnew() {
+  // What is chosen and placed anew moves.
+  if (options_.place_nodes <= 0 || options_.most_moved == Bytes{0}) return;
+  Assigner assigner(problem_, model_);
+  std::vector<Spot> spots = Snapshot();
+  Standing best = Now();
+  for (const int percent : kPercent) {
+    if (stopped_ || budget_.Exhausted()) break;
+    steps_left_ = kStageSteps;
+    const Selection& selection = assigner.Build(true, percent);
+    const Chosen chosen = [&] {
+      ChooseLimits limits;
+      limits.covers = false;
+      limits.width = kChooseWidth;
+      Budget part(budget_, 1.0);
+      part.SetNodeLimit(std::min(kChooseNodes, part.node_limit()));
+      return Choose(selection, assigner.ProfitOf(layout_.score()), limits, part);
+    }();
+    if (percent == 100) bound_ = std::max(bound_, assigner.ScoreOfBound(chosen.bound));
+    if (!chosen.choice) break;
+    const bool all_fit = PlaceAll(assigner.FromChoice(*chosen.choice));
+    MoveBack();
+    FillHoles(Wishes());
+    layout_.Commit();
+    if (Now() < best && MovesFew()) {
+      best = Now();
+      spots = Snapshot();
+    } else {
+      Restore(spots);
+    }
+    if (all_fit) break;
+  }
+  Restore(spots);
+}
+
+// Units return to where they were, the largest first, as far as their bytes are free.
+void Repacker::MoveBack() {
+  std::vector<std::size_t> away;
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    const std::optional<Spot>& before = layout_.Before(u);
+    if (before && layout_.MovedAt(u, layout_.At(u)) > 0 && layout_.Allows(u, *before) &&
+        layout_.ScoreAt(u, *before) <= layout_.ScoreAt(u, layout_.At(u)) &&
+        layout_.MovedAt(u, *before) < layout_.MovedAt(u, layout_.At(u))) {
+      away.push_back(u);
+    }
+  }
+  std::stable_sort(away.begin(), away.end(), [&](std::size_t a, std::size_t b) {
+    return layout_.BytesBefore(a) > layout_.BytesBefore(b);
+  });
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<std::size_t> still;
+    for (const std::size_t u : away) {
+      if (layout_.IsFree(u, *layout_.Before(u))) {
+        layout_.Move(u, *layout_.Before(u));
+        changed = true;
+      } else {
+        still.push_back(u);
+      }
+    }
+    away = std::move(still);
+  }
+}
+
+// If everything is to have its least cost, wherever a new unit lies, the bytes there have to move.
+void Repacker::BoundMoves() {
+  moves_bound_ = 0;
+  for (std::size_t v = 0; v < weight_.size(); ++v) {
+    // What may as well be left out need not move.
+    const bool stays = layout_.LeastScore(v) < layout_.ScoreOut(v);
+    weight_[v] =
+        stays ? static_cast<double>(layout_.BytesBefore(v) - layout_.MovedAt(v, layout_.At(v))) : 0;
+  }
+  std::vector<Candidacy> places;
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    if (!layout_.IsOut(u) || layout_.LeastScore(u) >= layout_.ScoreOut(u)) continue;
+    if (layout_.BytesBefore(u) > 0) continue;
+    double least = kNever;
+    for (const Layout::Way& way : layout_.ways(u)) {
+      if (Wide(way.least) > layout_.LeastScore(u)) break;
+      layout_.FindPlaces(u, way, layout_.LeastScore(u), weight_, 1, places);
+      if (!places.empty()) least = std::min(least, places.front().weight);
+    }
+    // Larger sums are not whole as real numbers.
+    if (least < 9e15) moves_bound_ = std::max(moves_bound_, static_cast<Bytes>(least));
+  }
+}
+
+// Whether `free` can be placed in their memory while `pinned` keep their previous places.
+Outcome Repacker::AskMoves(int memory, const std::vector<std::size_t>& free,
+                           const std::vector<std::size_t>& pinned, std::vector<Bytes>* offsets) {
+  const auto m = static_cast<std::size_t>(memory);
+  const std::vector<Buffer>& all = model_.tables[m].problem.buffers;
+  Problem table;
+  table.capacity = problem_.memories[m].capacity;
+  for (const std::size_t u : free) table.buffers.push_back(all[u]);
+  for (const std::size_t u : pinned) {
+    table.buffers.push_back(all[u]);
+    table.buffers.back().offset = kept_[u].offset;
+  }
+  table.buffers.insert(table.buffers.end(),
+                       all.begin() + static_cast<std::ptrdiff_t>(layout_.units()), all.end());
+  const PlanAnswer answer = Ask(table, Algorithm::kAuto, kProofNodes);
+  if (answer.fits() && offsets != nullptr) {
+    *offsets = PlacementOf(*answer.best).offsets;
+    offsets->resize(free.size());
+  }
+  return answer.outcome;
+}
+
+// The pinned units that are enough to leave no place for those that are free: runs of halving length
+// are left out as long as that is proved.
+std::vector<std::size_t> Repacker::ReduceMoves(int memory, const std::vector<std::size_t>& free,
+                                               std::vector<std::size_t> pinned, int& questions) {
+  for (std::size_t run = std::max<std::size_t>(pinned.size() / 2, 1);; run /= 2) {
+    for (std::size_t at = 0; at < pinned.size();) {
+      const std::size_t end = std::min(at + run, pinned.size());
+      std::vector<std::size_t> rest(pinned.begin(),
+                                    pinned.begin() + static_cast<std::ptrdiff_t>(at));
+      rest.insert(rest.end(), pinned.begin() + static_cast<std::ptrdiff_t>(end), pinned.end());
+      if (--questions < 0) return pinned;
+      if (AskMoves(memory, free, rest, nullptr) == Outcome::kInfeasible) {
+        pinned = std::move(rest);
+      } else {
+        at = end;
+      }
+    }
+    if (run == 1) return pinned;
+  }
+}
+
+// The units that had no place and now have one, and the memory that they are all in. False if there
+// are none, or if bytes are not all that counts: some unit could be in several memories at its least
+// cost, or not anywhere in its memory.
+bool Repacker::FindFresh(std::vector<std::size_t>& fresh, int& memory) const {
+  const bool banks = std::any_of(problem_.apart.begin(), problem_.apart.end(),
+                                 [](const Apart& apart) { return apart.different_memories; });
+  if (banks) return false;
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    // In one memory each, and anywhere there.
+    const std::vector<Layout::Way>& ways = layout_.ways(u);
+    if (kept_[u].memory != kOut && layout_.ScoreAt(u, kept_[u]) != layout_.LeastScore(u))
+      return false;
+    if (kept_[u].memory == kOut) {
+      if (layout_.IsOut(u)) continue;
+      if (layout_.LeastScore(u) == layout_.ScoreOut(u)) return false;
+      if (!ways.front().free || *ways.front().free != ways.front().least) return false;
+      if (memory != kOut && memory != ways.front().memory) return false;
+      memory = ways.front().memory;
+      fresh.push_back(u);
+    }
+    if (ways.size() > 1 && ways[1].least == ways[0].least) return false;
+    if (layout_.LeastScore(u) >= layout_.ScoreOut(u) && kept_[u].memory != kOut) return false;
+  }
+  return !fresh.empty();
+}
+
+// The previous plan with only `free` at `offsets`: no plan moves fewer bytes. Not if it costs more.
+void Repacker::MoveOnly(int memory, const std::vector<std::size_t>& free,
+                        const std::vector<Bytes>& offsets) {
+  std::vector<Spot> spots = kept_;
+  for (std::size_t k = 0; k < free.size(); ++k) spots[free[k]] = {memory, offsets[k]};
+  std::vector<Spot> present;
+  for (std::size_t u = 0; u < layout_.units(); ++u) present.push_back(layout_.At(u));
+  const Wide before = layout_.score();
+  Restore(spots);
+  MoveBack();
+  if (layout_.score() > before) {
+    Restore(present);
+    return;
+  }
+  layout_.Commit();
+  moves_bound_ = layout_.moved();
+}
+
+// Everything has its least cost; do fewer bytes have to move? Sets of units that may move are tried in
+// order of their bytes. If one is not enough, then units that keep their places are in the way, and
+// one of these is in every larger set that is (implicit hitting sets: Moreno-Centeno and Karp,
+// Operations Research 61, 2013). So the first set that is enough has the fewest bytes.
+void Repacker::FewestMoves() {
+  if (layout_.moved() <= moves_bound_ || !all_valid_ || options_.place_nodes <= 0) return;
+  std::vector<std::size_t> fresh;
+  int memory = kOut;
+  if (!FindFresh(fresh, memory)) return;
+  using Set = std::pair<Bytes, std::vector<std::size_t>>;
+  std::set<Set> open = {{0, {}}};
+  std::set<std::vector<std::size_t>> known;
+  for (int questions = kProofQuestions; !open.empty();) {
+    const Set set = *open.begin();
+    moves_bound_ = std::max(moves_bound_, std::min(set.first, layout_.moved()));
+    if (set.first >= layout_.moved() || --questions < 0 || stopped_ || budget_.Exhausted()) return;
+    open.erase(open.begin());
+    std::vector<std::size_t> free = fresh;
+    free.insert(free.end(), set.second.begin(), set.second.end());
+    std::vector<std::size_t> pinned;
+    for (std::size_t v = 0; v < layout_.units(); ++v) {
+      if (kept_[v].memory != memory ||
+          std::binary_search(set.second.begin(), set.second.end(), v)) {
+        continue;
+      }
+      const bool meets = std::any_of(free.begin(), free.end(),
+                                     [&](std::size_t u) { return layout_.MayMeet(u, v); });
+      if (meets) pinned.push_back(v);
+    }
+    std::vector<Bytes> offsets;
+    const Outcome outcome = AskMoves(memory, free, pinned, &offsets);
+    if (outcome == Outcome::kOptimal || outcome == Outcome::kFeasible) {
+      MoveOnly(memory, free, offsets);
+      return;
+    }
+    if (outcome != Outcome::kInfeasible) return;
+    for (const std::size_t v : ReduceMoves(memory, free, std::move(pinned), questions)) {
+      const Layout::Way& way = layout_.ways(v).front();
+      if (!way.free || *way.free != way.least) {
+        const bool elsewhere = std::any_of(way.pins.begin(), way.pins.end(), [&](const auto& pin) {
+          return pin.first != kept_[v].offset && pin.second == way.least;
+        });
+        if (elsewhere) return;
+        continue;  // A move would cost something.
+      }
+      Set larger = set;
+      larger.first += layout_.BytesBefore(v);
+      larger.second.insert(std::lower_bound(larger.second.begin(), larger.second.end(), v), v);
+      if (known.insert(larger.second).second) open.insert(std::move(larger));
+    }
+  }
+}
+
+bool Repacker::MakeRoomForAll() {
+  bool better = false;
+  steps_left_ = kStageSteps;
+  for (const std::size_t u : Wishes()) {
+    if (stopped_ || steps_left_ < 0 || layout_.score() <= bound_) break;
+    if (layout_.LeastScore(u) >= layout_.ScoreAt(u, layout_.At(u))) continue;
+    better = MakeRoom(u) || (asked_in_vain_ < kMostAsked && AskForRoom(u)) || better;
+  }
+  return better;
+}
+
+// Whatever lowers the score from here.
+void Repacker::Search() {
+  bound_ = layout_.SumBound();
+  FillHoles(Wishes());
+  layout_.Commit();
+  static_cast<void>(MakeRoomForAll());
+  if (options_.exchange && !stopped_ && layout_.score() > bound_ && Wishes().size() > 1) {
+    ChooseAnew();
+    FillHoles(Wishes());
+    layout_.Commit();
+    static_cast<void>(MakeRoomForAll());
+  }
+  steps_left_ = kStageSteps;
+  for (int round = 0; options_.exchange && round < kMostRounds; ++round) {
+    bool better = false;
+    for (const std::size_t u : Wishes()) {
+      if (stopped_ || steps_left_ < 0 || layout_.score() <= bound_) break;
+      better = Exchange(u) || better;
+    }
+    if (!better || stopped_) break;
+  }
+}
+
+Placed Repacker::Improved(const Placed& from) {
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    if (from.assignment[u] == kOut) continue;
+    const Mode& mode = model_.units[u].modes[static_cast<std::size_t>(from.assignment[u])];
+    layout_.Move(u, {static_cast<int>(mode.memory), from.offsets[u]});
+  }
+  layout_.Commit();
+  Search();
+  Placed plan{Assignment(layout_.units(), kOut), std::vector<Bytes>(layout_.units(), 0)};
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    const Spot& spot = layout_.At(u);
+    if (spot.memory == kOut) continue;
+    // The cheapest mode that allows it.
+    const std::vector<Mode>& modes = model_.units[u].modes;
+    for (std::size_t k = 0; k < modes.size(); ++k) {
+      if (static_cast<int>(modes[k].memory) != spot.memory) continue;
+      if (modes[k].pin && modes[k].pin != spot.offset) continue;
+      const int best = plan.assignment[u];
+      if (best != kOut && modes[static_cast<std::size_t>(best)].cost <= modes[k].cost) continue;
+      plan.assignment[u] = static_cast<int>(k);
+    }
+    BERTH_CHECK(plan.assignment[u] != kOut);
+    plan.offsets[u] = spot.offset;
+  }
+  return plan;
+}
+
+void Repacker::Run() {
+  KeepPrevious();
+  for (std::size_t u = 0; u < layout_.units(); ++u) {
+    kept_.push_back(layout_.At(u));
+    // What costs less if it is left out.
+    if (options_.exchange && layout_.ScoreOut(u) < layout_.ScoreAt(u, layout_.At(u))) {
+      layout_.Move(u, {});
+    }
+  }
+  layout_.Commit();
+  if (budget_.cancelled()) return;
+  BoundMoves();
+  Search();
+  MoveBack();
+  layout_.Commit();
+  Wide least = 0;
+  for (std::size_t u = 0; u < layout_.units(); ++u) least += layout_.LeastScore(u);
+  if (layout_.score() != least) {
+    moves_bound_ = 0;  // Others could be left out instead.
+  } else {
+    FewestMoves();
+  }
+}
+
+void Repacker::Finish(PlanAnswer& answer) const {
+  std::vector<Spot> spots;
+  spots.reserve(layout_.units());
+  for (std::size_t u = 0; u < layout_.units(); ++u) spots.push_back(layout_.At(u));
+  MemoryPlan plan = PlanOf(problem_, model_, spots);
+  const PlanCost stated = layout_.CostOfScore(layout_.score());
+  BERTH_CHECK(plan.cost.unplaced == stated.unplaced && plan.cost.cost == stated.cost &&
+              plan.cost.moved == layout_.moved());
+  BERTH_CHECK(!options_.most_moved || plan.cost.moved <= *options_.most_moved);
+  answer.cost_bound = layout_.CostOfScore(std::min(bound_, layout_.score()));
+  answer.cost_bound.moved = std::min(moves_bound_, plan.cost.moved);
+  Conclude(std::move(plan), bound_ >= layout_.score(), limited_, answer);
+}
+
+}  // namespace
+
+Placed Improve(const MemoryProblem& problem, const PlaceOptions& place, const Model& model,
+               const Placed& from, Budget& budget) {
+  RepackOptions options;
+  options.place = place;
+  options.place.algorithm = Algorithm::kAuto;
+  return Repacker(problem, options, model, budget).Improved(from);
+}
+
+}  // namespace internal::memories
+
+Result<PlanAnswer> Repack(const MemoryProblem& problem, const RepackOptions& options,
+                          Budget& budget) {
+  namespace room = internal::memories;
+  const auto begin = Budget::Clock::now();
+  // Says what is wrong with the options, whether or not there will be anything to place.
+  Budget none;
+  static_cast<void>(BERTH_TRY(Place(Problem(), options.place, none)));
+  if (options.most_moved && *options.most_moved < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "most_moved is " + std::to_string(*options.most_moved) + " but must be at least 0");
+  }
+  if (options.place_nodes < 0) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "place_nodes is " + std::to_string(options.place_nodes) + " but must be at least 0");
+  }
+  const room::Model model = BERTH_TRY(room::Compile(problem));
+  const std::int64_t nodes_before = budget.nodes_spent();
+  room::Repacker repacker(problem, options, model, budget);
+  repacker.Run();
+  PlanAnswer answer;
+  repacker.Finish(answer);
+  room::StateSearch("repack", budget.nodes_spent() - nodes_before, begin, answer);
+  return answer;
+}
+
+}  // namespace berth

@@ -1,0 +1,184 @@
+// The table is condensed: it has a column for each nonbasic variable only, which are as many as the
+// caller's variables. Rows are few, since callers add only those that a solution has violated, and
+// most entries are 0: an update costs what the nonzero rows cost. A leaving variable passes the
+// bounds of entering ones where that leaves it infeasible still ("long steps"), which saves most
+// pivots, since every variable of the caller has a bound on either side.
+#include "memories/simplex.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace berth::internal::memories {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kFeasible = 1e-7;  // Of a variable's bounds, relative to the size of its row.
+constexpr double kPivot = 1e-8;     // Entries below are taken for 0.
+
+}  // namespace
+
+Simplex::Simplex(const std::vector<double>& profits)
+    : columns_(profits.size()),
+      profits_(profits),
+      lower_(profits.size(), 0),
+      upper_(profits.size(), 1),
+      reduced_(profits) {
+  for (std::size_t j = 0; j < columns_; ++j) {
+    x_.push_back(profits[j] > 0 ? 1 : 0);
+    nonbasic_.push_back(j);
+    place_.push_back(static_cast<std::ptrdiff_t>(j));
+  }
+}
+
+std::size_t Simplex::AddRow(const std::vector<Term>& terms, double limit) {
+  table_.resize((rows_ + 1) * columns_, 0);
+  double* const row = Row(rows_);
+  double scale = 0;
+  for (const auto& [variable, coefficient] : terms) scale = std::max(scale, coefficient);
+  BERTH_CHECK(scale > 0);
+  // In units of the largest coefficient, so that one tolerance fits all rows.
+  double slack = limit / scale;
+  for (const auto& [variable, given] : terms) {
+    const double coefficient = given / scale;
+    slack -= coefficient * x_[variable];
+    const std::ptrdiff_t place = place_[variable];
+    if (place >= 0) {
+      row[place] += coefficient;
+      continue;
+    }
+    const double* const other = Row(static_cast<std::size_t>(-1 - place));
+    for (std::size_t j = 0; j < columns_; ++j) row[j] -= coefficient * other[j];
+  }
+  basic_.push_back(columns_ + rows_);
+  place_.push_back(-1 - static_cast<std::ptrdiff_t>(rows_));
+  lower_.push_back(0);
+  upper_.push_back(kInfinity);
+  x_.push_back(slack);
+  scales_.push_back(scale);
+  return rows_++;
+}
+
+// Changes a nonbasic variable, and the basic ones with it.
+void Simplex::Shift(std::size_t column, double by) {
+  x_[nonbasic_[column]] += by;
+  for (std::size_t i = 0; i < rows_; ++i) x_[basic_[i]] -= Row(i)[column] * by;
+}
+
+void Simplex::SetBounds(std::size_t variable, double lower, double upper) {
+  lower_[variable] = lower;
+  upper_[variable] = upper;
+  if (place_[variable] < 0) return;
+  const auto column = static_cast<std::size_t>(place_[variable]);
+  const double target = reduced_[column] > 0 ? upper : lower;
+  if (x_[variable] != target) Shift(column, target - x_[variable]);
+}
+
+// The basic variable that is furthest outside its bounds; rows_ if none is.
+std::size_t Simplex::LeavingRow() const {
+  std::size_t row = rows_;
+  double most = kFeasible;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    const std::size_t b = basic_[i];
+    const double outside = std::max(lower_[b] - x_[b], x_[b] - upper_[b]);
+    if (outside <= most) continue;
+    most = outside;
+    row = i;
+  }
+  return row;
+}
+
+// Brings the basic variable of `row` to the bound that it violates. False: no change of the
+// nonbasic variables can.
+bool Simplex::Enter(std::size_t row) {
+  const std::size_t leaving = basic_[row];
+  const bool rise = x_[leaving] < lower_[leaving];
+  double outside = rise ? lower_[leaving] - x_[leaving] : x_[leaving] - upper_[leaving];
+  const double* const entries = Row(row);
+  candidates_.clear();
+  for (std::size_t j = 0; j < columns_; ++j) {
+    const double entry = rise ? entries[j] : -entries[j];
+    if (std::abs(entry) < kPivot) continue;
+    const std::size_t v = nonbasic_[j];
+    if (lower_[v] == upper_[v]) continue;
+    // Which bound it is at tells which way it can go.
+    const bool at_lower = x_[v] == lower_[v];
+    if (at_lower ? entry >= 0 : entry <= 0) continue;
+    candidates_.push_back({std::abs(reduced_[j]) / std::abs(entry), j});
+  }
+  if (candidates_.empty()) return false;
+  std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
+    if (a.ratio != b.ratio) return a.ratio < b.ratio;
+    return a.column < b.column;
+  });
+  std::size_t chosen = 0;
+  for (; chosen + 1 < candidates_.size(); ++chosen) {
+    const std::size_t j = candidates_[chosen].column;
+    const double range = upper_[nonbasic_[j]] - lower_[nonbasic_[j]];
+    const double covers = std::abs(entries[j]) * range;
+    if (!(outside - covers > 0)) break;
+    outside -= covers;
+  }
+  for (std::size_t k = 0; k < chosen; ++k) {
+    const std::size_t j = candidates_[k].column;
+    const std::size_t v = nonbasic_[j];
+    Shift(j, x_[v] == lower_[v] ? upper_[v] - lower_[v] : lower_[v] - upper_[v]);
+  }
+  const std::size_t column = candidates_[chosen].column;
+  const double bound = rise ? lower_[leaving] : upper_[leaving];
+  Shift(column, (x_[leaving] - bound) / Row(row)[column]);
+  x_[leaving] = bound;
+  Pivot(row, column);
+  return true;
+}
+
+void Simplex::Pivot(std::size_t row, std::size_t column) {
+  ++pivots_;
+  double* const pivot = Row(row);
+  const double inverse = 1 / pivot[column];
+  nonzero_.clear();
+  for (std::size_t j = 0; j < columns_; ++j) {
+    pivot[j] *= inverse;
+    if (std::abs(pivot[j]) < 1e-13) pivot[j] = 0;
+    if (pivot[j] != 0 && j != column) nonzero_.push_back(j);
+  }
+  pivot[column] = inverse;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    double* const other = Row(i);
+    const double factor = other[column];
+    if (i == row || factor == 0) continue;
+    for (const std::size_t j : nonzero_) other[j] -= factor * pivot[j];
+    other[column] = -factor * inverse;
+  }
+  const double profit = reduced_[column];
+  for (const std::size_t j : nonzero_) reduced_[j] -= profit * pivot[j];
+  reduced_[column] = -profit * inverse;
+  std::swap(basic_[row], nonbasic_[column]);
+  place_[basic_[row]] = -1 - static_cast<std::ptrdiff_t>(row);
+  place_[nonbasic_[column]] = static_cast<std::ptrdiff_t>(column);
+}
+
+Simplex::Status Simplex::Solve(std::int64_t most) {
+  for (std::int64_t pivot = 0;; ++pivot) {
+    const std::size_t row = LeavingRow();
+    if (row == rows_) return Status::kOptimal;
+    if (pivot >= most) return Status::kStopped;
+    if (!Enter(row)) return Status::kInfeasible;
+  }
+}
+
+double Simplex::value() const {
+  double sum = 0;
+  for (std::size_t j = 0; j < columns_; ++j) sum += profits_[j] * x_[j];
+  return sum;
+}
+
+double Simplex::Price(std::size_t row) const {
+  const std::ptrdiff_t place = place_[columns_ + row];
+  if (place < 0) return 0;
+  return std::max(0.0, -reduced_[static_cast<std::size_t>(place)]) / scales_[row];
+}
+
+}  // namespace berth::internal::memories

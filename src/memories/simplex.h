@@ -1,0 +1,72 @@
+// memories/simplex.h -- the dual simplex method for variables between 0 and 1.
+//
+// Maximises profits subject to rows `sum of coefficients times variables <= limit`. Rows are added
+// and bounds changed between solves, and each solve goes on from the basis of the last: with bounds
+// on every variable, no such change makes a basis dual infeasible, so one method is enough.
+//
+// The numbers are floating point and prove nothing. Callers take the prices of the rows, round them
+// to integers and compute their bound from those (memories/prices.h).
+#ifndef BERTH_MEMORIES_SIMPLEX_H_
+#define BERTH_MEMORIES_SIMPLEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace berth::internal::memories {
+
+class Simplex {
+ public:
+  // One variable, at first between 0 and 1, for each profit.
+  explicit Simplex(const std::vector<double>& profits);
+
+  using Term = std::pair<std::size_t, double>;  // Variable, coefficient.
+  // The index of the row. Variables may not be repeated.
+  std::size_t AddRow(const std::vector<Term>& terms, double limit);
+  // lower = upper fixes the variable; both are 0 or 1.
+  void SetBounds(std::size_t variable, double lower, double upper);
+  enum class Status { kOptimal, kInfeasible, kStopped };
+  // Stops after `most` pivots.
+  Status Solve(std::int64_t most);
+
+  [[nodiscard]] double value() const;
+  [[nodiscard]] double Value(std::size_t variable) const { return x_[variable]; }
+  // At least 0.
+  [[nodiscard]] double Price(std::size_t row) const;
+  [[nodiscard]] std::size_t num_rows() const { return rows_; }
+  [[nodiscard]] std::int64_t pivots() const { return pivots_; }
+
+ private:
+  [[nodiscard]] double* Row(std::size_t i) { return table_.data() + i * columns_; }
+  [[nodiscard]] std::size_t LeavingRow() const;
+  [[nodiscard]] bool Enter(std::size_t row);
+  void Pivot(std::size_t row, std::size_t column);
+  void Shift(std::size_t column, double by);
+
+  // Variables 0 .. columns_ - 1 are the caller's; columns_ + r is the slack of row r.
+  std::size_t columns_ = 0;
+  std::size_t rows_ = 0;
+  std::vector<double> profits_;
+  std::vector<double> lower_;
+  std::vector<double> upper_;
+  std::vector<double> x_;  // The value of every variable.
+  // Basic variable i plus the sum of table_[i][j] times nonbasic variable j is constant.
+  std::vector<double> table_;
+  std::vector<std::size_t> basic_;     // By row of the table.
+  std::vector<std::size_t> nonbasic_;  // By column of the table.
+  std::vector<double> reduced_;        // Reduced profit, by column of the table.
+  std::vector<std::ptrdiff_t> place_;  // Of each variable: its column, or -1 - its row.
+  std::vector<double> scales_;         // Of each row given: what its coefficients were divided by.
+  std::vector<std::size_t> nonzero_;
+  std::int64_t pivots_ = 0;
+  struct Candidate {
+    double ratio;
+    std::size_t column;
+  };
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace berth::internal::memories
+
+#endif  // BERTH_MEMORIES_SIMPLEX_H_

@@ -1,0 +1,19 @@
+// plan/memories.h -- Plan() with several memories.
+#ifndef BERTH_PLAN_MEMORIES_H_
+#define BERTH_PLAN_MEMORIES_H_
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/plan.h"
+#include "berth/result.h"
+
+namespace berth::internal::plan {
+
+// As Plan(), with `options.memories` and without spills. Errors: those of Plan().
+[[nodiscard]] Result<PlanAnswer> PlanInMemories(const Graph& graph, const PlanOptions& options,
+                                                Budget& budget);
+
+}  // namespace berth::internal::plan
+
+#endif  // BERTH_PLAN_MEMORIES_H_

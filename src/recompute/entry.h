@@ -1,0 +1,19 @@
+// recompute/entry.h -- PlanWithRecomputation() for callers that have checked the graph already.
+#ifndef BERTH_RECOMPUTE_ENTRY_H_
+#define BERTH_RECOMPUTE_ENTRY_H_
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/graph.h"
+#include "berth/recompute.h"
+#include "berth/result.h"
+
+namespace berth::internal::recompute {
+
+// `graph` must be valid.
+[[nodiscard]] Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options,
+                                           Budget& budget);
+
+}  // namespace berth::internal::recompute
+
+#endif  // BERTH_RECOMPUTE_ENTRY_H_

@@ -1,0 +1,214 @@
+#include "recompute/gaps.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "base/wide.h"
+#include "memories/choose.h"
+
+namespace berth::internal::recompute {
+
+Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
+    : steps_(order.size()) {
+  struct Use {
+    std::uint32_t step = 0;
+    std::int32_t leaves = 0;
+    bool any = false;
+  };
+  std::vector<Use> latest(model.storages.size());
+  // Changes of the bytes that must be in memory, from one step to the next.
+  std::vector<Bytes> fixed(steps_ + 1, 0);
+  const auto hold = [&](Storage s, std::size_t first, std::size_t last) {
+    if (first >= last) return;
+    fixed[first] += model.storages[s].size;
+    fixed[last] -= model.storages[s].size;
+  };
+  const auto pass = [&](Storage s, std::uint32_t to) {
+    const StorageInfo& info = model.storages[s];
+    const Use& use = latest[s];
+    if (info.size == 0 || use.step + 1 >= to) return;
+    if (use.leaves > info.again) {
+      hold(s, use.step + 1, to);
+      return;
+    }
+    gaps_.push_back({s, use.step, to, use.leaves, 0});
+  };
+  for (std::uint32_t step = 0; step < steps_; ++step) {
+    for (const Touch& touch : model.TouchesOf(order[step])) {
+      Use& use = latest[touch.storage];
+      // Given storages are there from the start.
+      if (!use.any && touch.finds != kMakes) hold(touch.storage, 0, step);
+      if (use.any) pass(touch.storage, step);
+      hold(touch.storage, step, step + 1);
+      use = {step, touch.leaves, true};
+    }
+  }
+  for (Storage s = 0; s < model.storages.size(); ++s) {
+    if (model.storages[s].result && latest[s].any) pass(s, static_cast<std::uint32_t>(steps_));
+  }
+  std::stable_sort(gaps_.begin(), gaps_.end(),
+                   [](const Gap& a, const Gap& b) { return a.storage < b.storage; });
+  for (const Gap& gap : gaps_) size_.push_back(model.storages[gap.storage].size);
+  Bytes held = model.always_live;
+  for (std::size_t step = 0; step < steps_; ++step) {
+    held += fixed[step];
+    room_.push_back(capacity - held);
+  }
+  SetPrices(model);
+}
+
+std::vector<std::size_t> Gaps::FullSteps() const {
+  std::vector<Bytes> load(steps_ + 1, 0);
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    load[gaps_[g].from + 1] += size_[g];
+    load[gaps_[g].to] -= size_[g];
+  }
+  std::vector<std::size_t> full;
+  Bytes live = 0;
+  for (std::size_t step = 0; step < steps_; ++step) {
+    live += load[step];
+    if (live > room_[step]) full.push_back(step);
+  }
+  return full;
+}
+
+// An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
+// execution can bring back.
+void Gaps::SetPrices(const Model& model) {
+  const std::vector<std::size_t> full = FullSteps();
+  std::vector<std::int32_t> needed(model.storages.size(), kMakes);  // The last version.
+  for (const Gap& gap : gaps_) {
+    const auto first = std::upper_bound(full.begin(), full.end(), gap.from);
+    if (first == full.end() || *first >= gap.to) continue;
+    needed[gap.storage] = std::max(needed[gap.storage], gap.version);
+  }
+  std::vector<Wide> shares(model.num_operators(), 0);
+  const auto for_each = [&](Storage s, std::int32_t version, auto visit) {
+    for (std::int32_t k = 0; k <= version; ++k) {
+      visit(model.storages[s].chain[static_cast<std::size_t>(k)]);
+    }
+  };
+  for (Storage s = 0; s < model.storages.size(); ++s) {
+    for_each(s, needed[s], [&](Op v) { shares[v] += model.storages[s].size; });
+  }
+  // By version, of the storage of the gaps at hand: they come by storage.
+  std::vector<std::int64_t> price;
+  Storage current = 0;
+  for (Gap& gap : gaps_) {
+    if (price.empty() || gap.storage != current) {
+      current = gap.storage;
+      price.clear();
+      std::int64_t sum = 0;
+      for_each(current, needed[current], [&](Op v) {
+        sum += static_cast<std::int64_t>(Wide{model.cost[v]} * model.storages[current].size /
+                                         shares[v]);
+        price.push_back(sum);
+      });
+    }
+    const auto version = static_cast<std::size_t>(gap.version);
+    if (!price.empty()) gap.price = price[std::min(version, price.size() - 1)];
+  }
+}
+
+bool Gaps::fits_at_all() const {
+  return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
+}
+
+// The gaps that may have to be dropped as items of `selection`, each with its profit; returns which.
+std::vector<std::size_t> Gaps::MakeSelection(const std::vector<std::int64_t>& prices,
+                                             std::int64_t unit, int shift,
+                                             memories::Selection& selection) const {
+  // Only steps where not everything fits are sections.
+  const std::vector<std::size_t> full = FullSteps();
+  selection.capacity.resize(1);
+  for (const std::size_t step : full) selection.capacity[0].push_back(room_[step]);
+  selection.sections = full.size();
+  const auto section_from = [&](std::size_t step) {  // The first section at `step` or later.
+    return static_cast<std::size_t>(std::lower_bound(full.begin(), full.end(), step) -
+                                    full.begin());
+  };
+  std::vector<std::size_t> gap_of;
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    const std::size_t first = section_from(gaps_[g].from + 1);
+    const std::size_t last = section_from(gaps_[g].to);
+    if (first == last) continue;
+    memories::Item& item = selection.items.emplace_back();
+    item.stays = {{first, last, size_[g]}};
+    item.options = {{0, static_cast<std::int64_t>(Wide{prices[g]} * unit >> shift) + 1}};
+    gap_of.push_back(g);
+  }
+  return gap_of;
+}
+
+Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
+                          Budget& budget) const {
+  // Of choices that cost the same, the one that drops the fewest: a price of 1 for each gap, in a
+  // unit too small to matter.
+  Wide total = 0;
+  for (const std::int64_t price : prices) total += price;
+  const auto unit = static_cast<std::int64_t>(gaps_.size()) + 1;
+  int shift = 0;  // Where the unit does not fit, prices are rounded down.
+  while ((total * unit >> shift) > (Wide{1} << 58)) ++shift;
+  memories::Selection selection;
+  const std::vector<std::size_t> gap_of = MakeSelection(prices, unit, shift, selection);
+  std::size_t listed = 0;
+  for (const memories::Item& item : selection.items) listed += item.last() - item.first();
+  Answer answer;
+  answer.kept.assign(gaps_.size(), 1);
+  if (selection.items.empty()) return answer;
+  // The relaxation lists every item in all of its sections.
+  constexpr std::size_t kMostListed = 20'000'000;
+  if (listed > kMostListed) {
+    answer.kept = ChooseGreedily(prices, budget);
+    return answer;
+  }
+  Budget part(budget, 1.0);
+  part.SetNodeLimit(std::min(nodes, part.node_limit()));
+  const memories::Chosen chosen = memories::Choose(selection, -1, {}, part);
+  // No choice drops less than this, in the unit.
+  std::int64_t all = 0;
+  for (const memories::Item& item : selection.items) all += item.options[0].profit;
+  const Wide dropped = Wide{all - chosen.bound} << shift;
+  // Each dropped gap has 1 of the unit, which is not in its price.
+  const Wide at_prices =
+      (dropped - (Wide{static_cast<std::int64_t>(selection.items.size())} << shift) + unit - 1) /
+      unit;
+  answer.bound = static_cast<std::int64_t>(std::max<Wide>(at_prices, 0));
+  if (!chosen.choice) {
+    answer.kept = ChooseGreedily(prices, budget);
+  } else {
+    for (std::size_t i = 0; i < gap_of.size(); ++i) {
+      answer.kept[gap_of[i]] = (*chosen.choice)[i] != memories::kOut ? 1 : 0;
+    }
+  }
+  return answer;
+}
+
+std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& prices,
+                                       Budget& budget) const {
+  std::vector<std::size_t> order(gaps_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto worth = [&](std::size_t g) {
+    const auto steps = static_cast<double>(gaps_[g].to - gaps_[g].from - 1);
+    return (static_cast<double>(prices[g]) + 1) / (static_cast<double>(size_[g]) * steps);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return worth(a) > worth(b); });
+  std::vector<Bytes> left = room_;
+  std::vector<char> kept(gaps_.size(), 0);
+  std::size_t looked = 0;
+  for (const std::size_t g : order) {
+    constexpr std::size_t kGapsPerLook = 64;
+    if (++looked % kGapsPerLook == 0 && budget.TimeIsUp()) break;
+    const auto first = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].from) + 1;
+    const auto last = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].to);
+    if (std::any_of(first, last, [&](Bytes bytes) { return bytes < size_[g]; })) continue;
+    std::for_each(first, last, [&](Bytes& bytes) { bytes -= size_[g]; });
+    kept[g] = 1;
+  }
+  return kept;
+}
+
+}  // namespace berth::internal::recompute

@@ -1,0 +1,68 @@
+// recompute/gaps.h -- for one order: between which uses to keep each storage, and which to drop.
+//
+// Between two uses in a row a storage either stays in memory, or is dropped and made again before the
+// second. Dropping a gap costs at least what the operators cost that make its version, where the cost of
+// one that brings back several storages is shared by them. While an operator runs, what is kept besides what it touches must
+// fit. So the best choice of gaps by bytes alone, memories/choose.h, is a bound on every plan in this
+// order; inputs of what runs again are taken as given. At real prices it is also the guide to plans.
+#ifndef BERTH_RECOMPUTE_GAPS_H_
+#define BERTH_RECOMPUTE_GAPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "berth/budget.h"
+#include "memories/choose.h"
+#include "recompute/model.h"
+
+namespace berth::internal::recompute {
+
+struct Gap {
+  Storage storage = 0;
+  std::uint32_t from = 0;    // Steps of the order: of one use, and of the next.
+  std::uint32_t to = 0;      // The number of steps: of a result, the end.
+  std::int32_t version = 0;  // Needed at `to`.
+  std::int64_t price = 0;    // At least this is paid if it is dropped.
+};
+
+// One order, with each operator once, and its gaps.
+class Gaps {
+ public:
+  Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity);
+
+  // By storage, then time. Only those that can be dropped and have steps in between.
+  [[nodiscard]] const std::vector<Gap>& all() const { return gaps_; }
+  // Bytes beside what cannot be dropped, by step. Negative: the order does not fit at all.
+  [[nodiscard]] const std::vector<Bytes>& room() const { return room_; }
+  [[nodiscard]] bool fits_at_all() const;
+
+  struct Answer {
+    std::vector<char> kept;  // By gap.
+    std::int64_t bound = 0;  // Proved: no choice costs less.
+  };
+  // The cheapest choice that fits by bytes, at `prices` (by gap, at least 0). fits_at_all() must hold.
+  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
+                              Budget& budget) const;
+  // The same in no time and without a bound: what is dear for its bytes and steps stays.
+  [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& prices,
+                                                 Budget& budget) const;
+
+ private:
+  // The steps at which not everything fits.
+  [[nodiscard]] std::vector<std::size_t> FullSteps() const;
+  void SetPrices(const Model& model);
+  [[nodiscard]] std::vector<std::size_t> MakeSelection(const std::vector<std::int64_t>& prices,
+                                                       std::int64_t unit, int shift,
+                                                       memories::Selection& selection) const;
+
+  std::size_t steps_;
+  std::vector<Bytes> size_;  // By gap.
+  std::vector<Gap> gaps_;
+  std::vector<Bytes> room_;
+};
+
+}  // namespace berth::internal::recompute
+
+#endif  // BERTH_RECOMPUTE_GAPS_H_

@@ -1,0 +1,424 @@
+// PlanWithRecomputation(): which searches run, in which order, and when they end.
+//
+// An order whose peak fits needs nothing. Otherwise, for each known order: the best choice of gaps at
+// the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
+// repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
+// cost the last time, as long as that finds better sequences. Small graphs are searched exactly
+// (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
+// where they do not fit, the search runs again with less memory.
+//
+// Without a limit the searches end when a default effort is spent, which counts executions, not time:
+// the answer is the same on every machine.
+
+#include "berth/recompute.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/try.h"
+#include "base/wide.h"
+#include "graph/plan.h"
+#include "recompute/bound.h"
+#include "recompute/entry.h"
+#include "recompute/exact.h"
+#include "recompute/gaps.h"
+#include "recompute/improve.h"
+#include "recompute/model.h"
+#include "recompute/realise.h"
+#include "recompute/sequence.h"
+
+namespace berth {
+namespace internal::recompute {
+namespace {
+
+constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kDefaultWork = 400'000'000;
+constexpr std::int64_t kNodesOfChoice = 2'000'000;
+constexpr std::int64_t kNodesOfGuide = 200'000;
+// With more gaps the choice is greedy.
+constexpr std::size_t kMostChosen = 50'000;
+constexpr int kMostRounds = 12;
+constexpr int kMostStale = 4;
+constexpr std::int64_t kPatience = 20'000;
+constexpr std::size_t kMostExactOperators = 24;
+constexpr std::size_t kMostExactStorages = 100;
+constexpr std::size_t kMostExactStates = 200'000;
+constexpr std::int64_t kNodesOfPlacing = 200'000;
+// Of the time that is left: the first search, those with less memory, and each placement.
+constexpr double kShareOfCuts = 0.3;
+constexpr std::int64_t kPartOfCuts = 4;
+constexpr double kShareOfFirst = 0.5;
+constexpr double kShareOfOthers = 0.3;
+constexpr double kShareOfLast = 0.8;
+constexpr double kShareOfPlacing = 0.1;
+constexpr int kMostPlaced = 8;
+// Once the budget has ended, the best sequence still gets a first placement.
+constexpr std::int64_t kNodesThatMustBe = 1000;
+constexpr std::size_t kManyBuffers = 4096;
+constexpr double kSecondsThatMustBe = 0.05;
+// Less memory to search for, in thousandths, where the best sequence has no addresses.
+constexpr int kTighter[] = {0, 10, 20, 40, 70, 100};
+
+struct Found {
+  Sequence sequence;
+  std::int64_t cost = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const RecomputeOptions& options, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        budget_(budget),
+        model_(Compile(graph, options.counting)),
+        orders_(options.orders) {
+    if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
+    if (options.fixed_order) orders_.resize(1);
+    limited_ = budget.has_time_limit();
+    work_.left = limited_ ? std::numeric_limits<std::int64_t>::max() / 2 : kDefaultWork;
+  }
+
+  Result<PlanAnswer> Run() {
+    const auto begin = Budget::Clock::now();
+    const std::int64_t nodes_before = budget_.nodes_spent();
+    PlanAnswer answer;
+    answer.capacity = options_.capacity;
+    answer.recomputes = true;
+    answer.fixed_order = options_.fixed_order;
+    answer.least = {0, model_.always_live};
+    for (Op v = 0; v < model_.num_operators(); ++v) {
+      const Bytes need = model_.NeedOf(v);
+      if (need > answer.least.bytes) answer.least = {v, need};
+    }
+    infeasible_ = answer.least.bytes > options_.capacity;
+    if (!infeasible_) BERTH_TRY(Search(answer));
+    Conclude(answer);
+    answer.nodes = budget_.nodes_spent() - nodes_before;
+    answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
+    answer.spilling = {answer.outcome, answer.stopped, "recompute",
+                       answer.nodes,   answer.seconds, {}};
+    AdmitUnsized(graph_, options_.counting, answer);
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t best_cost() const { return best_ ? best_->cost : kNoCost; }
+  [[nodiscard]] bool Ended() { return work_.spent() || search_->Exhausted(); }
+  [[nodiscard]] bool Proved() const { return bound_ >= best_cost(); }
+
+  void Report() const {
+    if (!options_.progress) return;
+    const auto best = best_ ? std::optional<Bytes>(best_->cost) : std::nullopt;
+    options_.progress({best, std::min(bound_, best_cost()), budget_.nodes_spent()});
+  }
+  void Prove(std::int64_t bound) {
+    if (bound <= bound_) return;
+    bound_ = bound;
+    Report();
+  }
+  void Offer(const Sequence& sequence, Bytes capacity) {
+    Measurer measurer(model_, capacity);
+    const Measure measure = measurer.Of(sequence);
+    if (!measure.fits() || measure.cost >= best_cost()) return;
+    best_ = Found{sequence, measure.cost};
+    found_.push_back(*best_);
+    Report();
+  }
+
+  Result<void> Search(PlanAnswer& answer) {
+    for (const int less : kTighter) {
+      const bool first = less == 0;
+      const Bytes capacity =
+          options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 1000);
+      if (capacity < answer.least.bytes) break;
+      {
+        Budget part(budget_, first ? kShareOfFirst : kShareOfOthers);
+        search_ = &part;
+        if (first) {
+          FindSequences(capacity);
+        } else {
+          FindLower(capacity);
+        }
+        out_of_budget_ = out_of_budget_ || part.Exhausted();
+        search_ = nullptr;
+      }
+      if (!best_) break;
+      const std::int64_t cost = best_->cost;
+      BERTH_TRY(PlaceFound(answer));
+      if (answer.best && answer.best->recomputed.cost <= cost) {
+        if (first) BERTH_TRY(GoOn(answer));
+        break;
+      }
+      if (budget_.Exhausted()) break;
+    }
+    return {};
+  }
+
+  // The best sequence has its offsets, and time is left: changes it further.
+  Result<void> GoOn(PlanAnswer& answer) {
+    if (Proved() || !limited_ || !options_.rules.exchange || budget_.Exhausted()) return {};
+    {
+      Budget part(budget_, kShareOfLast);
+      search_ = &part;
+      Sequence sequence = best_->sequence;
+      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
+                        part);
+      improver.Exchange(sequence, bound_, kNoCost,
+                        [&](const Sequence& better) { Offer(better, options_.capacity); });
+      out_of_budget_ = out_of_budget_ || part.Exhausted();
+      search_ = nullptr;
+    }
+    return PlaceFound(answer);
+  }
+
+  // Offsets for the sequences found that cost less than the plan of `answer`, the cheapest first, until
+  // those of one fit. Forgets them all.
+  Result<void> PlaceFound(PlanAnswer& answer) {
+    int tried = 0;
+    for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
+      if (answer.best && answer.best->recomputed.cost <= found_.back().cost) break;
+      ++tried;
+      if (BERTH_TRY(TryPlacing(found_.back().sequence, answer)) || budget_.Exhausted()) break;
+    }
+    found_.clear();
+    return {};
+  }
+
+  // True if the offsets fit; the plan is then that of `answer`.
+  Result<bool> TryPlacing(const Sequence& sequence, PlanAnswer& answer) {
+    MemoryPlan plan = PlanOf(model_, sequence);
+    plan.traffic = CompulsoryTraffic(graph_, options_.counting);
+    StateUse(graph_, plan);
+    if (!options_.placer) {
+      answer.best = std::move(plan);
+      return true;
+    }
+    Problem problem = ProblemOf(graph_, plan);
+    problem.capacity = options_.capacity;
+    const PlanAnswer placed = BERTH_TRY(Place(problem));
+    if (!placed.best || placed.best->height() > options_.capacity) return false;
+    for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+      plan.residencies[i].offset = placed.best->residencies[i].offset;
+    }
+    plan.addressed = true;
+    StateUse(graph_, plan);
+    answer.placement_bound = placed.height_bound;
+    answer.placing = placed.placing;
+    answer.best = std::move(plan);
+    return true;
+  }
+
+  Result<PlanAnswer> Place(const Problem& problem) {
+    if (budget_.Exhausted()) {
+      Budget none;
+      none.SetNodeLimit(kNodesThatMustBe);
+      if (problem.buffers.size() > kManyBuffers) none.SetTimeLimit(kSecondsThatMustBe);
+      return options_.placer(problem, none);
+    }
+    Budget mine(budget_, kShareOfPlacing);
+    mine.SetNodeLimit(std::min(kNodesOfPlacing, mine.node_limit()));
+    return options_.placer(problem, mine);
+  }
+
+  // As the best sequence, but with less memory.
+  void FindLower(Bytes capacity) {
+    Sequence sequence = std::exchange(best_, std::nullopt)->sequence;
+    if (!limited_) work_.left = std::max(work_.left, kDefaultWork / 8);
+    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    Sequence repaired = sequence;
+    if (improver.Repair(repaired)) {
+      improver.Prune(repaired);
+      Offer(repaired, capacity);
+      sequence = std::move(repaired);
+    }
+    if (!options_.rules.exchange) return;
+    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+                      [&](const Sequence& better) { Offer(better, capacity); });
+  }
+
+  void FindSequences(Bytes capacity) {
+    std::vector<std::vector<Op>> known;
+    for (const Order& order : orders_) {
+      known.emplace_back(order.begin(), order.end());
+      Offer(known.back(), capacity);
+    }
+    if (best_cost() == 0) return;
+    RepairOrder(Lowest(known, capacity), capacity);  // A first plan, whatever the budget.
+    if (!options_.fixed_order && options_.rules.cuts && !Ended()) {
+      Budget part(*search_, kShareOfCuts);
+      Work work{work_.left / kPartOfCuts};
+      const CutAnswer cuts = CutBound(model_, capacity, known.back(), best_cost(), work, part);
+      infeasible_ = cuts.infeasible;
+      if (infeasible_) return;
+      Prove(cuts.bound);
+    }
+    if (options_.rules.exact && model_.num_operators() <= kMostExactOperators &&
+        model_.storages.size() <= kMostExactStorages) {
+      const ExactAnswer exact =
+          SearchExactly(model_, capacity, options_.fixed_order ? &known.front() : nullptr,
+                        kMostExactStates, *search_);
+      if (exact.sequence) Offer(*exact.sequence, capacity);
+      if (exact.complete) {
+        infeasible_ = !exact.sequence;
+        if (exact.sequence) Prove(best_cost());
+        return;
+      }
+    }
+    for (const std::vector<Op>& order : known) {
+      if (Ended() || Proved()) break;
+      SearchOrder(order, capacity);
+      if (infeasible_) return;
+    }
+    if (Proved() || !options_.rules.exchange) return;
+    Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
+    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+                      [&](const Sequence& better) { Offer(better, capacity); });
+  }
+
+  // The order that exceeds the capacity least.
+  [[nodiscard]] Sequence Lowest(const std::vector<std::vector<Op>>& known, Bytes capacity) const {
+    Measurer measurer(model_, capacity);
+    std::size_t best = 0;
+    std::optional<Bytes> least;
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      const Measure measure = measurer.Of(known[k]);
+      if (least && measure.excess >= *least) continue;
+      least = measure.excess;
+      best = k;
+    }
+    return known[best];
+  }
+
+  void RepairOrder(Sequence sequence, Bytes capacity) {
+    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    if (!improver.Repair(sequence)) return;
+    improver.Prune(sequence);
+    Offer(sequence, capacity);
+  }
+
+  // Sequences with first executions in `order`.
+  void SearchOrder(const std::vector<Op>& order, Bytes capacity) {
+    const bool proves = options_.fixed_order;
+    RepairOrder(order, capacity);
+    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    const Gaps gaps(model_, order, capacity);
+    if (!gaps.fits_at_all()) {
+      infeasible_ = proves;
+      return;
+    }
+    std::vector<std::int64_t> least;
+    for (const Gap& gap : gaps.all()) least.push_back(gap.price);
+    std::vector<std::int64_t> prices = least;
+    int stale = 0;
+    for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
+      if (Ended() && round > 0) return;
+      std::vector<char> kept;
+      if (options_.rules.selection && prices.size() <= kMostChosen) {
+        Gaps::Answer chosen =
+            gaps.Choose(prices, proves && round == 0 ? kNodesOfChoice : kNodesOfGuide, *search_);
+        if (proves && round == 0) Prove(chosen.bound);
+        kept = std::move(chosen.kept);
+      } else {
+        kept = gaps.ChooseGreedily(prices, *search_);
+      }
+      std::optional<Realised> realised = Realise(model_, order, gaps, kept, *search_);
+      if (!realised) return;
+      const std::int64_t before = best_cost();
+      Sequence sequence = realised->sequence;
+      if (improver.Repair(sequence)) {
+        improver.Prune(sequence);
+        Offer(sequence, capacity);
+      }
+      if (Proved() || !options_.rules.reprice) return;
+      stale = best_cost() < before ? 0 : stale + 1;
+      bool changed = false;
+      for (std::size_t g = 0; g < prices.size(); ++g) {
+        std::int64_t price = prices[g];
+        if (kept[g] == 0) {
+          price = std::max(least[g], realised->paid[g]);
+        } else if (price > least[g]) {
+          price -= (price - least[g]) / 8;  // It may have become cheaper.
+        }
+        changed = changed || price != prices[g];
+        prices[g] = price;
+      }
+      if (!changed) return;
+    }
+  }
+
+  void Conclude(PlanAnswer& answer) {
+    answer.height_bound = answer.least.bytes;
+    if (infeasible_) {
+      answer.best.reset();
+      answer.outcome = Outcome::kInfeasible;
+      answer.stopped = StopReason::kAnswered;
+      return;
+    }
+    answer.recompute_bound = bound_;
+    if (answer.best) {
+      const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);
+      if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+      const std::int64_t cost = answer.best->recomputed.cost;
+      answer.recompute_bound = std::min(bound_, cost);
+      answer.outcome = cost <= bound_ ? Outcome::kOptimal : Outcome::kFeasible;
+    }
+    if (answer.outcome == Outcome::kOptimal) {
+      answer.stopped = StopReason::kAnswered;
+    } else {
+      answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
+                       : work_.spent()                       ? StopReason::kEffort
+                                                             : StopReason::kAlgorithm;
+    }
+  }
+
+  const Graph& graph_;
+  const RecomputeOptions& options_;
+  Budget& budget_;
+  Budget* search_ = nullptr;  // The part of it for sequences.
+  const Model model_;
+  std::vector<Order> orders_;
+  Work work_;
+  bool limited_ = false;
+  bool out_of_budget_ = false;
+  bool infeasible_ = false;
+  std::optional<Found> best_;  // By bytes alone, for the capacity searched last.
+  std::vector<Found> found_;   // Each cheaper than the one before; none has been placed.
+  std::int64_t bound_ = 0;
+};
+
+}  // namespace
+
+Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options, Budget& budget) {
+  for (const Order& order : options.orders) BERTH_TRY(ValidateOrder(graph, order));
+  const OperatorCosts costs = CostsOf(graph);
+  Wide total = 0;
+  for (const std::int64_t cost : costs.of) total += cost;
+  if (total > kMaxBytes) {
+    return Fail(ErrorCode::kInvalidGraph,
+                "what the operators read and write adds up to more than 2^60 bytes: recomputation "
+                "needs costs that add up to less");
+  }
+  if (options.capacity < 0 || options.capacity > kMaxBytes) {
+    return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
+                                                " bytes but must be from 0 to 2^60");
+  }
+  return Planner(graph, options, budget).Run();
+}
+
+}  // namespace internal::recompute
+
+Result<PlanAnswer> PlanWithRecomputation(const Graph& graph, const RecomputeOptions& options,
+                                         Budget& budget) {
+  BERTH_TRY(Validate(graph));
+  return internal::recompute::PlanValid(graph, options, budget);
+}
+
+}  // namespace berth

@@ -1,0 +1,159 @@
+#include "testing/recompute_oracle.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace berth::internal {
+namespace {
+
+bool Has(const std::vector<TensorIndex>& list, TensorIndex t) {
+  return std::find(list.begin(), list.end(), t) != list.end();
+}
+
+// Operators that have run, and for each tensor the number of writes that its bytes have seen; -1: it
+// is not in memory.
+using State = std::pair<std::vector<bool>, std::vector<int>>;
+
+}  // namespace
+
+std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capacity,
+                                                const Counting& counting, const Order* order) {
+  const std::size_t n = graph.operators.size();
+  const std::size_t m = graph.tensors.size();
+  // What each operator finds in program order.
+  std::vector<int> writes(m, 0);
+  std::vector<std::map<TensorIndex, int>> finds(n);
+  std::vector<std::vector<TensorIndex>> makes(n);
+  std::vector<TensorIndex> made_by(m, n);
+  for (OperatorIndex v = 0; v < n; ++v) {
+    const Operator& op = graph.operators[v];
+    for (const TensorIndex t : op.outputs) {
+      made_by[t] = v;
+      if (!graph.tensors[t].alias_of) makes[v].push_back(t);
+    }
+    const auto touch = [&](TensorIndex t) {
+      const TensorIndex base = BaseOf(graph, t);
+      if (!Has(makes[v], base)) finds[v].emplace(base, writes[base]);
+    };
+    for (const TensorIndex t : op.inputs) touch(t);
+    for (const TensorIndex t : op.outputs) touch(t);
+    for (const TensorIndex t : op.mutates) touch(t);
+    for (const TensorIndex t : op.mutates) ++writes[t];
+  }
+  std::vector<bool> result(m, false);
+  for (TensorIndex t = 0; t < m; ++t) {
+    if (graph.tensors[t].output) result[BaseOf(graph, t)] = true;
+  }
+  const auto given = [&](TensorIndex t) {
+    const TensorKind kind = graph.tensors[t].kind;
+    return kind != TensorKind::kActivation && kind != TensorKind::kGradient;
+  };
+  const auto throughout = [&](TensorIndex t) {
+    const TensorKind kind = graph.tensors[t].kind;
+    return kind == TensorKind::kParameter || kind == TensorKind::kConstant;
+  };
+  const auto may_repeat = [&](OperatorIndex v) {
+    const Operator& op = graph.operators[v];
+    if (op.repeat != Repeat::kByType) return op.repeat == Repeat::kPure;
+    return !op.update && !op.random &&
+           std::none_of(op.mutates.begin(), op.mutates.end(),
+                        [&](TensorIndex t) { return given(t) && !Has(op.skips, t); });
+  };
+  bool costs = false;
+  for (const Operator& op : graph.operators) costs = costs || op.cost;
+  const auto cost_of = [&](OperatorIndex v) {
+    const Operator& op = graph.operators[v];
+    if (costs) return op.cost.value_or(0);
+    Bytes bytes = 0;
+    for (const TensorIndex t : op.inputs) bytes += graph.tensors[t].bytes;
+    for (const TensorIndex t : op.outputs) {
+      if (!graph.tensors[t].alias_of) bytes += graph.tensors[t].bytes;
+    }
+    for (const TensorIndex t : op.mutates) bytes += graph.tensors[t].bytes;
+    return bytes;
+  };
+  // Bytes in memory. Results, parameters and what is given count as Live() counts them.
+  const auto used_at_all = [&](TensorIndex t) {
+    for (OperatorIndex v = 0; v < n; ++v) {
+      if (finds[v].contains(t)) return true;
+    }
+    return false;
+  };
+  const auto bytes_in = [&](const std::vector<int>& versions) {
+    Bytes bytes = 0;
+    for (TensorIndex t = 0; t < m; ++t) {
+      if (!TakesPart(graph.tensors[t], counting)) continue;
+      const bool always = throughout(t) || (given(t) && result[t] && !used_at_all(t));
+      if (always || (versions[t] >= 0 && !(given(t) && !used_at_all(t)))) {
+        bytes += graph.tensors[t].bytes;
+      }
+    }
+    return bytes;
+  };
+
+  State first{std::vector<bool>(n, false), std::vector<int>(m, -1)};
+  for (TensorIndex t = 0; t < m; ++t) {
+    if (!graph.tensors[t].alias_of && given(t)) first.second[t] = 0;
+  }
+  using Entry = std::pair<std::int64_t, State>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::map<State, std::int64_t> known;
+  const auto reach = [&](const State& state, std::int64_t cost) {
+    const auto [it, is_new] = known.emplace(state, cost);
+    if (!is_new && it->second <= cost) return;
+    it->second = cost;
+    queue.emplace(cost, state);
+  };
+  reach(first, 0);
+  while (!queue.empty()) {
+    const auto [cost, state] = queue.top();
+    queue.pop();
+    if (known[state] < cost) continue;
+    const auto& [ran, versions] = state;
+    bool done = std::all_of(ran.begin(), ran.end(), [](bool each) { return each; });
+    for (TensorIndex t = 0; t < m && done; ++t) {
+      if (graph.tensors[t].alias_of || !result[t]) continue;
+      done = versions[t] == writes[t];
+    }
+    if (done) return cost;
+    for (TensorIndex t = 0; t < m; ++t) {
+      if (versions[t] < 0) continue;
+      State next = state;
+      next.second[t] = -1;
+      reach(next, cost);
+    }
+    for (OperatorIndex v = 0; v < n; ++v) {
+      const bool again = ran[v];
+      if (again && !may_repeat(v)) continue;
+      const Operator& op = graph.operators[v];
+      bool ready = true;
+      if (!again) {
+        for (const TensorIndex t : op.inputs) ready = ready && (made_by[t] == n || ran[made_by[t]]);
+        for (const TensorIndex t : op.mutates) {
+          ready = ready && (made_by[t] == n || ran[made_by[t]]);
+        }
+        for (const OperatorIndex u : op.after) ready = ready && ran[u];
+        for (std::size_t i = 0; order != nullptr && (*order)[i] != v; ++i) {
+          ready = ready && ran[(*order)[i]];
+        }
+      }
+      State next = state;
+      next.first[v] = true;
+      for (const auto& [t, version] : finds[v]) {
+        if (again && Has(op.skips, t)) continue;
+        ready = ready && versions[t] == version;
+        if (Has(op.mutates, t)) ++next.second[t];
+      }
+      for (const TensorIndex t : makes[v]) next.second[t] = 0;
+      if (!ready || bytes_in(next.second) > capacity) continue;
+      reach(next, cost + (again ? cost_of(v) : 0));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::internal

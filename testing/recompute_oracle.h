@@ -1,0 +1,24 @@
+// testing/recompute_oracle.h -- the least cost of running operators again, of tiny graphs, by
+// exhaustive search.
+#ifndef BERTH_TESTING_RECOMPUTE_ORACLE_H_
+#define BERTH_TESTING_RECOMPUTE_ORACLE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "berth/graph.h"
+
+namespace berth::internal {
+
+// The least cost of all executions after the first of each operator, of any sequence that computes
+// `graph` within `capacity` bytes, ignoring addresses; nothing if there is none. Dropping a tensor
+// and running an operator are separate actions that may happen at any time. Knows which operators may
+// run again from Operator::repeat, random, update, mutates and skips alone: types must be empty. With
+// `order`, first executions run in it. For up to about 8 operators; `graph` must be valid.
+[[nodiscard]] std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capacity,
+                                                              const Counting& counting = {},
+                                                              const Order* order = nullptr);
+
+}  // namespace berth::internal
+
+#endif  // BERTH_TESTING_RECOMPUTE_ORACLE_H_

@@ -1,0 +1,131 @@
+// berth plan, check and sweep of models in several memories.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "berth/io.h"
+#include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
+
+namespace berth::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string FirstLine(const ProcessResult& result) {
+  return result.standard_output.substr(0, result.standard_output.find('\n'));
+}
+
+// A(8) -> B(1) and C(8) -> D(1), then E(1) of both: the best order needs 10 bytes, another one 17.
+class GraphMemoriesTest : public CommandTest {
+ protected:
+  [[nodiscard]] std::string Model() const {
+    return Write("model.json", WriteGraphJson(internal::TwoBranches().graph));
+  }
+  // A byte costs 1 ns in the fast memory, 10 ns in the slow one.
+  [[nodiscard]] static std::vector<std::string> Board(const std::string& fast) {
+    return {"--memory", "fast=" + fast + "@1GB/s", "--memory", "slow@100MB/s"};
+  }
+  [[nodiscard]] static ProcessResult With(std::vector<std::string> arguments,
+                                          const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Berth(arguments);
+  }
+};
+
+// Each tensor but E's is written and read once: 2 * (8 + 1 + 8 + 1) + 1 = 37.
+TEST_F(GraphMemoriesTest, TheLeastCostOfAnyOrder) {
+  const std::string model = Model();
+  const ProcessResult result =
+      With({"plan", model, "-o", Path("plan.json"), "--svg", Path("plan.svg")}, Board("10"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(FirstLine(result),
+            "Fits: every tensor placed at a cost of 37 ns, proved the least of any order.");
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("cost"), 37);
+  EXPECT_EQ(plan.at("cost_bound"), 37);
+  EXPECT_EQ(plan.at("unplaced"), 0);
+  EXPECT_EQ(plan.at("fixed_order"), false);
+  EXPECT_EQ(plan.at("memories").at(0).at("height"), 10);
+  EXPECT_EQ(plan.at("residencies").at(0).at("memory"), "fast");
+  EXPECT_NE(Read(Path("plan.svg")).find("fast"), std::string::npos);
+  const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
+  EXPECT_EQ(check.exit_code, 0) << check.standard_error;
+  EXPECT_EQ(FirstLine(check),
+            "The plan holds: 5 residencies in 2 memories, run with an arena for each; cost 37 ns.");
+}
+
+TEST_F(GraphMemoriesTest, WhatIsProvedOfOneOrderIsSaidOfIt) {
+  const std::string model = Model();
+  const Graph graph = internal::TwoBranches().graph;
+  std::string names;
+  for (const OperatorIndex v : std::vector<OperatorIndex>{0, 2, 1, 3, 4}) {
+    names +=
+        (names.empty() ? "\"" : ",\"") + graph.operators[static_cast<std::size_t>(v)].name + "\"";
+  }
+  const ProcessResult result =
+      With({"plan", model, "--order", Write("order.json", "[" + names + "]")}, Board("10"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  // One of the two large tensors is slow: 9 more for each of its bytes, written and read.
+  EXPECT_EQ(FirstLine(result),
+            "Fits: every tensor placed at a cost of 181 ns, proved the least in the given order.");
+  EXPECT_NE(result.standard_output.find("Not in their cheapest memory"), std::string::npos);
+}
+
+TEST_F(GraphMemoriesTest, WrongPlansAreFound) {
+  const std::string model = Model();
+  ASSERT_EQ(With({"plan", model, "-o", Path("plan.json")}, Board("10")).exit_code, 0);
+  const std::string text = Read(Path("plan.json"));
+  const auto check = [&](const std::string& from, const std::string& to) {
+    std::string wrong = text;
+    const std::size_t at = wrong.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) wrong.replace(at, from.size(), to);
+    return Berth({"check", model, Write("wrong.json", wrong)});
+  };
+  const ProcessResult cost = check("\"cost\": 37", "\"cost\": 36");
+  EXPECT_EQ(cost.exit_code, 1);
+  EXPECT_NE(cost.standard_output.find("The plan does not hold"), std::string::npos);
+  EXPECT_EQ(check("\"capacity\":10", "\"capacity\":9").exit_code, 1);
+  ExpectRefused(check("\"memory\":\"fast\"", "\"memory\":\"none\""), "which is none of those");
+}
+
+TEST_F(GraphMemoriesTest, ASweepOfOneMemory) {
+  const ProcessResult result =
+      With({"sweep", Model(), "--memory", "fast", "--budget", "9,10,1", "-o", Path("curve.csv")},
+           Board("4"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::string csv = Read(Path("curve.csv"));
+  EXPECT_EQ(csv.find("capacity,outcome,unplaced,cost_ns,cost_bound_ns,seconds\n1,"), 0U) << csv;
+  EXPECT_NE(csv.find("\n10,optimal,0,37,37,"), std::string::npos) << csv;
+}
+
+TEST_F(GraphMemoriesTest, ScratchpadsSpill) {
+  const std::string model = Model();
+  const ProcessResult result =
+      Berth({"plan", model, "--memory", "pad=9", "--spill", "-o", Path("plan.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_NE(FirstLine(result).find("of avoidable traffic: proved the least of any order."),
+            std::string::npos)
+      << FirstLine(result);
+  EXPECT_EQ(Berth({"check", model, Path("plan.json")}).exit_code, 0);
+  const ProcessResult small = Berth({"plan", model, "--memory", "pad=4", "--spill"});
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_NE(FirstLine(small).find("alone needs 9 B of memory pad"), std::string::npos)
+      << FirstLine(small);
+}
+
+TEST_F(GraphMemoriesTest, BadFlagsAreRefused) {
+  const std::string model = Model();
+  ExpectRefused(Berth({"plan", model, "--spill"}), "memories are missing");
+  ExpectRefused(With({"plan", model, "--weights-in", "flash"}, Board("10")),
+                "there is no memory 'flash'");
+  ExpectRefused(With({"plan", model, "--capacity", "10"}, Board("10")), "--capacity");
+  ExpectRefused(With({"plan", model, "--spill"}, Board("10")), "may be in 2 memories");
+  ExpectRefused(With({"plan", model, "-o", Path("plan.csv")}, Board("10")), ".json");
+  ExpectRefused(With({"sweep", model}, Board("10")), "which memory is to be swept");
+  ExpectRefused(With({"sweep", model, "--memory", "fast", "--budget", "MR"}, Board("10")), "MR");
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -1,0 +1,222 @@
+// berth plan --budget --recompute, what it prints, and berth check of such plans.
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "berth/graph.h"
+#include "berth/io.h"
+#include "tests/cli/berth_process.h"
+#include "tests/graph/build.h"
+
+namespace berth::cli {
+namespace {
+
+using internal::OneSpill;
+using Json = nlohmann::json;
+
+void ExpectHas(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << "no \"" << words << "\" in\n" << text;
+}
+std::string FirstLine(const ProcessResult& result) {
+  return result.standard_output.substr(0, result.standard_output.find('\n'));
+}
+
+class RecomputeCommandTest : public CommandTest {
+ protected:
+  // x runs again: 12 bytes instead of 14.
+  [[nodiscard]] static Graph Costed() {
+    Graph graph = OneSpill().graph;
+    graph.cost_unit = "flop";
+    for (Operator& op : graph.operators) op.cost = 1000;
+    graph.operators[0].cost = 45;
+    return graph;
+  }
+  [[nodiscard]] std::string File(const Graph& graph) const {
+    return Write("graph.json", WriteGraphJson(graph));
+  }
+};
+
+TEST_F(RecomputeCommandTest, SaysWhatItCosts) {
+  const std::string file = File(Costed());
+  const ProcessResult result =
+      Berth({"plan", file, "--budget", "MR", "--recompute", "--tensors", "-o", Path("plan.json"),
+             "--svg", Path("plan.svg"), "--report", Path("plan.html"), "--trace", Path("t.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(
+      FirstLine(result),
+      "Fits 12 B: 1 operator runs again at 1.48 % of the cost of one run: proved the least of "
+      "any plan without spills.");
+  const std::string& text = result.standard_output;
+  ExpectHas(text, "45 flop, 1.48 % of the cost of one run");
+  ExpectHas(text, "1 execution, of make x");
+  ExpectHas(text, "14 B, the least peak of any order");
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("order"), Json({"make x", "make y", "make z", "make x", "join"}));
+  EXPECT_EQ(plan.at("recomputed"),
+            Json({{"operators", 1}, {"cost", 45}, {"cost_bound", 45}, {"unit", "flop"}}));
+  EXPECT_EQ(plan.at("least_memory").at("operator"), "join");
+  ExpectHas(Read(Path("plan.svg")), "x#2");
+  const std::string html = Read(Path("plan.html"));
+  ExpectHas(html, "\"spills\":[]");
+  ExpectHas(html, "\"recomputed\":{\"operators\":1,\"cost\":45");
+  ExpectHas(Read(Path("t.json")), "x#2");
+  // The same bytes again.
+  ASSERT_EQ(
+      Berth({"plan", file, "--budget", "MR", "--recompute", "-o", Path("two.json")}).exit_code, 0);
+  EXPECT_EQ(Read(Path("two.json")), Read(Path("plan.json")));
+  const ProcessResult fixed =
+      Berth({"plan", file, "--budget", "12", "--recompute", "--order", "program"});
+  ExpectHas(FirstLine(fixed), ": proved the least of any plan without spills in program order.");
+}
+
+TEST_F(RecomputeCommandTest, SummaryForMachines) {
+  const ProcessResult result =
+      Berth({"plan", File(Costed()), "--budget", "MH", "--recompute", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const Json json = Json::parse(result.standard_output);
+  EXPECT_EQ(json.at("capacity"), 13);
+  EXPECT_EQ(json.at("recomputed").at("cost"), 45);
+  EXPECT_EQ(json.at("named_budgets").at("MP"), 14);
+  EXPECT_EQ(json.at("at_peak").at("bytes"), 14);  // Of the order without repeats.
+  EXPECT_EQ(json.at("order").size(), 5U);
+  EXPECT_EQ(json.count("moves"), 0U);
+}
+
+TEST_F(RecomputeCommandTest, FirstLinesAreTrue) {
+  const auto first_line = [&](const Graph& graph, const std::string& budget, int code) {
+    const ProcessResult result = Berth({"plan", File(graph), "--budget", budget, "--recompute"});
+    EXPECT_EQ(result.exit_code, code) << result.standard_output << result.standard_error;
+    return FirstLine(result);
+  };
+  EXPECT_EQ(first_line(Costed(), "MP", 0), "Fits 14 B: no operator has to run again.");
+  EXPECT_EQ(first_line(Costed(), "11", 1),
+            "Does not fit: operator join alone needs 12 B, 1 B more than there is.");
+  Graph free = Costed();
+  for (Operator& op : free.operators) op.cost = 0;
+  EXPECT_EQ(first_line(free, "12", 0), "Fits 12 B: 1 operator runs again at no cost.");
+  Graph random = Costed();
+  random.operators[0].random = true;
+  EXPECT_EQ(first_line(random, "12", 1),
+            "Does not fit: proved that 12 B are too little for every plan without spills.");
+  // Without costs it is bytes, and says so.
+  const ProcessResult bytes =
+      Berth({"plan", File(OneSpill().graph), "--budget", "12", "--recompute"});
+  ExpectHas(bytes.standard_output, "4 bytes, ");
+  ExpectHas(bytes.standard_output, "(bytes read and written, as the graph has no costs)");
+}
+
+TEST_F(RecomputeCommandTest, WhatWouldMakeItFit) {
+  Graph random = Costed();
+  random.operators[0].random = true;
+  const std::string file = File(random);
+  const ProcessResult result = Berth({"plan", file, "--budget", "12", "--recompute"});
+  ExpectHas(result.standard_output, "Spill and retrieve tensors.");
+  // The command to copy has no --recompute.
+  ExpectHas(result.standard_output, "plan " + file + " --budget 12\n");
+  const ProcessResult output =
+      Berth({"plan", file, "--budget", "12", "--recompute", "-o", Path("none.json")});
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_FALSE(Exists(Path("none.json")));
+}
+
+TEST_F(RecomputeCommandTest, ChecksPlans) {
+  const std::string file = File(Costed());
+  ASSERT_EQ(
+      Berth({"plan", file, "--budget", "MR", "--recompute", "-o", Path("plan.json")}).exit_code, 0);
+  const ProcessResult good = Berth({"check", file, Path("plan.json"), "--execute"});
+  EXPECT_EQ(good.exit_code, 0) << good.standard_output;
+  ExpectHas(
+      good.standard_output,
+      "The plan holds: 4 operators in an order that can run, 1 execution more at a cost of 45 "
+      "flop, all of which find the values of the first, 5 buffers in 12 B");
+  const ProcessResult json = Berth({"check", file, Path("plan.json"), "--json"});
+  EXPECT_EQ(Json::parse(json.standard_output).at("recomputed").at("cost"), 45);
+  EXPECT_EQ(Json::parse(json.standard_output).at("operators"), 4);
+
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  const auto fault = [&](const std::function<void(Json&)>& change) {
+    Json changed = plan;
+    change(changed);
+    const ProcessResult result = Berth({"check", file, Write("changed.json", changed.dump())});
+    EXPECT_EQ(result.exit_code, 1) << result.standard_error;
+    return result.standard_output;
+  };
+  ExpectHas(fault([](Json& p) { p["recomputed"]["cost"] = 44; }),
+            "wrong cost: the plan states that operators that run again cost 44, but they cost 45");
+  ExpectHas(fault([](Json& p) { p["order"][3] = "make z"; }), "wrong cost");
+  ExpectHas(fault([](Json& p) { p["order"][3] = "make y"; }),
+            "from nowhere: tensor \"x\" is in memory from step 3");
+  // The capacity that the plan states counts.
+  ExpectHas(fault([](Json& p) { p["capacity"] = 11; }), "beyond capacity");
+  Graph never = Costed();
+  never.operators[0].repeat = Repeat::kNever;
+  const ProcessResult forbidden =
+      Berth({"check", Write("never.json", WriteGraphJson(never)), Path("plan.json")});
+  ExpectHas(forbidden.standard_output,
+            "may not repeat: operator \"make x\" runs again at step 3 but may run only once");
+
+  ASSERT_EQ(Berth({"plan", file, "-o", Path("all.json")}).exit_code, 0);
+  const ProcessResult diff = Berth({"diff", Path("all.json"), Path("plan.json")});
+  ExpectHas(diff.standard_output, "0 -> 1 execution");
+  ExpectHas(diff.standard_output, "0 -> 45 flop");
+  const ProcessResult diff_json = Berth({"diff", Path("all.json"), Path("plan.json"), "--json"});
+  EXPECT_EQ(Json::parse(diff_json.standard_output).at("recomputed").at("cost").at("delta"), 45);
+}
+
+TEST_F(RecomputeCommandTest, FlagsThatDoNotGoTogether) {
+  const std::string file = File(Costed());
+  ExpectRefused(Berth({"plan", file, "--recompute"}),
+                "--recompute: only within a --budget are operators run again");
+  ExpectRefused(Berth({"plan", file, "--budget", "12", "--recompute", "--gap", "1%"}),
+                "--gap: a plan with --recompute has no traffic");
+  ExpectRefused(Berth({"plan", file, "--budget", "12", "--recompute", "--moves"}),
+                "--moves: with --recompute no tensor is moved");
+  ExpectRefused(Berth({"plan", file, "--budget", "12", "--recompute", "--minimize"}),
+                "--minimize: with --budget the least cost is looked for");
+  // Its order has operators twice.
+  ASSERT_EQ(
+      Berth({"plan", file, "--budget", "12", "--recompute", "-o", Path("plan.json")}).exit_code, 0);
+  ExpectRefused(Berth({"plan", file, "--order", Path("plan.json")}),
+                "operator \"make x\" comes twice in the order");
+}
+
+// The parts of docs/howto/recompute.md between fences of one kind.
+std::vector<std::string> Fenced(const std::string& text, const std::string& kind) {
+  std::vector<std::string> parts;
+  const std::string open = "```" + kind + "\n";
+  for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+    at += open.size();
+    const std::size_t end = text.find("```", at);
+    parts.push_back(text.substr(at, end - at));
+    at = end + 3;
+  }
+  return parts;
+}
+// With single spaces, as lines are wrapped in documents.
+std::string Words(const std::string& text) {
+  std::istringstream in(text);
+  std::string words;
+  for (std::string word; in >> word;) words += (words.empty() ? "" : " ") + word;
+  return words;
+}
+
+TEST_F(RecomputeCommandTest, TheDocumentIsRight) {
+  const std::string document = Read(BERTH_SOURCE_DIR "/docs/howto/recompute.md");
+  Write("step.json", Fenced(document, "json").at(0));
+  const std::vector<std::string> commands = Fenced(document, "sh");
+  const std::vector<std::string> outputs = Fenced(document, "text");
+  ASSERT_EQ(commands.size(), 3U);
+  ASSERT_EQ(outputs.size(), 3U);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    ASSERT_EQ(commands[i].substr(0, 6), "berth ");
+    const ProcessResult result =
+        Shell("cd " + Path("") + " && \"$BERTH\" " + commands[i].substr(6));
+    ExpectHas(Words(result.standard_output), Words(outputs[i]));
+    EXPECT_EQ(result.exit_code, i < 2 ? 0 : 1) << result.standard_error;
+  }
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -1,0 +1,154 @@
+// The parts of the choice: prices, cuts, sweeps and branching, on choices small enough to enumerate.
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "memories/choose.h"
+#include "memories/sweep.h"
+
+namespace berth::internal::memories {
+namespace {
+
+Selection RandomSelection(std::uint64_t seed) {
+  Random random(seed);
+  Selection selection;
+  selection.sections = static_cast<std::size_t>(random.Uniform(1, 6));
+  const std::int64_t memories = random.Uniform(1, 2);
+  for (std::int64_t m = 0; m < memories; ++m) {
+    std::vector<Bytes>& capacity = selection.capacity.emplace_back();
+    for (std::size_t s = 0; s < selection.sections; ++s) capacity.push_back(random.Uniform(5, 12));
+  }
+  const std::int64_t count = random.Uniform(1, memories == 1 ? 11 : 7);
+  for (std::int64_t i = 0; i < count; ++i) {
+    Item item;
+    const auto sections = static_cast<std::int64_t>(selection.sections);
+    const auto first = static_cast<std::size_t>(random.Uniform(0, sections - 1));
+    const auto last =
+        static_cast<std::size_t>(random.Uniform(static_cast<std::int64_t>(first) + 1, sections));
+    item.stays.push_back({first, last, random.Uniform(1, 5)});
+    if (random.Chance(0.2) && last < selection.sections) {
+      item.stays.push_back({last, selection.sections, random.Uniform(1, 5)});
+    }
+    for (std::int64_t m = 0; m < memories; ++m) {
+      if (m > 0 && random.Chance(0.3)) continue;
+      item.options.push_back({static_cast<std::size_t>(m), random.Uniform(1, 20)});
+    }
+    selection.items.push_back(std::move(item));
+  }
+  if (count >= 3 && random.Chance(0.5)) {
+    Nogood nogood;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (i > 1 && random.Chance(0.5)) break;
+      nogood.members.push_back({{i, 0}});
+    }
+    selection.nogoods.push_back(std::move(nogood));
+  }
+  return selection;
+}
+
+std::int64_t BestByTryingAll(const Selection& selection, Choice choice, std::size_t item) {
+  if (item == selection.items.size()) {
+    return Allows(selection, choice) ? ProfitOf(selection, choice) : -1;
+  }
+  std::int64_t best = -1;
+  for (int option = kOut; option < static_cast<int>(selection.items[item].options.size());
+       ++option) {
+    choice[item] = option;
+    best = std::max(best, BestByTryingAll(selection, choice, item + 1));
+  }
+  return best;
+}
+
+TEST(Choose, FindsTheBestOfAllChoices) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    for (const std::size_t width : {std::size_t{1}, std::size_t{1} << 16}) {
+      Budget budget;
+      const Chosen chosen = Choose(selection, -1, {seed % 3 != 0, width}, budget);
+      ASSERT_EQ(chosen.profit, best);
+      ASSERT_EQ(chosen.bound, best);
+      ASSERT_TRUE(chosen.choice.has_value());
+      EXPECT_TRUE(Allows(selection, *chosen.choice));
+      // Nothing is better than the best.
+      const Chosen none = Choose(selection, best, {true, width}, budget);
+      EXPECT_FALSE(none.choice.has_value());
+      EXPECT_EQ(none.bound, best);
+    }
+  }
+}
+
+TEST(Prices, BoundEveryChoice) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    for (const int rounds : {0, 10}) {
+      Relaxation relaxation(selection);
+      Budget budget;
+      relaxation.Solve(rounds, budget);
+      const Prices prices = relaxation.Exact();
+      EXPECT_GE(prices.bound / prices.scale, best);
+    }
+  }
+}
+
+// Every cover inequality that is found holds for all sets of items that fit.
+TEST(Covers, HoldForAllThatFits) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    Random random(seed);
+    std::vector<std::pair<std::size_t, Bytes>> live;
+    std::vector<double> in;
+    const std::int64_t count = random.Uniform(2, 9);
+    for (std::int64_t i = 0; i < count; ++i) {
+      live.emplace_back(static_cast<std::size_t>(i), random.Uniform(1, 9));
+      in.push_back(static_cast<double>(random.Uniform(0, 10)) / 10);
+    }
+    const Bytes capacity = random.Uniform(1, 25);
+    Cut cut;
+    if (!SeparateCover(live, in, capacity, cut)) continue;
+    ++found;
+    for (unsigned set = 0; set < 1u << count; ++set) {
+      Bytes bytes = 0;
+      for (std::int64_t i = 0; i < count; ++i) {
+        if ((set >> i & 1) != 0) bytes += live[static_cast<std::size_t>(i)].second;
+      }
+      if (bytes > capacity) continue;
+      std::int64_t left = 0;
+      for (const auto& [item, coefficient] : cut.terms) {
+        if ((set >> item & 1) != 0) left += coefficient;
+      }
+      ASSERT_LE(left, cut.limit) << "seed " << seed << ", set " << set;
+    }
+  }
+  EXPECT_GT(found, 500);
+}
+
+// A sweep that keeps one state still gives a bound.
+TEST(Sweep, BoundHoldsAtAnyWidth) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    Relaxation relaxation(selection);
+    Budget budget;
+    relaxation.Solve(5, budget);
+    const Prices prices = relaxation.Exact();
+    for (const std::size_t width : {1u, 3u, 1000u}) {
+      SweepQuestion question;
+      question.allowed = AllowAll(selection);
+      question.floor = -1;
+      question.width = width;
+      const SweepAnswer answer = Sweep(selection, prices, question, budget);
+      EXPECT_GE(answer.bound, best);
+      EXPECT_LE(answer.profit, best);
+      if (answer.complete) {
+        EXPECT_EQ(answer.profit, best);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal::memories

@@ -1,0 +1,39 @@
+// tools/berth/memory_summary.h -- what is said and written of plans for several memories.
+#ifndef BERTH_TOOLS_BERTH_MEMORY_SUMMARY_H_
+#define BERTH_TOOLS_BERTH_MEMORY_SUMMARY_H_
+
+#include <string>
+#include <string_view>
+
+#include "tools/berth/command.h"
+#include "tools/berth/memories.h"
+#include "tools/berth/output.h"
+#include "tools/berth/watched_search.h"
+
+namespace berth::cli {
+
+// What berth place was asked for.
+struct MemoryPlaceArguments {
+  const TableArguments& table;
+  const MemoryArguments& memories;
+  const SearchArguments& search;
+  const PlanOutputs& outputs;
+};
+// Places the buffers of `file` in several memories, writes what was asked for, and sums it up.
+[[nodiscard]] Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView file);
+
+// Whether the text of a plan in JSON names memories.
+[[nodiscard]] bool IsPlanInMemories(std::string_view plan);
+// What berth check was asked for.
+struct MemoryCheckArguments {
+  const TableArguments& table;
+  const MemoryArguments& memories;
+  const std::string& plan;  // Its text; empty: the table itself has the plan.
+  std::string plan_name;    // What errors call it.
+  bool json = false;
+};
+[[nodiscard]] Result<ExitCode> CheckMemories(const MemoryCheckArguments& arguments, FileView file);
+
+}  // namespace berth::cli
+
+#endif  // BERTH_TOOLS_BERTH_MEMORY_SUMMARY_H_
