@@ -35,6 +35,10 @@ function(berth_target target)
   if(BERTH_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${BERTH_SANITIZE}
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    if(BERTH_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+      # References to locals of functions that have returned; clang looks for them only if asked.
+      target_compile_options(${target} PRIVATE -fsanitize-address-use-after-return=always)
+    endif()
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_options(${target} PUBLIC -fsanitize=${BERTH_SANITIZE})
   endif()

@@ -37,12 +37,11 @@ void Conclude(MemoryPlan plan, bool best, bool limited, PlanAnswer& answer) {
   answer.best = std::move(plan);
 }
 
-void StateSearch(std::string algorithm, std::int64_t nodes, Budget::Clock::time_point begin,
+void StateSearch(std::string_view algorithm, std::int64_t nodes, Budget::Clock::time_point begin,
                  PlanAnswer& answer) {
   answer.nodes = nodes;
   answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
-  answer.placing = {answer.outcome, answer.stopped, std::move(algorithm),
-                    answer.nodes,   answer.seconds, {}};
+  answer.placing = {answer.outcome, answer.stopped, algorithm, answer.nodes, answer.seconds, {}};
 }
 
 }  // namespace berth::internal::memories

@@ -3,7 +3,7 @@
 #define BERTH_MEMORIES_ANSWER_H_
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "memories/model.h"
@@ -26,8 +26,8 @@ struct Spot {
 // limit ended the search otherwise.
 void Conclude(MemoryPlan plan, bool best, bool limited, PlanAnswer& answer);
 
-// Says in `answer` which search it was, with its nodes, and with the seconds since `begin`.
-void StateSearch(std::string algorithm, std::int64_t nodes, Budget::Clock::time_point begin,
+// Says in `answer` which search it was (`algorithm`: a literal; it is not copied), with its nodes, and with the seconds since `begin`.
+void StateSearch(std::string_view algorithm, std::int64_t nodes, Budget::Clock::time_point begin,
                  PlanAnswer& answer);
 
 }  // namespace berth::internal::memories

@@ -42,6 +42,7 @@ TEST_F(MemoriesTest, TheLeastCostIsFoundAndProved) {
   EXPECT_EQ(plan.at("cost"), 980);
   EXPECT_EQ(plan.at("cost_bound"), 980);
   EXPECT_EQ(plan.at("unplaced"), 0);
+  EXPECT_EQ(plan.at("placing").at("algorithm"), "memories");
   EXPECT_EQ(plan.at("assumed_uses"), true);
   EXPECT_EQ(plan.at("memories").at(0).at("height"), 90);
   EXPECT_EQ(plan.at("memories").at(0).at("base"), "0x1000");
