@@ -10,6 +10,7 @@ if(BERTH_BUILD_BERTH)
   list(APPEND berth_headers
     advise.h
     bytes.h
+    device.h
     diff.h
     event_io.h
     file.h

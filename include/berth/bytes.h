@@ -15,6 +15,9 @@ namespace [[gnu::visibility("default")]] berth {
 // Nothing if `text` is not a size, or the size is not whole, is negative or exceeds kMaxBytes.
 [[nodiscard]] std::optional<Bytes> ParseBytes(std::string_view text);
 
+// Bytes in a second, one at least: "8GB/s". Nothing if `text` is not such a bandwidth.
+[[nodiscard]] std::optional<Bytes> ParseBandwidth(std::string_view text);
+
 // A percentage, such as "2%" or "0.05%", in millionths: 20000, 500. Nothing if `text` is not a number
 // from 0 to 1,000,000 with at most four decimals before a per cent sign.
 [[nodiscard]] std::optional<std::int64_t> ParsePercentage(std::string_view text);

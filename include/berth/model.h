@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "berth/advise.h"
+#include "berth/device.h"
 #include "berth/graph.h"
 #include "berth/onnx.h"
 #include "berth/result.h"
@@ -33,7 +34,8 @@ struct ModelOptions {
   // As Aligned() takes it, from 1 to 2^30. None: that of `onnx`; for a graph in JSON, what it says
   // for each tensor.
   std::optional<Bytes> alignment = {};
-  bool fuse = false;                       // Apply Fuse(),
+  std::optional<Device> device = {};       // Apply SetCosts(),
+  bool fuse = false;                       // Fuse(),
   bool in_place = false;                   // and then ReuseInPlace().
   std::optional<ModelFormat> format = {};  // None: by the first bytes.
 };
@@ -49,7 +51,7 @@ struct Model {
 
 // Reads a model. `name` is what errors call the file. Errors: those of ReadOnnx(),
 // ReadTflite() and ReadGraphJson(); kParse for bytes that are no model; kInvalidOptions for an alignment out of bounds,
-// and for dimensions or the size of elements of a graph in JSON, which has none.
+// and for dimensions or the size of elements of a graph in JSON, which has none; those of SetCosts().
 [[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
                                       const ModelOptions& options = {});
 

@@ -178,6 +178,9 @@ class Fuser {
     });
     Operator& done = graph_.operators[w];
     if (done.type == kQuantize) makes_quantized_[v] = true;
+    // Whoever runs `v` again runs `w` again.
+    if (!MayRepeat(graph_, w)) maker.repeat = Repeat::kNever;
+    if (done.cost) maker.cost = maker.cost.value_or(0) + std::exchange(done.cost, 0).value();
     done.outputs.clear();
     done.may_overwrite.clear();
     done.receptive_fields.clear();

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 
-#include "base/arithmetic.h"
+#include "berth/device.h"
 #include "berth/graph.h"
 #include "graph/edges.h"
+#include "graph/types.h"
 
 namespace berth {
 namespace {
@@ -110,32 +110,16 @@ constexpr auto kCommunicates = std::to_array<std::string_view>(
     {"_c10d_functional", "_c10d_functional_autograd", "c10d", "c10d_functional"});
 
 bool IsPureByName(std::string_view type) {
-  // "torch.ops.aten.rand_like.default", "aten::rand_like", "RandomNormalLike", "custom-call".
-  const auto separator = type.rfind("::");
-  if (separator != std::string_view::npos) {
-    const std::string_view space = type.substr(0, separator);
+  // "c10d::allreduce_", "_c10d_functional.all_reduce.default".
+  for (std::size_t begin = 0; begin <= type.size();) {
+    const std::size_t end = std::min(type.find_first_of(".:", begin), type.size());
+    const std::string_view space = type.substr(begin, end - begin);
     if (std::find(kCommunicates.begin(), kCommunicates.end(), space) != kCommunicates.end()) {
       return false;
     }
-    type.remove_prefix(separator + 2);
-  }
-  // Each part between dots may be the name; overloads such as "default" are no names of the table.
-  for (std::size_t begin = 0; begin <= type.size();) {
-    const std::size_t end = std::min(type.find('.', begin), type.size());
-    const std::string_view part = type.substr(begin, end - begin);
-    if (std::find(kCommunicates.begin(), kCommunicates.end(), part) != kCommunicates.end()) {
-      return false;
-    }
-    std::string plain;
-    for (const char c : part) {
-      if (c != '_' && c != '-') {
-        plain.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
-      }
-    }
-    if (std::binary_search(kNotPure.begin(), kNotPure.end(), plain)) return false;
     begin = end + 1;
   }
-  return true;
+  return !internal::IsOfType(type, kNotPure);
 }
 
 }  // namespace
@@ -169,19 +153,8 @@ OperatorCosts CostsOf(const Graph& graph) {
     return costs;
   }
   costs.unit = "bytes";
-  for (const Operator& op : graph.operators) {
-    std::int64_t bytes = 0;
-    const auto add = [&](TensorIndex t) {
-      bytes = std::min(internal::CheckedAdd(bytes, graph.tensors[t].bytes).value_or(kMaxBytes),
-                       kMaxBytes);
-    };
-    for (const TensorIndex t : op.inputs) add(t);
-    // A view is made without touching its bytes.
-    for (const TensorIndex t : op.outputs) {
-      if (!graph.tensors[t].alias_of) add(t);
-    }
-    for (const TensorIndex t : op.mutates) add(t);
-    costs.of.push_back(bytes);
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    costs.of.push_back(WorkOf(graph, v).bytes);
   }
   return costs;
 }

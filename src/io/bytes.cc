@@ -117,6 +117,13 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
   return bytes;
 }
 
+std::optional<Bytes> ParseBandwidth(std::string_view text) {
+  if (!text.ends_with("/s")) return std::nullopt;
+  text.remove_suffix(2);
+  const auto bytes = ParseBytes(text);
+  return bytes && *bytes > 0 ? bytes : std::nullopt;
+}
+
 std::optional<std::int64_t> ParsePercentage(std::string_view text) {
   constexpr std::size_t kDecimals = 4;                              // A millionth is 0.0001 %.
   constexpr std::int64_t kMost = std::int64_t{1'000'000} * 10'000;  // A million per cent.

@@ -41,14 +41,6 @@ struct TimeUnit {
 constexpr TimeUnit kTimeUnits[] = {
     {"ps", 1'000'000'000'000}, {"ns", 1'000'000'000}, {"us", 1'000'000}, {"ms", 1'000}, {"s", 1}};
 
-// "8GB/s": bytes in a second, one at least.
-std::optional<Bytes> ParseBandwidth(std::string_view text) {
-  if (!text.ends_with("/s")) return std::nullopt;
-  text.remove_suffix(2);
-  const auto bytes = ParseBytes(text);
-  return bytes && *bytes > 0 ? bytes : std::nullopt;
-}
-
 tl::unexpected<Error> Bad(std::string sentence) {
   return Fail(ErrorCode::kInvalidOptions, std::move(sentence));
 }

@@ -25,6 +25,26 @@ bool LooksLikeOnnx(std::string_view bytes) {
   return first < '\t' || (first > '\r' && first < ' ');
 }
 
+// What of the model has no part in its costs, for people.
+Result<void> Price(const Device& device, Model& model) {
+  const Unpriced unpriced = BERTH_TRY(SetCosts(device, model.graph));
+  const auto operators = [](std::size_t count) {
+    return internal::Grouped(static_cast<std::int64_t>(count)) +
+           (count == 1 ? " operator" : " operators");
+  };
+  if (unpriced.arithmetic > 0) {
+    std::string types;
+    for (const std::string& type : unpriced.types) types += (types.empty() ? "" : ", ") + type;
+    model.notes.push_back("The arithmetic of " + operators(unpriced.arithmetic) + " (" + types +
+                          ") is not known: they cost what their bytes take.");
+  }
+  if (unpriced.sizes > 0) {
+    model.notes.push_back("Of " + operators(unpriced.sizes) +
+                          " the size of a tensor is not known: it costs nothing.");
+  }
+  return {};
+}
+
 std::int64_t CountViews(const Graph& graph) {
   return std::count_if(graph.tensors.begin(), graph.tensors.end(),
                        [](const Tensor& tensor) { return tensor.alias_of.has_value(); });
@@ -78,6 +98,12 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
     if (model.reading.alignment != 1) {
       model.graph = Aligned(std::move(model.graph), model.reading.alignment);
       BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
+    }
+  }
+  if (options.device) {
+    if (auto priced = Price(*options.device, model); !priced) {
+      priced.error().message = shown + ": " + priced.error().message;
+      return tl::make_unexpected(std::move(priced.error()));
     }
   }
   if (options.fuse) model.graph = Fuse(std::move(model.graph));

@@ -38,6 +38,26 @@ class RecomputeCommandTest : public CommandTest {
   }
 };
 
+// Of 6 bytes each at 1 B/s and 100 ns to start: by bytes alone another unit.
+TEST_F(RecomputeCommandTest, DevicesSayWhatOperatorsCost) {
+  const std::string file = File(OneSpill().graph);
+  const std::string device = Write("device.json", R"({"format": "berth-device",
+      "format_version": 1, "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 100})");
+  const ProcessResult result = Berth(
+      {"plan", file, "--budget", "MR", "--recompute", "--device", device, "-o", Path("plan.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  ExpectHas(result.standard_output, "1 execution, of make x");
+  const Json recomputed = Json::parse(Read(Path("plan.json"))).at("recomputed");
+  EXPECT_EQ(recomputed.at("unit"), "ns");
+  const std::int64_t cost = recomputed.at("cost");
+  EXPECT_GT(cost, 100);
+  EXPECT_EQ(Berth({"check", file, Path("plan.json"), "--device", device}).exit_code, 0);
+  const ProcessResult without = Berth({"check", file, Path("plan.json")});
+  EXPECT_EQ(without.exit_code, 1);
+  ExpectRefused(Berth({"plan", File(Costed()), "--device", device}), "has a cost of its own");
+  ExpectRefused(Berth({"plan", file, "--device", Write("bad.json", "{}")}), "bad.json:1:1: ");
+}
+
 TEST_F(RecomputeCommandTest, SaysWhatItCosts) {
   const std::string file = File(Costed());
   const ProcessResult result =

@@ -61,9 +61,17 @@ std::vector<OnnxDimension> WorkingSizes(const Model& model) {
   return options.dimensions;
 }
 
-ModelOptions OptionsOf(const ModelArguments& arguments) {
-  ModelOptions options{arguments.onnx, arguments.alignment, arguments.fuse, arguments.in_place, {}};
+Result<ModelOptions> OptionsOf(const ModelArguments& arguments) {
+  ModelOptions options;
+  options.onnx = arguments.onnx;
+  options.alignment = arguments.alignment;
+  options.fuse = arguments.fuse;
+  options.in_place = arguments.in_place;
   if (HasExtension(arguments.path, ".onnx")) options.format = ModelFormat::kOnnx;
+  if (!arguments.device.empty()) {
+    const std::string text = BERTH_TRY(ReadFile(arguments.device));
+    options.device = BERTH_TRY(ReadDevice(text, NameOf(arguments.device)));
+  }
   return options;
 }
 
@@ -142,6 +150,9 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
   AddInteger(app, "--element-bytes", arguments.onnx.element_bytes, 1, 16,
              "Bytes of every element of a model, whatever its type: 1 for a model that will run in "
              "8 bits.");
+  AddFile(app, "--device", arguments.device,
+          "What operators cost: the time they take on this device, from their shapes, described in "
+          "JSON (docs/formats/device.md). Default: what a graph in JSON says, else their bytes.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
@@ -182,13 +193,16 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   Model model;
   model.name = NameOf(arguments.path);
   model.path = arguments.path;
-  static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, OptionsOf(arguments)));
+  const ModelOptions options = BERTH_TRY(OptionsOf(arguments));
+  static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, options));
   model.file = std::move(file);
   return model;
 }
 
 std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
-  return berth::OtherReadings(model.file.bytes(), model.name, OptionsOf(arguments));
+  const Result<ModelOptions> options = OptionsOf(arguments);
+  if (!options) return {};  // The file of --device is gone since.
+  return berth::OtherReadings(model.file.bytes(), model.name, *options);
 }
 
 Result<std::optional<Order>> LoadOrder(const std::string& argument, const Graph& graph,

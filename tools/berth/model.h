@@ -27,13 +27,14 @@ struct ModelArguments {
   bool fuse = false;
   OnnxOptions onnx;
   std::optional<Bytes> alignment;  // Of models of any kind.
+  std::string device;              // The file of --device; may be empty.
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
 // Of these, --count and --allow-unknown alone.
 void AddCounting(CLI::App& app, Counting& counting);
 // Of these, --allow-unknown alone.
 void AddAllowUnknown(CLI::App& app, Counting& counting);
-// Of these, --dim, --dim-default, --alignment and --element-bytes alone.
+// Of these, --dim, --dim-default, --alignment, --element-bytes and --device alone.
 void AddModelSizes(CLI::App& app, ModelArguments& arguments);
 
 // A flag for each row of ScheduleOptionTable().

@@ -1,0 +1,122 @@
+// Reads devices (docs/formats/device.md).
+
+#include "berth/device.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/source.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "berth/bytes.h"
+#include "io/json_tree.h"
+
+namespace berth {
+namespace internal {
+namespace {
+
+using Kind = JsonNode::Kind;
+
+constexpr std::string_view kFormat = "berth-device";
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kMostLaunch = std::int64_t{1} << 40;
+
+std::optional<double> NumberOf(const JsonNode& node) {
+  if (node.is(Kind::kInteger)) return static_cast<double>(node.integer);
+  if (!node.is(Kind::kNumber)) return std::nullopt;
+  // Independent of the locale, unlike strtod(); libc++ 14 has no from_chars() for it.
+  const auto number = nlohmann::json::parse(node.text, nullptr, false);
+  if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
+  return number.get<double>();
+}
+
+class DeviceReader {
+ public:
+  explicit DeviceReader(const Source& source) : source_(source) {}
+
+  Result<Device> Read() {
+    BERTH_TRY(source_.CheckEncoding());
+    root_ = BERTH_TRY(ParseJsonTree(source_));
+    if (!root_.is(Kind::kObject)) {
+      return source_.FailAt(root_.position, root_.Shown() + " where an object should be");
+    }
+    const JsonNode* const format = root_.Find("format");
+    if (format == nullptr || !format->is(Kind::kText) || format->text != kFormat) {
+      return Wrong("format", "\"" + std::string(kFormat) + "\"");
+    }
+    const JsonNode* const version = root_.Find("format_version");
+    if (version == nullptr || !version->is(Kind::kInteger) || version->integer != kVersion) {
+      return Wrong("format_version", std::to_string(kVersion));
+    }
+    BERTH_TRY(CheckKeys());
+    return ReadDevice();
+  }
+
+ private:
+  // Of the value of `key`, which may be missing.
+  [[nodiscard]] tl::unexpected<Error> Wrong(std::string_view key, const std::string& right) const {
+    const JsonNode* const node = root_.Find(key);
+    return source_.FailAt((node == nullptr ? root_ : *node).position,
+                          "\"" + std::string(key) + "\" is " +
+                              (node == nullptr ? "missing" : node->Shown()) +
+                              " where it should be " + right);
+  }
+
+  // A key that is not known may be a misspelt one.
+  [[nodiscard]] Result<void> CheckKeys() const {
+    constexpr auto kKeys = std::to_array<std::string_view>({"format", "format_version", "name",
+                                                            "operations_per_second", "bandwidth",
+                                                            "launch_ns", "meta"});
+    for (std::size_t i = 0; i < root_.keys.size(); ++i) {
+      if (std::find(kKeys.begin(), kKeys.end(), root_.keys[i]) != kKeys.end()) continue;
+      return source_.FailAt(root_.key_positions[i],
+                            "a device has no " + Quoted(root_.keys[i]) +
+                                "; it has name, operations_per_second, bandwidth, launch_ns, meta");
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<Device> ReadDevice() const {
+    Device device;
+    if (const JsonNode* const name = root_.Find("name")) {
+      if (!name->is(Kind::kText)) return Wrong("name", "text");
+      device.name = name->text;
+    }
+    const JsonNode* const operations = root_.Find("operations_per_second");
+    const auto rate = operations == nullptr ? std::nullopt : NumberOf(*operations);
+    if (!rate || !(*rate > 0)) return Wrong("operations_per_second", "a positive number");
+    device.operations_per_second = *rate;
+    const JsonNode* const bandwidth = root_.Find("bandwidth");
+    const auto bytes = bandwidth == nullptr || !bandwidth->is(Kind::kText)
+                           ? std::nullopt
+                           : ParseBandwidth(bandwidth->text);
+    if (!bytes) return Wrong("bandwidth", "a bandwidth such as \"1555GB/s\"");
+    device.bytes_per_second = *bytes;
+    if (const JsonNode* const launch = root_.Find("launch_ns")) {
+      if (!launch->is(Kind::kInteger) || launch->integer < 0 || launch->integer > kMostLaunch) {
+        return Wrong("launch_ns", "a whole number from 0 to 2^40");
+      }
+      device.launch_nanoseconds = launch->integer;
+    }
+    return device;
+  }
+
+  const Source& source_;
+  JsonNode root_;
+};
+
+}  // namespace
+}  // namespace internal
+
+Result<Device> ReadDevice(std::string_view text, std::string_view name) {
+  const internal::Source source(text, name);
+  return internal::DeviceReader(source).Read();
+}
+
+}  // namespace berth
