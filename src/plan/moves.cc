@@ -34,7 +34,7 @@
 namespace berth::internal::plan {
 namespace {
 
-constexpr double kShareWithoutMoves = 0.4;
+constexpr double kShareWithoutMoves = 0.65;
 constexpr double kShareOfOrder = 0.5;
 constexpr double kShareOfPlacing = 0.3;
 constexpr std::int64_t kNodesOfPlacing = 1'000'000;
@@ -303,7 +303,15 @@ class Planner {
     return problem;
   }
 
-  void Raise(std::int64_t cost) { bound_.cost = std::max(bound_.cost, std::min(cost, Upper())); }
+  void Raise(std::int64_t cost) {
+    if (best_.cost.unplaced == 0) {
+      bound_.cost = std::max(bound_.cost, std::min(cost, Upper()));
+    } else if (cost >= Upper()) {
+      bound_ = {1, 0, 0};  // No plan with a cost that counts places all tensors.
+    } else {
+      bound_.cost = std::max(bound_.cost, cost);
+    }
+  }
 
   void BoundAllOrders() {
     const auto chain = FindChain(graph_, counting_, memories_, best_.order, budget_);
