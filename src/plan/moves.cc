@@ -41,8 +41,11 @@ constexpr std::int64_t kNodesOfPlacing = 1'000'000;
 constexpr int kMostRepairs = 4;
 // Decisions of a sweep in which every tensor may be copied at any time, for each width.
 constexpr std::size_t kMostAnywhere = 40'000;
-constexpr SweepOptions kSweeps[] = {
-    {64, false, true}, {512, false, true}, {256, true, true}, {4096, true, true}};
+constexpr SweepOptions kSweeps[] = {{64, false, true},
+                                    {512, false, true},
+                                    {4096, false, true},
+                                    {256, true, true},
+                                    {4096, true, true}};
 constexpr std::size_t kChainWidths[] = {128, 2048};
 // Where bytes fit and offsets do not, less memory is asked for: in hundredths.
 constexpr Bytes kLess[] = {97, 90, 80};
