@@ -154,6 +154,7 @@ class Sweeper {
       next.heads.push_back(layer_.heads[x]);
     }
     std::vector<std::size_t> live;
+    live.reserve(kept.size());
     for (const std::size_t p : kept) live.push_back(live_[p]);
     live_ = std::move(live);
     next.loads.assign(next.heads.size() * kLoads * memories(), 0);
