@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -80,6 +81,26 @@ void ForEachOrder(const std::vector<std::set<OperatorIndex>>& before, Order& ord
   }
 }
 
+// For each operator those that run before it.
+std::vector<std::set<OperatorIndex>> MustPrecede(const Graph& graph) {
+  std::vector<std::set<OperatorIndex>> before(graph.operators.size());
+  std::vector<std::optional<OperatorIndex>> maker(graph.tensors.size());
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    for (const TensorIndex t : graph.operators[v].outputs) maker[t] = v;
+  }
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    const Operator& op = graph.operators[v];
+    for (const TensorIndex t : op.inputs) {
+      if (maker[t]) before[v].insert(*maker[t]);
+    }
+    for (const TensorIndex t : op.mutates) {
+      if (maker[t]) before[v].insert(*maker[t]);
+    }
+    before[v].insert(op.after.begin(), op.after.end());
+  }
+  return before;
+}
+
 Bytes Highest(const MemoryProblem& problem) {
   Bytes sum = 0;
   for (const Buffer& buffer : problem.table.buffers) sum += buffer.size + buffer.alignment;
@@ -143,21 +164,7 @@ PlanCost OracleOfOrder(const Graph& graph, const Order& order, const Counting& c
 
 PlanCost OracleGraphMemories(const Graph& graph, const Counting& counting,
                              const GraphMemories& memories) {
-  std::vector<std::set<OperatorIndex>> before(graph.operators.size());
-  std::vector<std::optional<OperatorIndex>> maker(graph.tensors.size());
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    for (const TensorIndex t : graph.operators[v].outputs) maker[t] = v;
-  }
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    const Operator& op = graph.operators[v];
-    for (const TensorIndex t : op.inputs) {
-      if (maker[t]) before[v].insert(*maker[t]);
-    }
-    for (const TensorIndex t : op.mutates) {
-      if (maker[t]) before[v].insert(*maker[t]);
-    }
-    before[v].insert(op.after.begin(), op.after.end());
-  }
+  const std::vector<std::set<OperatorIndex>> before = MustPrecede(graph);
   PlanCost best;
   best.unplaced = std::numeric_limits<std::size_t>::max();
   const bool by_step =
@@ -181,6 +188,183 @@ PlanCost OracleGraphMemories(const Graph& graph, const Counting& counting,
     }
     if (!by_step && !known.insert(together).second) return;
     best = std::min(best, OracleMemories(problem, Highest(problem)));
+  });
+  return best;
+}
+
+namespace {
+
+// Where a tensor is, and what it has been used for since it is there.
+struct Place {
+  std::size_t memory = 0;
+  Bytes offset = 0;  // -1 in a memory without a capacity: there is room for everything.
+  Bytes read = 0;
+  Bytes written = 0;
+  std::int64_t accesses = 0;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+class MovesOracle {
+ public:
+  MovesOracle(const Graph& graph, const Order& order, const Counting& counting,
+              const GraphMemories& memories)
+      : graph_(graph),
+        order_(order),
+        memories_(memories),
+        buffers_(OracleTable(graph, order, counting, memories).table.buffers) {
+    for (const Buffer& buffer : buffers_) {
+      TensorIndex t = 0;
+      while (graph.tensors[t].name != buffer.id) ++t;
+      tensors_.push_back(t);
+    }
+  }
+
+  std::optional<std::int64_t> Least() {
+    std::map<State, std::int64_t> states = {{State(buffers_.size()), 0}};
+    const auto steps = static_cast<Step>(std::max<std::size_t>(1, order_.size()));
+    for (Step s = 0; s < steps; ++s) {
+      next_.clear();
+      for (const auto& [state, cost] : states) Advance(state, state, cost, s, 0);
+      states = std::move(next_);
+    }
+    std::optional<std::int64_t> least;
+    for (const auto& [state, cost] : states) {
+      std::int64_t sum = cost;
+      for (const auto& place : state) sum += place ? CostOf(*place) : 0;
+      if (!least || sum < *least) least = sum;
+    }
+    return least;
+  }
+
+ private:
+  using State = std::vector<std::optional<Place>>;  // By buffer.
+
+  [[nodiscard]] std::int64_t CostOf(const Place& place) const {
+    Placing use;
+    use.bytes_read = place.read;
+    use.bytes_written = place.written;
+    use.accesses = place.accesses;
+    return PriceIn(use, memories_.memories[place.memory]);
+  }
+  [[nodiscard]] bool IsLive(std::size_t b, Step s) const {
+    return buffers_[b].start <= s && s < buffers_[b].end;
+  }
+  [[nodiscard]] bool Clash(std::size_t a, const Place& x, std::size_t b, const Place& y) const {
+    return x.memory == y.memory && x.offset >= 0 && x.offset < y.offset + buffers_[b].size &&
+           y.offset < x.offset + buffers_[a].size;
+  }
+  // Calls visit(place) for every place that the buffer may have.
+  template <typename Visit>
+  void ForEachPlace(std::size_t b, Visit visit) const {
+    const TensorIndex t = tensors_[b];
+    for (std::size_t m = 0; m < memories_.memories.size(); ++m) {
+      if (!memories_.allowed.empty() && !memories_.allowed[t].empty()) {
+        const auto& allowed = memories_.allowed[t];
+        if (std::find(allowed.begin(), allowed.end(), m) == allowed.end()) continue;
+      }
+      const Memory& memory = memories_.memories[m];
+      if (!memory.capacity) {
+        visit(Place{m, -1});
+        continue;
+      }
+      for (Bytes o = 0; o + buffers_[b].size <= *memory.capacity; ++o) {
+        if (o % memory.alignment == 0 && o % buffers_[b].alignment == 0) visit(Place{m, o});
+      }
+    }
+  }
+
+  // Decides for buffer b and those after it where they are at step s. `before` is the state of the
+  // step before, `state` what is decided so far.
+  void Advance(const State& before, State state, std::int64_t cost, Step s, std::size_t b) {
+    if (b == buffers_.size()) return Finish(std::move(state), cost, s);
+    const auto& from = before[b];
+    if (!IsLive(b, s)) {
+      if (from) cost += CostOf(*from);
+      state[b].reset();
+      return Advance(before, std::move(state), cost, s, b + 1);
+    }
+    if (!from) {
+      ForEachPlace(b, [&](const Place& place) {
+        state[b] = place;
+        Advance(before, state, cost, s, b + 1);
+      });
+      return;
+    }
+    state[b] = from;
+    Advance(before, state, cost, s, b + 1);
+    const TensorKind kind = graph_.tensors[tensors_[b]].kind;
+    if (kind == TensorKind::kParameter || kind == TensorKind::kConstant) return;
+    Place left = *from;
+    left.read += buffers_[b].size;
+    ++left.accesses;
+    ForEachPlace(b, [&](Place place) {
+      if (place.memory == from->memory) return;
+      // No target shares a byte with what is there before and after, nor with another target.
+      for (std::size_t other = 0; other < buffers_.size(); ++other) {
+        if (other == b || !before[other] || !IsLive(other, s)) continue;
+        if (Clash(b, place, other, *before[other])) return;
+        if (other < b && Clash(b, place, other, *state[other])) return;
+      }
+      place.written += buffers_[b].size;
+      ++place.accesses;
+      state[b] = place;
+      Advance(before, state, cost + CostOf(left), s, b + 1);
+    });
+  }
+
+  void Finish(State state, std::int64_t cost, Step s) {
+    for (std::size_t a = 0; a < state.size(); ++a) {
+      if (!state[a]) continue;
+      for (std::size_t b = 0; b < a; ++b) {
+        if (state[b] && Clash(a, *state[a], b, *state[b])) return;
+      }
+      for (const Reserved& reserved : memories_.memories[state[a]->memory].reserved) {
+        if (s < reserved.start || s >= reserved.end || state[a]->offset < 0) continue;
+        if (state[a]->offset < reserved.upper &&
+            reserved.lower < state[a]->offset + buffers_[a].size) {
+          return;
+        }
+      }
+    }
+    if (static_cast<std::size_t>(s) < order_.size()) {
+      std::vector<Placing> uses(graph_.tensors.size());
+      FindMoves(graph_, graph_.operators[order_[static_cast<std::size_t>(s)]], uses);
+      for (std::size_t b = 0; b < state.size(); ++b) {
+        const Placing& use = uses[tensors_[b]];
+        if (!state[b]) continue;
+        state[b]->read += use.bytes_read;
+        state[b]->written += use.bytes_written;
+        state[b]->accesses += use.accesses;
+      }
+    }
+    const auto [at, added] = next_.emplace(std::move(state), cost);
+    if (!added) at->second = std::min(at->second, cost);
+  }
+
+  const Graph& graph_;
+  const Order& order_;
+  const GraphMemories& memories_;
+  std::vector<Buffer> buffers_;
+  std::vector<TensorIndex> tensors_;
+  std::map<State, std::int64_t> next_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> OracleOfOrderWithMoves(const Graph& graph, const Order& order,
+                                                   const Counting& counting,
+                                                   const GraphMemories& memories) {
+  return MovesOracle(graph, order, counting, memories).Least();
+}
+
+std::optional<std::int64_t> OracleWithMoves(const Graph& graph, const Counting& counting,
+                                            const GraphMemories& memories) {
+  std::optional<std::int64_t> best;
+  Order order;
+  std::vector<bool> done(graph.operators.size(), false);
+  ForEachOrder(MustPrecede(graph), order, done, [&](const Order& each) {
+    const auto least = OracleOfOrderWithMoves(graph, each, counting, memories);
+    if (least && (!best || *least < *best)) best = least;
   });
   return best;
 }

@@ -4,6 +4,7 @@
 #define BERTH_TESTING_GRAPH_MEMORIES_ORACLE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
@@ -23,6 +24,17 @@ namespace berth::internal {
 // The same in one order.
 [[nodiscard]] PlanCost OracleOfOrder(const Graph& graph, const Order& order,
                                      const Counting& counting, const GraphMemories& memories);
+
+// The least cost in one order, or over all, where tensors may move (GraphMemories::may_move) and all are
+// placed: every memory and offset at every step is tried. Nothing if not all can be placed. For up to
+// about four operators and four counted tensors of a few bytes.
+[[nodiscard]] std::optional<std::int64_t> OracleOfOrderWithMoves(const Graph& graph,
+                                                                 const Order& order,
+                                                                 const Counting& counting,
+                                                                 const GraphMemories& memories);
+[[nodiscard]] std::optional<std::int64_t> OracleWithMoves(const Graph& graph,
+                                                          const Counting& counting,
+                                                          const GraphMemories& memories);
 
 // Two or three memories that are too small for some of the tensors, with every feature in some seeds.
 [[nodiscard]] GraphMemories RandomGraphMemories(const Graph& graph, std::uint64_t seed);

@@ -7,8 +7,8 @@
 //   const auto answer = berth::Plan(graph, options, budget);
 //   // Residency::memory, MemoryPlan::cost, PlanAnswer::cost_bound.
 //
-// Every tensor is in one memory throughout its lifetime. What it costs there follows from its uses,
-// which are the same in every order:
+// Every tensor is in one memory throughout its lifetime, unless `may_move` is on. What it costs there
+// follows from its uses, which are the same in every order:
 //
 //   * an operator that reads a tensor, or a view of it, reads all its bytes (those of the view), once;
 //   * an operator that makes a tensor writes all its bytes; one that writes it in place writes the
@@ -17,6 +17,22 @@
 //
 // Each of these is one access. What happens before and after the run costs nothing: that inputs and
 // weights are written, and results read.
+//
+// With `may_move`, a tensor can be copied to another memory between two operators. It then has several
+// residencies, in different memories, each of which begins at the step at which the one before it ends:
+//
+//   sram |  +--- x ---+ copy                 Before step 3, after the operator of step 2, x is read
+//        |  0    1    2  :                   in SRAM and written to DRAM. Source and target both
+//        +---------------:-----------> step  hold its bytes then. The operator of step 3 has the
+//   dram |               : +--- x ---+       SRAM for others, and x is used where it is.
+//        |                 3    4    5
+//
+//   * All copies between the same two operators happen together: no target shares a byte with any
+//     source, or with a tensor that is in a memory both before and after.
+//   * A copy reads all bytes of the tensor in one memory and writes them in the other: two accesses.
+//   * A residency costs what its accesses cost in its memory, copies to and from it included. So what
+//     operators cost depends on where a tensor is while they run.
+//   * Parameters and constants never move, as the next run looks for them where they were.
 #ifndef BERTH_GRAPH_MEMORIES_H_
 #define BERTH_GRAPH_MEMORIES_H_
 
@@ -37,6 +53,8 @@ struct GraphMemories {
   // Parallel to Graph::tensors, or empty. The memories (indices) that a tensor may be in, without
   // repetitions; none: any. Not used for a view, which is where its base is.
   std::vector<std::vector<std::size_t>> allowed;
+  // Tensors may be copied from one memory to another between operators. Not with PlanOptions::spill.
+  bool may_move = false;
   friend bool operator==(const GraphMemories&, const GraphMemories&) = default;
 };
 
@@ -68,7 +86,9 @@ struct TensorUse {
 [[nodiscard]] Graph PartOf(const Graph& graph, const GraphMemories& memories, std::size_t m);
 
 // The cost of the tensors where the residencies of `plan` are, and the number of tensors that operators
-// use and that are nowhere. Residencies must be of tensors and in memories that exist. Cost: O(n log n).
+// use and that are nowhere. Residencies must be of tensors and in memories that exist; where tensors are
+// copied, they must be in order, and the order of the plan valid. Sums above 2^60 are 2^60 + 1. Cost:
+// O(n log n).
 [[nodiscard]] PlanCost CostOf(const Graph& graph, const Counting& counting,
                               const GraphMemories& memories, const MemoryPlan& plan);
 
@@ -81,8 +101,22 @@ struct TensorTable {
 [[nodiscard]] TensorTable TableOf(const Graph& graph, const Order& order, const Counting& counting,
                                   const GraphMemories& memories);
 
+// A copy from one memory to another.
+struct MemoryCopy {
+  TensorIndex tensor = 0;
+  std::size_t from = 0;  // Memories.
+  std::size_t to = 0;
+  Step before = 0;  // It happens between the operators of the steps before - 1 and `before`.
+  Bytes bytes = 0;
+  std::int64_t cost = 0;  // Of reading here and writing there; a part of PlanCost::cost.
+  friend bool operator==(const MemoryCopy&, const MemoryCopy&) = default;
+};
+// Those of `plan`, by step, then by tensor. Residencies must be in order. Cost: O(n log n).
+[[nodiscard]] std::vector<MemoryCopy> CopiesOf(const Graph& graph, const GraphMemories& memories,
+                                               const MemoryPlan& plan);
+
 // As ValidatePlan() of berth/graph.h, for several memories: besides, all residencies of a tensor are in
-// one memory, which it may be in; offsets keep the alignment, the capacity and the reserved ranges of
+// one memory, or with `may_move` each begins when one in another memory ends; it may be in that memory; offsets keep the alignment, the capacity and the reserved ranges of
 // that memory; and the cost is as stated. Tensors without residencies, which are used, are those that
 // the cost says are unplaced. `memories` must be valid and have at least one.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

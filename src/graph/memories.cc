@@ -14,34 +14,21 @@
 #include "berth/graph_memories.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
+#include "graph/uses.h"
 
 namespace berth {
 namespace {
 
-// Adds bytes, up to the first sum that is not valid.
-void Add(Bytes& sum, Bytes bytes) { sum = std::min(sum + bytes, kMaxBytes + 1); }
-
-bool MakesOnlyViews(const Graph& graph, const Operator& op) {
-  if (op.outputs.empty() || !op.mutates.empty()) return false;
-  return std::all_of(op.outputs.begin(), op.outputs.end(),
-                     [&](TensorIndex t) { return graph.tensors[t].alias_of.has_value(); });
-}
-
-// The bytes of `base` that an operator writes in place.
-Bytes WrittenInPlace(const Graph& graph, const Operator& op, TensorIndex base) {
-  Bytes views = 0;
-  for (const TensorIndex t : op.outputs) {
-    if (graph.tensors[t].alias_of == base) Add(views, graph.tensors[t].bytes);
-  }
-  const Bytes all = graph.tensors[base].bytes;
-  return views == 0 ? all : std::min(views, all);
-}
-
-Placing PlacingOf(const GraphMemories& memories, TensorIndex t, const TensorUse& use) {
+Placing PlacingOf(const TensorUse& use) {
   Placing placing;
   placing.bytes_read = use.bytes_read;
   placing.bytes_written = use.bytes_written;
   placing.accesses = use.accesses;
+  return placing;
+}
+
+Placing PlacingOf(const GraphMemories& memories, TensorIndex t, const TensorUse& use) {
+  Placing placing = PlacingOf(use);
   if (memories.allowed.empty()) return placing;
   for (const std::size_t m : memories.allowed[t]) {
     // Validate() refuses a cost that is too large.
@@ -62,6 +49,39 @@ std::vector<bool> BasesTouched(const Graph& graph) {
     for (const TensorIndex base : bases) touched[base] = true;
   }
   return touched;
+}
+
+// What operators and copies do in each residency. What is not copied counts as a whole, in the first
+// residency of its tensor.
+std::vector<TensorUse> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan) {
+  const std::size_t count = plan.residencies.size();
+  std::vector<TensorUse> uses(count);
+  std::vector<std::size_t> at(graph.tensors.size(), count);  // The residency of each tensor.
+  std::vector<bool> moves(graph.tensors.size(), false);
+  for (std::size_t i = count; i-- > 0;) {
+    const TensorIndex t = plan.residencies[i].tensor;
+    at[t] = i;
+    if (!internal::IsCopied(plan, i)) continue;
+    moves[t] = true;
+    internal::AddUse(0, graph.tensors[t].bytes, uses[i]);
+    internal::AddUse(graph.tensors[t].bytes, 0, uses[i - 1]);
+  }
+  const std::vector<TensorUse> whole = UsesOf(graph);
+  for (TensorIndex t = 0; t < at.size(); ++t) {
+    if (at[t] < count && !moves[t]) uses[at[t]] = whole[t];
+  }
+  if (std::find(moves.begin(), moves.end(), true) == moves.end()) return uses;
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    internal::ForEachUse(graph, plan.order[s], [&](TensorIndex base, Bytes read, Bytes written) {
+      if (!moves[base]) return;
+      std::size_t& i = at[base];
+      while (plan.residencies[i].end <= static_cast<Step>(s) && internal::IsCopied(plan, i + 1)) {
+        ++i;
+      }
+      internal::AddUse(read, written, uses[i]);
+    });
+  }
+  return uses;
 }
 
 Result<void> CheckAllowed(const Graph& graph, const GraphMemories& memories) {
@@ -109,25 +129,10 @@ std::vector<std::vector<std::size_t>> AllowedByKind(const Graph& graph,
 
 std::vector<TensorUse> UsesOf(const Graph& graph) {
   std::vector<TensorUse> uses(graph.tensors.size());
-  std::vector<TensorIndex> read;
-  for (const Operator& op : graph.operators) {
-    if (MakesOnlyViews(graph, op)) continue;
-    read = op.inputs;
-    std::sort(read.begin(), read.end());
-    read.erase(std::unique(read.begin(), read.end()), read.end());
-    for (const TensorIndex t : read) {
-      TensorUse& use = uses[BaseOf(graph, t)];
-      Add(use.bytes_read, graph.tensors[t].bytes);
-      ++use.accesses;
-    }
-    const auto write = [&uses](TensorIndex base, Bytes bytes) {
-      Add(uses[base].bytes_written, bytes);
-      ++uses[base].accesses;
-    };
-    for (const TensorIndex t : op.outputs) {
-      if (!graph.tensors[t].alias_of) write(t, graph.tensors[t].bytes);
-    }
-    for (const TensorIndex base : op.mutates) write(base, WrittenInPlace(graph, op, base));
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    internal::ForEachUse(graph, v, [&](TensorIndex base, Bytes read, Bytes written) {
+      internal::AddUse(read, written, uses[base]);
+    });
   }
   return uses;
 }
@@ -171,27 +176,46 @@ Graph PartOf(const Graph& graph, const GraphMemories& memories, std::size_t m) {
 
 PlanCost CostOf(const Graph& graph, const Counting& counting, const GraphMemories& memories,
                 const MemoryPlan& plan) {
-  const std::vector<TensorUse> uses = UsesOf(graph);
   const std::vector<bool> touched = BasesTouched(graph);
   std::vector<bool> placed(graph.tensors.size(), false);
+  for (const Residency& residency : plan.residencies) placed[residency.tensor] = true;
   PlanCost cost;
-  for (const Residency& residency : plan.residencies) {
-    const TensorIndex t = residency.tensor;
-    if (placed[t] || !touched[t]) continue;
-    placed[t] = true;
-    Placing placing;
-    placing.bytes_read = uses[t].bytes_read;
-    placing.bytes_written = uses[t].bytes_written;
-    placing.accesses = uses[t].accesses;
-    // Valid memories have a cost for every tensor that may be there, and a sum.
-    const Memory& memory = memories.memories[static_cast<std::size_t>(residency.memory)];
-    cost.cost += CostOfUses(placing, memory).value_or(0);
-  }
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     const bool wanted = touched[t] && internal::IsCounted(graph.tensors[t], counting);
     cost.unplaced += wanted && !placed[t] ? 1 : 0;
   }
+  const std::vector<TensorUse> uses = UsesOfResidencies(graph, plan);
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const Residency& residency = plan.residencies[i];
+    if (!touched[residency.tensor]) continue;
+    const Memory& memory = memories.memories[static_cast<std::size_t>(residency.memory)];
+    // Valid memories have a cost for every tensor that may be there, and a sum; copies may exceed it.
+    const std::int64_t each = CostOfUses(PlacingOf(uses[i]), memory).value_or(kMaxCost + 1);
+    cost.cost = std::min(cost.cost + each, kMaxCost + 1);
+  }
   return cost;
+}
+
+std::vector<MemoryCopy> CopiesOf(const Graph& graph, const GraphMemories& memories,
+                                 const MemoryPlan& plan) {
+  std::vector<MemoryCopy> copies;
+  for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
+    if (!internal::IsCopied(plan, i)) continue;
+    const Residency& to = plan.residencies[i];
+    MemoryCopy copy;
+    copy.tensor = to.tensor;
+    copy.from = static_cast<std::size_t>(plan.residencies[i - 1].memory);
+    copy.to = static_cast<std::size_t>(to.memory);
+    copy.before = to.start;
+    copy.bytes = graph.tensors[to.tensor].bytes;
+    const auto read = CostOfUses(PlacingOf({copy.bytes, 0, 1}), memories.memories[copy.from]);
+    const auto write = CostOfUses(PlacingOf({0, copy.bytes, 1}), memories.memories[copy.to]);
+    copy.cost = std::min(read.value_or(kMaxCost) + write.value_or(kMaxCost), kMaxCost + 1);
+    copies.push_back(copy);
+  }
+  std::stable_sort(copies.begin(), copies.end(),
+                   [](const MemoryCopy& a, const MemoryCopy& b) { return a.before < b.before; });
+  return copies;
 }
 
 TensorTable TableOf(const Graph& graph, const Order& order, const Counting& counting,

@@ -57,19 +57,37 @@ void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answ
   }
 }
 
+bool HasCopies(const MemoryPlan& plan) {
+  for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
+    if (IsCopied(plan, i)) return true;
+  }
+  return false;
+}
+
+Reserved InHalfSteps(const Reserved& reserved, Step steps) {
+  Reserved halves = reserved;
+  halves.start = 2 * std::clamp<Step>(reserved.start, -1, steps) + 1;
+  halves.end = 2 * std::clamp<Step>(reserved.end, 0, steps + 1);
+  return halves;
+}
+
 std::vector<MemoryUse> UseOf(const Graph& graph, const MemoryPlan& plan) {
   std::size_t count = 1;
   for (const Residency& residency : plan.residencies) {
     count = std::max(count, static_cast<std::size_t>(residency.memory) + 1);
   }
   std::vector<MemoryUse> memories(count);
-  std::vector<std::vector<Bytes>> change(
-      count, std::vector<Bytes>(static_cast<std::size_t>(StepsOf(plan)) + 1, 0));
-  for (const Residency& residency : plan.residencies) {
+  const bool copies = HasCopies(plan);
+  const auto times = static_cast<std::size_t>(copies ? 2 * StepsOf(plan) + 1 : StepsOf(plan));
+  std::vector<std::vector<Bytes>> change(count, std::vector<Bytes>(times + 1, 0));
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const Residency& residency = plan.residencies[i];
     const Bytes bytes = graph.tensors[residency.tensor].bytes;
     const auto memory = static_cast<std::size_t>(residency.memory);
-    change[memory][static_cast<std::size_t>(residency.start)] += bytes;
-    change[memory][static_cast<std::size_t>(residency.end)] -= bytes;
+    const HalfSteps time =
+        copies ? HalfStepsOf(plan, i) : HalfSteps{residency.start, residency.end};
+    change[memory][static_cast<std::size_t>(time.start)] += bytes;
+    change[memory][static_cast<std::size_t>(time.end)] -= bytes;
     if (!plan.addressed) continue;
     Bytes& height = memories[memory].height;
     height = std::max(height, residency.offset + bytes);

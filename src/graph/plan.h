@@ -8,6 +8,7 @@
 
 #include "berth/answer.h"
 #include "berth/graph.h"
+#include "berth/memories.h"
 
 namespace berth::internal {
 
@@ -41,7 +42,29 @@ namespace berth::internal {
 // As ProblemOf(), but without ids, so not valid as the input of a placer. Cost: linear.
 [[nodiscard]] Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan);
 
-// Height and peak of each memory, from the residencies. Cost: linear.
+// Whether residency `i` of `plan` begins with a copy of the one before it, in another memory.
+[[nodiscard]] inline bool IsCopied(const MemoryPlan& plan, std::size_t i) {
+  if (i == 0 || i >= plan.residencies.size()) return false;
+  const Residency& from = plan.residencies[i - 1];
+  const Residency& to = plan.residencies[i];
+  return from.tensor == to.tensor && from.end == to.start && from.memory != to.memory;
+}
+[[nodiscard]] bool HasCopies(const MemoryPlan& plan);
+
+// Time in halves: the operator of step s runs at 2 s + 1, and copies before it happen at 2 s. The
+// source of a copy lasts until it is over, and the target begins with it.
+struct HalfSteps {
+  Step start = 0;
+  Step end = 0;
+};
+[[nodiscard]] inline HalfSteps HalfStepsOf(const MemoryPlan& plan, std::size_t i) {
+  const Residency& r = plan.residencies[i];
+  return {2 * r.start + (IsCopied(plan, i) ? 0 : 1), 2 * r.end + (IsCopied(plan, i + 1) ? 1 : 0)};
+}
+// What is reserved while operators run, and between two of those, in half steps.
+[[nodiscard]] Reserved InHalfSteps(const Reserved& reserved, Step steps);
+
+// Height and peak of each memory, copies included, from the residencies. Cost: linear.
 [[nodiscard]] std::vector<MemoryUse> UseOf(const Graph& graph, const MemoryPlan& plan);
 // Sets MemoryPlan::memories to these.
 void StateUse(const Graph& graph, MemoryPlan& plan);

@@ -53,7 +53,8 @@ class Checker {
         counting_(counting),
         memories_(memories),
         plan_(plan),
-        repeats_(plan.order.size() > graph.operators.size()) {}
+        repeats_(plan.order.size() > graph.operators.size()),
+        copies_(memories != nullptr && internal::HasCopies(plan)) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
     BERTH_TRY(repeats_ ? internal::ValidateSequence(graph_, plan_.order)
@@ -210,14 +211,14 @@ class Checker {
                              Subject::OfTensor(residency.tensor));
         }
         if (before.tensor == residency.tensor && before.memory != residency.memory) {
-          return InvalidTensor(residency.tensor, " is in two memories");
+          BERTH_TRY(CheckCopy(i));
         }
       }
       ++begin_[residency.tensor + 1];
       const berth::Tensor& tensor = graph_.tensors[residency.tensor];
       const auto sum = internal::CheckedAdd(total, tensor.bytes + (tensor.alignment - 1));
-      // Without repeats ValidateTraffic() has seen to this.
-      if (repeats_ && (!sum || *sum > kMaxBytes)) {
+      // Without repeats and moves ValidateTraffic() has seen to this.
+      if ((repeats_ || MayMove()) && (!sum || *sum > kMaxBytes)) {
         return InvalidTensor(residency.tensor,
                              ": the bytes (and alignments) of all residencies add up to more than "
                              "2^60 with its one from step " +
@@ -227,6 +228,24 @@ class Checker {
     }
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) begin_[t + 1] += begin_[t];
     return {};
+  }
+
+  [[nodiscard]] bool MayMove() const { return memories_ != nullptr && memories_->may_move; }
+
+  // Residency `i` begins with a copy of the one before it, in another memory.
+  [[nodiscard]] Result<void> CheckCopy(std::size_t i) const {
+    const Residency& residency = plan_.residencies[i];
+    const TensorIndex t = residency.tensor;
+    if (!MayMove()) return InvalidTensor(t, " is in two memories");
+    if (!internal::IsCopied(plan_, i) || residency.comes_in ||
+        plan_.residencies[i - 1].written_out) {
+      return InvalidTensor(t, " is in another memory from step " + std::to_string(residency.start) +
+                                  " but is not copied there when it leaves the first one");
+    }
+    const TensorKind kind = graph_.tensors[t].kind;
+    if (kind != TensorKind::kParameter && kind != TensorKind::kConstant) return {};
+    return InvalidTensor(t, " is moved at step " + std::to_string(residency.start) +
+                                ", but the next run needs it where it was");
   }
 
   // The memory exists, and the tensor may be in it.
@@ -274,9 +293,10 @@ class Checker {
     std::size_t next = 0;
     for (std::size_t r = begin_[t]; r < begin_[t + 1]; ++r) {
       const Residency& residency = plan_.residencies[r];
-      BERTH_TRY(CheckStart(t, r, next, copy));
+      const bool copied = internal::IsCopied(plan_, r);
+      if (!copied) BERTH_TRY(CheckStart(t, r, next, copy));
       if (residency.comes_in && (r > begin_[t] || !given)) traffic_.retrieved += tensor.bytes;
-      version = residency.comes_in ? copy : 0;
+      if (!copied) version = residency.comes_in ? copy : 0;
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         BERTH_TRY(CheckVersion(t, accesses[next], version));
         version = accesses[next].leaves;
@@ -360,7 +380,8 @@ class Checker {
       return InvalidTensor(t, " is in memory from step " + std::to_string(residency.start) +
                                   " but is neither created there nor retrieved");
     }
-    if (accesses[next].step >= residency.end && !preloaded) {
+    const bool moves = internal::IsCopied(plan_, r + 1);
+    if (accesses[next].step >= residency.end && !preloaded && !moves) {
       return InvalidTensor(t, " is resident in the steps [" + std::to_string(residency.start) +
                                   ", " + std::to_string(residency.end) +
                                   ") but no operator uses it there");
@@ -464,6 +485,7 @@ class Checker {
       }
       const Bytes size = all.buffers[i].size;
       for (const Reserved& reserved : memory.reserved) {
+        // Ranges are reserved while operators run: copies between them do not count.
         if (residency.start >= reserved.end || reserved.start >= residency.end ||
             residency.offset >= reserved.upper || reserved.lower - size >= residency.offset) {
           continue;
@@ -474,6 +496,11 @@ class Checker {
                                  internal::Quoted(memory.name) + ", which are reserved");
       }
       problem.buffers.push_back(all.buffers[i]);
+      if (copies_) {
+        const internal::HalfSteps time = internal::HalfStepsOf(plan_, i);
+        problem.buffers.back().start = time.start;
+        problem.buffers.back().end = time.end;
+      }
       placement.offsets.push_back(residency.offset);
       tensors.push_back(residency.tensor);
     }
@@ -481,7 +508,8 @@ class Checker {
     auto placed = ValidatePlacement(problem, placement);
     if (placed) return {};
     Error error = placed.error();
-    error.message = "memory " + internal::Quoted(memory.name) + ": " + error.message;
+    error.message = "memory " + internal::Quoted(memory.name) +
+                    (copies_ ? ", in half steps: " : ": ") + error.message;
     if (error.subject.kind == Subject::Kind::kBuffer) {
       error.subject = Subject::OfTensor(tensors[error.subject.index]);
     }
@@ -514,6 +542,7 @@ class Checker {
   const GraphMemories* const memories_;
   const MemoryPlan& plan_;
   const bool repeats_;  // Operators run again.
+  const bool copies_;   // Between memories.
   std::vector<OperatorIndex> makers_;
   std::vector<bool> declared_;              // Results of the graph.
   std::vector<bool> is_output_;             // Results, and inputs that are written in place.

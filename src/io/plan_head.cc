@@ -159,6 +159,7 @@ void AddGraphMemories(const Graph& graph, const PlanAnswer& answer, const Proven
     }
   }
   head["fixed_order"] = answer.fixed_order;
+  head["may_move"] = memories.may_move;
   head["spills"] = answer.spills;
   if (!answer.spills) return;
   const bool planned = answer.best && answer.best->addressed;

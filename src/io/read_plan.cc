@@ -517,6 +517,13 @@ class GraphPlanReader {
     states_peak_ = true;
     read_.cost_unit = file.cost_unit;
     read_.memories.memories = std::move(file.problem.memories);
+    if (const nlohmann::json* const moves = Member(json, "may_move")) {
+      if (!moves->is_boolean()) {
+        return source_.FailAsWhole("\"may_move\" is " + Shown(moves) +
+                                   " where it should be true or false");
+      }
+      read_.memories.may_move = moves->get<bool>();
+    }
     const auto activations = BERTH_TRY(MemoriesCalled(json, "activations_in"));
     const auto weights = BERTH_TRY(MemoriesCalled(json, "weights_in"));
     if (!activations.empty() || !weights.empty()) {

@@ -111,6 +111,25 @@ class Bounder {
     return PairsIn(TableOfChain(precedence).table) == PairsIn(table_.problem.table);
   }
 
+  std::optional<ChainOfOrders> OfOrders() {
+    const std::size_t n = graph_.operators.size();
+    if (n == 0 || n > kMostOperators || n * table_.tensors.size() > kMostPairs) return std::nullopt;
+    FindItems();
+    FindEdges();
+    const schedule::Instance instance = schedule::MakeInstance(n, 0, edges_, Buffers());
+    const schedule::Precedence precedence(instance);
+    ChainOfOrders found;
+    for (const Op v : Chain(precedence)) found.chain.push_back(v);
+    const auto steps = static_cast<Step>(found.chain.size());
+    const MemoryProblem problem = TableOfChain(precedence);
+    for (std::size_t i = 0; i < table_.tensors.size(); ++i) {
+      const Buffer& buffer = problem.table.buffers[i];
+      const bool live = buffer.start < steps;
+      found.lives.push_back({table_.tensors[i], live ? buffer.start : 0, live ? buffer.end : 0});
+    }
+    return found;
+  }
+
   PlanCost Run(const PlanCost& upper) {
     FindItems();
     PlanCost bound = Least();
@@ -635,6 +654,12 @@ class Bounder {
 bool AllOrdersAreAlike(const Graph& graph, const Counting& counting, const GraphMemories& memories,
                        const Order& order, Budget& budget) {
   return Bounder(graph, counting, memories, order, budget).IsAlike();
+}
+
+std::optional<ChainOfOrders> FindChain(const Graph& graph, const Counting& counting,
+                                       const GraphMemories& memories, const Order& order,
+                                       Budget& budget) {
+  return Bounder(graph, counting, memories, order, budget).OfOrders();
 }
 
 PlanCost MemoryBound(const Graph& graph, const Counting& counting, const GraphMemories& memories,

@@ -23,10 +23,13 @@
 #ifndef BERTH_PLAN_MEMORY_BOUND_H_
 #define BERTH_PLAN_MEMORY_BOUND_H_
 
+#include <optional>
+
 #include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
+#include "plan/move_model.h"
 
 namespace berth::internal::plan {
 
@@ -47,6 +50,12 @@ namespace berth::internal::plan {
                                           const GraphMemories& memories, const Order& order,
                                           const PlanCost& bound, const PlanCost& upper,
                                           Budget& budget);
+
+// The chain of operators that this bound looks at, and which tensors live at which of them in every
+// order. Nothing for graphs that are too large.
+[[nodiscard]] std::optional<ChainOfOrders> FindChain(const Graph& graph, const Counting& counting,
+                                                     const GraphMemories& memories,
+                                                     const Order& order, Budget& budget);
 
 }  // namespace berth::internal::plan
 

@@ -14,6 +14,7 @@
 #include "graph/plan.h"
 #include "plan/budgets.h"
 #include "plan/memories.h"
+#include "plan/moves.h"
 #include "plan/scratchpads.h"
 #include "recompute/entry.h"
 #include "schedule/entry.h"
@@ -254,6 +255,14 @@ Result<void> Check(const PlanOptions& options) {
   if (!several && !options.memories.allowed.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are allowed, but there is none");
   }
+  if (!several && options.memories.may_move) {
+    return Fail(ErrorCode::kInvalidOptions, "tensors may move between memories, but there is none");
+  }
+  if (options.memories.may_move && options.spill) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "with spill each tensor is in one memory and leaves it for the store behind: spill "
+                "and may_move cannot both be on");
+  }
   if (several && options.place.minimize) {
     return Fail(
         ErrorCode::kInvalidOptions,
@@ -297,10 +306,11 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   const bool several = !options.memories.memories.empty();
   PlanAnswer answer =
       BERTH_TRY(several && options.spill ? internal::plan::PlanInScratchpads(graph, options, budget)
-                : several                ? internal::plan::PlanInMemories(graph, options, budget)
-                : options.spill          ? PlanWithinCapacity(graph, options, budget)
-                : options.recompute      ? PlanWithRepeats(graph, options, budget)
-                                         : PlanWithoutSpills(graph, options, budget));
+                : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
+                : several                   ? internal::plan::PlanInMemories(graph, options, budget)
+                : options.spill             ? PlanWithinCapacity(graph, options, budget)
+                : options.recompute         ? PlanWithRepeats(graph, options, budget)
+                                            : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;

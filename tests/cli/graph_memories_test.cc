@@ -127,5 +127,55 @@ TEST_F(GraphMemoriesTest, BadFlagsAreRefused) {
   ExpectRefused(With({"sweep", model, "--memory", "fast", "--budget", "MR"}, Board("10")), "MR");
 }
 
+// A chain of five tensors of 8 bytes, of which the last operator reads the first again.
+TEST_F(GraphMemoriesTest, TensorsMove) {
+  internal::Build b;
+  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
+  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
+  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"}).Output("z");
+  const std::string model = Write("skip.json", WriteGraphJson(b.graph));
+  EXPECT_EQ(FirstLine(With({"plan", model}, Board("16"))),
+            "Fits: every tensor placed at a cost of 321 ns, proved the least of any order.");
+  const ProcessResult result = With(
+      {"plan", model, "--may-move", "--moves", "-o", Path("plan.json"), "--svg", Path("plan.svg")},
+      Board("16"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(FirstLine(result),
+            "Fits: every tensor placed at a cost of 265 ns, proved the least of any order.");
+  EXPECT_NE(result.standard_output.find("1 between memories, part of the cost with 88 ns"),
+            std::string::npos)
+      << result.standard_output;
+  EXPECT_NE(result.standard_output.find("Copies\n"), std::string::npos);
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("may_move"), true);
+  EXPECT_EQ(plan.at("residencies").size(), 8U);
+  EXPECT_NE(Read(Path("plan.svg")).find("x#2"), std::string::npos);
+  const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
+  EXPECT_EQ(check.exit_code, 0) << check.standard_output;
+  EXPECT_EQ(
+      FirstLine(check),
+      "The plan holds: 8 residencies in 2 memories, run with an arena for each; cost 265 ns.");
+  // Without the key that allows it, the same plan is refused.
+  std::string text = Read(Path("plan.json"));
+  const std::string key = "\"may_move\": true";
+  ASSERT_NE(text.find(key), std::string::npos);
+  text.replace(text.find(key), key.size(), "\"may_move\": false");
+  const ProcessResult refused = Berth({"check", model, Write("still.json", text)});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.standard_output.find("is in two memories"), std::string::npos);
+  text.replace(text.find("\"may_move\": false"), 17, "\"may_move\": 1");
+  EXPECT_EQ(Berth({"check", model, Write("bad.json", text)}).exit_code, 2);
+  const ProcessResult both = With({"plan", model, "--may-move", "--spill"}, Board("16"));
+  EXPECT_EQ(both.exit_code, 2);
+  const ProcessResult json = With({"plan", model, "--may-move", "--json"}, Board("16"));
+  const Json summary = Json::parse(json.standard_output);
+  ASSERT_EQ(summary.at("copies").size(), 1U);
+  EXPECT_EQ(summary.at("copies").at(0).at("from"), "fast");
+  EXPECT_EQ(summary.at("copies").at(0).at("before_step"), 2);
+  EXPECT_EQ(summary.at("memories").at(0).at("cost").get<int>() +
+                summary.at("memories").at(1).at("cost").get<int>(),
+            265);
+}
+
 }  // namespace
 }  // namespace berth::cli

@@ -105,11 +105,14 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
-  if (arguments.moves && (!arguments.budget || arguments.recompute)) {
-    return Fail(ErrorCode::kInvalidOptions,
-                arguments.recompute
-                    ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
-                    : "--moves: only with --budget are tensors moved; --tensors lists all of them");
+  const bool moves = arguments.memories.may_move || (arguments.budget && !arguments.recompute);
+  if (arguments.moves && !moves) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        arguments.recompute
+            ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
+            : "--moves: only with --budget or --may-move are tensors moved; --tensors lists "
+              "all of them");
   }
   BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
@@ -117,7 +120,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
   if (arguments.memories.given()) {
     return PlanInMemories({model, arguments.model, arguments.memories, arguments.search,
-                           arguments.outputs, options, arguments.tensors});
+                           arguments.outputs, options, arguments.tensors, arguments.moves});
   }
   WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
@@ -196,7 +199,8 @@ Command AddPlanCommand(CLI::App& berth) {
       ->expected(2);
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
   app->add_flag("--moves", arguments->moves,
-                "With --budget: list every copy out of the memory and back, with its step.");
+                "With --budget: list every copy out of the memory and back, with its step; with "
+                "--may-move, every copy from one memory to another.");
   AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;
   for (const OptionInfo& info : Options()) {

@@ -76,6 +76,7 @@ struct Account {
   std::vector<Share> memories;
   std::vector<Displaced> displaced;  // Those that cost the most more, first.
   std::vector<TensorIndex> left_out;
+  std::vector<MemoryCopy> copies;
 };
 
 Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemories& memories,
@@ -87,12 +88,31 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
   for (const Residency& r : plan.residencies) {
     memory_of[r.tensor] = static_cast<std::size_t>(r.memory);
   }
+  account.copies = CopiesOf(graph, memories, plan);
+  std::vector<bool> moves(graph.tensors.size(), false);
+  for (const MemoryCopy& copy : account.copies) moves[copy.tensor] = true;
+  // Each residency of what moves counts by itself.
+  for (const Residency& r : plan.residencies) {
+    if (!moves[r.tensor]) continue;
+    ++account.memories[static_cast<std::size_t>(r.memory)].tensors;
+  }
+  for (std::size_t m = 0; m < account.memories.size() && !account.copies.empty(); ++m) {
+    // What this memory costs: with all others free.
+    GraphMemories alone = memories;
+    for (std::size_t other = 0; other < alone.memories.size(); ++other) {
+      if (other == m) continue;
+      alone.memories[other].read = alone.memories[other].write = {};
+      alone.memories[other].access = 0;
+    }
+    account.memories[m].cost = CostOf(graph, counting, alone, plan).cost;
+  }
   for (std::size_t i = 0; i < table.tensors.size(); ++i) {
     const TensorIndex t = table.tensors[i];
     if (!memory_of[t]) {
       account.left_out.push_back(t);
       continue;
     }
+    if (moves[t]) continue;
     const Placing& placing = table.problem.placing[i];
     const auto cost = [&](std::size_t m) {
       return CostOfUses(placing, memories.memories[m]).value_or(kMaxCost);
@@ -100,7 +120,7 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
     const std::size_t m = *memory_of[t];
     Displaced each{t, m, m, cost(m), cost(m)};
     account.memories[m].tensors += 1;
-    account.memories[m].cost += each.cost;
+    if (account.copies.empty()) account.memories[m].cost += each.cost;
     for (std::size_t other = 0; other < memories.memories.size(); ++other) {
       const auto& candidates = placing.candidates;
       const bool may = candidates.empty() ||
@@ -299,6 +319,20 @@ std::string LeftOutTable(const Planned& planned) {
   return text;
 }
 
+std::string CopiesTable(const Planned& planned) {
+  using enum TextTable::Align;
+  TextTable table({kRight, kRight, kLeft, kLeft, kRight, kLeft});
+  table.Elide(5, kName);
+  table.AddRow({"before step", "bytes", "from", "to", "cost", "tensor"});
+  for (const MemoryCopy& copy : planned.account.copies) {
+    const auto& memories = planned.memories().memories;
+    table.AddRow({std::to_string(copy.before), std::to_string(copy.bytes),
+                  OneLine(memories[copy.from].name), OneLine(memories[copy.to].name),
+                  planned.Cost(copy.cost), OneLine(planned.graph().tensors[copy.tensor].name)});
+  }
+  return "\n" + Paint(Tone::kStrong, "Copies") + "\n" + table.ToString();
+}
+
 std::string TensorRows(const Planned& planned) {
   using enum TextTable::Align;
   TextTable table({kLeft, kRight, kRight, kRight, kRight, kLeft});
@@ -337,6 +371,12 @@ std::string SummaryText(const Planned& planned) {
       facts.Add("lower bound", planned.ExactCost(answer.cost_bound.cost) + ", " + planned.Orders());
     }
   }
+  if (!planned.account.copies.empty()) {
+    std::int64_t cost = 0;
+    for (const MemoryCopy& copy : planned.account.copies) cost += copy.cost;
+    facts.Add("copies", FormatCount(Count(planned.account.copies.size())) +
+                            " between memories, part of the cost with " + planned.ExactCost(cost));
+  }
   const std::string uncounted = DescribeUncounted(model.graph, planned.counting());
   if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the plan does not hold");
   facts.Add("search", Plural(answer.nodes, "node") + ", " + FormatSeconds(answer.seconds));
@@ -354,6 +394,7 @@ std::string SummaryText(const Planned& planned) {
   if (!planned.placed()) return text;
   text += MemoryTable(planned) + DisplacedTable(planned) + LeftOutTable(planned);
   if (planned.request.tensors) text += TensorRows(planned);
+  if (planned.request.moves && !planned.account.copies.empty()) text += CopiesTable(planned);
   return text;
 }
 
@@ -377,6 +418,17 @@ Json SummaryJson(const Planned& planned) {
            {"cost", each.cost},
            {"cheapest_memory", planned.memories().memories[each.cheapest].name},
            {"least_cost", each.least}});
+    }
+  }
+  if (planned.memories().may_move && planned.placed()) {
+    json["copies"] = Json::array();
+    for (const MemoryCopy& copy : planned.account.copies) {
+      json["copies"].push_back({{"tensor", graph.tensors[copy.tensor].name},
+                                {"bytes", copy.bytes},
+                                {"from", planned.memories().memories[copy.from].name},
+                                {"to", planned.memories().memories[copy.to].name},
+                                {"before_step", copy.before},
+                                {"cost", copy.cost}});
     }
   }
   json["seconds"] = answer.seconds;
@@ -418,6 +470,12 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
   if (!request.arguments.board.given()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are missing; give --memory or --memories");
   }
+  if (request.arguments.spill && request.arguments.may_move) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--may-move and --spill: give one of them; with --spill each tensor is in one memory "
+        "only");
+  }
   if (request.arguments.spill && !outputs.svg.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--svg: plans with spills in several memories are not drawn");
@@ -425,18 +483,26 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
   return {};
 }
 
-// The plan as that of the table of its order, for the picture.
+// The plan as that of a table with a buffer for each residency, for the picture.
 Result<void> WritePicture(const Planned& planned) {
+  const MemoryPlan& plan = *planned.answer.best;
   const TensorTable table =
-      TableOf(planned.graph(), planned.answer.best->order, planned.counting(), planned.memories());
+      TableOf(planned.graph(), plan.order, planned.counting(), planned.memories());
   std::vector<std::size_t> buffer_of(planned.graph().tensors.size());
   for (std::size_t b = 0; b < table.tensors.size(); ++b) buffer_of[table.tensors[b]] = b;
-  std::vector<Residency> residencies = planned.answer.best->residencies;
-  for (Residency& r : residencies) r.tensor = buffer_of[r.tensor];
+  MemoryProblem problem = table.problem;
+  std::vector<Residency> residencies = plan.residencies;
+  if (planned.account.copies.empty()) {
+    for (Residency& r : residencies) r.tensor = buffer_of[r.tensor];
+  } else {
+    problem.table = ProblemOf(planned.graph(), plan);
+    problem.placing.assign(residencies.size(), Placing{});
+    for (std::size_t i = 0; i < residencies.size(); ++i) residencies[i].tensor = i;
+  }
   SvgOptions options;
   options.title = planned.provenance.input;
   return WriteFile(planned.request.outputs.svg,
-                   WriteSvg(table.problem, PlanOf(table.problem, std::move(residencies)), options));
+                   WriteSvg(problem, PlanOf(problem, std::move(residencies)), options));
 }
 
 Result<void> WriteFiles(const Planned& planned) {
@@ -483,6 +549,10 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
       "--spill", arguments.spill,
       "With --memory: each memory is a scratchpad for the tensors that may be in it alone; "
       "what does not fit is spilled and retrieved, with the least traffic.");
+  app.add_flag(
+      "--may-move", arguments.may_move,
+      "With --memory: a tensor may be copied to another memory between two operators, where "
+      "that costs less than staying.");
 }
 
 Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& arguments,
@@ -509,6 +579,7 @@ Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
   Board board =
       BERTH_TRY(LoadBoardFor(request.model.graph, request.arguments, options.schedule.counting));
   options.memories = std::move(board.memories);
+  options.memories.may_move = request.arguments.may_move;
   WatchedSearch search(request.search);
   const PlanAnswer answer = BERTH_TRY(search.Plan(request.model.graph, options));
   if (answer.best && answer.best->addressed) {
@@ -553,6 +624,7 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
                       Quoted(board.memories.memories[m].name));
     }
     if (board.memories.allowed.empty()) board.memories.allowed = memories.allowed;
+    board.memories.may_move = memories.may_move;
     memories = std::move(board.memories);
   }
   BERTH_TRY(Validate(model.graph, counting, memories));
@@ -563,7 +635,7 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
     faults.push_back(Plural(Count(unplaced), "tensor") + (unplaced == 1 ? " has" : " have") +
                      " no place");
   }
-  if (execute && !plan.spills && faults.empty()) {
+  if (execute && !plan.spills && !memories.may_move && faults.empty()) {
     const auto stacked = verify::Stacked(model.graph, plan.plan);
     std::vector<verify::PlacedTensor> placed;
     for (const Residency& r : stacked->residencies) placed.push_back({r.tensor, r.offset});

@@ -21,11 +21,12 @@ struct GraphMemoryArguments {
   std::vector<std::string> activations;  // Names of memories; none: any.
   std::vector<std::string> weights;
   bool spill = false;
+  bool may_move = false;
   [[nodiscard]] bool given() const {
-    return board.given() || !activations.empty() || !weights.empty() || spill;
+    return board.given() || !activations.empty() || !weights.empty() || spill || may_move;
   }
 };
-// --memory, --memories, --activations-in and --weights-in; with `spill`, also that.
+// --memory, --memories, --activations-in and --weights-in; with `spill`, also that and --may-move.
 void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill);
 
 // The memories that were given, and which tensors may be in which.
@@ -47,6 +48,7 @@ struct GraphMemoryPlan {
   const PlanOutputs& outputs;
   PlanOptions options;  // But for the memories.
   bool tensors = false;
+  bool moves = false;
 };
 // Plans the model, writes what was asked for, and sums it up.
 [[nodiscard]] Result<ExitCode> PlanInMemories(GraphMemoryPlan request);

@@ -148,6 +148,9 @@ std::string DescribeRun(const Fault& fault, const Graph& graph) {
     case FaultKind::kNoCopy:
       return "no copy: " + tensor + " is retrieved at " + step +
              " but its latest value was never spilled";
+    case FaultKind::kBrokenCopy:
+      return "broken copy: " + tensor + " is copied before " + step +
+             ", but not all bytes at both ends are then its own";
     case FaultKind::kFromNowhere:
       return "from nowhere: " + tensor + " is in memory from " + step +
              " but is neither retrieved nor created there";
@@ -196,6 +199,7 @@ std::string DescribeFault(const Fault& fault, const Subject& subject, const Memo
     case FaultKind::kAbsent:
     case FaultKind::kClobbered:
     case FaultKind::kWrongVersion:
+    case FaultKind::kBrokenCopy:
     case FaultKind::kNoCopy:
     case FaultKind::kFromNowhere:
     case FaultKind::kDeadSpill:
@@ -270,6 +274,8 @@ std::string_view ToString(FaultKind kind) {
       return "clobbered";
     case FaultKind::kWrongVersion:
       return "wrong-version";
+    case FaultKind::kBrokenCopy:
+      return "broken-copy";
     case FaultKind::kNoCopy:
       return "no-copy";
     case FaultKind::kFromNowhere:

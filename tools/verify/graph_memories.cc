@@ -14,34 +14,92 @@
 namespace berth::verify {
 namespace {
 
-// What operators read and write of each base, as berth/graph_memories.h defines it.
-std::vector<Placing> UsesOfBases(const Graph& graph) {
-  std::vector<Placing> uses(graph.tensors.size());
-  for (const Operator& op : graph.operators) {
-    const bool views = std::all_of(op.outputs.begin(), op.outputs.end(), [&](TensorIndex t) {
-      return graph.tensors[t].alias_of.has_value();
-    });
-    if (views && !op.outputs.empty() && op.mutates.empty()) continue;
-    for (const TensorIndex t : std::set<TensorIndex>(op.inputs.begin(), op.inputs.end())) {
-      uses[BaseIn(graph, t)].bytes_read += graph.tensors[t].bytes;
-      ++uses[BaseIn(graph, t)].accesses;
-    }
+// What one operator reads and writes of its bases, as berth/graph_memories.h defines it: one access
+// each.
+std::vector<std::pair<TensorIndex, Placing>> UsesBy(const Graph& graph, const Operator& op) {
+  std::vector<std::pair<TensorIndex, Placing>> uses;
+  const auto add = [&](TensorIndex base, Bytes read, Bytes written) {
+    Placing& use = uses.emplace_back(base, Placing{}).second;
+    use.bytes_read = read;
+    use.bytes_written = written;
+    use.accesses = 1;
+  };
+  const bool views = std::all_of(op.outputs.begin(), op.outputs.end(), [&](TensorIndex t) {
+    return graph.tensors[t].alias_of.has_value();
+  });
+  if (views && !op.outputs.empty() && op.mutates.empty()) return uses;
+  for (const TensorIndex t : std::set<TensorIndex>(op.inputs.begin(), op.inputs.end())) {
+    add(BaseIn(graph, t), graph.tensors[t].bytes, 0);
+  }
+  for (const TensorIndex t : op.outputs) {
+    if (!graph.tensors[t].alias_of) add(t, 0, graph.tensors[t].bytes);
+  }
+  for (const TensorIndex base : op.mutates) {
+    Bytes made = 0;
     for (const TensorIndex t : op.outputs) {
-      if (graph.tensors[t].alias_of) continue;
-      uses[t].bytes_written += graph.tensors[t].bytes;
-      ++uses[t].accesses;
+      if (graph.tensors[t].alias_of == base) made += graph.tensors[t].bytes;
     }
-    for (const TensorIndex base : op.mutates) {
-      Bytes made = 0;
-      for (const TensorIndex t : op.outputs) {
-        if (graph.tensors[t].alias_of == base) made += graph.tensors[t].bytes;
+    const Bytes all = graph.tensors[base].bytes;
+    add(base, 0, made > 0 && made < all ? made : all);
+  }
+  return uses;
+}
+
+void AddUse(const Placing& use, Placing& sum) {
+  sum.bytes_read += use.bytes_read;
+  sum.bytes_written += use.bytes_written;
+  sum.accesses += use.accesses;
+}
+
+// Which residencies begin with a copy of the one before them, in another memory.
+std::vector<bool> Copied(const MemoryPlan& plan) {
+  std::vector<bool> copied(plan.residencies.size(), false);
+  for (std::size_t i = 1; i < copied.size(); ++i) {
+    const Residency& from = plan.residencies[i - 1];
+    const Residency& to = plan.residencies[i];
+    copied[i] = from.tensor == to.tensor && from.memory != to.memory && from.end == to.start;
+  }
+  return copied;
+}
+
+// What each residency of the plan, whose steps must be good, is accessed for. A tensor that is not
+// copied costs once, however often it comes.
+std::vector<Placing> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan,
+                                       const std::vector<bool>& copied) {
+  std::vector<Placing> uses(plan.residencies.size());
+  std::vector<std::vector<std::size_t>> of(graph.tensors.size());
+  std::set<TensorIndex> moved;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const TensorIndex t = plan.residencies[i].tensor;
+    of[t].push_back(i);
+    if (!copied[i]) continue;
+    moved.insert(t);
+    AddUse({{}, graph.tensors[t].bytes, 0, 1, {}, {}}, uses[i - 1]);
+    AddUse({{}, 0, graph.tensors[t].bytes, 1, {}, {}}, uses[i]);
+  }
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    if (plan.order[s] >= graph.operators.size()) continue;
+    for (const auto& [base, use] : UsesBy(graph, graph.operators[plan.order[s]])) {
+      for (const std::size_t i : of[base]) {
+        const Residency& r = plan.residencies[i];
+        const auto step = static_cast<Step>(s);
+        if (moved.contains(base) && (step < r.start || r.end <= step)) continue;
+        AddUse(use, uses[i]);
+        break;
       }
-      const Bytes all = graph.tensors[base].bytes;
-      uses[base].bytes_written += made > 0 && made < all ? made : all;
-      ++uses[base].accesses;
     }
   }
   return uses;
+}
+
+// About what these accesses cost.
+double AboutCost(const Placing& use, const Memory& memory) {
+  const auto product = [](std::int64_t count, const Rate& rate) {
+    return static_cast<double>(count) * static_cast<double>(rate.cost) /
+           static_cast<double>(rate.bytes);
+  };
+  return product(use.bytes_read, memory.read) + product(use.bytes_written, memory.write) +
+         static_cast<double>(use.accesses) * static_cast<double>(memory.access);
 }
 
 // A name for each residency.
@@ -64,8 +122,17 @@ bool IsFigure(FaultKind kind) {
 void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
              const std::set<TensorIndex>& used, MemoryProblem& problem, MemoryPlan& table,
              std::vector<std::string>& faults) {
-  const std::vector<Placing> uses = UsesOfBases(graph);
+  const std::vector<bool> copied = Copied(plan);
+  const std::vector<Placing> uses = UsesOfResidencies(graph, plan, copied);
   problem.memories = memories.memories;
+  const auto steps = static_cast<Step>(plan.order.size()) + 1;
+  for (Memory& memory : problem.memories) {
+    for (Reserved& reserved : memory.reserved) {
+      reserved.start = 2 * std::clamp<Step>(reserved.start, -1, steps) + 1;
+      reserved.end = 2 * std::clamp<Step>(reserved.end, 0, steps + 1);
+    }
+    std::erase_if(memory.reserved, [](const Reserved& r) { return r.start >= r.end; });
+  }
   std::set<std::string> names;
   for (const Tensor& tensor : graph.tensors) names.insert(tensor.name);
   table.memories = plan.memories;
@@ -73,9 +140,14 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& r = plan.residencies[i];
     const Tensor& tensor = graph.tensors[r.tensor];
-    const bool first = i == 0 || plan.residencies[i - 1].tensor != r.tensor;
-    if (!first && plan.residencies[i - 1].memory != r.memory) {
+    const bool other = i > 0 && plan.residencies[i - 1].tensor == r.tensor &&
+                       plan.residencies[i - 1].memory != r.memory;
+    if (other && !memories.may_move) {
       faults.push_back("tensor \"" + tensor.name + "\" is in two memories");
+    } else if (other && !copied[i]) {
+      faults.push_back("tensor \"" + tensor.name + "\" changes its memory without a copy");
+    } else if (other && IsWeight(tensor)) {
+      faults.push_back("tensor \"" + tensor.name + "\" moves, but is a weight");
     }
     const auto* const allowed = memories.allowed.empty() ? nullptr : &memories.allowed[r.tensor];
     const auto m = static_cast<std::size_t>(r.memory);
@@ -84,12 +156,16 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
       faults.push_back("tensor \"" + tensor.name + "\" may not be in memory \"" +
                        memories.memories[m].name + "\"");
     }
-    problem.table.buffers.push_back(
-        {NameOf(graph, plan, i, names), r.start, r.end, tensor.bytes, tensor.alignment});
-    // A tensor costs once, however often it comes.
-    problem.placing.push_back(first && used.contains(r.tensor) ? uses[r.tensor] : Placing{});
+    // Operators run in odd half steps, copies are made in even ones.
+    const bool leaves = i + 1 < copied.size() && copied[i + 1];
+    problem.table.buffers.push_back({NameOf(graph, plan, i, names),
+                                     2 * r.start + (copied[i] ? 0 : 1),
+                                     2 * r.end + (leaves ? 1 : 0), tensor.bytes, tensor.alignment});
+    problem.placing.push_back(used.contains(r.tensor) ? uses[i] : Placing{});
     Residency& copy = table.residencies.emplace_back(r);
     copy.tensor = i;
+    copy.start = problem.table.buffers.back().start;
+    copy.end = problem.table.buffers.back().end;
   }
 }
 
@@ -143,7 +219,7 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
   // Offsets are judged below, with the alignments of their memories.
   Graph loose = graph;
   for (Tensor& tensor : loose.tensors) tensor.alignment = 1;
-  const PlanReport run = VerifyPlan(loose, counting, std::nullopt, *stacked);
+  const PlanReport run = VerifyPlanWithCopies(loose, counting, *stacked, Copied(plan));
   std::vector<bool> placed(graph.tensors.size(), false);
   for (const Residency& r : plan.residencies) placed[r.tensor] = true;
   std::set<TensorIndex> used;
@@ -169,6 +245,13 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
   MemoryProblem problem;
   MemoryPlan table;
   TableOf(graph, memories, plan, used, problem, table, faults);
+  double cost = 0;
+  for (std::size_t i = 0; i < problem.placing.size(); ++i) {
+    const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
+    cost += AboutCost(problem.placing[i], memories.memories[m]);
+  }
+  if (cost > 0x1p60) faults.emplace_back("the plan costs more than 2^60");
+  if (cost > 0x1p60) return faults;
   if (table.cost.unplaced == unplaced) table.cost.unplaced = 0;
   for (std::string& fault : VerifyMemories(problem, table)) faults.push_back(std::move(fault));
   return faults;

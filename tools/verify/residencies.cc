@@ -107,13 +107,15 @@ void CheckAddresses(const Graph& graph, std::optional<Bytes> capacity, const Mem
 class Run {
  public:
   Run(const Graph& graph, const std::vector<Touches>& touches, const Intended& intended,
-      const Counting& counting, const MemoryPlan& plan, Collector& collector)
+      const Counting& counting, const MemoryPlan& plan, const std::vector<bool>& copied,
+      Collector& collector)
       : graph_(graph),
         touches_(touches),
         intended_(intended),
         repeats_(plan.order.size() > graph.operators.size()),
         counting_(counting),
         plan_(plan),
+        copied_(copied),
         collector_(collector),
         declared_(Results(graph)),
         store_(graph.tensors.size()),
@@ -143,7 +145,10 @@ class Run {
         End(i);
         if (at_[plan_.residencies[i].tensor] == i) at_[plan_.residencies[i].tensor] = kNone;
       }
-      for (const std::size_t i : begins[s]) Begin(i);
+      Copy(begins[s]);
+      for (const std::size_t i : begins[s]) {
+        if (!IsCopied(i)) Begin(i);
+      }
       if (s < plan_.order.size()) Execute(plan_.order[s]);
     }
     step_ = static_cast<Step>(steps);
@@ -219,7 +224,8 @@ class Run {
     const Residency& r = plan_.residencies[i];
     const TensorIndex t = r.tensor;
     // A given tensor may be in memory from the start, used or not, for any number of steps.
-    if (!used_[i] && !preloaded_[i]) Add(FaultKind::kUselessResidency, t, i);
+    const bool moves = IsCopied(i) || IsCopied(i + 1);
+    if (!used_[i] && !preloaded_[i] && !moves) Add(FaultKind::kUselessResidency, t, i);
     if (!r.written_out) return;
     const bool final = result_[t] && Current(t) == Last(t);
     const bool needed = last_use_[t] >= step_ && (!repeats_ || ComesBack(i));
@@ -243,6 +249,29 @@ class Run {
       if (all[j].written_out) return false;
     }
     return false;
+  }
+
+  [[nodiscard]] bool IsCopied(std::size_t i) const { return i < copied_.size() && copied_[i]; }
+
+  // All copies between two operators, of which none may spoil an end of another.
+  void Copy(const std::vector<std::size_t>& begins) {
+    std::vector<std::size_t> broken;
+    for (const std::size_t i : begins) {
+      if (!IsCopied(i)) continue;
+      const TensorIndex t = plan_.residencies[i].tensor;
+      if (!Holds(i - 1, Current(t))) broken.push_back(i);
+    }
+    for (const std::size_t i : begins) {
+      if (IsCopied(i)) Write(i, Current(plan_.residencies[i].tensor));
+    }
+    for (const std::size_t i : begins) {
+      if (!IsCopied(i)) continue;
+      const TensorIndex t = plan_.residencies[i].tensor;
+      at_[t] = i;
+      const bool sound = Holds(i - 1, Current(t)) && Holds(i, Current(t));
+      const bool known = std::find(broken.begin(), broken.end(), i) != broken.end();
+      if (!sound || known) Add(FaultKind::kBrokenCopy, t, i);
+    }
   }
 
   void Begin(std::size_t i) {
@@ -361,6 +390,7 @@ class Run {
   const bool repeats_;  // Operators run again.
   const Counting& counting_;
   const MemoryPlan& plan_;
+  const std::vector<bool>& copied_;  // Residencies, from the one before; or empty.
   Collector& collector_;
   std::vector<Wide> address_;  // Of each residency.
   Traffic traffic_;
@@ -385,10 +415,8 @@ class Run {
   std::vector<bool> preloaded_;              // Residencies.
 };
 
-}  // namespace
-
-PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
-                      const MemoryPlan& plan, std::size_t max_faults) {
+PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
+                  const MemoryPlan& plan, const std::vector<bool>& copied, std::size_t max_faults) {
   PlanReport report;
   Collector collector(max_faults, report);
   const std::vector<Touches> touches = AllTouches(graph);
@@ -398,7 +426,9 @@ PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optiona
   if (!CheckShape(graph, counting, plan, collector)) return report;
   MeasurePeak(graph, plan, report);
   if (plan.addressed) CheckAddresses(graph, capacity, plan, collector, report);
-  if (can_run) report.traffic = Run(graph, touches, intended, counting, plan, collector).Go();
+  if (can_run) {
+    report.traffic = Run(graph, touches, intended, counting, plan, copied, collector).Go();
+  }
   if (plan.addressed) {
     collector.Compare(FaultKind::kWrongHeight, plan.height(), report.height);
   }
@@ -408,6 +438,18 @@ PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optiona
   report.recomputed = CountRecomputed(graph, plan.order);
   collector.Compare(plan.recomputed, report.recomputed);
   return report;
+}
+
+}  // namespace
+
+PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
+                      const MemoryPlan& plan, std::size_t max_faults) {
+  return Verify(graph, counting, capacity, plan, {}, max_faults);
+}
+
+PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
+                                const MemoryPlan& plan, const std::vector<bool>& copied) {
+  return Verify(graph, counting, std::nullopt, plan, copied, kDefaultMaxFaults);
 }
 
 }  // namespace berth::verify

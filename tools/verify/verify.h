@@ -55,6 +55,7 @@ enum class FaultKind {
   kClobbered,      // An operator, or a spill, does not find the tensor's latest value.
   kWrongVersion,   // In a plan that runs operators again: an operator finds the tensor as another
                    // operator left it than in program order; or a result is left so at the end.
+  kBrokenCopy,     // Both ends of a copy between memories do not hold the tensor while it is made.
   kNoCopy,         // The tensor is retrieved without a copy of its latest value.
   kFromNowhere,    // The residency begins neither by a retrieval nor by creation.
   kDeadSpill,      // The tensor is spilled although no operator needs it again.
@@ -127,6 +128,11 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
 [[nodiscard]] PlanReport VerifyPlan(const Graph& graph, const Counting& counting,
                                     std::optional<Bytes> capacity, const MemoryPlan& plan,
                                     std::size_t max_faults = kDefaultMaxFaults);
+// The same, where the residencies number i with copied[i] begin with a copy of the one before them, of
+// the same tensor: all copies before a step are made together.
+[[nodiscard]] PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
+                                              const MemoryPlan& plan,
+                                              const std::vector<bool>& copied);
 
 // The same of offsets alone, parallel to the buffers of `table`: they state no figures.
 [[nodiscard]] PlanReport VerifyOffsets(const Problem& table, const std::vector<Bytes>& offsets,

@@ -1,0 +1,367 @@
+// Several memories, and tensors that are copied from one to another.
+//
+// First the plan without copies, which is a plan with copies, too. Then for its order and others:
+// where every tensor is at every step is decided by bytes (move_sweep.h), against a bound from prices
+// (move_prices.h). Tensors that move have a fixed memory at every step then; all others are given to
+// PlaceInMemories() anew, with the residencies of those that move, in half steps: it finds memories
+// for the ones and offsets for all. So what is copied is decided by bytes, and the rest together with
+// its offsets. A tensor that moves and finds no offset stays where it is, in the next attempt.
+//
+// The bound of one order is that of the sweep, where it was complete, or else that of the prices. The
+// bound of all orders is that of a chain of operators, as in memory_bound.h: a plan of any order,
+// looked at while these run, is a plan of the chain, where what other operators do costs the least.
+
+#include "plan/moves.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/try.h"
+#include "berth/graph_memories.h"
+#include "berth/memories.h"
+#include "graph/plan.h"
+#include "plan/memories.h"
+#include "plan/memory_bound.h"
+#include "plan/move_model.h"
+#include "plan/move_prices.h"
+#include "plan/move_sweep.h"
+
+namespace berth::internal::plan {
+namespace {
+
+constexpr double kShareWithoutMoves = 0.65;
+constexpr double kShareOfOrder = 0.5;
+constexpr double kShareOfPlacing = 0.3;
+constexpr std::int64_t kNodesOfPlacing = 1'000'000;
+constexpr int kMostRepairs = 4;
+// Decisions of a sweep in which every tensor may be copied at any time, for each width.
+constexpr std::size_t kMostAnywhere = 40'000;
+constexpr SweepOptions kSweeps[] = {{64, false, true},
+                                    {512, false, true},
+                                    {4096, false, true},
+                                    {256, true, true},
+                                    {4096, true, true}};
+constexpr std::size_t kChainWidths[] = {128, 2048};
+// Where bytes fit and offsets do not, less memory is asked for: in hundredths.
+constexpr Bytes kLess[] = {97, 90, 80};
+
+// What tensors cost where they cost the most, scaled.
+std::int64_t Worst(const MoveModel& model) {
+  std::int64_t sum = model.elsewhere;
+  for (const MoveItem& item : model.items) {
+    std::int64_t most = 0;
+    for (const std::size_t m : item.memories) {
+      std::int64_t cost = 0;
+      for (const MoveItem::Use& use : item.uses) cost = Sum(cost, model.Scaled(m, use.use));
+      most = std::max(most, cost);
+    }
+    sum = Sum(sum, most);
+  }
+  return sum;
+}
+
+// The decisions of a sweep with copies at any time.
+std::size_t DecisionsOf(const MoveModel& model) {
+  std::size_t count = 0;
+  for (const MoveItem& item : model.items) {
+    count += item.may_move ? static_cast<std::size_t>(item.end - item.start) : 1;
+  }
+  return count;
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const PlanOptions& options, Budget& budget)
+      : graph_(graph),
+        options_(options),
+        counting_(options.schedule.counting),
+        memories_(options.memories),
+        budget_(budget) {}
+
+  Result<PlanAnswer> Run() {
+    PlanOptions still = options_;
+    still.memories.may_move = false;
+    PlanAnswer answer;
+    {
+      Budget part(budget_, kShareWithoutMoves);
+      answer = BERTH_TRY(PlanInMemories(graph_, still, part));
+    }
+    best_ = std::move(*answer.best);
+    bound_ = OfAnything();
+    if (bound_.unplaced == 0) {
+      for (const Order& order : Orders(answer.fixed_order)) {
+        if (Done()) break;
+        BERTH_TRY(Improve(order, answer.fixed_order));
+      }
+      if (!answer.fixed_order && !Done()) BoundAllOrders();
+    }
+    Complete(answer);
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] bool Done() const { return !(bound_ < best_.cost) || budget_.TimeIsUp(); }
+  // Plans that cost this much are of no use.
+  [[nodiscard]] std::int64_t Upper() const {
+    return best_.cost.unplaced == 0 ? best_.cost.cost : kMaxCost;
+  }
+  [[nodiscard]] std::int64_t ScaledUpper(const MoveModel& model) const {
+    const std::int64_t worst = Worst(model);
+    return Upper() < (worst >> model.bits) ? Upper() << model.bits : worst;
+  }
+
+  // If every access were to the memory where it costs the least.
+  [[nodiscard]] PlanCost OfAnything() const {
+    ChainOfOrders nothing;
+    for (const TensorIndex t : TableOf(graph_, best_.order, counting_, memories_).tensors) {
+      nothing.lives.push_back({t, 0, 0});
+    }
+    const auto model = ModelOfChain(graph_, nothing, StepsOf(best_), memories_);
+    PlanCost bound;
+    bound.unplaced = model->unplaceable;
+    if (bound.unplaced == 0) bound.cost = std::min(model->Whole(model->elsewhere), Upper());
+    return bound;
+  }
+
+  [[nodiscard]] std::vector<Order> Orders(bool fixed) const {
+    std::vector<Order> orders = {best_.order};
+    if (fixed) return orders;
+    const auto add = [&](const Order& order) {
+      if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(order);
+    };
+    add(ProgramOrder(graph_));
+    for (const Order& order : options_.more_orders) add(order);
+    return orders;
+  }
+
+  // Looks for a plan with copies in `order`; where it is the only one, also for its bound.
+  Result<void> Improve(const Order& order, bool only) {
+    const auto model = ModelOfOrder(graph_, order, counting_, memories_);
+    if (!model) return {};
+    Budget part(budget_, only ? 1.0 : kShareOfOrder);
+    const MovePrices prices(*model, ScaledUpper(*model), part);
+    std::int64_t proved = model->Whole(prices.bound());
+    std::optional<std::int64_t> failed;  // A plan by bytes of this cost has no offsets.
+    for (const SweepOptions& options : kSweeps) {
+      const std::size_t decisions = DecisionsOf(*model);
+      if (options.anywhere && decisions * options.width / 64 > kMostAnywhere * 16) continue;
+      if (proved >= Upper() || part.TimeIsUp()) break;
+      const SweepAnswer found = Sweep(*model, prices, Upper(), options, part);
+      proved = std::max(proved, found.bound);
+      if (!found.cost || (failed && *found.cost >= *failed)) continue;
+      const std::int64_t before = Upper();
+      BERTH_TRY(TryStays(order, *model, found.stays, part));
+      if (Upper() < before && Upper() <= *found.cost) continue;
+      failed = *found.cost;
+      BERTH_TRY(AskForLess(order, *model, prices, part));
+    }
+    if (only) Raise(proved);
+    return {};
+  }
+
+  // The same with less memory, so that offsets are easier to find.
+  Result<void> AskForLess(const Order& order, const MoveModel& whole, const MovePrices& prices,
+                          Budget& budget) {
+    for (const Bytes hundredths : kLess) {
+      if (budget.TimeIsUp()) return {};
+      MoveModel less = whole;
+      for (auto* const rooms : {&less.room, &less.room_between}) {
+        for (std::vector<Bytes>& room : *rooms) {
+          for (Bytes& bytes : room) {
+            if (bytes != kAnyRoom)
+              bytes = bytes / 100 * hundredths + bytes % 100 * hundredths / 100;
+          }
+        }
+      }
+      // Prices for more memory are valid for less, but the estimates are low.
+      const SweepAnswer found = Sweep(less, prices, Upper(), kSweeps[1], budget);
+      if (!found.cost) return {};
+      const std::int64_t before = Upper();
+      BERTH_TRY(TryStays(order, whole, found.stays, budget));
+      if (Upper() < before) return {};
+    }
+    return {};
+  }
+
+  // The plan in which tensors move as in `stays`, if it has offsets and costs less than the best one.
+  Result<void> TryStays(const Order& order, const MoveModel& model, std::vector<Stay> stays,
+                        Budget& budget) {
+    for (int repair = 0; repair <= kMostRepairs && !budget.TimeIsUp(); ++repair) {
+      std::vector<std::size_t> failed;  // Items that move and have no place.
+      auto plan = BERTH_TRY(PlaceStays(order, model, stays, failed, budget));
+      if (plan && plan->cost < best_.cost) best_ = std::move(*plan);
+      if (failed.empty()) return {};
+      // These do not move.
+      std::vector<Stay> fewer;
+      for (const Stay& stay : stays) {
+        const bool fails = std::find(failed.begin(), failed.end(), stay.item) != failed.end();
+        const bool again = !fewer.empty() && fewer.back().item == stay.item;
+        if (fails && again) {
+          fewer.back().end = stay.end;
+        } else {
+          fewer.push_back(stay);
+        }
+      }
+      stays = std::move(fewer);
+    }
+    return {};
+  }
+
+  Result<std::optional<MemoryPlan>> PlaceStays(const Order& order, const MoveModel& model,
+                                               const std::vector<Stay>& stays,
+                                               std::vector<std::size_t>& failed, Budget& budget) {
+    MemoryPlan plan;
+    plan.order = order;
+    std::vector<std::size_t> item_of;
+    for (const Stay& stay : stays) {
+      Residency residency;
+      residency.tensor = model.items[stay.item].tensor;
+      residency.start = stay.start;
+      residency.end = stay.end;
+      residency.memory = static_cast<int>(stay.memory);
+      plan.residencies.push_back(residency);
+    }
+    const auto by_tensor = [&](std::size_t a, std::size_t b) {
+      const Residency& x = plan.residencies[a];
+      const Residency& y = plan.residencies[b];
+      return std::pair(x.tensor, x.start) < std::pair(y.tensor, y.start);
+    };
+    std::vector<std::size_t> ranks(stays.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
+    std::sort(ranks.begin(), ranks.end(), by_tensor);
+    std::vector<Residency> sorted;
+    for (const std::size_t i : ranks) {
+      sorted.push_back(plan.residencies[i]);
+      item_of.push_back(stays[i].item);
+    }
+    plan.residencies = std::move(sorted);
+    const MemoryProblem problem = ProblemOfStays(plan);
+    MemoriesOptions options;
+    options.place = options_.place;
+    Budget part(budget, kShareOfPlacing);
+    if (!part.has_time_limit()) part.SetNodeLimit(std::min(kNodesOfPlacing, part.node_limit()));
+    PlanAnswer placed = BERTH_TRY(PlaceInMemories(problem, options, part));
+    nodes_ += placed.nodes;
+    std::vector<bool> has_place(stays.size(), false);
+    for (const Residency& residency : placed.best->residencies) {
+      has_place[residency.tensor] = true;
+      plan.residencies[residency.tensor].memory = residency.memory;
+      plan.residencies[residency.tensor].offset = residency.offset;
+    }
+    bool complete = true;
+    for (std::size_t i = 0; i < has_place.size(); ++i) {
+      complete = complete && has_place[i];
+      const bool moves = problem.placing[i].candidates.size() == 1 && IsPart(plan, i);
+      if (!has_place[i] && moves) failed.push_back(item_of[i]);
+    }
+    if (!complete) return std::optional<MemoryPlan>();
+    StateUse(graph_, plan);
+    plan.memories.resize(memories_.memories.size());
+    plan.traffic = CompulsoryTraffic(graph_, counting_);
+    plan.cost = CostOf(graph_, counting_, memories_, plan);
+    return std::optional<MemoryPlan>(std::move(plan));
+  }
+
+  // Residency `i` is one of several of its tensor.
+  [[nodiscard]] static bool IsPart(const MemoryPlan& plan, std::size_t i) {
+    const auto& all = plan.residencies;
+    return (i > 0 && all[i - 1].tensor == all[i].tensor) ||
+           (i + 1 < all.size() && all[i + 1].tensor == all[i].tensor);
+  }
+
+  // The residencies as buffers, in half steps: where a tensor moves, in its memory only; else in any
+  // that it may be in.
+  [[nodiscard]] MemoryProblem ProblemOfStays(const MemoryPlan& plan) const {
+    MemoryProblem problem;
+    problem.memories = memories_.memories;
+    for (Memory& memory : problem.memories) {
+      std::vector<Reserved> halves;
+      for (const Reserved& reserved : memory.reserved) {
+        halves.push_back(InHalfSteps(reserved, StepsOf(plan)));
+        if (halves.back().start >= halves.back().end) halves.pop_back();
+      }
+      memory.reserved = std::move(halves);
+    }
+    const TensorTable table = TableOf(graph_, plan.order, counting_, memories_);
+    std::vector<std::size_t> buffer_of(graph_.tensors.size(), 0);
+    for (std::size_t b = 0; b < table.tensors.size(); ++b) buffer_of[table.tensors[b]] = b;
+    for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+      const Residency& residency = plan.residencies[i];
+      const Tensor& tensor = graph_.tensors[residency.tensor];
+      const HalfSteps time = HalfStepsOf(plan, i);
+      problem.table.buffers.push_back(
+          {std::to_string(i), time.start, time.end, tensor.bytes, tensor.alignment});
+      Placing& placing = problem.placing.emplace_back();
+      if (IsPart(plan, i)) {
+        placing.candidates.push_back({static_cast<std::size_t>(residency.memory), 0});
+      } else {
+        placing = table.problem.placing[buffer_of[residency.tensor]];
+      }
+    }
+    return problem;
+  }
+
+  void Raise(std::int64_t cost) {
+    if (best_.cost.unplaced == 0) {
+      bound_.cost = std::max(bound_.cost, std::min(cost, Upper()));
+    } else if (cost >= Upper()) {
+      bound_ = {1, 0, 0};  // No plan with a cost that counts places all tensors.
+    } else {
+      bound_.cost = std::max(bound_.cost, cost);
+    }
+  }
+
+  void BoundAllOrders() {
+    const auto chain = FindChain(graph_, counting_, memories_, best_.order, budget_);
+    if (!chain) return;
+    const bool all = chain->chain.size() == best_.order.size();  // There is no other order.
+    const auto model = all ? ModelOfOrder(graph_, best_.order, counting_, memories_)
+                           : ModelOfChain(graph_, *chain, StepsOf(best_), memories_);
+    if (!model) return;
+    const MovePrices prices(*model, ScaledUpper(*model), budget_);
+    Raise(model->Whole(prices.bound()));
+    for (const std::size_t width : kChainWidths) {
+      if (Done() || DecisionsOf(*model) * width / 64 > kMostAnywhere * 16) return;
+      Raise(Sweep(*model, prices, Upper(), {width, true, all}, budget_).bound);
+    }
+  }
+
+  void Complete(PlanAnswer& answer) {
+    const auto valid = ValidatePlan(graph_, counting_, memories_, best_);
+    if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+    BERTH_CHECK(bound_ <= best_.cost);
+    const bool proved = bound_ == best_.cost;
+    const bool all = best_.cost.unplaced == 0;
+    answer.cost_bound = bound_;
+    answer.outcome = all ? (proved ? Outcome::kOptimal : Outcome::kFeasible)
+                         : (bound_.unplaced > 0 ? Outcome::kInfeasible : Outcome::kUnknown);
+    const bool limited =
+        budget_.has_time_limit() || budget_.has_node_limit() || budget_.cancelled();
+    answer.stopped =
+        proved ? StopReason::kAnswered : (limited ? StopReason::kBudget : StopReason::kEffort);
+    answer.nodes += nodes_;
+    answer.best = std::move(best_);
+  }
+
+  const Graph& graph_;
+  const PlanOptions& options_;
+  const Counting& counting_;
+  const GraphMemories& memories_;
+  Budget& budget_;
+  MemoryPlan best_;
+  PlanCost bound_;
+  std::int64_t nodes_ = 0;
+};
+
+}  // namespace
+
+Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options, Budget& budget) {
+  return Planner(graph, options, budget).Run();
+}
+
+}  // namespace berth::internal::plan

@@ -1,0 +1,316 @@
+// Plan() with tensors that may move between memories, against trying everything on small graphs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/plan.h"
+#include "testing/graph_memories_oracle.h"
+#include "testing/random_graph.h"
+#include "tests/graph/build.h"
+#include "tools/verify/graph_memories.h"
+
+namespace berth::internal {
+namespace {
+
+void ExpectVerified(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                    const MemoryPlan& plan) {
+  const Result<void> valid = ValidatePlan(graph, counting, memories, plan);
+  EXPECT_TRUE(valid.has_value()) << valid.error().message;
+  EXPECT_EQ(verify::VerifyMemories(graph, counting, memories, plan), std::vector<std::string>());
+}
+
+struct Case {
+  Graph graph;
+  PlanOptions options;
+};
+
+// A small graph with memories between which copies are sometimes worth their cost. Nothing if it is too
+// large for the oracle.
+std::optional<Case> RandomCase(std::uint64_t seed) {
+  GraphKnobs knobs = AllGraphKnobs();
+  knobs.max_operators = 4;
+  knobs.max_bytes = 3;
+  knobs.max_outputs = 1;
+  knobs.unplanned_chance = 0;
+  Case made;
+  made.graph = RandomGraph(seed, knobs);
+  Counting& counting = made.options.schedule.counting;
+  counting.inputs = seed / 2 % 2 == 0;
+  counting.parameters = seed / 4 % 4 == 0;
+  std::size_t count = 0;
+  for (const Tensor& tensor : made.graph.tensors) {
+    count += TakesPart(tensor, counting) && tensor.bytes > 0 ? 1 : 0;
+  }
+  if (count < 2 || count > 4) return std::nullopt;
+  made.options.memories = RandomGraphMemories(made.graph, seed);
+  made.options.memories.may_move = true;
+  for (std::size_t m = 0; m < made.options.memories.memories.size(); ++m) {
+    Memory& memory = made.options.memories.memories[m];
+    if (m == 0) memory.read.cost = memory.write.cost = memory.access = 0;
+    if (m >= 1) memory.read.cost += 9;
+    if (seed % 3 > 0) memory.read.bytes = memory.write.bytes = 1;
+  }
+  if (!Validate(made.graph, counting, made.options.memories)) return std::nullopt;
+  return made;
+}
+
+// A chain of operators that also read what earlier ones made: what is read early and late is copied.
+Case RandomSkips(std::uint64_t seed) {
+  Random random(seed);
+  Build b;
+  for (int i = 0; i < 5; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
+  for (int i = 0; i < 5; ++i) {
+    std::vector<std::string> inputs;
+    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
+    if (i > 2 && random.Chance(0.8))
+      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
+    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)});
+  }
+  Case made;
+  made.graph = b.Output("t4").graph;
+  made.options.memories.may_move = true;
+  made.options.memories.memories = {
+      {.name = "fast", .capacity = random.Uniform(3, 5), .read = {0, 1}, .write = {1, 2}},
+      {.name = "slow",
+       .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
+       .write = {random.Uniform(1, 9), 1},
+       .access = random.Uniform(0, 1)}};
+  return made;
+}
+
+TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
+  int all = 0;
+  int proved = 0;
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    auto made = seed % 2 == 0 ? RandomSkips(seed) : RandomCase(seed);
+    if (!made) continue;
+    const auto& [graph, options] = *made;
+    made->options.order = RandomOrder(graph, seed);
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleOfOrderWithMoves(graph, *options.order, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    const PlanCost still = OracleOfOrder(graph, *options.order, counting, options.memories);
+    EXPECT_LE(answer->best->cost, still);
+    if (answer->best->cost.unplaced == 0) {
+      EXPECT_GE(answer->best->cost.cost, *least);
+    }
+    better += answer->best->cost < still ? 1 : 0;
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  RecordProperty("all", all);
+  EXPECT_GT(all, 30);
+  EXPECT_GE(better, 10) << better << " of " << all;
+  EXPECT_GE(proved * 100, all * 90) << proved << " of " << all;
+}
+
+TEST(PlanWithMovesTest, TriesEverythingInAllOrders) {
+  int all = 0;
+  int proved = 0;
+  for (std::uint64_t seed = 1001; seed <= 1120; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto made = RandomCase(seed);
+    if (!made) continue;
+    const auto& [graph, options] = *made;
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleWithMoves(graph, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    if (answer->best->cost.unplaced == 0) {
+      EXPECT_GE(answer->best->cost.cost, *least);
+    }
+    EXPECT_FALSE(answer->fixed_order);
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(all, 15);
+  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+}
+
+// x (8 bytes) is made first and used last; in between, every operator needs all of the fast memory.
+Graph LongSkip() {
+  Build b;
+  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
+  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
+  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"});
+  return b.Output("z").graph;
+}
+
+GraphMemories TwoMemories() {
+  GraphMemories memories;
+  memories.memories = {{.name = "fast", .capacity = 16, .read = {1, 1}, .write = {1, 1}},
+                       {.name = "slow", .read = {10, 1}, .write = {10, 1}}};
+  memories.may_move = true;
+  return memories;
+}
+
+// All is fast but x, which is written (8) and read (8) in the fast memory, copied (8 + 80) and read
+// once more in the slow one (80), instead of 80 + 80 + 80. Copying it back would cost another 80 + 8,
+// and then 8: more than 80.
+TEST(PlanWithMovesTest, ALongSkipLeavesTheFastMemory) {
+  const Graph graph = LongSkip();
+  PlanOptions options;
+  options.memories = TwoMemories();
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+  const std::int64_t others = 5 * 16 + 1;
+  EXPECT_EQ(answer->best->cost.cost, 8 + 8 + 8 + 80 + 80 + others);
+  EXPECT_EQ(answer->cost_bound, answer->best->cost);
+  ExpectVerified(graph, {}, options.memories, *answer->best);
+  const auto copies = CopiesOf(graph, options.memories, *answer->best);
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(copies[0], (MemoryCopy{0, 0, 1, 2, 8, 88}));
+  options.memories.may_move = false;
+  const auto still = Plan(graph, options, budget);
+  ASSERT_TRUE(still.has_value());
+  EXPECT_EQ(still->best->cost.cost, 3 * 80 + others);
+}
+
+TEST(PlanWithMovesTest, WrongCopiesAreRefused) {
+  const Graph graph = LongSkip();
+  PlanOptions options;
+  options.memories = TwoMemories();
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  const GraphMemories& memories = options.memories;
+  const auto refused = [&](const GraphMemories& with, auto change) {
+    MemoryPlan plan = *answer->best;
+    change(plan);
+    const auto valid = ValidatePlan(graph, {}, with, plan);
+    EXPECT_FALSE(verify::VerifyMemories(graph, {}, with, plan).empty());
+    return valid ? std::string() : valid.error().message;
+  };
+  GraphMemories still = memories;
+  still.may_move = false;
+  EXPECT_NE(refused(still, [](MemoryPlan&) {}).find("is in two memories"), std::string::npos);
+  // The copy comes a step before the target, or a step after the source has gone.
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { ++plan.residencies[1].start; }), "");
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { --plan.residencies[0].end; }), "");
+  // One step later the source is in the way of what the next operator makes.
+  EXPECT_NE(refused(memories,
+                    [](MemoryPlan& plan) {
+                      ++plan.residencies[0].end;
+                      ++plan.residencies[1].start;
+                    }),
+            "");
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { plan.cost.cost -= 8; }), "");
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { ++plan.memories[1].peak; }), "");
+}
+
+// Source and target are both there while a copy is made: two tensors cannot change places.
+TEST(PlanWithMovesTest, TwoTensorsDoNotChangePlaces) {
+  Build b;
+  b.Made("x", 4).Made("y", 4).Made("z", 1);
+  b.Op("XY", {}, {"x", "y"}).Op("Z", {"x", "y"}, {"z"});
+  const Graph graph = b.Output("z").graph;
+  GraphMemories memories = TwoMemories();
+  MemoryPlan plan;
+  plan.order = {0, 1};
+  plan.residencies = {{0, 0, 1, 0, false, false, 0},
+                      {0, 1, 2, 0, false, false, 1},
+                      {1, 0, 1, 0, false, false, 1},
+                      {1, 1, 2, 0, false, false, 0},
+                      {2, 1, 2, 8, false, false, 0}};
+  plan.memories = {{9, 8}, {4, 8}};
+  plan.traffic.compulsory_out = 1;
+  plan.cost = CostOf(graph, {}, memories, plan);
+  const auto valid = ValidatePlan(graph, {}, memories, plan);
+  ASSERT_FALSE(valid.has_value());
+  EXPECT_NE(valid.error().message.find("in half steps"), std::string::npos)
+      << valid.error().message;
+  const auto faults = verify::VerifyMemories(graph, {}, memories, plan);
+  EXPECT_TRUE(std::any_of(faults.begin(), faults.end(), [](const std::string& fault) {
+    return fault.find("broken copy") != std::string::npos;
+  }));
+  plan.residencies[1].offset = 4;
+  plan.residencies[3].offset = 4;
+  plan.memories = {{9, 8}, {8, 8}};
+  ExpectVerified(graph, {}, memories, plan);
+}
+
+TEST(PlanWithMovesTest, WeightsDoNotMove) {
+  Build b;
+  b.Source("w", 4, TensorKind::kParameter).Made("y", 4).Made("z", 4);
+  b.Op("A", {"w"}, {"y"}).Op("B", {"y", "w"}, {"z"}).Output("z");
+  GraphMemories memories = TwoMemories();
+  const Counting counting = {true, true};
+  PlanOptions options;
+  options.memories = memories;
+  options.schedule.counting = counting;
+  Budget budget;
+  const auto answer = Plan(b.graph, options, budget);
+  ASSERT_TRUE(answer.has_value());
+  MemoryPlan plan = *answer->best;
+  ExpectVerified(b.graph, counting, memories, plan);
+  ASSERT_EQ(plan.residencies[0].tensor, 0U);
+  Residency later = plan.residencies[0];
+  plan.residencies[0].end = later.start = 1;
+  later.memory = 1 - later.memory;
+  later.offset = 0;
+  plan.residencies.insert(plan.residencies.begin() + 1, later);
+  const auto valid = ValidatePlan(b.graph, counting, memories, plan);
+  ASSERT_FALSE(valid.has_value());
+  EXPECT_NE(valid.error().message.find("the next run needs it"), std::string::npos);
+  EXPECT_FALSE(verify::VerifyMemories(b.graph, counting, memories, plan).empty());
+}
+
+// One operator needs 25 bytes of 24: whatever moves, something has no place.
+TEST(PlanWithMovesTest, WhatCannotFitIsProved) {
+  Build b;
+  b.Made("x", 8).Made("y", 8).Made("z", 9);
+  b.Op("XY", {}, {"x", "y"}).Op("Z", {"x", "y"}, {"z"});
+  const Graph graph = b.Output("z").graph;
+  PlanOptions options;
+  options.memories = TwoMemories();
+  options.memories.memories[0].capacity = 14;
+  options.memories.memories[1].capacity = 10;
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
+  EXPECT_EQ(answer->best->cost.unplaced, 1U);
+  EXPECT_EQ(answer->cost_bound.unplaced, 1U);
+  ExpectVerified(graph, {}, options.memories, *answer->best);
+}
+
+TEST(PlanWithMovesTest, BadInput) {
+  const Graph graph = LongSkip();
+  PlanOptions options;
+  options.memories.may_move = true;
+  Budget budget;
+  EXPECT_FALSE(Plan(graph, options, budget).has_value());
+  options.memories = TwoMemories();
+  options.spill = true;
+  EXPECT_FALSE(Plan(graph, options, budget).has_value());
+}
+
+}  // namespace
+}  // namespace berth::internal
