@@ -429,14 +429,10 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
 Result<void> WritePicture(const Planned& planned) {
   const TensorTable table =
       TableOf(planned.graph(), planned.answer.best->order, planned.counting(), planned.memories());
-  std::vector<std::size_t> buffer_of(planned.graph().tensors.size());
-  for (std::size_t b = 0; b < table.tensors.size(); ++b) buffer_of[table.tensors[b]] = b;
-  std::vector<Residency> residencies = planned.answer.best->residencies;
-  for (Residency& r : residencies) r.tensor = buffer_of[r.tensor];
   SvgOptions options;
   options.title = planned.provenance.input;
   return WriteFile(planned.request.outputs.svg,
-                   WriteSvg(table.problem, PlanOf(table.problem, std::move(residencies)), options));
+                   WriteSvg(table.problem, PlanOf(table, *planned.answer.best), options));
 }
 
 Result<void> WriteFiles(const Planned& planned) {
