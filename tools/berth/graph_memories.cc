@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "berth/memory_io.h"
+#include "berth/page.h"
 #include "berth/report.h"
 #include "berth/spill.h"
 #include "berth/sweep.h"
@@ -15,6 +16,7 @@
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/terminal.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/graph_memories.h"
@@ -348,7 +350,11 @@ std::string SummaryText(const Planned& planned) {
                           ? "not written, as sizes are not known; --allow-unknown writes it"
                           : "not written, as none was found that fits");
   }
-  if (!outputs.svg.empty() && planned.placed()) facts.Add("picture", OneLine(outputs.svg));
+  for (const auto& [name, path] :
+       {std::pair{"picture", &outputs.svg}, std::pair{"report", &outputs.report},
+        std::pair{"trace", &outputs.trace}}) {
+    if (!path->empty() && planned.placed()) facts.Add(name, OneLine(*path));
+  }
   std::string text =
       Headline(planned) + "\n" + facts.ToString() + CaveatText(model, planned.counting());
   if (!planned.placed()) return text;
@@ -398,8 +404,6 @@ Json SummaryJson(const Planned& planned) {
 
 Result<void> CheckFlags(const GraphMemoryPlan& request) {
   const PlanOutputs& outputs = request.outputs;
-  if (!outputs.report.empty()) return Refuse("--report", "--svg draws the plan");
-  if (!outputs.trace.empty()) return Refuse("--trace", "--svg draws the plan");
   if (!outputs.tflm_header.empty()) {
     return Refuse("--emit", "TensorFlow Lite Micro has one arena");
   }
@@ -418,9 +422,11 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
   if (!request.arguments.board.given()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are missing; give --memory or --memories");
   }
-  if (request.arguments.spill && !outputs.svg.empty()) {
+  for (const auto& [flag, path] :
+       {std::pair{"--svg", &outputs.svg}, std::pair{"--report", &outputs.report}}) {
+    if (!request.arguments.spill || path->empty()) continue;
     return Fail(ErrorCode::kInvalidOptions,
-                "--svg: plans with spills in several memories are not drawn");
+                std::string(flag) + ": plans with spills in several memories are not drawn");
   }
   return {};
 }
@@ -443,6 +449,17 @@ Result<void> WriteFiles(const Planned& planned) {
                         WritePlanJson(planned.graph(), planned.answer, planned.provenance)));
   }
   if (!outputs.svg.empty()) BERTH_TRY(WritePicture(planned));
+  if (!outputs.report.empty()) {
+    PageOptions page{"plan", MemoryVerdict(planned.answer.best->residencies.size(), "tensor")};
+    page.notes = planned.request.model.notes;
+    BERTH_TRY(WriteFile(outputs.report,
+                        WritePage(planned.graph(), planned.answer, planned.provenance, page)));
+  }
+  if (!outputs.trace.empty()) {
+    BERTH_TRY(WriteFile(outputs.trace,
+                        WriteTrace(planned.graph(), planned.answer, planned.provenance.input,
+                                   planned.memories().memories)));
+  }
   return {};
 }
 

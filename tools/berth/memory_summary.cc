@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/page.h"
 #include "berth/plan_io.h"
 #include "berth/report.h"
 #include "src/base/try.h"
@@ -214,7 +215,8 @@ std::string SummaryText(const Placed& placed) {
   facts.Add("search", Plural(Count(placed.problem().table.buffers.size()), "buffer") + ", " +
                           Plural(answer.nodes, "node") + ", " + FormatSeconds(answer.seconds));
   for (const auto& [name, path] :
-       {std::pair{"plan", &placed.outputs.plan}, std::pair{"picture", &placed.outputs.svg}}) {
+       {std::pair{"plan", &placed.outputs.plan}, std::pair{"picture", &placed.outputs.svg},
+        std::pair{"report", &placed.outputs.report}, std::pair{"trace", &placed.outputs.trace}}) {
     const bool written = std::string(name) != "plan" || answer.fits();
     if (!path->empty() && written && !IsStandardOutput(*path)) facts.Add(name, OneLine(*path));
   }
@@ -263,8 +265,6 @@ Result<void> CheckFlags(const MemoryPlaceArguments& arguments) {
   const auto refuse = [](const std::string& flag, const std::string& why) {
     return Fail(ErrorCode::kInvalidOptions, flag + " does not apply to several memories: " + why);
   };
-  if (!arguments.outputs.report.empty()) return refuse("--report", "--svg draws the plan");
-  if (!arguments.outputs.trace.empty()) return refuse("--trace", "--svg draws the plan");
   const PlaceOptions& options = arguments.search.options;
   if (options.minimize) return refuse("--minimize", "the cost is minimised, not the height");
   if (options.algorithm != Algorithm::kAuto) {
@@ -287,6 +287,16 @@ Result<void> WriteFiles(const Placed& placed) {
     SvgOptions options;
     options.title = placed.input.name;
     BERTH_TRY(WriteFile(outputs.svg, WriteSvg(placed.problem(), *answer.best, options)));
+  }
+  if (!outputs.report.empty()) {
+    PageOptions page{"place", MemoryVerdict(answer.best->residencies.size(), "buffer")};
+    page.notes = placed.input.notes;
+    BERTH_TRY(
+        WriteFile(outputs.report, WritePage(placed.problem(), answer, placed.provenance, page)));
+  }
+  if (!outputs.trace.empty()) {
+    BERTH_TRY(WriteFile(outputs.trace, WriteTrace(placed.problem(), answer, placed.input.name,
+                                                  placed.problem().memories)));
   }
   return {};
 }
@@ -396,6 +406,13 @@ Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView f
   if (answer.best) placed.account = AccountOf(input.problem, *answer.best);
   BERTH_TRY(WriteFiles(placed));
   return Conclude(placed);
+}
+
+std::string MemoryVerdict(std::size_t count, const std::string& noun) {
+  return "accepted: " + Plural(Count(count), noun) +
+         ", each in a memory that it may be in, no overlap, alignments and capacities kept, cost "
+         "as "
+         "stated";
 }
 
 bool IsPlanInMemories(std::string_view plan) {

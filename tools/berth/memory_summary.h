@@ -22,6 +22,9 @@ struct MemoryPlaceArguments {
 // Places the buffers of `file` in several memories, writes what was asked for, and sums it up.
 [[nodiscard]] Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView file);
 
+// What pages say of the verifier, which has accepted a plan with so many buffers or tensors.
+[[nodiscard]] std::string MemoryVerdict(std::size_t count, const std::string& noun);
+
 // Whether the text of a plan in JSON names memories.
 [[nodiscard]] bool IsPlanInMemories(std::string_view plan);
 // What berth check was asked for.
