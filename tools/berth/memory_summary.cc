@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/displaced.h"
 #include "berth/page.h"
 #include "berth/plan_io.h"
 #include "berth/report.h"
@@ -19,6 +20,8 @@ namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostNames = 10;
+constexpr std::size_t kMostExplained = 20;
+constexpr std::size_t kMostDisplaced = 1000;
 
 std::int64_t Count(std::size_t number) { return static_cast<std::int64_t>(number); }
 
@@ -74,6 +77,7 @@ struct Placed {
   Provenance provenance;
   Account account;
   bool interrupted = false;
+  std::optional<std::vector<Displaced>> displaced = {};  // Where the plan is to be explained.
 
   [[nodiscard]] const MemoryProblem& problem() const { return input.problem; }
   [[nodiscard]] const PlanCost& cost() const { return answer.best->cost; }
@@ -195,6 +199,94 @@ std::string LeftOutTable(const MemoryProblem& problem, const Account& account,
   return text;
 }
 
+// What is left of the cheaper memory, as short as it is true.
+std::string RoomText(const Displaced& each) {
+  switch (each.reason) {
+    case DisplacedBy::kMemory:
+      return "never";
+    case DisplacedBy::kBytes:
+      return FormatBytes(each.free) + " at step " + std::to_string(*each.step);
+    case DisplacedBy::kPlaces:
+      return "no hole";
+    case DisplacedBy::kNothing:
+      break;
+  }
+  return "room";
+}
+
+// Why buffers are not where they would cost the least; those that would save the most first.
+std::string DisplacedTable(const Placed& placed) {
+  using enum TextTable::Align;
+  constexpr std::size_t kName = 30;
+  if (placed.displaced->empty()) {
+    return "\nEvery buffer that is placed is where it costs the least.\n";
+  }
+  const auto& memories = placed.problem().memories;
+  TextTable table({kLeft, kRight, kLeft, kRight, kLeft, kRight, kLeft, kRight, kRight});
+  for (const std::size_t column : {std::size_t{0}, std::size_t{2}, std::size_t{4}}) {
+    table.Elide(column, kName);
+  }
+  table.AddRow({"buffer", "size", "is in", "cost", "less in", "would save", "free there",
+                "in the way", "these save"});
+  const std::size_t shown = std::min(kMostExplained, placed.displaced->size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Displaced& each = (*placed.displaced)[i];
+    const Buffer& buffer = placed.problem().table.buffers[each.buffers.front()];
+    const bool blocked = !each.in_the_way.empty();
+    table.AddRow({OneLine(buffer.id), FormatBytes(buffer.size),
+                  each.memory ? OneLine(memories[*each.memory].name) : "left out",
+                  each.must ? "must be placed" : placed.Cost(each.cost),
+                  OneLine(memories[each.cheaper].name),
+                  each.must ? "" : placed.Cost(each.cost - each.least), RoomText(each),
+                  blocked ? FormatCount(Count(each.in_the_way.size())) : "",
+                  !blocked     ? ""
+                  : each.saved ? placed.Cost(*each.saved)
+                               : "no other place"});
+  }
+  std::string text =
+      "\n" + Paint(Tone::kStrong, "Not where they would cost the least") + "\n" + table.ToString();
+  if (shown < placed.displaced->size()) {
+    text += "  and " +
+            (placed.displaced->size() < kMostDisplaced
+                 ? FormatCount(Count(placed.displaced->size() - shown)) + " more (--json has them)"
+                 : "more") +
+            "\n";
+  }
+  return text + "  " +
+         Wrap(
+             "Free there: the fewest bytes of that memory that are free while the buffer is live; "
+             "\"never\": it has no place there even if nothing else is; \"no hole\": enough bytes "
+             "are free at each step, but nowhere the same ones. In the way: the buffers at the "
+             "place where these would lose the least, and what they save by being there.",
+             TextWidth() - 2, 2) +
+         "\n";
+}
+
+Json DisplacedJson(const Placed& placed) {
+  const auto id = [&](std::size_t b) { return placed.problem().table.buffers[b].id; };
+  const auto name = [&](std::size_t m) { return placed.problem().memories[m].name; };
+  Json list = Json::array();
+  for (const Displaced& each : *placed.displaced) {
+    Json json;
+    json["buffers"] = Json::array();
+    for (const std::size_t b : each.buffers) json["buffers"].push_back(id(b));
+    json["memory"] = each.memory ? Json(name(*each.memory)) : Json();
+    json["cost"] = each.must ? Json() : Json(each.cost);
+    json["cheaper_memory"] = name(each.cheaper);
+    json["least_cost"] = each.least;
+    json["reason"] = ToString(each.reason);
+    json["step"] = ToJson(each.step);
+    json["free"] = each.step ? Json(each.free) : Json();
+    json["needed"] = each.step ? Json(each.needed) : Json();
+    json["offset"] = ToJson(each.offset);
+    json["in_the_way"] = Json::array();
+    for (const std::size_t b : each.in_the_way) json["in_the_way"].push_back(id(b));
+    json["saved"] = ToJson(each.saved);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 std::string SummaryText(const Placed& placed) {
   const PlanAnswer& answer = placed.answer;
   FactList facts;
@@ -225,6 +317,7 @@ std::string SummaryText(const Placed& placed) {
     text += "\n" +
             MemoryTable(placed.problem(), *answer.best, placed.account, placed.input.cost_unit) +
             LeftOutTable(placed.problem(), placed.account, placed.input.cost_unit);
+    if (placed.displaced) text += DisplacedTable(placed);
   }
   for (const std::string& note : placed.input.notes) {
     text += "  " + Wrap(OneLine(note), TextWidth() - 2, 2) + "\n";
@@ -248,6 +341,7 @@ Json SummaryJson(const Placed& placed) {
   json["interrupted"] = placed.interrupted;
   json["buffers"] = placed.problem().table.buffers.size();
   json["notes"] = placed.input.notes;
+  if (placed.displaced) json["displaced"] = DisplacedJson(placed);
   return json;
 }
 
@@ -289,7 +383,8 @@ Result<void> WriteFiles(const Placed& placed) {
     BERTH_TRY(WriteFile(outputs.svg, WriteSvg(placed.problem(), *answer.best, options)));
   }
   if (!outputs.report.empty()) {
-    PageOptions page{"place", MemoryVerdict(answer.best->residencies.size(), "buffer")};
+    PageOptions page{placed.displaced ? "explain" : "place",
+                     MemoryVerdict(answer.best->residencies.size(), "buffer")};
     page.notes = placed.input.notes;
     BERTH_TRY(
         WriteFile(outputs.report, WritePage(placed.problem(), answer, placed.provenance, page)));
@@ -404,6 +499,9 @@ Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView f
   Placed placed{input, answer, arguments.outputs, std::move(provenance), {}};
   placed.interrupted = search.interrupted();
   if (answer.best) placed.account = AccountOf(input.problem, *answer.best);
+  if (arguments.explain && answer.best) {
+    placed.displaced = BERTH_TRY(FindDisplaced(input.problem, *answer.best, kMostDisplaced));
+  }
   BERTH_TRY(WriteFiles(placed));
   return Conclude(placed);
 }

@@ -18,6 +18,7 @@ struct MemoryPlaceArguments {
   const MemoryArguments& memories;
   const SearchArguments& search;
   const PlanOutputs& outputs;
+  bool explain = false;  // The summary says why buffers are not where they would cost the least.
 };
 // Places the buffers of `file` in several memories, writes what was asked for, and sums it up.
 [[nodiscard]] Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView file);
