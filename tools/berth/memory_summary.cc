@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -214,6 +215,21 @@ std::string RoomText(const Displaced& each) {
   return "room";
 }
 
+// Of each buffer the first entry in a memory where it could be, or else the first.
+std::vector<const Displaced*> OneOfEach(const std::vector<Displaced>& displaced) {
+  std::vector<const Displaced*> rows;
+  std::map<std::size_t, std::size_t> row_of;
+  for (const Displaced& each : displaced) {
+    const auto [found, is_new] = row_of.emplace(each.buffers.front(), rows.size());
+    if (is_new) {
+      rows.push_back(&each);
+    } else if (rows[found->second]->reason == DisplacedBy::kMemory) {
+      rows[found->second] = &each;
+    }
+  }
+  return rows;
+}
+
 // Why buffers are not where they would cost the least; those that would save the most first.
 std::string DisplacedTable(const Placed& placed) {
   using enum TextTable::Align;
@@ -228,9 +244,10 @@ std::string DisplacedTable(const Placed& placed) {
   }
   table.AddRow({"buffer", "size", "is in", "cost", "less in", "would save", "free there",
                 "in the way", "these save"});
-  const std::size_t shown = std::min(kMostExplained, placed.displaced->size());
+  const std::vector<const Displaced*> rows = OneOfEach(*placed.displaced);
+  const std::size_t shown = std::min(kMostExplained, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const Displaced& each = (*placed.displaced)[i];
+    const Displaced& each = *rows[i];
     const Buffer& buffer = placed.problem().table.buffers[each.buffers.front()];
     const bool blocked = !each.in_the_way.empty();
     table.AddRow({OneLine(buffer.id), FormatBytes(buffer.size),
@@ -245,12 +262,8 @@ std::string DisplacedTable(const Placed& placed) {
   }
   std::string text =
       "\n" + Paint(Tone::kStrong, "Not where they would cost the least") + "\n" + table.ToString();
-  if (shown < placed.displaced->size()) {
-    text += "  and " +
-            (placed.displaced->size() < kMostDisplaced
-                 ? FormatCount(Count(placed.displaced->size() - shown)) + " more (--json has them)"
-                 : "more") +
-            "\n";
+  if (shown < rows.size()) {
+    text += "  and " + FormatCount(Count(rows.size() - shown)) + " more (--json has them)\n";
   }
   return text + "  " +
          Wrap(
