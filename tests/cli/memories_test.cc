@@ -220,8 +220,6 @@ TEST_F(MemoriesTest, WhatDoesNotApplyIsRefused) {
     ExpectRefused(Berth(more), words);
   };
   refused({"--capacity", "1KiB"}, "--capacity: each memory has a capacity of its own");
-  refused({"--report", Path("r.html")}, "--report does not apply to several memories");
-  refused({"--trace", Path("t.json")}, "--trace does not apply to several memories");
   refused({"--minimize"}, "--minimize does not apply to several memories");
   refused({"--algorithm", "first-fit-size"}, "--algorithm does not apply to several memories");
   refused({"--memory", "a=5"}, "--memory: the memory 'a' comes twice");
@@ -267,7 +265,7 @@ TEST_F(MemoriesTest, TheGuideRuns) {
     at = end + 3;
     ++blocks;
   }
-  EXPECT_EQ(blocks, 7);
+  EXPECT_EQ(blocks, 8);
   const ProcessResult result = Shell(script);
   EXPECT_EQ(result.exit_code, 0) << result.standard_error << result.standard_output;
   // The verdict that it quotes is the one of its first command.
