@@ -498,6 +498,10 @@ export class Plan {
   laneOfBuffer(i: number): number {
     return this.raw.buffers.memory?.[i] ?? 0;
   }
+  /** The peak load of the memory that a buffer is in. */
+  loadOf(i: number): Num {
+    return this.lanes[this.laneOfBuffer(i)]!.peak.load;
+  }
   /** The memory where a buffer would cost less than where it is, and the least; -1: none. */
   cheapestOf(i: number): number {
     const { costs } = this.raw;

@@ -3,6 +3,7 @@ import { CHANGES } from "./colors";
 import type { Remedy } from "./data";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
+import { bufferLink, stepLink } from "./links";
 import { costFacts, whyDetails } from "./memories";
 import { amount, button, commandLine, facts, some } from "./parts";
 import type { PlanApp } from "./plan-app";
@@ -13,24 +14,6 @@ const MOST_AT_PEAK = 6;
 const MOST_REMEDIES = 3;
 
 type Fact = [string, ...Child[]];
-
-export function bufferLink(app: PlanApp, side: number, buffer: number): HTMLElement {
-  const name = named(app.plans[side]!.name(buffer), 40);
-  const select = () => app.select(side, buffer, true);
-  return h("button", { type: "button", class: "link", onclick: select }, name);
-}
-export function stepLink(app: PlanApp, step: number): HTMLElement {
-  const { operators } = app.plans[0]!.raw.graph!;
-  const name = operators.name[step]!;
-  const type = operators.type[step]!;
-  const told = !type || name.toLowerCase().startsWith(type.toLowerCase());
-  return h(
-    "button",
-    { type: "button", class: "link", onclick: () => app.selectStep(step) },
-    named(name, 40),
-    h("small", {}, ` ${told ? "" : `${abridged(type, 24)}, `}step ${grouped(step)}`),
-  );
-}
 
 export function bufferDetails(app: PlanApp, side: number, i: number): HTMLElement[] {
   const rows = [

@@ -1,7 +1,7 @@
-// Several memories: what each holds, what each buffer costs in each, and why a buffer is not where it
-// would cost the least.
+// Several memories: what each holds, what each buffer costs in each, and why a buffer is not
+// where it would cost the least.
 import type { Displaced, Num, Plan } from "./data";
-import { bufferLink } from "./details";
+import { bufferLink } from "./links";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, cost, difference, grouped, percent } from "./format";
 import { button, plainTable, some } from "./parts";

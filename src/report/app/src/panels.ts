@@ -2,7 +2,7 @@
 import { CHANGES } from "./colors";
 import { conflictSentence } from "./conflict";
 import type { Num, Plan } from "./data";
-import { bufferLink, stepLink } from "./details";
+import { bufferLink, stepLink } from "./links";
 import { type Child, h, named } from "./dom";
 import { memoryColumns } from "./memories";
 import { abridged, bytes, difference, grouped, percent, sum, visible } from "./format";

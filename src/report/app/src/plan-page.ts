@@ -456,7 +456,7 @@ export class PlanPage extends Page implements PlanApp {
         ? h(
             "span",
             { class: "peak" },
-            `${percent(b.size[buffer]!, plan.lanes[plan.laneOfBuffer(buffer)]!.peak.load)} of the peak`,
+            `${percent(b.size[buffer]!, plan.loadOf(buffer))} of the peak`,
           )
         : null,
       plan.raw.costs

@@ -88,8 +88,8 @@ export class Plot extends Picture {
   ) {
     super(title, "zoomable plot");
     const capacity = plan.placed ? Number(lane.capacity ?? 0) : 0;
-    // A capacity that is far away would leave the plan a strip at the bottom. An empty memory is drawn
-    // whole.
+    // A capacity that is far away would leave the plan a strip at the bottom. An empty memory is
+    // drawn whole.
     const near = lane.empty || capacity <= lane.top * 1.6;
     const top = Math.max(lane.top, near ? capacity : 0);
     this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
