@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 set(berth_libraries berth_place)
-set(berth_headers answer.h budget.h colocate.h memories.h place.h problem.h repack.h result.h)
+set(berth_headers answer.h budget.h colocate.h displaced.h memories.h place.h problem.h repack.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
   list(APPEND berth_headers

@@ -508,12 +508,30 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
                                             berth_plan** plan, berth_error** error);
 /* An order and an offset for every tensor: as few bytes as possible, or within the option
    "capacity"; with the option "budget" instead, also what leaves the memory and comes back, for the
-   least traffic. */
+   least traffic. With the option "memory", set once for each of several memories, also a memory for
+   every tensor, for the least cost (docs/howto/several-memories.md): residencies then say the memory,
+   `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
                                         berth_plan** plan, berth_error** error);
 
 BERTH_API berth_status berth_plan_summary(const berth_plan* plan, berth_summary* out,
                                           berth_error** error);
+/* Of a plan of a graph in several memories: what it costs, and what is proved of all plans. Error:
+   INVALID_ARGUMENT for any other plan. */
+BERTH_API berth_status berth_plan_memories(const berth_plan* plan, berth_memories_summary* out,
+                                           berth_error** error);
+/* One of these memories, and what the plan takes of it. */
+typedef struct berth_memory {
+  size_t struct_size;
+  const char* name; /* Until the plan is freed. */
+  int64_t capacity; /* In bytes; -1: as large as necessary. */
+  int64_t height;   /* The largest offset + size. */
+  int64_t peak;     /* The most bytes live at one step. */
+} berth_memory;
+/* 0 for a plan in a single memory. */
+BERTH_API size_t berth_plan_memory_count(const berth_plan* plan);
+BERTH_API berth_status berth_plan_memory(const berth_plan* plan, size_t index, berth_memory* out,
+                                         berth_error** error);
 BERTH_API berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind,
                                          berth_search* out, berth_error** error);
 /* In the order of the tensors, then of time; of a table, one for each buffer. NULL and 0 without a

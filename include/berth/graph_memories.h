@@ -100,6 +100,9 @@ struct TensorTable {
 };
 [[nodiscard]] TensorTable TableOf(const Graph& graph, const Order& order, const Counting& counting,
                                   const GraphMemories& memories);
+// The plan of a graph as one of its table, which is TableOf() for the plan's order. Each tensor has one
+// residency at most: plans with spills are not those of tables. Cost: O(n log n).
+[[nodiscard]] MemoryPlan PlanOf(const TensorTable& table, const MemoryPlan& plan);
 
 // A copy from one memory to another.
 struct MemoryCopy {

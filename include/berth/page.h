@@ -13,6 +13,7 @@
 
 #include "berth/advise.h"
 #include "berth/graph.h"
+#include "berth/memories.h"
 #include "berth/place.h"
 #include "berth/plan.h"
 #include "berth/plan_io.h"
@@ -45,7 +46,8 @@ struct PageOptions {
 };
 
 // The page of a plan, of a search that found none, or of an order without addresses. Residencies of
-// one tensor are joined by the moves between them. The same bytes for the same arguments.
+// one tensor are joined by the moves between them; of several memories, such a plan is shown without its
+// addresses. The same bytes for the same arguments.
 // Cost: O(n log n).
 [[nodiscard]] std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
@@ -58,9 +60,11 @@ struct PageOptions {
 
 // The plan as events for Chrome's and Perfetto's viewers: one step of the schedule is a microsecond;
 // a counter for the live bytes, a slice for each operator, and for each residency one with its size
-// and offset. `name` is the model's.
+// and offset. `name` is the model's. Of a plan for several memories, `memories` are these: each has
+// its counter and its residencies as a process of its own.
 [[nodiscard]] std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
-                                     const std::string& name);
+                                     const std::string& name,
+                                     const std::vector<Memory>& memories = {});
 
 }  // namespace berth
 

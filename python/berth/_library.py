@@ -263,6 +263,16 @@ class MemoriesSummary(Sized):
     ]
 
 
+class MemoryStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("capacity", c_int64),
+        ("height", c_int64),
+        ("peak", c_int64),
+    ]
+
+
 ProgressFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(ProgressStruct))
 
 # Of each function: what it returns, then its arguments. Handles, texts with a length, and arrays
@@ -347,6 +357,9 @@ _SIGNATURES = {
     "berth_schedule_graph": "ihh*e",
     "berth_plan_graph": "ihh*e",
     "berth_plan_summary": "ih*e",
+    "berth_plan_memories": "ih*e",
+    "berth_plan_memory_count": "zh",
+    "berth_plan_memory": "ihz*e",
     "berth_plan_search": "ihi*e",
     "berth_plan_residencies": "hh*",
     "berth_plan_order": "hh*",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import Answer, Path, SearchReport, against, data_frame, known, speed
 from berth._arrays import memory
 from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, Model, as_graph
-from berth._library import NONE, encoded, indices, lib
+from berth._library import NONE, MemoriesSummary, MemoryStruct, encoded, indices, lib, text
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -62,6 +63,19 @@ class Traffic(NamedTuple):
     @property
     def avoidable(self) -> int:
         return self.spilled + self.retrieved
+
+
+class MemoryUse(NamedTuple):
+    """What a plan takes of one of several memories, in bytes.
+
+    name, capacity: as given; a capacity of None is as large as necessary.
+    height: the largest offset + size. peak: the most bytes live at one step.
+    """
+
+    name: str
+    capacity: Optional[int]
+    height: int
+    peak: int
 
 
 class Plan(Answer):
@@ -130,6 +144,44 @@ class Plan(Answer):
             raise ValueError(f"tensor {tensor!r} comes back at another address: "
                              "name the step")  # fmt: skip
         return found.pop() if found else None
+
+    @functools.cached_property
+    def memories(self) -> List[MemoryUse]:
+        """The memories, if `memory` was given; Residency.memory is an index of this list. Otherwise
+        empty."""
+        pointer = self._handle.pointer
+        found = []
+        for i in range(lib.berth_plan_memory_count(pointer)):
+            use, slot = MemoryStruct(), error_slot()
+            check_status(
+                lib.berth_plan_memory(pointer, i, ctypes.byref(use), ctypes.byref(slot)), slot
+            )
+            found.append(MemoryUse(text(use.name), known(use.capacity), use.height, use.peak))
+        return found
+
+    @functools.cached_property
+    def _costs(self) -> Optional[MemoriesSummary]:
+        if not self.memories:
+            return None
+        found, slot = MemoriesSummary(), error_slot()
+        pointer = self._handle.pointer
+        check_status(lib.berth_plan_memories(pointer, ctypes.byref(found), ctypes.byref(slot)), slot)
+        return found
+
+    @property
+    def cost(self) -> Optional[int]:
+        """Of a plan in several memories, in nanoseconds or the unit of the board; otherwise None."""
+        return int(self._costs.cost) if self._costs and self._summary.has_plan else None
+
+    @property
+    def cost_bound(self) -> Optional[int]:
+        """Proved: no plan in several memories that leaves out as few tensors as can be costs less."""
+        return int(self._costs.cost_bound) if self._costs else None
+
+    @property
+    def unplaced(self) -> int:
+        """Tensors that have no place in any of several memories."""
+        return int(self._costs.unplaced) if self._costs else 0
 
     @property
     def operators(self) -> List[str]:
@@ -231,7 +283,7 @@ class Plan(Answer):
         """There is a plan, and it is within the capacity (if there is one)."""
         s = self._summary
         need = s.height if s.addressed else s.peak
-        if s.spills and not s.addressed:
+        if self.unplaced or (s.spills and not s.addressed):
             return False
         return bool(s.has_plan) and (s.capacity < 0 or need <= s.capacity)
 
@@ -239,7 +291,9 @@ class Plan(Answer):
         parts = [str(self.outcome), f"{self.graph.operator_count:,} operators"]
         if self.capacity is not None:
             parts.append(f"capacity {self.capacity:,}")
-        if self._summary.addressed:
+        if self.cost is not None:
+            parts.append(against(self.cost, int(self.cost_bound or 0), "cost"))
+        elif self._summary.addressed:
             parts.append(against(self.height, self.height_bound, "height") + " bytes")
         else:
             parts.append(against(self.peak, self.peak_bound, "peak") + " bytes, no offsets")
@@ -313,11 +367,32 @@ def set_order(
     options.set_order(listed)
 
 
+def set_memories(
+    options: OptionsHandle,
+    memory: Union[Sequence[str], Path, None],
+    activations_in: Union[str, Sequence[str], None],
+    weights_in: Union[str, Sequence[str], None],
+) -> None:
+    """Memories as text, or the path of a board, and the names of those that tensors may be in."""
+    if isinstance(memory, (str, os.PathLike)):
+        with open(memory, encoding="utf-8") as file:
+            options.set("memory", file.read().strip())
+    else:
+        for each in memory or ():
+            options.set("memory", each)
+    for name, names in (("activations_in", activations_in), ("weights_in", weights_in)):
+        if names is not None:
+            options.set(name, names if isinstance(names, str) else ",".join(names))
+
+
 def plan(
     model: Model,
     *,
     capacity: Optional[Size] = None,
     budget: Optional[Size] = None,
+    memory: Union[Sequence[str], Path, None] = None,
+    activations_in: Union[str, Sequence[str], None] = None,
+    weights_in: Union[str, Sequence[str], None] = None,
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
     count: Optional[str] = None,
@@ -344,6 +419,10 @@ def plan(
         `budget`, as few bytes as possible.
     budget: as `capacity`, but what does not fit is spilled and retrieved, for the least traffic:
         bytes, or "MR" (what the largest operator needs), "MP" (the least peak), "MH" (halfway).
+    memory: several memories, for the least cost: ["tcm=512KiB@8GB/s", "dram@1GB/s"], each with a
+        name, a capacity and a bandwidth, or the path of a board in JSON (docs/formats/memories.md).
+        activations_in, weights_in: names of those that activations, or weights, may be in; weights
+        are then part of the plan. Not with `capacity` or `budget`.
     time_limit: seconds. node_limit: the same on every machine.
     count: what to plan besides the tensors that operators make: "none", "inputs", "parameters"
         or "all".
@@ -363,6 +442,7 @@ def plan(
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
+    set_memories(request, memory, activations_in, weights_in)
     set_order(request, graph, order)
     result = ctypes.c_void_p()
     return search(

@@ -88,3 +88,48 @@ def test_bad_arguments_are_named():
         place(table(), [])
     with pytest.raises(berth.InvalidOptions, match="capacity"):
         place(table(), [100], options={"capacity": "64"})
+
+
+def chain():
+    """Four layers, the first of which makes the largest tensor."""
+    sizes = [400, 300, 200, 100]
+    tensors = [{"id": i, "name": f"t{i}", "bytes": b, "kind": "activation" if i else "input"}
+               for i, b in enumerate([50, *sizes])]  # fmt: skip
+    nodes = [{"name": f"op{i}", "op": "Conv", "inputs": [i], "outputs": [i + 1]} for i in range(4)]
+    return {"format": "berth-graph", "format_version": 1, "name": "chain", "nodes": nodes,
+            "tensors": tensors}  # fmt: skip
+
+
+def test_a_model_in_several_memories(tmp_path):
+    found = berth.plan(chain(), memory=["fast=450@1GB/s", "slow@100MB/s"])
+    assert found.outcome is berth.Outcome.OPTIMAL and found.fits and found.unplaced == 0
+    # t1 and t2 are live together: one of them is slow.
+    slow = [r.name for r in found.residencies if found.memories[r.memory].name == "slow"]
+    assert slow == ["t2"]
+    assert found.cost == found.cost_bound == 2 * 400 + 10 * 2 * 300 + 2 * 200 + 100
+    assert found.memories[0].capacity == 450 and found.memories[0].height <= 450
+    assert found.memories[1] == berth.MemoryUse("slow", None, 300, 300)
+    assert found.height is None and found.peak is None and "cost" in repr(found)
+    found.validate()
+    found.save(str(tmp_path / "plan.json"))
+    berth.check(found.graph, str(tmp_path / "plan.json"))
+    assert "fast" in found.to_csv() and "fast" in found.svg() and "fast" in found.report()
+
+
+def test_a_board_in_a_file_and_where_tensors_may_be(tmp_path):
+    board = tmp_path / "board.json"
+    board.write_text('{"format": "berth-memories", "format_version": 1, "memories": ['
+                     '{"name": "a", "capacity": 1000}, {"name": "b", "capacity": 1000}]}')  # fmt: skip
+    found = berth.plan(chain(), memory=board, activations_in=["b"])
+    assert {r.memory for r in found.residencies} == {1}
+    with pytest.raises(berth.InvalidOptions, match="no memory"):
+        berth.plan(chain(), memory=board, weights_in="c")
+    with pytest.raises(berth.InvalidOptions):
+        berth.plan(chain(), memory=["fast=1KiB"], capacity=100)
+    assert berth.plan(chain()).memories == [] and berth.plan(chain()).cost is None
+
+
+def test_tensors_without_a_place_are_said():
+    found = berth.plan(chain(), memory=["only=350"])
+    assert found.outcome is berth.Outcome.INFEASIBLE and not found.fits
+    assert found.unplaced >= 1

@@ -82,10 +82,15 @@ struct berth_plan {
   berth::PlanOptions options;  // That were asked for.
   std::optional<std::int64_t> node_limit;
   const char* command = "plan";
+  std::string cost_unit = "ns";              // Of several memories.
   std::vector<berth_residency> residencies;  // Those of the answer.
 
   // What it is of; a table with the capacity that was asked for is in `problem`.
   berth::Problem problem;
+  // Of a graph in several memories.
+  [[nodiscard]] bool several() const {
+    return graph != nullptr && !options.memories.memories.empty();
+  }
   [[nodiscard]] berth::PlanSubject subject() const {
     if (table != nullptr) return problem;
     return graph->model.graph;

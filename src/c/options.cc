@@ -11,7 +11,9 @@
 
 #include "base/option_table.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "berth/bytes.h"
+#include "berth/memory_io.h"
 #include "berth/schedule.h"
 
 namespace berth::internal::c {
@@ -126,6 +128,66 @@ bool AddDimension(std::vector<OnnxDimension>& dimensions, std::string_view value
   return true;
 }
 
+bool IsOneLine(std::string_view value) {
+  return IsUtf8(value) && value.find_first_of("\x01\n\r\t") == std::string_view::npos;
+}
+
+bool SetText(std::string& field, std::string_view value) {
+  if (!IsOneLine(value)) return false;
+  field = value;
+  return true;
+}
+
+// A memory more, as ParseMemory() reads it; all, as JSON; or none.
+bool AddMemory(Settings& settings, std::string_view value) {
+  if (value == "none") {
+    settings.memories.clear();
+    settings.cost_unit = "ns";
+    return true;
+  }
+  if (value.starts_with('{')) {
+    auto file = ReadMemoriesJson(value, "memory");
+    if (!file || file->has_buffers) return false;
+    settings.memories = std::move(file->problem.memories);
+    settings.cost_unit = file->cost_unit;
+    return true;
+  }
+  auto memory = ParseMemory(value);
+  if (!memory || !IsOneLine(value) || settings.cost_unit != "ns") return false;
+  settings.memories.push_back(std::move(*memory));
+  return true;
+}
+
+// One after another: their names and capacities.
+std::string MemoriesOf(const Settings& settings) {
+  std::string text;
+  for (const Memory& memory : settings.memories) {
+    text += (text.empty() ? "" : " ") + memory.name;
+    if (memory.capacity) text += "=" + std::to_string(*memory.capacity);
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Indices of the memories that `names` lists.
+Result<std::vector<std::size_t>> MemoriesCalled(const Settings& settings, const char* option,
+                                                std::string_view names) {
+  std::vector<std::size_t> found;
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    const std::string_view name = names.substr(0, comma);
+    names.remove_prefix(std::min(comma + 1, names.size()));
+    const auto at = std::find_if(settings.memories.begin(), settings.memories.end(),
+                                 [&](const Memory& memory) { return memory.name == name; });
+    if (at == settings.memories.end()) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  std::string(option) + ": there is no memory " + Quoted(name));
+    }
+    const auto m = static_cast<std::size_t>(at - settings.memories.begin());
+    if (std::find(found.begin(), found.end(), m) == found.end()) found.push_back(m);
+  }
+  return found;
+}
+
 constexpr std::array kEndpoints = {
     std::pair{std::string_view("half-open"), Endpoints::kHalfOpen},
     std::pair{std::string_view("inclusive"), Endpoints::kInclusive},
@@ -234,12 +296,20 @@ constexpr std::array kRows = {
         "in_place", false, "Let operators write their output over an input where that is safe."),
     Row{{"problem", "", "a name or a number from 1; empty: the only one",
          "Which problem to read from a file that has several."},
-        [](Settings& s, std::string_view v) {
-          if (!IsUtf8(v) || v.find_first_of("\x01\n\r\t") != std::string_view::npos) return false;
-          s.problem = v;
-          return true;
-        },
+        [](Settings& s, std::string_view v) { return SetText(s.problem, v); },
         [](const Settings& s) { return s.problem; }},
+    Row{{"memory", "none", "NAME[=CAPACITY][@BANDWIDTH], a board in JSON, or none",
+         "Adds a memory that the tensors of a graph may be in; none removes all."},
+        [](Settings& s, std::string_view v) { return AddMemory(s, v); },
+        [](const Settings& s) { return MemoriesOf(s); }},
+    Row{{"activations_in", "", "names of memories separated by commas; empty: any",
+         "Where activations and inputs may be."},
+        [](Settings& s, std::string_view v) { return SetText(s.activations_in, v); },
+        [](const Settings& s) { return s.activations_in; }},
+    Row{{"weights_in", "", "names of memories separated by commas; empty: any",
+         "Where weights may be, which are then part of the plan."},
+        [](Settings& s, std::string_view v) { return SetText(s.weights_in, v); },
+        [](const Settings& s) { return s.weights_in; }},
     Row{{"endpoints", "none", "half-open|inclusive|exclusive|by-name, or none",
          "What lifetimes mean; none: half-open in arrays, by the names of columns in tables."},
         [](Settings& s, std::string_view v) { return SetOptional(s.endpoints, v, SetEndpoints); },
@@ -297,7 +367,26 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
   return options;
 }
 
+Result<PlanOptions> PlanOptionsFor(const Settings& settings, const Graph& graph) {
+  PlanOptions options = BERTH_TRY(PlanOptionsOf(settings));
+  options.memories.memories = settings.memories;
+  const auto activations =
+      BERTH_TRY(MemoriesCalled(settings, "activations_in", settings.activations_in));
+  const auto weights = BERTH_TRY(MemoriesCalled(settings, "weights_in", settings.weights_in));
+  if (!weights.empty()) options.schedule.counting.parameters = true;
+  if (!activations.empty() || !weights.empty()) {
+    options.memories.allowed = AllowedByKind(graph, activations, weights);
+  }
+  if (!settings.memories.empty()) options.place.minimize_if_infeasible = false;
+  return options;
+}
+
 Result<void> RefuseBudget(const Settings& settings, const char* call) {
+  if (!settings.memories.empty()) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        std::string("memory: ") + call + " does not take this option; use berth_plan_graph()");
+  }
   if (!settings.budget) return {};
   return Fail(
       ErrorCode::kInvalidOptions,

@@ -14,6 +14,7 @@
 
 #include "berth/berth.h"
 #include "berth/budget.h"
+#include "berth/memories.h"
 #include "berth/model.h"
 #include "berth/plan.h"
 #include "berth/table_io.h"
@@ -36,6 +37,10 @@ struct Settings {
   std::string problem;                 // The name or the number of one in a file; empty: the only.
   std::vector<Capacity> budgets;       // Of a sweep,
   int points = 20;                     // or how many of them.
+  std::vector<Memory> memories;        // Of a plan of a graph; with names of those that tensors
+  std::string cost_unit = "ns";        // may be in, separated by commas; empty: any.
+  std::string activations_in;
+  std::string weights_in;
 };
 
 }  // namespace berth::internal::c
@@ -53,7 +58,10 @@ namespace berth::internal::c {
 [[nodiscard]] const berth_options& OptionsOf(const berth_options* options);
 // What is asked of Plan(). Error: kInvalidOptions for a capacity beside a budget.
 [[nodiscard]] Result<PlanOptions> PlanOptionsOf(const Settings& settings);
-// Error: kInvalidOptions for a budget, which `call` has no use for.
+// What is asked of Plan() for `graph`: that, with the memories. Error: kInvalidOptions, also for the
+// name of a memory that is not there.
+[[nodiscard]] Result<PlanOptions> PlanOptionsFor(const Settings& settings, const Graph& graph);
+// Error: kInvalidOptions for a budget or memories, which `call` has no use for.
 [[nodiscard]] Result<void> RefuseBudget(const Settings& settings, const char* call);
 
 // Every option, in the order of berth_option_at().

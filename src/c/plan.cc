@@ -9,6 +9,8 @@
 #include "berth/diff.h"
 #include "berth/file.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
+#include "berth/memory_io.h"
 #include "berth/onnx.h"
 #include "berth/page.h"
 #include "berth/report.h"
@@ -81,6 +83,19 @@ void SetTable(berth_plan& plan, const std::shared_ptr<TableInput>& table,
   plan.problem.capacity = capacity;
 }
 
+// What a plan in several memories is of, as a table.
+TensorTable TableOf(const berth_plan& plan) {
+  return berth::TableOf(plan.graph->model.graph, plan.answer.best->order,
+                        plan.options.schedule.counting, plan.options.memories);
+}
+
+// The plan of a call, which must be one in several memories.
+const berth_plan& PlanInMemories(const berth_plan* plan) {
+  const berth_plan& checked = PlanOf(plan);
+  Require(checked.several(), "the plan is one in a single memory");
+  return checked;
+}
+
 // The plan of a call, which must have offsets.
 const berth_plan& PlanWithOffsets(const berth_plan* plan) {
   const berth_plan& checked = PlanOf(plan);
@@ -94,6 +109,7 @@ Result<void> PlanGraph(const std::shared_ptr<GraphInput>& graph, const berth_opt
   Require(out != nullptr, "the place for the plan is NULL");
   auto plan = NewPlan(options, command);
   plan->options = request;
+  plan->cost_unit = options.settings.cost_unit;
   plan->graph = graph;
   Watch watch(options, /*limited=*/true);
   request.place.progress = watch.progress();
@@ -159,6 +175,12 @@ Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes)
                 input.name + ": the bytes are not those of the file that was planned");
   }
   if (!plan.answer.best) return Fail(ErrorCode::kInvalidPlan, input.name + ": there is no plan");
+  const bool onnx = input.model.format == ModelFormat::kOnnx;
+  if (plan.several() && !onnx) {
+    return Fail(
+        ErrorCode::kInvalidPlan,
+        input.name + ": the plan has several memories, and TensorFlow Lite Micro one arena");
+  }
   const std::vector<Residency>& residencies = plan.answer.best->residencies;
   if (std::any_of(residencies.begin(), residencies.end(),
                   [](const Residency& r) { return r.comes_in || r.written_out; })) {
@@ -169,7 +191,7 @@ Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes)
     return Fail(ErrorCode::kInvalidPlan,
                 input.name + ": the plan runs operators again, which no model can say");
   }
-  if (input.model.format == ModelFormat::kOnnx) {
+  if (onnx) {
     return ReorderedOnnx(bytes, input.name, plan.answer.best->order);
   }
   if (const auto can =
@@ -203,8 +225,9 @@ berth_summary SummaryOf(const PlanAnswer& answer) {
   out.has_plan = answer.best.has_value();
   out.addressed = answer.best && answer.best->addressed;
   out.capacity = answer.capacity.value_or(-1);
-  out.height = out.addressed != 0 ? answer.best->height() : -1;
-  out.peak = answer.best ? answer.best->peak() : -1;
+  const bool several = answer.best && answer.best->memories.size() > 1;
+  out.height = out.addressed != 0 && !several ? answer.best->height() : -1;
+  out.peak = answer.best && !several ? answer.best->peak() : -1;
   out.height_bound = answer.height_bound;
   out.placement_bound = answer.placement_bound;
   out.peak_bound = answer.peak_bound;
@@ -252,6 +275,7 @@ berth::Provenance berth_plan::provenance() const {
     from.input_hash = c::HashOfInput(*table);
     return from;
   }
+  from.cost_unit = cost_unit;
   from.input = graph->name;
   from.input_hash = c::HashOfInput(*graph);
   from.in_place = graph->options.in_place;
@@ -313,14 +337,49 @@ berth_status berth_plan_graph(const berth_graph* graph, const berth_options* opt
                               berth_plan** plan, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const berth_options& request = c::OptionsOf(options);
-    return c::PlanGraph(c::InputOf(graph), request, BERTH_TRY(c::PlanOptionsOf(request.settings)),
-                        "plan", plan);
+    const auto& input = c::InputOf(graph);
+    // A graph that is not valid is for the search to refuse.
+    const bool several = !request.settings.memories.empty();
+    if (several) BERTH_TRY(berth::Validate(input->model.graph));
+    return c::PlanGraph(input, request,
+                        BERTH_TRY(c::PlanOptionsFor(request.settings, input->model.graph)), "plan",
+                        plan);
   });
 }
 
 berth_status berth_plan_summary(const berth_plan* plan, berth_summary* out, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     c::Fill(out, c::SummaryOf(c::PlanOf(plan).answer));
+    return {};
+  });
+}
+
+berth_status berth_plan_memories(const berth_plan* plan, berth_memories_summary* out,
+                                 berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth::PlanAnswer& answer = c::PlanInMemories(plan).answer;
+    const berth::PlanCost cost = answer.best ? answer.best->cost : berth::PlanCost{};
+    c::Fill(out, {0, c::OutcomeOf(answer.outcome), c::StopOf(answer.stopped), cost.unplaced,
+                  answer.cost_bound.unplaced, cost.cost, answer.cost_bound.cost, cost.moved,
+                  answer.nodes, answer.seconds});
+    return {};
+  });
+}
+
+size_t berth_plan_memory_count(const berth_plan* plan) {
+  return plan == nullptr ? 0 : plan->options.memories.memories.size();
+}
+
+berth_status berth_plan_memory(const berth_plan* plan, size_t index, berth_memory* out,
+                               berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanInMemories(plan);
+    c::RequireIndex(index, berth_plan_memory_count(plan), "memory");
+    const berth::Memory& memory = from.options.memories.memories[index];
+    const auto& best = from.answer.best;
+    const berth::MemoryUse use =
+        best && index < best->memories.size() ? best->memories[index] : berth::MemoryUse{};
+    c::Fill(out, {0, memory.name.c_str(), memory.capacity.value_or(-1), use.height, use.peak});
     return {};
   });
 }
@@ -362,6 +421,10 @@ berth_status berth_plan_validate(const berth_plan* plan, berth_error** error) {
     const berth::MemoryPlan& best = *checked.answer.best;
     const std::optional<berth::Bytes> capacity =
         checked.answer.fits() ? checked.answer.capacity : std::nullopt;
+    if (checked.several()) {
+      return berth::ValidatePlan(checked.graph->model.graph, checked.options.schedule.counting,
+                                 checked.options.memories, best);
+    }
     if (checked.graph != nullptr) {
       return berth::ValidatePlan(checked.graph->model.graph, checked.options.schedule.counting,
                                  capacity, best);
@@ -384,6 +447,12 @@ berth_status berth_plan_to_csv(const berth_plan* plan, berth_text** csv, berth_e
   return c::Call(error, [&]() -> Result<void> {
     const berth_plan& from = c::PlanWithOffsets(plan);
     const berth::MemoryPlan& best = *from.answer.best;
+    if (from.several()) {
+      const berth::TensorTable table = c::TableOf(from);
+      const berth::MemoryPlan of_table = berth::PlanOf(table, best);
+      c::Give(csv, berth::WriteMemoriesCsv(table.problem, &of_table));
+      return {};
+    }
     const berth::Problem buffers = from.subject().Buffers(best, from.answer.capacity);
     const berth::Placement placement = berth::PlacementOf(best);
     c::Give(csv, berth::WriteCsv(buffers, &placement.offsets));
@@ -412,8 +481,15 @@ berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg, berth_e
     const berth_plan& from = c::PlanWithOffsets(plan);
     const berth::PlanAnswer& answer = from.answer;
     const berth::Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
-    const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
     const std::string& title = from.table != nullptr ? from.table->name : from.graph->name;
+    if (from.several()) {
+      const berth::TensorTable table = c::TableOf(from);
+      berth::SvgOptions picture;
+      picture.title = title;
+      c::Give(svg, berth::WriteSvg(table.problem, berth::PlanOf(table, *answer.best), picture));
+      return {};
+    }
+    const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
     c::Give(svg, berth::WriteSvg(buffers, berth::PlacementOf(*answer.best), bound,
                                  c::PictureOptions(from, title)));
     return {};
@@ -424,7 +500,8 @@ berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json, bert
   return c::Call(error, [&]() -> Result<void> {
     const berth_plan& from = c::PlanOf(plan);
     const std::string& name = from.table != nullptr ? from.table->name : from.graph->name;
-    c::Give(json, berth::WriteTrace(from.subject(), from.answer, name));
+    const auto& memories = from.options.memories.memories;
+    c::Give(json, berth::WriteTrace(from.subject(), from.answer, name, memories));
     return {};
   });
 }
@@ -474,8 +551,19 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
     const berth::Counting counting = berth::ReadPlanSettings(text).counting;
     auto stated = BERTH_TRY(berth::ReadPlanFor(of, counting, text, shown));
     const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
-    BERTH_TRY(berth::ValidatePlan(of, counting, stated.capacity, stated.plan));
+    if (!stated.memories.memories.empty() && stated.spills) {
+      return berth::Fail(berth::ErrorCode::kUnsupported,
+                         shown + ": plans with spills in several memories are not read here");
+    }
+    if (stated.memories.memories.empty()) {
+      BERTH_TRY(berth::ValidatePlan(of, counting, stated.capacity, stated.plan));
+    } else {
+      BERTH_TRY(berth::Validate(of, counting, stated.memories));
+      BERTH_TRY(berth::ValidatePlan(of, counting, stated.memories, stated.plan));
+    }
     auto read = c::NewPlan(c::OptionsOf(nullptr), "plan");
+    read->options.memories = stated.memories;
+    read->cost_unit = stated.cost_unit;
     read->graph = input;
     read->options.schedule.counting = counting;
     if (stated.capacity) read->options.capacity = *stated.capacity;
@@ -523,6 +611,7 @@ berth_status berth_advise_plan(const berth_plan* plan, const berth_options* opti
   return c::Call(error, [&]() -> Result<void> {
     c::Require(advice != nullptr, "the place for the advice is NULL");
     const berth_plan& from = c::PlanOf(plan);
+    c::Require(!from.several(), "there is no advice for plans in several memories");
     const berth_options& request = c::OptionsOf(options);
     berth::AdviceOptions ask;
     if (from.graph != nullptr) {

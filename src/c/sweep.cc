@@ -30,6 +30,10 @@ const berth_sweep& SweepOf(const berth_sweep* sweep) {
 
 Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& request) {
   const Settings& settings = request.settings;
+  if (!settings.memories.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "memory: berth_sweep_graph() has one memory; sweep with berth_plan_graph()");
+  }
   if (settings.budget || settings.capacity) {
     return Fail(ErrorCode::kInvalidOptions, "capacity and budget: a sweep has many; use budgets");
   }

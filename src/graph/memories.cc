@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/check.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/graph_memories.h"
@@ -234,6 +235,18 @@ TensorTable TableOf(const Graph& graph, const Order& order, const Counting& coun
     table.tensors.push_back(t);
   }
   return table;
+}
+
+MemoryPlan PlanOf(const TensorTable& table, const MemoryPlan& plan) {
+  // Both lists are in the order of the tensors.
+  std::vector<Residency> residencies = plan.residencies;
+  std::size_t b = 0;
+  for (Residency& r : residencies) {
+    while (b < table.tensors.size() && table.tensors[b] < r.tensor) ++b;
+    BERTH_CHECK(b < table.tensors.size() && table.tensors[b] == r.tensor);
+    r.tensor = b;
+  }
+  return PlanOf(table.problem, std::move(residencies));
 }
 
 }  // namespace berth

@@ -79,6 +79,12 @@ class Layout {
   void FindPlaces(std::size_t u, const Way& way, Wide most, const std::vector<double>& weight,
                   std::size_t count, std::vector<Candidacy>& places);
 
+  // What was kept to answer questions about the unit.
+  void Forget(std::size_t u) {
+    std::vector<Meeting>().swap(meetings_[u]);
+    met_[u] = false;
+  }
+
   // Whether the units of the memory and this one fit by sum.
   [[nodiscard]] bool FitsBySum(std::size_t u, int memory) const;
 

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "berth/diff.h"
+#include "berth/displaced.h"
 #include "io/plan_head.h"
 #include "report/analysis.h"
 #include "report/resource.h"
@@ -27,6 +28,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostRelief = 12;
+// Of buffers that would cost less elsewhere: those that are explained, and what is in the way of each.
+constexpr std::size_t kMostDisplaced = 1000;
+constexpr std::size_t kMostInTheWay = 50;
 
 // Everything that is shown of one plan; null pointers are not there.
 struct Shown {
@@ -34,6 +38,10 @@ struct Shown {
   const Placement* placement = nullptr;
   const Graph* graph = nullptr;
   const MemoryPlan* plan = nullptr;  // Of a graph, with its order.
+  // Of several memories: what they are asked to hold, and the plan with its residencies, one for each
+  // buffer.
+  const MemoryProblem* memories = nullptr;
+  const MemoryPlan* in_memories = nullptr;
 };
 
 template <typename Range, typename Of>
@@ -70,6 +78,9 @@ Json BuffersOf(const Shown& shown) {
       gaps.push_back({b, gap.start, gap.end, window.lower, window.upper});
     }
   }
+  json["memory"] = shown.memories ? Column(shown.in_memories->residencies,
+                                           [](const Residency& r) { return r.memory; })
+                                  : Json();
   json["alignment"] = std::move(alignment);
   json["pinned"] = std::move(pinned);
   json["hint"] = std::move(hint);
@@ -126,6 +137,143 @@ Json PeakOf(const PeakFacts& peak) {
           {"fragmentation", peak.fragmentation}};
 }
 
+Json CurveJson(const Curve& curve) { return {{"steps", curve.steps}, {"live", curve.live}}; }
+
+// The buffers of one memory, with the height that the plan has there, and their rows on the page.
+struct Lane {
+  Problem problem;
+  Placement placement;
+  std::vector<std::size_t> rows;
+  Curve curve;  // Of live bytes: those that buffers share as a group count once.
+};
+
+Lane LaneOf(const Shown& shown, std::size_t m) {
+  Lane lane;
+  std::vector<std::optional<std::size_t>> lane_of(shown.memories->table.buffers.size());
+  lane.placement.height = shown.in_memories->memories[m].height;
+  for (std::size_t row = 0; row < shown.problem.buffers.size(); ++row) {
+    const Residency& r = shown.in_memories->residencies[row];
+    if (r.memory != static_cast<int>(m)) continue;
+    lane.problem.buffers.push_back(shown.problem.buffers[row]);
+    lane.placement.offsets.push_back(r.offset);
+    lane.rows.push_back(row);
+    lane_of[r.tensor] = lane.rows.size() - 1;
+  }
+  std::vector<std::vector<Member>> groups;
+  for (const std::vector<Member>& group : shown.memories->together) {
+    if (!lane_of[group.front().buffer]) continue;
+    std::vector<Member>& here = groups.emplace_back();
+    for (const Member& member : group) here.push_back({*lane_of[member.buffer], member.distance});
+  }
+  const auto joint = Colocate(lane.problem, groups);
+  BERTH_CHECK(joint.has_value());
+  lane.curve = CurveOf(joint->problem);
+  return lane;
+}
+
+Json ReservedOf(const Memory& memory) {
+  return Column(memory.reserved, [](const Reserved& r) {
+    return Json{r.lower, r.upper, r.start == -kMaxStep ? Json() : Json(r.start),
+                r.end == kMaxStep ? Json() : Json(r.end)};
+  });
+}
+
+Json LanesOf(const Shown& shown) {
+  if (shown.memories == nullptr) return {};
+  Json lanes = Json::array();
+  for (std::size_t m = 0; m < shown.memories->memories.size(); ++m) {
+    const Memory& memory = shown.memories->memories[m];
+    const Lane lane = LaneOf(shown, m);
+    PeakFacts peak = FactsOfPeak(lane.problem, &lane.placement, lane.curve);
+    for (Piece& piece : peak.live) piece.buffer = lane.rows[piece.buffer];
+    for (Hole& hole : peak.holes) {
+      if (hole.above) hole.above = lane.rows[*hole.above];
+    }
+    std::int64_t cost = 0;
+    for (const std::size_t row : lane.rows) {
+      cost += CostOf(*shown.memories, shown.in_memories->residencies[row]).value_or(0);
+    }
+    lanes.push_back({{"name", memory.name},
+                     {"capacity", OrNull(memory.capacity)},
+                     {"height", lane.placement.height},
+                     {"cost", cost},
+                     {"reserved", ReservedOf(memory)},
+                     {"curve", CurveJson(lane.curve)},
+                     {"peak", PeakOf(peak)}});
+  }
+  return lanes;
+}
+
+// What each buffer costs in each memory; null where it may not be.
+Json CostsOf(const Shown& shown) {
+  if (shown.memories == nullptr) return {};
+  Json costs = Json::array();
+  for (std::size_t m = 0; m < shown.memories->memories.size(); ++m) {
+    costs.push_back(Column(shown.in_memories->residencies, [&](const Residency& r) {
+      Residency there = r;
+      if (r.memory != static_cast<int>(m)) {
+        there.memory = static_cast<int>(m);
+        there.offset = -1;  // No place in particular: where it was before and where it is pinned
+                            // are others.
+      }
+      return OrNull(CostOf(*shown.memories, there));
+    }));
+  }
+  return costs;
+}
+
+// Rows of the page for indices into the table; none for what is left out.
+std::vector<std::optional<std::size_t>> RowsOf(const Shown& shown) {
+  std::vector<std::optional<std::size_t>> rows(shown.memories->table.buffers.size());
+  for (std::size_t row = 0; row < shown.in_memories->residencies.size(); ++row) {
+    rows[shown.in_memories->residencies[row].tensor] = row;
+  }
+  return rows;
+}
+
+Json DisplacedOf(const Shown& shown) {
+  if (shown.memories == nullptr) return {};
+  const auto found = FindDisplaced(*shown.memories, *shown.in_memories, kMostDisplaced);
+  BERTH_CHECK(found.has_value());
+  const auto rows = RowsOf(shown);
+  Json list = Json::array();
+  for (const Displaced& each : *found) {
+    if (!each.memory) continue;  // Left out: it has no row.
+    Json in_the_way = Json::array();
+    for (const std::size_t b : each.in_the_way) {
+      if (in_the_way.size() < kMostInTheWay && rows[b]) in_the_way.push_back(*rows[b]);
+    }
+    list.push_back({{"buffers", Column(each.buffers, [&](std::size_t b) { return *rows[b]; })},
+                    {"cheaper", each.cheaper},
+                    {"cost", each.cost},
+                    {"least", each.least},
+                    {"reason", std::string(ToString(each.reason))},
+                    {"step", OrNull(each.step)},
+                    {"free", each.free},
+                    {"needed", each.needed},
+                    {"offset", OrNull(each.offset)},
+                    {"in_the_way", std::move(in_the_way)},
+                    {"all_in_the_way", each.in_the_way.size()},
+                    {"saved", OrNull(each.saved)}});
+  }
+  return list;
+}
+
+// Rows of id, size, start, end and what being left out costs; null: it must be placed.
+Json LeftOutOf(const Shown& shown) {
+  if (shown.memories == nullptr) return {};
+  const auto rows = RowsOf(shown);
+  Json list = Json::array();
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    if (rows[b]) continue;
+    const Buffer& buffer = shown.memories->table.buffers[b];
+    const bool placing = !shown.memories->placing.empty();
+    list.push_back(Json{buffer.id, buffer.size, buffer.start, buffer.end,
+                        OrNull(placing ? shown.memories->placing[b].cost_left_out : std::nullopt)});
+  }
+  return list;
+}
+
 Json ReliefOf(const Shown& shown, const Curve& curve) {
   return Column(FindRelief(shown.problem, curve, kMostRelief), [](const Relief& relief) {
     return Json{
@@ -157,9 +305,15 @@ Json PlanOf(const Shown& shown, Json head) {
   json["graph"] = GraphOf(shown);
   json["stacks"] = nullptr;
   json["held"] = nullptr;
-  json["curve"] = {{"steps", curve.steps}, {"live", curve.live}};
-  json["peak"] = PeakOf(FactsOfPeak(shown.problem, shown.placement, curve));
-  json["relief"] = ReliefOf(shown, curve);
+  json["curve"] = CurveJson(curve);
+  // Addresses in different memories have nothing to do with each other.
+  const Placement* const placement = shown.memories == nullptr ? shown.placement : nullptr;
+  json["peak"] = PeakOf(FactsOfPeak(shown.problem, placement, curve));
+  json["relief"] = shown.memories == nullptr ? ReliefOf(shown, curve) : Json::array();
+  json["memories"] = LanesOf(shown);
+  json["costs"] = CostsOf(shown);
+  json["displaced"] = DisplacedOf(shown);
+  json["left_out"] = LeftOutOf(shown);
   return json;
 }
 
@@ -231,6 +385,14 @@ Json HeadOf(const PlanFile& plan) {
           {"order", plan.order.empty() ? Json() : Json(plan.order)}};
 }
 
+// Whether no tensor leaves its memory and comes back, or moves to another one.
+bool HasOneResidencyEach(const MemoryPlan& plan) {
+  std::vector<std::size_t> tensors;
+  for (const Residency& r : plan.residencies) tensors.push_back(r.tensor);
+  std::sort(tensors.begin(), tensors.end());
+  return std::adjacent_find(tensors.begin(), tensors.end()) == tensors.end();
+}
+
 Json BoundJson(const LoadBound& bound) {
   return {{"load", bound.load}, {"load_step", bound.load_step}};
 }
@@ -247,9 +409,22 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   const MemoryPlan none;
   const MemoryPlan& plan = answer.best ? *answer.best : none;
   const Problem problem = subject.Buffers(plan, answer.capacity);
-  const bool placed = answer.best && plan.addressed;
+  const PlanOptions& asked = provenance.options;
+  const bool in_several = graph != nullptr && !asked.memories.memories.empty();
+  const bool placed = answer.best && plan.addressed && (!in_several || HasOneResidencyEach(plan));
   const Placement placement = placed ? PlacementOf(plan) : Placement{};
-  const Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
+  Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
+  TensorTable table;
+  MemoryPlan of_table;
+  if (subject.memories() != nullptr && placed) {
+    shown.memories = subject.memories();
+    shown.in_memories = &plan;
+  } else if (in_several && placed) {
+    table = TableOf(*graph, plan.order, asked.schedule.counting, asked.memories);
+    of_table = PlanOf(table, plan);
+    shown.memories = &table.problem;
+    shown.in_memories = &of_table;
+  }
   Json data = Heading("plan", options.command);
   data["plans"] = Json::array({PlanOf(shown, internal::PlanHead(subject, answer, provenance))});
   data["plans"][0]["stacks"] = StacksOf(options.stacks);

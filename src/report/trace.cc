@@ -29,27 +29,50 @@ class Events {
   std::string text_;
 };
 
+// The buffers of a memory, which is a process of its own where there are several.
+struct Track {
+  int process = kProcess;
+  std::string name = {};
+  std::vector<std::size_t> buffers = {};
+};
+
+// `count`: of all buffers, which are those of the residencies if there are memories.
+std::vector<Track> TracksOf(std::size_t count, const MemoryPlan& plan,
+                            const std::vector<Memory>& memories) {
+  std::vector<Track> tracks;
+  for (const Memory& memory : memories) {
+    tracks.push_back({kProcess + 1 + static_cast<int>(tracks.size()), memory.name});
+  }
+  if (tracks.empty()) tracks.emplace_back();
+  for (std::size_t b = 0; b < count; ++b) {
+    const std::size_t m =
+        memories.empty() ? 0 : static_cast<std::size_t>(plan.residencies[b].memory);
+    tracks[m].buffers.push_back(b);
+  }
+  return tracks;
+}
+
 }  // namespace
 }  // namespace internal::report
 
 std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
-                       const std::string& name) {
+                       const std::string& name, const std::vector<Memory>& memories) {
   using namespace internal::report;
   const Graph* const graph = subject.graph();
   const MemoryPlan none;
   const MemoryPlan& plan = answer.best ? *answer.best : none;
   const Problem problem = subject.Buffers(plan, std::nullopt);
   Events events;
-  const auto metadata = [&](const char* what, int thread, const std::string& value) {
+  const auto metadata = [&](const char* what, int process, int thread, const std::string& value) {
     events.Add({{"name", what},
                 {"ph", "M"},
-                {"pid", kProcess},
+                {"pid", process},
                 {"tid", thread},
                 {"args", {{"name", value}}}});
   };
-  metadata("process_name", 0, name + " (a step is a microsecond)");
+  metadata("process_name", kProcess, 0, name + " (a step is a microsecond)");
   if (graph != nullptr) {
-    metadata("thread_name", kOperators, "operators");
+    metadata("thread_name", kProcess, kOperators, "operators");
     for (std::size_t s = 0; s < plan.order.size(); ++s) {
       const Operator& op = graph->operators[plan.order[s]];
       events.Add({{"name", op.name},
@@ -62,28 +85,34 @@ std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                   {"args", {{"type", op.type}}}});
     }
   }
-  const Curve curve = CurveOf(problem);
-  for (std::size_t i = 0; i < curve.steps.size(); ++i) {
-    events.Add({{"name", "live bytes"},
-                {"ph", "C"},
-                {"ts", curve.steps[i]},
-                {"pid", kProcess},
-                {"args", {{"live", curve.live[i]}}}});
-  }
-  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
-    const Buffer& buffer = problem.buffers[b];
-    Json arguments = {{"size", buffer.size}};
-    if (answer.best && plan.addressed) arguments["offset"] = plan.residencies[b].offset;
-    for (const bool begins : {true, false}) {
-      Json event = {{"name", buffer.id},
-                    {"cat", "buffer"},
-                    {"ph", begins ? "b" : "e"},
-                    {"id", b},
-                    {"ts", begins ? buffer.start : buffer.end},
-                    {"pid", kProcess},
-                    {"tid", 0}};
-      if (begins) event["args"] = arguments;
-      events.Add(event);
+  const std::vector<Track> tracks = TracksOf(problem.buffers.size(), plan, memories);
+  for (const Track& track : tracks) {
+    if (!track.name.empty()) metadata("process_name", track.process, 0, track.name);
+    Problem buffers;
+    for (const std::size_t b : track.buffers) buffers.buffers.push_back(problem.buffers[b]);
+    const Curve curve = CurveOf(buffers);
+    for (std::size_t i = 0; i < curve.steps.size(); ++i) {
+      events.Add({{"name", "live bytes"},
+                  {"ph", "C"},
+                  {"ts", curve.steps[i]},
+                  {"pid", track.process},
+                  {"args", {{"live", curve.live[i]}}}});
+    }
+    for (const std::size_t b : track.buffers) {
+      const Buffer& buffer = problem.buffers[b];
+      Json arguments = {{"size", buffer.size}};
+      if (answer.best && plan.addressed) arguments["offset"] = plan.residencies[b].offset;
+      for (const bool begins : {true, false}) {
+        Json event = {{"name", buffer.id},
+                      {"cat", "buffer"},
+                      {"ph", begins ? "b" : "e"},
+                      {"id", b},
+                      {"ts", begins ? buffer.start : buffer.end},
+                      {"pid", track.process},
+                      {"tid", 0}};
+        if (begins) event["args"] = arguments;
+        events.Add(event);
+      }
     }
   }
   return events.Finish();

@@ -621,6 +621,61 @@ static void test_graph(void) {
   berth_plan_free(plan);
   berth_text_free(json);
 
+  /* Several memories. */
+  WORKS(berth_options_set(options, "budget", "none", &error));
+  FAILS(berth_options_set(options, "memory", "fast=x", &error), BERTH_INVALID_OPTIONS, "memory");
+  WORKS(berth_options_set(options, "memory", "fast=10@1GB/s", &error));
+  WORKS(berth_options_set(options, "memory", "slow@100MB/s", &error));
+  FAILS(berth_schedule_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "memory");
+  WORKS(berth_options_set(options, "activations_in", "fst", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "fst");
+  WORKS(berth_options_set(options, "activations_in", "", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.height == -1 && summary.peak == -1);
+  {
+    berth_memories_summary costs;
+    berth_memory memory;
+    costs.struct_size = sizeof costs;
+    memory.struct_size = sizeof memory;
+    WORKS(berth_plan_memories(plan, &costs, &error));
+    CHECK(costs.outcome == BERTH_OPTIMAL && costs.unplaced == 0);
+    CHECK(costs.cost == costs.cost_bound && costs.cost > 0);
+    CHECK(berth_plan_memory_count(plan) == 2 && berth_plan_memory_count(NULL) == 0);
+    WORKS(berth_plan_memory(plan, 0, &memory, &error));
+    CHECK(strcmp(memory.name, "fast") == 0 && memory.capacity == 10);
+    CHECK(memory.height > 0 && memory.height <= 10 && memory.peak <= memory.height);
+    WORKS(berth_plan_memory(plan, 1, &memory, &error));
+    CHECK(memory.capacity == -1 && memory.height > 0);
+    FAILS(berth_plan_memory(plan, 2, &memory, &error), BERTH_INVALID_ARGUMENT, "memory");
+    WORKS(berth_plan_validate(plan, &error));
+    WORKS(berth_plan_to_csv(plan, &text, &error));
+    CHECK(strstr(berth_text_data(text), "fast") != NULL);
+    berth_text_free(text);
+    WORKS(berth_plan_to_svg(plan, &text, &error));
+    berth_text_free(text);
+    WORKS(berth_plan_to_page(plan, NULL, &text, &error));
+    berth_text_free(text);
+    WORKS(berth_plan_to_trace(plan, &text, &error));
+    CHECK(strstr(berth_text_data(text), "slow") != NULL);
+    berth_text_free(text);
+    FAILS(berth_advise_plan(plan, options, &advice, &error), BERTH_INVALID_ARGUMENT, "memories");
+    WORKS(berth_plan_to_json(plan, &json, &error));
+    WORKS(berth_plan_parse_graph(graph, berth_text_data(json), berth_text_length(json), "p.json",
+                                 &again, &error));
+    costs.cost = -1;
+    WORKS(berth_plan_memories(again, &costs, &error));
+    CHECK(costs.cost > 0 && berth_plan_memory_count(again) == 2);
+    WORKS(berth_plan_validate(again, &error));
+    berth_plan_free(again);
+    berth_plan_free(plan);
+    berth_text_free(json);
+    WORKS(berth_options_set(options, "memory", "none", &error));
+    WORKS(berth_plan_graph(graph, options, &plan, &error));
+    FAILS(berth_plan_memories(plan, &costs, &error), BERTH_INVALID_ARGUMENT, "single memory");
+    berth_plan_free(plan);
+  }
+
   /* A capacity that is too small, and what would help. */
   WORKS(berth_options_set(options, "budget", "none", &error));
   WORKS(berth_options_set(options, "capacity", "13", &error));

@@ -31,6 +31,59 @@ std::string FirstLine(const ProcessResult& result) {
   return result.standard_output.substr(0, result.standard_output.find('\n'));
 }
 
+TEST_F(MemoriesTest, ThePlanIsExplained) {
+  const ProcessResult result =
+      Berth({"explain", Table(), "--memories", Board(), "--report", Path("why.html")});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.standard_error, "");
+  EXPECT_EQ(FirstLine(result), "Fits: every buffer placed at a cost of 980 ns, proved the least.");
+  EXPECT_NE(result.standard_output.find("10 B at step 1"), std::string::npos)
+      << result.standard_output;
+  EXPECT_NE(Read(Path("why.html")).find("\"displaced\":[{"), std::string::npos);
+  const Json json =
+      Json::parse(Berth({"explain", Table(), "--memories", Board(), "--json"}).standard_output);
+  ASSERT_EQ(json.at("displaced").size(), 1u);
+  const Json& small = json.at("displaced").at(0);
+  EXPECT_EQ(small.at("buffers"), Json({"small"}));
+  EXPECT_EQ(small.at("memory"), "slow");
+  EXPECT_EQ(small.at("cheaper_memory"), "fast");
+  EXPECT_EQ(small.at("cost"), 800);
+  EXPECT_EQ(small.at("least_cost"), 80);
+  EXPECT_EQ(small.at("reason"), "bytes");
+  EXPECT_EQ(small.at("step"), 1);
+  EXPECT_EQ(small.at("free"), 10);
+  EXPECT_EQ(small.at("needed"), 40);
+  EXPECT_EQ(small.at("in_the_way"), Json({"large"}));
+  EXPECT_EQ(small.at("saved"), 1620);  // 20 * 90 - 2 * 90.
+}
+
+TEST_F(MemoriesTest, PagesAndTracesHaveEveryMemory) {
+  const ProcessResult result = Berth({"place", Table(), "--memories", Board(), "--report",
+                                      Path("plan.html"), "--trace", Path("plan.trace")});
+  EXPECT_EQ(result.exit_code, 0);
+  const std::string page = Read(Path("plan.html"));
+  const std::string open = "id=\"data\">";
+  const std::size_t begin = page.find(open) + open.size();
+  const Json data = Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const Json& plan = data.at("plans").at(0);
+  EXPECT_EQ(plan.at("buffers").at("memory"), Json({1, 0}));
+  EXPECT_EQ(plan.at("costs"), Json({{80, 180}, {800, 1800}}));
+  ASSERT_EQ(plan.at("memories").size(), 2u);
+  EXPECT_EQ(plan.at("memories").at(0).at("height"), 90);
+  EXPECT_EQ(plan.at("memories").at(0).at("cost"), 180);
+  EXPECT_TRUE(plan.at("memories").at(1).at("capacity").is_null());
+  EXPECT_EQ(plan.at("memories").at(1).at("peak").at("load"), 40);
+  EXPECT_EQ(plan.at("displaced").at(0).at("reason"), "bytes");
+  const Json trace = Json::parse(Read(Path("plan.trace")));
+  std::vector<std::string> processes;
+  for (const Json& event : trace.at("traceEvents")) {
+    if (event.at("name") == "process_name") processes.push_back(event.at("args").at("name"));
+  }
+  ASSERT_EQ(processes.size(), 3u);
+  EXPECT_EQ(processes[1], "fast");
+  EXPECT_EQ(processes[2], "slow");
+}
+
 TEST_F(MemoriesTest, TheLeastCostIsFoundAndProved) {
   const ProcessResult result = Berth({"place", Table(), "--memories", Board(), "-o",
                                       Path("plan.json"), "--svg", Path("plan.svg")});
@@ -143,8 +196,9 @@ TEST_F(MemoriesTest, FilesWithBuffersNeedNoOther) {
       << info.standard_output;
   ExpectRefused(Berth({"check", file}), "PLAN is missing");
   ExpectRefused(Berth({"place", file, "--memory", "n=4"}), "has memories of its own");
-  ExpectRefused(Berth({"explain", file}),
-                "a file of memories; berth place, check and info take it");
+  EXPECT_EQ(Berth({"explain", file}).exit_code, 0);
+  ExpectRefused(Berth({"schedule", file}),
+                "a file of memories; berth place, explain, check and info take it");
 }
 
 TEST_F(MemoriesTest, BoardsAreDescribed) {
@@ -167,8 +221,6 @@ TEST_F(MemoriesTest, WhatDoesNotApplyIsRefused) {
     ExpectRefused(Berth(more), words);
   };
   refused({"--capacity", "1KiB"}, "--capacity: each memory has a capacity of its own");
-  refused({"--report", Path("r.html")}, "--report does not apply to several memories");
-  refused({"--trace", Path("t.json")}, "--trace does not apply to several memories");
   refused({"--minimize"}, "--minimize does not apply to several memories");
   refused({"--algorithm", "first-fit-size"}, "--algorithm does not apply to several memories");
   refused({"--memory", "a=5"}, "--memory: the memory 'a' comes twice");
@@ -214,7 +266,7 @@ TEST_F(MemoriesTest, TheGuideRuns) {
     at = end + 3;
     ++blocks;
   }
-  EXPECT_EQ(blocks, 7);
+  EXPECT_EQ(blocks, 8);
   const ProcessResult result = Shell(script);
   EXPECT_EQ(result.exit_code, 0) << result.standard_error << result.standard_output;
   // The verdict that it quotes is the one of its first command.

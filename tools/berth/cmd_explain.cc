@@ -5,6 +5,8 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memories.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/table.h"
@@ -15,6 +17,7 @@ namespace {
 
 struct ExplainArguments {
   TableArguments table;
+  MemoryArguments memories;
   SearchArguments search;
   std::string report;
   bool json = false;
@@ -219,7 +222,15 @@ Result<ExitCode> ExplainSnapshot(const ExplainArguments& arguments, const Input&
 
 Result<ExitCode> Run(const ExplainArguments& arguments) {
   BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
-  const auto input = BERTH_TRY(Load(arguments.table));
+  FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
+  if (IsForMemories(arguments.memories, file.bytes())) {
+    PlanOutputs outputs;
+    outputs.report = arguments.report;
+    outputs.json = arguments.json;
+    return PlaceMemories({arguments.table, arguments.memories, arguments.search, outputs, true},
+                         std::move(file));
+  }
+  const Input input = BERTH_TRY(ParseTable(arguments.table, std::move(file)));
   if (input.snapshot && !arguments.table.capacity) return ExplainSnapshot(arguments, input);
   WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
   const auto conflict = BERTH_TRY(search.Explain(input.problem));
@@ -253,18 +264,22 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
 }  // namespace
 
 Command AddExplainCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand(
-      "explain", "Explain why a table does not fit a capacity, or what fills PyTorch's memory.");
+  CLI::App* app = berth.add_subcommand("explain",
+                                       "Explain why a table does not fit a capacity, or a buffer "
+                                       "not into a faster memory, or what fills PyTorch's memory.");
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
+  AddMemories(*app, arguments->memories);
   AddReport(*app, arguments->report, "Write one HTML file that says why, and what would help");
   AddJson(*app, arguments->json);
   // These two have no meaning here.
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits, 1 it does not, 2 bad input or usage, 3 gave up before an answer.\n"
+      "With memories: why buffers are not in the memory where they would cost the least.\n"
       "\nExamples:\n"
+      "  berth explain table.csv --memory sram=64KiB@960MB/s --memory psram@40MB/s\n"
       "  berth explain model.csv --capacity 512KiB --time-limit 10s\n"
       "  berth explain snapshot.pickle                   What filled PyTorch's memory.");
   return {app, [arguments] { return Run(*arguments); }};

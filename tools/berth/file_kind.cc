@@ -171,7 +171,7 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
                : "a graph of operators; berth plan and berth schedule take graphs";
   }
   if (LooksLikeMemories(bytes)) {
-    return "a file of memories; berth place, check and info take it";
+    return "a file of memories; berth place, explain, check and info take it";
   }
   if (FormatOfModel(bytes) == ModelFormat::kGraphJson) {
     const bool of_inductor = Has(bytes.substr(0, kBeginning), "\"buffer_names\"");

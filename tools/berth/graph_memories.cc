@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "berth/memory_io.h"
+#include "berth/page.h"
 #include "berth/report.h"
 #include "berth/spill.h"
 #include "berth/sweep.h"
@@ -15,6 +16,7 @@
 #include "src/io/plan_head.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/terminal.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/graph_memories.h"
@@ -388,7 +390,11 @@ std::string SummaryText(const Planned& planned) {
                           ? "not written, as sizes are not known; --allow-unknown writes it"
                           : "not written, as none was found that fits");
   }
-  if (!outputs.svg.empty() && planned.placed()) facts.Add("picture", OneLine(outputs.svg));
+  for (const auto& [name, path] :
+       {std::pair{"picture", &outputs.svg}, std::pair{"report", &outputs.report},
+        std::pair{"trace", &outputs.trace}}) {
+    if (!path->empty() && planned.placed()) facts.Add(name, OneLine(*path));
+  }
   std::string text =
       Headline(planned) + "\n" + facts.ToString() + CaveatText(model, planned.counting());
   if (!planned.placed()) return text;
@@ -450,8 +456,6 @@ Json SummaryJson(const Planned& planned) {
 
 Result<void> CheckFlags(const GraphMemoryPlan& request) {
   const PlanOutputs& outputs = request.outputs;
-  if (!outputs.report.empty()) return Refuse("--report", "--svg draws the plan");
-  if (!outputs.trace.empty()) return Refuse("--trace", "--svg draws the plan");
   if (!outputs.tflm_header.empty()) {
     return Refuse("--emit", "TensorFlow Lite Micro has one arena");
   }
@@ -475,6 +479,11 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
         ErrorCode::kInvalidOptions,
         "--may-move and --spill: give one of them; with --spill each tensor is in one memory "
         "only");
+  }
+  const bool moves = request.arguments.spill || request.arguments.may_move;
+  if (moves && !outputs.report.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--report: plans in which tensors leave one of several memories have no page");
   }
   if (request.arguments.spill && !outputs.svg.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -513,6 +522,17 @@ Result<void> WriteFiles(const Planned& planned) {
                         WritePlanJson(planned.graph(), planned.answer, planned.provenance)));
   }
   if (!outputs.svg.empty()) BERTH_TRY(WritePicture(planned));
+  if (!outputs.report.empty()) {
+    PageOptions page{"plan", MemoryVerdict(planned.answer.best->residencies.size(), "tensor")};
+    page.notes = planned.request.model.notes;
+    BERTH_TRY(WriteFile(outputs.report,
+                        WritePage(planned.graph(), planned.answer, planned.provenance, page)));
+  }
+  if (!outputs.trace.empty()) {
+    BERTH_TRY(WriteFile(outputs.trace,
+                        WriteTrace(planned.graph(), planned.answer, planned.provenance.input,
+                                   planned.memories().memories)));
+  }
   return {};
 }
 

@@ -18,9 +18,13 @@ struct MemoryPlaceArguments {
   const MemoryArguments& memories;
   const SearchArguments& search;
   const PlanOutputs& outputs;
+  bool explain = false;  // The summary says why buffers are not where they would cost the least.
 };
 // Places the buffers of `file` in several memories, writes what was asked for, and sums it up.
 [[nodiscard]] Result<ExitCode> PlaceMemories(const MemoryPlaceArguments& arguments, FileView file);
+
+// What pages say of the verifier, which has accepted a plan with so many buffers or tensors.
+[[nodiscard]] std::string MemoryVerdict(std::size_t count, const std::string& noun);
 
 // Whether the text of a plan in JSON names memories.
 [[nodiscard]] bool IsPlanInMemories(std::string_view plan);

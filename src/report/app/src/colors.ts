@@ -2,7 +2,7 @@
 // The hues are Paul Tol's "bright" scheme, made for colour-blind readers; sizes and lifetimes are a
 // ramp of lightness.
 import type { Data, Plan } from "./data";
-import { bytes } from "./format";
+import { bytes, visible } from "./format";
 
 export interface Look {
   color: string;
@@ -110,11 +110,26 @@ function ramp(
 export function modesOf(plan: Plan, diff: boolean): [string, string][] {
   const modes: [string, string][] = [];
   if (diff) modes.push(["change", "what changed"]);
+  if (plan.raw.memories) modes.push(["place", "where it costs the least"]);
   if (plan.raw.graph && plan.raw.buffers.tensor) {
     modes.push(["type", "operator that makes it"], ["kind", "kind of tensor"]);
   }
   modes.push(["size", "size"], ["lifetime", "lifetime"]);
   return modes;
+}
+
+/** Buffers where they cost the least, and those that would cost less elsewhere, by where. */
+function placeClasses(plan: Plan): Classes {
+  const memories = plan.raw.memories!;
+  const names = ["here", ...memories.map(({ name }) => `less in ${visible(name).slice(0, 40)}`)];
+  const of = new Uint8Array(plan.n);
+  const counts = names.map(() => 0);
+  for (let i = 0; i < plan.n; ++i) {
+    of[i] = Math.min(7, plan.cheapestOf(i) + 1);
+    ++counts[of[i]!]!;
+  }
+  const looks = names.map((_, k) => ({ color: BRIGHT[k % 8]!, pattern: k % 8 }));
+  return { names, looks, of, counts };
 }
 
 export const CHANGES = ["unchanged", "moved", "grown", "shrunk", "retimed", "new", "gone"];
@@ -153,6 +168,7 @@ export function classesOf(
     for (const k of changes) ++counts[k]!;
     return { names: CHANGES, looks: CHANGE_LOOKS, of: changes, counts };
   }
+  if (mode === "place" && plan.raw.memories) return placeClasses(plan);
   const graph = plan.raw.graph;
   const tensor = plan.raw.buffers.tensor;
   if (mode === "kind" && graph && tensor)

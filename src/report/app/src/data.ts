@@ -10,6 +10,8 @@ export interface RawBuffers {
   size: Num[];
   offset: Num[] | null;
   tensor: number[] | null;
+  /** Of several memories, the one that each is in. */
+  memory: number[] | null;
   alignment: [number, Num][];
   pinned: [number, Num][];
   hint: [number, Num][];
@@ -20,6 +22,45 @@ export interface Hole {
   upper: Num;
   padding: Num;
   above: number | null;
+}
+export interface RawPeak {
+  start: Num;
+  end: Num;
+  load: Num;
+  live: [number, Num][];
+  holes: Hole[];
+  padding: Num;
+  fragmentation: Num;
+}
+export interface RawCurveOfBytes {
+  steps: Num[];
+  live: Num[];
+}
+/** One of several memories, with what the plan puts into it. */
+export interface RawMemory {
+  name: string;
+  capacity: Num | null;
+  height: Num;
+  cost: Num;
+  /** Bytes that nothing may use: lower, upper, from step, to step. */
+  reserved: [Num, Num, Num | null, Num | null][];
+  curve: RawCurveOfBytes;
+  peak: RawPeak;
+}
+/** Why buffers that count as one are not in a memory where they would cost less. */
+export interface Displaced {
+  buffers: number[];
+  cheaper: number;
+  cost: Num;
+  least: Num;
+  reason: "memory" | "bytes" | "places" | "nothing";
+  step: Num | null;
+  free: Num;
+  needed: Num;
+  offset: Num | null;
+  in_the_way: number[];
+  all_in_the_way: number;
+  saved: Num | null;
 }
 export interface RawPlan {
   head: Record<string, unknown>;
@@ -49,16 +90,15 @@ export interface RawPlan {
   stacks: { frames: string[]; stacks: number[][]; of: (number | null)[] } | null;
   /** What another allocator held for the same buffers, from each of the steps on. */
   held: { name: string; steps: Num[]; bytes: Num[] } | null;
-  curve: { steps: Num[]; live: Num[] };
-  peak: {
-    start: Num;
-    end: Num;
-    load: Num;
-    live: [number, Num][];
-    holes: Hole[];
-    padding: Num;
-    fragmentation: Num;
-  };
+  curve: RawCurveOfBytes;
+  peak: RawPeak;
+  /** Null, as all that follows, for a plan in one memory. */
+  memories: RawMemory[] | null;
+  /** By memory, what each buffer costs there; null: it may not be there. */
+  costs: (Num | null)[][] | null;
+  displaced: Displaced[] | null;
+  /** Id, size, start, end and the cost of being left out; null: it must be placed. */
+  left_out: [string, Num, Num, Num, Num | null][] | null;
   relief: { buffer: number; peak: Num; enough: Num | null }[];
 }
 /** What running operators again costs; null where there is no plan. */
@@ -187,6 +227,23 @@ export class Head {
   get sizesMissing(): boolean {
     return this.outcome === "unknown" && this.unsized > 0;
   }
+  /** What a plan in several memories costs, what is proved of all, and the unit. */
+  get cost(): Num | null {
+    return this.number("cost");
+  }
+  get costBound(): Num {
+    return this.number("cost_bound") ?? 0;
+  }
+  get costUnit(): string {
+    return this.text("cost_unit");
+  }
+  /** Buffers that must be placed and are not, and what is proved of them. */
+  get unplaced(): number {
+    return Number(this.number("unplaced") ?? 0);
+  }
+  get unplacedBound(): number {
+    return Number(this.number("unplaced_bound") ?? 0);
+  }
   get fixedOrder(): boolean {
     return this.raw["fixed_order"] === true;
   }
@@ -261,6 +318,16 @@ export class Head {
         return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
       }
       const title = key.replaceAll("_", " ");
+      if (key === "memories") {
+        return (value as { name: string }[]).map(({ name, ...rest }, m) => [
+          `memory ${name}`,
+          `memories.${m}`,
+          Object.entries(rest)
+            .map(([part, each]) => `${part} ${JSON.stringify(each)}`)
+            .join(", "),
+        ]);
+      }
+      if (Array.isArray(value)) return [[title, key, value.join(", ") || "none"]];
       if (typeof value !== "object" || value === null) return [[title, key, value]];
       // The report of a search, traffic and the like.
       return Object.entries(value).map(([part, each]): [string, string, unknown] => [
@@ -290,6 +357,22 @@ export interface Rectangles {
   buffer: Int32Array;
 }
 
+/** What one picture shows: a memory of several, or the whole plan. */
+export interface Lane {
+  readonly name: string; // Of the memory; empty for the whole.
+  readonly capacity: Num | null;
+  readonly height: Num | null;
+  readonly bound: Num | null;
+  readonly rectangles: Rectangles;
+  readonly reserved: RawMemory["reserved"];
+  readonly top: number;
+  readonly empty: boolean;
+  readonly curve: RawCurveOfBytes;
+  readonly steps: Float64Array;
+  readonly live: Float64Array;
+  readonly peak: RawPeak;
+}
+
 const numbers = (column: Num[]): Float64Array => Float64Array.from(column, Number);
 
 export class Plan {
@@ -315,6 +398,9 @@ export class Plan {
   readonly hint: Map<number, Num>;
   readonly gaps = new Map<number, [Num, Num, Num, Num][]>();
   readonly atPeak: Set<number>;
+  /** By memory; of a plan in one memory, the whole alone. */
+  readonly lanes: Lane[];
+  readonly displaced = new Map<number, Displaced[]>();
   private readonly names: string[];
 
   constructor(readonly raw: RawPlan) {
@@ -335,7 +421,13 @@ export class Plan {
     this.alignment = new Map(b.alignment);
     this.pinned = new Map(b.pinned);
     this.hint = new Map(b.hint);
-    this.atPeak = new Set(raw.peak.live.map(([buffer]) => buffer));
+    const peaks = raw.memories?.map(({ peak }) => peak) ?? [raw.peak];
+    this.atPeak = new Set(peaks.flatMap((peak) => peak.live.map(([buffer]) => buffer)));
+    for (const each of raw.displaced ?? []) {
+      for (const i of each.buffers) {
+        this.displaced.set(i, [...(this.displaced.get(i) ?? []), each]);
+      }
+    }
     for (const [buffer, ...gap] of b.gaps) {
       const known = this.gaps.get(buffer);
       if (known) known.push(gap);
@@ -366,6 +458,64 @@ export class Plan {
     this.lastStep = Math.max(Number.isFinite(last) ? last : 1, operators, this.firstStep + 1);
     this.top = Math.max(top, 1);
     this.names = b.id;
+    this.lanes = raw.memories?.map((memory, m) => this.laneOf(memory, m)) ?? [this.wholeLane()];
+  }
+
+  private wholeLane(): Lane {
+    const { capacity, height, heightBound: bound } = this.head;
+    const { rectangles, top, steps, live } = this;
+    const { curve, peak } = this.raw;
+    const empty = this.n === 0;
+    const reserved: Lane["reserved"] = [];
+    const name = "";
+    return {
+      ...{ name, capacity, height, bound, rectangles, reserved, top, empty },
+      ...{ curve, steps, live, peak },
+    };
+  }
+  private laneOf(memory: RawMemory, m: number): Lane {
+    const { name, capacity, height, reserved, curve, peak } = memory;
+    const of = this.raw.buffers.memory!;
+    const r = this.rectangles;
+    const here = Array.from(r.buffer.keys()).filter((k) => of[r.buffer[k]!] === m);
+    const pick = (from: Float64Array) => Float64Array.from(here, (k) => from[k]!);
+    const rectangles: Rectangles = {
+      x0: pick(r.x0),
+      x1: pick(r.x1),
+      y0: pick(r.y0),
+      y1: pick(r.y1),
+      buffer: Int32Array.from(here, (k) => r.buffer[k]!),
+    };
+    return {
+      ...{ name, capacity, height, bound: null, rectangles, reserved, curve, peak },
+      top: Math.max(Number(height), 1),
+      empty: here.length === 0,
+      steps: numbers(curve.steps),
+      live: numbers(curve.live),
+    };
+  }
+  /** The memory that a buffer is in, as a lane. */
+  laneOfBuffer(i: number): number {
+    return this.raw.buffers.memory?.[i] ?? 0;
+  }
+  /** The peak load of the memory that a buffer is in. */
+  loadOf(i: number): Num {
+    return this.lanes[this.laneOfBuffer(i)]!.peak.load;
+  }
+  /** The memory where a buffer would cost less than where it is, and the least; -1: none. */
+  cheapestOf(i: number): number {
+    const { costs } = this.raw;
+    let [cheapest, least] = [-1, Number(this.costOf(i))];
+    costs?.forEach((column, m) => {
+      const there = column[i];
+      if (there === null || there === undefined || Number(there) >= least) return;
+      [cheapest, least] = [m, Number(there)];
+    });
+    return cheapest;
+  }
+  /** What a buffer costs where it is. */
+  costOf(i: number): Num | null {
+    return this.raw.costs?.[this.laneOfBuffer(i)]?.[i] ?? null;
   }
 
   private makeRectangles(): Rectangles {
@@ -416,9 +566,8 @@ export class Plan {
     return low === 0 ? 0 : this.raw.curve.live[low - 1]!;
   }
 
-  /** The buffer drawn at a point; -1 if there is none. */
-  at(x: number, y: number): number {
-    const r = this.rectangles;
+  /** The buffer drawn at a point of a lane; -1 if there is none. */
+  at({ rectangles: r }: Lane, x: number, y: number): number {
     for (let k = r.buffer.length - 1; k >= 0; --k) {
       if (x >= r.x0[k]! && x < r.x1[k]! && y >= r.y0[k]! && y < r.y1[k]!) return r.buffer[k]!;
     }
@@ -438,7 +587,7 @@ export class Plan {
     const bottom = this.y[i]!;
     const top = bottom + this.size[i]!;
     for (let j = 0; j < this.n; ++j) {
-      if (j === i) continue;
+      if (j === i || this.laneOfBuffer(j) !== this.laneOfBuffer(i)) continue;
       if (this.meet(i, j)) {
         const end = this.y[j]! + this.size[j]!;
         if (

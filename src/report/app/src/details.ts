@@ -3,6 +3,8 @@ import { CHANGES } from "./colors";
 import type { Remedy } from "./data";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
+import { bufferLink, stepLink } from "./links";
+import { costFacts, whyDetails } from "./memories";
 import { amount, button, commandLine, facts, some } from "./parts";
 import type { PlanApp } from "./plan-app";
 
@@ -13,27 +15,10 @@ const MOST_REMEDIES = 3;
 
 type Fact = [string, ...Child[]];
 
-export function bufferLink(app: PlanApp, side: number, buffer: number): HTMLElement {
-  const name = named(app.plans[side]!.name(buffer), 40);
-  const select = () => app.select(side, buffer, true);
-  return h("button", { type: "button", class: "link", onclick: select }, name);
-}
-export function stepLink(app: PlanApp, step: number): HTMLElement {
-  const { operators } = app.plans[0]!.raw.graph!;
-  const name = operators.name[step]!;
-  const type = operators.type[step]!;
-  const told = !type || name.toLowerCase().startsWith(type.toLowerCase());
-  return h(
-    "button",
-    { type: "button", class: "link", onclick: () => app.selectStep(step) },
-    named(name, 40),
-    h("small", {}, ` ${told ? "" : `${abridged(type, 24)}, `}step ${grouped(step)}`),
-  );
-}
-
 export function bufferDetails(app: PlanApp, side: number, i: number): HTMLElement[] {
   const rows = [
     ...ownFacts(app, side, i),
+    ...costFacts(app, side, i),
     ...changeFacts(app, side, i),
     ...graphFacts(app, side, i),
     ...neighbourFacts(app, side, i),
@@ -42,6 +27,7 @@ export function bufferDetails(app: PlanApp, side: number, i: number): HTMLElemen
   return [
     h("h2", {}, named(app.plans[side]!.name(i), 120)),
     h("dl", {}, ...facts(rows)),
+    ...whyDetails(app, side, i),
     button("Zoom to it", () => app.zoomTo(side, i)),
     ...stackDetails(app, side, i),
   ];
@@ -75,7 +61,10 @@ function ownFacts(app: PlanApp, side: number, i: number): Fact[] {
     const partial = Number(upper) > Number(lower);
     rows.push(["Gap", `[${grouped(from)}, ${grouped(to)})${partial ? window : ""}`]);
   }
-  if (plan.atPeak.has(i)) rows.push(["Of the peak", percent(b.size[i]!, plan.raw.peak.load)]);
+  if (plan.atPeak.has(i)) {
+    const { load } = plan.lanes[plan.laneOfBuffer(i)]!.peak;
+    rows.push(["Of the peak", percent(b.size[i]!, load)]);
+  }
   const relief = plan.raw.relief.find((r) => r.buffer === i);
   if (relief) rows.push(["Without it", `the peak would be ${bytes(relief.peak)}`]);
   const alignment = plan.alignment.get(i);

@@ -86,6 +86,14 @@ export function parseFilter(
     if (word === "at:peak") return (i) => plan.atPeak.has(i);
     if (word === "is:pinned") return (i) => plan.pinned.has(i);
     if (word === "is:aligned") return (i) => plan.alignment.has(i);
+    const { memories } = plan.raw;
+    if (key === "in" && memories) {
+      const m = memories.findIndex(({ name }) => name.toLowerCase() === value);
+      if (m < 0)
+        return `there is no memory "${value}", but ${memories.map(({ name }) => name).join(", ")}`;
+      return (i) => plan.laneOfBuffer(i) === m;
+    }
+    if (word === "is:displaced" && memories) return (i) => plan.cheapestOf(i) >= 0;
     if (key === "live") {
       if (!/^-?\d+$/.test(value)) return `"${value}" is not a step`;
       const step = Number(value);
@@ -125,6 +133,7 @@ export function parseFilter(
       ...["size", "offset", "lifetime", "start", "end", "live", "at:peak", "is:pinned"],
       "is:aligned",
       ...(graph && tensors ? ["kind", "op"] : []),
+      ...(plan.raw.memories ? ["in", "is:displaced"] : []),
       ...(changes ? CHANGES.map((change) => `is:${change}`) : []),
     ],
     sizes: { size: (i) => plan.size[i]!, offset: (i) => plan.y[i]! },

@@ -53,6 +53,28 @@ export function duration(seconds: number): string {
   return `${grouped(Math.floor(whole / 60))} min ${whole % 60} s`;
 }
 
+const TIMES: [string, bigint][] = [
+  ["s", 1000000000000n],
+  ["ms", 1000000000n],
+  ["us", 1000000n],
+  ["ns", 1000n],
+  ["ps", 1n],
+];
+/** A cost as the command prints it (FormatCost): a time with three digits, else all digits. */
+export function cost(value: Num, unit: string): string {
+  const exactly = `${grouped(value)}${unit ? ` ${visible(unit)}` : ""}`;
+  const own = TIMES.find(([name]) => name === unit)?.[1];
+  const whole = BigInt(value);
+  if (!own || whole < 1000n) return exactly;
+  const [name, size] = TIMES.find(([, each]) => each >= own && whole * own >= each)!;
+  const one = size / own;
+  let scale = 1n;
+  while (scale < 100n && (whole / one) * scale < 100n) scale *= 10n;
+  const digits = (whole * scale * 2n + one) / (one * 2n);
+  const decimals = scale > 1n ? `.${String(scale + (digits % scale)).slice(1)}` : "";
+  return `${grouped(String(digits / scale))}${decimals} ${name}`;
+}
+
 export function difference(x: Num, y: Num): Num {
   if (typeof x === "number" && typeof y === "number") return x - y;
   return String(BigInt(x) - BigInt(y));

@@ -1,7 +1,7 @@
 // The top of the page of a plan, or of two: the result in figures.
 import type { Data, Num, Plan, Recomputed, Traffic } from "./data";
 import { type Child, h, named } from "./dom";
-import { abridged, bytes, difference, grouped, percent, sum } from "./format";
+import { abridged, bytes, cost, difference, grouped, percent, sum } from "./format";
 import { type Tone, amount, figure, top } from "./parts";
 
 const OUTCOMES: Record<string, [Tone, string, string]> = {
@@ -21,15 +21,17 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   const proved = tone === "good";
   const badge = sizesMissing
     ? unsizedBadge(head, ordered)
-    : head.traffic
-      ? spillBadge(head.traffic, proved, head.fixedOrder)
-      : head.recomputed && head.recomputed.operators !== null
-        ? recomputeBadge(head.recomputed.operators, proved, head.fixedOrder)
-        : !ordered
-          ? text
-          : proved
-            ? "No order has a lower peak"
-            : "A better order may exist";
+    : head.cost !== null
+      ? costBadge(head, plan)
+      : head.traffic
+        ? spillBadge(head.traffic, proved, head.fixedOrder)
+        : head.recomputed && head.recomputed.operators !== null
+          ? recomputeBadge(head.recomputed.operators, proved, head.fixedOrder)
+          : !ordered
+            ? text
+            : proved
+              ? "No order has a lower peak"
+              : "A better order may exist";
   const figures = sizesMissing
     ? [
         figure(
@@ -45,6 +47,7 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
 
 function figuresOf(plan: Plan, ordered: boolean, proved: boolean): HTMLElement[] {
   const { head } = plan;
+  if (plan.raw.memories) return memoryFigures(plan);
   return [
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.traffic
@@ -131,6 +134,59 @@ function trafficFigures(
       amount(compulsory, "compulsory"),
       `${bytes(traffic.compulsory_in)} in, ${bytes(traffic.compulsory_out)} out`,
     ),
+  ];
+}
+
+function costBadge(head: Plan["head"], plan: Plan): string {
+  const { unplaced, outcome } = head;
+  const what = plan.raw.graph ? "tensor" : "buffer";
+  if (unplaced > 0) {
+    const are = `${grouped(unplaced)} ${what}${unplaced === 1 ? "" : "s"} without a place`;
+    if (outcome !== "infeasible") return `No plan that fits was found: ${are}`;
+    return `Does not fit: ${are}${unplaced === head.unplacedBound ? ", proved the fewest" : ""}`;
+  }
+  const where = head.fixedOrder ? " in this order" : plan.raw.graph ? " in any order" : "";
+  if (outcome === "optimal") return `Fits: no plan${where} costs less`;
+  return "Fits; a plan that costs less may exist";
+}
+
+function memoryFigures(plan: Plan): HTMLElement[] {
+  const { head, raw } = plan;
+  const unit = head.costUnit;
+  const exact = (value: Num) =>
+    h(
+      "span",
+      { class: "amount", "data-value": String(value) },
+      h("b", {}, cost(value, unit)),
+      cost(value, unit) === `${grouped(value)} ${unit}`
+        ? null
+        : h("small", {}, `${grouped(value)} ${abridged(unit, 12)}`),
+    );
+  const reached = head.cost !== null && Number(head.cost) === Number(head.costBound);
+  const comparable = head.unplaced === head.unplacedBound && Number(head.costBound) > 0;
+  const gap = difference(head.cost ?? 0, head.costBound);
+  const note = reached
+    ? "reached: none costs less"
+    : comparable
+      ? `the plan is ${percent(gap, head.costBound)} above it`
+      : null;
+  const operators = raw.graph ? `${grouped(raw.graph.operators.name.length)} operators` : null;
+  const least = raw.displaced!.length
+    ? `${grouped(plan.displaced.size)} would cost less elsewhere`
+    : "each where it costs the least";
+  return [
+    figure("Cost", exact(head.cost ?? 0), least),
+    figure("Lower bound", exact(head.costBound), note),
+    ...raw.memories!.map(({ name, height, capacity, cost: own }) => {
+      const full =
+        capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled, `;
+      return figure(
+        abridged(name, 24),
+        amount(height, "height"),
+        Number(height) === 0 ? "empty" : `${full}${percent(own, head.cost ?? 0)} of the cost`,
+      );
+    }),
+    figure(raw.graph ? "Tensors" : "Buffers", h("b", {}, grouped(plan.n)), operators),
   ];
 }
 

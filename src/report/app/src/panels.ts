@@ -2,8 +2,9 @@
 import { CHANGES } from "./colors";
 import { conflictSentence } from "./conflict";
 import type { Num, Plan } from "./data";
-import { bufferLink, stepLink } from "./details";
+import { bufferLink, stepLink } from "./links";
 import { type Child, h, named } from "./dom";
+import { memoryColumns } from "./memories";
 import { abridged, bytes, difference, grouped, percent, sum, visible } from "./format";
 import { amount, commandLine, plainTable } from "./parts";
 import type { PlanApp } from "./plan-app";
@@ -20,6 +21,7 @@ function bufferColumns(app: PlanApp): TableColumn[] {
   return [
     names("Buffer", "minmax(9rem, 3fr)", 70, (i) => plan.name(i)),
     numbers("Bytes", WIDE, (i) => b.size[i]!),
+    ...memoryColumns(plan),
     ...(b.offset ? [numbers("Offset", WIDE, (i) => b.offset![i]!)] : []),
     numbers("From step", "6rem", (i) => b.start[i]!),
     numbers("To before", "6rem", (i) => b.end[i]!),

@@ -1,12 +1,13 @@
 // The page of a plan, or of two side by side: pictures, selection and filter.
 import { type Classes, changesOf, classesOf, modesOf } from "./colors";
 import { conflictBox } from "./conflict";
-import { type Data, type Move, Plan, Uses, movesOf } from "./data";
+import { type Data, type Lane, type Move, Plan, Uses, movesOf } from "./data";
 import { bufferDetails, peakDetails, stepDetails } from "./details";
 import { h, named, withKeys } from "./dom";
 import { parseFilter } from "./filter";
-import { abridged, bytes, grouped, percent, visible } from "./format";
+import { abridged, bytes, cost, grouped, percent, visible } from "./format";
 import { planHeader } from "./header";
+import { costDetails, displacedPanel, leftOutPanel, memoriesPanel } from "./memories";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
 import {
   aboutPanel,
@@ -24,9 +25,15 @@ import { Plot } from "./plot";
 import { csv, summary } from "./save";
 import { isDark, themeNow } from "./theme";
 
+/** The lanes that have a picture: all but empty memories. */
+function drawn(plan: Plan): Lane[] {
+  const lanes = plan.lanes.filter((lane) => !lane.empty);
+  return lanes.length ? lanes : plan.lanes.slice(0, 1);
+}
+
 export class PlanPage extends Page implements PlanApp {
   readonly plans: Plan[];
-  readonly plots: Plot[];
+  readonly plots: Plot[]; // Of each plan its lanes, one plan after the other.
   readonly uses: (Uses | null)[];
   readonly changes: (Uint8Array | null)[];
   readonly moves: Move[];
@@ -44,19 +51,33 @@ export class PlanPage extends Page implements PlanApp {
     this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
-    this.plots = this.plans.map((plan, side) => new Plot(plan, this.plotTitle(plan, side)));
+    this.plots = this.plans.flatMap((plan, side) =>
+      drawn(plan).map((lane) => new Plot(plan, lane, this.plotTitle(plan, lane, side))),
+    );
     this.mode = modesOf(this.plans[0]!, data.diff !== null)[0]![0];
-    if (this.plots.length > 1) this.shareScale();
-    this.plots.forEach((plot, side) => {
+    if (this.plans.length > 1) this.shareScale();
+    for (const plot of this.plots) {
+      const side = this.plans.indexOf(plot.plan);
       plot.onHover = (buffer, x, y) => this.hover(side, buffer, x, y);
       plot.onSelect = (buffer) => this.select(side, buffer, false);
       plot.onView = () => {
-        for (const other of this.plots) if (other !== plot) other.show(plot.view, false);
+        // Lanes share their steps, two plans also their addresses.
+        const { x0, x1 } = plot.view;
+        for (const other of this.plots) {
+          if (other === plot) continue;
+          other.show(other.plan === plot.plan ? { ...other.view, x0, x1 } : plot.view, false);
+        }
         this.remember();
       };
       plot.marks.moves = this.moves;
       plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
-    });
+    }
+  }
+  /** The picture that a buffer of a plan is in; for none, the first that is not empty. */
+  private plotOf(side: number, buffer: number): Plot {
+    const plan = this.plans[side]!;
+    const lane = buffer < 0 ? drawn(plan)[0] : plan.lanes[plan.laneOfBuffer(buffer)];
+    return this.plots.find((plot) => plot.lane === lane)!;
   }
   /** One scale for both plans: the taller one is drawn taller. */
   private shareScale(): void {
@@ -73,7 +94,17 @@ export class PlanPage extends Page implements PlanApp {
   private get plan(): Plan {
     return this.plans[this.side]!;
   }
-  private plotTitle(plan: Plan, side: number): string {
+  private plotTitle(plan: Plan, lane: Lane, side: number): string {
+    if (lane.name) {
+      const { height, capacity } = lane;
+      if (lane.empty) {
+        const size = capacity === null ? "" : ` (${bytes(capacity)})`;
+        return `${visible(lane.name)}${size}: empty`;
+      }
+      if (capacity === null) return `${visible(lane.name)}: ${bytes(height!)}`;
+      const filled = Number(capacity) > 0 ? `, ${percent(height!, capacity)} filled` : "";
+      return `${visible(lane.name)}: ${bytes(height!)} of ${bytes(capacity)}${filled}`;
+    }
     const what = plan.placed
       ? "Addresses over time"
       : "Lifetimes, one row per buffer (no addresses)";
@@ -111,8 +142,21 @@ export class PlanPage extends Page implements PlanApp {
     };
   }
   protected pictures() {
-    const sections = this.plots.map((plot) => pictureBox(plot.title, plot.root));
-    return { kind: this.data.diff ? "picture two" : "picture", sections };
+    // Of an empty memory among several there is its title alone.
+    const sections = this.plans.flatMap((plan, side) =>
+      plan.lanes.map((lane) => {
+        const plot = this.plots.find((each) => each.lane === lane);
+        const title = this.plotTitle(plan, lane, side);
+        return plot ? pictureBox(title, plot.root) : pictureBox(title);
+      }),
+    );
+    if (this.data.diff) return { kind: "picture two", sections };
+    // Memories stand in one column, one below the other.
+    const lanes = this.plans[0]!.raw.memories !== null;
+    return {
+      kind: lanes ? "picture lanes" : "picture",
+      sections: lanes ? [h("div", { class: "lanes" }, ...sections)] : sections,
+    };
   }
   protected helpTexts() {
     return {
@@ -132,6 +176,7 @@ export class PlanPage extends Page implements PlanApp {
         ["size>1MiB offset<64K", "also >= <= = ; lifetime, start, end in steps"],
         ["live:120", "live at step 120"],
         ["at:peak", "live at the peak"],
+        ["in:sram is:displaced", "in a memory; not where it costs the least (several memories)"],
         ["is:pinned is:aligned", "with a fixed offset, with an alignment"],
         ["kind:gradient op:Conv", "kind of tensor, operator (graphs)"],
         ["is:moved is:grown is:new …", "how it changed (two plans)"],
@@ -146,6 +191,15 @@ export class PlanPage extends Page implements PlanApp {
       add("changes", "Changes", changesPanel);
     } else {
       if (this.data.conflict) add("why", "Why it does not fit", whyPanel);
+      if (this.plans[0]!.raw.memories) {
+        add("memories", "Memories", memoriesPanel);
+        add("displaced", "Not where they cost the least", displacedPanel);
+        if (this.plans[0]!.raw.left_out!.length) add("left-out", "Left out", leftOutPanel);
+        if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
+        add("buffers", "Buffers", buffersPanel);
+        add("about", "Where it comes from", aboutPanel);
+        return panels;
+      }
       add("peak", "The peak", peakPanel);
       const would = this.plans[0]!.head.sizesMissing
         ? "What is unknown"
@@ -161,7 +215,7 @@ export class PlanPage extends Page implements PlanApp {
     return panels;
   }
   protected movable(): Plot {
-    return this.plots[this.side]!;
+    return this.plotOf(this.side, this.selected);
   }
   protected keys(onButton: boolean): Keys {
     const keys: Keys = {
@@ -182,7 +236,9 @@ export class PlanPage extends Page implements PlanApp {
       classesOf(plan, this.mode, isDark(), this.changes[side]!, (i) => this.makerType(side, i)),
     );
     const theme = themeNow();
-    this.plots.forEach((plot, side) => plot.setLooks(this.classes[side]!, theme));
+    for (const plot of this.plots) {
+      plot.setLooks(this.classes[this.plans.indexOf(plot.plan)]!, theme);
+    }
     this.showLegend();
   }
   private makerType(side: number, i: number): string {
@@ -227,9 +283,11 @@ export class PlanPage extends Page implements PlanApp {
         mask[i] = 1;
         rows.push(i);
       }
-      const plot = this.plots[side]!;
-      plot.kept = rows.length === plan.n ? null : mask;
-      plot.refresh();
+      for (const plot of this.plots) {
+        if (plot.plan !== plan) continue;
+        plot.kept = rows.length === plan.n ? null : mask;
+        plot.refresh();
+      }
       found += rows.length;
       return rows;
     });
@@ -281,7 +339,7 @@ export class PlanPage extends Page implements PlanApp {
     this.selected = buffer;
     this.step = null;
     const plan = this.plan;
-    const plot = this.plots[side]!;
+    const plot = this.plotOf(side, buffer);
     this.plots.forEach(
       (each) => (each.marks = { ...each.marks, selected: -1, related: [], step: null }),
     );
@@ -307,19 +365,25 @@ export class PlanPage extends Page implements PlanApp {
       );
       if (this.data.diff) {
         const other = this.twin(side, buffer);
-        if (other >= 0) this.plots[1 - side]!.marks.selected = other;
+        if (other >= 0) this.plotOf(1 - side, other).marks.selected = other;
+      }
+      for (const each of plan.displaced.get(buffer) ?? []) {
+        for (const i of each.in_the_way) {
+          this.plotOf(side, i).marks.related.push({ buffer: i, kind: "same" });
+        }
       }
       if (reveal) plot.reveal(buffer, false);
     }
     for (const each of this.plots) each.draw();
     this.tables.get("buffers")?.mark(buffer);
+    this.tables.get("displaced")?.mark(buffer);
     const moved = this.moves.findIndex(({ from, to }) => from === buffer || to === buffer);
     this.tables.get("transfers")?.mark(buffer < 0 ? -1 : moved);
     this.showDetails();
     this.remember();
   }
   zoomTo(side: number, buffer: number): void {
-    this.plots[side]!.reveal(buffer, true);
+    this.plotOf(side, buffer).reveal(buffer, true);
   }
   private twins: Map<number, number>[] | null = null;
   twin(side: number, buffer: number): number {
@@ -339,33 +403,34 @@ export class PlanPage extends Page implements PlanApp {
   selectStep(step: number): void {
     this.selected = -1;
     this.step = step;
-    const plot = this.plots[0]!;
     const plan = this.plans[0]!;
-    plot.marks = { ...plot.marks, selected: -1, step, related: [] };
-    const uses = this.uses[0];
-    if (uses) {
-      plot.marks.related = uses
-        .basesAt(plan, step)
-        .map((t) => uses.bufferOf[t]!)
-        .filter((i) => i >= 0)
-        .map((i) => ({ buffer: i, kind: "used" }));
+    for (const plot of this.plots) {
+      plot.marks = { ...plot.marks, selected: -1, step, related: [] };
+      plot.revealStep(step);
     }
-    plot.revealStep(step);
+    const uses = this.uses[0];
+    for (const t of uses?.basesAt(plan, step) ?? []) {
+      const buffer = uses!.bufferOf[t]!;
+      if (buffer >= 0) this.plotOf(0, buffer).marks.related.push({ buffer, kind: "used" });
+    }
     this.tables.get("operators")?.mark(step);
     this.showDetails();
     this.say(`Step ${step}: ${abridged(plan.raw.graph?.operators.name[step] ?? "", 80)}`);
     this.remember();
   }
   private goToPeak(): void {
-    this.plots.forEach((plot) => {
-      const start = Number(plot.plan.raw.peak.start);
+    // Lanes move together: to the peak of the first, or of the one with the selection.
+    const lanes = this.plans[0]!.raw.memories !== null;
+    const pictures = lanes ? [this.movable()] : this.plots;
+    pictures.forEach((plot) => {
+      const start = Number(plot.lane.peak.start);
       const span = Math.max(20, (plot.whole.x1 - plot.whole.x0) / 20);
       plot.show(
         { ...plot.whole, x0: start + 0.5 - span / 2, x1: start + 0.5 + span / 2 },
-        plot === this.plots[0],
+        plot === pictures[0],
       );
     });
-    this.openTab("peak");
+    this.openTab(lanes ? "memories" : "peak");
   }
   private hover(side: number, buffer: number, x: number, y: number): void {
     if (buffer < 0) {
@@ -391,8 +456,11 @@ export class PlanPage extends Page implements PlanApp {
         ? h(
             "span",
             { class: "peak" },
-            `${percent(b.size[buffer]!, plan.raw.peak.load)} of the peak`,
+            `${percent(b.size[buffer]!, plan.loadOf(buffer))} of the peak`,
           )
+        : null,
+      plan.raw.costs
+        ? h("span", {}, `costs ${cost(plan.costOf(buffer) ?? 0, plan.head.costUnit)}`)
         : null,
     );
   }
@@ -406,7 +474,10 @@ export class PlanPage extends Page implements PlanApp {
       ...(nothing
         ? this.data.diff
           ? nothingSelected(hint)
-          : [...peakDetails(this), h("p", { class: "note" }, ...withKeys(hint))]
+          : [
+              ...(this.plan.raw.memories ? costDetails(this) : peakDetails(this)),
+              h("p", { class: "note" }, ...withKeys(hint)),
+            ]
         : this.selected < 0
           ? stepDetails(this, this.step!)
           : bufferDetails(this, this.side, this.selected)),
@@ -420,7 +491,7 @@ export class PlanPage extends Page implements PlanApp {
     const order = (this.orders[this.side] ??= Array.from({ length: plan.n }, (_, i) => i).sort(
       (i, j) => plan.start[i]! - plan.start[j]! || plan.y[i]! - plan.y[j]!,
     ));
-    const kept = this.plots[this.side]!.kept;
+    const kept = this.plotOf(this.side, -1).kept;
     let at = this.selected < 0 ? (direction > 0 ? -1 : 0) : order.indexOf(this.selected);
     for (let tried = 0; tried < order.length; ++tried) {
       at = (at + direction + order.length) % order.length;
@@ -469,7 +540,7 @@ export class PlanPage extends Page implements PlanApp {
     if (mode && modesOf(this.plans[0]!, this.data.diff !== null).some(([name]) => name === mode))
       this.mode = mode;
     const view = viewFrom(link.get("view"));
-    if (view) for (const plot of this.plots) plot.show(view, false);
+    if (view) this.plots[0]!.show(view, true);
     const name = link.get("buffer");
     const number = link.get("number");
     this.selected =

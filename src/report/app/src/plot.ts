@@ -1,7 +1,7 @@
 // The picture of a plan: time to the right, addresses upwards; below it the live bytes over the
 // same steps, and a map of the whole that shows the current view.
 import { ticks } from "./axis";
-import type { Move, Num, Plan } from "./data";
+import type { Lane, Move, Num, Plan } from "./data";
 import { type Classes, type Look, inkOn, pixel } from "./colors";
 import { svg } from "./dom";
 import { abridged, bytes, grouped, visible } from "./format";
@@ -83,12 +83,15 @@ export class Plot extends Picture {
 
   constructor(
     readonly plan: Plan,
+    readonly lane: Lane,
     title: string,
   ) {
     super(title, "zoomable plot");
-    const capacity = plan.placed ? Number(plan.head.capacity ?? 0) : 0;
-    // A capacity that is far away would leave the plan a strip at the bottom.
-    const top = Math.max(plan.top, capacity <= plan.top * 1.6 ? capacity : 0);
+    const capacity = plan.placed ? Number(lane.capacity ?? 0) : 0;
+    // A capacity that is far away would leave the plan a strip at the bottom. An empty memory is
+    // drawn whole.
+    const near = lane.empty || capacity <= lane.top * 1.6;
+    const top = Math.max(lane.top, near ? capacity : 0);
     this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
     this.view = { ...this.whole };
     this.base.className = "layer";
@@ -202,7 +205,7 @@ export class Plot extends Picture {
     rasterize(
       { pixels: this.pixels!, width: w, height: h, scale },
       this.addressTicks().map((tick) => Math.round((this.yAt(tick) - top) * scale)),
-      this.plan.rectangles,
+      this.lane.rectangles,
       this.view,
       this.classes.of,
       this.paints(),
@@ -231,6 +234,7 @@ export class Plot extends Picture {
     c.rect(left, top, width, height);
     c.clip();
     // Lines first, then what is read: no line runs through a label.
+    this.drawReserved(c);
     if (this.plan.placed) this.drawHoles(c);
     this.drawMarks(c);
     const levels = this.plan.placed ? this.levels() : [];
@@ -308,7 +312,7 @@ export class Plot extends Picture {
 
   private levels(): Level[] {
     const { text, good, bad } = this.theme;
-    const { capacity, height, heightBound: bound } = this.plan.head;
+    const { capacity, height, bound } = this.lane;
     const list: Level[] = [];
     const add = (name: string, value: Num | null, color: string, dash: number[]) => {
       if (value === null) return;
@@ -330,8 +334,8 @@ export class Plot extends Picture {
   private tagsOf(c: CanvasRenderingContext2D, levels: Level[]): Tag[] {
     const { left, top, width, height } = this.inner;
     const tags: Tag[] = [];
-    if (this.plan.n) {
-      const text = `peak, step ${grouped(this.plan.raw.peak.start)}`;
+    if (!this.lane.empty) {
+      const text = `peak, step ${grouped(this.lane.peak.start)}`;
       const size = c.measureText(text).width;
       const right = this.peakX + 10 + size <= left + width;
       const x = right ? this.peakX + 8 : this.peakX - size - 8;
@@ -367,10 +371,10 @@ export class Plot extends Picture {
     c.fillText(text, x, y);
   }
   private get peakX(): number {
-    return Math.round(this.xAt(Number(this.plan.raw.peak.start) + 0.5)) + 0.5;
+    return Math.round(this.xAt(Number(this.lane.peak.start) + 0.5)) + 0.5;
   }
   private drawPeakLine(c: CanvasRenderingContext2D, top: number, height: number): void {
-    if (!this.plan.n) return;
+    if (this.lane.empty) return;
     const x = this.peakX;
     c.strokeStyle = this.theme.accent;
     c.setLineDash([1, 2]);
@@ -385,8 +389,20 @@ export class Plot extends Picture {
     c.lineTo(x, top + height - 8);
     c.fill();
   }
+  /** Bytes that nothing may use, as grey boxes. */
+  private drawReserved(c: CanvasRenderingContext2D): void {
+    c.fillStyle = this.theme.muted;
+    c.globalAlpha = 0.35;
+    for (const [lower, upper, start, end] of this.lane.reserved) {
+      const x0 = this.xAt(Number(start ?? this.whole.x0));
+      const x1 = this.xAt(Number(end ?? this.whole.x1));
+      const y = this.yAt(Number(upper));
+      c.fillRect(x0, y, x1 - x0, this.yAt(Number(lower)) - y);
+    }
+    c.globalAlpha = 1;
+  }
   private drawHoles(c: CanvasRenderingContext2D): void {
-    const peak = this.plan.raw.peak;
+    const { peak } = this.lane;
     const from = this.xAt(Number(peak.start));
     const to = Math.max(this.xAt(Number(peak.end)), from + 3);
     c.strokeStyle = this.theme.bad;
@@ -415,7 +431,7 @@ export class Plot extends Picture {
     width: number,
     dash: number[] = [],
   ): void {
-    const r = this.plan.rectangles;
+    const r = this.lane.rectangles;
     c.setLineDash(dash);
     for (let k = 0; k < r.buffer.length; ++k) {
       if (r.buffer[k] !== i) continue;
@@ -482,7 +498,7 @@ export class Plot extends Picture {
     const { left, width } = this.inner;
     const total = this.curve.clientHeight;
     const height = total - 12;
-    const { load, start } = this.plan.raw.peak;
+    const { load, start } = this.lane.peak;
     const peak = Number(load);
     const near = this.levels().filter((level) => level.value <= peak * 1.6);
     const held = this.plan.held?.bytes.reduce((a, b) => Math.max(a, b), 0) ?? 0;
@@ -494,7 +510,7 @@ export class Plot extends Picture {
     for (const level of near) this.drawLevel(c, level, Math.round(y(level.value)) + 0.5);
     c.lineWidth = 1;
     const x = Math.round(this.xAt(Number(start) + 0.5)) + 0.5;
-    if (this.plan.n && x >= left && x <= left + width) {
+    if (!this.lane.empty && x >= left && x <= left + width) {
       c.fillStyle = this.theme.accent;
       c.beginPath();
       c.arc(x, y(peak), 3.5, 0, 7);
@@ -502,14 +518,14 @@ export class Plot extends Picture {
     }
     c.fillStyle = this.theme.muted;
     c.textAlign = "right";
-    if (this.plan.n) c.fillText(bytes(load), left - 8, Math.max(y(peak), 8));
+    if (!this.lane.empty) c.fillText(bytes(load), left - 8, Math.max(y(peak), 8));
     c.fillText("0", left - 8, y(0) - 2);
     c.textAlign = "left";
     c.fillText("live", 8, total - 8);
   }
   private drawLive(c: CanvasRenderingContext2D, y: (value: number) => number): void {
     const { left } = this.inner;
-    const columns = this.columnsOf(this.plan.steps, this.plan.live);
+    const columns = this.columnsOf(this.lane.steps, this.lane.live);
     c.beginPath();
     c.moveTo(left, y(0));
     columns.forEach((value, x) => {
@@ -566,7 +582,7 @@ export class Plot extends Picture {
     rasterize(
       { pixels: new Int32Array(image.data.buffer), width, height, scale: 4 },
       [],
-      this.plan.rectangles,
+      this.lane.rectangles,
       this.whole,
       this.classes.of,
       { ...this.paints(), pattern: new Uint8Array(this.classes.looks.length) },
@@ -604,7 +620,7 @@ export class Plot extends Picture {
   private listen(): void {
     const at = (point: Point) => {
       const { x, y } = this.unitsAt(point);
-      return this.plan.at(x, y);
+      return this.plan.at(this.lane, x, y);
     };
     listen(this.stage, {
       size: () => this.inner,
@@ -684,7 +700,8 @@ export class Plot extends Picture {
     return new XMLSerializer().serializeToString(picture) + "\n";
   }
   private rectangleElements(): SVGElement[] {
-    const { rectangles: r, raw } = this.plan;
+    const { rectangles: r } = this.lane;
+    const { raw } = this.plan;
     const v = this.view;
     const elements: SVGElement[] = [];
     for (let k = 0; k < r.buffer.length; ++k) {

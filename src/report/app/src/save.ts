@@ -8,9 +8,11 @@ export function csv(plan: Plan, buffers: number[]): string {
   const b = plan.raw.buffers;
   const rows = buffers.map((i) => {
     const row = [b.id[i]!, b.start[i]!, b.end[i]!, b.size[i]!];
-    return b.offset ? [...row, b.offset[i]!] : row;
+    const memory = plan.raw.memories?.[plan.laneOfBuffer(i)]?.name;
+    return [...row, ...(memory === undefined ? [] : [memory]), ...(b.offset ? [b.offset[i]!] : [])];
   });
-  return csvTable(`id,lower,upper,size${b.offset ? ",offset" : ""}`, rows);
+  const memory = plan.raw.memories ? ",memory" : "";
+  return csvTable(`id,lower,upper,size${memory}${b.offset ? ",offset" : ""}`, rows);
 }
 
 const MOST = 20; // Buffers at the peak that are listed.
@@ -28,6 +30,11 @@ export function summary(data: Data, plans: Plan[]): string {
     row("capacity", head.capacity);
     row("height", head.height);
     row("lower bound", head.heightBound);
+    row("cost", head.cost);
+    if (head.cost !== null) row("cost, lower bound", head.costBound);
+    for (const { name, height: used, capacity } of plan.raw.memories ?? []) {
+      row(abridged(name, 20), capacity === null ? used : `${used} of ${capacity}`);
+    }
     row("program order peak", head.programOrderPeak);
     row("peak load", `${peak.load} at step ${peak.start}`);
     row("padding, holes", `${peak.padding}, ${peak.fragmentation}`);

@@ -1090,3 +1090,80 @@ test("two plans side by side say how height and traffic changed", async () => {
   assert.equal((await figures(same.page))["traffic-after"], undefined);
   await same.close();
 });
+
+describe("a plan in several memories", () => {
+  let report;
+  const graph = () => {
+    const bytes = [40000, 30000, 30000, 20000, 8000, 4000];
+    const tensors = bytes.map((size, id) => ({
+      id,
+      name: `t${id}`,
+      bytes: size,
+      kind: id ? "activation" : "input",
+    }));
+    const nodes = bytes.slice(1).map((_, i) => ({
+      name: `op${i}`,
+      op: "Conv",
+      inputs: i > 1 ? [i, i - 1] : [i],
+      outputs: [i + 1],
+    }));
+    return { format: "berth-graph", format_version: 1, name: "small", nodes, tensors };
+  };
+  before(async () => {
+    shop.write("small.json", JSON.stringify(graph()));
+    const memories = ["--memory", "tcm=64KiB@8GB/s", "--memory", "dram@1GB/s"];
+    shop.berth([
+      ...["plan", "small.json", ...memories, "--memory", "unused=1KiB@1MB/s"],
+      ...["-o", "several.json", "--report", "several.html", "--trace", "several.trace"],
+    ]);
+    report = await open(shop.path("several.html"));
+  });
+  after(() => report.close());
+
+  test("has a lane for each memory, and no faults", async () => {
+    const titles = await report.page.$$eval(".plot-box > h2", (all) =>
+      all.map((one) => one.textContent),
+    );
+    const plan = shop.json("several.json");
+    assert.equal(titles.length, 3);
+    assert.match(titles[0], /^tcm: .* of 64 KiB, .* filled$/);
+    assert.match(titles[1], /^dram: /);
+    assert.equal(titles[2], "unused (1 KiB): empty");
+    assert.equal(await report.page.$$eval(".stage", (all) => all.length), 2);
+    const used = new Set(plan.residencies.map((one) => one.memory));
+    assert.ok(used.size === 2);
+    assert.deepEqual(await accessibility(report.page), []);
+    assert.deepEqual(report.faults, []);
+  });
+
+  test("says what each buffer costs, and why it is where it is", async () => {
+    const plan = shop.json("several.json");
+    const rows = await rowsOf(report.page, "displaced", 20);
+    const slow = plan.residencies.filter(({ memory }) => plan.memories[memory]?.name !== "tcm");
+    assert.ok(rows.length > 0);
+    for (const row of rows) assert.match(row.at(-1), /tcm/);
+    await search(report.page, "in:dram");
+    const listed = await rowsOf(report.page, "buffers", slow.length);
+    assert.ok(listed.length > 0);
+    for (const cells of listed) assert.equal(cells[2], "dram");
+    await search(report.page, "in:nowhere");
+    assert.match(await report.page.textContent(".matches"), /there is no memory "nowhere"/);
+    await search(report.page, "");
+    await report.page.click("#tab-displaced");
+    await report.page.click("#panel-displaced [data-at='0']");
+    await settled(report.page);
+    const details = await report.page.textContent(".details");
+    assert.match(details, /Cost in/);
+    assert.match(details, /Why it is not in tcm/);
+    assert.deepEqual(report.faults, []);
+  });
+
+  test("has a process for each memory in its trace", () => {
+    const { traceEvents } = shop.json("several.trace");
+    const names = traceEvents.filter((one) => one.name === "process_name");
+    assert.deepEqual(
+      names.slice(1).map((one) => one.args.name),
+      ["tcm", "dram", "unused"],
+    );
+  });
+});
