@@ -323,6 +323,7 @@ bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
         allowed[i] &= ~bit;
         changed = true;
       }
+      if (allowed[i] == 0) return false;
     }
   }
   return true;
