@@ -108,6 +108,7 @@ void Relaxation::Allow(std::size_t item, std::uint64_t allowed) {
 }
 
 double Relaxation::Probe(std::size_t item, std::size_t option, bool take, Budget& budget) {
+  if (!simplex_.IsSmall()) return value();
   probe_ = simplex_;
   probe_.SetBounds(variable_[item] + option, take ? 1 : 0, take ? 1 : 0);
   const Simplex::Status status = probe_.Solve(kProbePivots, budget);
@@ -124,7 +125,7 @@ double Relaxation::InMemory(std::size_t item, std::size_t memory) const {
 }
 
 // Rows for the sections that the solution overfills: of neighbours the fullest.
-int Relaxation::AddSections() {
+int Relaxation::AddSections(Budget& budget) {
   int added = 0;
   for (std::size_t m = 0; m < selection_.memories(); ++m) {
     std::vector<double> excess(selection_.sections);
@@ -142,6 +143,7 @@ int Relaxation::AddSections() {
           (s + 1 < selection_.sections && excess[s + 1] >= excess[s])) {
         continue;
       }
+      if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) return added;
       std::vector<Simplex::Term> terms;
       for (const auto& [item, bytes] : live_[s]) {
         const std::vector<Option>& options = selection_.items[item].options;
@@ -159,7 +161,7 @@ int Relaxation::AddSections() {
 }
 
 // An item takes one option.
-int Relaxation::AddOneOptions() {
+int Relaxation::AddOneOptions(Budget& budget) {
   int added = 0;
   for (std::size_t i = 0; i < selection_.items.size(); ++i) {
     const std::size_t count = selection_.items[i].options.size();
@@ -167,6 +169,7 @@ int Relaxation::AddOneOptions() {
     double sum = 0;
     for (std::size_t o = 0; o < count; ++o) sum += Value(i, o);
     if (sum <= 1 + kTolerance) continue;
+    if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) break;
     std::vector<Simplex::Term> terms;
     for (std::size_t o = 0; o < count; ++o) terms.emplace_back(variable_[i] + o, 1);
     simplex_.AddRow(terms, 1);
@@ -183,6 +186,7 @@ int Relaxation::AddPairs() {
   for (std::size_t k = 0; k < selection_.dominates.size(); ++k) {
     const auto& [better, worse] = selection_.dominates[k];
     if (has_pair_[k] || Value(worse, 0) <= Value(better, 0) + kTolerance) continue;
+    if (!simplex_.HasRoom()) break;
     simplex_.AddRow({{variable_[worse], 1}, {variable_[better], -1}}, 0);
     sources_.push_back({Source::Kind::kPair, 0, k});
     has_pair_[k] = true;
@@ -239,12 +243,15 @@ int Relaxation::AddCuts(bool everywhere) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.depth > b.depth; });
   if (found.size() > kMostCutsAtOnce) found.resize(kMostCutsAtOnce);
+  int added = 0;
   for (Found& each : found) {
+    if (!simplex_.HasRoom()) break;
+    ++added;
     simplex_.AddRow(each.terms, static_cast<double>(each.cut.limit));
     sources_.push_back({Source::Kind::kCut, each.cut.memory, cuts_.size()});
     cuts_.push_back(std::move(each.cut));
   }
-  return static_cast<int>(found.size());
+  return added;
 }
 
 // Rows that many solutions in a row have kept to without being held back by them: they are found
@@ -286,7 +293,8 @@ void Relaxation::Solve(int rounds, Budget& budget) {
   for (int round = 0;;) {
     const Simplex::Status status = simplex_.Solve(kMostPivots, budget);
     if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
-    if (AddSections() + AddOneOptions() + AddPairs() > 0) continue;
+    if (!budget.SpendWork(static_cast<std::int64_t>(selection_.items.size()))) return;
+    if (AddSections(budget) + AddOneOptions(budget) + AddPairs() > 0) continue;
     // Cuts go on as long as they lower the bound by enough.
     const double now = simplex_.value();
     stalled = round > 0 && before - now < kStalled * now ? stalled + 1 : 0;

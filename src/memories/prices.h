@@ -94,8 +94,8 @@ class Relaxation {
     double depth;  // Distance of the solution from it.
   };
   [[nodiscard]] double InMemory(std::size_t item, std::size_t memory) const;
-  int AddSections();
-  int AddOneOptions();
+  int AddSections(Budget& budget);
+  int AddOneOptions(Budget& budget);
   int AddPairs();
   int AddCuts(bool everywhere);
   void Find(Cut cut, std::vector<Found>& found) const;

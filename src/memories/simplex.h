@@ -40,10 +40,15 @@ class Simplex {
   [[nodiscard]] double Value(std::size_t variable) const { return x_[variable]; }
   // At least 0.
   [[nodiscard]] double Price(std::size_t row) const;
+  // Whether the table may grow: callers add no more rows once it may not.
+  [[nodiscard]] bool HasRoom() const { return (rows_ + 1) * columns_ <= kMostEntries; }
+  [[nodiscard]] std::int64_t WorkOfRow() const { return static_cast<std::int64_t>(columns_); }
+  [[nodiscard]] bool IsSmall() const { return rows_ * columns_ <= kMostEntries / 16; }
   [[nodiscard]] std::size_t num_rows() const { return rows_; }
   [[nodiscard]] std::int64_t pivots() const { return pivots_; }
 
  private:
+  static constexpr std::size_t kMostEntries = std::size_t{1} << 24;  // 128 MiB.
   [[nodiscard]] double* Row(std::size_t i) { return table_.data() + i * columns_; }
   [[nodiscard]] std::size_t LeavingRow() const;
   [[nodiscard]] bool Enter(std::size_t row);
