@@ -427,6 +427,7 @@ void ChoiceSearch::Impl::Visit(Node node) {
     relaxation_.Solve(!limits_.covers ? 0 : root ? kRootRounds : kNodeRounds, *budget_);
     const Prices prices = relaxation_.Exact();
     node.bound = std::min(node.bound, prices.bound / prices.scale);
+    if (budget_->TimeIsUp()) return node.bound > answer_.profit ? Open(std::move(node)) : void();
     RoundOff(prices);
     if (node.bound <= answer_.profit) return;
     // The prices hold for what was allowed then; the sweep finds again what they forbid.

@@ -15,6 +15,9 @@ namespace {
 // Meetings kept at most, give or take one unit's: some hundred megabytes.
 constexpr std::size_t kMostMeetings = std::size_t{1} << 24;
 
+// Units of all sections together from which SumBound() adds up.
+constexpr std::size_t kMostLive = std::size_t{1} << 22;
+
 bool Meet(const LivePiece& a, const LivePiece& b) { return a.start < b.end && b.start < a.end; }
 
 struct LiveUnit {  // In one section.
@@ -526,15 +529,22 @@ Wide Layout::SumBound() const {
             [&](std::size_t a, std::size_t b) { return less(a, widest[a], b, widest[b]); });
   const std::vector<Wide> room = RoomWithCapacity();
   std::vector<std::vector<LiveUnit>> live(sections_);
-  std::vector<Wide> load(sections_, Wide(0));
+  std::vector<Wide> load(sections_ + 1, Wide(0));
+  std::size_t length = 0;
   for (const std::size_t u : items) {
     for (const Stay& stay : stays_[u]) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) load[s] += Wide(stay.bytes);
+      load[stay.first] += Wide(stay.bytes);
+      load[stay.last] -= Wide(stay.bytes);
+      length += stay.last - stay.first;
     }
   }
+  for (std::size_t s = 1; s < sections_; ++s) load[s] += load[s - 1];
+  // Any of the sections give a bound: where very much is live, one in so many is enough.
+  const std::size_t stride = length / kMostLive + 1;
   for (const std::size_t u : items) {
     for (const Stay& stay : stays_[u]) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) {
+      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
+           s += stride) {
         if (load[s] > room[s]) live[s].push_back({u, stay.bytes});
       }
     }

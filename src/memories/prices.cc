@@ -12,7 +12,8 @@ namespace {
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kMostPivots = 20'000;
 constexpr std::int64_t kProbePivots = 25;
-constexpr double kShallow = 1e-4;  // Of cuts.
+constexpr std::size_t kMostLive = std::size_t{1} << 22;  // Items of all sections together.
+constexpr double kShallow = 1e-4;                        // Of cuts.
 constexpr std::size_t kMostCutsAtOnce = 60;
 // With no more rounds than these, cuts are looked for only where the sections' own rows are.
 constexpr int kFewRounds = 4;
@@ -71,11 +72,20 @@ Relaxation::Relaxation(const Selection& selection)
       simplex_(Profits(selection)),
       probe_({}) {
   std::size_t variables = 0;
+  std::size_t length = 0;
   for (std::size_t i = 0; i < selection.items.size(); ++i) {
     variable_.push_back(variables);
     variables += selection.items[i].options.size();
+    for (const Stay& stay : selection.items[i].stays) length += stay.last - stay.first;
+  }
+  // Any of the rows give a bound: where very much is live, one section in so many has one.
+  const std::size_t stride = length / kMostLive + 1;
+  for (std::size_t i = 0; i < selection.items.size(); ++i) {
     for (const Stay& stay : selection.items[i].stays) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) live_[s].emplace_back(i, stay.bytes);
+      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
+           s += stride) {
+        live_[s].emplace_back(i, stay.bytes);
+      }
     }
   }
   allowed_ = AllowAll(selection);
