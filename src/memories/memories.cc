@@ -45,6 +45,7 @@ constexpr std::int64_t kReduceNodes = 3'000;
 // the search that learns has proved: its nodes cost ten times as much.
 constexpr std::int64_t kWindowNodes = 5'000;
 constexpr std::size_t kMostOpenWindows = 8;
+constexpr std::size_t kFewOpenWindows = 2;  // Of a choice that may not be the best.
 constexpr std::int64_t kReduceTimes = 2;
 constexpr std::int64_t kGuidedWeight = 10;
 constexpr std::int64_t kMostReduceNodes = 100'000;
@@ -110,7 +111,8 @@ class Planner {
                                std::vector<Bytes>& offsets, Proof& proof);
   [[nodiscard]] std::optional<Proof> FindConflict(std::size_t memory,
                                                   const std::vector<std::size_t>& units,
-                                                  const Assignment& assignment, bool proved);
+                                                  const Assignment& assignment,
+                                                  std::size_t windows);
   [[nodiscard]] std::vector<std::size_t> Reduce(std::size_t memory, Proof proof,
                                                 const Assignment& assignment);
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
@@ -246,7 +248,8 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
 // once, then by the search that learns for those that it leaves open, the smallest first.
 std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
                                                     const std::vector<std::size_t>& units,
-                                                    const Assignment& assignment, bool proved) {
+                                                    const Assignment& assignment,
+                                                    std::size_t windows) {
   const Problem table = TableOf(memory, units, assignment);
   const std::vector<Section> sections = Sections(table);
   std::vector<std::vector<std::size_t>> open;
@@ -268,8 +271,7 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       }
     }
   }
-  const std::size_t asked = proved ? kMostOpenWindows : kMostOpenWindows / kUnprovedPart;
-  if (open.size() > asked) open.resize(asked);
+  if (open.size() > windows) open.resize(windows);
   for (std::vector<std::size_t>& part : open) {
     if (budget_.TimeIsUp()) return std::nullopt;
     const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
@@ -345,7 +347,9 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
         break;
       }
       // Even where all are proved not to fit, a conflict in a few sections is easier to reduce.
-      if (auto found = FindConflict(m, units, plan.assignment, proved)) {
+      if (auto found = FindConflict(
+              m, units, plan.assignment,
+              fit == Fit::kUnknown ? proved ? kMostOpenWindows : kFewOpenWindows : 0)) {
         proof = std::move(*found);
         fit = Fit::kNo;
       }

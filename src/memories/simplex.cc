@@ -202,11 +202,19 @@ void Simplex::Pivot(std::size_t row, std::size_t column) {
     if (i == row || factor == 0) continue;
     if (dense) {
       for (std::size_t j = 0; j < columns_; ++j) other[j] -= factor * pivot[j];
-    } else {
-      for (const std::size_t j : nonzero_) other[j] -= factor * pivot[j];
+      other[column] = -factor * inverse;
+      norms_[i] = 1 + Square(other, columns_);
+      continue;
+    }
+    double change = 0;
+    for (const std::size_t j : nonzero_) {
+      const double before = other[j];
+      other[j] -= factor * pivot[j];
+      change += other[j] * other[j] - before * before;
     }
     other[column] = -factor * inverse;
-    norms_[i] = 1 + Square(other, columns_);
+    change += other[column] * other[column] - factor * factor;
+    norms_[i] = std::max(1.0, norms_[i] + change);
   }
   const double profit = reduced_[column];
   for (const std::size_t j : nonzero_) reduced_[j] -= profit * pivot[j];
