@@ -1,10 +1,12 @@
 // Branch and bound. Every node solves the relaxation, forbids what its prices rule out, and sweeps
 // (memories/sweep.h): a complete sweep settles the node, any other finds choices and lowers its bound.
-// Only then an item is branched on, the one that the relaxation is least sure of. Most inputs are
-// settled by one sweep.
+// Only then an item is branched on, the one of which both parts lower the bound the most. Most inputs
+// are settled by one sweep. What the root rules out is left out of a smaller selection, with a search
+// of its own.
 #include "memories/choose.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -226,7 +228,6 @@ class ChoiceSearch::Impl {
   [[nodiscard]] std::size_t Fix(const Prices& prices, Node& node) const;
   [[nodiscard]] bool SweepAt(const Prices& prices, SweepQuestion& question, Node& node);
   void LookBack(const Prices& prices, SweepQuestion& question);
-  struct Experience;
   [[nodiscard]] Literal BranchOn(const Node& node);
   void Branch(Node node);
 
@@ -237,6 +238,12 @@ class ChoiceSearch::Impl {
   Relaxation relaxation_;
   std::vector<Node> open_;  // A heap.
   std::optional<Node> next_;
+  // What branching on an option has lowered the relaxation by, for each unit that its value changes
+  // by: left out, taken.
+  struct Experience {
+    std::array<double, 2> sum = {0, 0};
+    std::array<int, 2> count = {0, 0};
+  };
   std::map<Literal, Experience> experience_;
   // Once many items are decided for good: the others, and the search for them.
   std::optional<Remainder> remainder_;
@@ -460,12 +467,6 @@ void ChoiceSearch::Impl::Visit(Node node) {
   }
 }
 
-// What branching on an option has lowered the relaxation by, for each unit that its value changes by.
-struct ChoiceSearch::Impl::Experience {
-  double sum[2] = {0, 0};  // Left out, taken.
-  int count[2] = {0, 0};
-};
-
 // Of the options that are undecided the one of which both parts lower the bound the most: by what
 // was found when it was branched on before, or tried ("reliability branching", Achterberg, Koch and
 // Martin, Operations Research Letters 33, 2005).
@@ -497,9 +498,10 @@ Literal ChoiceSearch::Impl::BranchOn(const Node& node) {
   const double most = now - static_cast<double>(answer_.profit);
   for (Candidate& each : open) {
     Experience& known = experience_[each.literal];
-    double gains[2];
-    const double distances[2] = {std::max(each.value, 1e-6), std::max(1 - each.value, 1e-6)};
-    for (const int take : {0, 1}) {
+    std::array<double, 2> gains = {0, 0};
+    const std::array<double, 2> distances = {std::max(each.value, 1e-6),
+                                             std::max(1 - each.value, 1e-6)};
+    for (std::size_t take = 0; take < 2; ++take) {
       if (known.count[take] < kReliable && each.key > 1e-3) {
         const double then =
             relaxation_.Probe(each.literal.item, each.literal.option, take == 1, *budget_);

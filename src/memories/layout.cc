@@ -25,6 +25,35 @@ struct LiveUnit {  // In one section.
   Bytes bytes;
 };
 
+// By section, the load of `items`, and those live where it is more than `room`: in one section of so
+// many, where very much is live. Any of the sections give a bound.
+std::pair<std::vector<Wide>, std::vector<std::vector<LiveUnit>>> Overfull(
+    const std::vector<std::size_t>& items, const std::vector<std::vector<Stay>>& stays,
+    const std::vector<Wide>& room) {
+  const std::size_t sections = room.size();
+  std::vector<Wide> load(sections + 1, Wide(0));
+  std::size_t length = 0;
+  for (const std::size_t u : items) {
+    for (const Stay& stay : stays[u]) {
+      load[stay.first] += Wide(stay.bytes);
+      load[stay.last] -= Wide(stay.bytes);
+      length += stay.last - stay.first;
+    }
+  }
+  for (std::size_t s = 1; s < sections; ++s) load[s] += load[s - 1];
+  const std::size_t stride = length / kMostLive + 1;
+  std::vector<std::vector<LiveUnit>> live(sections);
+  for (const std::size_t u : items) {
+    for (const Stay& stay : stays[u]) {
+      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
+           s += stride) {
+        if (load[s] > room[s]) live[s].push_back({u, stay.bytes});
+      }
+    }
+  }
+  return {std::move(load), std::move(live)};
+}
+
 // The least profit that is lost if `excess` bytes go; of units with the least for each byte first.
 Wide LeastLoss(const std::vector<LiveUnit>& live, const std::vector<Wide>& profit, Wide excess) {
   Wide loss = 0;
@@ -528,27 +557,9 @@ Wide Layout::SumBound() const {
   std::sort(items.begin(), items.end(),
             [&](std::size_t a, std::size_t b) { return less(a, widest[a], b, widest[b]); });
   const std::vector<Wide> room = RoomWithCapacity();
-  std::vector<std::vector<LiveUnit>> live(sections_);
-  std::vector<Wide> load(sections_ + 1, Wide(0));
-  std::size_t length = 0;
-  for (const std::size_t u : items) {
-    for (const Stay& stay : stays_[u]) {
-      load[stay.first] += Wide(stay.bytes);
-      load[stay.last] -= Wide(stay.bytes);
-      length += stay.last - stay.first;
-    }
-  }
-  for (std::size_t s = 1; s < sections_; ++s) load[s] += load[s - 1];
-  // Any of the sections give a bound: where very much is live, one in so many is enough.
-  const std::size_t stride = length / kMostLive + 1;
-  for (const std::size_t u : items) {
-    for (const Stay& stay : stays_[u]) {
-      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
-           s += stride) {
-        if (load[s] > room[s]) live[s].push_back({u, stay.bytes});
-      }
-    }
-  }
+  auto over = Overfull(items, stays_, room);
+  const std::vector<Wide>& load = over.first;
+  std::vector<std::vector<LiveUnit>>& live = over.second;
   std::vector<Wide> best(sections_ + 1, Wide(0));
   for (std::size_t s = sections_; s-- > 0;) {
     best[s] = best[s + 1];

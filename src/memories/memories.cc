@@ -50,7 +50,7 @@ constexpr std::int64_t kReduceTimes = 2;
 constexpr std::int64_t kGuidedWeight = 10;
 constexpr std::int64_t kMostReduceNodes = 100'000;
 // Of a choice that may not be the best.
-constexpr int kUnprovedPart = 4;
+constexpr int kUnprovedPart = 2;
 // Of a choice that is proved best, which it is worth to know more of.
 constexpr std::int64_t kProvedTimes = 8;
 // Sections at a time that are searched for a conflict.
@@ -58,7 +58,7 @@ constexpr std::size_t kFirstWindow = 4;
 constexpr std::size_t kLastWindow = 32;
 // Of the time that is left, for better plans one unit at a time: where the bound is near, by this
 // part of the score, it is better spent on choices.
-constexpr double kShareOfImprove = 0.2;
+constexpr double kShareOfImprove = 0.5;
 constexpr double kShareWhenNear = 0.05;
 constexpr std::int64_t kNear = 50;
 constexpr int kMostRepairs = 2;

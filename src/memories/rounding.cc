@@ -9,7 +9,6 @@
 //
 // Covers say how many items fit; this says it of many items of few sizes, which training has.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
