@@ -3,6 +3,7 @@
 
 #include "berth/memories.h"
 #include "testing/memories_oracle.h"
+#include "testing/seeds.h"
 #include "tools/verify/memories.h"
 
 namespace berth::internal {
@@ -31,14 +32,14 @@ void Check(std::uint64_t seed, const MemoriesOptions& options) {
 }
 
 TEST(MemoriesOracle, EveryFeature) {
-  for (std::uint64_t seed = 1; seed <= 2500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= Seeds(2500); ++seed) {
     Check(seed, {});
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
 }
 
 TEST(MemoriesOracle, EverySwitch) {
-  for (std::uint64_t seed = 2501; seed <= 5000; ++seed) {
+  for (std::uint64_t seed = 2501; seed <= 2500 + Seeds(2500); ++seed) {
     MemoriesOptions options;
     options.covers = seed % 2 == 0;
     options.dominance = seed / 2 % 2 == 0;
