@@ -152,7 +152,7 @@ struct MemoryProblem {
 struct MemoriesOptions {
   PlaceOptions place;  // For the offsets of each memory; `minimize` and `progress` do not count.
   // Rules that make the search faster and change no proved answer. Off for tests.
-  bool covers = true;     // Cover inequalities in the relaxation.
+  bool covers = true;     // Cuts in the relaxation.
   bool dominance = true;  // An item is taken before one that is larger, longer and worth less.
   bool conflicts = true;  // What does not fit is reduced to few buffers before it is excluded.
   // The states that the sweep keeps at most, 1 to 2^20.

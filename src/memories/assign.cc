@@ -123,6 +123,7 @@ void Assigner::AddPairs() {
 }
 
 void Assigner::Exclude(Conflict conflict) {
+  ++changes_;
   if (conflict.size() == 1) {
     const auto& [unit, mode] = conflict.front();
     const std::vector<Mode>& modes = model_.units[unit].modes;
@@ -306,14 +307,29 @@ void Assigner::AddDominances() {
     return a.start >= b.start && a.end <= b.end && a.size <= b.size &&
            b.alignment % a.alignment == 0;
   };
+  std::vector<std::vector<std::size_t>> worse(simple.size());
   for (std::size_t i = 0; i < simple.size(); ++i) {
     for (std::size_t j = i + 1; j < simple.size(); ++j) {
       if (!simple[i] || !simple[j]) continue;
       if (dominates(i, j)) {
-        selection_.dominates.emplace_back(i, j);
+        worse[i].push_back(j);
       } else if (dominates(j, i)) {
-        selection_.dominates.emplace_back(j, i);
+        worse[j].push_back(i);
       }
+    }
+  }
+  // Only the pairs that do not follow from others. Of those that one dominates, these that dominate
+  // the most come first, so each that is left over follows from none.
+  std::vector<std::size_t> via(simple.size(), simple.size());
+  for (std::size_t i = 0; i < worse.size(); ++i) {
+    std::vector<std::size_t> order = worse[i];
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return worse[a].size() > worse[b].size();
+    });
+    for (const std::size_t j : order) {
+      if (via[j] == i) continue;
+      selection_.dominates.emplace_back(i, j);
+      for (const std::size_t k : worse[j]) via[k] = i;
     }
   }
 }

@@ -43,9 +43,11 @@ class Assigner {
   void Postpone(Conflict conflict, Wide score) {
     left_ = left_ ? std::min(*left_, score) : score;
     postponed_.push_back(std::move(conflict));
+    ++changes_;
   }
   [[nodiscard]] std::optional<Wide> left() const { return left_; }
   void Reopen() {
+    if (!postponed_.empty()) ++changes_;
     left_.reset();
     postponed_.clear();
   }
@@ -53,6 +55,8 @@ class Assigner {
   // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
   // is easier to place, and proves nothing.
   [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
+  // Counts what changes the next Build().
+  [[nodiscard]] std::int64_t changes() const { return changes_; }
   [[nodiscard]] Assignment FromChoice(const Choice& choice) const;
   // The profit in `selection` that is worth a score, rounded down: a choice has a better score only
   // if its profit is more.
@@ -92,6 +96,7 @@ class Assigner {
   std::vector<Conflict> pairs_;  // Pins that collide, and different memories.
   std::vector<Conflict> postponed_;
   std::optional<Wide> left_;
+  std::int64_t changes_ = 0;
 
   Selection selection_;
   std::vector<Use> uses_;     // By item.

@@ -1,12 +1,15 @@
 // Branch and bound. Every node solves the relaxation, forbids what its prices rule out, and sweeps
 // (memories/sweep.h): a complete sweep settles the node, any other finds choices and lowers its bound.
-// Only then an item is branched on, the one that the relaxation is least sure of. Most inputs are
-// settled by one sweep.
+// Only then an item is branched on, the one of which both parts lower the bound the most. Most inputs
+// are settled by one sweep. What the root rules out is left out of a smaller selection, with a search
+// of its own.
 #include "memories/choose.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -25,84 +28,316 @@ constexpr std::size_t kWider = 8;
 constexpr std::int64_t kHelps = 20;
 constexpr std::size_t kRootTrial = 4096;
 constexpr std::size_t kNodeWidth = 4096;
+// Below sweeps that were no help, only every so many nodes are swept, unless few items are undecided.
+constexpr int kMostQuiet = 8;
+constexpr std::size_t kFewUndecided = 16;
+// Options that are considered for branching, and how often each way of one is tried.
+constexpr std::size_t kCandidates = 8;
+constexpr int kReliable = 1;
+// The rest is searched on its own once one item in so many is decided.
+constexpr std::size_t kRestOf = 5;
 // With fewer new decisions the relaxation is not solved again.
 constexpr std::size_t kManyFixed = 4;
 
 struct Node {
   std::int64_t bound;
   std::int64_t number;  // The later goes first of two with the same bound.
+  int quiet = 0;        // Nodes above in a row whose sweeps were no help.
   Allowed allowed;
 };
 
-class Chooser {
- public:
-  Chooser(const Selection& selection, std::int64_t floor, const ChooseLimits& limits,
-          Budget& budget)
-      : selection_(selection),
-        limits_(limits),
-        budget_(budget),
-        mirrored_(Mirror(selection)),
-        relaxation_(selection) {
-    answer_.profit = floor;
-  }
+bool Fits(const Item& item, const std::vector<Bytes>& room) {
+  return std::all_of(item.stays.begin(), item.stays.end(), [&](const Stay& stay) {
+    return std::all_of(room.begin() + static_cast<std::ptrdiff_t>(stay.first),
+                       room.begin() + static_cast<std::ptrdiff_t>(stay.last),
+                       [&](Bytes bytes) { return stay.bytes <= bytes; });
+  });
+}
 
-  Chosen Run() {
-    Node root{0, 0, AllowAll(selection_)};
+// What is left of a selection once some options are ruled out for good.
+struct Remainder {
+  Selection selection;
+  std::vector<std::size_t> items;                 // Of the whole, by item that is left.
+  std::vector<std::vector<std::size_t>> options;  // Of the whole, by item and option that is left.
+  Choice decided;                                 // Of the whole; kOut for items that are left.
+  std::int64_t profit = 0;                        // Of `decided`.
+};
+
+// Of sections in a row with the same live items only the one with the least room counts.
+void MergeSections(Selection& selection) {
+  std::vector<bool> begins(selection.sections + 1);
+  begins[0] = true;
+  for (const Item& item : selection.items) {
+    for (const Stay& stay : item.stays) begins[stay.first] = begins[stay.last] = true;
+  }
+  std::vector<std::size_t> rank(selection.sections + 1, 0);
+  std::size_t kept = 0;
+  for (std::size_t s = 0; s < selection.sections; ++s) {
+    if (begins[s]) ++kept;
+    rank[s] = kept - 1;
+    for (std::vector<Bytes>& room : selection.capacity) {
+      room[kept - 1] = begins[s] ? room[s] : std::min(room[kept - 1], room[s]);
+    }
+  }
+  rank[selection.sections] = kept;
+  for (Item& item : selection.items) {
+    for (Stay& stay : item.stays) stay = {rank[stay.first], rank[stay.last], stay.bytes};
+  }
+  for (std::vector<Bytes>& room : selection.capacity) room.resize(kept);
+  selection.sections = kept;
+}
+
+void AddNogoods(const Selection& whole, const std::vector<std::ptrdiff_t>& place, Remainder& rest) {
+  for (const Nogood& nogood : whole.nogoods) {
+    Nogood left;
+    bool never = false;
+    for (const std::vector<Literal>& member : nogood.members) {
+      const std::size_t item = member.front().item;
+      std::vector<Literal> literals;
+      bool met = false;
+      for (const Literal& literal : member) {
+        if (place[item] < 0) {
+          met = met || rest.decided[item] == static_cast<int>(literal.option);
+          continue;
+        }
+        const auto i = static_cast<std::size_t>(place[item]);
+        const std::vector<std::size_t>& options = rest.options[i];
+        const auto at = std::find(options.begin(), options.end(), literal.option);
+        if (at != options.end()) {
+          literals.push_back({i, static_cast<std::size_t>(at - options.begin())});
+        }
+      }
+      never = never || (literals.empty() && !met);
+      if (!literals.empty()) left.members.push_back(std::move(literals));
+    }
+    if (!never) rest.selection.nogoods.push_back(std::move(left));
+  }
+}
+
+// `allowed`: at least one for each item. Nothing if a nogood then forbids a single item, or all.
+std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
+  Remainder rest;
+  rest.selection.sections = whole.sections;
+  rest.selection.capacity = whole.capacity;
+  rest.decided.assign(whole.items.size(), kOut);
+  std::vector<std::ptrdiff_t> place(whole.items.size(), -1);
+  for (std::size_t i = 0; i < whole.items.size(); ++i) {
+    const Item& item = whole.items[i];
+    std::vector<std::size_t> options;
+    for (std::size_t o = 0; o < item.options.size(); ++o) {
+      if ((allowed[i] >> (o + 1) & 1) != 0) options.push_back(o);
+    }
+    if (options.empty()) continue;
+    if (options.size() == 1 && (allowed[i] & 1) == 0) {
+      const Option& option = item.options[options.front()];
+      rest.decided[i] = static_cast<int>(options.front());
+      rest.profit += option.profit;
+      for (const Stay& stay : item.stays) {
+        for (std::size_t s = stay.first; s < stay.last; ++s) {
+          rest.selection.capacity[option.memory][s] -= stay.bytes;
+        }
+      }
+      continue;
+    }
+    if ((allowed[i] & 1) == 0) return std::nullopt;  // Rare: one of two options, but not out.
+    place[i] = static_cast<std::ptrdiff_t>(rest.items.size());
+    Item& left = rest.selection.items.emplace_back();
+    left.stays = item.stays;
+    for (const std::size_t o : options) left.options.push_back(item.options[o]);
+    rest.items.push_back(i);
+    rest.options.push_back(std::move(options));
+  }
+  AddNogoods(whole, place, rest);
+  for (const Nogood& nogood : rest.selection.nogoods) {
+    if (nogood.members.size() < 2) return std::nullopt;
+  }
+  for (const auto& [better, worse] : whole.dominates) {
+    if (place[better] < 0 || place[worse] < 0) continue;
+    rest.selection.dominates.emplace_back(place[better], place[worse]);
+  }
+  MergeSections(rest.selection);
+  return rest;
+}
+
+}  // namespace
+
+class ChoiceSearch::Impl {
+ public:
+  explicit Impl(const Selection& selection)
+      : selection_(selection), mirrored_(Mirror(selection)), relaxation_(selection) {
+    Node root{0, 0, 0, AllowAll(selection_)};
     for (const Item& item : selection_.items) {
       std::int64_t most = 0;
       for (const Option& option : item.options) most = std::max(most, option.profit);
       root.bound += most;
     }
     open_.push_back(std::move(root));
-    for (bool first = true; !open_.empty(); first = false) {
-      std::pop_heap(open_.begin(), open_.end(), Later);
-      Node node = std::move(open_.back());
-      open_.pop_back();
-      if (node.bound <= answer_.profit) continue;
-      if (!first && Spent()) {
-        open_.push_back(std::move(node));
-        answer_.stopped = true;
-        break;
-      }
-      Visit(std::move(node), first);
+    answer_.profit = -1;
+  }
+
+  Chosen Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
+    if (floor >= answer_.profit) {
+      answer_.profit = floor;
+      answer_.choice.reset();
     }
+    if (rest_) return RunRest(limits, budget);
+    limits_ = limits;
+    budget_ = &budget;
+    for (bool first = true; next_ || !open_.empty(); first = false) {
+      if (!first && Spent()) break;
+      Node node = Next();
+      if (node.bound > answer_.profit) Visit(std::move(node));
+      if (rest_) return RunRest(limits, budget);
+    }
+    if (next_) Open(*std::exchange(next_, std::nullopt));
     answer_.bound = answer_.profit;
     for (const Node& node : open_) answer_.bound = std::max(answer_.bound, node.bound);
     answer_.stopped = answer_.bound > answer_.profit;
-    return std::move(answer_);
+    return answer_;
   }
 
  private:
   static bool Later(const Node& a, const Node& b) {
     return a.bound != b.bound ? a.bound < b.bound : a.number < b.number;
   }
-  [[nodiscard]] bool Spent() { return budget_.Exhausted(); }
+  [[nodiscard]] bool Spent() { return budget_->Exhausted(); }
+  void Open(Node node) {
+    open_.push_back(std::move(node));
+    std::push_heap(open_.begin(), open_.end(), Later);
+  }
 
-  void Visit(Node node, bool root);
+  // The latest child, whose relaxation is nearly that of its parent; else what has the best bound.
+  [[nodiscard]] Node Next() {
+    if (next_) return *std::exchange(next_, std::nullopt);
+    std::pop_heap(open_.begin(), open_.end(), Later);
+    Node node = std::move(open_.back());
+    open_.pop_back();
+    return node;
+  }
+  [[nodiscard]] Chosen RunRest(const ChooseLimits& limits, Budget& budget);
+  [[nodiscard]] bool SplitOff(const Node& root);
+  void Visit(Node node);
   void Apply(const Node& node);
+  [[nodiscard]] bool Propagate(Allowed& allowed) const;
   void RoundOff(const Prices& prices);
+  [[nodiscard]] static std::size_t Undecided(const Node& node) {
+    return static_cast<std::size_t>(
+        std::count_if(node.allowed.begin(), node.allowed.end(),
+                      [](std::uint64_t allowed) { return std::popcount(allowed) > 1; }));
+  }
   [[nodiscard]] std::size_t Fix(const Prices& prices, Node& node) const;
   [[nodiscard]] bool SweepAt(const Prices& prices, SweepQuestion& question, Node& node);
   void LookBack(const Prices& prices, SweepQuestion& question);
+  [[nodiscard]] Literal BranchOn(const Node& node);
   void Branch(Node node);
 
   const Selection& selection_;
-  const ChooseLimits& limits_;
-  Budget& budget_;
+  ChooseLimits limits_;
+  Budget* budget_ = nullptr;
   const Selection mirrored_;
   Relaxation relaxation_;
   std::vector<Node> open_;  // A heap.
+  std::optional<Node> next_;
+  // What branching on an option has lowered the relaxation by, for each unit that its value changes
+  // by: left out, taken.
+  struct Experience {
+    std::array<double, 2> sum = {0, 0};
+    std::array<int, 2> count = {0, 0};
+  };
+  std::map<Literal, Experience> experience_;
+  // Once many items are decided for good: the others, and the search for them.
+  std::optional<Remainder> remainder_;
+  std::unique_ptr<ChoiceSearch> rest_;
+  std::int64_t rest_bound_ = 0;  // Of everything.
   std::int64_t numbers_ = 0;
   std::vector<std::int64_t> least_;  // Of the latest sweep.
   Chosen answer_;
 };
 
-void Chooser::Apply(const Node& node) {
+void ChoiceSearch::Impl::Apply(const Node& node) {
   for (std::size_t i = 0; i < node.allowed.size(); ++i) relaxation_.Allow(i, node.allowed[i]);
 }
 
+// At the root, where prices have ruled out much for good: the rest is a smaller selection, of which
+// everything is cheaper.
+bool ChoiceSearch::Impl::SplitOff(const Node& root) {
+  const std::size_t items = selection_.items.size();
+  if (Undecided(root) * kRestOf > items * (kRestOf - 1)) return false;
+  remainder_ = Rest(selection_, root.allowed);
+  if (!remainder_ || remainder_->selection.items.empty()) {
+    remainder_.reset();
+    return false;
+  }
+  rest_bound_ = root.bound;
+  rest_ = std::make_unique<ChoiceSearch>(remainder_->selection);
+  return true;
+}
+
+Chosen ChoiceSearch::Impl::RunRest(const ChooseLimits& limits, Budget& budget) {
+  const std::int64_t decided = remainder_->profit;
+  const Chosen chosen =
+      rest_->Run(std::max<std::int64_t>(answer_.profit - decided, -1), limits, budget);
+  if (chosen.choice && chosen.profit + decided > answer_.profit) {
+    Choice choice = remainder_->decided;
+    for (std::size_t i = 0; i < remainder_->items.size(); ++i) {
+      const int option = (*chosen.choice)[i];
+      if (option == kOut) continue;
+      choice[remainder_->items[i]] =
+          static_cast<int>(remainder_->options[i][static_cast<std::size_t>(option)]);
+    }
+    BERTH_CHECK(Allows(selection_, choice));
+    answer_.profit = chosen.profit + decided;
+    answer_.choice = std::move(choice);
+  }
+  answer_.bound = std::max(answer_.profit, std::min(rest_bound_, chosen.bound + decided));
+  answer_.stopped = answer_.bound > answer_.profit;
+  return answer_;
+}
+
+// What follows from what is decided: the worse of two items is taken only with the better one, and
+// what no longer fits beside what is taken is forbidden. False: nothing is allowed together.
+bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [better, worse] : selection_.dominates) {
+      if ((allowed[worse] & 1) == 0 && (allowed[better] & 1) != 0) {
+        allowed[better] &= ~std::uint64_t{1};
+        changed = true;
+      }
+      if (allowed[better] == 1 && allowed[worse] != 1) {
+        allowed[worse] &= 1;
+        changed = true;
+      }
+      if (allowed[better] == 0 || allowed[worse] == 0) return false;
+    }
+    std::vector<std::vector<Bytes>> room = selection_.capacity;
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      if (std::popcount(allowed[i]) != 1 || allowed[i] == 1) continue;
+      const auto o = static_cast<std::size_t>(std::countr_zero(allowed[i])) - 1;
+      std::vector<Bytes>& left = room[selection_.items[i].options[o].memory];
+      for (const Stay& stay : selection_.items[i].stays) {
+        for (std::size_t s = stay.first; s < stay.last; ++s) {
+          if ((left[s] -= stay.bytes) < 0) return false;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      if (std::popcount(allowed[i]) < 2) continue;
+      const Item& item = selection_.items[i];
+      for (std::size_t o = 0; o < item.options.size(); ++o) {
+        const std::uint64_t bit = std::uint64_t{2} << o;
+        if ((allowed[i] & bit) == 0 || Fits(item, room[item.options[o].memory])) continue;
+        allowed[i] &= ~bit;
+        changed = true;
+      }
+      if (allowed[i] == 0) return false;
+    }
+  }
+  return true;
+}
+
 // Forbids what loses more than the bound is above the best choice, and says how many options.
-std::size_t Chooser::Fix(const Prices& prices, Node& node) const {
+std::size_t ChoiceSearch::Impl::Fix(const Prices& prices, Node& node) const {
   const std::int64_t allowed = prices.bound - (answer_.profit + 1) * prices.scale;
   std::size_t changed = 0;
   for (std::size_t i = 0; i < node.allowed.size(); ++i) {
@@ -120,7 +355,7 @@ std::size_t Chooser::Fix(const Prices& prices, Node& node) const {
 
 // The options of the relaxed solution in order of their values, each if it still fits. With many items
 // live at once few are undecided, and this is better than a narrow sweep.
-void Chooser::RoundOff(const Prices& prices) {
+void ChoiceSearch::Impl::RoundOff(const Prices& prices) {
   struct Wish {
     double value;
     std::int64_t reduced;
@@ -142,13 +377,7 @@ void Chooser::RoundOff(const Prices& prices) {
     const auto& [i, o] = wish.literal;
     const Item& item = selection_.items[i];
     std::vector<Bytes>& left = room[item.options[o].memory];
-    const bool fits = choice[i] == kOut &&
-                      std::all_of(item.stays.begin(), item.stays.end(), [&](const Stay& stay) {
-                        return std::all_of(left.begin() + static_cast<std::ptrdiff_t>(stay.first),
-                                           left.begin() + static_cast<std::ptrdiff_t>(stay.last),
-                                           [&](Bytes bytes) { return stay.bytes <= bytes; });
-                      });
-    if (!fits) continue;
+    if (choice[i] != kOut || !Fits(item, left)) continue;
     choice[i] = static_cast<int>(o);
     for (const Stay& stay : item.stays) {
       for (std::size_t s = stay.first; s < stay.last; ++s) left[s] -= stay.bytes;
@@ -161,10 +390,10 @@ void Chooser::RoundOff(const Prices& prices) {
 }
 
 // True if it settles the node.
-bool Chooser::SweepAt(const Prices& prices, SweepQuestion& question, Node& node) {
+bool ChoiceSearch::Impl::SweepAt(const Prices& prices, SweepQuestion& question, Node& node) {
   question.floor = answer_.profit;
   question.charge_late = false;
-  const SweepAnswer sweep = Sweep(selection_, prices, question, budget_);
+  const SweepAnswer sweep = Sweep(selection_, prices, question, *budget_);
   if (sweep.choice) {
     BERTH_CHECK(Allows(selection_, *sweep.choice));
     answer_.choice = sweep.choice;
@@ -178,14 +407,14 @@ bool Chooser::SweepAt(const Prices& prices, SweepQuestion& question, Node& node)
 
 // What the second part of a choice loses at least: from a sweep backwards, which knows what the first
 // part loses at least.
-void Chooser::LookBack(const Prices& prices, SweepQuestion& question) {
+void ChoiceSearch::Impl::LookBack(const Prices& prices, SweepQuestion& question) {
   const std::size_t sections = selection_.sections;
   SweepQuestion backwards = question;
   backwards.floor = answer_.profit;
   backwards.charge_late = true;
   backwards.beyond.assign(sections, 0);
   for (std::size_t s = 1; s < sections; ++s) backwards.beyond[sections - 1 - s] = least_[s - 1];
-  const SweepAnswer behind = Sweep(mirrored_, Mirror(prices, sections), backwards, budget_);
+  const SweepAnswer behind = Sweep(mirrored_, Mirror(prices, sections), backwards, *budget_);
   question.beyond.assign(sections, 0);
   for (std::size_t s = 0; s + 1 < sections; ++s) {
     question.beyond[s] = behind.least[sections - 2 - s];
@@ -194,21 +423,29 @@ void Chooser::LookBack(const Prices& prices, SweepQuestion& question) {
 
 // Widens the sweep step by step. As soon as enough is forbidden, the relaxation is solved again: its
 // bound then falls, and every sweep becomes smaller.
-void Chooser::Visit(Node node, bool root) {
+void ChoiceSearch::Impl::Visit(Node node) {
+  const bool root = node.number == 0;
   const std::size_t most = root ? limits_.width : std::min(limits_.width, kNodeWidth);
   SweepQuestion question;
   question.width = std::min(kFirstWidth, most);
   for (;;) {
+    if (!Propagate(node.allowed)) return;
     Apply(node);
-    relaxation_.Solve(!limits_.covers ? 0 : root ? kRootRounds : kNodeRounds, budget_);
+    relaxation_.Solve(!limits_.covers ? 0 : root ? kRootRounds : kNodeRounds, *budget_);
     const Prices prices = relaxation_.Exact();
     node.bound = std::min(node.bound, prices.bound / prices.scale);
+    if (budget_->TimeIsUp()) return node.bound > answer_.profit ? Open(std::move(node)) : void();
     RoundOff(prices);
     if (node.bound <= answer_.profit) return;
     // The prices hold for what was allowed then; the sweep finds again what they forbid.
     const Allowed priced = node.allowed;
     if (Fix(prices, node) >= kManyFixed) continue;
     const std::int64_t priced_bound = prices.bound / prices.scale;
+    if (node.quiet % kMostQuiet != 0 && Undecided(node) > kFewUndecided) {
+      if (Spent()) return Open(std::move(node));
+      ++node.quiet;
+      return Branch(std::move(node));
+    }
     question.beyond.clear();
     question.allowed = priced;
     for (;;) {
@@ -216,53 +453,102 @@ void Chooser::Visit(Node node, bool root) {
       if (Fix(prices, node) >= kManyFixed) break;
       // Where too much is live at once, wider sweeps would find no better bound: branching does.
       const bool helps = priced_bound - node.bound >= (priced_bound - answer_.profit) / kHelps;
-      const bool tried = question.width >= (root ? kRootTrial : kFirstWidth);
-      if (question.width == most || (tried && !helps) || Spent()) return Branch(std::move(node));
+      const bool moved = node.bound < priced_bound || question.width < kWider * kFirstWidth;
+      const bool tried = question.width >= (root ? kRootTrial : kFirstWidth) || !moved;
+      if (Spent()) return Open(std::move(node));
+      if (question.width == most || (tried && !helps)) {
+        if (root && SplitOff(node)) return;
+        node.quiet = helps ? 0 : node.quiet + 1;
+        return Branch(std::move(node));
+      }
       LookBack(prices, question);
       question.width = std::min(kWider * question.width, most);
     }
   }
 }
 
-void Chooser::Branch(Node node) {
-  std::size_t item = selection_.items.size();
-  std::size_t option = 0;
-  double most = -1;
+// Of the options that are undecided the one of which both parts lower the bound the most: by what
+// was found when it was branched on before, or tried ("reliability branching", Achterberg, Koch and
+// Martin, Operations Research Letters 33, 2005).
+Literal ChoiceSearch::Impl::BranchOn(const Node& node) {
+  struct Candidate {
+    double key;
+    Literal literal;
+    double value;
+  };
+  std::vector<Candidate> open;
   for (std::size_t i = 0; i < node.allowed.size(); ++i) {
     if (std::popcount(node.allowed[i]) < 2) continue;
     for (std::size_t o = 0; o < selection_.items[i].options.size(); ++o) {
       if ((node.allowed[i] >> (o + 1) & 1) == 0) continue;
       const double value = relaxation_.Value(i, o);
-      const double key =
-          std::min(value, 1 - value) * static_cast<double>(selection_.items[i].options[o].profit) +
-          1e-9;
-      if (key <= most) continue;
-      most = key;
-      item = i;
-      option = o;
+      open.push_back(
+          {std::min(value, 1 - value) * static_cast<double>(selection_.items[i].options[o].profit) +
+               1e-9,
+           {i, o},
+           value});
     }
   }
+  const auto first = [](const Candidate& a, const Candidate& b) {
+    return a.key != b.key ? a.key > b.key : a.literal < b.literal;
+  };
+  std::sort(open.begin(), open.end(), first);
+  if (open.size() > kCandidates) open.resize(kCandidates);
+  const double now = relaxation_.value();
+  const double most = now - static_cast<double>(answer_.profit);
+  for (Candidate& each : open) {
+    Experience& known = experience_[each.literal];
+    std::array<double, 2> gains = {0, 0};
+    const std::array<double, 2> distances = {std::max(each.value, 1e-6),
+                                             std::max(1 - each.value, 1e-6)};
+    for (std::size_t take = 0; take < 2; ++take) {
+      if (known.count[take] < kReliable && each.key > 1e-3) {
+        const double then =
+            relaxation_.Probe(each.literal.item, each.literal.option, take == 1, *budget_);
+        const double gain = then < 0 ? most : std::clamp(now - then, 0.0, most);
+        known.sum[take] += gain / distances[take];
+        ++known.count[take];
+        gains[take] = gain;
+      } else {
+        gains[take] =
+            std::min(most, known.sum[take] / std::max(known.count[take], 1) * distances[take]);
+      }
+    }
+    each.key = std::max(gains[0], 1e-6 * now) * std::max(gains[1], 1e-6 * now) + each.key * 1e-12;
+  }
+  std::sort(open.begin(), open.end(), first);
+  return open.empty() ? Literal{selection_.items.size(), 0} : open.front().literal;
+}
+
+void ChoiceSearch::Impl::Branch(Node node) {
+  const auto [item, option] = BranchOn(node);
   // Nothing is open, but the sweep was cut short.
   if (item == selection_.items.size()) {
-    if (Spent()) open_.push_back(std::move(node));
+    if (Spent()) Open(std::move(node));
     return;
   }
   Node without = node;
   const std::uint64_t bit = std::uint64_t{2} << option;
   without.allowed[item] &= ~bit;
   node.allowed[item] = bit;
-  for (Node* each : {&without, &node}) {
-    each->number = ++numbers_;
-    open_.push_back(std::move(*each));
-    std::push_heap(open_.begin(), open_.end(), Later);
-  }
+  const bool take = relaxation_.Value(item, option) >= 0.5;
+  without.number = ++numbers_;
+  node.number = ++numbers_;
+  Open(std::move(take ? without : node));
+  next_ = std::move(take ? node : without);
 }
 
-}  // namespace
+ChoiceSearch::ChoiceSearch(const Selection& selection) : impl_(std::make_unique<Impl>(selection)) {}
+ChoiceSearch::~ChoiceSearch() = default;
+
+Chosen ChoiceSearch::Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
+  Chosen chosen = impl_->Run(floor, limits, budget);
+  return chosen;
+}
 
 Chosen Choose(const Selection& selection, std::int64_t floor, const ChooseLimits& limits,
               Budget& budget) {
-  return Chooser(selection, floor, limits, budget).Run();
+  return ChoiceSearch(selection).Run(floor, limits, budget);
 }
 
 }  // namespace berth::internal::memories

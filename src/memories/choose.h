@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "berth/budget.h"
@@ -24,7 +25,24 @@ struct Chosen {
   bool stopped = false;          // By the limits or the budget, before bound and profit met.
 };
 
-// The best choice worth more than `floor` (at least -1). A state of a sweep is a node of the budget.
+// A search that can be stopped and gone on with. `selection` must outlive it.
+class ChoiceSearch {
+ public:
+  explicit ChoiceSearch(const Selection& selection);
+  ~ChoiceSearch();
+  ChoiceSearch(const ChoiceSearch&) = delete;
+  ChoiceSearch& operator=(const ChoiceSearch&) = delete;
+
+  // The best choice worth more than `floor` (at least -1, and no less than in any call before).
+  // A state of a sweep is a node of the budget.
+  [[nodiscard]] Chosen Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The same at once.
 [[nodiscard]] Chosen Choose(const Selection& selection, std::int64_t floor,
                             const ChooseLimits& limits, Budget& budget);
 

@@ -83,6 +83,13 @@ class Fitter {
     });
   }
 
+  // Of looking for a place in so many modes.
+  [[nodiscard]] std::int64_t Work(std::size_t modes) const {
+    std::size_t most = 1;
+    for (const std::vector<LivePiece>& placed : placed_) most = std::max(most, placed.size());
+    return static_cast<std::int64_t>(most * std::max<std::size_t>(modes, 1));
+  }
+
  private:
   const MemoryProblem& problem_;
   const Model& model_;
@@ -118,7 +125,7 @@ Placed FitInOrder(const MemoryProblem& problem, const Model& model,
       break;
     }
     // A group of some thousand buffers is done in no time; of very many, the rest is left out.
-    if (!budget.SpendWork(static_cast<std::int64_t>(order.size()))) break;
+    if (!budget.SpendWork(fitter.Work(modes.size()))) break;
   }
   return plan;
 }

@@ -1,6 +1,7 @@
 #include "memories/layout.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -11,12 +12,47 @@
 namespace berth::internal::memories {
 namespace {
 
+// Meetings kept at most, give or take one unit's: some hundred megabytes.
+constexpr std::size_t kMostMeetings = std::size_t{1} << 24;
+
+// Units of all sections together from which SumBound() adds up.
+constexpr std::size_t kMostLive = std::size_t{1} << 22;
+
 bool Meet(const LivePiece& a, const LivePiece& b) { return a.start < b.end && b.start < a.end; }
 
 struct LiveUnit {  // In one section.
   std::size_t unit;
   Bytes bytes;
 };
+
+// By section, the load of `items`, and those live where it is more than `room`: in one section of so
+// many, where very much is live. Any of the sections give a bound.
+std::pair<std::vector<Wide>, std::vector<std::vector<LiveUnit>>> Overfull(
+    const std::vector<std::size_t>& items, const std::vector<std::vector<Stay>>& stays,
+    const std::vector<Wide>& room) {
+  const std::size_t sections = room.size();
+  std::vector<Wide> load(sections + 1, Wide(0));
+  std::size_t length = 0;
+  for (const std::size_t u : items) {
+    for (const Stay& stay : stays[u]) {
+      load[stay.first] += Wide(stay.bytes);
+      load[stay.last] -= Wide(stay.bytes);
+      length += stay.last - stay.first;
+    }
+  }
+  for (std::size_t s = 1; s < sections; ++s) load[s] += load[s - 1];
+  const std::size_t stride = length / kMostLive + 1;
+  std::vector<std::vector<LiveUnit>> live(sections);
+  for (const std::size_t u : items) {
+    for (const Stay& stay : stays[u]) {
+      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
+           s += stride) {
+        if (load[s] > room[s]) live[s].push_back({u, stay.bytes});
+      }
+    }
+  }
+  return {std::move(load), std::move(live)};
+}
 
 // The least profit that is lost if `excess` bytes go; of units with the least for each byte first.
 Wide LeastLoss(const std::vector<LiveUnit>& live, const std::vector<Wide>& profit, Wide excess) {
@@ -87,6 +123,7 @@ Layout::Layout(const MemoryProblem& problem, const Model& model)
   }
   unplaced_ += Wide(1);
   for (std::size_t u = 0; u < units; ++u) AddUnit(u);
+  IndexLifetimes();
   Timeline timeline = TimelineOf(problem, model, 2 * kMaxBytes);
   sections_ = timeline.sections;
   stays_ = std::move(timeline.stays);
@@ -202,13 +239,15 @@ bool Layout::Allows(std::size_t u, const Spot& spot) const {
 const std::vector<Layout::Meeting>& Layout::MeetingsOf(std::size_t u) {
   std::vector<Meeting>& meetings = meetings_[u];
   if (met_[u]) return meetings;
+  if (all_met_ > kMostMeetings) {
+    // Where everything is live together they are too many to keep.
+    for (std::vector<Meeting>& each : meetings_) std::vector<Meeting>().swap(each);
+    met_.assign(met_.size(), false);
+    all_met_ = 0;
+  }
   met_[u] = true;
-  for (std::size_t v = 0; v < pieces_.size(); ++v) {
-    if (v == u || pieces_[v].empty() || pieces_[u].empty() ||
-        pieces_[v].front().start >= pieces_[u].back().end ||
-        pieces_[u].front().start >= pieces_[v].back().end) {
-      continue;
-    }
+  FindLiveWith(u, live_);
+  for (const std::size_t v : live_) {
     const auto begin = static_cast<std::ptrdiff_t>(meetings.size());
     for (const LivePiece& piece : pieces_[u]) {
       for (const LivePiece& other : pieces_[v]) {
@@ -229,8 +268,49 @@ const std::vector<Layout::Meeting>& Layout::MeetingsOf(std::size_t u) {
     }
     if (meetings.size() > static_cast<std::size_t>(begin)) meetings.resize(kept + 1);
   }
-  work_ += static_cast<std::int64_t>(pieces_.size());
+  all_met_ += meetings.size();
+  work_ += static_cast<std::int64_t>(8 * live_.size());
   return meetings;
+}
+
+void Layout::IndexLifetimes() {
+  for (std::size_t u = 0; u < pieces_.size(); ++u) {
+    if (!pieces_[u].empty()) by_start_.push_back(u);
+  }
+  std::stable_sort(by_start_.begin(), by_start_.end(), [&](std::size_t a, std::size_t b) {
+    return pieces_[a].front().start < pieces_[b].front().start;
+  });
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(by_start_.size(), 1));
+  latest_.assign(2 * size, std::numeric_limits<Step>::min());
+  for (std::size_t i = 0; i < by_start_.size(); ++i) {
+    latest_[size + i] = pieces_[by_start_[i]].back().end;
+  }
+  for (std::size_t i = size; i-- > 1;) latest_[i] = std::max(latest_[2 * i], latest_[2 * i + 1]);
+}
+
+// The other units between whose first and last step one of this unit's lies, in order.
+void Layout::FindLiveWith(std::size_t u, std::vector<std::size_t>& found) {
+  found.clear();
+  if (pieces_[u].empty()) return;
+  const Step start = pieces_[u].front().start;
+  const Step end = pieces_[u].back().end;
+  const std::size_t leaves = latest_.size() / 2;
+  // A walk over the tree without a stack: past a node whose units all end too early.
+  for (std::size_t i = 1;;) {
+    if (latest_[i] > start && i < leaves) {
+      i *= 2;
+      continue;
+    }
+    if (latest_[i] > start) {
+      const std::size_t v = by_start_[i - leaves];
+      if (pieces_[v].front().start >= end) break;
+      if (v != u) found.push_back(v);
+    }
+    while ((i & 1) != 0) i /= 2;
+    if (i == 0) break;
+    ++i;
+  }
+  std::sort(found.begin(), found.end());
 }
 
 void Layout::FindBlockers(std::size_t u, const Spot& spot, std::vector<std::size_t>& blockers) {
@@ -477,20 +557,9 @@ Wide Layout::SumBound() const {
   std::sort(items.begin(), items.end(),
             [&](std::size_t a, std::size_t b) { return less(a, widest[a], b, widest[b]); });
   const std::vector<Wide> room = RoomWithCapacity();
-  std::vector<std::vector<LiveUnit>> live(sections_);
-  std::vector<Wide> load(sections_, Wide(0));
-  for (const std::size_t u : items) {
-    for (const Stay& stay : stays_[u]) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) load[s] += Wide(stay.bytes);
-    }
-  }
-  for (const std::size_t u : items) {
-    for (const Stay& stay : stays_[u]) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) {
-        if (load[s] > room[s]) live[s].push_back({u, stay.bytes});
-      }
-    }
-  }
+  auto over = Overfull(items, stays_, room);
+  const std::vector<Wide>& load = over.first;
+  std::vector<std::vector<LiveUnit>>& live = over.second;
   std::vector<Wide> best(sections_ + 1, Wide(0));
   for (std::size_t s = sections_; s-- > 0;) {
     best[s] = best[s + 1];

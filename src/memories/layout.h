@@ -129,7 +129,10 @@ class Layout {
     int hard;  // 1: of an obstacle that is never to be moved.
   };
 
+  // Valid until the next call.
   [[nodiscard]] const std::vector<Meeting>& MeetingsOf(std::size_t u);
+  void IndexLifetimes();
+  void FindLiveWith(std::size_t u, std::vector<std::size_t>& found);
   [[nodiscard]] Bytes Highest(std::size_t u, int memory) const;
   [[nodiscard]] const Buffer& BufferIn(std::size_t u, int memory) const {
     return model_.tables[static_cast<std::size_t>(memory)].problem.buffers[u];
@@ -149,6 +152,9 @@ class Layout {
   std::vector<std::vector<std::size_t>> banks_;  // By unit: those that must be in other memories.
   std::vector<std::vector<Meeting>> meetings_;   // By unit, as far as `met_`.
   std::vector<bool> met_;
+  std::size_t all_met_ = 0;            // Meetings kept.
+  std::vector<std::size_t> by_start_;  // Units with pieces.
+  std::vector<Step> latest_;  // The latest end of `by_start_`, as a tree: of i, of 2 i and 2 i + 1.
   std::vector<Wide> score_out_;
   std::vector<Wide> least_score_;
   std::vector<Wide> base_score_;  // Out, or in a memory without a capacity.
@@ -168,6 +174,7 @@ class Layout {
 
   // For questions; here, so that they need no new memory.
   std::vector<std::pair<Bytes, Bytes>> taken_;
+  std::vector<std::size_t> live_;
   std::vector<Edge> begins_;
   std::vector<Edge> ends_;
 };

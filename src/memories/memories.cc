@@ -12,6 +12,7 @@
 #include "berth/memories.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -40,11 +41,26 @@ constexpr std::int64_t kDefaultEffort = 8'000'000;
 constexpr std::int64_t kAutoNodes = 20'000;
 constexpr std::int64_t kGuidedNodes = 20'000;
 constexpr std::int64_t kReduceNodes = 3'000;
+// The same of windows that kAuto leaves open, of which at most so many are asked again. Reducing what
+// the search that learns has proved: its nodes cost ten times as much.
+constexpr std::int64_t kWindowNodes = 5'000;
+constexpr std::size_t kMostOpenWindows = 8;
+constexpr std::size_t kFewOpenWindows = 2;  // Of a choice that may not be the best.
+constexpr std::int64_t kReduceTimes = 2;
+constexpr std::int64_t kGuidedWeight = 10;
+constexpr std::int64_t kMostReduceNodes = 100'000;
+// Of a choice that may not be the best.
+constexpr int kUnprovedPart = 2;
 // Of a choice that is proved best, which it is worth to know more of.
 constexpr std::int64_t kProvedTimes = 8;
 // Sections at a time that are searched for a conflict.
 constexpr std::size_t kFirstWindow = 4;
 constexpr std::size_t kLastWindow = 32;
+// Of the time that is left, for better plans one unit at a time: where the bound is near, by this
+// part of the score, it is better spent on choices.
+constexpr double kShareOfImprove = 0.5;
+constexpr double kShareWhenNear = 0.05;
+constexpr std::int64_t kNear = 50;
 constexpr int kMostRepairs = 2;
 constexpr std::int64_t kMorePatience = 8;
 constexpr std::int64_t kMostPatience = 4096;
@@ -69,23 +85,35 @@ class Planner {
 
  private:
   enum class Fit { kYes, kNo, kUnknown };
+  struct Answer {
+    Fit fit = Fit::kUnknown;
+    std::int64_t nodes = 0;  // That it took.
+  };
+  struct Proof {  // That these units cannot be placed.
+    std::vector<std::size_t> units;
+    Algorithm algorithm = Algorithm::kAuto;  // That proved it.
+    std::int64_t nodes = 0;
+  };
 
   void FitGreedily();
   void ChooseEarly();
   void ImproveBest();
   void Search();
   [[nodiscard]] bool Round(std::int64_t effort);
+  [[nodiscard]] Chosen ChooseFor(std::int64_t effort, std::size_t width);
   void Try(const Assignment& wanted, Wide left, bool proved);
   [[nodiscard]] Problem TableOf(std::size_t memory, const std::vector<std::size_t>& units,
                                 const Assignment& assignment) const;
-  [[nodiscard]] Fit Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
-                        std::vector<Bytes>* offsets);
+  [[nodiscard]] Answer Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
+                           std::vector<Bytes>* offsets);
   [[nodiscard]] Fit PlaceUnits(std::size_t memory, const std::vector<std::size_t>& units,
                                const Assignment& assignment, bool proved,
-                               std::vector<Bytes>& offsets);
-  [[nodiscard]] std::optional<std::vector<std::size_t>> FindConflict(
-      std::size_t memory, const std::vector<std::size_t>& units, const Assignment& assignment);
-  [[nodiscard]] std::vector<std::size_t> Reduce(std::size_t memory, std::vector<std::size_t> units,
+                               std::vector<Bytes>& offsets, Proof& proof);
+  [[nodiscard]] std::optional<Proof> FindConflict(std::size_t memory,
+                                                  const std::vector<std::size_t>& units,
+                                                  const Assignment& assignment,
+                                                  std::size_t windows);
+  [[nodiscard]] std::vector<std::size_t> Reduce(std::size_t memory, Proof proof,
                                                 const Assignment& assignment);
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
                                                  const Assignment& assignment) const;
@@ -98,6 +126,8 @@ class Planner {
   const Model& model_;
   Budget& budget_;
   Assigner assigner_;
+  std::unique_ptr<ChoiceSearch> choosing_;
+  std::int64_t chosen_for_ = 0;  // Assigner::changes() at its beginning.
   std::optional<Placed> best_;
   Wide best_score_ = 0;
   std::vector<Placed> placed_;  // By memory: the latest that could be placed.
@@ -182,39 +212,47 @@ Problem Planner::TableOf(std::size_t memory, const std::vector<std::size_t>& uni
   return table;
 }
 
-Planner::Fit Planner::Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
-                          std::vector<Bytes>* offsets) {
+Planner::Answer Planner::Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
+                             std::vector<Bytes>* offsets) {
   Budget part(budget_, 1.0);
   part.SetNodeLimit(std::min(nodes, part.node_limit()));
   options_.place.algorithm = algorithm;
   const Result<PlanAnswer> answer = Place(table, options_.place, part);
   BERTH_CHECK(answer.has_value());
-  if (answer->outcome == Outcome::kInfeasible) return Fit::kNo;
+  if (answer->outcome == Outcome::kInfeasible) return {Fit::kNo, part.nodes_spent()};
   const bool fits = answer->fits() || (answer->best && !table.capacity);
-  if (!fits) return Fit::kUnknown;
+  if (!fits) return {Fit::kUnknown, part.nodes_spent()};
   if (offsets != nullptr) *offsets = PlacementOf(*answer->best).offsets;
-  return Fit::kYes;
+  return {Fit::kYes, part.nodes_spent()};
 }
 
+// `proof`: how it was proved, if it was, that they cannot be placed.
 Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& units,
                                  const Assignment& assignment, bool proved,
-                                 std::vector<Bytes>& offsets) {
+                                 std::vector<Bytes>& offsets, Proof& proof) {
   const Problem table = TableOf(memory, units, assignment);
-  Fit fit = Ask(table, Algorithm::kAuto, kAutoNodes, &offsets);
+  proof = {units, Algorithm::kAuto, 0};
+  Answer answer = Ask(table, proof.algorithm, kAutoNodes, &offsets);
   const std::int64_t nodes = patience_ * kGuidedNodes;
-  if (fit == Fit::kUnknown) fit = Ask(table, Algorithm::kGuided, nodes, &offsets);
-  if (fit == Fit::kUnknown && proved) {
-    fit = Ask(table, Algorithm::kGuided, kProvedTimes * nodes, &offsets);
+  const std::int64_t first = proved ? nodes : nodes / kUnprovedPart;
+  for (const std::int64_t most : {first, proved ? kProvedTimes * nodes : 0}) {
+    if (answer.fit != Fit::kUnknown || most == 0) break;
+    proof.algorithm = Algorithm::kGuided;
+    answer = Ask(table, proof.algorithm, most, &offsets);
   }
-  return fit;
+  proof.nodes = answer.nodes;
+  return answer.fit;
 }
 
-// The units of a few sections in a row that cannot be placed, where no answer for all was found.
-std::optional<std::vector<std::size_t>> Planner::FindConflict(std::size_t memory,
-                                                              const std::vector<std::size_t>& units,
-                                                              const Assignment& assignment) {
+// The units of a few sections in a row that cannot be placed: by kAuto, which answers most windows at
+// once, then by the search that learns for those that it leaves open, the smallest first.
+std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
+                                                    const std::vector<std::size_t>& units,
+                                                    const Assignment& assignment,
+                                                    std::size_t windows) {
   const Problem table = TableOf(memory, units, assignment);
   const std::vector<Section> sections = Sections(table);
+  std::vector<std::vector<std::size_t>> open;
   for (std::size_t width = kFirstWindow; width <= kLastWindow; width *= 2) {
     for (std::size_t from = 0; from < sections.size(); from += width / 2) {
       const Step start = sections[from].start;
@@ -224,31 +262,53 @@ std::optional<std::vector<std::size_t>> Planner::FindConflict(std::size_t memory
         if (table.buffers[k].start < end && start < table.buffers[k].end) part.push_back(units[k]);
       }
       if (budget_.TimeIsUp()) return std::nullopt;
-      if (part.size() < 2) continue;
-      if (Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr) ==
-          Fit::kNo) {
-        return part;
+      if (part.size() < 2 || part.size() == units.size()) continue;
+      const Answer answer =
+          Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr);
+      if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kAuto, answer.nodes};
+      if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
+        open.push_back(std::move(part));
       }
     }
+  }
+  if (open.size() > windows) open.resize(windows);
+  for (std::vector<std::size_t>& part : open) {
+    if (budget_.TimeIsUp()) return std::nullopt;
+    const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
+                              patience_ * kWindowNodes, nullptr);
+    if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kGuided, answer.nodes};
   }
   return std::nullopt;
 }
 
 // Leaves units out, in runs of halving length, as long as it is proved that the others cannot be
-// placed.
-std::vector<std::size_t> Planner::Reduce(std::size_t memory, std::vector<std::size_t> units,
+// placed: by the search that proved it of all, with about as many nodes as it took. Runs are of units
+// that begin one after another, so most of what is far from the conflict goes at once.
+std::vector<std::size_t> Planner::Reduce(std::size_t memory, Proof proof,
                                          const Assignment& assignment) {
+  std::vector<std::size_t>& units = proof.units;
   if (!options_.conflicts) return units;
+  const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
+  std::stable_sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
+    return buffers[a].start < buffers[b].start;
+  });
+  std::int64_t spent = 0;
   for (std::size_t run = std::max<std::size_t>(units.size() / 2, 1);; run /= 2) {
     for (std::size_t at = 0; at < units.size() && units.size() > 1;) {
       const std::size_t end = std::min(at + run, units.size());
       std::vector<std::size_t> rest(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(at));
       rest.insert(rest.end(), units.begin() + static_cast<std::ptrdiff_t>(end), units.end());
-      if (budget_.TimeIsUp()) return units;
-      const bool no = !rest.empty() && Ask(TableOf(memory, rest, assignment), Algorithm::kAuto,
-                                           kReduceNodes, nullptr) == Fit::kNo;
-      if (no) {
+      if (budget_.TimeIsUp() || spent > kMostReduceNodes) return units;
+      const std::int64_t nodes = proof.algorithm == Algorithm::kAuto
+                                     ? kReduceNodes
+                                     : kReduceTimes * proof.nodes + kReduceNodes / 10;
+      const Answer answer =
+          rest.empty() ? Answer{}
+                       : Ask(TableOf(memory, rest, assignment), proof.algorithm, nodes, nullptr);
+      spent += answer.nodes * (proof.algorithm == Algorithm::kAuto ? 1 : kGuidedWeight);
+      if (answer.fit == Fit::kNo) {
         units = std::move(rest);
+        proof.nodes = answer.nodes;
       } else {
         at = end;
       }
@@ -279,20 +339,22 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
       const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
       if (units.empty() || Known(m, units, plan.assignment, plan)) break;
       std::vector<Bytes> offsets;
-      Fit fit = PlaceUnits(m, units, plan.assignment, proved && repairs == 0, offsets);
+      Proof proof;
+      Fit fit = PlaceUnits(m, units, plan.assignment, proved && repairs == 0, offsets, proof);
       if (fit == Fit::kYes) {
         for (std::size_t k = 0; k < units.size(); ++k) plan.offsets[units[k]] = offsets[k];
         placed_[m] = plan;
         break;
       }
-      std::vector<std::size_t> conflict = units;
-      if (fit == Fit::kUnknown) {
-        if (auto found = FindConflict(m, units, plan.assignment)) {
-          conflict = std::move(*found);
-          fit = Fit::kNo;
-        }
+      // Even where all are proved not to fit, a conflict in a few sections is easier to reduce.
+      if (auto found = FindConflict(
+              m, units, plan.assignment,
+              fit == Fit::kUnknown ? proved ? kMostOpenWindows : kFewOpenWindows : 0)) {
+        proof = std::move(*found);
+        fit = Fit::kNo;
       }
-      if (fit == Fit::kNo) conflict = Reduce(m, std::move(conflict), plan.assignment);
+      const std::vector<std::size_t> conflict =
+          fit == Fit::kNo ? Reduce(m, std::move(proof), plan.assignment) : units;
       Conflict excluded;
       for (const std::size_t u : conflict) {
         excluded.emplace_back(u, static_cast<std::size_t>(plan.assignment[u]));
@@ -323,16 +385,25 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
   Offer(plan);
 }
 
-// One choice, and its placement. False: nothing is left to find out, or to be found in this way.
-bool Planner::Round(std::int64_t effort) {
-  const Selection& selection = assigner_.Build(options_.dominance);
+// The best choice that is better than the best plan. Goes on with the search for it as long as nothing
+// more is excluded.
+Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
+  if (!choosing_ || chosen_for_ != assigner_.changes()) {
+    choosing_.reset();  // It refers to what Build() changes.
+    chosen_for_ = assigner_.changes();
+    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance));
+  }
   ChooseLimits limits;
   limits.covers = options_.covers;
-  limits.width = static_cast<std::size_t>(options_.width);
-  const std::int64_t floor = assigner_.ProfitOf(best_score_);
+  limits.width = width;
   Budget part(budget_, 1.0);
   part.SetNodeLimit(std::min(effort, part.node_limit()));
-  const Chosen chosen = Choose(selection, floor, limits, part);
+  return choosing_->Run(assigner_.ProfitOf(best_score_), limits, part);
+}
+
+// One choice, and its placement. False: nothing is left to find out, or to be found in this way.
+bool Planner::Round(std::int64_t effort) {
+  const Chosen chosen = ChooseFor(effort, static_cast<std::size_t>(options_.width));
   const Wide bound = assigner_.ScoreOfBound(chosen.bound);
   bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
   stopped_ = chosen.stopped;
@@ -353,22 +424,15 @@ bool Planner::Round(std::int64_t effort) {
 // free are tried, and made better one unit at a time.
 void Planner::ChooseEarly() {
   if (budget_.Exhausted()) return;
-  const std::optional<Choice> choice = [&] {
-    const Selection& selection = assigner_.Build(options_.dominance);
-    ChooseLimits limits;
-    limits.covers = options_.covers;
-    limits.width = kEarlyWidth;
-    Budget part(budget_, 1.0);
-    part.SetNodeLimit(std::min(kFirstEffort, part.node_limit()));
-    return Choose(selection, assigner_.ProfitOf(best_score_), limits, part).choice;
-  }();
+  const std::optional<Choice> choice = ChooseFor(kFirstEffort, kEarlyWidth).choice;
   if (!choice) return;
   Placed plan{assigner_.FromChoice(*choice), std::vector<Bytes>(model_.units.size(), 0)};
   for (std::size_t m = 0; m < model_.tables.size(); ++m) {
     const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
     if (units.empty()) continue;
     std::vector<Bytes> offsets;
-    if (PlaceUnits(m, units, plan.assignment, false, offsets) != Fit::kYes) {
+    Proof proof;
+    if (PlaceUnits(m, units, plan.assignment, false, offsets, proof) != Fit::kYes) {
       ImproveBest();
       return;
     }
@@ -380,7 +444,9 @@ void Planner::ChooseEarly() {
 // The best plan, one unit at a time; not the same plan twice.
 void Planner::ImproveBest() {
   if (improved_ && best_score_ >= *improved_) return;
-  Offer(Improve(problem_, options_.place, model_, *best_, budget_));
+  const bool near = (best_score_ - bound_) * Wide(kNear) < best_score_;
+  Budget part(budget_, near ? kShareWhenNear : kShareOfImprove);
+  Offer(Improve(problem_, options_.place, model_, *best_, part));
   improved_ = best_score_;
 }
 

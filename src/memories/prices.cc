@@ -11,6 +11,16 @@ namespace {
 
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kMostPivots = 20'000;
+constexpr std::int64_t kProbePivots = 25;
+constexpr std::size_t kMostLive = std::size_t{1} << 22;  // Items of all sections together.
+constexpr double kShallow = 1e-4;                        // Of cuts.
+constexpr std::size_t kMostCutsAtOnce = 60;
+// With no more rounds than these, cuts are looked for only where the sections' own rows are.
+constexpr int kFewRounds = 4;
+constexpr int kMostIdle = 8;
+// Rounds of cuts that lower the bound by less than this part, in a row.
+constexpr double kStalled = 1e-6;
+constexpr int kMostStalled = 3;
 
 std::vector<double> Profits(const Selection& selection) {
   std::vector<double> profits;
@@ -59,13 +69,23 @@ Relaxation::Relaxation(const Selection& selection)
       has_row_(selection.memories(), std::vector<bool>(selection.sections)),
       has_one_option_(selection.items.size()),
       has_pair_(selection.dominates.size()),
-      simplex_(Profits(selection)) {
+      simplex_(Profits(selection)),
+      probe_({}) {
   std::size_t variables = 0;
+  std::size_t length = 0;
   for (std::size_t i = 0; i < selection.items.size(); ++i) {
     variable_.push_back(variables);
     variables += selection.items[i].options.size();
+    for (const Stay& stay : selection.items[i].stays) length += stay.last - stay.first;
+  }
+  // Any of the rows give a bound: where very much is live, one section in so many has one.
+  const std::size_t stride = length / kMostLive + 1;
+  for (std::size_t i = 0; i < selection.items.size(); ++i) {
     for (const Stay& stay : selection.items[i].stays) {
-      for (std::size_t s = stay.first; s < stay.last; ++s) live_[s].emplace_back(i, stay.bytes);
+      for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
+           s += stride) {
+        live_[s].emplace_back(i, stay.bytes);
+      }
     }
   }
   allowed_ = AllowAll(selection);
@@ -97,6 +117,14 @@ void Relaxation::Allow(std::size_t item, std::uint64_t allowed) {
   }
 }
 
+double Relaxation::Probe(std::size_t item, std::size_t option, bool take, Budget& budget) {
+  if (!simplex_.IsSmall()) return value();
+  probe_ = simplex_;
+  probe_.SetBounds(variable_[item] + option, take ? 1 : 0, take ? 1 : 0);
+  const Simplex::Status status = probe_.Solve(kProbePivots, budget);
+  return status == Simplex::Status::kInfeasible ? -1 : probe_.value();
+}
+
 double Relaxation::InMemory(std::size_t item, std::size_t memory) const {
   double sum = 0;
   const std::vector<Option>& options = selection_.items[item].options;
@@ -107,7 +135,7 @@ double Relaxation::InMemory(std::size_t item, std::size_t memory) const {
 }
 
 // Rows for the sections that the solution overfills: of neighbours the fullest.
-int Relaxation::AddSections() {
+int Relaxation::AddSections(Budget& budget) {
   int added = 0;
   for (std::size_t m = 0; m < selection_.memories(); ++m) {
     std::vector<double> excess(selection_.sections);
@@ -125,6 +153,7 @@ int Relaxation::AddSections() {
           (s + 1 < selection_.sections && excess[s + 1] >= excess[s])) {
         continue;
       }
+      if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) return added;
       std::vector<Simplex::Term> terms;
       for (const auto& [item, bytes] : live_[s]) {
         const std::vector<Option>& options = selection_.items[item].options;
@@ -142,7 +171,7 @@ int Relaxation::AddSections() {
 }
 
 // An item takes one option.
-int Relaxation::AddOneOptions() {
+int Relaxation::AddOneOptions(Budget& budget) {
   int added = 0;
   for (std::size_t i = 0; i < selection_.items.size(); ++i) {
     const std::size_t count = selection_.items[i].options.size();
@@ -150,6 +179,7 @@ int Relaxation::AddOneOptions() {
     double sum = 0;
     for (std::size_t o = 0; o < count; ++o) sum += Value(i, o);
     if (sum <= 1 + kTolerance) continue;
+    if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) break;
     std::vector<Simplex::Term> terms;
     for (std::size_t o = 0; o < count; ++o) terms.emplace_back(variable_[i] + o, 1);
     simplex_.AddRow(terms, 1);
@@ -166,6 +196,7 @@ int Relaxation::AddPairs() {
   for (std::size_t k = 0; k < selection_.dominates.size(); ++k) {
     const auto& [better, worse] = selection_.dominates[k];
     if (has_pair_[k] || Value(worse, 0) <= Value(better, 0) + kTolerance) continue;
+    if (!simplex_.HasRoom()) break;
     simplex_.AddRow({{variable_[worse], 1}, {variable_[better], -1}}, 0);
     sources_.push_back({Source::Kind::kPair, 0, k});
     has_pair_[k] = true;
@@ -174,46 +205,113 @@ int Relaxation::AddPairs() {
   return added;
 }
 
-int Relaxation::AddCuts() {
-  int added = 0;
+// Keeps what the solution violates and no row says.
+void Relaxation::Find(Cut cut, std::vector<Found>& found) const {
+  std::vector<Simplex::Term> terms;
+  double left_side = 0;
+  double length = 0;
+  for (const auto& [item, coefficient] : cut.terms) {
+    const std::vector<Option>& options = selection_.items[item].options;
+    const auto c = static_cast<double>(coefficient);
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      if (options[o].memory != cut.memory) continue;
+      terms.emplace_back(variable_[item] + o, c);
+      left_side += c * Value(item, o);
+      length += c * c;
+    }
+  }
+  const double depth = (left_side - static_cast<double>(cut.limit)) / std::sqrt(length + 1e-9);
+  if (terms.empty() || depth < kShallow) return;
+  const auto same = [&cut](const Cut& other) {
+    return other.memory == cut.memory && other.limit == cut.limit && other.terms == cut.terms;
+  };
+  if (std::any_of(cuts_.begin(), cuts_.end(), same)) return;
+  for (const Found& other : found) {
+    if (same(other.cut)) return;
+  }
+  found.push_back({std::move(cut), std::move(terms), depth});
+}
+
+// The deepest of all sections, or of those that have rows.
+int Relaxation::AddCuts(bool everywhere) {
+  std::vector<Found> found;
   std::vector<double> in;
   for (std::size_t m = 0; m < selection_.memories(); ++m) {
     for (std::size_t s = 0; s < selection_.sections; ++s) {
+      if (!everywhere && !has_row_[m][s]) continue;
       in.clear();
       for (const auto& [item, bytes] : live_[s]) in.push_back(InMemory(item, m));
-      Cut cut;
-      if (!SeparateCover(live_[s], in, selection_.capacity[m][s], cut)) continue;
-      cut.memory = m;
-      cut.section = s;
-      std::vector<Simplex::Term> terms;
-      for (const auto& [item, coefficient] : cut.terms) {
-        const std::vector<Option>& options = selection_.items[item].options;
-        for (std::size_t o = 0; o < options.size(); ++o) {
-          if (options[o].memory == m) {
-            terms.emplace_back(variable_[item] + o, static_cast<double>(coefficient));
-          }
-        }
+      for (const auto separate : {SeparateCover, SeparateRounding}) {
+        Cut cut;
+        if (!separate(live_[s], in, selection_.capacity[m][s], cut)) continue;
+        cut.memory = m;
+        cut.section = s;
+        Find(std::move(cut), found);
       }
-      const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& other) {
-        return other.memory == m && other.limit == cut.limit && other.terms == cut.terms;
-      });
-      if (known || terms.empty()) continue;
-      simplex_.AddRow(terms, static_cast<double>(cut.limit));
-      sources_.push_back({Source::Kind::kCut, m, cuts_.size()});
-      cuts_.push_back(std::move(cut));
-      ++added;
     }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.depth > b.depth; });
+  if (found.size() > kMostCutsAtOnce) found.resize(kMostCutsAtOnce);
+  int added = 0;
+  for (Found& each : found) {
+    if (!simplex_.HasRoom()) break;
+    ++added;
+    simplex_.AddRow(each.terms, static_cast<double>(each.cut.limit));
+    sources_.push_back({Source::Kind::kCut, each.cut.memory, cuts_.size()});
+    cuts_.push_back(std::move(each.cut));
   }
   return added;
 }
 
-void Relaxation::Solve(int rounds, Budget& budget) {
-  for (int round = 0;;) {
-    const Simplex::Status status = simplex_.Solve(kMostPivots);
-    if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
-    if (AddSections() + AddOneOptions() + AddPairs() > 0) continue;
-    if (round++ >= rounds || AddCuts() == 0) return;
+// Rows that many solutions in a row have kept to without being held back by them: they are found
+// again where they are needed. An update of the table costs as much as it has rows.
+void Relaxation::DropIdleRows() {
+  std::vector<bool> keep(sources_.size(), true);
+  std::size_t dropped = 0;
+  for (std::size_t row = 0; row < sources_.size(); ++row) {
+    Source& source = sources_[row];
+    source.idle = simplex_.IsLoose(row) ? source.idle + 1 : 0;
+    if (source.idle <= kMostIdle || source.kind == Source::Kind::kSection) continue;
+    keep[row] = false;
+    ++dropped;
   }
+  if (dropped * 4 < sources_.size()) return;
+  std::vector<Source> sources;
+  std::vector<Cut> cuts;
+  for (std::size_t row = 0; row < sources_.size(); ++row) {
+    Source source = sources_[row];
+    if (!keep[row]) {
+      if (source.kind == Source::Kind::kOneOption) has_one_option_[source.index] = false;
+      if (source.kind == Source::Kind::kPair) has_pair_[source.index] = false;
+      continue;
+    }
+    if (source.kind == Source::Kind::kCut) {
+      cuts.push_back(std::move(cuts_[source.index]));
+      source.index = cuts.size() - 1;
+    }
+    sources.push_back(source);
+  }
+  cuts_ = std::move(cuts);
+  sources_ = std::move(sources);
+  simplex_.KeepRows(keep);
+}
+
+void Relaxation::Solve(int rounds, Budget& budget) {
+  double before = 0;
+  int stalled = 0;
+  for (int round = 0;;) {
+    const Simplex::Status status = simplex_.Solve(kMostPivots, budget);
+    if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
+    if (!budget.SpendWork(static_cast<std::int64_t>(selection_.items.size()))) return;
+    if (AddSections(budget) + AddOneOptions(budget) + AddPairs() > 0) continue;
+    // Cuts go on as long as they lower the bound by enough.
+    const double now = simplex_.value();
+    stalled = round > 0 && before - now < kStalled * now ? stalled + 1 : 0;
+    before = now;
+    if (round++ >= rounds || stalled >= kMostStalled || AddCuts(rounds > kFewRounds) == 0) break;
+  }
+  DropIdleRows();
 }
 
 // Prices of the rows, and what they take from the profits of items. Returns what the rows add to the

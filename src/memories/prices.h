@@ -73,6 +73,9 @@ class Relaxation {
     return simplex_.Value(variable_[item] + option);
   }
   [[nodiscard]] double value() const { return simplex_.value(); }
+  // About the value that it would have if the option had to be taken, or must not be: after a few
+  // pivots, so no less than it would be in the end. -1: nothing is possible.
+  [[nodiscard]] double Probe(std::size_t item, std::size_t option, bool take, Budget& budget);
   // Exact, of the latest solution, for choices that keep to what is allowed now.
   [[nodiscard]] Prices Exact() const;
   [[nodiscard]] std::int64_t pivots() const { return simplex_.pivots(); }
@@ -83,12 +86,20 @@ class Relaxation {
     enum class Kind { kSection, kCut, kOneOption, kPair } kind;
     std::size_t memory;
     std::size_t index;  // Of the section, the cut, the item or the pair.
+    int idle = 0;       // Solutions in a row that it did not hold back.
+  };
+  struct Found {  // A cut that the solution violates.
+    Cut cut;
+    std::vector<Simplex::Term> terms;
+    double depth;  // Distance of the solution from it.
   };
   [[nodiscard]] double InMemory(std::size_t item, std::size_t memory) const;
-  int AddSections();
-  int AddOneOptions();
+  int AddSections(Budget& budget);
+  int AddOneOptions(Budget& budget);
   int AddPairs();
-  int AddCuts();
+  int AddCuts(bool everywhere);
+  void Find(Cut cut, std::vector<Found>& found) const;
+  void DropIdleRows();
   [[nodiscard]] Wide PriceRows(std::int64_t total, Prices& prices) const;
 
   const Selection& selection_;
@@ -100,6 +111,7 @@ class Relaxation {
   std::vector<Cut> cuts_;
   std::vector<Source> sources_;  // By row.
   Simplex simplex_;
+  Simplex probe_;  // Of Probe(): keeps its memory.
   Allowed allowed_;
 };
 
@@ -107,6 +119,9 @@ class Relaxation {
 // violates the most, if one is found. `live`: items and their bytes.
 [[nodiscard]] bool SeparateCover(const std::vector<std::pair<std::size_t, Bytes>>& live,
                                  const std::vector<double>& in, Bytes capacity, Cut& cut);
+// The same for the section's row divided by a size and rounded down.
+[[nodiscard]] bool SeparateRounding(const std::vector<std::pair<std::size_t, Bytes>>& live,
+                                    const std::vector<double>& in, Bytes capacity, Cut& cut);
 
 }  // namespace berth::internal::memories
 

@@ -43,6 +43,7 @@ constexpr int kDepth = 3;
 constexpr std::size_t kExchangePlaces = 12;
 constexpr int kExchangeDepth = 1;
 // Steps of all chains of one stage, and of one unit's chains.
+constexpr std::int64_t kWorkOfMeeting = 4;  // In units of Budget::SpendWork().
 constexpr std::int64_t kStageSteps = 10'000;
 constexpr std::int64_t kChainSteps = 400;
 // Questions to Place() in one call that found nothing.
@@ -94,6 +95,7 @@ class Repacker {
   [[nodiscard]] bool MovesFew() const {
     return !options_.most_moved || layout_.moved() <= *options_.most_moved;
   }
+  [[nodiscard]] bool GoesOn();
   [[nodiscard]] bool Step();
   [[nodiscard]] std::vector<std::size_t> Wishes() const;
   [[nodiscard]] double Density(std::size_t u) const;
@@ -156,11 +158,20 @@ class Repacker {
   Wide bound_ = 0;
   Bytes moves_bound_ = 0;
   bool stopped_ = false;
-  std::vector<Spot> kept_;  // The previous plan, or what could be kept of it.
+  std::int64_t work_counted_ = 0;  // Of Layout::work().
+  std::vector<Spot> kept_;         // The previous plan, or what could be kept of it.
 };
 
+// Polls the clock by what the layout has done. False once time is up.
+bool Repacker::GoesOn() {
+  const std::int64_t work = layout_.work() - work_counted_;
+  work_counted_ += work;
+  if (!budget_.SpendWork(kWorkOfMeeting * work + 1)) stopped_ = true;
+  return !stopped_;
+}
+
 bool Repacker::Step() {
-  if (!budget_.SpendNode()) stopped_ = true;
+  if (!budget_.SpendNode() || !GoesOn()) stopped_ = true;
   return !stopped_ && --steps_left_ >= 0;
 }
 
@@ -206,7 +217,8 @@ void Repacker::KeepPrevious() {
   }
   const auto keep = [&](std::size_t u) {
     const std::size_t mark = layout_.Mark();
-    if (!layout_.IsFree(u, *layout_.Before(u))) return false;
+    // Once time is up the rest is left out.
+    if (!GoesOn() || !layout_.IsFree(u, *layout_.Before(u))) return false;
     layout_.Move(u, *layout_.Before(u));
     if (MovesFew()) return true;
     layout_.UndoTo(mark);
@@ -638,7 +650,7 @@ void Repacker::MoveBack() {
     changed = false;
     std::vector<std::size_t> still;
     for (const std::size_t u : away) {
-      if (layout_.IsFree(u, *layout_.Before(u))) {
+      if (GoesOn() && layout_.IsFree(u, *layout_.Before(u))) {
         layout_.Move(u, *layout_.Before(u));
         changed = true;
       } else {
@@ -662,6 +674,7 @@ void Repacker::BoundMoves() {
   for (std::size_t u = 0; u < layout_.units(); ++u) {
     if (!layout_.IsOut(u) || layout_.LeastScore(u) >= layout_.ScoreOut(u)) continue;
     if (layout_.BytesBefore(u) > 0) continue;
+    if (!GoesOn()) return;
     double least = kNever;
     for (const Layout::Way& way : layout_.ways(u)) {
       if (Wide(way.least) > layout_.LeastScore(u)) break;

@@ -17,6 +17,19 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFeasible = 1e-7;  // Of a variable's bounds, relative to the size of its row.
 constexpr double kPivot = 1e-8;     // Entries below are taken for 0.
+constexpr std::size_t kDense = 4;   // One entry in so many not 0: a row is updated as a whole.
+constexpr double kDrift = 1e-6;
+
+// Four sums side by side: one would wait for itself.
+double Square(const double* row, std::size_t size) {
+  double sums[4] = {0, 0, 0, 0};
+  std::size_t j = 0;
+  for (; j + 4 <= size; j += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += row[j + k] * row[j + k];
+  }
+  for (; j < size; ++j) sums[0] += row[j] * row[j];
+  return sums[0] + sums[1] + sums[2] + sums[3];
+}
 
 }  // namespace
 
@@ -34,15 +47,29 @@ Simplex::Simplex(const std::vector<double>& profits)
 }
 
 std::size_t Simplex::AddRow(const std::vector<Term>& terms, double limit) {
-  table_.resize((rows_ + 1) * columns_, 0);
-  double* const row = Row(rows_);
   double scale = 0;
   for (const auto& [variable, coefficient] : terms) scale = std::max(scale, coefficient);
   BERTH_CHECK(scale > 0);
   // In units of the largest coefficient, so that one tolerance fits all rows.
-  double slack = limit / scale;
-  for (const auto& [variable, given] : terms) {
-    const double coefficient = given / scale;
+  Given& given = given_.emplace_back(Given{terms, limit / scale});
+  for (auto& [variable, coefficient] : given.terms) coefficient /= scale;
+  scales_.push_back(scale);
+  lower_.push_back(0);
+  upper_.push_back(kInfinity);
+  x_.push_back(0);
+  place_.push_back(0);
+  basic_.push_back(0);
+  norms_.push_back(0);
+  Append(rows_);
+  return rows_++;
+}
+
+// The table's row for the row given, with its slack as the basic variable.
+void Simplex::Append(std::size_t given) {
+  table_.resize((given + 1) * columns_, 0);
+  double* const row = Row(given);
+  double slack = given_[given].limit;
+  for (const auto& [variable, coefficient] : given_[given].terms) {
     slack -= coefficient * x_[variable];
     const std::ptrdiff_t place = place_[variable];
     if (place >= 0) {
@@ -52,13 +79,34 @@ std::size_t Simplex::AddRow(const std::vector<Term>& terms, double limit) {
     const double* const other = Row(static_cast<std::size_t>(-1 - place));
     for (std::size_t j = 0; j < columns_; ++j) row[j] -= coefficient * other[j];
   }
-  basic_.push_back(columns_ + rows_);
-  place_.push_back(-1 - static_cast<std::ptrdiff_t>(rows_));
-  lower_.push_back(0);
-  upper_.push_back(kInfinity);
-  x_.push_back(slack);
-  scales_.push_back(scale);
-  return rows_++;
+  norms_[given] = 1 + Square(row, columns_);
+  basic_[given] = columns_ + given;
+  place_[columns_ + given] = -1 - static_cast<std::ptrdiff_t>(given);
+  x_[columns_ + given] = slack;
+}
+
+// Whether rounding has added up to more than solutions may be wrong by.
+bool Simplex::HasDrifted() const {
+  for (std::size_t r = 0; r < rows_; ++r) {
+    double slack = given_[r].limit;
+    for (const auto& [variable, coefficient] : given_[r].terms) slack -= coefficient * x_[variable];
+    if (!(std::abs(slack - x_[columns_ + r]) <= kDrift * (1 + std::abs(given_[r].limit)))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Begins again, with the slacks as the basis.
+void Simplex::Rebuild() {
+  table_.clear();
+  reduced_ = profits_;
+  for (std::size_t j = 0; j < columns_; ++j) {
+    nonbasic_[j] = j;
+    place_[j] = static_cast<std::ptrdiff_t>(j);
+    x_[j] = profits_[j] > 0 ? upper_[j] : lower_[j];
+  }
+  for (std::size_t r = 0; r < rows_; ++r) Append(r);
 }
 
 // Changes a nonbasic variable, and the basic ones with it.
@@ -76,15 +124,16 @@ void Simplex::SetBounds(std::size_t variable, double lower, double upper) {
   if (x_[variable] != target) Shift(column, target - x_[variable]);
 }
 
-// The basic variable that is furthest outside its bounds; rows_ if none is.
+// The basic variable that is furthest outside its bounds, for the length of its row (dual steepest
+// edge); rows_ if none is.
 std::size_t Simplex::LeavingRow() const {
   std::size_t row = rows_;
-  double most = kFeasible;
+  double most = 0;
   for (std::size_t i = 0; i < rows_; ++i) {
     const std::size_t b = basic_[i];
     const double outside = std::max(lower_[b] - x_[b], x_[b] - upper_[b]);
-    if (outside <= most) continue;
-    most = outside;
+    if (outside <= kFeasible || outside * outside <= most * norms_[i]) continue;
+    most = outside * outside / norms_[i];
     row = i;
   }
   return row;
@@ -145,12 +194,27 @@ void Simplex::Pivot(std::size_t row, std::size_t column) {
     if (pivot[j] != 0 && j != column) nonzero_.push_back(j);
   }
   pivot[column] = inverse;
+  const bool dense = nonzero_.size() * kDense > columns_;
+  norms_[row] = 1 + Square(pivot, columns_);
   for (std::size_t i = 0; i < rows_; ++i) {
     double* const other = Row(i);
     const double factor = other[column];
     if (i == row || factor == 0) continue;
-    for (const std::size_t j : nonzero_) other[j] -= factor * pivot[j];
+    if (dense) {
+      for (std::size_t j = 0; j < columns_; ++j) other[j] -= factor * pivot[j];
+      other[column] = -factor * inverse;
+      norms_[i] = 1 + Square(other, columns_);
+      continue;
+    }
+    double change = 0;
+    for (const std::size_t j : nonzero_) {
+      const double before = other[j];
+      other[j] -= factor * pivot[j];
+      change += other[j] * other[j] - before * before;
+    }
     other[column] = -factor * inverse;
+    change += other[column] * other[column] - factor * factor;
+    norms_[i] = std::max(1.0, norms_[i] + change);
   }
   const double profit = reduced_[column];
   for (const std::size_t j : nonzero_) reduced_[j] -= profit * pivot[j];
@@ -160,12 +224,64 @@ void Simplex::Pivot(std::size_t row, std::size_t column) {
   place_[nonbasic_[column]] = static_cast<std::ptrdiff_t>(column);
 }
 
-Simplex::Status Simplex::Solve(std::int64_t most) {
+Simplex::Status Simplex::Solve(std::int64_t most, Budget& budget) {
+  bool rebuilt = false;
   for (std::int64_t pivot = 0;; ++pivot) {
     const std::size_t row = LeavingRow();
-    if (row == rows_) return Status::kOptimal;
     if (pivot >= most) return Status::kStopped;
-    if (!Enter(row)) return Status::kInfeasible;
+    if (row == rows_ || !Enter(row)) {
+      if (rebuilt || !HasDrifted()) return row == rows_ ? Status::kOptimal : Status::kInfeasible;
+      rebuilt = true;
+      Rebuild();
+    }
+    if (!budget.SpendWork(static_cast<std::int64_t>(rows_ * (nonzero_.size() + 1)))) {
+      return Status::kStopped;
+    }
+  }
+}
+
+bool Simplex::IsLoose(std::size_t row) const {
+  return place_[columns_ + row] < 0 && x_[columns_ + row] > kFeasible;
+}
+
+void Simplex::KeepRows(const std::vector<bool>& keep) {
+  std::vector<std::size_t> renamed(columns_ + rows_);
+  std::size_t variables = 0;
+  for (std::size_t v = 0; v < renamed.size(); ++v) {
+    if (v >= columns_ && !keep[v - columns_]) continue;
+    renamed[v] = variables;
+    lower_[variables] = lower_[v];
+    upper_[variables] = upper_[v];
+    x_[variables] = x_[v];
+    if (v >= columns_ && v != variables) {
+      scales_[variables - columns_] = scales_[v - columns_];
+      given_[variables - columns_] = std::move(given_[v - columns_]);
+    }
+    ++variables;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    const std::size_t v = basic_[i];
+    if (v >= columns_ && !keep[v - columns_]) continue;
+    if (kept != i) std::copy_n(Row(i), columns_, Row(kept));
+    norms_[kept] = norms_[i];
+    basic_[kept++] = renamed[v];
+  }
+  BERTH_CHECK(variables == columns_ + kept);
+  rows_ = kept;
+  for (std::vector<double>* each : {&lower_, &upper_, &x_}) each->resize(variables);
+  scales_.resize(rows_);
+  given_.erase(given_.begin() + static_cast<std::ptrdiff_t>(rows_), given_.end());
+  basic_.resize(rows_);
+  norms_.resize(rows_);
+  table_.resize(rows_ * columns_);
+  place_.resize(variables);
+  for (std::size_t& v : nonbasic_) v = renamed[v];
+  for (std::size_t j = 0; j < columns_; ++j) {
+    place_[nonbasic_[j]] = static_cast<std::ptrdiff_t>(j);
+  }
+  for (std::size_t i = 0; i < rows_; ++i) {
+    place_[basic_[i]] = -1 - static_cast<std::ptrdiff_t>(i);
   }
 }
 

@@ -93,8 +93,11 @@ TEST(Prices, BoundEveryChoice) {
   }
 }
 
-// Every cover inequality that is found holds for all sets of items that fit.
-TEST(Covers, HoldForAllThatFits) {
+using Separate = bool (*)(const std::vector<std::pair<std::size_t, Bytes>>&,
+                          const std::vector<double>&, Bytes, Cut&);
+
+// Every inequality that is found holds for all sets of items that fit, and not for the solution.
+void CheckCuts(Separate separate, std::int64_t most_bytes) {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     Random random(seed);
@@ -102,13 +105,18 @@ TEST(Covers, HoldForAllThatFits) {
     std::vector<double> in;
     const std::int64_t count = random.Uniform(2, 9);
     for (std::int64_t i = 0; i < count; ++i) {
-      live.emplace_back(static_cast<std::size_t>(i), random.Uniform(1, 9));
+      live.emplace_back(static_cast<std::size_t>(i), random.Uniform(1, most_bytes));
       in.push_back(static_cast<double>(random.Uniform(0, 10)) / 10);
     }
-    const Bytes capacity = random.Uniform(1, 25);
+    const Bytes capacity = random.Uniform(1, 3 * most_bytes);
     Cut cut;
-    if (!SeparateCover(live, in, capacity, cut)) continue;
+    if (!separate(live, in, capacity, cut)) continue;
     ++found;
+    double now = 0;
+    for (const auto& [item, coefficient] : cut.terms) {
+      now += in[item] * static_cast<double>(coefficient);
+    }
+    ASSERT_GT(now, static_cast<double>(cut.limit)) << "seed " << seed;
     for (unsigned set = 0; set < 1u << count; ++set) {
       Bytes bytes = 0;
       for (std::int64_t i = 0; i < count; ++i) {
@@ -117,12 +125,46 @@ TEST(Covers, HoldForAllThatFits) {
       if (bytes > capacity) continue;
       std::int64_t left = 0;
       for (const auto& [item, coefficient] : cut.terms) {
+        ASSERT_GE(coefficient, 1);
         if ((set >> item & 1) != 0) left += coefficient;
       }
       ASSERT_LE(left, cut.limit) << "seed " << seed << ", set " << set;
     }
   }
   EXPECT_GT(found, 500);
+}
+
+TEST(Covers, HoldForAllThatFits) { CheckCuts(SeparateCover, 9); }
+
+TEST(Rounding, HoldsForAllThatFits) {
+  CheckCuts(SeparateRounding, 9);
+  CheckCuts(SeparateRounding, 1'000'000);
+}
+
+// Stopped after every few nodes and gone on with, it finds the same.
+TEST(ChoiceSearch, GoesOnWhereItStopped) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    ChoiceSearch search(selection);
+    std::int64_t floor = -1;
+    for (int rounds = 0;; ++rounds) {
+      ASSERT_LT(rounds, 1000);
+      Budget few;
+      few.SetNodeLimit(3 + rounds);
+      const Chosen chosen = search.Run(floor, {true, 1 + seed % 4}, few);
+      EXPECT_GE(chosen.bound, best);
+      EXPECT_EQ(chosen.choice.has_value(), chosen.profit > floor);
+      if (chosen.choice) {
+        EXPECT_EQ(ProfitOf(selection, *chosen.choice), chosen.profit);
+        EXPECT_TRUE(Allows(selection, *chosen.choice));
+      }
+      floor = chosen.profit;
+      if (!chosen.stopped) break;
+    }
+    EXPECT_EQ(floor, best);
+  }
 }
 
 // A sweep that keeps one state still gives a bound.
