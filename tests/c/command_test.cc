@@ -46,7 +46,9 @@ std::vector<std::string> Files([[maybe_unused]] const std::vector<std::string>& 
 std::vector<std::string> Models() {
   std::vector<std::string> files = Files({"graphs/training"}, ".json");
   // Boards are in JSON, too.
-  std::erase_if(files, [](const std::string& file) { return file.find("/boards/") != file.npos; });
+  std::erase_if(files, [](const std::string& file) {
+    return file.find("/boards/") != file.npos || file.find("/devices/") != file.npos;
+  });
   const std::vector<std::string> onnx = Files({"graphs/inference"}, ".onnx");
   files.insert(files.end(), onnx.begin(), onnx.end());
   return files;

@@ -90,6 +90,9 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   AddKeys(Json::parse(Read(Path("a.json"))), keys_);
   static_cast<void>(Run({"check", SmallTable(), Path("a.json")}));
   static_cast<void>(Run({"info", SmallTable(), "--memory", "a@8GB/s"}));
+  static_cast<void>(Run({"explain", SmallTable(), "--memory", "a=5@8GB/s", "--memory", "b@1GB/s"}));
+  static_cast<void>(
+      Run({"plan", model, "--memory", "a=10@8GB/s", "--memory", "b@1GB/s", "--may-move"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));
