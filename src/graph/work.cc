@@ -156,7 +156,7 @@ class Arithmetic {
   // The first input after the first with as many extents as the data, at least three: the weights.
   [[nodiscard]] Extents Weights(std::size_t rank) const {
     for (std::size_t i = 1; i < op_.inputs.size(); ++i) {
-      const Extents extents = Input(i);
+      Extents extents = Input(i);
       if (extents && extents->size() == rank && rank >= 3) return extents;
     }
     return std::nullopt;

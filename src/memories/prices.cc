@@ -73,10 +73,10 @@ Relaxation::Relaxation(const Selection& selection)
       probe_({}) {
   std::size_t variables = 0;
   std::size_t length = 0;
-  for (std::size_t i = 0; i < selection.items.size(); ++i) {
+  for (const Item& item : selection.items) {
     variable_.push_back(variables);
-    variables += selection.items[i].options.size();
-    for (const Stay& stay : selection.items[i].stays) length += stay.last - stay.first;
+    variables += item.options.size();
+    for (const Stay& stay : item.stays) length += stay.last - stay.first;
   }
   // Any of the rows give a bound: where very much is live, one section in so many has one.
   const std::size_t stride = length / kMostLive + 1;

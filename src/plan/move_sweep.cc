@@ -159,6 +159,17 @@ class Sweeper {
     live_ = std::move(live);
     next.loads.assign(next.heads.size() * kLoads * memories(), 0);
     layer_ = std::move(next);
+    CountLoads(s);
+    entering_ = first_;
+    while (entering_ < model_.items.size() && model_.items[entering_].start == s) ++entering_;
+    forced_.assign(memories(), 0);
+    for (std::size_t i = first_; i < entering_; ++i) {
+      const MoveItem& item = model_.items[i];
+      if (item.memories.size() == 1) forced_[item.memories.front()] += item.size;
+    }
+  }
+
+  void CountLoads(Step s) {
     for (std::size_t x = 0; x < layer_.heads.size(); ++x) {
       for (std::size_t p = 0; p < live_.size(); ++p) {
         const MoveItem& item = model_.items[live_[p]];
@@ -167,13 +178,6 @@ class Sweeper {
         LoadOf(layer_, x, kDuring, m) += item.size;
         if (MayMoveBefore(live_[p], s)) LoadOf(layer_, x, kOpen, m) += item.size;
       }
-    }
-    entering_ = first_;
-    while (entering_ < model_.items.size() && model_.items[entering_].start == s) ++entering_;
-    forced_.assign(memories(), 0);
-    for (std::size_t i = first_; i < entering_; ++i) {
-      const MoveItem& item = model_.items[i];
-      if (item.memories.size() == 1) forced_[item.memories.front()] += item.size;
     }
   }
 

@@ -40,6 +40,7 @@ struct Track {
 std::vector<Track> TracksOf(std::size_t count, const MemoryPlan& plan,
                             const std::vector<Memory>& memories) {
   std::vector<Track> tracks;
+  tracks.reserve(memories.size());
   for (const Memory& memory : memories) {
     tracks.push_back({kProcess + 1 + static_cast<int>(tracks.size()), memory.name});
   }
