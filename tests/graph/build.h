@@ -90,6 +90,23 @@ inline Build OneSpill() {
       .Output("w");
 }
 
+// b is read by C, then written in place by W, then read by D: to run C again, b must be made again.
+inline Build WritesBetweenReads() {
+  return Build()
+      .Made("a", 4)
+      .Made("b", 4)
+      .Made("c", 4)
+      .Made("d", 4)
+      .Made("e", 4)
+      .Op("A", {}, {"a"})
+      .Op("B", {"a"}, {"b"})
+      .Op("C", {"b"}, {"c"})
+      .Op("W", {}, {}, {"b"}, {"C"})
+      .Op("D", {"b"}, {"d"})
+      .Op("E", {"c", "d"}, {"e"})
+      .Output("e");
+}
+
 }  // namespace berth::internal
 
 #endif  // BERTH_TESTS_GRAPH_BUILD_H_

@@ -135,20 +135,7 @@ TEST_F(Repeats, BesideSpills) {
 class Versioned : public Repeats {
  protected:
   void SetUp() override {
-    graph = Build()
-                .Made("a", 4)
-                .Made("b", 4)
-                .Made("c", 4)
-                .Made("d", 4)
-                .Made("e", 4)
-                .Op("A", {}, {"a"})
-                .Op("B", {"a"}, {"b"})
-                .Op("C", {"b"}, {"c"})
-                .Op("W", {}, {}, {"b"}, {"C"})
-                .Op("D", {"b"}, {"d"})
-                .Op("E", {"c", "d"}, {"e"})
-                .Output("e")
-                .graph;
+    graph = WritesBetweenReads().graph;
     // c is dropped, and made again of b as it was first: B, C; then E.
     plan.order = {0, 1, 2, 3, 4, 1, 2, 5};
     plan.residencies = {{0, 0, 6, 0}, {1, 1, 5, 4},  {1, 5, 7, 4}, {2, 2, 3, 8},

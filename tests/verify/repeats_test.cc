@@ -21,20 +21,7 @@ using namespace berth::internal;  // NOLINT(google-build-using-namespace)
 class PlantedRepeats : public testing::Test {
  protected:
   void SetUp() override {
-    graph = Build()
-                .Made("a", 4)
-                .Made("b", 4)
-                .Made("c", 4)
-                .Made("d", 4)
-                .Made("e", 4)
-                .Op("A", {}, {"a"})
-                .Op("B", {"a"}, {"b"})
-                .Op("C", {"b"}, {"c"})
-                .Op("W", {}, {}, {"b"}, {"C"})
-                .Op("D", {"b"}, {"d"})
-                .Op("E", {"c", "d"}, {"e"})
-                .Output("e")
-                .graph;
+    graph = WritesBetweenReads().graph;
     plan.order = {0, 1, 2, 3, 4, 1, 2, 5};
     plan.residencies = {{0, 0, 6, 0}, {1, 1, 5, 4}, {1, 5, 7, 4}, {2, 2, 3, 8},
                         {2, 6, 8, 0}, {3, 4, 8, 8}, {4, 7, 8, 4}};
