@@ -446,7 +446,22 @@ BERTH_API berth_status berth_graph_add_dependency(berth_graph* graph, size_t op,
    berth_graph_apply(). */
 BERTH_API berth_status berth_graph_add_overwrite(berth_graph* graph, size_t op, size_t input,
                                                  size_t output, berth_error** error);
-/* A copy of the graph as the options "alignment", "fuse" and "in_place" change it. Graphs that are
+/* What it costs to run the operator once, from 0 to 2^60, for the option "recompute", and the unit of
+   all costs, such as "ns". Where no operator has a cost, it is the bytes that it reads and writes. */
+BERTH_API berth_status berth_graph_set_cost(berth_graph* graph, size_t op, int64_t cost,
+                                            berth_error** error);
+BERTH_API berth_status berth_graph_set_cost_unit(berth_graph* graph, const char* unit,
+                                                 berth_error** error);
+/* Whether the operator may run again. At first that follows from its type: operators that draw random
+   numbers, write what is given, communicate or keep state run once (docs/howto/recompute.md). */
+typedef enum berth_repeat {
+  BERTH_REPEAT_BY_TYPE = 0,
+  BERTH_REPEAT_PURE = 1, /* It may. */
+  BERTH_REPEAT_NEVER = 2 /* It may not. */
+} berth_repeat;
+BERTH_API berth_status berth_graph_set_repeat(berth_graph* graph, size_t op, berth_repeat repeat,
+                                              berth_error** error);
+/* A copy of the graph as the options "alignment", "device", "fuse" and "in_place" change it. Graphs that are
    read were changed already. Error: INVALID_GRAPH. */
 BERTH_API berth_status berth_graph_apply(const berth_graph* graph, const berth_options* options,
                                          berth_graph** changed, berth_error** error);
@@ -508,7 +523,9 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
                                             berth_plan** plan, berth_error** error);
 /* An order and an offset for every tensor: as few bytes as possible, or within the option
    "capacity"; with the option "budget" instead, also what leaves the memory and comes back, for the
-   least traffic. With the option "memory", set once for each of several memories, also a memory for
+   least traffic, or with "recompute" as well, which operators run again, for the least cost
+   (docs/howto/recompute.md): the order then lists these again, and berth_plan_recomputed() has the
+   costs. With the option "memory", set once for each of several memories, also a memory for
    every tensor, for the least cost (docs/howto/several-memories.md): residencies then say the memory,
    `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
@@ -520,7 +537,20 @@ BERTH_API berth_status berth_plan_summary(const berth_plan* plan, berth_summary*
    INVALID_ARGUMENT for any other plan. */
 BERTH_API berth_status berth_plan_memories(const berth_plan* plan, berth_memories_summary* out,
                                            berth_error** error);
-/* One of these memories, and what the plan takes of it. */
+/* What running operators again costs. */
+typedef struct berth_recomputed {
+  size_t struct_size;
+  size_t operators; /* Executions after the first of each operator. */
+  int64_t cost;     /* Of these; 0 without a plan. */
+  int64_t bound;    /* Proved: no plan within the capacity that moves nothing costs less. */
+  int64_t of_run;   /* The cost of running every operator once. */
+  const char* unit; /* Of all of these: that of the graph, or "bytes". Until the plan is freed. */
+} berth_recomputed;
+/* Of a plan of a graph that was made with the option "recompute". Error: INVALID_ARGUMENT for any
+   other plan. */
+BERTH_API berth_status berth_plan_recomputed(const berth_plan* plan, berth_recomputed* out,
+                                             berth_error** error);
+/* One of several memories, and what the plan takes of it. */
 typedef struct berth_memory {
   size_t struct_size;
   const char* name; /* Until the plan is freed. */

@@ -55,6 +55,12 @@ struct Model {
 [[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
                                       const ModelOptions& options = {});
 
+// Changes a model that was read or built as `options` says: the alignment, the costs on a device, fusion
+// and writing in place; the rest of `options` is for reading. ReadModel() has done this. Errors:
+// kInvalidOptions for an alignment out of bounds; those of Validate() and SetCosts(), after which the
+// model is not to be used.
+[[nodiscard]] Result<void> Apply(const ModelOptions& options, Model& model);
+
 // Whether plans of `model` can be plans for TensorFlow Lite Micro (WriteTflite()), which has the sizes
 // of the file, aligns to 16 bytes, fuses no operators (`fused`: Fuse() was applied) and has no weights
 // in this part of its arena. Error: kInvalidOptions.

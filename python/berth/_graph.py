@@ -29,6 +29,7 @@ from berth._errors import check, error_slot
 if TYPE_CHECKING:
     from typing_extensions import TypeAlias
 
+REPEAT_PURE, REPEAT_NEVER = 1, 2
 KINDS = ("activation", "gradient", "input", "parameter", "constant")
 
 # By index or by name.
@@ -81,9 +82,18 @@ class Graph:
     checked when the graph is planned, or by validate(). One thread at a time may change a graph.
     """
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str = "", *, cost_unit: Optional[str] = None) -> None:
+        """cost_unit: of the costs of operators, such as "ns"."""
         self._handle = Handle(lib.berth_graph_new(encoded(name)), lib.berth_graph_free)
         self._source: Union[str, bytes, None] = None
+        if cost_unit is not None:
+            slot = error_slot()
+            check(
+                lib.berth_graph_set_cost_unit(
+                    self._handle.pointer, encoded(cost_unit), ctypes.byref(slot)
+                ),
+                slot,
+            )
 
     @classmethod
     def _adopt(cls, pointer: Optional[int], source: Union[str, bytes, None]) -> Graph:
@@ -103,6 +113,7 @@ class Graph:
         alignment: Optional[Size] = None,
         fuse: Optional[bool] = None,
         in_place: Optional[bool] = None,
+        device: Optional[Path] = None,
         name: str = "model",
     ) -> Graph:
         """An ONNX or TensorFlow Lite model, or a graph in JSON: a path, or the bytes of a file,
@@ -111,6 +122,7 @@ class Graph:
         options.set_dimensions(dim)
         options.set_all({"dim_default": dim_default, "element_bytes": element_bytes,
                          "alignment": alignment, "fuse": fuse, "in_place": in_place})  # fmt: skip
+        options.set_device(device)
         result, slot = ctypes.c_void_p(), error_slot()
         if isinstance(source, bytes):
             status = lib.berth_graph_parse(
@@ -180,6 +192,8 @@ class Graph:
         mutates: Sequence[TensorRef] = (),
         after: Sequence[int] = (),
         may_overwrite: Sequence[Tuple[TensorRef, TensorRef]] = (),
+        cost: Optional[int] = None,
+        repeat: Optional[bool] = None,
     ) -> int:
         """Adds an operator after those that are there, and returns its index.
 
@@ -187,6 +201,9 @@ class Graph:
         mutates: tensors, not views, that it writes in place.
         after: operators that run earlier although no tensor requires it.
         may_overwrite: (input, output): it may write `output` over `input`, for `in_place`.
+        cost: of running it once, in the graph's `cost_unit`, for plan(recompute=True). Where no
+            operator has a cost, it is the bytes that it reads and writes.
+        repeat: whether it may run again; None: that follows from its type.
         """
         read, reads = indices([self._tensor(t) for t in inputs])
         made, makes = indices([self._tensor(t) for t in outputs])
@@ -213,6 +230,11 @@ class Graph:
             check(lib.berth_graph_add_dependency(*at, op, ctypes.byref(slot)), slot)
         for source, target in over:
             check(lib.berth_graph_add_overwrite(*at, source, target, ctypes.byref(slot)), slot)
+        if cost is not None:
+            check(lib.berth_graph_set_cost(*at, whole(cost, "cost"), ctypes.byref(slot)), slot)
+        if repeat is not None:
+            how = REPEAT_PURE if repeat else REPEAT_NEVER
+            check(lib.berth_graph_set_repeat(*at, how, ctypes.byref(slot)), slot)
         return index.value
 
     def _tensor(self, tensor: TensorRef) -> int:
@@ -315,10 +337,13 @@ class Graph:
         alignment: Optional[Size] = None,
         fuse: Optional[bool] = None,
         in_place: Optional[bool] = None,
+        device: Optional[Path] = None,
     ) -> Graph:
-        """A copy with these options applied, as read() explains them. Raises InvalidGraph."""
+        """A copy with these options applied, as read() explains them. Raises InvalidGraph, and
+        InvalidProblem for `device` if the graph has costs already."""
         options = OptionsHandle()
         options.set_all({"alignment": alignment, "fuse": fuse, "in_place": in_place})
+        options.set_device(device)
         result, slot = ctypes.c_void_p(), error_slot()
         check(
             lib.berth_graph_apply(
@@ -375,15 +400,16 @@ def as_graph(
     alignment: Optional[Size] = None,
     fuse: Optional[bool] = None,
     in_place: Optional[bool] = None,
+    device: Optional[Path] = None,
 ) -> Graph:
     """Any model as a graph, read with these options."""
     if isinstance(model, Graph):
         if dim or dim_default is not None or element_bytes is not None:
             raise TypeError("dim, dim_default and element_bytes are for models that are read: "
                             "give them to berth.read()")  # fmt: skip
-        if alignment is None and not fuse and not in_place:
+        if alignment is None and not fuse and not in_place and device is None:
             return model
-        return model.changed(alignment=alignment, fuse=fuse, in_place=in_place)
+        return model.changed(alignment=alignment, fuse=fuse, in_place=in_place, device=device)
     source: Union[Path, bytes]
     name = "model"
     if isinstance(model, (str, bytes, os.PathLike)):
@@ -397,14 +423,16 @@ def as_graph(
     elif _package(model) == "torch":
         from berth import torch as tracer
 
-        return as_graph(tracer.graph_of(model), alignment=alignment, fuse=fuse, in_place=in_place)
+        return as_graph(tracer.graph_of(model), alignment=alignment, fuse=fuse, in_place=in_place,
+                        device=device)  # fmt: skip
     else:
         raise TypeError(
             f"{type(model).__name__} is not a model: give a path, bytes, a Graph, an "
             "onnx.ModelProto, a torch.export.ExportedProgram or a torch.fx.GraphModule"
         )
     return Graph.read(source, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                      alignment=alignment, fuse=fuse, in_place=in_place, name=name)  # fmt: skip
+                      alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                      name=name)  # fmt: skip
 
 
 def _is_table(source: Union[Path, bytes]) -> bool:
@@ -437,6 +465,7 @@ def read(
     alignment: Optional[Size] = None,
     fuse: Optional[bool] = None,
     in_place: Optional[bool] = None,
+    device: Optional[Path] = None,
     endpoints: Optional[str] = None,
     problem: Optional[str] = None,
 ) -> Union[Graph, Problem]:
@@ -452,6 +481,8 @@ def read(
         16; for a graph in JSON, what it says.
     fuse: compute element-wise operators together with the operator before them.
     in_place: write outputs over inputs where the model allows it and it is safe in every order.
+    device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
+        take on it.
     endpoints: what the lifetime columns of a table mean: "half-open", "inclusive", "exclusive" or
         "by-name".
     problem: the name or the number of one of several problems in a file.
@@ -460,7 +491,8 @@ def read(
     """
     if _is_table(source):
         given = {"dim": dim, "dim_default": dim_default, "element_bytes": element_bytes,
-                 "alignment": alignment, "fuse": fuse, "in_place": in_place}  # fmt: skip
+                 "alignment": alignment, "fuse": fuse, "in_place": in_place,
+                 "device": device}  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{name} is for models, and this is a table of buffers")
@@ -470,4 +502,4 @@ def read(
     if problem is not None:
         raise TypeError("problem is for files with several, and this is a model")
     return Graph.read(source, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                      alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+                      alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip

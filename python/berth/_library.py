@@ -263,6 +263,17 @@ class MemoriesSummary(Sized):
     ]
 
 
+class RecomputedStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("operators", c_size_t),
+        ("cost", c_int64),
+        ("bound", c_int64),
+        ("of_run", c_int64),
+        ("unit", c_char_p),
+    ]
+
+
 class MemoryStruct(Sized):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -340,6 +351,9 @@ _SIGNATURES = {
     "berth_graph_add_mutation": "ihzze",
     "berth_graph_add_dependency": "ihzze",
     "berth_graph_add_overwrite": "ihzzze",
+    "berth_graph_set_cost": "ihzbe",
+    "berth_graph_set_cost_unit": "ihse",
+    "berth_graph_set_repeat": "ihzie",
     "berth_graph_apply": "ihh*e",
     "berth_graph_validate": "ihe",
     "berth_graph_name": "sh",
@@ -358,6 +372,7 @@ _SIGNATURES = {
     "berth_plan_graph": "ihh*e",
     "berth_plan_summary": "ih*e",
     "berth_plan_memories": "ih*e",
+    "berth_plan_recomputed": "ih*e",
     "berth_plan_memory_count": "zh",
     "berth_plan_memory": "ihz*e",
     "berth_plan_search": "ihi*e",

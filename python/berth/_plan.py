@@ -11,7 +11,16 @@ from berth._answer import Answer, Path, SearchReport, against, data_frame, known
 from berth._arrays import memory
 from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, Model, as_graph
-from berth._library import NONE, MemoriesSummary, MemoryStruct, encoded, indices, lib, text
+from berth._library import (
+    NONE,
+    MemoriesSummary,
+    MemoryStruct,
+    RecomputedStruct,
+    encoded,
+    indices,
+    lib,
+    text,
+)
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -65,6 +74,22 @@ class Traffic(NamedTuple):
         return self.spilled + self.retrieved
 
 
+class Recomputed(NamedTuple):
+    """What running operators again costs.
+
+    operators: executions after the first of each operator.
+    cost: of these. bound: proved: no plan within the capacity costs less.
+    of_run: the cost of running every operator once.
+    unit: of these costs: that of the graph, "ns" for a device, else "bytes".
+    """
+
+    operators: int
+    cost: int
+    bound: int
+    of_run: int
+    unit: str
+
+
 class MemoryUse(NamedTuple):
     """What a plan takes of one of several memories, in bytes.
 
@@ -83,7 +108,7 @@ class Plan(Answer):
 
     graph: as it was planned.
     order: the operator of each step, as indices of graph.operators; empty without a plan. Operators
-        that run again, in a plan of `berth plan --recompute`, come again.
+        that run again, in a plan made with `recompute`, come again.
     """
 
     graph: Graph
@@ -167,6 +192,16 @@ class Plan(Answer):
         pointer = self._handle.pointer
         check_status(lib.berth_plan_memories(pointer, ctypes.byref(found), ctypes.byref(slot)), slot)
         return found
+
+    @functools.cached_property
+    def recomputed(self) -> Optional[Recomputed]:
+        """The operators that run again, if the plan was made with `recompute`; otherwise None."""
+        found, slot = RecomputedStruct(), error_slot()
+        pointer = self._handle.pointer
+        if lib.berth_plan_recomputed(pointer, ctypes.byref(found), ctypes.byref(slot)) != 0:
+            lib.berth_error_free(slot)
+            return None
+        return Recomputed(found.operators, found.cost, found.bound, found.of_run, text(found.unit))
 
     @property
     def cost(self) -> Optional[int]:
@@ -390,6 +425,8 @@ def plan(
     *,
     capacity: Optional[Size] = None,
     budget: Optional[Size] = None,
+    recompute: Optional[bool] = None,
+    device: Optional[Path] = None,
     memory: Union[Sequence[str], Path, None] = None,
     activations_in: Union[str, Sequence[str], None] = None,
     weights_in: Union[str, Sequence[str], None] = None,
@@ -419,6 +456,10 @@ def plan(
         `budget`, as few bytes as possible.
     budget: as `capacity`, but what does not fit is spilled and retrieved, for the least traffic:
         bytes, or "MR" (what the largest operator needs), "MP" (the least peak), "MH" (halfway).
+    recompute: within the budget, what does not fit is dropped and made again by the operators that
+        made it, at the least cost (Plan.recomputed); nothing is copied.
+    device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
+        take on it. Without it, they cost what a graph says, or else their bytes.
     memory: several memories, for the least cost: ["tcm=512KiB@8GB/s", "dram@1GB/s"], each with a
         name, a capacity and a bandwidth, or the path of a board in JSON (docs/formats/memories.md).
         activations_in, weights_in: names of those that activations, or weights, may be in; weights
@@ -436,9 +477,10 @@ def plan(
     nothing fits is an outcome, not an error. Other threads run during the search.
     """
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                     alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+                     alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip
     request = OptionsHandle()
-    request.set_all({"capacity": capacity, "budget": budget, "time_limit": time_limit,
+    request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute,
+                     "time_limit": time_limit,
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip

@@ -90,6 +90,12 @@ class OptionsHandle:
         for name, size in (dim or {}).items():
             self.set("dim", f"{name}={size}")
 
+    def set_device(self, device: Optional[Union[str, "os.PathLike[str]"]]) -> None:
+        """The path of a device in JSON."""
+        if device is not None:
+            with open(device, encoding="utf-8") as file:
+                self.set("device", file.read().strip())
+
     def set_order(self, order: Sequence[int]) -> None:
         array, count = indices(order)
         slot = error_slot()

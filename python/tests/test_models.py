@@ -82,6 +82,37 @@ def test_budget(spilling):
     assert too_small.outcome is berth.Outcome.INFEASIBLE and not too_small.fits
 
 
+def test_recompute(spilling, examples, tmp_path):
+    plan = berth.plan(spilling, budget=600, recompute=True)
+    # x is no operator's: making a again reads it and writes 100 bytes.
+    assert plan.outcome is berth.Outcome.OPTIMAL and plan.fits and not plan.spills
+    assert plan.recomputed == berth.Recomputed(1, 200, 200, 2550, "bytes")
+    assert plan.operators.count("start") == 2 and len(plan.order) == 7 and plan.moves == []
+    assert len([r for r in plan.residencies if r.name == "a"]) == 2
+    plan.save(tmp_path / "plan.json")
+    berth.check(spilling, tmp_path / "plan.json")
+    assert berth.plan(spilling, budget=600).recomputed is None
+    graph = berth.Graph("costs", cost_unit="us")
+    for name in "abcd":
+        graph.add_tensor(name, 4, output=name == "d")
+    graph.add_operator("make a", [], ["a"], cost=7)
+    graph.add_operator("make b", ["a"], ["b"], cost=1)
+    graph.add_operator("make c", ["b"], ["c"], cost=1)
+    graph.add_operator("make d", ["a", "c"], ["d"], cost=1, repeat=False)
+    again = berth.plan(graph, budget=12, recompute=True)
+    assert again.recomputed == berth.Recomputed(0, 0, 0, 10, "us")
+    device = examples / "devices" / "a100.json"
+    timed = berth.plan(examples / "cells.onnx", budget="MH", recompute=True, device=device,
+                       time_limit=2)  # fmt: skip
+    assert timed.recomputed.unit == "ns" and timed.recomputed.cost >= timed.recomputed.bound
+    read = berth.read(examples / "cells.onnx")
+    assert read.changed(device=device).to_json() == berth.read(examples / "cells.onnx", device=device).to_json()
+    with pytest.raises(berth.InvalidOptions, match="budget"):
+        berth.plan(spilling, recompute=True)
+    with pytest.raises(berth.InvalidProblem, match="costs"):
+        berth.plan(graph, device=device)
+
+
 def test_orders(spilling):
     assert berth.plan(spilling, order="program").fixed_order in (True, False)
     given = berth.plan(spilling, order=["start", "b", "c", "d", "e", "f"])

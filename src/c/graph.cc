@@ -11,6 +11,9 @@
 namespace berth::internal::c {
 namespace {
 
+static_assert(static_cast<int>(Repeat::kByType) == BERTH_REPEAT_BY_TYPE &&
+              static_cast<int>(Repeat::kPure) == BERTH_REPEAT_PURE &&
+              static_cast<int>(Repeat::kNever) == BERTH_REPEAT_NEVER);
 static_assert(static_cast<int>(TensorKind::kActivation) == BERTH_ACTIVATION &&
               static_cast<int>(TensorKind::kGradient) == BERTH_GRADIENT &&
               static_cast<int>(TensorKind::kInput) == BERTH_INPUT &&
@@ -180,21 +183,40 @@ berth_status berth_graph_add_overwrite(berth_graph* graph, size_t op, size_t inp
   });
 }
 
+berth_status berth_graph_set_cost(berth_graph* graph, size_t op, int64_t cost,
+                                  berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::OperatorAt(graph, op).cost = cost;
+    return {};
+  });
+}
+
+berth_status berth_graph_set_cost_unit(berth_graph* graph, const char* unit, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Change(graph).cost_unit = c::TextOf(unit);
+    return {};
+  });
+}
+
+berth_status berth_graph_set_repeat(berth_graph* graph, size_t op, berth_repeat repeat,
+                                    berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const int number = c::NumberOf(repeat);
+    c::Require(number >= BERTH_REPEAT_BY_TYPE && number <= BERTH_REPEAT_NEVER,
+               "whether the operator may run again must be 0 to 2");
+    c::OperatorAt(graph, op).repeat = static_cast<berth::Repeat>(number);
+    return {};
+  });
+}
+
 berth_status berth_graph_apply(const berth_graph* graph, const berth_options* options,
                                berth_graph** changed, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     c::Require(changed != nullptr, "the place for the graph is NULL");
     const berth::ModelOptions& change = c::OptionsOf(options).settings.model;
     auto input = std::make_shared<c::GraphInput>(*c::InputOf(graph));
-    berth::Model& model = input->model;
-    BERTH_TRY(berth::Validate(model.graph));
-    if (change.alignment) {
-      model.graph = berth::Aligned(std::move(model.graph), *change.alignment);
-      model.reading.alignment = *change.alignment;
-      BERTH_TRY(berth::Validate(model.graph));
-    }
-    if (change.fuse) model.graph = berth::Fuse(std::move(model.graph));
-    if (change.in_place) model.graph = berth::ReuseInPlace(std::move(model.graph));
+    BERTH_TRY(berth::Apply(change, input->model));
+    if (change.device) input->options.device = change.device;
     input->options.fuse = input->options.fuse || change.fuse;
     input->options.in_place = input->options.in_place || change.in_place;
     *changed = new berth_graph{std::move(input)};

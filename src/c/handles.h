@@ -84,6 +84,8 @@ struct berth_plan {
   const char* command = "plan";
   std::string cost_unit = "ns";              // Of several memories.
   std::vector<berth_residency> residencies;  // Those of the answer.
+  std::int64_t run_cost = 0;                 // Where operators may run again: of running each once,
+  std::string run_unit;                      // and its unit.
 
   // What it is of; a table with the capacity that was asked for is in `problem`.
   berth::Problem problem;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/bytes.h"
+#include "berth/device.h"
 #include "berth/memory_io.h"
 #include "berth/schedule.h"
 
@@ -138,6 +139,22 @@ bool SetText(std::string& field, std::string_view value) {
   return true;
 }
 
+// A device, as ReadDevice() reads it, or none.
+bool SetDevice(std::optional<Device>& field, std::string_view value) {
+  if (value == "none") {
+    field.reset();
+    return true;
+  }
+  auto device = ReadDevice(value, "device");
+  if (device) field = std::move(*device);
+  return device.has_value();
+}
+
+std::string NameOfDevice(const std::optional<Device>& device) {
+  if (!device) return "none";
+  return device->name.empty() ? "a device without a name" : device->name;
+}
+
 // A memory more, as ParseMemory() reads it; all, as JSON; or none.
 bool AddMemory(Settings& settings, std::string_view value) {
   if (value == "none") {
@@ -212,6 +229,10 @@ constexpr std::array kRows = {
          "As capacity, but what does not fit is copied out and back, with the least traffic."},
         [](Settings& s, std::string_view v) { return SetOptional(s.budget, v, SetCapacity); },
         [](const Settings& s) { return s.budget ? NameOf(*s.budget) : "none"; }},
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.recompute; }>(
+        "recompute", false,
+        "With budget: what does not fit is not copied, but dropped and made again by the operators "
+        "that made it, at the least cost."),
     Row{{"gap", "0%", "a percentage, such as 0.1%",
          "With budget: ends once the traffic is proved to be within it of the least."},
         [](Settings& s, std::string_view v) {
@@ -290,6 +311,10 @@ constexpr std::array kRows = {
           });
         },
         [](const Settings& s) { return NumberOrNone(s.model.alignment); }},
+    Row{{"device", "none", "a device in JSON, or none",
+         "What operators cost, for recompute: the time that they take on this device."},
+        [](Settings& s, std::string_view v) { return SetDevice(s.model.device, v); },
+        [](const Settings& s) { return NameOfDevice(s.model.device); }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(
         "fuse", false, "Compute element-wise operators together with the operator before them."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(
@@ -358,11 +383,16 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
   if (settings.capacity && settings.budget) {
     return Fail(ErrorCode::kInvalidOptions, "capacity and budget: set one of them");
   }
+  if (settings.recompute && !settings.budget) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "recompute: only within a budget are operators run again");
+  }
   PlanOptions options = settings.plan;
   if (settings.capacity) options.capacity = *settings.capacity;
   if (settings.budget) {
     options.capacity = settings.budget;
-    options.spill = true;
+    options.spill = !settings.recompute;
+    options.recompute = settings.recompute;
   }
   return options;
 }

@@ -30,6 +30,7 @@ struct Settings {
   PlanOptions plan;  // Without a capacity.
   std::optional<Bytes> capacity;
   std::optional<Capacity> budget;
+  bool recompute = false;  // Within the budget, what does not fit is made again, not moved.
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
   ModelOptions model;

@@ -3,6 +3,7 @@
 #include "berth/plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "berth/advise.h"
@@ -59,6 +60,11 @@ std::unique_ptr<berth_plan> NewPlan(const berth_options& options, const char* co
 
 void Complete(berth_plan& plan, PlanAnswer answer) {
   plan.answer = std::move(answer);
+  if (plan.graph != nullptr && plan.answer.recomputes) {
+    OperatorCosts costs = CostsOf(plan.graph->model.graph);
+    plan.run_cost = std::accumulate(costs.of.begin(), costs.of.end(), std::int64_t{0});
+    plan.run_unit = std::move(costs.unit);
+  }
   // They belong to the search that is over.
   plan.options.place.progress = {};
   plan.options.schedule.progress = {};
@@ -362,6 +368,20 @@ berth_status berth_plan_memories(const berth_plan* plan, berth_memories_summary*
     c::Fill(out, {0, c::OutcomeOf(answer.outcome), c::StopOf(answer.stopped), cost.unplaced,
                   answer.cost_bound.unplaced, cost.cost, answer.cost_bound.cost, cost.moved,
                   answer.nodes, answer.seconds});
+    return {};
+  });
+}
+
+berth_status berth_plan_recomputed(const berth_plan* plan, berth_recomputed* out,
+                                   berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanOf(plan);
+    c::Require(from.graph != nullptr && from.answer.recomputes,
+               "the plan was not made with recompute");
+    const auto& best = from.answer.best;
+    const berth::Recomputed again = best ? best->recomputed : berth::Recomputed{};
+    c::Fill(out, {0, again.operators, again.cost, from.answer.recompute_bound, from.run_cost,
+                  from.run_unit.c_str()});
     return {};
   });
 }

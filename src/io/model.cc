@@ -50,6 +50,25 @@ std::int64_t CountViews(const Graph& graph) {
                        [](const Tensor& tensor) { return tensor.alias_of.has_value(); });
 }
 
+Result<void> CheckAlignment(const ModelOptions& options) {
+  if (!options.alignment) return {};
+  if (*options.alignment >= 1 && *options.alignment <= kMostAlignment) return {};
+  return Fail(ErrorCode::kInvalidOptions, "alignment: " + std::to_string(*options.alignment) +
+                                              " is not between 1 and 2^30 bytes");
+}
+
+// All of Apply() but the alignment, which readers take care of.
+Result<void> Change(const ModelOptions& options, Model& model) {
+  if (options.device) BERTH_TRY(Price(*options.device, model));
+  if (options.fuse) model.graph = Fuse(std::move(model.graph));
+  if (options.in_place) {
+    const std::int64_t before = CountViews(model.graph);
+    model.graph = ReuseInPlace(std::move(model.graph));
+    model.overwrites += CountViews(model.graph) - before;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<ModelFormat> FormatOfModel(std::string_view bytes) {
@@ -66,10 +85,7 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
   if (!format)
     return Fail(ErrorCode::kParse,
                 shown + ": neither an ONNX or TensorFlow Lite model nor a graph in JSON");
-  if (options.alignment && (*options.alignment < 1 || *options.alignment > kMostAlignment)) {
-    return Fail(ErrorCode::kInvalidOptions, "alignment: " + std::to_string(*options.alignment) +
-                                                " is not between 1 and 2^30 bytes");
-  }
+  BERTH_TRY(CheckAlignment(options));
   Model model;
   model.format = *format;
   model.reading = options.onnx;
@@ -100,19 +116,22 @@ Result<Model> ReadModel(std::string_view bytes, std::string_view name,
       BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
     }
   }
-  if (options.device) {
-    if (auto priced = Price(*options.device, model); !priced) {
-      priced.error().message = shown + ": " + priced.error().message;
-      return tl::make_unexpected(std::move(priced.error()));
-    }
-  }
-  if (options.fuse) model.graph = Fuse(std::move(model.graph));
-  if (options.in_place) {
-    const std::int64_t before = CountViews(model.graph);
-    model.graph = ReuseInPlace(std::move(model.graph));
-    model.overwrites = CountViews(model.graph) - before;
+  if (auto changed = Change(options, model); !changed) {
+    changed.error().message = shown + ": " + changed.error().message;
+    return tl::make_unexpected(std::move(changed.error()));
   }
   return model;
+}
+
+Result<void> Apply(const ModelOptions& options, Model& model) {
+  BERTH_TRY(CheckAlignment(options));
+  BERTH_TRY(Validate(model.graph));
+  if (options.alignment) {
+    model.graph = Aligned(std::move(model.graph), *options.alignment);
+    model.reading.alignment = *options.alignment;
+    BERTH_TRY(Validate(model.graph));  // The sum of all bytes has grown.
+  }
+  return Change(options, model);
 }
 
 Result<void> CheckForTflm(const Model& model, bool fused, const Counting& counting) {

@@ -544,6 +544,59 @@ static void test_problem(void) {
   berth_options_free(options);
 }
 
+/* The graph of test_graph(), in which `x` is dropped and made again. */
+static void test_recompute(const berth_graph* graph, berth_options* options) {
+  const char* device =
+      "{\"format\": \"berth-device\", \"format_version\": 1, \"name\": \"chip\","
+      " \"operations_per_second\": 1000, \"bandwidth\": \"1000B/s\"}";
+  berth_graph* costed = NULL;
+  berth_plan* plan = NULL;
+  berth_text* text = NULL;
+  berth_recomputed found = {sizeof found, 0, 0, 0, 0, NULL};
+  size_t count;
+  WORKS(berth_options_set(options, "recompute", "on", &error));
+  WORKS(berth_graph_apply(graph, NULL, &costed, &error));
+  WORKS(berth_graph_set_cost(costed, 0, 3, &error));
+  WORKS(berth_graph_set_cost(costed, 1, 5, &error));
+  WORKS(berth_graph_set_cost_unit(costed, "ms", &error));
+  FAILS(berth_graph_set_repeat(costed, 1, (berth_repeat)3, &error), BERTH_INVALID_ARGUMENT,
+        "0 to 2");
+  FAILS(berth_graph_set_cost(costed, 99, 3, &error), BERTH_INVALID_ARGUMENT, "99");
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  CHECK(found.operators == 1 && found.cost == 3 && found.bound == 3 && found.of_run == 8);
+  CHECK(strcmp(found.unit, "ms") == 0);
+  CHECK(berth_plan_order(plan, &count) != NULL && count == 5);
+  WORKS(berth_plan_validate(plan, &error));
+  berth_plan_free(plan);
+  WORKS(berth_graph_set_repeat(costed, 0, BERTH_REPEAT_NEVER, &error));
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  CHECK(found.operators == 0 && found.cost == 0);
+  berth_plan_free(plan);
+  WORKS(berth_graph_set_cost(costed, 0, -1, &error));
+  FAILS(berth_graph_validate(costed, &error), BERTH_INVALID_GRAPH, "-1");
+  berth_graph_free(costed);
+
+  FAILS(berth_options_set(options, "device", "{}", &error), BERTH_INVALID_OPTIONS, "device");
+  WORKS(berth_options_set(options, "device", device, &error));
+  WORKS(berth_options_get(options, "device", &text, &error));
+  CHECK(strcmp(berth_text_data(text), "chip") == 0);
+  berth_text_free(text);
+  WORKS(berth_graph_apply(graph, options, &costed, &error));
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  /* 4 bytes at 1,000 a second. */
+  CHECK(strcmp(found.unit, "ns") == 0 && found.cost == 4000000);
+  berth_plan_free(plan);
+  berth_graph_free(costed);
+  WORKS(berth_options_set(options, "device", "none", &error));
+  WORKS(berth_options_set(options, "budget", "none", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "budget");
+  WORKS(berth_options_set(options, "recompute", "off", &error));
+  WORKS(berth_options_set(options, "budget", "12", &error));
+}
+
 static void test_graph(void) {
   berth_graph* graph = berth_graph_new("net");
   berth_graph* changed = NULL;
@@ -558,6 +611,7 @@ static void test_graph(void) {
   berth_tensor tensor;
   berth_operator op;
   berth_remedy remedy;
+  berth_recomputed again_costs = {sizeof again_costs, 0, 0, 0, 0, NULL};
   size_t x, y, z, w, first, second, third, join, list[2], count, i;
   tensor.struct_size = sizeof tensor;
   op.struct_size = sizeof op;
@@ -598,6 +652,8 @@ static void test_graph(void) {
   CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 1);
   CHECK(summary.spilled + summary.retrieved == summary.traffic_bound && summary.traffic_bound > 0);
   CHECK(summary.height <= 12 && summary.least_memory == 12 && summary.least_operator == join);
+  FAILS(berth_plan_recomputed(plan, &again_costs, &error), BERTH_INVALID_ARGUMENT, "recompute");
+  test_recompute(graph, options);
   CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
   WORKS(berth_plan_validate(plan, &error));
   WORKS(berth_plan_to_json(plan, &json, &error));

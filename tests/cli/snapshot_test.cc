@@ -117,7 +117,7 @@ TEST_F(SnapshotTest, WhatIsNoSnapshotIsRefused) {
     const ProcessResult result = Berth({command, Snapshot("small_4")});
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_NE(result.standard_error.find("not a model, but a PyTorch memory snapshot; berth info, "
-                                         "place, explain and diff take snapshots"),
+                                         "place, explain, check and diff take snapshots"),
               std::string::npos)
         << result.standard_error;
   }

@@ -28,7 +28,7 @@ TEST_F(TfliteTest, PlansIntoTheModel) {
   EXPECT_EQ(json["outcome"], "optimal");
   EXPECT_EQ(json["order"][0], "INPUT");
   EXPECT_EQ(json["notes"][0],
-            "TensorFlow Lite Micro's own planner needs 336 bytes for this order.");
+            "TensorFlow Lite Micro's own planner needs 336 bytes for the order of the file.");
   const ProcessResult check = Berth({"check", planned, "--json"});
   ASSERT_EQ(check.exit_code, 0) << check.standard_error;
   EXPECT_EQ(Json::parse(check.standard_output)["height"], 192);
@@ -62,6 +62,13 @@ TEST_F(TfliteTest, ReordersTheModel) {
   const ProcessResult plan = Berth({"plan", reordered, "--order", "program", "--json"});
   EXPECT_EQ(Json::parse(plan.standard_output)["height"], 192);
   ExpectRefused(Berth({"schedule", model, "-o", Path("m.onnx")}), "is a TensorFlow Lite model");
+  // A plan that the file had is for the order that it had.
+  const std::string planned = Path("planned.tflite");
+  ASSERT_EQ(Berth({"plan", model, "--order", "program", "-o", planned}).exit_code, 0);
+  ASSERT_EQ(Berth({"schedule", planned, "-o", reordered}).exit_code, 0);
+  EXPECT_EQ(Read(reordered).size(), Read(planned).size());
+  const ProcessResult info = Berth({"check", reordered});
+  EXPECT_EQ(info.exit_code, 0) << info.standard_output << info.standard_error;
 }
 
 TEST_F(TfliteTest, RefusesWhatAnInterpreterWouldNotFollow) {
@@ -88,6 +95,9 @@ TEST_F(TfliteTest, EmitsAHeader) {
   const std::string header = Path("my-model.h");
   ASSERT_EQ(Berth({"plan", Model(), "--emit", "tflm-header", header}).exit_code, 0);
   EXPECT_NE(Read(header).find("#define MY_MODEL_ARENA_BYTES 192\n"), std::string::npos);
+  const ProcessResult shown = Berth({"plan", Model(), "--emit", "tflm-header", "-"});
+  EXPECT_NE(shown.standard_output.find("\n#define MODEL_ARENA_BYTES 192\n"), std::string::npos)
+      << shown.standard_output;
   Write("use.c",
         "#include \"my-model.h\"\n"
         "int main(void) {\n"

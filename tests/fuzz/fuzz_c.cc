@@ -270,7 +270,11 @@ class Caller {
   void Relate() {
     const std::size_t op = script_.Index();
     const std::size_t other = script_.Index();
-    switch (script_.Byte() % 3) {
+    switch (script_.Byte() % 6) {
+      case 3:
+        return Keep(berth_graph_set_cost(graph_, op, static_cast<std::int64_t>(other), Error()));
+      case 4:
+        return Keep(berth_graph_set_repeat(graph_, op, static_cast<berth_repeat>(other), Error()));
       case 0:
         return Keep(berth_graph_add_mutation(graph_, op, other, Error()));
       case 1:

@@ -107,7 +107,7 @@ TEST(GlowTest, RealFile) {
 
 constexpr std::string_view kTflm =
     "[boot] memory plan follows\n"
-    "I (123) tflm: 0 (id=0): size=64, offset=32, first_used=0 last_used=1\n"
+    "I (123) tflm: 0 (id=0): size=64, offset=32, first_used=-1 last_used=1\n"
     "I (124) tflm: 1 (id=1): size=32, offset=0, first_used=1 last_used=2\n"
     "* (id=2): size=16, offset=96, first_used=1 last_used=1\n"
     "   0: aaaa................ (1k)\n"
@@ -122,7 +122,7 @@ TEST(TflmPlanTest, PassesOverTheRestOfALog) {
   const RecordedProblem& plan = file.problems[0];
   EXPECT_EQ(plan.name, "plan 1");
   EXPECT_EQ(plan.problem.buffers,
-            (std::vector<Buffer>{{"0", 0, 2, 64, 16}, {"1", 1, 3, 32, 16}, {"2", 1, 2, 16, 16}}));
+            (std::vector<Buffer>{{"0", -1, 2, 64, 16}, {"1", 1, 3, 32, 16}, {"2", 1, 2, 16, 16}}));
   EXPECT_EQ(plan.offsets, (std::vector<Bytes>{32, 0, 96}));
   EXPECT_EQ(plan.height, 112);
   EXPECT_TRUE(plan.notes.empty());

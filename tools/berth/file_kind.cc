@@ -143,7 +143,8 @@ std::string OtherFile(std::string_view bytes, const std::string& path, FileKind 
   if (LooksLikeSnapshot(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable})
                ? ""
-               : "a PyTorch memory snapshot; berth info, place, explain and diff take snapshots";
+               : "a PyTorch memory snapshot; berth info, place, explain, check and diff take "
+                 "snapshots";
   }
   if (LooksLikeXla(bytes) || LooksLikeXlaBufferInfo(bytes)) {
     return IsOneOf(wanted, {kTable, kModelOrTable})

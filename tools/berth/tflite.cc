@@ -37,13 +37,15 @@ Result<std::string> PlannedTflite(const Model& model, const MemoryPlan& plan) {
 Result<std::string> TflmHeader(const Model& model, const MemoryPlan& plan,
                                const std::string& path) {
   const std::string bytes = BERTH_TRY(PlannedTflite(model, plan));
-  std::string name = path.substr(path.find_last_of('/') + 1);
+  const std::string& named = path == "-" ? model.name : path;
+  std::string name = named.substr(named.find_last_of('/') + 1);
   name = name.substr(0, name.find('.'));
   std::string prefix;
   for (const char c : name) {
     prefix += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   }
-  if (prefix.empty() || std::isdigit(static_cast<unsigned char>(prefix[0])) != 0) {
+  // A name for C that is not reserved; the output "-" has none.
+  if (prefix.empty() || std::isalpha(static_cast<unsigned char>(prefix[0])) == 0) {
     prefix = "model_" + prefix;
   }
   return WriteTflmHeader(BERTH_TRY(ReadTflmArena(bytes, model.name)), model.name, prefix);

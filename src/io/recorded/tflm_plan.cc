@@ -7,7 +7,7 @@
 //
 // Both ends are included. The mark at the beginning is a star for what lives during one step:
 // scratch memory of kernels, for the most part. A console may put its own words before it. Ids count
-// from 0, so an id that is not larger than the one before begins another plan. An offset of -1 is a
+// from 0 and steps from -1, where tensors begin that no operator makes; an id that is not larger than the one before begins another plan. An offset of -1 is a
 // buffer that has none (yet).
 #include <string>
 #include <utility>
@@ -54,10 +54,10 @@ class TflmReader {
     BERTH_TRY(line.Expect(", offset="));
     const Bytes offset = BERTH_TRY(line.Number(-1));
     BERTH_TRY(line.Expect(", first_used="));
-    buffer.start = BERTH_TRY(line.Number());
+    buffer.start = BERTH_TRY(line.Number(-1));
     BERTH_TRY(line.Expect(" last_used="));
     const Line last_at = line;
-    const Step last = BERTH_TRY(line.Number(0, kMaxStep - 1));
+    const Step last = BERTH_TRY(line.Number(-1, kMaxStep - 1));
     if (last < buffer.start) return last_at.Fail("the lifetime ends before it begins");
     buffer.end = last + 1;
     if (buffer.size == 0) return {};

@@ -79,7 +79,7 @@ class Notes {
     }
     const Bytes height = HeightOf(requests.list, GreedyOffsets(requests.list));
     notes_.push_back("TensorFlow Lite Micro's own planner needs " + Grouped(height) +
-                     " bytes for this order.");
+                     " bytes for the order of the file.");
   }
   void OfflinePlan() {
     if (model_.OfflinePlan() == nullptr) return;

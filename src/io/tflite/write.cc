@@ -281,6 +281,16 @@ Result<std::string> PlanText(const ModelEntry& model, const Timeline& timeline, 
   return out.Take();
 }
 
+// The metadata with no offset for any tensor: the interpreter finds them itself.
+std::string EmptyPlanText(const ModelEntry& model) {
+  FlatWriter out;
+  out.Add(std::int32_t{1});
+  out.Add(static_cast<std::int32_t>(model.subgraphs.size()));
+  out.Add(static_cast<std::int32_t>(model.tensors));
+  for (std::size_t t = 0; t < model.tensors; ++t) out.Add(std::int32_t{-1});
+  return out.Take();
+}
+
 // Whether the files are of one model but for the order of the first subgraph's operators.
 bool SameModel(const ModelEntry& a, const ModelEntry& b, const std::vector<std::size_t>& order) {
   if (a.subgraphs.size() != b.subgraphs.size() || b.buffers.size() < a.buffers.size()) return false;
@@ -347,6 +357,9 @@ Result<std::string> WriteTflite(std::string_view bytes, std::string_view name, c
     const std::string text =
         BERTH_TRY(PlanText(model, timeline, sizes, lowered, graph, plan, shown));
     BERTH_TRY(rewriting.SetPlan(text));
+  } else if (model.OfflinePlan() != nullptr && !std::is_sorted(order.begin(), order.end())) {
+    // Its offsets are for another order.
+    BERTH_TRY(rewriting.SetPlan(EmptyPlanText(model)));
   }
   std::string out = rewriting.Take();
   // What was written is read as any other file.

@@ -163,12 +163,14 @@ class Replay : public Base {
   }
   // The end of the highest buffer (bytes), as all requests were planned.
   std::size_t GetMaximumMemorySize() override {
-    std::int32_t height = 0;
+    std::size_t height = 0;
     for (int i = 0; i < count_; ++i) {
-      const std::int32_t end = buffers_[i].offset + buffers_[i].size;
+      if (buffers_[i].offset < 0 || buffers_[i].size < 0) continue;  // AddBuffer() refuses it.
+      const std::size_t end =
+          static_cast<std::size_t>(buffers_[i].offset) + static_cast<std::size_t>(buffers_[i].size);
       if (end > height) height = end;
     }
-    return static_cast<std::size_t>(height);
+    return height;
   }
   int GetBufferCount() override { return requests_; }
   // An error before all that was planned has been requested.
