@@ -528,7 +528,6 @@ class GraphPlanReader {
       *value = given->get<bool>();
     }
     if (read_.memories.prefetch) {
-      std::string fault;
       const auto latency = NumberAt(json, "copy_latency", fault);
       if (!latency) return source_.FailAsWhole(fault);
       read_.memories.copy_latency = *latency;

@@ -24,7 +24,7 @@ struct GraphMemoryArguments {
   bool spill = false;
   bool may_move = false;
   bool prefetch = false;
-  std::optional<double> copy_latency;  // Seconds.
+  std::optional<double> copy_latency = {};  // Seconds.
   [[nodiscard]] bool given() const {
     return board.given() || !activations.empty() || !weights.empty() || spill || may_move ||
            prefetch || copy_latency;
