@@ -6,10 +6,8 @@
 // together, by bytes and times (prefetch_sweep.h), and offsets are found for what that gives (stays.h).
 // So the search is exact by bytes on small graphs; offsets can make a plan that fits by bytes impossible.
 //
-// Bounds. Operators run one after another, and copies at best cost nothing: the times of the operators,
-// and the least that accesses cost where tensors move for nothing, are a lower bound in one order, and in
-// all orders with the chain of moves.cc. Where a graph has few orders, each gets its own, and the least
-// counts.
+// The bound of timed_model.h holds in one order, and in all orders with the chain of moves.cc. Where a
+// graph has few orders, each is searched, and the least of their bounds counts.
 
 #include "plan/prefetch.h"
 
@@ -30,10 +28,10 @@
 #include "plan/memory_bound.h"
 #include "plan/move_model.h"
 #include "plan/move_prices.h"
-#include "plan/move_sweep.h"
 #include "plan/moves.h"
 #include "plan/prefetch_sweep.h"
 #include "plan/stays.h"
+#include "plan/timed_model.h"
 
 namespace berth::internal::plan {
 namespace {
@@ -42,7 +40,9 @@ constexpr double kShareWithoutMoves = 0.3;
 constexpr double kShareOfMoves = 0.3;
 constexpr double kShareOfOrder = 0.5;
 constexpr PrefetchSweepOptions kSweeps[] = {
-    {32, false, 8}, {32, false, 2}, {32, false, 16}, {256, false, 4}};
+    {32, false, 8}, {32, false, 2}, {32, false, 16}, {256, false, 4}, {256, false, 12}};
+// With a time limit, as long as there is time.
+constexpr PrefetchSweepOptions kWideSweeps[] = {{1024, false, 8}, {4096, false, 6}};
 constexpr PrefetchSweepOptions kExact = {4096, true, 4};
 // Steps times live tensors, beyond which not every copy at every time is tried.
 constexpr std::size_t kMostExact = 400;
@@ -188,9 +188,8 @@ class Planner {
     const auto model = TimedModelOf(graph_, order, counting_, memories_);
     if (!model) return bound_.cost;
     Budget part(budget_, kShareOfOrder);
-    const MovePrices prices(model->free, ScaledUpper(*model), part);
-    std::int64_t proved = std::max(
-        bound_.cost, AddTime(model->all_computing, model->free.Whole(prices.bound())));
+    const MovePrices prices(model->free, ScaledUpper(*model, Upper()), part);
+    std::int64_t proved = std::max(bound_.cost, BoundOfTime(*model, prices, Upper(), part));
     const std::size_t cells = CellsOf(model->free);
     for (const PrefetchSweepOptions& options : kSweeps) {
       if (proved >= Upper() || part.TimeIsUp()) break;
@@ -200,19 +199,18 @@ class Planner {
     if (proved < Upper() && cells <= kMostExact && !part.TimeIsUp()) {
       proved = std::max(proved, BERTH_TRY(SweepOnce(order, *model, prices, kExact, part)));
     }
+    for (const PrefetchSweepOptions& options : kWideSweeps) {
+      if (proved >= Upper() || !budget_.has_time_limit() || part.TimeIsUp()) break;
+      BERTH_TRY(SweepOnce(order, *model, prices, options, part));
+    }
     return std::min(proved, Upper());
-  }
-
-  [[nodiscard]] std::int64_t ScaledUpper(const TimedModel& model) const {
-    const std::int64_t most = Upper() - std::min(Upper(), model.all_computing);
-    return most < (kTooMuch >> model.free.bits) ? most << model.free.bits : kTooMuch;
   }
 
   Result<std::int64_t> SweepOnce(const Order& order, const TimedModel& model,
                                  const MovePrices& prices, const PrefetchSweepOptions& options,
                                  Budget& budget) {
     const MoveModel priced = WithCopyCosts(model, options.sixteenths);
-    const MovePrices guide(priced, ScaledUpper(model), budget);
+    const MovePrices guide(priced, ScaledUpper(model, Upper()), budget);
     const PrefetchSweepAnswer found =
         PrefetchSweep(model, prices, guide, Upper(), options, budget);
     nodes_ += found.nodes;
@@ -249,19 +247,12 @@ class Planner {
   void BoundAllOrders() {
     const auto chain = FindChain(graph_, counting_, memories_, best_.order, budget_);
     if (!chain) return;
-    auto model = ModelOfChain(graph_, *chain, StepsOf(best_), memories_);
+    const auto model = TimedModelOf(graph_, *chain, StepsOf(best_), memories_);
     if (!model) return;
-    for (MoveItem& item : model->items) {
-      if (item.may_move) item.copy.assign(item.copy.size(), 0);
-    }
-    const std::int64_t computing = Computing();
-    const std::int64_t upper = Upper() - std::min(Upper(), computing);
-    const bool large = upper >= (kTooMuch >> model->bits);
-    const MovePrices prices(*model, large ? kTooMuch : upper << model->bits, budget_);
-    Raise(AddTime(computing, model->Whole(prices.bound())));
-    if (Done() || CellsOf(*model) > kMostChain) return;
-    const SweepAnswer found = Sweep(*model, prices, upper, {kChainWidth, true, false}, budget_);
-    Raise(AddTime(computing, found.bound));
+    const MovePrices prices(model->free, ScaledUpper(*model, Upper()), budget_);
+    Raise(BoundOfTime(*model, prices, Upper(), budget_));
+    if (Done() || CellsOf(model->free) > kMostChain) return;
+    Raise(SweptBoundOfTime(*model, Upper(), kChainWidth, budget_));
   }
 
   void Complete(PlanAnswer& answer) {

@@ -443,44 +443,6 @@ class Sweeper {
 
 }  // namespace
 
-std::optional<TimedModel> TimedModelOf(const Graph& graph, const Order& order,
-                                       const Counting& counting, const GraphMemories& memories) {
-  auto model = ModelOfOrder(graph, order, counting, memories);
-  if (!model) return std::nullopt;
-  TimedModel timed;
-  timed.free = std::move(*model);
-  for (MoveItem& item : timed.free.items) {
-    std::vector<std::int64_t>& copying = timed.copying.emplace_back();
-    for (const std::size_t from : item.memories) {
-      for (const std::size_t to : item.memories) {
-        copying.push_back(from == to       ? 0
-                          : item.may_move ? TransferTime(memories, from, to, item.size)
-                                          : kTooMuch);
-      }
-    }
-    if (item.may_move) item.copy.assign(item.copy.size(), 0);
-  }
-  timed.computing.assign(static_cast<std::size_t>(timed.free.steps), 0);
-  for (std::size_t s = 0; s < order.size(); ++s) {
-    timed.computing[s] = graph.operators[order[s]].cost.value_or(0);
-    timed.all_computing = AddTime(timed.all_computing, timed.computing[s]);
-  }
-  return timed;
-}
-
-MoveModel WithCopyCosts(const TimedModel& model, std::int64_t sixteenths) {
-  MoveModel priced = model.free;
-  for (std::size_t i = 0; i < priced.items.size(); ++i) {
-    MoveItem& item = priced.items[i];
-    for (std::size_t c = 0; c < item.copy.size(); ++c) {
-      if (!item.may_move) continue;
-      const Wide scaled = (Wide(model.copying[i][c]) << priced.bits) * Wide(sixteenths) / Wide(16);
-      item.copy[c] = scaled < Wide(kTooMuch) ? static_cast<std::int64_t>(scaled) : kTooMuch;
-    }
-  }
-  return priced;
-}
-
 PrefetchSweepAnswer PrefetchSweep(const TimedModel& model, const MovePrices& prices,
                                   const MovePrices& guide, std::int64_t upper,
                                   const PrefetchSweepOptions& options, Budget& budget) {

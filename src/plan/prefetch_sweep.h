@@ -21,26 +21,11 @@
 #include <vector>
 
 #include "berth/budget.h"
-#include "berth/graph.h"
-#include "berth/graph_memories.h"
 #include "plan/move_model.h"
 #include "plan/move_prices.h"
+#include "plan/timed_model.h"
 
 namespace berth::internal::plan {
-
-// One order with its times, in nanoseconds.
-struct TimedModel {
-  MoveModel free;                                  // Copies cost nothing.
-  std::vector<std::int64_t> computing;             // By step.
-  std::vector<std::vector<std::int64_t>> copying;  // By item: as MoveItem::copy.
-  std::int64_t all_computing = 0;
-};
-// Nothing if it is too large (ModelOfOrder()). All arguments must be valid, `memories` with `prefetch`.
-[[nodiscard]] std::optional<TimedModel> TimedModelOf(const Graph& graph, const Order& order,
-                                                     const Counting& counting,
-                                                     const GraphMemories& memories);
-// `model` with copies that cost `sixteenths` of their time.
-[[nodiscard]] MoveModel WithCopyCosts(const TimedModel& model, std::int64_t sixteenths);
 
 struct PrefetchSweepOptions {
   std::size_t width = 64;
@@ -57,7 +42,7 @@ struct PrefetchSweepAnswer {
   std::int64_t nodes = 0;            // States.
 };
 
-// `prices` are of `model.free`, `guide` of WithCopyCosts(). Cost: as many copies of states as the width
+// `prices` are of `model.free`, `guide` of WithCopyCosts(); `model` is of an order. Cost: as many copies of states as the width
 // times the decisions.
 [[nodiscard]] PrefetchSweepAnswer PrefetchSweep(const TimedModel& model, const MovePrices& prices,
                                                 const MovePrices& guide, std::int64_t upper,
