@@ -282,9 +282,9 @@ class Oracle {
       bool free = true;
       for (std::size_t q = 0; q < r; ++q) {
         const Rectangle& other = rectangles[q];
-        free = free && (other.memory != mine.memory || other.end <= mine.start ||
-                        mine.end <= other.start || other.offset + other.size <= offset ||
-                        offset + mine.size <= other.offset);
+        free = free &&
+               (other.memory != mine.memory || other.end <= mine.start || mine.end <= other.start ||
+                other.offset + other.size <= offset || offset + mine.size <= other.offset);
       }
       for (const Reserved& reserved : memory.reserved) {
         if (reserved.upper <= offset || offset + mine.size <= reserved.lower) continue;
@@ -306,11 +306,11 @@ class Oracle {
   const GraphMemories& memories_;
   const std::vector<Buffer> buffers_;
   const Step steps_;
-  std::vector<TensorIndex> tensors_;          // Of each buffer.
-  std::vector<std::vector<Use>> uses_;        // By step.
-  std::vector<std::vector<Way>> ways_;        // By buffer.
-  std::vector<const Way*> chosen_;            // By buffer.
-  std::vector<std::vector<Bytes>> load_;      // By memory and half step.
+  std::vector<TensorIndex> tensors_;      // Of each buffer.
+  std::vector<std::vector<Use>> uses_;    // By step.
+  std::vector<std::vector<Way>> ways_;    // By buffer.
+  std::vector<const Way*> chosen_;        // By buffer.
+  std::vector<std::vector<Bytes>> load_;  // By memory and half step.
   std::int64_t best_ = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -170,8 +170,8 @@ class Widener {
   const GraphMemories& memories_;
   MemoryPlan& plan_;
   Budget& budget_;
-  std::vector<Accesses> accesses_;              // By base.
-  std::vector<std::vector<std::size_t>> in_;    // Residencies, by memory.
+  std::vector<Accesses> accesses_;            // By base.
+  std::vector<std::vector<std::size_t>> in_;  // Residencies, by memory.
   std::size_t runs_ = 0;
 };
 

@@ -310,14 +310,14 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   const auto begin = Budget::Clock::now();
   BERTH_TRY(Check(options));
   const bool several = !options.memories.memories.empty();
-  PlanAnswer answer =
-      BERTH_TRY(several && options.spill ? internal::plan::PlanInScratchpads(graph, options, budget)
-                : options.memories.prefetch ? internal::plan::PlanWithPrefetch(graph, options, budget)
-                : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
-                : several                   ? internal::plan::PlanInMemories(graph, options, budget)
-                : options.spill             ? PlanWithinCapacity(graph, options, budget)
-                : options.recompute         ? PlanWithRepeats(graph, options, budget)
-                                            : PlanWithoutSpills(graph, options, budget));
+  PlanAnswer answer = BERTH_TRY(
+      several && options.spill    ? internal::plan::PlanInScratchpads(graph, options, budget)
+      : options.memories.prefetch ? internal::plan::PlanWithPrefetch(graph, options, budget)
+      : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
+      : several                   ? internal::plan::PlanInMemories(graph, options, budget)
+      : options.spill             ? PlanWithinCapacity(graph, options, budget)
+      : options.recompute         ? PlanWithRepeats(graph, options, budget)
+                                  : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;

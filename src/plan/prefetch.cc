@@ -28,6 +28,7 @@
 #include "plan/memory_bound.h"
 #include "plan/move_model.h"
 #include "plan/move_prices.h"
+#include "plan/move_sweep.h"
 #include "plan/moves.h"
 #include "plan/prefetch_sweep.h"
 #include "plan/stays.h"
@@ -189,7 +190,7 @@ class Planner {
     if (!model) return bound_.cost;
     Budget part(budget_, kShareOfOrder);
     const MovePrices prices(model->free, ScaledUpper(*model, Upper()), part);
-    std::int64_t proved = std::max(bound_.cost, BoundOfTime(*model, prices, Upper(), part));
+    std::int64_t proved = std::max(bound_.cost, BoundOfTime(*model, prices));
     const std::size_t cells = CellsOf(model->free);
     for (const PrefetchSweepOptions& options : kSweeps) {
       if (proved >= Upper() || part.TimeIsUp()) break;
@@ -211,14 +212,13 @@ class Planner {
                                  Budget& budget) {
     const MoveModel priced = WithCopyCosts(model, options.sixteenths);
     const MovePrices guide(priced, ScaledUpper(model, Upper()), budget);
-    const PrefetchSweepAnswer found =
-        PrefetchSweep(model, prices, guide, Upper(), options, budget);
+    const PrefetchSweepAnswer found = PrefetchSweep(model, prices, guide, Upper(), options, budget);
     nodes_ += found.nodes;
     if (!found.time) return found.bound;
     for (const bool keep_all : {false, true}) {
       const std::int64_t before = Upper();
-      auto plan = BERTH_TRY(PlaceStays(graph_, options_, order, model.free, found.stays, {keep_all},
-                                       budget, nodes_));
+      auto plan = BERTH_TRY(
+          PlaceStays(graph_, options_, order, model.free, found.stays, {keep_all}, budget, nodes_));
       if (!plan) continue;
       if (Upper() > *found.time) WidenCopies(graph_, counting_, memories_, *plan, budget);
       if (plan->cost < best_.cost) best_ = std::move(*plan);
@@ -250,9 +250,12 @@ class Planner {
     const auto model = TimedModelOf(graph_, *chain, StepsOf(best_), memories_);
     if (!model) return;
     const MovePrices prices(model->free, ScaledUpper(*model, Upper()), budget_);
-    Raise(BoundOfTime(*model, prices, Upper(), budget_));
+    Raise(BoundOfTime(*model, prices));
     if (Done() || CellsOf(model->free) > kMostChain) return;
-    Raise(SweptBoundOfTime(*model, Upper(), kChainWidth, budget_));
+    const std::int64_t upper = Upper() - std::min(Upper(), model->all_computing);
+    const SweepAnswer found =
+        Sweep(model->free, prices, upper, {kChainWidth, true, false}, budget_);
+    Raise(AddTime(model->all_computing, found.bound));
   }
 
   void Complete(PlanAnswer& answer) {

@@ -213,8 +213,8 @@ class Sweeper {
         child.transfers.push_back(
             {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(to), end});
         child.loads[m] += item.size;
-        const Wide more = Wide(guide_.prices().From(i, s, to)) -
-                          Wide(guide_.prices().After(i, s - 1, from));
+        const Wide more =
+            Wide(guide_.prices().From(i, s, to)) - Wide(guide_.prices().After(i, s - 1, from));
         child.rank = Sum(child.rank, Sum(guide_.Units(more), Share(end - engine)));
         AddTrace(child, Trace::Kind::kCopy, i, to, s);
         next.push_back(std::move(child));
@@ -271,8 +271,8 @@ class Sweeper {
   }
 
   void Arrive(State& state, const Transfer& transfer, Step s) {
-    const auto p = static_cast<std::size_t>(
-        std::find(live_.begin(), live_.end(), transfer.item) - live_.begin());
+    const auto p = static_cast<std::size_t>(std::find(live_.begin(), live_.end(), transfer.item) -
+                                            live_.begin());
     const MoveItem& item = model_.items[transfer.item];
     state.time = std::max(state.time, transfer.end);
     state.loads[item.memories[state.places[p]]] -= item.size;
@@ -297,8 +297,8 @@ class Sweeper {
           State child = state;
           child.places.push_back(static_cast<std::uint32_t>(k));
           child.loads[m] += item.size;
-          const Wide more = Wide(guide_.prices().From(first_, s, k)) -
-                            Wide(guide_.prices().Whole(first_));
+          const Wide more =
+              Wide(guide_.prices().From(first_, s, k)) - Wide(guide_.prices().Whole(first_));
           child.rank = Sum(child.rank, guide_.Units(more));
           AddTrace(child, Trace::Kind::kEnter, first_, k, s);
           next.push_back(std::move(child));
@@ -337,9 +337,8 @@ class Sweeper {
         rest += Wide(transfer == nullptr ? guide_.prices().After(i, s, place)
                                          : guide_.prices().From(i, s + 1, transfer->to));
       }
-      state.least =
-          std::max(state.least, Sum(state.time, Sum(computing_from_[At(s) + 1],
-                                                    bound_.Units(least))));
+      state.least = std::max(state.least,
+                             Sum(state.time, Sum(computing_from_[At(s) + 1], bound_.Units(least))));
       if (state.least >= upper_) continue;
       state.rank = RankOf(state, s + 1, rest);
       kept.push_back(std::move(state));
@@ -390,8 +389,8 @@ class Sweeper {
   // No more than the width, those of the lowest ranks; ties by age.
   void Choose(std::vector<State>& states) {
     const std::size_t slots = live_.size() + model_.memories.size() + 8;
-    const std::size_t width = std::max<std::size_t>(
-        1, std::min(options_.width, kMostSlots / slots));
+    const std::size_t width =
+        std::max<std::size_t>(1, std::min(options_.width, kMostSlots / slots));
     if (states.size() <= width) return;
     std::stable_sort(states.begin(), states.end(),
                      [](const State& a, const State& b) { return a.rank < b.rank; });

@@ -8,9 +8,9 @@
 
 #include "base/random.h"
 #include "berth/plan.h"
+#include "testing/graph_memories_oracle.h"
 #include "testing/prefetch_oracle.h"
 #include "testing/random_graph.h"
-#include "testing/graph_memories_oracle.h"
 #include "testing/seeds.h"
 #include "tests/graph/build.h"
 #include "tools/verify/graph_memories.h"
@@ -224,10 +224,10 @@ TEST(PrefetchTest, CopiesHideBehindOperators) {
 MemoryPlan HandMade() {
   MemoryPlan plan;
   plan.order = {0, 1, 2, 3, 4, 5, 6};
-  plan.residencies = {{0, 0, 4, 0, false, false, 0},  {0, 1, 7, 0, false, false, 1},
-                      {1, 1, 3, 8, false, false, 0},  {2, 2, 4, 16, false, false, 0},
-                      {3, 3, 5, 8, false, false, 0},  {4, 4, 6, 16, false, false, 0},
-                      {5, 5, 7, 0, false, false, 0},  {6, 6, 7, 8, false, false, 0}};
+  plan.residencies = {{0, 0, 4, 0, false, false, 0}, {0, 1, 7, 0, false, false, 1},
+                      {1, 1, 3, 8, false, false, 0}, {2, 2, 4, 16, false, false, 0},
+                      {3, 3, 5, 8, false, false, 0}, {4, 4, 6, 16, false, false, 0},
+                      {5, 5, 7, 0, false, false, 0}, {6, 6, 7, 8, false, false, 0}};
   plan.memories = {{24, 24}, {8, 8}};
   plan.traffic.compulsory_out = 1;
   return plan;
@@ -287,15 +287,16 @@ TEST(PrefetchTest, WrongPlansAreRefused) {
   // The target ends before the source.
   EXPECT_NE(refused(memories, [](MemoryPlan& plan) { plan.residencies[1].end = 4; }), "");
   // It is copied on while the first copy may not have ended.
-  EXPECT_NE(refused(memories,
-                    [&](MemoryPlan& plan) {
-                      plan.residencies[1].end = 6;
-                      plan.residencies.insert(plan.residencies.begin() + 2,
-                                              {0, 4, 7, 0, false, false, 0});
-                      plan.cost = CostOf(graph, {}, memories, plan);
-                    })
-                .find("is copied on at step 4"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(
+          memories,
+          [&](MemoryPlan& plan) {
+            plan.residencies[1].end = 6;
+            plan.residencies.insert(plan.residencies.begin() + 2, {0, 4, 7, 0, false, false, 0});
+            plan.cost = CostOf(graph, {}, memories, plan);
+          })
+          .find("is copied on at step 4"),
+      std::string::npos);
   // An operator writes the tensor while it is copied.
   graph.operators[2].mutates = {0};
   right.cost = CostOf(graph, {}, memories, right);

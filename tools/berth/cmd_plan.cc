@@ -105,7 +105,8 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
-  const bool moves = arguments.memories.may_move || arguments.memories.prefetch || (arguments.budget && !arguments.recompute);
+  const bool moves = arguments.memories.may_move || arguments.memories.prefetch ||
+                     (arguments.budget && !arguments.recompute);
   if (arguments.moves && !moves) {
     return Fail(
         ErrorCode::kInvalidOptions,

@@ -243,11 +243,11 @@ std::string CostHeadline(const Planned& planned) {
   const std::int64_t cost = planned.cost().cost;
   const std::int64_t least = answer.cost_bound.cost;
   if (planned.sizes_missing()) {
-    return Paint(Tone::kUnsure, Interruption(planned) +
-                                    (planned.memories().prefetch ? "A run of at least "
-                                                                 : "A cost of at least ") +
-                                    planned.Cost(least) + ": " +
-                                    UnsizedClause(answer.unsized, answer.tensors) + ".") +
+    return Paint(Tone::kUnsure,
+                 Interruption(planned) +
+                     (planned.memories().prefetch ? "A run of at least " : "A cost of at least ") +
+                     planned.Cost(least) + ": " + UnsizedClause(answer.unsized, answer.tensors) +
+                     ".") +
            OpenDimensionsLine(planned.request.model, "plan");
   }
   const std::string fits = Interruption(planned) + "Fits: every tensor placed";
@@ -258,8 +258,8 @@ std::string CostHeadline(const Planned& planned) {
   }
   return Paint(Tone::kGood, at + (least > 0 ? ", at most " + FormatPercentUp(Gap(cost, least)) +
                                                   " above the least " + planned.Orders() + "."
-                                            : planned.memories().prefetch ? "; a shorter one may exist."
-                                                                      : "; a cheaper plan may exist."));
+                                  : planned.memories().prefetch ? "; a shorter one may exist."
+                                                                : "; a cheaper plan may exist."));
 }
 
 std::string Headline(const Planned& planned) {
@@ -539,9 +539,10 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
     return Fail(ErrorCode::kInvalidOptions, "memories are missing; give --memory or --memories");
   }
   if (request.arguments.spill && request.arguments.prefetch) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--prefetch and --spill: give one of them; with --spill each tensor is in one memory "
-                "only");
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--prefetch and --spill: give one of them; with --spill each tensor is in one memory "
+        "only");
   }
   if (request.arguments.copy_latency && !request.arguments.prefetch) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -553,8 +554,8 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
         "--may-move and --spill: give one of them; with --spill each tensor is in one memory "
         "only");
   }
-  const bool moves = request.arguments.spill || request.arguments.may_move ||
-                     request.arguments.prefetch;
+  const bool moves =
+      request.arguments.spill || request.arguments.may_move || request.arguments.prefetch;
   if (moves && !outputs.report.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--report: plans in which tensors leave one of several memories have no page");
@@ -648,12 +649,13 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
       "--may-move", arguments.may_move,
       "With --memory: a tensor may be copied to another memory between two operators, where "
       "that costs less than staying.");
-  app.add_flag(
-      "--prefetch", arguments.prefetch,
-      "As --may-move, but a DMA engine makes the copies while operators run, and the time of the run "
-      "is what counts. Needs the times of operators, such as from --device.");
-  AddDuration(app, "--copy-latency", arguments.copy_latency,
-              "With --prefetch: what each copy takes besides its bytes, such as 500ns. Default: 0.");
+  app.add_flag("--prefetch", arguments.prefetch,
+               "As --may-move, but a DMA engine makes the copies while operators run, and the time "
+               "of the run "
+               "is what counts. Needs the times of operators, such as from --device.");
+  AddDuration(
+      app, "--copy-latency", arguments.copy_latency,
+      "With --prefetch: what each copy takes besides its bytes, such as 500ns. Default: 0.");
 }
 
 Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& arguments,
@@ -673,6 +675,16 @@ Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& argum
 }
 
 namespace {
+
+// Whether every operator has a time. `who` asks for it.
+Result<void> CheckTimes(const Graph& graph, const std::string& who) {
+  for (const Operator& op : graph.operators) {
+    if (op.cost) continue;
+    return Fail(ErrorCode::kInvalidOptions, who + ": how long operator " + Quoted(op.name) +
+                                                " computes is not known; --device FILE says it");
+  }
+  return {};
+}
 
 // In nanoseconds.
 Result<std::int64_t> LatencyOf(const GraphMemoryArguments& arguments) {
@@ -696,10 +708,11 @@ Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
   options.memories.may_move = request.arguments.may_move || request.arguments.prefetch;
   options.memories.prefetch = request.arguments.prefetch;
   options.memories.copy_latency = BERTH_TRY(LatencyOf(request.arguments));
+  if (options.memories.prefetch) BERTH_TRY(CheckTimes(request.model.graph, "--prefetch"));
   if (options.memories.prefetch && board.cost_unit != "ns") {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--prefetch: the memories have costs in " + Quoted(board.cost_unit) +
-                    ", but a run is timed in ns");
+    return Fail(ErrorCode::kInvalidOptions, "--prefetch: the memories have costs in " +
+                                                Quoted(board.cost_unit) +
+                                                ", but a run is timed in ns");
   }
   WatchedSearch search(request.search);
   const PlanAnswer answer = BERTH_TRY(search.Plan(request.model.graph, options));
@@ -750,6 +763,7 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
     board.memories.copy_latency = memories.copy_latency;
     memories = std::move(board.memories);
   }
+  if (memories.prefetch) BERTH_TRY(CheckTimes(model.graph, "a plan with prefetch"));
   BERTH_TRY(Validate(model.graph, counting, memories));
   std::vector<std::string> faults =
       verify::VerifyMemories(model.graph, counting, memories, plan.plan);
@@ -794,7 +808,7 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
           Memories(memories.memories.size()) + ", run with an arena for each; " +
           (plan.spills ? FormatBytesExactly(plan.plan.traffic.avoidable()) + " of avoidable traffic"
            : memories.prefetch ? "a run of " + cost
-                       : "cost " + cost) +
+                               : "cost " + cost) +
           ".\n");
   } else {
     std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +

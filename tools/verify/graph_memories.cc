@@ -60,10 +60,10 @@ std::vector<bool> Copied(const GraphMemories& memories, const MemoryPlan& plan) 
   for (std::size_t i = 1; i < copied.size(); ++i) {
     const Residency& from = plan.residencies[i - 1];
     const Residency& to = plan.residencies[i];
-    const bool early = memories.prefetch && from.start < to.start && to.start < from.end &&
-                       from.end < to.end;
-    copied[i] = from.tensor == to.tensor && from.memory != to.memory &&
-                (from.end == to.start || early);
+    const bool early =
+        memories.prefetch && from.start < to.start && to.start < from.end && from.end < to.end;
+    copied[i] =
+        from.tensor == to.tensor && from.memory != to.memory && (from.end == to.start || early);
   }
   return copied;
 }
@@ -230,10 +230,10 @@ void Simulate(const Graph& graph, const GraphMemories& memories, const MemoryPla
     const Residency& to = plan.residencies[i];
     const Residency& from = plan.residencies[i - 1];
     const Bytes bytes = graph.tensors[to.tensor].bytes;
-    const std::int64_t read = CostOfAccesses({{}, bytes, 0, 1, {}, {}},
-                                             memories.memories[static_cast<std::size_t>(from.memory)]);
-    const std::int64_t write = CostOfAccesses({{}, 0, bytes, 1, {}, {}},
-                                              memories.memories[static_cast<std::size_t>(to.memory)]);
+    const std::int64_t read = CostOfAccesses(
+        {{}, bytes, 0, 1, {}, {}}, memories.memories[static_cast<std::size_t>(from.memory)]);
+    const std::int64_t write = CostOfAccesses(
+        {{}, 0, bytes, 1, {}, {}}, memories.memories[static_cast<std::size_t>(to.memory)]);
     Event event{memories.copy_latency + std::max(read, write), {}};
     if (events.size() > steps) event.after.push_back(events.size() - 1);
     event.after.push_back(static_cast<std::size_t>(begin) - 1);
@@ -262,8 +262,8 @@ void Simulate(const Graph& graph, const GraphMemories& memories, const MemoryPla
   const std::int64_t time = steps == 0 ? 0 : events[steps - 1].end;
   if (time < 0) faults.emplace_back("an operator and a copy wait for each other");
   if (time < 0 || time == plan.cost.cost) return;
-  faults.push_back("the plan states a run of " + std::to_string(plan.cost.cost) +
-                   " ns but takes " + std::to_string(time));
+  faults.push_back("the plan states a run of " + std::to_string(plan.cost.cost) + " ns but takes " +
+                   std::to_string(time));
 }
 
 }  // namespace

@@ -277,8 +277,8 @@ class Run {
       const std::size_t i = from + 1;
       if (!IsCopied(i)) continue;
       const TensorIndex t = plan_.residencies[i].tensor;
-      const bool sound = carried_[i] == Current(t) && Holds(from, Current(t)) &&
-                         Holds(i, Unfinished(i));
+      const bool sound =
+          carried_[i] == Current(t) && Holds(from, Current(t)) && Holds(i, Unfinished(i));
       if (!sound) Add(FaultKind::kBrokenCopy, t, i);
     }
     for (const std::size_t from : ends) {
@@ -421,16 +421,16 @@ class Run {
   // The state at step_.
   Step step_ = 0;
   Memory memory_;
-  std::vector<std::optional<Value>> store_;  // Off chip.
-  std::vector<OperatorIndex> writer_;        // Of the value that each tensor has where it is now.
-  std::vector<std::size_t> at_;              // The residency that each tensor is in.
-  std::vector<OperatorIndex> newest_;        // The last writer of each tensor so far.
-  std::vector<bool> stored_;                 // Results whose last value was written out.
-  std::vector<bool> has_run_;                // Operators.
-  std::vector<bool> brought_;                // Tensors that were in memory, of those given.
-  std::vector<bool> used_;                   // Residencies.
+  std::vector<std::optional<Value>> store_;    // Off chip.
+  std::vector<OperatorIndex> writer_;          // Of the value that each tensor has where it is now.
+  std::vector<std::size_t> at_;                // The residency that each tensor is in.
+  std::vector<OperatorIndex> newest_;          // The last writer of each tensor so far.
+  std::vector<bool> stored_;                   // Results whose last value was written out.
+  std::vector<bool> has_run_;                  // Operators.
+  std::vector<bool> brought_;                  // Tensors that were in memory, of those given.
+  std::vector<bool> used_;                     // Residencies.
   std::vector<std::optional<Value>> carried_;  // Of residencies: what was copied when it began.
-  std::vector<bool> preloaded_;              // Residencies.
+  std::vector<bool> preloaded_;                // Residencies.
 };
 
 PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
