@@ -106,6 +106,7 @@ class Oracle {
       }
     }
     std::vector<Use> found;
+    found.reserve(uses.size());
     for (const auto& [buffer, use] : uses) found.push_back(use);
     return found;
   }

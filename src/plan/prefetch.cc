@@ -195,14 +195,14 @@ class Planner {
     for (const PrefetchSweepOptions& options : kSweeps) {
       if (proved >= Upper() || part.TimeIsUp()) break;
       if (cells * options.width > kMostWork) continue;
-      BERTH_TRY(SweepOnce(order, *model, prices, options, part));
+      static_cast<void>(BERTH_TRY(SweepOnce(order, *model, prices, options, part)));
     }
     if (proved < Upper() && cells <= kMostExact && !part.TimeIsUp()) {
       proved = std::max(proved, BERTH_TRY(SweepOnce(order, *model, prices, kExact, part)));
     }
     for (const PrefetchSweepOptions& options : kWideSweeps) {
       if (proved >= Upper() || !budget_.has_time_limit() || part.TimeIsUp()) break;
-      BERTH_TRY(SweepOnce(order, *model, prices, options, part));
+      static_cast<void>(BERTH_TRY(SweepOnce(order, *model, prices, options, part)));
     }
     return std::min(proved, Upper());
   }

@@ -51,6 +51,36 @@ class Events {
   std::string text_;
 };
 
+void AddOperators(const Graph& graph, const MemoryPlan& plan, const TimesOfSteps& times,
+                  Events& events) {
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    const Operator& op = graph.operators[plan.order[s]];
+    events.Add({{"name", op.name},
+                {"cat", "operator"},
+                {"ph", "X"},
+                {"ts", times.Begin(static_cast<Step>(s))},
+                {"dur", times.Lasts(static_cast<Step>(s))},
+                {"pid", kProcess},
+                {"tid", kOperators},
+                {"args", {{"type", op.type}}}});
+  }
+}
+
+void AddCopies(const Graph& graph, const TimedRun& run, Events& events) {
+  for (std::size_t c = 0; c < run.copies.size(); ++c) {
+    const MemoryCopy& copy = run.copies[c];
+    const TimedRun::Interval& transfer = run.transfers[c];
+    events.Add({{"name", graph.tensors[copy.tensor].name},
+                {"cat", "copy"},
+                {"ph", "X"},
+                {"ts", Microseconds(transfer.begin)},
+                {"dur", Microseconds(transfer.end - transfer.begin)},
+                {"pid", kProcess},
+                {"tid", kCopies},
+                {"args", {{"bytes", copy.bytes}}}});
+  }
+}
+
 // The buffers of a memory, which is a process of its own where there are several.
 struct Track {
   int process = kProcess;
@@ -99,31 +129,11 @@ std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
            name + (run == nullptr ? " (a step is a microsecond)" : ""));
   if (graph != nullptr) {
     metadata("thread_name", kProcess, kOperators, "operators");
-    for (std::size_t s = 0; s < plan.order.size(); ++s) {
-      const Operator& op = graph->operators[plan.order[s]];
-      events.Add({{"name", op.name},
-                  {"cat", "operator"},
-                  {"ph", "X"},
-                  {"ts", times.Begin(static_cast<Step>(s))},
-                  {"dur", times.Lasts(static_cast<Step>(s))},
-                  {"pid", kProcess},
-                  {"tid", kOperators},
-                  {"args", {{"type", op.type}}}});
-    }
+    AddOperators(*graph, plan, times, events);
   }
   if (run != nullptr && graph != nullptr) {
     metadata("thread_name", kProcess, kCopies, "copies");
-    for (std::size_t c = 0; c < run->copies.size(); ++c) {
-      const MemoryCopy& copy = run->copies[c];
-      events.Add({{"name", graph->tensors[copy.tensor].name},
-                  {"cat", "copy"},
-                  {"ph", "X"},
-                  {"ts", Microseconds(run->transfers[c].begin)},
-                  {"dur", Microseconds(run->transfers[c].end - run->transfers[c].begin)},
-                  {"pid", kProcess},
-                  {"tid", kCopies},
-                  {"args", {{"bytes", copy.bytes}}}});
-    }
+    AddCopies(*graph, *run, events);
   }
   const std::vector<Track> tracks = TracksOf(problem.buffers.size(), plan, memories);
   for (const Track& track : tracks) {

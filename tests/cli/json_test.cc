@@ -95,7 +95,7 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
       Run({"plan", model, "--memory", "a=10@8GB/s", "--memory", "b@1GB/s", "--may-move"}));
   static_cast<void>(
       Run({"plan", model, "--memory", "a=10@8GB/s", "--memory", "b@1GB/s", "--prefetch", "--device",
-           BERTH_SOURCE_DIR "/examples/devices/cortex-m7.json"}));
+           std::string(BERTH_SOURCE_DIR) + "/examples/devices/cortex-m7.json"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));

@@ -48,7 +48,7 @@ Case RandomSkips(std::uint64_t seed) {
     if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
     if (i > 1 && random.Chance(0.8))
       inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
-    if (i == 2 && random.Chance(0.2)) mutates.push_back("t0");
+    if (i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
     b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
   }
   Case made;
@@ -203,7 +203,7 @@ TEST(PrefetchTest, CopiesHideBehindOperators) {
   ExpectVerified(graph, {}, options.memories, *answer->best);
   EXPECT_EQ(answer->outcome, Outcome::kOptimal);
   const std::int64_t accesses = 8 * 7 + 8 * 6 - 7 + 8;
-  EXPECT_EQ(answer->best->cost.cost, 7 * 100 + accesses);
+  EXPECT_EQ(answer->best->cost.cost, 700 + accesses);
   const TimedRun run = RunOf(graph, options.memories, *answer->best);
   EXPECT_EQ(run.time, answer->best->cost.cost);
   EXPECT_EQ(run.stalled, 0);

@@ -83,6 +83,25 @@ struct Account {
   std::optional<TimedRun> run;  // With prefetch.
 };
 
+// Where there are copies, or a run is timed: what each memory costs.
+void FindCostsOfMemories(const Graph& graph, const Counting& counting,
+                         const GraphMemories& memories, const MemoryPlan& plan, Account& account) {
+  for (std::size_t m = 0; m < account.memories.size(); ++m) {
+    if (account.run) {
+      account.memories[m].cost = account.run->accessing[m];
+      continue;
+    }
+    // With all others free.
+    GraphMemories alone = memories;
+    for (std::size_t other = 0; other < alone.memories.size(); ++other) {
+      if (other == m) continue;
+      alone.memories[other].read = alone.memories[other].write = {};
+      alone.memories[other].access = 0;
+    }
+    account.memories[m].cost = CostOf(graph, counting, alone, plan).cost;
+  }
+}
+
 Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemories& memories,
                   const MemoryPlan& plan) {
   Account account;
@@ -102,20 +121,7 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
     ++account.memories[static_cast<std::size_t>(r.memory)].tensors;
   }
   const bool sums = account.copies.empty() && !account.run;
-  for (std::size_t m = 0; m < account.memories.size() && !sums; ++m) {
-    if (account.run) {
-      account.memories[m].cost = account.run->accessing[m];
-      continue;
-    }
-    // What this memory costs: with all others free.
-    GraphMemories alone = memories;
-    for (std::size_t other = 0; other < alone.memories.size(); ++other) {
-      if (other == m) continue;
-      alone.memories[other].read = alone.memories[other].write = {};
-      alone.memories[other].access = 0;
-    }
-    account.memories[m].cost = CostOf(graph, counting, alone, plan).cost;
-  }
+  if (!sums) FindCostsOfMemories(graph, counting, memories, plan, account);
   for (std::size_t i = 0; i < table.tensors.size(); ++i) {
     const TensorIndex t = table.tensors[i];
     if (!memory_of[t]) {

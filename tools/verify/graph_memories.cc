@@ -187,24 +187,24 @@ struct Event {
 // What the operator of each step takes, where the tensors are.
 std::vector<std::int64_t> TimesOfOperators(const Graph& graph, const GraphMemories& memories,
                                            const MemoryPlan& plan) {
-  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> times(plan.order.size(), 0);
   std::vector<std::vector<const Residency*>> of(graph.tensors.size());
   for (const Residency& r : plan.residencies) of[r.tensor].push_back(&r);
   for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    if (plan.order[s] >= graph.operators.size()) continue;
     const Operator& op = graph.operators[plan.order[s]];
     std::map<TensorIndex, Placing> uses;
     for (const auto& [base, use] : UsesBy(graph, op)) AddUse(use, uses[base]);
-    std::int64_t time = op.cost.value_or(0);
+    times[s] = op.cost.value_or(0);
     for (const auto& [base, use] : uses) {
       // The first one that has not ended: while a tensor is copied, operators use the source.
       const auto step = static_cast<Step>(s);
       for (const Residency* const r : of[base]) {
         if (r->end <= step) continue;
-        time += CostOfAccesses(use, memories.memories[static_cast<std::size_t>(r->memory)]);
+        times[s] += CostOfAccesses(use, memories.memories[static_cast<std::size_t>(r->memory)]);
         break;
       }
     }
-    times.push_back(time);
   }
   return times;
 }
@@ -264,6 +264,36 @@ void Simulate(const Graph& graph, const GraphMemories& memories, const MemoryPla
   if (time < 0 || time == plan.cost.cost) return;
   faults.push_back("the plan states a run of " + std::to_string(plan.cost.cost) + " ns but takes " +
                    std::to_string(time));
+}
+
+// The residencies as buffers in half steps: their places, and what the plan states of memories and costs.
+// `unplaced`: tensors that operators use and that are nowhere. The plan has good steps.
+void CheckTable(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
+                const std::set<TensorIndex>& used, std::size_t unplaced,
+                std::vector<std::string>& faults) {
+  MemoryProblem problem;
+  MemoryPlan table;
+  TableOf(graph, memories, plan, used, problem, table, faults);
+  double cost = 0;
+  for (std::size_t i = 0; i < problem.placing.size(); ++i) {
+    const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
+    cost += AboutCost(problem.placing[i], memories.memories[m]);
+  }
+  if (cost > 0x1p60) {
+    faults.emplace_back("the plan costs more than 2^60");
+    return;
+  }
+  if (memories.prefetch) {
+    Simulate(graph, memories, plan, faults);
+    // The cost is a time, not the sum of accesses.
+    for (Memory& memory : problem.memories) {
+      memory.read = memory.write = {};
+      memory.access = 0;
+    }
+    table.cost.cost = 0;
+  }
+  if (table.cost.unplaced == unplaced) table.cost.unplaced = 0;
+  for (std::string& fault : VerifyMemories(problem, table)) faults.push_back(std::move(fault));
 }
 
 }  // namespace
@@ -338,28 +368,7 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
     faults.push_back(Describe(fault, loose, *stacked));
   }
   if (!steps_are_good) return faults;
-
-  MemoryProblem problem;
-  MemoryPlan table;
-  TableOf(graph, memories, plan, used, problem, table, faults);
-  double cost = 0;
-  for (std::size_t i = 0; i < problem.placing.size(); ++i) {
-    const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
-    cost += AboutCost(problem.placing[i], memories.memories[m]);
-  }
-  if (cost > 0x1p60) faults.emplace_back("the plan costs more than 2^60");
-  if (cost > 0x1p60) return faults;
-  if (memories.prefetch) {
-    Simulate(graph, memories, plan, faults);
-    // The cost is a time, not the sum of accesses.
-    for (Memory& memory : problem.memories) {
-      memory.read = memory.write = {};
-      memory.access = 0;
-    }
-    table.cost.cost = 0;
-  }
-  if (table.cost.unplaced == unplaced) table.cost.unplaced = 0;
-  for (std::string& fault : VerifyMemories(problem, table)) faults.push_back(std::move(fault));
+  CheckTable(graph, memories, plan, used, unplaced, faults);
   return faults;
 }
 
