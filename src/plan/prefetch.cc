@@ -50,6 +50,7 @@ constexpr std::size_t kMostExact = 400;
 // Steps times live tensors times width, without a time limit.
 constexpr std::size_t kMostWork = 100'000'000;
 constexpr std::size_t kMostOrders = 24;
+constexpr std::size_t kMostOperators = 64;  // Of graphs whose orders are counted.
 constexpr std::size_t kChainWidth = 256;
 constexpr std::size_t kMostChain = 160'000;
 
@@ -59,7 +60,7 @@ std::size_t CellsOf(const MoveModel& model) {
   return cells;
 }
 
-// All orders of a graph, or nothing where there are more than `most`.
+// All orders of a graph, or nothing where there are more than `most`, or many operators.
 class AllOrders {
  public:
   AllOrders(const Graph& graph, std::size_t most)
@@ -73,6 +74,7 @@ class AllOrders {
     }
   }
   [[nodiscard]] std::vector<Order> Find() {
+    if (waits_.size() > kMostOperators) return {};
     Extend();
     return complete_ ? std::move(orders_) : std::vector<Order>();
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int32_t kNoTrace = -1;
 constexpr std::size_t kMostTraces = 8'000'000;
 // Places and bytes that the states of one step may have together.
-constexpr std::size_t kMostSlots = 3'000'000;
+constexpr std::size_t kMostSlots = 400'000;
 // Rules of thumb: copies under way at once, and those tried next for each state.
 constexpr std::size_t kMostUnderWay = 3;
 constexpr std::size_t kMostTried = 8;
