@@ -83,7 +83,7 @@ struct MemoryUse {
 // where there is nothing to choose.
 struct PlanCost {
   std::size_t unplaced = 0;  // Buffers that must be placed and are not.
-  std::int64_t cost = 0;     // In the unit of the caller's costs.
+  std::int64_t cost = 0;     // In the unit of the caller's costs; with prefetch, the time of a run.
   Bytes moved = 0;           // Of buffers with a previous place that are not there any more.
   friend auto operator<=>(const PlanCost&, const PlanCost&) = default;
 };

@@ -33,6 +33,24 @@
 //   * A residency costs what its accesses cost in its memory, copies to and from it included. So what
 //     operators cost depends on where a tensor is while they run.
 //   * Parameters and constants never move, as the next run looks for them where they were.
+//
+// With `prefetch`, copies are made by a DMA engine while operators run, and the cost is the time of the
+// run. The residencies of the two ends of a copy then overlap:
+//
+//   sram |               : +--- x ---+       The copy begins when the operator of step 0 has ended, or
+//        |  0    1    2  : : 3    4          later if the engine is busy, and has ended before the
+//        +---------------:-:---------> step  operator of step 3 begins, which waits for it if need be.
+//   dram |  +--- x ------:-+                 Operators 1 and 2 read x in DRAM, and none of them writes
+//        |     [--copy---]                   it. Source and target have their bytes throughout, from
+//        |                                   half step 2 to half step 6 (between steps 2 and 3).
+//
+//   * The target begins at the step `start` and the source ends at the step `before`, start <= before.
+//     The copy begins after the operator of step start - 1, and ends before that of `before` begins.
+//   * The engine makes one copy at a time: by `start`, then by `before`, then by tensor, each as soon
+//     as it can. So the residencies alone say when everything happens (RunOf()).
+//   * A copy takes copy_latency + max(reading in one memory, writing in the other), an access each.
+//   * An operator takes its Operator::cost, in nanoseconds, and what its accesses cost, each product
+//     rounded up.
 #ifndef BERTH_GRAPH_MEMORIES_H_
 #define BERTH_GRAPH_MEMORIES_H_
 
@@ -55,6 +73,11 @@ struct GraphMemories {
   std::vector<std::vector<std::size_t>> allowed;
   // Tensors may be copied from one memory to another between operators. Not with PlanOptions::spill.
   bool may_move = false;
+  // With `may_move`: copies are made while operators run, and PlanCost::cost is the time of the run.
+  // All costs are nanoseconds then: those of the memories, and those that each operator needs, with
+  // Graph::cost_unit "ns" (SetCosts() in berth/device.h gives them).
+  bool prefetch = false;
+  std::int64_t copy_latency = 0;  // With `prefetch`: of each copy, from 0 to 2^40.
   friend bool operator==(const GraphMemories&, const GraphMemories&) = default;
 };
 
@@ -76,8 +99,9 @@ struct TensorUse {
 [[nodiscard]] std::vector<TensorUse> UsesOf(const Graph& graph);
 
 // Checks the memories (berth/memories.h), that `allowed` has only memories that exist, and that the
-// largest costs of all counted tensors add up to at most 2^60. `graph` must be valid. Error:
-// kInvalidOptions, naming the memory or tensor and the value. Cost: O(n log n).
+// largest costs of all counted tensors add up to at most 2^60; with `prefetch`, that every operator has
+// a time. `graph` must be valid. Error: kInvalidOptions, naming the memory, tensor or operator and the
+// value. Cost: O(n log n).
 [[nodiscard]] Result<void> Validate(const Graph& graph, const Counting& counting,
                                     const GraphMemories& memories);
 
@@ -85,7 +109,8 @@ struct TensorUse {
 // those that offsets in that memory need. The orders are the same. Both must be valid. Cost: linear.
 [[nodiscard]] Graph PartOf(const Graph& graph, const GraphMemories& memories, std::size_t m);
 
-// The cost of the tensors where the residencies of `plan` are, and the number of tensors that operators
+// The cost of the tensors where the residencies of `plan` are (with `prefetch`, the time of RunOf()),
+// and the number of tensors that operators
 // use and that are nowhere. Residencies must be of tensors and in memories that exist; where tensors are
 // copied, they must be in order, and the order of the plan valid. Sums above 2^60 are 2^60 + 1. Cost:
 // O(n log n).
@@ -111,16 +136,40 @@ struct MemoryCopy {
   std::size_t to = 0;
   Step before = 0;  // It happens between the operators of the steps before - 1 and `before`.
   Bytes bytes = 0;
-  std::int64_t cost = 0;  // Of reading here and writing there; a part of PlanCost::cost.
+  // Of reading here and writing there; a part of PlanCost::cost. With `prefetch`, the time it takes.
+  std::int64_t cost = 0;
+  Step start = 0;  // As `before`; with `prefetch`, it may begin after the operator of start - 1.
   friend bool operator==(const MemoryCopy&, const MemoryCopy&) = default;
 };
-// Those of `plan`, by step, then by tensor. Residencies must be in order. Cost: O(n log n).
+// Those of `plan`, by `start`, then by `before`, then by tensor. Residencies must be in order. Cost: O(n log n).
 [[nodiscard]] std::vector<MemoryCopy> CopiesOf(const Graph& graph, const GraphMemories& memories,
                                                const MemoryPlan& plan);
 
+// What happens when, in nanoseconds from the beginning of the run, if copies are made while operators
+// run. Sums above 2^60 are 2^60 + 1.
+struct TimedRun {
+  struct Interval {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    friend bool operator==(const Interval&, const Interval&) = default;
+  };
+  std::vector<Interval> operators;      // By step.
+  std::vector<MemoryCopy> copies;       // CopiesOf(), in the order in which they are made.
+  std::vector<Interval> transfers;      // Parallel to `copies`.
+  std::int64_t computing = 0;           // The sum of the times of the operators, without accesses.
+  std::vector<std::int64_t> accessing;  // By memory: of operators to what is there.
+  std::int64_t stalled = 0;             // In which operators wait for copies.
+  std::int64_t time = 0;                // The end of the last operator: the sum of these.
+};
+// `memories` must be valid, with `prefetch`; residencies must be in order and of tensors and in memories
+// that exist, and the order of the plan valid. Cost: O(n log n).
+[[nodiscard]] TimedRun RunOf(const Graph& graph, const GraphMemories& memories,
+                             const MemoryPlan& plan);
+
 // As ValidatePlan() of berth/graph.h, for several memories: besides, all residencies of a tensor are in
-// one memory, or with `may_move` each begins when one in another memory ends; it may be in that memory; offsets keep the alignment, the capacity and the reserved ranges of
-// that memory; and the cost is as stated. Tensors without residencies, which are used, are those that
+// one memory, or with `may_move` each begins when one in another memory ends, or with `prefetch` no
+// later, and no operator writes the tensor while both are there; it may be in that memory; offsets keep
+// the alignment, the capacity and the reserved ranges of that memory; and the cost is as stated. Tensors without residencies, which are used, are those that
 // the cost says are unplaced. `memories` must be valid and have at least one.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
                                         const GraphMemories& memories, const MemoryPlan& plan);

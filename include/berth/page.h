@@ -13,6 +13,7 @@
 
 #include "berth/advise.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
 #include "berth/memories.h"
 #include "berth/place.h"
 #include "berth/plan.h"
@@ -61,10 +62,12 @@ struct PageOptions {
 // The plan as events for Chrome's and Perfetto's viewers: one step of the schedule is a microsecond;
 // a counter for the live bytes, a slice for each operator, and for each residency one with its size
 // and offset. `name` is the model's. Of a plan for several memories, `memories` are these: each has
-// its counter and its residencies as a process of its own.
+// its counter and its residencies as a process of its own. With `run`, that of the plan
+// (berth/graph_memories.h), times are those of the run, and there is a slice for each copy.
 [[nodiscard]] std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                                      const std::string& name,
-                                     const std::vector<Memory>& memories = {});
+                                     const std::vector<Memory>& memories = {},
+                                     const TimedRun* run = nullptr);
 
 }  // namespace berth
 

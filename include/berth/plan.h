@@ -97,6 +97,7 @@ struct PlanOptions {
   // Where tensors may be, and what they cost there. The least cost is looked for. With `spill`: each
   // memory is a scratchpad, and each tensor may be in one of them only. Not with `recompute`. With
   // GraphMemories::may_move tensors may be copied from one memory to another; not with `spill`.
+  // With GraphMemories::prefetch that happens while operators run, and the least time is looked for.
   GraphMemories memories = {};
   // With `spill`, or with `recompute` where no given tensor is counted: the result of FindBudgets()
   // for this graph and counting, if it is known already.
@@ -127,7 +128,9 @@ struct PlanOptions {
 // that one (PlanAnswer::fixed_order); PlanAnswer::cost_bound is proved for the same orders.
 // kInfeasible: not all tensors can be placed; the plan has the fewest unplaced that were found. With
 // GraphMemories::may_move the plan without moves is looked for first, in 65 % of the time, and outcome and
-// bound are about plans with moves. The bounds for a single memory are 0, but peak_bound counts the bytes of all memories.
+// bound are about plans with moves. With GraphMemories::prefetch that plan and the one with moves come
+// first, in half of the time, and costs are the time of the run. The bounds for a single memory are 0, but
+// peak_bound counts the bytes of all memories.
 //
 // Every plan was validated. The answer depends on the arguments alone unless time or cancellation
 // ends a search. Errors: those of Schedule(), Place(), PlanWithSpills() and

@@ -15,6 +15,7 @@
 #include "berth/graph_memories.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
+#include "graph/run.h"
 #include "graph/uses.h"
 
 namespace berth {
@@ -140,6 +141,7 @@ std::vector<TensorUse> UsesOf(const Graph& graph) {
 
 Result<void> Validate(const Graph& graph, const Counting& counting, const GraphMemories& memories) {
   BERTH_TRY(CheckAllowed(graph, memories));
+  if (memories.prefetch) BERTH_TRY(internal::CheckTimes(graph, memories));
   const TensorTable table = TableOf(graph, ProgramOrder(graph), counting, memories);
   const Result<void> valid = Validate(table.problem);
   if (valid) return {};
@@ -185,6 +187,10 @@ PlanCost CostOf(const Graph& graph, const Counting& counting, const GraphMemorie
     const bool wanted = touched[t] && internal::IsCounted(graph.tensors[t], counting);
     cost.unplaced += wanted && !placed[t] ? 1 : 0;
   }
+  if (memories.prefetch) {
+    cost.cost = RunOf(graph, memories, plan).time;
+    return cost;
+  }
   const std::vector<TensorUse> uses = UsesOfResidencies(graph, plan);
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& residency = plan.residencies[i];
@@ -202,20 +208,27 @@ std::vector<MemoryCopy> CopiesOf(const Graph& graph, const GraphMemories& memori
   std::vector<MemoryCopy> copies;
   for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
     if (!internal::IsCopied(plan, i)) continue;
+    const Residency& from = plan.residencies[i - 1];
     const Residency& to = plan.residencies[i];
     MemoryCopy copy;
     copy.tensor = to.tensor;
-    copy.from = static_cast<std::size_t>(plan.residencies[i - 1].memory);
+    copy.from = static_cast<std::size_t>(from.memory);
     copy.to = static_cast<std::size_t>(to.memory);
-    copy.before = to.start;
+    copy.before = from.end;
+    copy.start = to.start;
     copy.bytes = graph.tensors[to.tensor].bytes;
-    const auto read = CostOfUses(PlacingOf({copy.bytes, 0, 1}), memories.memories[copy.from]);
-    const auto write = CostOfUses(PlacingOf({0, copy.bytes, 1}), memories.memories[copy.to]);
-    copy.cost = std::min(read.value_or(kMaxCost) + write.value_or(kMaxCost), kMaxCost + 1);
+    if (memories.prefetch) {
+      copy.cost = internal::TransferTime(memories, copy.from, copy.to, copy.bytes);
+    } else {
+      const auto read = CostOfUses(PlacingOf({copy.bytes, 0, 1}), memories.memories[copy.from]);
+      const auto write = CostOfUses(PlacingOf({0, copy.bytes, 1}), memories.memories[copy.to]);
+      copy.cost = std::min(read.value_or(kMaxCost) + write.value_or(kMaxCost), kMaxCost + 1);
+    }
     copies.push_back(copy);
   }
-  std::stable_sort(copies.begin(), copies.end(),
-                   [](const MemoryCopy& a, const MemoryCopy& b) { return a.before < b.before; });
+  std::stable_sort(copies.begin(), copies.end(), [](const MemoryCopy& a, const MemoryCopy& b) {
+    return std::pair(a.start, a.before) < std::pair(b.start, b.before);
+  });
   return copies;
 }
 

@@ -42,17 +42,19 @@ namespace berth::internal {
 // As ProblemOf(), but without ids, so not valid as the input of a placer. Cost: linear.
 [[nodiscard]] Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan);
 
-// Whether residency `i` of `plan` begins with a copy of the one before it, in another memory.
+// Whether residency `i` of `plan` begins with a copy of the one before it, in another memory: when that
+// one ends, or before, if the copy is made while operators run.
 [[nodiscard]] inline bool IsCopied(const MemoryPlan& plan, std::size_t i) {
   if (i == 0 || i >= plan.residencies.size()) return false;
   const Residency& from = plan.residencies[i - 1];
   const Residency& to = plan.residencies[i];
-  return from.tensor == to.tensor && from.end == to.start && from.memory != to.memory;
+  return from.tensor == to.tensor && from.memory != to.memory && from.start < to.start &&
+         to.start <= from.end && from.end < to.end;
 }
 [[nodiscard]] bool HasCopies(const MemoryPlan& plan);
 
 // Time in halves: the operator of step s runs at 2 s + 1, and copies before it happen at 2 s. The
-// source of a copy lasts until it is over, and the target begins with it.
+// source of a copy lasts until it is over, and the target begins with it, or before it may begin.
 struct HalfSteps {
   Step start = 0;
   Step end = 0;

@@ -203,8 +203,9 @@ class Checker {
       }
       if (i > 0) {
         const Residency& before = plan_.residencies[i - 1];
+        const bool early = MayPrefetch() && internal::IsCopied(plan_, i);
         if (before.tensor > residency.tensor ||
-            (before.tensor == residency.tensor && before.end > residency.start)) {
+            (before.tensor == residency.tensor && before.end > residency.start && !early)) {
           return InvalidPlan("the residencies of " + Tensor(residency.tensor) +
                                  " are not in order or overlap at step " +
                                  std::to_string(residency.start),
@@ -231,6 +232,7 @@ class Checker {
   }
 
   [[nodiscard]] bool MayMove() const { return memories_ != nullptr && memories_->may_move; }
+  [[nodiscard]] bool MayPrefetch() const { return MayMove() && memories_->prefetch; }
 
   // Residency `i` begins with a copy of the one before it, in another memory.
   [[nodiscard]] Result<void> CheckCopy(std::size_t i) const {
@@ -242,10 +244,29 @@ class Checker {
       return InvalidTensor(t, " is in another memory from step " + std::to_string(residency.start) +
                                   " but is not copied there when it leaves the first one");
     }
+    BERTH_TRY(CheckWindow(i));
     const TensorKind kind = graph_.tensors[t].kind;
     if (kind != TensorKind::kParameter && kind != TensorKind::kConstant) return {};
     return InvalidTensor(t, " is moved at step " + std::to_string(residency.start) +
                                 ", but the next run needs it where it was");
+  }
+
+  // While residency `i` is copied from the one before it, nothing writes the tensor, and that one is
+  // not itself still a target.
+  [[nodiscard]] Result<void> CheckWindow(std::size_t i) const {
+    const Residency& from = plan_.residencies[i - 1];
+    const Residency& to = plan_.residencies[i];
+    if (internal::IsCopied(plan_, i - 1) && plan_.residencies[i - 2].end >= to.start) {
+      return InvalidTensor(to.tensor, " is copied on at step " + std::to_string(to.start) +
+                                          " where an earlier copy of it may not have ended");
+    }
+    for (const Access& access : AccessesOf(to.tensor)) {
+      if (access.step < to.start || access.step >= from.end) continue;
+      if (!access.makes() && access.finds == access.leaves) continue;
+      return InvalidTensor(to.tensor, " is written by " + Operator(access.step) +
+                                          " while it is copied to another memory");
+    }
+    return {};
   }
 
   // The memory exists, and the tensor may be in it.

@@ -160,6 +160,10 @@ void AddGraphMemories(const Graph& graph, const PlanAnswer& answer, const Proven
   }
   head["fixed_order"] = answer.fixed_order;
   head["may_move"] = memories.may_move;
+  if (memories.prefetch) {
+    head["prefetch"] = true;
+    head["copy_latency"] = memories.copy_latency;
+  }
   head["spills"] = answer.spills;
   if (!answer.spills) return;
   const bool planned = answer.best && answer.best->addressed;

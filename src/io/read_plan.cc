@@ -517,12 +517,20 @@ class GraphPlanReader {
     states_peak_ = true;
     read_.cost_unit = file.cost_unit;
     read_.memories.memories = std::move(file.problem.memories);
-    if (const nlohmann::json* const moves = Member(json, "may_move")) {
-      if (!moves->is_boolean()) {
-        return source_.FailAsWhole("\"may_move\" is " + Shown(moves) +
+    for (const auto& [key, value] : {std::pair{"may_move", &read_.memories.may_move},
+                                     std::pair{"prefetch", &read_.memories.prefetch}}) {
+      const nlohmann::json* const given = Member(json, key);
+      if (given == nullptr) continue;
+      if (!given->is_boolean()) {
+        return source_.FailAsWhole("\"" + std::string(key) + "\" is " + Shown(given) +
                                    " where it should be true or false");
       }
-      read_.memories.may_move = moves->get<bool>();
+      *value = given->get<bool>();
+    }
+    if (read_.memories.prefetch) {
+      const auto latency = NumberAt(json, "copy_latency", fault);
+      if (!latency) return source_.FailAsWhole(fault);
+      read_.memories.copy_latency = *latency;
     }
     const auto activations = BERTH_TRY(MemoriesCalled(json, "activations_in"));
     const auto weights = BERTH_TRY(MemoriesCalled(json, "weights_in"));

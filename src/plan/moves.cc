@@ -30,15 +30,13 @@
 #include "plan/move_model.h"
 #include "plan/move_prices.h"
 #include "plan/move_sweep.h"
+#include "plan/stays.h"
 
 namespace berth::internal::plan {
 namespace {
 
 constexpr double kShareWithoutMoves = 0.65;
 constexpr double kShareOfOrder = 0.5;
-constexpr double kShareOfPlacing = 0.3;
-constexpr std::int64_t kNodesOfPlacing = 1'000'000;
-constexpr int kMostRepairs = 4;
 // Decisions of a sweep in which every tensor may be copied at any time, for each width.
 constexpr std::size_t kMostAnywhere = 40'000;
 constexpr SweepOptions kSweeps[] = {{64, false, true},
@@ -83,14 +81,8 @@ class Planner {
         memories_(options.memories),
         budget_(budget) {}
 
-  Result<PlanAnswer> Run() {
-    PlanOptions still = options_;
-    still.memories.may_move = false;
-    PlanAnswer answer;
-    {
-      Budget part(budget_, kShareWithoutMoves);
-      answer = BERTH_TRY(PlanInMemories(graph_, still, part));
-    }
+  // `answer`: without moves.
+  Result<void> Run(PlanAnswer& answer) {
     best_ = std::move(*answer.best);
     bound_ = OfAnything();
     if (bound_.unplaced == 0) {
@@ -101,7 +93,7 @@ class Planner {
       if (!answer.fixed_order && !Done()) BoundAllOrders();
     }
     Complete(answer);
-    return answer;
+    return {};
   }
 
  private:
@@ -189,121 +181,11 @@ class Planner {
   }
 
   // The plan in which tensors move as in `stays`, if it has offsets and costs less than the best one.
-  Result<void> TryStays(const Order& order, const MoveModel& model, std::vector<Stay> stays,
+  Result<void> TryStays(const Order& order, const MoveModel& model, const std::vector<Stay>& stays,
                         Budget& budget) {
-    for (int repair = 0; repair <= kMostRepairs && !budget.TimeIsUp(); ++repair) {
-      std::vector<std::size_t> failed;  // Items that move and have no place.
-      auto plan = BERTH_TRY(PlaceStays(order, model, stays, failed, budget));
-      if (plan && plan->cost < best_.cost) best_ = std::move(*plan);
-      if (failed.empty()) return {};
-      // These do not move.
-      std::vector<Stay> fewer;
-      for (const Stay& stay : stays) {
-        const bool fails = std::find(failed.begin(), failed.end(), stay.item) != failed.end();
-        const bool again = !fewer.empty() && fewer.back().item == stay.item;
-        if (fails && again) {
-          fewer.back().end = stay.end;
-        } else {
-          fewer.push_back(stay);
-        }
-      }
-      stays = std::move(fewer);
-    }
+    auto plan = BERTH_TRY(PlaceStays(graph_, options_, order, model, stays, {}, budget, nodes_));
+    if (plan && plan->cost < best_.cost) best_ = std::move(*plan);
     return {};
-  }
-
-  Result<std::optional<MemoryPlan>> PlaceStays(const Order& order, const MoveModel& model,
-                                               const std::vector<Stay>& stays,
-                                               std::vector<std::size_t>& failed, Budget& budget) {
-    MemoryPlan plan;
-    plan.order = order;
-    std::vector<std::size_t> item_of;
-    for (const Stay& stay : stays) {
-      Residency residency;
-      residency.tensor = model.items[stay.item].tensor;
-      residency.start = stay.start;
-      residency.end = stay.end;
-      residency.memory = static_cast<int>(stay.memory);
-      plan.residencies.push_back(residency);
-    }
-    const auto by_tensor = [&](std::size_t a, std::size_t b) {
-      const Residency& x = plan.residencies[a];
-      const Residency& y = plan.residencies[b];
-      return std::pair(x.tensor, x.start) < std::pair(y.tensor, y.start);
-    };
-    std::vector<std::size_t> ranks(stays.size());
-    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
-    std::sort(ranks.begin(), ranks.end(), by_tensor);
-    std::vector<Residency> sorted;
-    for (const std::size_t i : ranks) {
-      sorted.push_back(plan.residencies[i]);
-      item_of.push_back(stays[i].item);
-    }
-    plan.residencies = std::move(sorted);
-    const MemoryProblem problem = ProblemOfStays(plan);
-    MemoriesOptions options;
-    options.place = options_.place;
-    Budget part(budget, kShareOfPlacing);
-    if (!part.has_time_limit()) part.SetNodeLimit(std::min(kNodesOfPlacing, part.node_limit()));
-    PlanAnswer placed = BERTH_TRY(PlaceInMemories(problem, options, part));
-    nodes_ += placed.nodes;
-    std::vector<bool> has_place(stays.size(), false);
-    for (const Residency& residency : placed.best->residencies) {
-      has_place[residency.tensor] = true;
-      plan.residencies[residency.tensor].memory = residency.memory;
-      plan.residencies[residency.tensor].offset = residency.offset;
-    }
-    bool complete = true;
-    for (std::size_t i = 0; i < has_place.size(); ++i) {
-      complete = complete && has_place[i];
-      const bool moves = problem.placing[i].candidates.size() == 1 && IsPart(plan, i);
-      if (!has_place[i] && moves) failed.push_back(item_of[i]);
-    }
-    if (!complete) return std::optional<MemoryPlan>();
-    StateUse(graph_, plan);
-    plan.memories.resize(memories_.memories.size());
-    plan.traffic = CompulsoryTraffic(graph_, counting_);
-    plan.cost = CostOf(graph_, counting_, memories_, plan);
-    return std::optional<MemoryPlan>(std::move(plan));
-  }
-
-  // Residency `i` is one of several of its tensor.
-  [[nodiscard]] static bool IsPart(const MemoryPlan& plan, std::size_t i) {
-    const auto& all = plan.residencies;
-    return (i > 0 && all[i - 1].tensor == all[i].tensor) ||
-           (i + 1 < all.size() && all[i + 1].tensor == all[i].tensor);
-  }
-
-  // The residencies as buffers, in half steps: where a tensor moves, in its memory only; else in any
-  // that it may be in.
-  [[nodiscard]] MemoryProblem ProblemOfStays(const MemoryPlan& plan) const {
-    MemoryProblem problem;
-    problem.memories = memories_.memories;
-    for (Memory& memory : problem.memories) {
-      std::vector<Reserved> halves;
-      for (const Reserved& reserved : memory.reserved) {
-        halves.push_back(InHalfSteps(reserved, StepsOf(plan)));
-        if (halves.back().start >= halves.back().end) halves.pop_back();
-      }
-      memory.reserved = std::move(halves);
-    }
-    const TensorTable table = TableOf(graph_, plan.order, counting_, memories_);
-    std::vector<std::size_t> buffer_of(graph_.tensors.size(), 0);
-    for (std::size_t b = 0; b < table.tensors.size(); ++b) buffer_of[table.tensors[b]] = b;
-    for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-      const Residency& residency = plan.residencies[i];
-      const Tensor& tensor = graph_.tensors[residency.tensor];
-      const HalfSteps time = HalfStepsOf(plan, i);
-      problem.table.buffers.push_back(
-          {std::to_string(i), time.start, time.end, tensor.bytes, tensor.alignment});
-      Placing& placing = problem.placing.emplace_back();
-      if (IsPart(plan, i)) {
-        placing.candidates.push_back({static_cast<std::size_t>(residency.memory), 0});
-      } else {
-        placing = table.problem.placing[buffer_of[residency.tensor]];
-      }
-    }
-    return problem;
   }
 
   void Raise(std::int64_t cost) {
@@ -361,7 +243,20 @@ class Planner {
 }  // namespace
 
 Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options, Budget& budget) {
-  return Planner(graph, options, budget).Run();
+  PlanOptions still = options;
+  still.memories.may_move = false;
+  PlanAnswer answer;
+  {
+    Budget part(budget, kShareWithoutMoves);
+    answer = BERTH_TRY(PlanInMemories(graph, still, part));
+  }
+  BERTH_TRY(ImproveByMoves(graph, options, answer, budget));
+  return answer;
+}
+
+Result<void> ImproveByMoves(const Graph& graph, const PlanOptions& options, PlanAnswer& answer,
+                            Budget& budget) {
+  return Planner(graph, options, budget).Run(answer);
 }
 
 }  // namespace berth::internal::plan

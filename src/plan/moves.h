@@ -13,6 +13,10 @@ namespace berth::internal::plan {
 [[nodiscard]] Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options,
                                                Budget& budget);
 
+// The second half of it: `answer` is the one without moves, and becomes the one with them.
+[[nodiscard]] Result<void> ImproveByMoves(const Graph& graph, const PlanOptions& options,
+                                          PlanAnswer& answer, Budget& budget);
+
 }  // namespace berth::internal::plan
 
 #endif  // BERTH_PLAN_MOVES_H_

@@ -15,6 +15,7 @@
 #include "plan/budgets.h"
 #include "plan/memories.h"
 #include "plan/moves.h"
+#include "plan/prefetch.h"
 #include "plan/scratchpads.h"
 #include "recompute/entry.h"
 #include "schedule/entry.h"
@@ -258,6 +259,11 @@ Result<void> Check(const PlanOptions& options) {
   if (!several && options.memories.may_move) {
     return Fail(ErrorCode::kInvalidOptions, "tensors may move between memories, but there is none");
   }
+  if (options.memories.prefetch && !options.memories.may_move) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "prefetch makes copies while operators run, but tensors may not move: may_move is "
+                "off");
+  }
   if (options.memories.may_move && options.spill) {
     return Fail(ErrorCode::kInvalidOptions,
                 "with spill each tensor is in one memory and leaves it for the store behind: spill "
@@ -304,13 +310,14 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
   const auto begin = Budget::Clock::now();
   BERTH_TRY(Check(options));
   const bool several = !options.memories.memories.empty();
-  PlanAnswer answer =
-      BERTH_TRY(several && options.spill ? internal::plan::PlanInScratchpads(graph, options, budget)
-                : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
-                : several                   ? internal::plan::PlanInMemories(graph, options, budget)
-                : options.spill             ? PlanWithinCapacity(graph, options, budget)
-                : options.recompute         ? PlanWithRepeats(graph, options, budget)
-                                            : PlanWithoutSpills(graph, options, budget));
+  PlanAnswer answer = BERTH_TRY(
+      several && options.spill    ? internal::plan::PlanInScratchpads(graph, options, budget)
+      : options.memories.prefetch ? internal::plan::PlanWithPrefetch(graph, options, budget)
+      : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
+      : several                   ? internal::plan::PlanInMemories(graph, options, budget)
+      : options.spill             ? PlanWithinCapacity(graph, options, budget)
+      : options.recompute         ? PlanWithRepeats(graph, options, budget)
+                                  : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;

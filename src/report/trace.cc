@@ -14,6 +14,28 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1;
 constexpr int kOperators = 1;  // The thread that they run on.
+constexpr int kCopies = 2;     // The thread of copies between memories.
+
+Json Microseconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
+
+// When steps begin: a microsecond each, or in a run.
+class TimesOfSteps {
+ public:
+  explicit TimesOfSteps(const TimedRun* run) : run_(run) {}
+  [[nodiscard]] Json Begin(Step step) const {
+    if (run_ == nullptr) return step;
+    const auto s = static_cast<std::size_t>(step);
+    return Microseconds(s < run_->operators.size() ? run_->operators[s].begin : run_->time);
+  }
+  [[nodiscard]] Json Lasts(Step step) const {
+    if (run_ == nullptr) return 1;
+    const TimedRun::Interval& interval = run_->operators[static_cast<std::size_t>(step)];
+    return Microseconds(interval.end - interval.begin);
+  }
+
+ private:
+  const TimedRun* run_;
+};
 
 class Events {
  public:
@@ -28,6 +50,36 @@ class Events {
  private:
   std::string text_;
 };
+
+void AddOperators(const Graph& graph, const MemoryPlan& plan, const TimesOfSteps& times,
+                  Events& events) {
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    const Operator& op = graph.operators[plan.order[s]];
+    events.Add({{"name", op.name},
+                {"cat", "operator"},
+                {"ph", "X"},
+                {"ts", times.Begin(static_cast<Step>(s))},
+                {"dur", times.Lasts(static_cast<Step>(s))},
+                {"pid", kProcess},
+                {"tid", kOperators},
+                {"args", {{"type", op.type}}}});
+  }
+}
+
+void AddCopies(const Graph& graph, const TimedRun& run, Events& events) {
+  for (std::size_t c = 0; c < run.copies.size(); ++c) {
+    const MemoryCopy& copy = run.copies[c];
+    const TimedRun::Interval& transfer = run.transfers[c];
+    events.Add({{"name", graph.tensors[copy.tensor].name},
+                {"cat", "copy"},
+                {"ph", "X"},
+                {"ts", Microseconds(transfer.begin)},
+                {"dur", Microseconds(transfer.end - transfer.begin)},
+                {"pid", kProcess},
+                {"tid", kCopies},
+                {"args", {{"bytes", copy.bytes}}}});
+  }
+}
 
 // The buffers of a memory, which is a process of its own where there are several.
 struct Track {
@@ -57,7 +109,8 @@ std::vector<Track> TracksOf(std::size_t count, const MemoryPlan& plan,
 }  // namespace internal::report
 
 std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
-                       const std::string& name, const std::vector<Memory>& memories) {
+                       const std::string& name, const std::vector<Memory>& memories,
+                       const TimedRun* run) {
   using namespace internal::report;
   const Graph* const graph = subject.graph();
   const MemoryPlan none;
@@ -71,20 +124,16 @@ std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                 {"tid", thread},
                 {"args", {{"name", value}}}});
   };
-  metadata("process_name", kProcess, 0, name + " (a step is a microsecond)");
+  const TimesOfSteps times(run);
+  metadata("process_name", kProcess, 0,
+           name + (run == nullptr ? " (a step is a microsecond)" : ""));
   if (graph != nullptr) {
     metadata("thread_name", kProcess, kOperators, "operators");
-    for (std::size_t s = 0; s < plan.order.size(); ++s) {
-      const Operator& op = graph->operators[plan.order[s]];
-      events.Add({{"name", op.name},
-                  {"cat", "operator"},
-                  {"ph", "X"},
-                  {"ts", s},
-                  {"dur", 1},
-                  {"pid", kProcess},
-                  {"tid", kOperators},
-                  {"args", {{"type", op.type}}}});
-    }
+    AddOperators(*graph, plan, times, events);
+  }
+  if (run != nullptr && graph != nullptr) {
+    metadata("thread_name", kProcess, kCopies, "copies");
+    AddCopies(*graph, *run, events);
   }
   const std::vector<Track> tracks = TracksOf(problem.buffers.size(), plan, memories);
   for (const Track& track : tracks) {
@@ -95,7 +144,7 @@ std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
     for (std::size_t i = 0; i < curve.steps.size(); ++i) {
       events.Add({{"name", "live bytes"},
                   {"ph", "C"},
-                  {"ts", curve.steps[i]},
+                  {"ts", times.Begin(curve.steps[i])},
                   {"pid", track.process},
                   {"args", {{"live", curve.live[i]}}}});
     }
@@ -108,7 +157,7 @@ std::string WriteTrace(const PlanSubject& subject, const PlanAnswer& answer,
                       {"cat", "buffer"},
                       {"ph", begins ? "b" : "e"},
                       {"id", b},
-                      {"ts", begins ? buffer.start : buffer.end},
+                      {"ts", times.Begin(begins ? buffer.start : buffer.end)},
                       {"pid", track.process},
                       {"tid", 0}};
         if (begins) event["args"] = arguments;

@@ -177,5 +177,76 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
             265);
 }
 
+// The same chain, with room for three tensors: x leaves while others run, and comes back in time.
+TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
+  internal::Build b;
+  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
+  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
+  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"}).Output("z");
+  const std::string untimed = Write("untimed.json", WriteGraphJson(b.graph));
+  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "--device");
+  for (Operator& op : b.graph.operators) op.cost = 60;
+  b.graph.cost_unit = "ns";
+  const std::string model = Write("timed.json", WriteGraphJson(b.graph));
+  const ProcessResult result = With({"plan", model, "--prefetch", "--moves", "--copy-latency",
+                                     "2ns", "-o", Path("plan.json"), "--trace", Path("trace.json")},
+                                    Board("20"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(FirstLine(result),
+            "Fits: every tensor placed, in a run of 603 ns, proved the least of any order.");
+  EXPECT_NE(result.standard_output.find("stalled by copies"), std::string::npos);
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("prefetch"), true);
+  EXPECT_EQ(plan.at("copy_latency"), 2);
+  const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
+  EXPECT_EQ(check.exit_code, 0) << check.standard_output;
+  EXPECT_NE(check.standard_output.find("a run of "), std::string::npos) << check.standard_output;
+  ExpectRefused(Berth({"check", untimed, Path("plan.json")}), "--device");
+  // Without the key that allows it, the same plan is refused.
+  std::string text = Read(Path("plan.json"));
+  const std::string key = "\"prefetch\": true";
+  ASSERT_NE(text.find(key), std::string::npos);
+  text.replace(text.find(key), key.size(), "\"prefetch\": false");
+  EXPECT_EQ(Berth({"check", model, Write("stopping.json", text)}).exit_code, 1);
+  text = Read(Path("plan.json"));
+  text.replace(text.find("\"copy_latency\": 2"), 17, "\"copy_latency\": []");
+  EXPECT_EQ(Berth({"check", model, Write("bad.json", text)}).exit_code, 2);
+  int slices = 0;
+  const Json trace = Json::parse(Read(Path("trace.json")));
+  for (const Json& event : trace.at("traceEvents")) {
+    slices += event.value("cat", "") == "copy" ? 1 : 0;
+  }
+  const ProcessResult json =
+      With({"plan", model, "--prefetch", "--copy-latency", "2ns", "--json"}, Board("20"));
+  const Json summary = Json::parse(json.standard_output);
+  EXPECT_GT(slices, 0);
+  EXPECT_EQ(summary.at("copies").size(), static_cast<std::size_t>(slices));
+  const Json& run = summary.at("run");
+  EXPECT_EQ(run.at("time"), summary.at("cost"));
+  EXPECT_EQ(run.at("computing"), 7 * 60);
+  EXPECT_EQ(run.at("computing").get<int>() + run.at("stalled").get<int>() +
+                run.at("accessing").at(0).get<int>() + run.at("accessing").at(1).get<int>(),
+            run.at("time").get<int>());
+  for (const Json& copy : summary.at("copies")) {
+    EXPECT_EQ(copy.at("ends").get<int>() - copy.at("begins").get<int>(),
+              copy.at("cost").get<int>());
+    EXPECT_LT(copy.at("after_step").get<int>(), copy.at("before_step").get<int>());
+  }
+}
+
+TEST_F(GraphMemoriesTest, PrefetchIsRefusedWhereTimesMeanNothing) {
+  internal::Build b;
+  b.Made("x", 8).Made("y", 8).Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Output("y");
+  for (Operator& op : b.graph.operators) op.cost = 60;
+  b.graph.cost_unit = "flop";
+  const std::string model = Write("flop.json", WriteGraphJson(b.graph));
+  ExpectRefused(With({"plan", model, "--prefetch"}, Board("20")), "flop");
+  ExpectRefused(With({"plan", model, "--prefetch", "--spill"}, Board("20")), "--spill");
+  ExpectRefused(With({"plan", model, "--copy-latency", "1us"}, Board("20")),
+                "only with --prefetch");
+  ExpectRefused(With({"plan", model, "--prefetch", "--copy-latency", "1h"}, Board("20")), "1000 s");
+  ExpectRefused(Berth({"plan", model, "--prefetch"}), "memories are missing");
+}
+
 }  // namespace
 }  // namespace berth::cli

@@ -93,6 +93,9 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   static_cast<void>(Run({"explain", SmallTable(), "--memory", "a=5@8GB/s", "--memory", "b@1GB/s"}));
   static_cast<void>(
       Run({"plan", model, "--memory", "a=10@8GB/s", "--memory", "b@1GB/s", "--may-move"}));
+  static_cast<void>(
+      Run({"plan", model, "--memory", "a=10@8GB/s", "--memory", "b@1GB/s", "--prefetch", "--device",
+           std::string(BERTH_SOURCE_DIR) + "/examples/devices/cortex-m7.json"}));
   static_cast<void>(Run({"schedule", model}));
   static_cast<void>(Run({"plan", model, "--capacity", "11"}));
   static_cast<void>(Run({"plan", Unsized()}));

@@ -268,7 +268,7 @@ TEST_F(MemoriesTest, TheGuideRuns) {
     at = end + 3;
     ++blocks;
   }
-  EXPECT_EQ(blocks, 9);
+  EXPECT_EQ(blocks, 10);
   const ProcessResult result = Shell(script);
   EXPECT_EQ(result.exit_code, 0) << result.standard_error << result.standard_output;
   // The verdict that it quotes is the one of its first command.

@@ -186,7 +186,7 @@ TEST(PlanWithMovesTest, ALongSkipLeavesTheFastMemory) {
   ExpectVerified(graph, {}, options.memories, *answer->best);
   const auto copies = CopiesOf(graph, options.memories, *answer->best);
   ASSERT_EQ(copies.size(), 1U);
-  EXPECT_EQ(copies[0], (MemoryCopy{0, 0, 1, 2, 8, 88}));
+  EXPECT_EQ(copies[0], (MemoryCopy{0, 0, 1, 2, 8, 88, 2}));
   options.memories.may_move = false;
   const auto still = Plan(graph, options, budget);
   ASSERT_TRUE(still.has_value());

@@ -105,14 +105,15 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 }
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
-  const bool moves = arguments.memories.may_move || (arguments.budget && !arguments.recompute);
+  const bool moves = arguments.memories.may_move || arguments.memories.prefetch ||
+                     (arguments.budget && !arguments.recompute);
   if (arguments.moves && !moves) {
     return Fail(
         ErrorCode::kInvalidOptions,
         arguments.recompute
             ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
-            : "--moves: only with --budget or --may-move are tensors moved; --tensors lists "
-              "all of them");
+            : "--moves: only with --budget, --may-move or --prefetch are tensors moved; --tensors "
+              "lists all of them");
   }
   BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
@@ -200,7 +201,7 @@ Command AddPlanCommand(CLI::App& berth) {
   app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
   app->add_flag("--moves", arguments->moves,
                 "With --budget: list every copy out of the memory and back, with its step; with "
-                "--may-move, every copy from one memory to another.");
+                "--may-move or --prefetch, every copy from one memory to another.");
   AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;
   for (const OptionInfo& info : Options()) {

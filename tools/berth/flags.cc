@@ -87,7 +87,8 @@ std::optional<double> ParseDuration(std::string_view text) {
   std::string_view unit = text.substr(static_cast<std::size_t>(end - digits.c_str()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   static const std::map<std::string_view, double> kUnits = {
-      {"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+      {"", 1},  {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
+      {"s", 1}, {"m", 60},    {"min", 60},  {"h", 3600}};
   const auto found = kUnits.find(unit);
   if (found == kUnits.end()) return std::nullopt;
   return number * found->second;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -79,7 +80,27 @@ struct Account {
   std::vector<Displaced> displaced;  // Those that cost the most more, first.
   std::vector<TensorIndex> left_out;
   std::vector<MemoryCopy> copies;
+  std::optional<TimedRun> run;  // With prefetch.
 };
+
+// Where there are copies, or a run is timed: what each memory costs.
+void FindCostsOfMemories(const Graph& graph, const Counting& counting,
+                         const GraphMemories& memories, const MemoryPlan& plan, Account& account) {
+  for (std::size_t m = 0; m < account.memories.size(); ++m) {
+    if (account.run) {
+      account.memories[m].cost = account.run->accessing[m];
+      continue;
+    }
+    // With all others free.
+    GraphMemories alone = memories;
+    for (std::size_t other = 0; other < alone.memories.size(); ++other) {
+      if (other == m) continue;
+      alone.memories[other].read = alone.memories[other].write = {};
+      alone.memories[other].access = 0;
+    }
+    account.memories[m].cost = CostOf(graph, counting, alone, plan).cost;
+  }
+}
 
 Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemories& memories,
                   const MemoryPlan& plan) {
@@ -91,6 +112,7 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
     memory_of[r.tensor] = static_cast<std::size_t>(r.memory);
   }
   account.copies = CopiesOf(graph, memories, plan);
+  if (memories.prefetch) account.run = RunOf(graph, memories, plan);
   std::vector<bool> moves(graph.tensors.size(), false);
   for (const MemoryCopy& copy : account.copies) moves[copy.tensor] = true;
   // Each residency of what moves counts by itself.
@@ -98,16 +120,8 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
     if (!moves[r.tensor]) continue;
     ++account.memories[static_cast<std::size_t>(r.memory)].tensors;
   }
-  for (std::size_t m = 0; m < account.memories.size() && !account.copies.empty(); ++m) {
-    // What this memory costs: with all others free.
-    GraphMemories alone = memories;
-    for (std::size_t other = 0; other < alone.memories.size(); ++other) {
-      if (other == m) continue;
-      alone.memories[other].read = alone.memories[other].write = {};
-      alone.memories[other].access = 0;
-    }
-    account.memories[m].cost = CostOf(graph, counting, alone, plan).cost;
-  }
+  const bool sums = account.copies.empty() && !account.run;
+  if (!sums) FindCostsOfMemories(graph, counting, memories, plan, account);
   for (std::size_t i = 0; i < table.tensors.size(); ++i) {
     const TensorIndex t = table.tensors[i];
     if (!memory_of[t]) {
@@ -122,7 +136,7 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
     const std::size_t m = *memory_of[t];
     Displaced each{t, m, m, cost(m), cost(m)};
     account.memories[m].tensors += 1;
-    if (account.copies.empty()) account.memories[m].cost += each.cost;
+    if (sums) account.memories[m].cost += each.cost;
     for (std::size_t other = 0; other < memories.memories.size(); ++other) {
       const auto& candidates = placing.candidates;
       const bool may = candidates.empty() ||
@@ -163,6 +177,10 @@ struct Planned {
   [[nodiscard]] std::string Orders() const {
     if (!answer.fixed_order) return "of any order";
     return request.options.order ? "in the given order" : "in program order";
+  }
+  // What the cost is.
+  [[nodiscard]] std::string AtCost(std::int64_t cost) const {
+    return memories().prefetch ? ", in a run of " + Cost(cost) : " at a cost of " + Cost(cost);
   }
   [[nodiscard]] bool sizes_missing() const {
     return answer.unsized > 0 && !counting().unsized_as_zero;
@@ -231,20 +249,23 @@ std::string CostHeadline(const Planned& planned) {
   const std::int64_t cost = planned.cost().cost;
   const std::int64_t least = answer.cost_bound.cost;
   if (planned.sizes_missing()) {
-    return Paint(Tone::kUnsure, Interruption(planned) + "A cost of at least " +
-                                    planned.Cost(least) + ": " +
-                                    UnsizedClause(answer.unsized, answer.tensors) + ".") +
+    return Paint(Tone::kUnsure,
+                 Interruption(planned) +
+                     (planned.memories().prefetch ? "A run of at least " : "A cost of at least ") +
+                     planned.Cost(least) + ": " + UnsizedClause(answer.unsized, answer.tensors) +
+                     ".") +
            OpenDimensionsLine(planned.request.model, "plan");
   }
   const std::string fits = Interruption(planned) + "Fits: every tensor placed";
   if (cost == 0) return Paint(Tone::kGood, fits + ".");
-  const std::string at = fits + " at a cost of " + planned.Cost(cost);
+  const std::string at = fits + planned.AtCost(cost);
   if (answer.outcome == Outcome::kOptimal) {
     return Paint(Tone::kGood, at + ", proved the least " + planned.Orders() + ".");
   }
   return Paint(Tone::kGood, at + (least > 0 ? ", at most " + FormatPercentUp(Gap(cost, least)) +
                                                   " above the least " + planned.Orders() + "."
-                                            : "; a cheaper plan may exist."));
+                                  : planned.memories().prefetch ? "; a shorter one may exist."
+                                                                : "; a cheaper plan may exist."));
 }
 
 std::string Headline(const Planned& planned) {
@@ -321,7 +342,41 @@ std::string LeftOutTable(const Planned& planned) {
   return text;
 }
 
+// Where the time of a run goes.
+void AddRun(const Planned& planned, FactList& facts) {
+  const TimedRun& run = *planned.account.run;
+  std::int64_t accessing = 0;
+  for (const std::int64_t time : run.accessing) accessing += time;
+  std::int64_t copying = 0;
+  for (const TimedRun::Interval& transfer : run.transfers) copying += transfer.end - transfer.begin;
+  facts.Add("of these", planned.ExactCost(run.computing) + " computing, " +
+                            planned.ExactCost(accessing) + " accesses, " +
+                            planned.ExactCost(run.stalled) + " stalled by copies");
+  if (run.copies.empty()) return;
+  facts.Add("copies", FormatCount(Count(run.copies.size())) + " between memories, taking " +
+                          planned.ExactCost(copying) + " while operators run");
+}
+
+std::string TimedCopiesTable(const Planned& planned) {
+  using enum TextTable::Align;
+  const TimedRun& run = *planned.account.run;
+  TextTable table({kRight, kRight, kRight, kRight, kRight, kLeft, kLeft, kLeft});
+  table.Elide(7, kName);
+  table.AddRow({"begins", "ends", "after step", "before step", "bytes", "from", "to", "tensor"});
+  for (std::size_t c = 0; c < run.copies.size(); ++c) {
+    const MemoryCopy& copy = run.copies[c];
+    const auto& memories = planned.memories().memories;
+    table.AddRow({planned.ExactCost(run.transfers[c].begin),
+                  planned.ExactCost(run.transfers[c].end), std::to_string(copy.start - 1),
+                  std::to_string(copy.before), std::to_string(copy.bytes),
+                  OneLine(memories[copy.from].name), OneLine(memories[copy.to].name),
+                  OneLine(planned.graph().tensors[copy.tensor].name)});
+  }
+  return "\n" + Paint(Tone::kStrong, "Copies") + "\n" + table.ToString();
+}
+
 std::string CopiesTable(const Planned& planned) {
+  if (planned.account.run) return TimedCopiesTable(planned);
   using enum TextTable::Align;
   TextTable table({kRight, kRight, kLeft, kLeft, kRight, kLeft});
   table.Elide(5, kName);
@@ -367,13 +422,15 @@ std::string SummaryText(const Planned& planned) {
       facts.Add("lower bound", FormatBytesExactly(answer.traffic_bound));
     }
   } else if (!answer.spills && answer.best) {
-    facts.Add("cost", planned.ExactCost(planned.cost().cost));
+    facts.Add(planned.memories().prefetch ? "time" : "cost",
+              planned.ExactCost(planned.cost().cost));
     if (answer.outcome != Outcome::kOptimal &&
         planned.cost().unplaced == answer.cost_bound.unplaced) {
       facts.Add("lower bound", planned.ExactCost(answer.cost_bound.cost) + ", " + planned.Orders());
     }
   }
-  if (!planned.account.copies.empty()) {
+  if (planned.account.run) AddRun(planned, facts);
+  if (!planned.account.copies.empty() && !planned.account.run) {
     std::int64_t cost = 0;
     for (const MemoryCopy& copy : planned.account.copies) cost += copy.cost;
     facts.Add("copies", FormatCount(Count(planned.account.copies.size())) +
@@ -402,6 +459,18 @@ std::string SummaryText(const Planned& planned) {
   if (planned.request.tensors) text += TensorRows(planned);
   if (planned.request.moves && !planned.account.copies.empty()) text += CopiesTable(planned);
   return text;
+}
+
+void AddRun(const TimedRun& run, Json& json) {
+  for (std::size_t c = 0; c < run.copies.size(); ++c) {
+    json["copies"][c]["after_step"] = run.copies[c].start - 1;
+    json["copies"][c]["begins"] = run.transfers[c].begin;
+    json["copies"][c]["ends"] = run.transfers[c].end;
+  }
+  json["run"] = {{"time", run.time},
+                 {"computing", run.computing},
+                 {"accessing", run.accessing},
+                 {"stalled", run.stalled}};
 }
 
 Json SummaryJson(const Planned& planned) {
@@ -437,6 +506,7 @@ Json SummaryJson(const Planned& planned) {
                                 {"cost", copy.cost}});
     }
   }
+  if (planned.account.run) AddRun(*planned.account.run, json);
   json["seconds"] = answer.seconds;
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
@@ -474,13 +544,24 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
   if (!request.arguments.board.given()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are missing; give --memory or --memories");
   }
+  if (request.arguments.spill && request.arguments.prefetch) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--prefetch and --spill: give one of them; with --spill each tensor is in one memory "
+        "only");
+  }
+  if (request.arguments.copy_latency && !request.arguments.prefetch) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--copy-latency: only with --prefetch do copies take time of their own");
+  }
   if (request.arguments.spill && request.arguments.may_move) {
     return Fail(
         ErrorCode::kInvalidOptions,
         "--may-move and --spill: give one of them; with --spill each tensor is in one memory "
         "only");
   }
-  const bool moves = request.arguments.spill || request.arguments.may_move;
+  const bool moves =
+      request.arguments.spill || request.arguments.may_move || request.arguments.prefetch;
   if (moves && !outputs.report.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--report: plans in which tensors leave one of several memories have no page");
@@ -531,7 +612,8 @@ Result<void> WriteFiles(const Planned& planned) {
   if (!outputs.trace.empty()) {
     BERTH_TRY(WriteFile(outputs.trace,
                         WriteTrace(planned.graph(), planned.answer, planned.provenance.input,
-                                   planned.memories().memories)));
+                                   planned.memories().memories,
+                                   planned.account.run ? &*planned.account.run : nullptr)));
   }
   return {};
 }
@@ -573,6 +655,13 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
       "--may-move", arguments.may_move,
       "With --memory: a tensor may be copied to another memory between two operators, where "
       "that costs less than staying.");
+  app.add_flag("--prefetch", arguments.prefetch,
+               "As --may-move, but a DMA engine makes the copies while operators run, and the time "
+               "of the run "
+               "is what counts. Needs the times of operators, such as from --device.");
+  AddDuration(
+      app, "--copy-latency", arguments.copy_latency,
+      "With --prefetch: what each copy takes besides its bytes, such as 500ns. Default: 0.");
 }
 
 Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& arguments,
@@ -591,6 +680,29 @@ Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& argum
   return board;
 }
 
+namespace {
+
+// Whether every operator has a time. `who` asks for it.
+Result<void> CheckTimes(const Graph& graph, const std::string& who) {
+  for (const Operator& op : graph.operators) {
+    if (op.cost) continue;
+    return Fail(ErrorCode::kInvalidOptions, who + ": how long operator " + Quoted(op.name) +
+                                                " computes is not known; --device FILE says it");
+  }
+  return {};
+}
+
+// In nanoseconds.
+Result<std::int64_t> LatencyOf(const GraphMemoryArguments& arguments) {
+  constexpr double kMost = 1000;  // Seconds.
+  const double seconds = arguments.copy_latency.value_or(0);
+  if (seconds <= kMost) return std::llround(seconds * 1e9);
+  return Fail(ErrorCode::kInvalidOptions, "--copy-latency: " + FormatSeconds(seconds) +
+                                              " is more than 1000 s, and surely a mistake");
+}
+
+}  // namespace
+
 Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
   BERTH_TRY(CheckFlags(request));
   PlanOptions& options = request.options;
@@ -599,7 +711,15 @@ Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
   Board board =
       BERTH_TRY(LoadBoardFor(request.model.graph, request.arguments, options.schedule.counting));
   options.memories = std::move(board.memories);
-  options.memories.may_move = request.arguments.may_move;
+  options.memories.may_move = request.arguments.may_move || request.arguments.prefetch;
+  options.memories.prefetch = request.arguments.prefetch;
+  options.memories.copy_latency = BERTH_TRY(LatencyOf(request.arguments));
+  if (options.memories.prefetch) BERTH_TRY(CheckTimes(request.model.graph, "--prefetch"));
+  if (options.memories.prefetch && board.cost_unit != "ns") {
+    return Fail(ErrorCode::kInvalidOptions, "--prefetch: the memories have costs in " +
+                                                Quoted(board.cost_unit) +
+                                                ", but a run is timed in ns");
+  }
   WatchedSearch search(request.search);
   const PlanAnswer answer = BERTH_TRY(search.Plan(request.model.graph, options));
   if (answer.best && answer.best->addressed) {
@@ -645,8 +765,11 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
     }
     if (board.memories.allowed.empty()) board.memories.allowed = memories.allowed;
     board.memories.may_move = memories.may_move;
+    board.memories.prefetch = memories.prefetch;
+    board.memories.copy_latency = memories.copy_latency;
     memories = std::move(board.memories);
   }
+  if (memories.prefetch) BERTH_TRY(CheckTimes(model.graph, "a plan with prefetch"));
   BERTH_TRY(Validate(model.graph, counting, memories));
   std::vector<std::string> faults =
       verify::VerifyMemories(model.graph, counting, memories, plan.plan);
@@ -690,7 +813,8 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
           (plan.plan.residencies.size() == 1 ? " residency" : " residencies") + " in " +
           Memories(memories.memories.size()) + ", run with an arena for each; " +
           (plan.spills ? FormatBytesExactly(plan.plan.traffic.avoidable()) + " of avoidable traffic"
-                       : "cost " + cost) +
+           : memories.prefetch ? "a run of " + cost
+                               : "cost " + cost) +
           ".\n");
   } else {
     std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +

@@ -2,6 +2,7 @@
 #ifndef BERTH_TOOLS_BERTH_GRAPH_MEMORIES_H_
 #define BERTH_TOOLS_BERTH_GRAPH_MEMORIES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,15 @@ struct GraphMemoryArguments {
   std::vector<std::string> weights;
   bool spill = false;
   bool may_move = false;
+  bool prefetch = false;
+  std::optional<double> copy_latency = {};  // Seconds.
   [[nodiscard]] bool given() const {
-    return board.given() || !activations.empty() || !weights.empty() || spill || may_move;
+    return board.given() || !activations.empty() || !weights.empty() || spill || may_move ||
+           prefetch || copy_latency;
   }
 };
-// --memory, --memories, --activations-in and --weights-in; with `spill`, also that and --may-move.
+// --memory, --memories, --activations-in and --weights-in; with `spill`, also that, --may-move,
+// --prefetch and --copy-latency.
 void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill);
 
 // The memories that were given, and which tensors may be in which.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "berth/memories.h"
@@ -51,13 +53,17 @@ void AddUse(const Placing& use, Placing& sum) {
   sum.accesses += use.accesses;
 }
 
-// Which residencies begin with a copy of the one before them, in another memory.
-std::vector<bool> Copied(const MemoryPlan& plan) {
+// Which residencies begin with a copy of the one before them, in another memory: as that one ends, or
+// with prefetch earlier.
+std::vector<bool> Copied(const GraphMemories& memories, const MemoryPlan& plan) {
   std::vector<bool> copied(plan.residencies.size(), false);
   for (std::size_t i = 1; i < copied.size(); ++i) {
     const Residency& from = plan.residencies[i - 1];
     const Residency& to = plan.residencies[i];
-    copied[i] = from.tensor == to.tensor && from.memory != to.memory && from.end == to.start;
+    const bool early =
+        memories.prefetch && from.start < to.start && to.start < from.end && from.end < to.end;
+    copied[i] =
+        from.tensor == to.tensor && from.memory != to.memory && (from.end == to.start || early);
   }
   return copied;
 }
@@ -122,7 +128,7 @@ bool IsFigure(FaultKind kind) {
 void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
              const std::set<TensorIndex>& used, MemoryProblem& problem, MemoryPlan& table,
              std::vector<std::string>& faults) {
-  const std::vector<bool> copied = Copied(plan);
+  const std::vector<bool> copied = Copied(memories, plan);
   const std::vector<Placing> uses = UsesOfResidencies(graph, plan, copied);
   problem.memories = memories.memories;
   const auto steps = static_cast<Step>(plan.order.size()) + 1;
@@ -146,6 +152,8 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
       faults.push_back("tensor \"" + tensor.name + "\" is in two memories");
     } else if (other && !copied[i]) {
       faults.push_back("tensor \"" + tensor.name + "\" changes its memory without a copy");
+    } else if (other && i > 1 && copied[i - 1] && plan.residencies[i - 2].end >= r.start) {
+      faults.push_back("tensor \"" + tensor.name + "\" is copied on before it has arrived");
     } else if (other && IsWeight(tensor)) {
       faults.push_back("tensor \"" + tensor.name + "\" moves, but is a weight");
     }
@@ -167,6 +175,125 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
     copy.start = problem.table.buffers.back().start;
     copy.end = problem.table.buffers.back().end;
   }
+}
+
+// Something that takes time and begins when others have ended.
+struct Event {
+  std::int64_t takes = 0;
+  std::vector<std::size_t> after;  // Events.
+  std::int64_t end = -1;           // Once it is known.
+};
+
+// What the operator of each step takes, where the tensors are.
+std::vector<std::int64_t> TimesOfOperators(const Graph& graph, const GraphMemories& memories,
+                                           const MemoryPlan& plan) {
+  std::vector<std::int64_t> times(plan.order.size(), 0);
+  std::vector<std::vector<const Residency*>> of(graph.tensors.size());
+  for (const Residency& r : plan.residencies) of[r.tensor].push_back(&r);
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    if (plan.order[s] >= graph.operators.size()) continue;
+    const Operator& op = graph.operators[plan.order[s]];
+    std::map<TensorIndex, Placing> uses;
+    for (const auto& [base, use] : UsesBy(graph, op)) AddUse(use, uses[base]);
+    times[s] = op.cost.value_or(0);
+    for (const auto& [base, use] : uses) {
+      // The first one that has not ended: while a tensor is copied, operators use the source.
+      const auto step = static_cast<Step>(s);
+      for (const Residency* const r : of[base]) {
+        if (r->end <= step) continue;
+        times[s] += CostOfAccesses(use, memories.memories[static_cast<std::size_t>(r->memory)]);
+        break;
+      }
+    }
+  }
+  return times;
+}
+
+// Runs operators and copies as events: each operator after the one before it and the copies that have to
+// have ended, each copy after the one before it and the operator that it has to wait for. States a
+// fault if the last operator does not end when the plan says. The plan has good steps.
+void Simulate(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
+              std::vector<std::string>& faults) {
+  std::vector<Event> events;
+  for (const std::int64_t time : TimesOfOperators(graph, memories, plan)) {
+    events.push_back({time, {}});
+    if (events.size() > 1) events.back().after.push_back(events.size() - 2);
+  }
+  const std::size_t steps = events.size();
+  const std::vector<bool> copied = Copied(memories, plan);
+  std::vector<std::tuple<Step, Step, std::size_t>> copies;
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    if (copied[i]) copies.emplace_back(plan.residencies[i].start, plan.residencies[i - 1].end, i);
+  }
+  std::sort(copies.begin(), copies.end());
+  for (const auto& [begin, end, i] : copies) {
+    const Residency& to = plan.residencies[i];
+    const Residency& from = plan.residencies[i - 1];
+    const Bytes bytes = graph.tensors[to.tensor].bytes;
+    const std::int64_t read = CostOfAccesses(
+        {{}, bytes, 0, 1, {}, {}}, memories.memories[static_cast<std::size_t>(from.memory)]);
+    const std::int64_t write = CostOfAccesses(
+        {{}, 0, bytes, 1, {}, {}}, memories.memories[static_cast<std::size_t>(to.memory)]);
+    Event event{memories.copy_latency + std::max(read, write), {}};
+    if (events.size() > steps) event.after.push_back(events.size() - 1);
+    event.after.push_back(static_cast<std::size_t>(begin) - 1);
+    events[static_cast<std::size_t>(end)].after.push_back(events.size());
+    events.push_back(event);
+  }
+  std::vector<std::size_t> waits(events.size());
+  std::vector<std::vector<std::size_t>> followers(events.size());
+  std::vector<std::size_t> ready;
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    waits[e] = events[e].after.size();
+    if (waits[e] == 0) ready.push_back(e);
+    for (const std::size_t other : events[e].after) followers[other].push_back(e);
+  }
+  while (!ready.empty()) {
+    Event& event = events[ready.back()];
+    const std::size_t ended = ready.back();
+    ready.pop_back();
+    event.end = 0;
+    for (const std::size_t other : event.after) event.end = std::max(event.end, events[other].end);
+    event.end += event.takes;
+    for (const std::size_t follower : followers[ended]) {
+      if (--waits[follower] == 0) ready.push_back(follower);
+    }
+  }
+  const std::int64_t time = steps == 0 ? 0 : events[steps - 1].end;
+  if (time < 0) faults.emplace_back("an operator and a copy wait for each other");
+  if (time < 0 || time == plan.cost.cost) return;
+  faults.push_back("the plan states a run of " + std::to_string(plan.cost.cost) + " ns but takes " +
+                   std::to_string(time));
+}
+
+// The residencies as buffers in half steps: their places, and what the plan states of memories and costs.
+// `unplaced`: tensors that operators use and that are nowhere. The plan has good steps.
+void CheckTable(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
+                const std::set<TensorIndex>& used, std::size_t unplaced,
+                std::vector<std::string>& faults) {
+  MemoryProblem problem;
+  MemoryPlan table;
+  TableOf(graph, memories, plan, used, problem, table, faults);
+  double cost = 0;
+  for (std::size_t i = 0; i < problem.placing.size(); ++i) {
+    const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
+    cost += AboutCost(problem.placing[i], memories.memories[m]);
+  }
+  if (cost > 0x1p60) {
+    faults.emplace_back("the plan costs more than 2^60");
+    return;
+  }
+  if (memories.prefetch) {
+    Simulate(graph, memories, plan, faults);
+    // The cost is a time, not the sum of accesses.
+    for (Memory& memory : problem.memories) {
+      memory.read = memory.write = {};
+      memory.access = 0;
+    }
+    table.cost.cost = 0;
+  }
+  if (table.cost.unplaced == unplaced) table.cost.unplaced = 0;
+  for (std::string& fault : VerifyMemories(problem, table)) faults.push_back(std::move(fault));
 }
 
 }  // namespace
@@ -219,7 +346,7 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
   // Offsets are judged below, with the alignments of their memories.
   Graph loose = graph;
   for (Tensor& tensor : loose.tensors) tensor.alignment = 1;
-  const PlanReport run = VerifyPlanWithCopies(loose, counting, *stacked, Copied(plan));
+  const PlanReport run = VerifyPlanWithCopies(loose, counting, *stacked, Copied(memories, plan));
   std::vector<bool> placed(graph.tensors.size(), false);
   for (const Residency& r : plan.residencies) placed[r.tensor] = true;
   std::set<TensorIndex> used;
@@ -241,19 +368,7 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
     faults.push_back(Describe(fault, loose, *stacked));
   }
   if (!steps_are_good) return faults;
-
-  MemoryProblem problem;
-  MemoryPlan table;
-  TableOf(graph, memories, plan, used, problem, table, faults);
-  double cost = 0;
-  for (std::size_t i = 0; i < problem.placing.size(); ++i) {
-    const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
-    cost += AboutCost(problem.placing[i], memories.memories[m]);
-  }
-  if (cost > 0x1p60) faults.emplace_back("the plan costs more than 2^60");
-  if (cost > 0x1p60) return faults;
-  if (table.cost.unplaced == unplaced) table.cost.unplaced = 0;
-  for (std::string& fault : VerifyMemories(problem, table)) faults.push_back(std::move(fault));
+  CheckTable(graph, memories, plan, used, unplaced, faults);
   return faults;
 }
 

@@ -88,10 +88,7 @@ class Verifier {
       if (matches && (!cost || candidate.cost < *cost)) cost = candidate.cost;
     }
     if (placing.candidates.empty()) {
-      const Memory& memory = problem_.memories[m];
-      cost = Product(placing.bytes_read, memory.read) +
-             Product(placing.bytes_written, memory.write) +
-             Product(placing.accesses, {memory.access, 1});
+      cost = CostOfAccesses(placing, problem_.memories[m]);
     }
     if (!cost || !placing.previous) return cost;
     const bool moved = placing.previous->memory != m || placing.previous->offset != at.offset;
@@ -282,6 +279,11 @@ class Verifier {
 
 std::vector<std::string> VerifyMemories(const MemoryProblem& problem, const MemoryPlan& plan) {
   return Verifier(problem, plan).Run();
+}
+
+std::int64_t CostOfAccesses(const Placing& accesses, const Memory& memory) {
+  return Product(accesses.bytes_read, memory.read) + Product(accesses.bytes_written, memory.write) +
+         Product(accesses.accesses, {memory.access, 1});
 }
 
 }  // namespace berth::verify

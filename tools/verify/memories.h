@@ -2,6 +2,7 @@
 #ifndef BERTH_TOOLS_VERIFY_MEMORIES_H_
 #define BERTH_TOOLS_VERIFY_MEMORIES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace berth::verify {
 // arbitrary. Cost: O(n log n) and the pairs that are live at once.
 [[nodiscard]] std::vector<std::string> VerifyMemories(const MemoryProblem& problem,
                                                       const MemoryPlan& plan);
+
+// What these accesses cost in a memory, each product rounded up. The sum must be at most 2^61.
+[[nodiscard]] std::int64_t CostOfAccesses(const Placing& accesses, const Memory& memory);
 
 }  // namespace berth::verify
 

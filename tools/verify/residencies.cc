@@ -35,7 +35,7 @@ Fault FaultOf(const MemoryPlan& plan, std::size_t residency) {
 
 // Why residency number `i` is none; empty if it is one.
 std::string_view WhyBad(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
-                        std::size_t i) {
+                        const std::vector<bool>& copied, std::size_t i) {
   const Residency& r = plan.residencies[i];
   if (r.tensor >= graph.tensors.size()) return "is of a tensor that the graph does not have";
   if (!Counts(graph.tensors[r.tensor], counting)) return "is of a tensor that is not counted";
@@ -46,14 +46,15 @@ std::string_view WhyBad(const Graph& graph, const Counting& counting, const Memo
   if (i == 0) return {};
   const Residency& before = plan.residencies[i - 1];
   if (before.tensor > r.tensor) return "comes after one of a later tensor";
-  if (before.tensor == r.tensor && before.end > r.start) {
+  const bool early = i < copied.size() && copied[i];  // Both ends are there for some steps.
+  if (before.tensor == r.tensor && before.end > r.start && !early) {
     return "begins before another of its tensor has ended";
   }
   return {};
 }
 
 bool CheckShape(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
-                Collector& collector) {
+                const std::vector<bool>& copied, Collector& collector) {
   bool good = true;
   if (plan.memories.size() != 1) {
     collector.Add(Fault{});
@@ -62,7 +63,7 @@ bool CheckShape(const Graph& graph, const Counting& counting, const MemoryPlan& 
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     Fault fault = FaultOf(plan, i);
     fault.kind = FaultKind::kBadResidency;
-    fault.detail = WhyBad(graph, counting, plan, i);
+    fault.detail = WhyBad(graph, counting, plan, copied, i);
     if (fault.detail.empty()) continue;
     collector.Add(fault);
     good = false;
@@ -126,6 +127,7 @@ class Run {
         has_run_(graph.operators.size(), false),
         brought_(graph.tensors.size(), false),
         used_(plan.residencies.size(), false),
+        carried_(plan.residencies.size()),
         preloaded_(plan.residencies.size(), false) {}
 
   Traffic Go() {
@@ -145,7 +147,8 @@ class Run {
         End(i);
         if (at_[plan_.residencies[i].tensor] == i) at_[plan_.residencies[i].tensor] = kNone;
       }
-      Copy(begins[s]);
+      BeginCopies(begins[s]);
+      EndCopies(ends[s]);
       for (const std::size_t i : begins[s]) {
         if (!IsCopied(i)) Begin(i);
       }
@@ -253,26 +256,40 @@ class Run {
 
   [[nodiscard]] bool IsCopied(std::size_t i) const { return i < copied_.size() && copied_[i]; }
 
-  // All copies between two operators, of which none may spoil an end of another.
-  void Copy(const std::vector<std::size_t>& begins) {
-    std::vector<std::size_t> broken;
+  // Copies that may begin before this step. From then on the target holds something unfinished, and
+  // nothing else may have its bytes.
+  void BeginCopies(const std::vector<std::size_t>& begins) {
     for (const std::size_t i : begins) {
       if (!IsCopied(i)) continue;
       const TensorIndex t = plan_.residencies[i].tensor;
-      if (!Holds(i - 1, Current(t))) broken.push_back(i);
+      carried_[i] = Current(t);
+      if (!Holds(i - 1, Current(t))) Add(FaultKind::kBrokenCopy, t, i);
     }
     for (const std::size_t i : begins) {
-      if (IsCopied(i)) Write(i, Current(plan_.residencies[i].tensor));
-    }
-    for (const std::size_t i : begins) {
-      if (!IsCopied(i)) continue;
-      const TensorIndex t = plan_.residencies[i].tensor;
-      at_[t] = i;
-      const bool sound = Holds(i - 1, Current(t)) && Holds(i, Current(t));
-      const bool known = std::find(broken.begin(), broken.end(), i) != broken.end();
-      if (!sound || known) Add(FaultKind::kBrokenCopy, t, i);
+      if (IsCopied(i)) Write(i, Unfinished(i));
     }
   }
+
+  // Copies that have ended before this step, as their sources end. Neither end was spoilt, by operators
+  // or by other copies.
+  void EndCopies(const std::vector<std::size_t>& ends) {
+    for (const std::size_t from : ends) {
+      const std::size_t i = from + 1;
+      if (!IsCopied(i)) continue;
+      const TensorIndex t = plan_.residencies[i].tensor;
+      const bool sound =
+          carried_[i] == Current(t) && Holds(from, Current(t)) && Holds(i, Unfinished(i));
+      if (!sound) Add(FaultKind::kBrokenCopy, t, i);
+    }
+    for (const std::size_t from : ends) {
+      const std::size_t i = from + 1;
+      if (!IsCopied(i)) continue;
+      at_[plan_.residencies[i].tensor] = i;
+      Write(i, Current(plan_.residencies[i].tensor));
+    }
+  }
+  // Of residency `i`: a value that no operator writes.
+  [[nodiscard]] Value Unfinished(std::size_t i) const { return {i, kNone - 1}; }
 
   void Begin(std::size_t i) {
     const Residency& r = plan_.residencies[i];
@@ -404,15 +421,16 @@ class Run {
   // The state at step_.
   Step step_ = 0;
   Memory memory_;
-  std::vector<std::optional<Value>> store_;  // Off chip.
-  std::vector<OperatorIndex> writer_;        // Of the value that each tensor has where it is now.
-  std::vector<std::size_t> at_;              // The residency that each tensor is in.
-  std::vector<OperatorIndex> newest_;        // The last writer of each tensor so far.
-  std::vector<bool> stored_;                 // Results whose last value was written out.
-  std::vector<bool> has_run_;                // Operators.
-  std::vector<bool> brought_;                // Tensors that were in memory, of those given.
-  std::vector<bool> used_;                   // Residencies.
-  std::vector<bool> preloaded_;              // Residencies.
+  std::vector<std::optional<Value>> store_;    // Off chip.
+  std::vector<OperatorIndex> writer_;          // Of the value that each tensor has where it is now.
+  std::vector<std::size_t> at_;                // The residency that each tensor is in.
+  std::vector<OperatorIndex> newest_;          // The last writer of each tensor so far.
+  std::vector<bool> stored_;                   // Results whose last value was written out.
+  std::vector<bool> has_run_;                  // Operators.
+  std::vector<bool> brought_;                  // Tensors that were in memory, of those given.
+  std::vector<bool> used_;                     // Residencies.
+  std::vector<std::optional<Value>> carried_;  // Of residencies: what was copied when it began.
+  std::vector<bool> preloaded_;                // Residencies.
 };
 
 PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
@@ -423,7 +441,7 @@ PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<By
   const Intended intended(graph, touches);
   CheckOrder(graph, touches, intended, plan.order, /*repeats=*/true, collector);
   const bool can_run = !collector.found_any();
-  if (!CheckShape(graph, counting, plan, collector)) return report;
+  if (!CheckShape(graph, counting, plan, copied, collector)) return report;
   MeasurePeak(graph, plan, report);
   if (plan.addressed) CheckAddresses(graph, capacity, plan, collector, report);
   if (can_run) {

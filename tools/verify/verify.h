@@ -129,7 +129,8 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
                                     std::optional<Bytes> capacity, const MemoryPlan& plan,
                                     std::size_t max_faults = kDefaultMaxFaults);
 // The same, where the residencies number i with copied[i] begin with a copy of the one before them, of
-// the same tensor: all copies before a step are made together.
+// the same tensor: it begins when the residency does and has ended when the one before ends. All copies
+// between the same two operators are made together.
 [[nodiscard]] PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
                                               const MemoryPlan& plan,
                                               const std::vector<bool>& copied);

@@ -1,0 +1,49 @@
+// plan/timed_model.h -- what operators and copies take where copies are made while operators run, and a
+// lower bound for the time of a run.
+//
+// Operators run one after another, and copies at best cost nothing: the times of the operators and the least
+// that their accesses cost where tensors move for nothing are a lower bound. The engine's time was tried as
+// well: a run takes at least the time of all copies, and so at least any mean of the two, in which accesses
+// and copies have shares of their costs. That was worse on each of seven networks, whatever the share.
+#ifndef BERTH_PLAN_TIMED_MODEL_H_
+#define BERTH_PLAN_TIMED_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "berth/graph.h"
+#include "berth/graph_memories.h"
+#include "plan/move_model.h"
+#include "plan/move_prices.h"
+
+namespace berth::internal::plan {
+
+// With times in nanoseconds.
+struct TimedModel {
+  MoveModel free;                                  // Copies cost nothing.
+  std::vector<std::int64_t> computing;             // By step; of a chain empty.
+  std::vector<std::vector<std::int64_t>> copying;  // By item: as MoveItem::copy.
+  std::int64_t all_computing = 0;                  // Of all operators.
+};
+
+// Of an order, and of what every order has in common. Nothing if it is too large (kMostMoveCells). All
+// arguments must be valid, `memories` with `prefetch`.
+[[nodiscard]] std::optional<TimedModel> TimedModelOf(const Graph& graph, const Order& order,
+                                                     const Counting& counting,
+                                                     const GraphMemories& memories);
+[[nodiscard]] std::optional<TimedModel> TimedModelOf(const Graph& graph, const ChainOfOrders& chain,
+                                                     Step steps, const GraphMemories& memories);
+
+// `model` with copies that cost `sixteenths` of their time, whatever accesses cost.
+[[nodiscard]] MoveModel WithCopyCosts(const TimedModel& model, std::int64_t sixteenths);
+
+// Scaled: the time `upper` without that of computing.
+[[nodiscard]] std::int64_t ScaledUpper(const TimedModel& model, std::int64_t upper);
+
+// At most the time of any run. `prices` are of `model.free`.
+[[nodiscard]] std::int64_t BoundOfTime(const TimedModel& model, const MovePrices& prices);
+
+}  // namespace berth::internal::plan
+
+#endif  // BERTH_PLAN_TIMED_MODEL_H_

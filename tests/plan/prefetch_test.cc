@@ -1,0 +1,355 @@
+// Plan() with copies that are made while operators run, against trying everything on small graphs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/plan.h"
+#include "testing/graph_memories_oracle.h"
+#include "testing/prefetch_oracle.h"
+#include "testing/random_graph.h"
+#include "testing/seeds.h"
+#include "tests/graph/build.h"
+#include "tools/verify/graph_memories.h"
+
+namespace berth::internal {
+namespace {
+
+void ExpectVerified(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                    const MemoryPlan& plan) {
+  const Result<void> valid = ValidatePlan(graph, counting, memories, plan);
+  EXPECT_TRUE(valid.has_value()) << valid.error().message;
+  EXPECT_EQ(verify::VerifyMemories(graph, counting, memories, plan), std::vector<std::string>());
+}
+
+void GiveTimes(std::uint64_t seed, std::int64_t most, Graph& graph) {
+  Random random(seed);
+  for (Operator& op : graph.operators) op.cost = random.Uniform(0, most);
+  graph.cost_unit = "ns";
+}
+
+struct Case {
+  Graph graph;
+  PlanOptions options;
+};
+
+// A chain of operators that also read, or write in place, what earlier ones made.
+Case RandomSkips(std::uint64_t seed) {
+  Random random(seed);
+  Build b;
+  const int count = 4 + static_cast<int>(seed % 2);
+  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::string> inputs;
+    std::vector<std::string> mutates;
+    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
+    if (i > 1 && random.Chance(0.8))
+      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
+    if (i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
+    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
+  }
+  Case made;
+  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
+  GiveTimes(seed, random.Uniform(0, 20), made.graph);
+  GraphMemories& memories = made.options.memories;
+  memories.may_move = memories.prefetch = true;
+  memories.copy_latency = random.Uniform(0, 2);
+  memories.memories = {
+      {.name = "fast", .capacity = random.Uniform(4, 6), .read = {0, 1}, .write = {1, 2}},
+      {.name = "slow",
+       .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
+       .write = {random.Uniform(1, 9), 1},
+       .access = random.Uniform(0, 1)}};
+  return made;
+}
+
+// A small graph with views, inputs, writes in place and reserved ranges. Nothing if it is too large for
+// the oracle.
+std::optional<Case> RandomCase(std::uint64_t seed) {
+  GraphKnobs knobs = AllGraphKnobs();
+  knobs.max_operators = 4;
+  knobs.max_bytes = 3;
+  knobs.max_outputs = 1;
+  knobs.unplanned_chance = 0;
+  Case made;
+  made.graph = RandomGraph(seed, knobs);
+  Counting& counting = made.options.schedule.counting;
+  counting.inputs = seed / 2 % 2 == 0;
+  counting.parameters = seed / 4 % 4 == 0;
+  std::size_t count = 0;
+  for (const Tensor& tensor : made.graph.tensors) {
+    count += TakesPart(tensor, counting) && tensor.bytes > 0 ? 1 : 0;
+  }
+  GraphMemories& memories = made.options.memories;
+  memories = RandomGraphMemories(made.graph, seed);
+  if (count < 2 || count > (memories.memories.size() == 2 ? 4U : 3U)) return std::nullopt;
+  GiveTimes(seed, 20, made.graph);
+  memories.may_move = memories.prefetch = true;
+  for (std::size_t m = 0; m < memories.memories.size(); ++m) {
+    Memory& memory = memories.memories[m];
+    if (m == 0) memory.read.cost = memory.write.cost = memory.access = 0;
+    if (m >= 1) memory.read.cost += 9;
+    if (seed % 3 > 0) memory.read.bytes = memory.write.bytes = 1;
+  }
+  if (!Validate(made.graph, counting, memories)) return std::nullopt;
+  return made;
+}
+
+TEST(PrefetchTest, TriesEverythingInOneOrder) {
+  int all = 0;
+  int proved = 0;
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(160); ++seed) {
+    SCOPED_TRACE(seed);
+    auto made = seed % 4 < 3 ? RandomSkips(seed) : RandomCase(seed);
+    if (!made) continue;
+    made->options.order = RandomOrder(made->graph, seed);
+    const auto& [graph, options] = *made;
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    if (answer->best->cost.unplaced > 0) continue;
+    EXPECT_GE(answer->best->cost.cost, *least);
+    // No worse than copies that stop the operators.
+    PlanOptions stopping = options;
+    stopping.memories.prefetch = false;
+    stopping.memories.copy_latency = 0;
+    const auto stopped = Plan(graph, stopping, budget);
+    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
+    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
+    EXPECT_LE(answer->best->cost, cost);
+    better += answer->best->cost < cost ? 1 : 0;
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  RecordProperty("better", better);
+  RecordProperty("proved", proved);
+  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
+  EXPECT_GE(proved * 100, all * 85) << proved << " of " << all;
+}
+
+// The bound is about all orders.
+TEST(PrefetchTest, NoOrderIsBetterThanTheBound) {
+  int all = 0;
+  int proved = 0;
+  for (std::uint64_t seed = 1001; seed <= 1000 + Seeds(120); ++seed) {
+    SCOPED_TRACE(seed);
+    const auto made = RandomCase(seed);
+    if (!made) continue;
+    const auto& [graph, options] = *made;
+    const Counting& counting = options.schedule.counting;
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    EXPECT_FALSE(answer->fixed_order);
+    if (answer->best->cost.unplaced > 0) continue;
+    for (std::uint64_t other = 0; other < 3; ++other) {
+      const Order order = RandomOrder(graph, seed + other);
+      const auto least = OracleOfPrefetch(graph, order, counting, options.memories);
+      if (!least) continue;
+      EXPECT_LE(answer->cost_bound.cost, *least);
+    }
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+}
+
+// x (8 bytes) is made first and used last; in between, every operator needs all of the fast memory.
+Graph LongSkip(std::int64_t time) {
+  Build b;
+  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
+  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
+  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"});
+  Graph graph = b.Output("z").graph;
+  for (Operator& op : graph.operators) op.cost = time;
+  graph.cost_unit = "ns";
+  return graph;
+}
+
+GraphMemories TwoMemories(Bytes fast) {
+  GraphMemories memories;
+  memories.memories = {{.name = "fast", .capacity = fast, .read = {1, 1}, .write = {1, 1}},
+                       {.name = "slow", .read = {10, 1}, .write = {10, 1}}};
+  memories.may_move = memories.prefetch = true;
+  return memories;
+}
+
+// With 24 bytes, x can leave while Y and those after it run, and be back before Z: everything is
+// accessed in the fast memory, and no operator waits.
+TEST(PrefetchTest, CopiesHideBehindOperators) {
+  const Graph graph = LongSkip(100);
+  PlanOptions options;
+  options.memories = TwoMemories(24);
+  options.memories.memories[0].reserved = {{16, 24, 3, 5}};
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ExpectVerified(graph, {}, options.memories, *answer->best);
+  EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+  const std::int64_t accesses = 8 * 7 + 8 * 6 - 7 + 8;
+  EXPECT_EQ(answer->best->cost.cost, 700 + accesses);
+  const TimedRun run = RunOf(graph, options.memories, *answer->best);
+  EXPECT_EQ(run.time, answer->best->cost.cost);
+  EXPECT_EQ(run.stalled, 0);
+  EXPECT_EQ(run.computing, 700);
+  EXPECT_EQ(run.accessing, (std::vector<std::int64_t>{accesses, 0}));
+  ASSERT_EQ(run.copies.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_EQ(run.copies[c].cost, 80);
+    EXPECT_EQ(run.transfers[c].end - run.transfers[c].begin, 80);
+    EXPECT_GE(run.transfers[c].begin,
+              run.operators[static_cast<std::size_t>(run.copies[c].start) - 1].end);
+    EXPECT_LE(run.transfers[c].end,
+              run.operators[static_cast<std::size_t>(run.copies[c].before)].begin);
+  }
+}
+
+// x leaves the fast memory while Y, A and B run; this is the plan, and what each part of it takes.
+MemoryPlan HandMade() {
+  MemoryPlan plan;
+  plan.order = {0, 1, 2, 3, 4, 5, 6};
+  plan.residencies = {{0, 0, 4, 0, false, false, 0}, {0, 1, 7, 0, false, false, 1},
+                      {1, 1, 3, 8, false, false, 0}, {2, 2, 4, 16, false, false, 0},
+                      {3, 3, 5, 8, false, false, 0}, {4, 4, 6, 16, false, false, 0},
+                      {5, 5, 7, 0, false, false, 0}, {6, 6, 7, 8, false, false, 0}};
+  plan.memories = {{24, 24}, {8, 8}};
+  plan.traffic.compulsory_out = 1;
+  return plan;
+}
+
+TEST(PrefetchTest, TheRunIsTimed) {
+  const Graph graph = LongSkip(5);
+  GraphMemories memories = TwoMemories(24);
+  memories.copy_latency = 3;
+  MemoryPlan plan = HandMade();
+  const TimedRun run = RunOf(graph, memories, plan);
+  // X ends at 13. The copy takes 3 + 80 from then on. Y, A and B take 5 + 16 each, until 76, and C waits
+  // for the copy until 96.
+  using Interval = TimedRun::Interval;
+  EXPECT_EQ(run.transfers, (std::vector<Interval>{{13, 96}}));
+  EXPECT_EQ(run.operators,
+            (std::vector<Interval>{
+                {0, 13}, {13, 34}, {34, 55}, {55, 76}, {96, 117}, {117, 138}, {138, 232}}));
+  EXPECT_EQ(run.stalled, 20);
+  EXPECT_EQ(run.computing, 35);
+  EXPECT_EQ(run.accessing, (std::vector<std::int64_t>{97, 80}));
+  EXPECT_EQ(run.time, 232);
+  plan.cost = CostOf(graph, {}, memories, plan);
+  EXPECT_EQ(plan.cost, (PlanCost{0, 232, 0}));
+  ExpectVerified(graph, {}, memories, plan);
+}
+
+TEST(PrefetchTest, WrongPlansAreRefused) {
+  Graph graph = LongSkip(5);
+  const GraphMemories memories = TwoMemories(24);
+  MemoryPlan right = HandMade();
+  right.cost = CostOf(graph, {}, memories, right);
+  ExpectVerified(graph, {}, memories, right);
+  const auto refused = [&](const GraphMemories& with, auto change) {
+    MemoryPlan plan = right;
+    change(plan);
+    const auto valid = ValidatePlan(graph, {}, with, plan);
+    EXPECT_FALSE(verify::VerifyMemories(graph, {}, with, plan).empty());
+    return valid ? std::string() : valid.error().message;
+  };
+  GraphMemories stopping = memories;
+  stopping.prefetch = false;
+  EXPECT_NE(refused(stopping, [](MemoryPlan&) {}).find("overlap at step 1"), std::string::npos);
+  // The time is not as stated.
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { --plan.cost.cost; }).find("a cost of"),
+            std::string::npos);
+  // Another tensor has bytes of the source before the copy has ended: a, from step 2.
+  EXPECT_NE(refused(memories,
+                    [&](MemoryPlan& plan) {
+                      plan.residencies[3].offset = 0;
+                      plan.cost = CostOf(graph, {}, memories, plan);
+                    })
+                .find("in half steps"),
+            std::string::npos);
+  // The copy begins before the tensor is made.
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { plan.residencies[1].start = 0; }), "");
+  // The target ends before the source.
+  EXPECT_NE(refused(memories, [](MemoryPlan& plan) { plan.residencies[1].end = 4; }), "");
+  // It is copied on while the first copy may not have ended.
+  EXPECT_NE(
+      refused(
+          memories,
+          [&](MemoryPlan& plan) {
+            plan.residencies[1].end = 6;
+            plan.residencies.insert(plan.residencies.begin() + 2, {0, 4, 7, 0, false, false, 0});
+            plan.cost = CostOf(graph, {}, memories, plan);
+          })
+          .find("is copied on at step 4"),
+      std::string::npos);
+  // An operator writes the tensor while it is copied.
+  graph.operators[2].mutates = {0};
+  right.cost = CostOf(graph, {}, memories, right);
+  EXPECT_NE(refused(memories, [](MemoryPlan&) {})
+                .find("is written by operator \"A\" at step 2 while it is copied"),
+            std::string::npos);
+}
+
+TEST(PrefetchTest, BadInput) {
+  Graph graph = LongSkip(5);
+  PlanOptions options;
+  options.memories = TwoMemories(24);
+  const auto message = [&] {
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    return answer ? std::string() : answer.error().message;
+  };
+  EXPECT_EQ(message(), "");
+  graph.operators[3].cost.reset();
+  EXPECT_EQ(message(),
+            "prefetch needs the time of every operator, but that of operator \"B\" is not known");
+  graph.operators[3].cost = 5;
+  graph.cost_unit = "flop";
+  EXPECT_EQ(message(),
+            "prefetch needs the time of every operator in ns, but the graph gives costs in "
+            "\"flop\"");
+  graph.cost_unit = "";
+  EXPECT_NE(message().find("in no unit"), std::string::npos);
+  graph.cost_unit = "ns";
+  options.memories.copy_latency = -1;
+  EXPECT_EQ(message(), "the latency of copies is -1 ns, not from 0 to 2^40");
+  options.memories.copy_latency = 0;
+  options.memories.may_move = false;
+  EXPECT_NE(message().find("may_move is off"), std::string::npos);
+  options.memories = {};
+  options.memories.may_move = options.memories.prefetch = true;
+  EXPECT_NE(message(), "");
+}
+
+// The same without a clock, whatever was planned before.
+TEST(PrefetchTest, IsDeterministic) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Case made = RandomSkips(seed);
+    Budget one;
+    Budget two;
+    const auto first = Plan(made.graph, made.options, one);
+    const auto second = Plan(made.graph, made.options, two);
+    ASSERT_TRUE(first.has_value() && second.has_value());
+    EXPECT_EQ(*first->best, *second->best);
+    EXPECT_EQ(first->cost_bound, second->cost_bound);
+    EXPECT_EQ(first->nodes, second->nodes);
+  }
+}
+
+}  // namespace
+}  // namespace berth::internal
