@@ -69,6 +69,7 @@ Relaxation::Relaxation(const Selection& selection)
       has_row_(selection.memories(), std::vector<bool>(selection.sections)),
       has_one_option_(selection.items.size()),
       has_pair_(selection.dominates.size()),
+      has_nogood_(selection.nogoods.size()),
       simplex_(Profits(selection)),
       probe_({}) {
   std::size_t variables = 0;
@@ -205,6 +206,31 @@ int Relaxation::AddPairs() {
   return added;
 }
 
+// Of the members of a nogood at least one is not taken.
+int Relaxation::AddNogoods(Budget& budget) {
+  int added = 0;
+  for (std::size_t k = 0; k < selection_.nogoods.size(); ++k) {
+    if (has_nogood_[k]) continue;
+    const Nogood& nogood = selection_.nogoods[k];
+    const auto limit = static_cast<double>(nogood.members.size() - 1);
+    std::vector<Simplex::Term> terms;
+    double sum = 0;
+    for (const std::vector<Literal>& member : nogood.members) {
+      for (const Literal& literal : member) {
+        terms.emplace_back(variable_[literal.item] + literal.option, 1);
+        sum += Value(literal.item, literal.option);
+      }
+    }
+    if (sum <= limit + kTolerance) continue;
+    if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) break;
+    simplex_.AddRow(terms, limit);
+    sources_.push_back({Source::Kind::kNogood, 0, k});
+    has_nogood_[k] = true;
+    ++added;
+  }
+  return added;
+}
+
 // Keeps what the solution violates and no row says.
 void Relaxation::Find(Cut cut, std::vector<Found>& found) const {
   std::vector<Simplex::Term> terms;
@@ -284,6 +310,7 @@ void Relaxation::DropIdleRows() {
     if (!keep[row]) {
       if (source.kind == Source::Kind::kOneOption) has_one_option_[source.index] = false;
       if (source.kind == Source::Kind::kPair) has_pair_[source.index] = false;
+      if (source.kind == Source::Kind::kNogood) has_nogood_[source.index] = false;
       continue;
     }
     if (source.kind == Source::Kind::kCut) {
@@ -304,7 +331,7 @@ void Relaxation::Solve(int rounds, Budget& budget) {
     const Simplex::Status status = simplex_.Solve(kMostPivots, budget);
     if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
     if (!budget.SpendWork(static_cast<std::int64_t>(selection_.items.size()))) return;
-    if (AddSections(budget) + AddOneOptions(budget) + AddPairs() > 0) continue;
+    if (AddSections(budget) + AddOneOptions(budget) + AddPairs() + AddNogoods(budget) > 0) continue;
     // Cuts go on as long as they lower the bound by enough.
     const double now = simplex_.value();
     stalled = round > 0 && before - now < kStalled * now ? stalled + 1 : 0;
@@ -348,6 +375,16 @@ Wide Relaxation::PriceRows(std::int64_t total, Prices& prices) const {
       prices.pairs.push_back({better, worse, price});
       prices.reduced[better][0] += price;
       prices.reduced[worse][0] -= price;
+    } else if (source.kind == Source::Kind::kNogood) {
+      const Nogood& nogood = selection_.nogoods[source.index];
+      const auto size = static_cast<std::int64_t>(nogood.members.size());
+      const std::int64_t price = exact(row, size);
+      if (price <= 0 || bound + Wide(price) * Wide(size - 1) > limit) continue;
+      bound += Wide(price) * Wide(size - 1);
+      prices.nogoods.push_back({source.index, price});
+      for (const std::vector<Literal>& member : nogood.members) {
+        for (const Literal& each : member) prices.reduced[each.item][each.option] -= price;
+      }
     } else if (source.kind == Source::Kind::kCut) {
       const Cut& cut = cuts_[source.index];
       std::int64_t widest = cut.limit;

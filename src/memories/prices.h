@@ -51,6 +51,11 @@ struct Prices {
     std::int64_t price;
   };
   std::vector<Pair> pairs;
+  struct Excluded {  // Of each member of a nogood that is not taken, but the first.
+    std::size_t nogood;
+    std::int64_t price;
+  };
+  std::vector<Excluded> nogoods;
   std::vector<std::vector<std::int64_t>> reduced;  // Profit less prices, by item and option.
   std::int64_t bound = 0;                          // On the profit of every choice.
   // The most that an item can give. The bound is reached where every item gives its most, and no
@@ -83,9 +88,9 @@ class Relaxation {
 
  private:
   struct Source {
-    enum class Kind { kSection, kCut, kOneOption, kPair } kind;
+    enum class Kind { kSection, kCut, kOneOption, kPair, kNogood } kind;
     std::size_t memory;
-    std::size_t index;  // Of the section, the cut, the item or the pair.
+    std::size_t index;  // Of the section, the cut, the item, the pair or the nogood.
     int idle = 0;       // Solutions in a row that it did not hold back.
   };
   struct Found {  // A cut that the solution violates.
@@ -97,6 +102,7 @@ class Relaxation {
   int AddSections(Budget& budget);
   int AddOneOptions(Budget& budget);
   int AddPairs();
+  int AddNogoods(Budget& budget);
   int AddCuts(bool everywhere);
   void Find(Cut cut, std::vector<Found>& found) const;
   void DropIdleRows();
@@ -108,6 +114,7 @@ class Relaxation {
   std::vector<std::vector<bool>> has_row_;                        // By memory, then section.
   std::vector<bool> has_one_option_;
   std::vector<bool> has_pair_;
+  std::vector<bool> has_nogood_;
   std::vector<Cut> cuts_;
   std::vector<Source> sources_;  // By row.
   Simplex simplex_;

@@ -43,7 +43,8 @@ std::vector<Bytes> Divisors(const Live& live, const std::vector<double>& in) {
   std::vector<std::pair<double, Bytes>> open;
   for (std::size_t k = 0; k < live.size(); ++k) {
     const double distance = std::min(in[k], 1 - in[k]);
-    if (distance > kWhole) open.emplace_back(-distance, live[k].second);
+    // Items without bytes here may be undecided because of a nogood.
+    if (distance > kWhole && live[k].second > 0) open.emplace_back(-distance, live[k].second);
   }
   std::sort(open.begin(), open.end());
   std::vector<Bytes> sizes;

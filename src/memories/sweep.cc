@@ -64,6 +64,7 @@ struct Membership {
   std::uint64_t options;  // A bit for each that counts.
   bool first;
   bool last;
+  std::int64_t price;  // Of each member that is not taken, but the first.
 };
 
 // An option of an item decided before, still live, that excludes an option of this one.
@@ -71,6 +72,7 @@ struct Exclusion {
   std::size_t other;
   std::uint64_t other_options;  // A bit for each.
   std::uint64_t options;
+  std::int64_t price;  // Of taking neither.
 };
 
 struct Toll {  // What is lost at the end of a section.
@@ -107,6 +109,8 @@ class Sweeper {
   void PlaceSlots();
   void PlanTolls();
   [[nodiscard]] bool IsExcluded(const std::uint64_t* state, std::size_t item, int option) const;
+  [[nodiscard]] std::int64_t Missing(const std::uint64_t* state, std::size_t item,
+                                     int option) const;
   void Expand(std::size_t item, std::size_t section);
   void Collect(std::size_t section);
   void Leave(std::size_t section);
@@ -221,6 +225,8 @@ void Sweeper::PlaceSlots() {
     }
   }
   nogood_slot_.resize(selection_.nogoods.size());
+  std::vector<std::int64_t> nogood_price(selection_.nogoods.size(), 0);
+  for (const Prices::Excluded& each : prices_.nogoods) nogood_price[each.nogood] = each.price;
   for (std::size_t n = 0; n < selection_.nogoods.size(); ++n) {
     std::vector<std::pair<std::size_t, std::uint64_t>> members;
     for (const auto& member : selection_.nogoods[n].members) {
@@ -232,13 +238,13 @@ void Sweeper::PlaceSlots() {
     const std::size_t later = order[members.back().first];
     if (members.size() == 2 &&
         selection_.items[order[members.front().first]].last() > selection_.items[later].first()) {
-      exclusions_[later].push_back(
-          {order[members.front().first], members.front().second, members.back().second});
+      exclusions_[later].push_back({order[members.front().first], members.front().second,
+                                    members.back().second, nogood_price[n]});
       continue;
     }
     for (std::size_t k = 0; k < members.size(); ++k) {
       memberships_[order[members[k].first]].push_back(
-          {n, members[k].second, k == 0, k + 1 == members.size()});
+          {n, members[k].second, k == 0, k + 1 == members.size(), nogood_price[n]});
     }
   }
   const auto tie = [&](std::size_t better, std::size_t worse, std::int64_t price) {
@@ -314,6 +320,25 @@ bool Sweeper::IsExcluded(const std::uint64_t* state, std::size_t item, int optio
   return false;
 }
 
+// What priced nogoods lose by this decision: each member that is not taken costs the price, but for
+// the first of them. Its bit in the state says whether all have been taken so far.
+std::int64_t Sweeper::Missing(const std::uint64_t* state, std::size_t item, int option) const {
+  const auto is_taken = [](std::uint64_t options, int taken) {
+    return taken != kOut && (options >> taken & 1) != 0;
+  };
+  std::int64_t loss = 0;
+  for (const Exclusion& each : exclusions_[item]) {
+    if (is_taken(each.options, option)) continue;
+    const int other = static_cast<int>(ValueIn(state, slot_[each.other])) - 1;
+    if (!is_taken(each.other_options, other)) loss += each.price;
+  }
+  for (const Membership& member : memberships_[item]) {
+    if (member.first || is_taken(member.options, option)) continue;
+    if (ValueIn(state, nogood_slot_[member.nogood]) == 0) loss += member.price;
+  }
+  return loss;
+}
+
 // Each state once for each way to decide `item`.
 void Sweeper::Expand(std::size_t item, std::size_t section) {
   const Item& it = selection_.items[item];
@@ -333,6 +358,8 @@ void Sweeper::Expand(std::size_t item, std::size_t section) {
       if (other == tie.this_is_better) return;
       if (!question_.charge_late) loss += tie.price;  // Once, in one of the two directions.
     }
+    // Backwards it is not charged: what that says of the rest of time still holds.
+    if (!question_.charge_late) loss += Missing(from, item, option);
     if (loss > allowed) return;
     if (taken && IsExcluded(from, item, option)) return;
     next_.insert(next_.end(), from, from + record_);
