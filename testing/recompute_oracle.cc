@@ -126,6 +126,25 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     it->second = cost;
     queue.emplace(cost, state);
   };
+  // Each of `touched`, which an operator has used, from number `i` on stays, is dropped, or is written out
+  // and dropped. A stay that ends has no need to last longer than through its last use.
+  const std::function<void(const State&, std::int64_t, const std::vector<TensorIndex>&, std::size_t)>
+      leave = [&](const State& state, std::int64_t cost, const std::vector<TensorIndex>& touched,
+                  std::size_t i) {
+        if (i == touched.size()) return reach(state, cost);
+        const TensorIndex t = touched[i];
+        leave(state, cost, touched, i + 1);
+        State next = state;
+        next.versions[t] = -1;
+        leave(next, cost, touched, i + 1);
+        if (!may_copy(t) || state.copies[t] == state.versions[t]) return;
+        next.copies[t] = state.versions[t];
+        const bool final = result[t] && state.versions[t] == writes[t];
+        // What is given and written runs once: its last value goes out once.
+        const bool free = final && (given(t) || !state.paid_for[t]);
+        if (final && !given(t)) next.paid_for[t] = true;
+        leave(next, cost + (free ? 0 : link->Out(graph.tensors[t].bytes)), touched, i + 1);
+      };
   reach(first, 0);
   while (!queue.empty()) {
     const auto [cost, state] = queue.top();
@@ -140,19 +159,6 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
              (may_copy(t) && given(t) && !used_at_all(t));
     }
     if (done) return cost;
-    for (TensorIndex t = 0; t < m; ++t) {
-      if (versions[t] < 0) continue;
-      State next = state;
-      next.versions[t] = -1;
-      reach(next, cost);
-      if (!may_copy(t) || state.copies[t] == versions[t]) continue;
-      next.copies[t] = versions[t];
-      const bool final = result[t] && versions[t] == writes[t];
-      const bool free = final && !given(t) && !state.paid_for[t];
-      if (final && !given(t)) next.paid_for[t] = true;
-      // What is given and written runs once: its last value goes out once.
-      reach(next, cost + (free || (final && given(t)) ? 0 : link->Out(graph.tensors[t].bytes)));
-    }
     for (OperatorIndex v = 0; v < n; ++v) {
       const bool again = ran[v];
       if (again && !may_repeat(v)) continue;
@@ -184,7 +190,11 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
       }
       for (const TensorIndex t : makes[v]) next.versions[t] = 0;
       if (!ready || bytes_in(next.versions) > capacity) continue;
-      reach(next, cost + copies + (again ? cost_of(v) : 0));
+      std::vector<TensorIndex> touched = makes[v];
+      for (const auto& [t, version] : finds[v]) {
+        if (!again || !Has(op.skips, t)) touched.push_back(t);
+      }
+      leave(next, cost + copies + (again ? cost_of(v) : 0), touched, 0);
     }
   }
   return std::nullopt;

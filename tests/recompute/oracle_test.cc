@@ -219,7 +219,7 @@ Graph TimedGraphOf(std::uint64_t seed, int most_operators) {
   graph.cost_unit = "ns";
   graph.operators.front().cost = graph.operators.front().cost.value_or(1);
   for (Operator& op : graph.operators) {
-    if (op.cost) op.cost = 4 * *op.cost;
+    if (op.cost) op.cost = (1 + static_cast<std::int64_t>(seed % 4)) * *op.cost;
   }
   return graph;
 }
@@ -237,7 +237,7 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
   std::uint64_t copied = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Graph graph = TimedGraphOf(seed, 7);
+    const Graph graph = TimedGraphOf(seed, seed % 100 == 0 ? 8 : seed % 10 == 0 ? 7 : 5);
     const Counting counting = CountingOf(seed);
     const Link link = LinkOf(seed);
     const Bytes capacity = CapacityOf(graph, counting, seed);
@@ -268,10 +268,10 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
     mixed += copies && answer->best->recomputed.operators > 0 ? 1 : 0;
   }
   EXPECT_GT(copied, count / 20);
-  EXPECT_GT(mixed, count / 100);
+  EXPECT_GT(mixed, count / 1000);
 }
 
-TEST(RecomputeOracle, FindsTheLeastSumOfBothCosts) { CompareJointWithOracle(1, Seeds(200)); }
+TEST(RecomputeOracle, FindsTheLeastSumOfBothCosts) { CompareJointWithOracle(1, Seeds(2500)); }
 TEST(RecomputeOracle, FindsTheLeastSumOfBothCostsAgain) { CompareJointWithOracle(2501, Seeds(2500)); }
 
 // Without exact search, under every combination of rules: valid, executed, never below the least cost,
