@@ -18,9 +18,10 @@ bool Has(const std::vector<TensorIndex>& list, TensorIndex t) {
 struct State {
   std::vector<bool> ran;  // Operators.
   // By tensor, the number of writes that its bytes have seen; -1: it is not there.
-  std::vector<int> versions;   // In memory.
-  std::vector<int> copies;     // Off chip.
-  std::vector<bool> paid_for;  // Of a result: its last value has gone out. If given: it has come in.
+  std::vector<int> versions;  // In memory.
+  std::vector<int> copies;    // Off chip.
+  std::vector<bool>
+      paid_for;  // Of a result: its last value has gone out. If given: it has come in.
   friend auto operator<=>(const State&, const State&) = default;
 };
 
@@ -128,7 +129,8 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
   };
   // Each of `touched`, which an operator has used, from number `i` on stays, is dropped, or is written out
   // and dropped. A stay that ends has no need to last longer than through its last use.
-  const std::function<void(const State&, std::int64_t, const std::vector<TensorIndex>&, std::size_t)>
+  const std::function<void(const State&, std::int64_t, const std::vector<TensorIndex>&,
+                           std::size_t)>
       leave = [&](const State& state, std::int64_t cost, const std::vector<TensorIndex>& touched,
                   std::size_t i) {
         if (i == touched.size()) return reach(state, cost);

@@ -555,8 +555,8 @@ class Checker {
   const Counting& counting_;
   const GraphMemories* const memories_;
   const MemoryPlan& plan_;
-  const bool repeats_;  // Operators run again.
-  const bool copies_;   // Between memories.
+  const bool repeats_;      // Operators run again.
+  const bool copies_;       // Between memories.
   const Link* const link_;  // Off chip: what copies take.
   std::vector<OperatorIndex> makers_;
   std::vector<bool> declared_;              // Results of the graph.

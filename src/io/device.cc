@@ -75,9 +75,10 @@ class DeviceReader {
                                                             "launch_ns", "link", "meta"});
     for (std::size_t i = 0; i < root_.keys.size(); ++i) {
       if (std::find(kKeys.begin(), kKeys.end(), root_.keys[i]) != kKeys.end()) continue;
-      return source_.FailAt(root_.key_positions[i],
-                            "a device has no " + Quoted(root_.keys[i]) +
-                                "; it has name, operations_per_second, bandwidth, launch_ns, link, meta");
+      return source_.FailAt(
+          root_.key_positions[i],
+          "a device has no " + Quoted(root_.keys[i]) +
+              "; it has name, operations_per_second, bandwidth, launch_ns, link, meta");
     }
     return {};
   }

@@ -306,9 +306,10 @@ Result<void> Check(const PlanOptions& options) {
     return Fail(ErrorCode::kInvalidOptions, "recomputation needs a capacity");
   }
   if (options.recompute && options.spill && !options.link) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "with spill and recompute both on, copies and operators are compared by their time: "
-                "a link is needed, which says how long copies take");
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "with spill and recompute both on, copies and operators are compared by their time: "
+        "a link is needed, which says how long copies take");
   }
   if (options.link && !(options.recompute && options.spill)) {
     return Fail(ErrorCode::kInvalidOptions, "a link is for plans with spill and recompute both on");

@@ -29,7 +29,8 @@ class Searcher {
     // Bytes: whether each operator has run, then the version of each storage plus 1, or 0; with a
     // link the same of what is off chip, the versions that stays ended with, and flags; at last whether
     // all is done.
-    State first(model_.num_operators() + (model_.linked ? 4 : 1) * model_.storages.size() + 1, '\0');
+    State first(model_.num_operators() + (model_.linked ? 4 : 1) * model_.storages.size() + 1,
+                '\0');
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
       if (info.last > (model_.linked ? kMostLinked : kMostVersions)) return answer;
@@ -65,7 +66,7 @@ class Searcher {
  private:
   using State = std::string;
   static constexpr std::size_t kWaysPerState = 16;  // To drop storages, on average.
-  static constexpr unsigned kMostWrites = 8;  // Of one operator; most have one.
+  static constexpr unsigned kMostWrites = 8;        // Of one operator; most have one.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Node {
     const State* state;

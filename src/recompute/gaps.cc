@@ -127,7 +127,8 @@ std::vector<std::int64_t> Gaps::PricesOf(const Model& model, Storage s,
       step = static_cast<std::int64_t>(Wide{model.cost[v]} * info.size / shares[v]);
     }
     const auto version = static_cast<std::int32_t>(k);
-    const std::int64_t out = info.given ? 0 : info.OutCost(version) / std::max<std::int64_t>(later, 1);
+    const std::int64_t out =
+        info.given ? 0 : info.OutCost(version) / std::max<std::int64_t>(later, 1);
     const std::int64_t now = info.in_cost + out;
     copied = k == 0 ? now : std::min(now, copied + step);
     made += step;

@@ -52,9 +52,9 @@ class Improver {
   // A storage just before some position.
   struct State {
     std::int32_t version = kMakes;
-    std::size_t last = 0;  // Its last use before.
-    bool stays = false;    // There is a use later on, too.
-    bool seen = false;     // A touch later on.
+    std::size_t last = 0;   // Its last use before.
+    bool stays = false;     // There is a use later on, too.
+    bool seen = false;      // A touch later on.
     bool returned = false;  // Since its last touch.
   };
   // A storage that is to be made again, from link `next` of its chain on.

@@ -80,9 +80,7 @@ struct Model {
   // Operators, and returns from off chip.
   [[nodiscard]] std::size_t num_actions() const { return cost.size(); }
   [[nodiscard]] bool IsReturn(Op v) const { return v >= num_operators(); }
-  [[nodiscard]] Storage Returned(Op v) const {
-    return v - static_cast<Storage>(num_operators());
-  }
+  [[nodiscard]] Storage Returned(Op v) const { return v - static_cast<Storage>(num_operators()); }
   [[nodiscard]] Op ReturnOf(Storage s) const { return s + static_cast<Op>(num_operators()); }
   // Whether `s` may be copied off chip and back.
   [[nodiscard]] bool MayCopy(Storage s) const { return linked && storages[s].size > 0; }

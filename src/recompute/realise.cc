@@ -203,8 +203,8 @@ class Realiser {
           }
           const bool made = touch.finds <= info.again;
           if (model_.MayCopy(touch.storage) &&
-              (!made || CopiesOf(touch.storage) <=
-                            info.price[static_cast<std::size_t>(touch.finds)])) {
+              (!made ||
+               CopiesOf(touch.storage) <= info.price[static_cast<std::size_t>(touch.finds)])) {
             batch_.push_back(model_.ReturnOf(touch.storage));
             undo_.push_back({touch.storage, other.covered});
             other.covered = step;

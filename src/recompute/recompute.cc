@@ -451,7 +451,7 @@ Result<void> CheckLink(const Graph& graph, const RecomputeOptions& options,
   if (costs.unit != "ns") {
     return Fail(ErrorCode::kInvalidOptions,
                 "copies over a link take nanoseconds, but operators cost " +
-                    (costs.unit.empty() ? "numbers without a unit"
+                    (costs.unit.empty()      ? "numbers without a unit"
                      : costs.unit == "bytes" ? "the bytes that they read and write"
                                              : Quoted(costs.unit)) +
                     ": to add them up the graph must have costs in \"ns\"");

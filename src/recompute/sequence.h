@@ -33,7 +33,7 @@ struct Measure {
   std::int64_t cost = 0;  // Of all executions after the first of each operator, and of copies.
   Bytes peak = 0;
   std::size_t peak_at = 0;  // The position in the sequence of an operator at the peak.
-  Bytes excess = 0;  // Sum over the steps of the bytes above the capacity, at most 2^62.
+  Bytes excess = 0;         // Sum over the steps of the bytes above the capacity, at most 2^62.
   // Of all stays, with alignments, at most 2^61: those of a plan may not exceed 2^60.
   Bytes stays = 0;
   [[nodiscard]] bool fits() const { return valid && excess == 0 && stays <= kMaxBytes; }

@@ -113,7 +113,8 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   const bool moves = arguments.memories.may_move || arguments.budget.has_value();
-  const bool copies_nothing = arguments.recompute && (arguments.no_spill || arguments.model.device.empty());
+  const bool copies_nothing =
+      arguments.recompute && (arguments.no_spill || arguments.model.device.empty());
   if (arguments.moves && (!moves || copies_nothing)) {
     return Fail(
         ErrorCode::kInvalidOptions,
@@ -177,9 +178,8 @@ Command AddPlanCommand(CLI::App& berth) {
          "With --budget: end once the traffic is proved to be within this percentage of the least, "
          "such as 0.1%.")
       ->type_name("PERCENT");
-  app->add_flag(
-      "--no-spill", arguments->no_spill,
-      "With --recompute: nothing is copied off chip, even if the --device has a link.");
+  app->add_flag("--no-spill", arguments->no_spill,
+                "With --recompute: nothing is copied off chip, even if the --device has a link.");
   app->add_flag(
       "--recompute", arguments->recompute,
       "With --budget: tensors that do not fit are not spilled but dropped, and the "

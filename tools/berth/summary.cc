@@ -210,7 +210,8 @@ std::string JointHeadline(const Planned& planned) {
   const bool proved = answer.outcome == Outcome::kOptimal;
   const std::string again =
       plan.recomputed.operators == 0 ? "no operator runs again" : RunAgain(graph, plan);
-  const std::string copies = copied == 0 ? "nothing is copied" : FormatBytes(copied) + " are copied";
+  const std::string copies =
+      copied == 0 ? "nothing is copied" : FormatBytes(copied) + " are copied";
   const std::string among = AmongPlans(planned);
   std::string proof = ": proved the least of any plan" + (among.empty() ? "" : " " + among) + ".";
   if (!proved && answer.recompute_bound > 0) {

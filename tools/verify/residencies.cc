@@ -175,7 +175,8 @@ class Run {
       rest %= each;
     }
     time = std::min<std::uint64_t>(time + (rest > 0 ? 1 : 0), kMaxBytes);
-    Count(std::min(static_cast<Bytes>(time) + link_->latency_nanoseconds, kMaxBytes), traffic_.cost);
+    Count(std::min(static_cast<Bytes>(time) + link_->latency_nanoseconds, kMaxBytes),
+          traffic_.cost);
   }
   [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
   [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
