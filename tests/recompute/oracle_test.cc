@@ -268,7 +268,7 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
     copied += copies ? 1 : 0;
     mixed += copies && answer->best->recomputed.operators > 0 ? 1 : 0;
   }
-  EXPECT_GT(copied, count / 50);
+  EXPECT_GT(copied, count / 100);
   EXPECT_GE(mixed, count / 1000);
 }
 
