@@ -1,6 +1,7 @@
 #include "testing/recompute_oracle.h"
 
 #include <algorithm>
+#include <compare>
 #include <functional>
 #include <map>
 #include <queue>
@@ -14,14 +15,21 @@ bool Has(const std::vector<TensorIndex>& list, TensorIndex t) {
   return std::find(list.begin(), list.end(), t) != list.end();
 }
 
-// Operators that have run, and for each tensor the number of writes that its bytes have seen; -1: it
-// is not in memory.
-using State = std::pair<std::vector<bool>, std::vector<int>>;
+struct State {
+  std::vector<bool> ran;  // Operators.
+  // By tensor, the number of writes that its bytes have seen; -1: it is not there.
+  std::vector<int> versions;  // In memory.
+  std::vector<int> copies;    // Off chip.
+  std::vector<bool>
+      paid_for;  // Of a result: its last value has gone out. If given: it has come in.
+  friend auto operator<=>(const State&, const State&) = default;
+};
 
 }  // namespace
 
 std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capacity,
-                                                const Counting& counting, const Order* order) {
+                                                const Counting& counting, const Order* order,
+                                                const Link* link) {
   const std::size_t n = graph.operators.size();
   const std::size_t m = graph.tensors.size();
   // What each operator finds in program order.
@@ -52,8 +60,16 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     const TensorKind kind = graph.tensors[t].kind;
     return kind != TensorKind::kActivation && kind != TensorKind::kGradient;
   };
+  const auto may_copy = [&](TensorIndex t) {
+    return link != nullptr && !graph.tensors[t].alias_of && graph.tensors[t].bytes > 0 &&
+           TakesPart(graph.tensors[t], counting);
+  };
+  for (TensorIndex t = 0; t < m; ++t) {
+    if (may_copy(t) && given(t) && writes[t] > 0) result[t] = true;
+  }
   const auto throughout = [&](TensorIndex t) {
     const TensorKind kind = graph.tensors[t].kind;
+    if (link != nullptr) return false;
     return kind == TensorKind::kParameter || kind == TensorKind::kConstant;
   };
   const auto may_repeat = [&](OperatorIndex v) {
@@ -87,7 +103,8 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     Bytes bytes = 0;
     for (TensorIndex t = 0; t < m; ++t) {
       if (!TakesPart(graph.tensors[t], counting)) continue;
-      const bool always = throughout(t) || (given(t) && result[t] && !used_at_all(t));
+      const bool kept = link == nullptr && given(t) && result[t] && !used_at_all(t);
+      const bool always = throughout(t) || kept;
       if (always || (versions[t] >= 0 && !(given(t) && !used_at_all(t)))) {
         bytes += graph.tensors[t].bytes;
       }
@@ -95,9 +112,11 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     return bytes;
   };
 
-  State first{std::vector<bool>(n, false), std::vector<int>(m, -1)};
+  State first{std::vector<bool>(n, false), std::vector<int>(m, -1), std::vector<int>(m, -1),
+              std::vector<bool>(m, false)};
   for (TensorIndex t = 0; t < m; ++t) {
-    if (!graph.tensors[t].alias_of && given(t)) first.second[t] = 0;
+    if (graph.tensors[t].alias_of || !given(t)) continue;
+    (may_copy(t) ? first.copies : first.versions)[t] = 0;
   }
   using Entry = std::pair<std::int64_t, State>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -108,24 +127,40 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     it->second = cost;
     queue.emplace(cost, state);
   };
+  // Each of `touched`, which an operator has used, from number `i` on stays, is dropped, or is written out
+  // and dropped. A stay that ends has no need to last longer than through its last use.
+  const std::function<void(const State&, std::int64_t, const std::vector<TensorIndex>&,
+                           std::size_t)>
+      leave = [&](const State& state, std::int64_t cost, const std::vector<TensorIndex>& touched,
+                  std::size_t i) {
+        if (i == touched.size()) return reach(state, cost);
+        const TensorIndex t = touched[i];
+        leave(state, cost, touched, i + 1);
+        State next = state;
+        next.versions[t] = -1;
+        leave(next, cost, touched, i + 1);
+        if (!may_copy(t) || state.copies[t] == state.versions[t]) return;
+        next.copies[t] = state.versions[t];
+        const bool final = result[t] && state.versions[t] == writes[t];
+        // What is given and written runs once: its last value goes out once.
+        const bool free = final && (given(t) || !state.paid_for[t]);
+        if (final && !given(t)) next.paid_for[t] = true;
+        leave(next, cost + (free ? 0 : link->Out(graph.tensors[t].bytes)), touched, i + 1);
+      };
   reach(first, 0);
   while (!queue.empty()) {
     const auto [cost, state] = queue.top();
     queue.pop();
     if (known[state] < cost) continue;
-    const auto& [ran, versions] = state;
+    const auto& ran = state.ran;
+    const auto& versions = state.versions;
     bool done = std::all_of(ran.begin(), ran.end(), [](bool each) { return each; });
     for (TensorIndex t = 0; t < m && done; ++t) {
       if (graph.tensors[t].alias_of || !result[t]) continue;
-      done = versions[t] == writes[t];
+      done = versions[t] == writes[t] || (may_copy(t) && state.copies[t] == writes[t]) ||
+             (may_copy(t) && given(t) && !used_at_all(t));
     }
     if (done) return cost;
-    for (TensorIndex t = 0; t < m; ++t) {
-      if (versions[t] < 0) continue;
-      State next = state;
-      next.second[t] = -1;
-      reach(next, cost);
-    }
     for (OperatorIndex v = 0; v < n; ++v) {
       const bool again = ran[v];
       if (again && !may_repeat(v)) continue;
@@ -142,15 +177,26 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
         }
       }
       State next = state;
-      next.first[v] = true;
+      next.ran[v] = true;
+      std::int64_t copies = 0;
       for (const auto& [t, version] : finds[v]) {
         if (again && Has(op.skips, t)) continue;
-        ready = ready && versions[t] == version;
-        if (Has(op.mutates, t)) ++next.second[t];
+        if (may_copy(t) && versions[t] == -1 && state.copies[t] == version) {
+          next.versions[t] = version;
+          const bool free = given(t) && !state.paid_for[t];
+          if (given(t)) next.paid_for[t] = true;
+          if (!free) copies += link->In(graph.tensors[t].bytes);
+        }
+        ready = ready && next.versions[t] == version;
+        if (Has(op.mutates, t)) ++next.versions[t];
       }
-      for (const TensorIndex t : makes[v]) next.second[t] = 0;
-      if (!ready || bytes_in(next.second) > capacity) continue;
-      reach(next, cost + (again ? cost_of(v) : 0));
+      for (const TensorIndex t : makes[v]) next.versions[t] = 0;
+      if (!ready || bytes_in(next.versions) > capacity) continue;
+      std::vector<TensorIndex> touched = makes[v];
+      for (const auto& [t, version] : finds[v]) {
+        if (!again || !Has(op.skips, t)) touched.push_back(t);
+      }
+      leave(next, cost + copies + (again ? cost_of(v) : 0), touched, 0);
     }
   }
   return std::nullopt;

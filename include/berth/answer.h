@@ -61,6 +61,8 @@ struct Traffic {
   Bytes retrieved = 0;       // Brought back.
   Bytes compulsory_in = 0;   // Counted inputs and parameters, once each.
   Bytes compulsory_out = 0;  // Results, once each.
+  // What the avoidable copies take over a link (berth/graph.h), in nanoseconds; 0 where none is known.
+  std::int64_t cost = 0;
   [[nodiscard]] Bytes avoidable() const { return spilled + retrieved; }
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
@@ -101,6 +103,8 @@ struct MemoryPlan {
   PlanCost cost;                    // Of several memories.
   Recomputed recomputed;            // 0 where each operator runs once.
 
+  // What running operators again costs and, over a link, the avoidable copies.
+  [[nodiscard]] std::int64_t overhead() const { return recomputed.cost + traffic.cost; }
   // Of memory 0.
   [[nodiscard]] Bytes height() const { return memories.empty() ? 0 : memories.front().height; }
   [[nodiscard]] Bytes peak() const { return memories.empty() ? 0 : memories.front().peak; }
@@ -169,7 +173,8 @@ struct PlanAnswer {
   // Of several memories: no plan leaves fewer unplaced; none that leaves so few costs less. Of bytes
   // moved, Repack() alone proves something.
   PlanCost cost_bound;
-  // No plan within the capacity, without traffic, runs operators again for less.
+  // No plan within the capacity, without traffic, runs operators again for less; with a link to copy
+  // over, no plan has a lower sum of Recomputed::cost and Traffic::cost.
   std::int64_t recompute_bound = 0;
 
   // The searches behind it; those that did not run have no algorithm.

@@ -26,6 +26,7 @@ struct Device {
   double operations_per_second = 0;     // A multiplication and an addition are two; positive.
   Bytes bytes_per_second = 0;           // Of its memory, read and written together; positive.
   std::int64_t launch_nanoseconds = 0;  // From 0 to 2^40.
+  std::optional<Link> link = {};        // To the store behind its memory; none if it is not known.
   friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -166,6 +166,20 @@ struct OperatorCosts {
 };
 [[nodiscard]] OperatorCosts CostsOf(const Graph& graph);
 
+// The way between the memory and the store behind it, over which a tensor is copied as a whole, one
+// at a time.
+struct Link {
+  Bytes out_bytes_per_second = 0;        // Towards the store; from 1 to 2^60.
+  Bytes in_bytes_per_second = 0;         // Back; from 1 to 2^60.
+  std::int64_t latency_nanoseconds = 0;  // Of every copy; from 0 to 2^40.
+  // Nanoseconds that a copy of `bytes` takes, rounded up; at most 2^60.
+  [[nodiscard]] std::int64_t Out(Bytes bytes) const;
+  [[nodiscard]] std::int64_t In(Bytes bytes) const;
+  friend bool operator==(const Link&, const Link&) = default;
+};
+// Error: kInvalidOptions, if a field is out of bounds.
+[[nodiscard]] Result<void> Validate(const Link& link);
+
 // Checks that `order` runs each operator of `graph`, which must be valid, exactly once and after
 // all those that it waits for. Error: kInvalidPlan, naming the first operator at fault, which is the
 // error's subject. Cost: linear.
@@ -252,8 +266,10 @@ struct Liveness {
 // their last.
 // Errors: kInvalidPlan, naming the first tensor, operator and step at fault; kInvalidGraph for
 // sizes whose traffic could exceed 2^60 bytes. Cost: O(n log n) and the overlaps in time.
+// `link`: the one that Traffic::cost is about; without it that figure is not checked.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
-                                        std::optional<Bytes> capacity, const MemoryPlan& plan);
+                                        std::optional<Bytes> capacity, const MemoryPlan& plan,
+                                        const Link* link = nullptr);
 
 // `graph` with every offset a multiple of `alignment` (1 to 2^30) and of the alignment that the
 // tensor has already, and so with the bytes of every tensor, parameters and constants aside.

@@ -82,9 +82,11 @@ struct PlanOptions {
   std::optional<Capacity> capacity;  // None: as few bytes as possible.
   // What does not fit may be copied off chip and back, at the least traffic. Needs a capacity.
   bool spill = false;
-  // What does not fit may be dropped and made again, at the least cost. Needs a capacity. Not
-  // together with `spill`.
+  // What does not fit may be dropped and made again, at the least cost. Needs a capacity. Together with
+  // `spill` it needs a link.
   bool recompute = false;
+  // With `spill` and `recompute`: how long copies take. Operators must cost nanoseconds.
+  std::optional<Link> link = {};
   // With `spill`: SpillOptions::gap.
   std::int64_t gap = 0;
   // Only this order; with `recompute`, of first executions. None: an order is searched for by
@@ -124,6 +126,10 @@ struct PlanOptions {
 // PlanWithRecomputation(). Capacities with names are as Schedule() counts: given tensors that are
 // counted are in memory from the beginning, parameters throughout.
 //
+// With both: kOptimal if no plan has a lower sum of what running operators again costs and of the time of
+// its copies. Plans with `spill` alone and with `recompute` alone are looked for first, each for a
+// quarter of the time, or without a limit as long as by themselves; the answer costs no more than either.
+//
 // With memories: kOptimal if no plan in any order costs less, or with a given or program order, none in
 // that one (PlanAnswer::fixed_order); PlanAnswer::cost_bound is proved for the same orders.
 // kInfeasible: not all tensors can be placed; the plan has the fewest unplaced that were found. With
@@ -135,7 +141,7 @@ struct PlanOptions {
 // Every plan was validated. The answer depends on the arguments alone unless time or cancellation
 // ends a search. Errors: those of Schedule(), Place(), PlanWithSpills() and
 // PlanWithRecomputation(); kInvalidPlan for a given order that cannot run; kInvalidOptions for `spill`
-// or `recompute` without a capacity, both of them, a named budget without either, or either with
+// or `recompute` without a capacity, both of them without a link or a link without both, a named budget without either, or either with
 // place.minimize; for memories that are not valid, or with a capacity.
 [[nodiscard]] Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options,
                                       Budget& budget);

@@ -16,12 +16,18 @@
 // in the version of the graph's writes in place that it read the first time. Operators that may not run
 // again (MayRepeat() in berth/graph.h) run once. What is minimised is the sum of the costs of all
 // executions after the first of each operator (CostsOf()).
+//
+// With a link to a store off chip, tensors may be copied out and back as well (berth/spill.h), and what
+// is minimised is the time of both: each tensor that has to make room is made again or copied, whichever
+// makes the cheaper plan. Given tensors that are counted are then off chip until their first use, and
+// results at the end, at no cost.
 #ifndef BERTH_RECOMPUTE_H_
 #define BERTH_RECOMPUTE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "berth/answer.h"
@@ -49,6 +55,12 @@ struct RecomputeOptions {
   // Orders to start from. The answer is at least as good as the best plan found in any of these.
   // Empty: program order.
   std::vector<Order> orders;
+  // The way off chip and back, for tensors that are copied. None: nothing is copied. Operators must then
+  // cost nanoseconds (Graph::cost_unit is "ns").
+  std::optional<Link> link;
+  // With `link`: valid plans for this graph and counting to start from, with repeats or spills. The
+  // answer costs no more than any of them that has addresses within the capacity.
+  std::vector<MemoryPlan> plans;
   bool fixed_order = false;  // First executions run in the first of `orders`, or in program order.
   // Gives the residencies their addresses. Empty: the plan has no addresses.
   Placer placer = DefaultPlacer();
@@ -64,10 +76,14 @@ struct RecomputeOptions {
 // more than the capacity (PlanAnswer::least), what cannot be made again does, or all plans of a small
 // graph were tried; then `best` has no plan. kUnknown: no plan that fits was found.
 //
+// With a link Traffic::cost is the time of the avoidable copies, and recompute_bound is proved for the sum
+// of both costs, for every plan with repeats and copies.
+//
 // Without any limit in `budget` the search ends after a fixed amount of work, about ten seconds. The
 // answer depends on the arguments alone unless time or cancellation ends the search.
-// Errors: kInvalidGraph; kInvalidPlan if an order is not valid; kInvalidOptions; what the placer
-// returns.
+// Errors: kInvalidGraph, with a link also where ValidateTraffic() fails; kInvalidPlan if an order or a
+// plan is not valid; kInvalidOptions, also for a link where operators do not cost nanoseconds; what the
+// placer returns.
 [[nodiscard]] Result<PlanAnswer> PlanWithRecomputation(const Graph& graph,
                                                        const RecomputeOptions& options,
                                                        Budget& budget);

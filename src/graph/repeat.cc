@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/wide.h"
 #include "berth/device.h"
 #include "berth/graph.h"
 #include "graph/edges.h"
@@ -157,6 +158,41 @@ OperatorCosts CostsOf(const Graph& graph) {
     costs.of.push_back(WorkOf(graph, v).bytes);
   }
   return costs;
+}
+
+namespace {
+
+constexpr std::int64_t kMostLatency = std::int64_t{1} << 40;
+
+std::int64_t NanosecondsOf(Bytes bytes, Bytes bytes_per_second, std::int64_t latency) {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  const internal::Wide product = internal::Wide{bytes} * kNanoseconds + (bytes_per_second - 1);
+  const internal::Wide time = product / bytes_per_second + latency;
+  return static_cast<std::int64_t>(std::min<internal::Wide>(time, kMaxBytes));
+}
+
+}  // namespace
+
+std::int64_t Link::Out(Bytes bytes) const {
+  return NanosecondsOf(bytes, out_bytes_per_second, latency_nanoseconds);
+}
+
+std::int64_t Link::In(Bytes bytes) const {
+  return NanosecondsOf(bytes, in_bytes_per_second, latency_nanoseconds);
+}
+
+Result<void> Validate(const Link& link) {
+  for (const Bytes rate : {link.out_bytes_per_second, link.in_bytes_per_second}) {
+    if (rate >= 1 && rate <= kMaxBytes) continue;
+    return Fail(ErrorCode::kInvalidOptions, "a link of " + std::to_string(rate) +
+                                                " bytes per second: it must be from 1 to 2^60");
+  }
+  if (link.latency_nanoseconds < 0 || link.latency_nanoseconds > kMostLatency) {
+    return Fail(ErrorCode::kInvalidOptions, "a link with a latency of " +
+                                                std::to_string(link.latency_nanoseconds) +
+                                                " ns: it must be from 0 to 2^40");
+  }
+  return {};
 }
 
 }  // namespace berth

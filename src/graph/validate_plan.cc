@@ -48,13 +48,14 @@ class Checker {
  public:
   // Without `memories` there is one, without rules of its own.
   Checker(const Graph& graph, const Counting& counting, const GraphMemories* memories,
-          const MemoryPlan& plan)
+          const MemoryPlan& plan, const Link* link = nullptr)
       : graph_(graph),
         counting_(counting),
         memories_(memories),
         plan_(plan),
         repeats_(plan.order.size() > graph.operators.size()),
-        copies_(memories != nullptr && internal::HasCopies(plan)) {}
+        copies_(memories != nullptr && internal::HasCopies(plan)),
+        link_(link) {}
 
   Result<void> Check(std::optional<Bytes> capacity) {
     BERTH_TRY(repeats_ ? internal::ValidateSequence(graph_, plan_.order)
@@ -65,6 +66,7 @@ class Checker {
     for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
       BERTH_TRY(CheckTensor(t));
     }
+    if (link_ == nullptr) traffic_.cost = plan_.traffic.cost;
     if (!(traffic_ == plan_.traffic)) {
       return InvalidPlan("the plan states traffic of " + Shown(plan_.traffic) + " but has " +
                          Shown(traffic_));
@@ -77,7 +79,8 @@ class Checker {
     return std::to_string(traffic.spilled) + " bytes spilled, " +
            std::to_string(traffic.retrieved) + " retrieved, " +
            std::to_string(traffic.compulsory_in) + " in and " +
-           std::to_string(traffic.compulsory_out) + " out";
+           std::to_string(traffic.compulsory_out) + " out" +
+           (traffic.cost > 0 ? ", which takes " + std::to_string(traffic.cost) + " ns" : "");
   }
   [[nodiscard]] std::string Tensor(TensorIndex t) const {
     return "tensor " + internal::Quoted(graph_.tensors[t].name);
@@ -269,6 +272,11 @@ class Checker {
     return {};
   }
 
+  // Saturates above every cost that can be stated.
+  void AddCost(std::int64_t cost) {
+    traffic_.cost = internal::CheckedAdd(traffic_.cost, cost).value_or(kMaxBytes);
+  }
+
   // The memory exists, and the tensor may be in it.
   [[nodiscard]] Result<void> CheckMemory(const Residency& residency) const {
     const TensorIndex t = residency.tensor;
@@ -316,7 +324,10 @@ class Checker {
       const Residency& residency = plan_.residencies[r];
       const bool copied = internal::IsCopied(plan_, r);
       if (!copied) BERTH_TRY(CheckStart(t, r, next, copy));
-      if (residency.comes_in && (r > begin_[t] || !given)) traffic_.retrieved += tensor.bytes;
+      if (residency.comes_in && (r > begin_[t] || !given)) {
+        traffic_.retrieved += tensor.bytes;
+        if (link_ != nullptr) AddCost(link_->In(tensor.bytes));
+      }
       if (!copied) version = residency.comes_in ? copy : 0;
       for (; next < accesses.size() && accesses[next].step < residency.end; ++next) {
         BERTH_TRY(CheckVersion(t, accesses[next], version));
@@ -328,7 +339,10 @@ class Checker {
       BERTH_TRY(CheckSpill(t, residency, final || needed, copy == version));
       copy = version;
       // The last value of a result is written in any case.
-      if (!final || stored) traffic_.spilled += tensor.bytes;
+      if (!final || stored) {
+        traffic_.spilled += tensor.bytes;
+        if (link_ != nullptr) AddCost(link_->Out(tensor.bytes));
+      }
       stored |= final;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
@@ -562,8 +576,9 @@ class Checker {
   const Counting& counting_;
   const GraphMemories* const memories_;
   const MemoryPlan& plan_;
-  const bool repeats_;  // Operators run again.
-  const bool copies_;   // Between memories.
+  const bool repeats_;      // Operators run again.
+  const bool copies_;       // Between memories.
+  const Link* const link_;  // Off chip: what copies take.
   std::vector<OperatorIndex> makers_;
   std::vector<bool> declared_;              // Results of the graph.
   std::vector<bool> is_output_;             // Results, and inputs that are written in place.
@@ -665,9 +680,9 @@ Result<void> CheckCopies(const Graph& graph, const Counting& counting, const Mem
 }  // namespace
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,
-                          std::optional<Bytes> capacity, const MemoryPlan& plan) {
+                          std::optional<Bytes> capacity, const MemoryPlan& plan, const Link* link) {
   BERTH_TRY(CheckCopies(graph, counting, plan));
-  return Checker(graph, counting, nullptr, plan).Check(capacity);
+  return Checker(graph, counting, nullptr, plan, link).Check(capacity);
 }
 
 Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

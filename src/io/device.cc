@@ -72,12 +72,13 @@ class DeviceReader {
   [[nodiscard]] Result<void> CheckKeys() const {
     constexpr auto kKeys = std::to_array<std::string_view>({"format", "format_version", "name",
                                                             "operations_per_second", "bandwidth",
-                                                            "launch_ns", "meta"});
+                                                            "launch_ns", "link", "meta"});
     for (std::size_t i = 0; i < root_.keys.size(); ++i) {
       if (std::find(kKeys.begin(), kKeys.end(), root_.keys[i]) != kKeys.end()) continue;
-      return source_.FailAt(root_.key_positions[i],
-                            "a device has no " + Quoted(root_.keys[i]) +
-                                "; it has name, operations_per_second, bandwidth, launch_ns, meta");
+      return source_.FailAt(
+          root_.key_positions[i],
+          "a device has no " + Quoted(root_.keys[i]) +
+              "; it has name, operations_per_second, bandwidth, launch_ns, link, meta");
     }
     return {};
   }
@@ -104,7 +105,46 @@ class DeviceReader {
       }
       device.launch_nanoseconds = launch->integer;
     }
+    if (root_.Find("link") != nullptr) device.link = BERTH_TRY(ReadLink());
     return device;
+  }
+
+  [[nodiscard]] tl::unexpected<Error> WrongLink(const JsonNode& node, std::string_view key,
+                                                const std::string& right) const {
+    const JsonNode* const found = node.Find(key);
+    return source_.FailAt((found == nullptr ? node : *found).position,
+                          "\"" + std::string(key) + "\" of \"link\" is " +
+                              (found == nullptr ? "missing" : found->Shown()) +
+                              " where it should be " + right);
+  }
+
+  [[nodiscard]] Result<Link> ReadLink() const {
+    const JsonNode& node = *root_.Find("link");
+    if (!node.is(Kind::kObject)) {
+      return Wrong("link", "an object with \"out\", \"in\" and \"latency_ns\"");
+    }
+    for (std::size_t i = 0; i < node.keys.size(); ++i) {
+      if (node.keys[i] == "out" || node.keys[i] == "in" || node.keys[i] == "latency_ns") continue;
+      return source_.FailAt(node.key_positions[i], "a link has no " + Quoted(node.keys[i]) +
+                                                       "; it has out, in, latency_ns");
+    }
+    const auto rate = [&](std::string_view key) {
+      const JsonNode* const found = node.Find(key);
+      return found == nullptr || !found->is(Kind::kText) ? std::nullopt
+                                                         : ParseBandwidth(found->text);
+    };
+    const auto out = rate("out");
+    if (!out) return WrongLink(node, "out", "a bandwidth such as \"25GB/s\"");
+    const auto in = rate("in");
+    if (!in) return WrongLink(node, "in", "a bandwidth such as \"25GB/s\"");
+    Link link{*out, *in, 0};
+    if (const JsonNode* const latency = node.Find("latency_ns")) {
+      if (!latency->is(Kind::kInteger) || latency->integer < 0 || latency->integer > kMostLaunch) {
+        return WrongLink(node, "latency_ns", "a whole number from 0 to 2^40");
+      }
+      link.latency_nanoseconds = latency->integer;
+    }
+    return link;
   }
 
   const Source& source_;

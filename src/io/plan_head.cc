@@ -201,11 +201,13 @@ Json MemoryJson(const Memory& memory) {
 }
 
 Json TrafficJson(const Traffic& traffic) {
-  return {{"avoidable", traffic.avoidable()},
-          {"spilled", traffic.spilled},
-          {"retrieved", traffic.retrieved},
-          {"compulsory_in", traffic.compulsory_in},
-          {"compulsory_out", traffic.compulsory_out}};
+  Json json = {{"avoidable", traffic.avoidable()},
+               {"spilled", traffic.spilled},
+               {"retrieved", traffic.retrieved},
+               {"compulsory_in", traffic.compulsory_in},
+               {"compulsory_out", traffic.compulsory_out}};
+  if (traffic.cost > 0) json["cost"] = traffic.cost;
+  return json;
 }
 
 nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& answer,
@@ -256,6 +258,11 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
     if (answer.spills) AddSpills(*graph, answer, head);
     const bool repeats = answer.best && answer.best->recomputed.operators > 0;
     if (answer.recomputes || repeats) AddRecomputed(*graph, answer, head);
+    if (const auto& link = provenance.options.link) {
+      head["link"] = {{"out_bytes_per_second", link->out_bytes_per_second},
+                      {"in_bytes_per_second", link->in_bytes_per_second},
+                      {"latency_ns", link->latency_nanoseconds}};
+    }
     if (provenance.options.gap > 0) head["gap"] = FormatPercentage(provenance.options.gap);
     head["scheduling"] = SearchOf(answer.scheduling);
     head["spilling"] = SearchOf(answer.spilling);

@@ -263,6 +263,11 @@ Result<Traffic> TrafficFrom(const Source& source, const nlohmann::json& plan) {
     if (!number) return source.FailAsWhole("\"traffic\": " + fault);
     *value = *number;
   }
+  if (Member(*stated, "cost") != nullptr) {
+    const auto cost = NumberAt(*stated, "cost", fault);
+    if (!cost) return source.FailAsWhole("\"traffic\": " + fault);
+    traffic.cost = *cost;
+  }
   return traffic;
 }
 

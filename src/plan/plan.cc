@@ -32,6 +32,9 @@ constexpr int kPartOfOrderWithSpills = 4;
 // graph.
 constexpr int kChecksAfterOrder = 4;
 
+// Plans with both begin with plans with either, each in this part of the time.
+constexpr int kPartOfOneKind = 4;
+
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
 }
@@ -181,7 +184,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
 Result<NamedBudgets> FindBudgetsWithoutCopies(const Graph& graph, const PlanOptions& options,
                                               Budget& budget) {
   const Counting& counting = options.schedule.counting;
-  if (!counting.inputs && !counting.parameters) {
+  if (options.spill || (!counting.inputs && !counting.parameters)) {
     return internal::plan::FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
                                               options.schedule.most_bytes, budget);
   }
@@ -200,13 +203,36 @@ Result<NamedBudgets> FindBudgetsWithoutCopies(const Graph& graph, const PlanOpti
   return named;
 }
 
+// The plans with `recompute` alone, and with spills alone, as far as there are any within the capacity.
+Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOptions& options,
+                                               const RecomputeOptions& recompute,
+                                               const NamedBudgets& named, Budget& budget) {
+  std::vector<MemoryPlan> plans;
+  {
+    Budget part(budget, 1.0 / kPartOfOneKind);
+    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
+    PlanAnswer again = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, part));
+    if (again.best && again.fits()) plans.push_back(std::move(*again.best));
+  }
+  PlanOptions spill = options;
+  spill.recompute = false;
+  spill.link.reset();
+  spill.capacity = recompute.capacity;
+  spill.budgets = named;
+  Budget part(budget, 1.0 / (kPartOfOneKind - 1));
+  if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / (kPartOfOneKind - 1));
+  PlanAnswer spilled = BERTH_TRY(PlanWithinCapacity(graph, spill, part));
+  if (spilled.best && spilled.fits()) plans.push_back(std::move(*spilled.best));
+  return plans;
+}
+
 Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& options, Budget& budget) {
   BERTH_TRY(Validate(graph));
   const Counting& counting = options.schedule.counting;
   const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
   if (options.order) BERTH_TRY(ValidateOrder(graph, *options.order));
   NamedBudgets named;
-  if (options.budgets && !counting.inputs && !counting.parameters) {
+  if (options.budgets && (options.spill || (!counting.inputs && !counting.parameters))) {
     named = *options.budgets;
     named.search.nodes = 0;  // Not spent here.
   } else {
@@ -229,6 +255,9 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   recompute.placer = [&](const Problem& problem, Budget& own) {
     return Place(problem, options.place, own);
   };
+  const bool joint = options.spill;
+  if (joint) recompute.plans = BERTH_TRY(PlansOfOneKind(graph, options, recompute, named, budget));
+  if (joint) recompute.link = options.link;
   PlanAnswer answer = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
@@ -282,9 +311,17 @@ Result<void> Check(const PlanOptions& options) {
   if (options.recompute && !options.capacity) {
     return Fail(ErrorCode::kInvalidOptions, "recomputation needs a capacity");
   }
-  if (options.recompute && options.spill) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "a plan either spills or recomputes: spill and recompute cannot both be on");
+  if (options.recompute && options.spill && !options.link) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "with spill and recompute both on, copies and operators are compared by their time: "
+        "a link is needed, which says how long copies take");
+  }
+  if (options.link && !(options.recompute && options.spill)) {
+    return Fail(ErrorCode::kInvalidOptions, "a link is for plans with spill and recompute both on");
+  }
+  if (options.gap != 0 && options.recompute) {
+    return Fail(ErrorCode::kInvalidOptions, "a gap to the bound is for plans with spills alone");
   }
   if (named && !options.spill && !options.recompute) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -315,8 +352,8 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
       : options.memories.prefetch ? internal::plan::PlanWithPrefetch(graph, options, budget)
       : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
       : several                   ? internal::plan::PlanInMemories(graph, options, budget)
-      : options.spill             ? PlanWithinCapacity(graph, options, budget)
       : options.recompute         ? PlanWithRepeats(graph, options, budget)
+      : options.spill             ? PlanWithinCapacity(graph, options, budget)
                                   : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);

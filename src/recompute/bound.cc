@@ -40,9 +40,10 @@ class Bounder {
       const StorageInfo& info = model.storages[s];
       if (info.size == 0) continue;
       schedule::FlowBuffer buffer;
-      buffer.to_end = info.result;
+      // With a link given storages come in at their first use, and results leave after their last.
+      buffer.to_end = info.result && !model.linked;
       if (info.given) {
-        buffer.from_start = true;
+        buffer.from_start = !model.linked;
       } else {
         buffer.creators = {info.chain.front()};
       }
@@ -53,7 +54,9 @@ class Bounder {
     for (Op v = 0; v < model.num_operators(); ++v) {
       for (const Touch& touch : model.TouchesOf(v)) {
         const std::size_t b = buffer_of_[touch.storage];
-        if (b != kNone && touch.finds != kMakes) buffers[b].consumers.push_back(v);
+        if (b == kNone || touch.finds == kMakes) continue;
+        buffers[b].consumers.push_back(v);
+        if (model.linked && model.storages[touch.storage].given) buffers[b].creators.push_back(v);
       }
     }
     // A storage without users is live in its maker's step alone.
@@ -99,12 +102,20 @@ class Bounder {
     return edges;
   }
 
-  // Whether `s` can be made again in some version.
-  [[nodiscard]] bool Again(Storage s) const { return model_.storages[s].again >= 0; }
-  // At least this is paid for making it again in any version: its share, by size, of what its maker
-  // costs.
+  // Whether `s` can be made again in some version, or copied back.
+  [[nodiscard]] bool Again(Storage s) const {
+    return model_.storages[s].again >= 0 || model_.linked;
+  }
+  // At least this is paid for having it again in any version: its share, by size, of what its maker
+  // costs, or a copy back and one out, which is free of what is given and of results.
   [[nodiscard]] std::int64_t Cost(Storage s) const {
     if (!Again(s)) return 0;
+    const StorageInfo& info = model_.storages[s];
+    const std::int64_t copies = info.in_cost + (info.given || info.result ? 0 : info.out_cost);
+    if (info.again < 0) return copies;
+    return model_.linked ? std::min(copies, MakerShare(s)) : MakerShare(s);
+  }
+  [[nodiscard]] std::int64_t MakerShare(Storage s) const {
     const Op v = model_.storages[s].chain.front();
     Wide all = 0;
     for (const Touch& touch : model_.TouchesOf(v)) {
@@ -122,12 +133,13 @@ class Bounder {
       for (const Touch& touch : model_.TouchesOf(order_[step])) {
         const std::size_t b = buffer_of_[touch.storage];
         if (b == kNone) continue;
-        if (first_[b] == kNone) first_[b] = model_.storages[stored_[b]].given ? 0 : step;
+        const bool waits = model_.storages[stored_[b]].given && !model_.linked;
+        if (first_[b] == kNone) first_[b] = waits ? 0 : step;
         last_[b] = step;
       }
     }
     for (std::size_t b = 0; b < stored_.size(); ++b) {
-      if (model_.storages[stored_[b]].result) last_[b] = order_.size() - 1;
+      if (instance_.buffers[b].to_end) last_[b] = order_.size() - 1;
     }
     steps_ = FullSteps([&](std::size_t b) { return model_.storages[stored_[b]].size; });
   }

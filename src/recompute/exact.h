@@ -3,7 +3,9 @@
 // A state is the set of operators that have run and the versions that are in memory. Running an
 // operator leads to the next: for nothing the first time, then for its cost. Nothing is dropped before
 // an operator needs the room, and then only as little as it needs: dropping is free at any time. States
-// are visited in the order of cost (Dijkstra), so the first complete one is the cheapest.
+// are visited in the order of cost (Dijkstra), so the first complete one is the cheapest. With a link a
+// state also has the version of each storage that is off chip, and those with which stays have ended
+// since the latest return: a copy out is paid when something comes back, as in sequence.h.
 #ifndef BERTH_RECOMPUTE_EXACT_H_
 #define BERTH_RECOMPUTE_EXACT_H_
 
@@ -19,6 +21,7 @@ namespace berth::internal::recompute {
 
 struct ExactAnswer {
   std::optional<Sequence> sequence;  // The cheapest; none if none fits.
+  std::int64_t cost = 0;             // Proved the least, if `complete`: of `sequence` or below.
   bool complete = false;             // Nothing was left to search.
 };
 

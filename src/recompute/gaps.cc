@@ -29,7 +29,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
     const StorageInfo& info = model.storages[s];
     const Use& use = latest[s];
     if (info.size == 0 || use.step + 1 >= to) return;
-    if (use.leaves > info.again) {
+    if (!model.MayDrop(s, use.leaves)) {
       hold(s, use.step + 1, to);
       return;
     }
@@ -38,15 +38,17 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const Touch& touch : model.TouchesOf(order[step])) {
       Use& use = latest[touch.storage];
-      // Given storages are there from the start.
-      if (!use.any && touch.finds != kMakes) hold(touch.storage, 0, step);
+      // Given storages are there from the start, if they cannot come in later.
+      const bool waits = !model.MayCopy(touch.storage) && !use.any;
+      if (waits && touch.finds != kMakes) hold(touch.storage, 0, step);
       if (use.any) pass(touch.storage, step);
       hold(touch.storage, step, step + 1);
       use = {step, touch.leaves, true};
     }
   }
   for (Storage s = 0; s < model.storages.size(); ++s) {
-    if (model.storages[s].result && latest[s].any) pass(s, static_cast<std::uint32_t>(steps_));
+    const bool stays = model.storages[s].result && !model.MayCopy(s);
+    if (stays && latest[s].any) pass(s, static_cast<std::uint32_t>(steps_));
   }
   std::stable_sort(gaps_.begin(), gaps_.end(),
                    [](const Gap& a, const Gap& b) { return a.storage < b.storage; });
@@ -75,41 +77,66 @@ std::vector<std::size_t> Gaps::FullSteps() const {
 }
 
 // An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
-// execution can bring back.
+// execution can bring back. With a link each gap that is dropped pays at most the copy back of some
+// version, its part of the copy out, which serves all gaps of that version and of later ones, and the
+// operators that make the later version of it.
 void Gaps::SetPrices(const Model& model) {
   const std::vector<std::size_t> full = FullSteps();
-  std::vector<std::int32_t> needed(model.storages.size(), kMakes);  // The last version.
+  // By storage, the gaps that may have to be dropped by version.
+  std::vector<std::vector<std::int64_t>> needed(model.storages.size());
   for (const Gap& gap : gaps_) {
     const auto first = std::upper_bound(full.begin(), full.end(), gap.from);
     if (first == full.end() || *first >= gap.to) continue;
-    needed[gap.storage] = std::max(needed[gap.storage], gap.version);
+    std::vector<std::int64_t>& counts = needed[gap.storage];
+    const auto version = static_cast<std::size_t>(gap.version);
+    if (counts.size() <= version) counts.resize(version + 1, 0);
+    ++counts[version];
   }
   std::vector<Wide> shares(model.num_operators(), 0);
-  const auto for_each = [&](Storage s, std::int32_t version, auto visit) {
-    for (std::int32_t k = 0; k <= version; ++k) {
-      visit(model.storages[s].chain[static_cast<std::size_t>(k)]);
-    }
-  };
   for (Storage s = 0; s < model.storages.size(); ++s) {
-    for_each(s, needed[s], [&](Op v) { shares[v] += model.storages[s].size; });
+    const StorageInfo& info = model.storages[s];
+    if (info.given) continue;
+    for (std::size_t k = 0; k < needed[s].size(); ++k) shares[info.chain[k]] += info.size;
   }
-  // By version, of the storage of the gaps at hand: they come by storage.
+  // Of the storage of the gaps at hand: they come by storage.
   std::vector<std::int64_t> price;
-  Storage current = 0;
+  std::optional<Storage> current;
   for (Gap& gap : gaps_) {
-    if (price.empty() || gap.storage != current) {
+    if (gap.storage != current) {
       current = gap.storage;
-      price.clear();
-      std::int64_t sum = 0;
-      for_each(current, needed[current], [&](Op v) {
-        sum += static_cast<std::int64_t>(Wide{model.cost[v]} * model.storages[current].size /
-                                         shares[v]);
-        price.push_back(sum);
-      });
+      price = PricesOf(model, gap.storage, needed[gap.storage], shares);
     }
     const auto version = static_cast<std::size_t>(gap.version);
     if (!price.empty()) gap.price = price[std::min(version, price.size() - 1)];
   }
+}
+
+// By version: the least that a dropped gap of `s` costs. `counts`: gaps by version.
+std::vector<std::int64_t> Gaps::PricesOf(const Model& model, Storage s,
+                                         const std::vector<std::int64_t>& counts,
+                                         const std::vector<Wide>& shares) {
+  const StorageInfo& info = model.storages[s];
+  std::vector<std::int64_t> prices;
+  std::int64_t later = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  std::int64_t made = 0;    // By its chain.
+  std::int64_t copied = 0;  // By a copy of this version, or of one before and its writers.
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    std::int64_t step = 0;
+    if (!info.given) {
+      const Op v = info.chain[k];
+      step = static_cast<std::int64_t>(Wide{model.cost[v]} * info.size / shares[v]);
+    }
+    const auto version = static_cast<std::int32_t>(k);
+    const std::int64_t out =
+        info.given ? 0 : info.OutCost(version) / std::max<std::int64_t>(later, 1);
+    const std::int64_t now = info.in_cost + out;
+    copied = k == 0 ? now : std::min(now, copied + step);
+    made += step;
+    const bool again = version <= info.again;
+    prices.push_back(!model.MayCopy(s) ? made : again ? std::min(made, copied) : copied);
+    later -= counts[k];
+  }
+  return prices;
 }
 
 bool Gaps::fits_at_all() const {

@@ -1,7 +1,7 @@
 // recompute/gaps.h -- for one order: between which uses to keep each storage, and which to drop.
 //
-// Between two uses in a row a storage either stays in memory, or is dropped and made again before the
-// second. Dropping a gap costs at least what the operators cost that make its version, where the cost of
+// Between two uses in a row a storage either stays in memory, or is dropped and made again, or copied
+// back, before the second. Dropping a gap costs at least what the operators cost that make its version, where the cost of
 // one that brings back several storages is shared by them. While an operator runs, what is kept besides what it touches must
 // fit. So the best choice of gaps by bytes alone, memories/choose.h, is a bound on every plan in this
 // order; inputs of what runs again are taken as given. At real prices it is also the guide to plans.
@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/wide.h"
 #include "berth/budget.h"
 #include "memories/choose.h"
 #include "recompute/model.h"
@@ -53,6 +54,9 @@ class Gaps {
   // The steps at which not everything fits.
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
   void SetPrices(const Model& model);
+  [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
+                                                          const std::vector<std::int64_t>& counts,
+                                                          const std::vector<Wide>& shares);
   [[nodiscard]] std::vector<std::size_t> MakeSelection(const std::vector<std::int64_t>& prices,
                                                        std::int64_t unit, int shift,
                                                        memories::Selection& selection) const;

@@ -46,24 +46,33 @@ std::vector<Improver::Pause> Improver::PausesAt(const Sequence& sequence,
     std::int32_t version = kMakes;
     std::size_t step = 0;
     bool done = false;
+    bool returned = false;  // Its version is what the next touch finds.
   };
   std::vector<Latest> latest(model_.storages.size());
   std::vector<char> ran(model_.num_operators(), 0);
   std::vector<Pause> pauses;
   for (std::size_t step = 0; step < sequence.size(); ++step) {
+    if (model_.IsReturn(sequence[step])) {
+      Latest& state = latest[model_.Returned(sequence[step])];
+      state.done = state.done || step >= position;
+      state.returned = !state.done;
+      if (!state.done) state.step = step;
+      continue;
+    }
     const bool repeat = std::exchange(ran[sequence[step]], 1) != 0;
     for (const Touch& touch : model_.TouchesOf(sequence[step])) {
       if (touch.only_first && repeat) continue;
       Latest& state = latest[touch.storage];
       if (step < position) {
-        state = {touch.leaves, step, false};
+        state = {touch.leaves, step, false, false};
         continue;
       }
       if (state.done) continue;
       state.done = true;
       const StorageInfo& info = model_.storages[touch.storage];
       if (step == position || touch.finds == kMakes || info.size == 0) continue;
-      if (state.version == kMakes || state.version > info.again) continue;
+      if (state.returned) state.version = touch.finds;
+      if (state.version == kMakes || !model_.MayDrop(touch.storage, state.version)) continue;
       pauses.push_back({touch.storage, state.step, step, state.version});
     }
   }
@@ -71,7 +80,7 @@ std::vector<Improver::Pause> Improver::PausesAt(const Sequence& sequence,
     const StorageInfo& info = model_.storages[s];
     const Latest& state = latest[s];
     if (state.done || !info.result || info.size == 0 || state.version == kMakes) continue;
-    if (state.version > info.again) continue;
+    if (state.version > info.again || model_.MayCopy(s)) continue;  // Or it leaves at no cost.
     pauses.push_back({s, state.step, sequence.size(), state.version});
   }
   return pauses;
@@ -85,10 +94,20 @@ std::vector<Improver::State> Improver::StatesAt(const Sequence& sequence,
   }
   std::vector<char> ran(model_.num_operators(), 0);
   for (std::size_t step = 0; step < sequence.size(); ++step) {
+    if (model_.IsReturn(sequence[step])) {
+      State& state = states[model_.Returned(sequence[step])];
+      state.returned = step < position;
+      state.seen = state.seen || step >= position;
+      continue;
+    }
     const bool repeat = std::exchange(ran[sequence[step]], 1) != 0;
     for (const Touch& touch : model_.TouchesOf(sequence[step])) {
       if (touch.only_first && repeat) continue;
       State& state = states[touch.storage];
+      if (std::exchange(state.returned, false)) {
+        state.version = touch.finds;
+        if (step >= position) state.last = position;  // It has been back since before.
+      }
       if (step < position) {
         state.version = touch.leaves;
         state.last = step;
@@ -99,7 +118,8 @@ std::vector<Improver::State> Improver::StatesAt(const Sequence& sequence,
     }
   }
   for (Storage s = 0; s < states.size(); ++s) {
-    if (!states[s].seen && model_.storages[s].result) states[s].stays = true;
+    const bool kept = model_.storages[s].result && !model_.MayCopy(s);
+    if (!states[s].seen && kept) states[s].stays = true;
   }
   return states;
 }
@@ -124,6 +144,11 @@ bool Improver::ListReturn(const Pause& pause, std::size_t around, std::vector<St
     const Op u = model_.storages[frame.storage].chain[static_cast<std::size_t>(frame.next)];
     std::optional<Frame> missing;
     if (!FindMissing(u, frame.storage, states, around, missing)) return false;
+    if (missing && missing->loads) {
+      batch.push_back(model_.ReturnOf(missing->storage));
+      states[missing->storage].last = pause.to;
+      continue;
+    }
     if (missing) {
       if (std::exchange(open[missing->storage], 1) != 0) return false;
       stack.push_back(*missing);
@@ -154,6 +179,13 @@ bool Improver::FindMissing(Op u, Storage made, const std::vector<State>& states,
     const bool right = state.version == touch.finds;
     if (right && (info.size == 0 || state.stays || state.last >= around)) continue;
     if (!right && state.stays && state.version != kMakes) return false;
+    // Given and linked: off chip until its first use, which is one that follows.
+    if (right && model_.MayCopy(touch.storage) && !(info.given && state.last == 0) &&
+        (touch.finds > info.again || info.in_cost + info.OutCost(touch.finds) <=
+                                         info.price[static_cast<std::size_t>(touch.finds)])) {
+      missing = Frame{touch.storage, touch.finds, 0, true};
+      return true;
+    }
     if (touch.finds > info.again) {
       if (right) continue;  // It stays longer.
       return false;
@@ -167,9 +199,22 @@ bool Improver::FindMissing(Op u, Storage made, const std::vector<State>& states,
 std::optional<Sequence> Improver::WithReturn(const Sequence& sequence, const Pause& pause,
                                              std::size_t around) {
   work_.left -= static_cast<std::int64_t>(sequence.size());
+  if (pause.version > model_.storages[pause.storage].again) return std::nullopt;
   std::vector<State> states = StatesAt(sequence, pause.to);
   std::vector<Op> batch;
   if (!ListReturn(pause, around, states, batch)) return std::nullopt;
+  return WithBatch(sequence, pause, batch);
+}
+
+// The storage of `pause` is copied back.
+std::optional<Sequence> Improver::WithCopy(const Sequence& sequence, const Pause& pause) {
+  if (!model_.MayCopy(pause.storage)) return std::nullopt;
+  work_.left -= static_cast<std::int64_t>(sequence.size());
+  return WithBatch(sequence, pause, {model_.ReturnOf(pause.storage)});
+}
+
+std::optional<Sequence> Improver::WithBatch(const Sequence& sequence, const Pause& pause,
+                                            const std::vector<Op>& batch) const {
   if (sequence.size() + batch.size() > kMostTimes * model_.num_operators() + 16) {
     return std::nullopt;
   }
@@ -187,10 +232,10 @@ bool Improver::Repair(Sequence& sequence) {
   if (!now.valid) return false;
   while (now.excess > 0) {
     if (Ended()) return false;
-    std::vector<Pause> pauses = PausesAt(sequence, now.peak_step);
+    std::vector<Pause> pauses = PausesAt(sequence, now.peak_at);
     const auto value = [&](const Pause& pause) {
       const StorageInfo& info = model_.storages[pause.storage];
-      const std::int64_t price = info.price[static_cast<std::size_t>(pause.version)];
+      const std::int64_t price = info.Price(pause.version, model_.linked);
       return (static_cast<double>(price) + 1) /
              (static_cast<double>(info.size) * static_cast<double>(pause.to - pause.from));
     };
@@ -203,8 +248,10 @@ bool Improver::Repair(Sequence& sequence) {
     for (const Pause& pause : pauses) {
       if (Ended()) return false;
       // Inputs that have left are made again, or stay.
-      for (const std::size_t around : {now.peak_step, std::size_t{0}}) {
-        std::optional<Sequence> tried = WithReturn(sequence, pause, around);
+      for (const int way : {0, 1, 2}) {
+        std::optional<Sequence> tried =
+            way == 2 ? WithCopy(sequence, pause)
+                     : WithReturn(sequence, pause, way == 0 ? now.peak_at : std::size_t{0});
         if (!tried) continue;
         const Measure measure = Of(*tried);
         if (!measure.valid || measure.excess >= now.excess) continue;
@@ -225,9 +272,10 @@ bool Improver::Repair(Sequence& sequence) {
 
 std::vector<std::size_t> Improver::Repeats(const Sequence& sequence) const {
   std::vector<std::size_t> repeats;
-  std::vector<char> ran(model_.num_operators(), 0);
+  std::vector<char> ran(model_.num_actions(), 0);
   for (std::size_t i = 0; i < sequence.size(); ++i) {
-    if (std::exchange(ran[sequence[i]], 1) != 0) repeats.push_back(i);
+    const bool again = std::exchange(ran[sequence[i]], 1) != 0;
+    if (again || model_.IsReturn(sequence[i])) repeats.push_back(i);
   }
   return repeats;
 }
@@ -267,13 +315,15 @@ bool Improver::Move(Sequence& sequence) {
       break;
     }
   }
-  const bool repeat = first != from;
+  const bool returns = model_.IsReturn(v);
+  if (returns) first = from;
+  const bool repeat = first != from || returns;
   if (!repeat && fixed_order_) return false;
   // The range of positions that it may move to, between what it waits for and what waits for it.
-  std::size_t lower = repeat ? first + 1 : 0;
+  std::size_t lower = repeat && !returns ? first + 1 : 0;
   std::size_t upper = sequence.size() - 1;
   if (!repeat) {
-    std::vector<char> ran(model_.num_operators(), 0);
+    std::vector<char> ran(model_.num_actions(), 0);
     const auto& before = model_.predecessors[v];
     const auto& after = model_.successors[v];
     for (std::size_t i = 0; i < sequence.size(); ++i) {
@@ -331,6 +381,7 @@ Sequence Improver::WithoutRepeats(const Sequence& sequence) const {
   Sequence order;
   std::vector<char> ran(model_.num_operators(), 0);
   for (const Op v : sequence) {
+    if (model_.IsReturn(v)) continue;
     if (std::exchange(ran[v], 1) == 0) order.push_back(v);
   }
   return order;
@@ -413,9 +464,10 @@ void Improver::Climb(Sequence current, std::size_t length, std::int64_t bound,
 double Improver::FirstBytePrice() const {
   double costs = 1;
   double bytes = 1;
-  for (const StorageInfo& info : model_.storages) {
-    if (info.again < 0) continue;
-    costs += static_cast<double>(info.price.front());
+  for (Storage s = 0; s < model_.storages.size(); ++s) {
+    const StorageInfo& info = model_.storages[s];
+    if (!model_.MayDrop(s, 0)) continue;
+    costs += static_cast<double>(info.Price(0, model_.linked));
     bytes += static_cast<double>(info.size);
   }
   return costs / bytes;
@@ -425,7 +477,7 @@ double Improver::FirstBytePrice() const {
 bool Improver::AddReturn(Sequence& sequence, const Measure& measure) {
   // Where the memory is full, if it is too small.
   const bool at_peak = measure.excess > 0 && random_.Chance(0.5);
-  const auto around = at_peak ? std::min(measure.peak_step, sequence.size() - 1)
+  const auto around = at_peak ? std::min(measure.peak_at, sequence.size() - 1)
                               : static_cast<std::size_t>(random_.Uniform(
                                     0, static_cast<std::int64_t>(sequence.size()) - 1));
   const std::vector<Pause> pauses = PausesAt(sequence, around);
@@ -433,7 +485,10 @@ bool Improver::AddReturn(Sequence& sequence, const Measure& measure) {
   if (pauses.empty()) return false;
   const auto pick =
       static_cast<std::size_t>(random_.Uniform(0, static_cast<std::int64_t>(pauses.size()) - 1));
-  auto longer = WithReturn(sequence, pauses[pick], random_.Chance(0.5) ? around : 0);
+  const bool made = pauses[pick].version <= model_.storages[pauses[pick].storage].again;
+  const bool copied = model_.MayCopy(pauses[pick].storage) && (!made || random_.Chance(0.5));
+  auto longer = copied ? WithCopy(sequence, pauses[pick])
+                       : WithReturn(sequence, pauses[pick], random_.Chance(0.5) ? around : 0);
   if (!longer) return false;
   sequence = std::move(*longer);
   return true;

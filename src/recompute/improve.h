@@ -52,15 +52,17 @@ class Improver {
   // A storage just before some position.
   struct State {
     std::int32_t version = kMakes;
-    std::size_t last = 0;  // Its last use before.
-    bool stays = false;    // There is a use later on, too.
-    bool seen = false;     // A touch later on.
+    std::size_t last = 0;   // Its last use before.
+    bool stays = false;     // There is a use later on, too.
+    bool seen = false;      // A touch later on.
+    bool returned = false;  // Since its last touch.
   };
   // A storage that is to be made again, from link `next` of its chain on.
   struct Frame {
     Storage storage;
     std::int32_t version;
     std::int32_t next = 0;
+    bool loads = false;  // It is copied back instead.
   };
   [[nodiscard]] bool Ended() { return work_.spent() || budget_.Exhausted(); }
   // The pauses around `position`.
@@ -69,6 +71,9 @@ class Improver {
   // in memory at `around` anyway are made again, too, rather than kept through it.
   [[nodiscard]] std::optional<Sequence> WithReturn(const Sequence& sequence, const Pause& pause,
                                                    std::size_t around);
+  [[nodiscard]] std::optional<Sequence> WithCopy(const Sequence& sequence, const Pause& pause);
+  [[nodiscard]] std::optional<Sequence> WithBatch(const Sequence& sequence, const Pause& pause,
+                                                  const std::vector<Op>& batch) const;
   [[nodiscard]] std::vector<State> StatesAt(const Sequence& sequence, std::size_t position) const;
   [[nodiscard]] bool ListReturn(const Pause& pause, std::size_t around, std::vector<State>& states,
                                 std::vector<Op>& batch) const;

@@ -62,8 +62,9 @@ void FindNeighbours(const Graph& graph, Model& model) {
 
 }  // namespace
 
-Model Compile(const Graph& graph, const Counting& counting) {
+Model Compile(const Graph& graph, const Counting& counting, const std::optional<Link>& link) {
   Model model;
+  model.linked = link.has_value();
   const std::size_t n = graph.operators.size();
   const Versions versions = FindVersions(graph);
   const std::vector<bool> results = BasesOfOutputs(graph);
@@ -71,7 +72,7 @@ Model Compile(const Graph& graph, const Counting& counting) {
   std::vector<Storage> storage_of(graph.tensors.size(), kNone);
   const auto is_throughout = [&](TensorIndex t) {
     const TensorKind kind = graph.tensors[t].kind;
-    return kind == TensorKind::kParameter || kind == TensorKind::kConstant;
+    return !link && (kind == TensorKind::kParameter || kind == TensorKind::kConstant);
   };
   const auto add = [&](TensorIndex base) {
     if (storage_of[base] != kNone) return storage_of[base];
@@ -84,7 +85,12 @@ Model Compile(const Graph& graph, const Counting& counting) {
       info.size = tensor.bytes;
       info.padded = tensor.bytes + (tensor.alignment - 1);
     }
-    info.result = results[base];
+    // What is given and written in place is written back, if it is counted.
+    info.result = results[base] || (link && info.given && info.size > 0 && versions.last[base] > 0);
+    if (link) {
+      info.out_cost = link->Out(info.size);
+      info.in_cost = link->In(info.size);
+    }
     info.last = versions.last[base];
     return storage_of[base];
   };
@@ -104,13 +110,18 @@ Model Compile(const Graph& graph, const Counting& counting) {
   }
   for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
     if (!IsCounted(graph.tensors[t], counting) || IsMade(graph.tensors[t].kind)) continue;
-    const bool unused = storage_of[t] == kNone && results[t];
+    const bool unused = !link && storage_of[t] == kNone && results[t];
     if (!is_throughout(t) && !unused) continue;
     model.throughout.push_back(t);
     model.always_live += graph.tensors[t].bytes;
   }
   FindPrices(model);
   FindNeighbours(graph, model);
+  for (Storage s = 0; link && s < model.storages.size(); ++s) {
+    const StorageInfo& info = model.storages[s];
+    model.cost.push_back(info.in_cost + info.OutCost(0));
+    model.touches_begin.push_back(model.all_touches.size());
+  }
   return model;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -41,6 +42,7 @@ class Realiser {
       if (!model_.storages[s].given) continue;
       states_[s].version = 0;
       states_[s].covered = order_.size();  // Room is taken for it as long as it is used.
+      states_[s].untouched = true;
     }
     for (std::size_t step = 0; step < order_.size(); ++step) {
       constexpr std::size_t kStepsPerLook = 256;
@@ -52,7 +54,7 @@ class Realiser {
     }
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
-      if (!info.result || info.given) continue;
+      if (!info.result || info.given || model_.MayCopy(s)) continue;
       if (!Bring(s, info.last, order_.size())) return std::nullopt;
     }
     return std::move(result_);
@@ -63,6 +65,8 @@ class Realiser {
     std::int32_t version = kMakes;  // Of the latest time that it was made.
     std::size_t covered = 0;        // There is room for it through this step.
     std::size_t gap = 0;            // Its first gap that ends later than now.
+    bool untouched = false;         // Given, without a use so far.
+    std::int32_t copy = kMakes;     // With a link: the version that was copied out last.
   };
 
   // Whether `s` fits beside what is kept in the steps [first, last).
@@ -73,9 +77,9 @@ class Realiser {
     }
     return true;
   }
-  void Take(Storage s, std::size_t first, std::size_t last) {
+  void Take(Storage s, std::size_t first, std::size_t last, int times = 1) {
     for (std::size_t t = first; t < std::min(last, free_.size()); ++t) {
-      free_[t] -= model_.storages[s].size;
+      free_[t] -= times * model_.storages[s].size;
     }
   }
 
@@ -104,21 +108,59 @@ class Realiser {
     ++round_;
     batch_.clear();
     std::int64_t cost = 0;
+    const bool loads = model_.MayCopy(s) && state.version == version;
+    undo_.clear();
     if (!Collect(s, version, step)) {
+      if (loads) return Load(s, step);
       // It has to stay, whether or not there is room.
       if (state.version != version) return false;
       Take(s, state.covered + 1, step);
       state.covered = step;
       return true;
     }
+    for (const Op u : batch_) cost += model_.cost[u];
+    if (loads && CopiesOf(s) <= cost) {
+      for (; !undo_.empty(); undo_.pop_back()) {
+        states_[undo_.back().storage].covered = undo_.back().covered;
+        Take(undo_.back().storage, undo_.back().covered + 1, step + 1, -1);
+      }
+      return Load(s, step);
+    }
     for (const Op u : batch_) {
       result_.sequence.push_back(u);
-      cost += model_.cost[u];
-      Execute(u, step, /*again=*/true);
+      if (!model_.IsReturn(u)) {
+        Execute(u, step, /*again=*/true);
+      } else {
+        states_[model_.Returned(u)].copy = states_[model_.Returned(u)].version;
+      }
     }
+    Pay(s, step, cost);
+    return true;
+  }
+
+  // What it costs to copy `s` out, if it is not there, and back.
+  [[nodiscard]] std::int64_t CopiesOf(Storage s) const {
+    const StorageInfo& info = model_.storages[s];
+    const State& state = states_[s];
+    return info.in_cost + (state.copy == state.version ? 0 : info.OutCost(state.version));
+  }
+  // Copies `s` back, in the version that it had last.
+  bool Load(Storage s, std::size_t step) {
+    Pay(s, step, CopiesOf(s));
+    result_.sequence.push_back(model_.ReturnOf(s));
+    states_[s].copy = states_[s].version;
+    states_[s].covered = step;
+    return true;
+  }
+  void Pay(Storage s, std::size_t step, std::int64_t cost) {
     const std::size_t gap = GapAt(s, step);
     if (gap != kNone) result_.paid[gap] = std::min(result_.paid[gap] + cost, kMostCost);
-    return true;
+  }
+  // `s` stays through `step`, as far as the choice at hand is taken.
+  void Extend(Storage s, std::size_t step) {
+    undo_.push_back({s, states_[s].covered});
+    Take(s, states_[s].covered + 1, step + 1);
+    states_[s].covered = step;
   }
 
   // Lists what has to run at `step` so that `s` is there in this version. Inputs that can stay longer
@@ -156,7 +198,15 @@ class Realiser {
         if (other.version == touch.finds) {
           if (info.size == 0 || other.covered >= step) continue;
           if (HasRoom(touch.storage, other.covered + 1, step + 1)) {
-            Take(touch.storage, other.covered + 1, step + 1);
+            Extend(touch.storage, step);
+            continue;
+          }
+          const bool made = touch.finds <= info.again;
+          if (model_.MayCopy(touch.storage) &&
+              (!made ||
+               CopiesOf(touch.storage) <= info.price[static_cast<std::size_t>(touch.finds)])) {
+            batch_.push_back(model_.ReturnOf(touch.storage));
+            undo_.push_back({touch.storage, other.covered});
             other.covered = step;
             continue;
           }
@@ -168,8 +218,7 @@ class Realiser {
           break;
         }
         if (other.version != touch.finds) return false;
-        Take(touch.storage, other.covered + 1, step + 1);
-        other.covered = step;
+        Extend(touch.storage, step);
       }
       if (missing) {
         stack.push_back(*missing);
@@ -195,7 +244,8 @@ class Realiser {
       State& state = states_[touch.storage];
       const StorageInfo& info = model_.storages[touch.storage];
       state.version = touch.leaves;
-      if (info.given) continue;
+      if (info.given && !model_.MayCopy(touch.storage)) continue;
+      if (std::exchange(state.untouched, false)) state.covered = step;
       state.covered = std::max(state.covered, step);
       if (touch.finds == kMakes) state.covered = step;
       // Until its next use, if it was to stay anyway, or there is room now.
@@ -219,7 +269,7 @@ class Realiser {
   // Without a gap after `step`: a storage stays through its next use, which is at once or must be in
   // memory until then.
   [[nodiscard]] std::size_t NextCovered(Storage s, std::size_t step) const {
-    return model_.storages[s].again < states_[s].version ? order_.size() : step + 1;
+    return model_.MayDrop(s, states_[s].version) ? step + 1 : order_.size();
   }
 
   const Model& model_;
@@ -233,6 +283,11 @@ class Realiser {
   std::vector<std::uint32_t> made_;     // By operator: the latest round that lists it.
   std::uint32_t round_ = 0;
   std::vector<Op> batch_;
+  struct Undo {
+    Storage storage;
+    std::size_t covered;
+  };
+  std::vector<Undo> undo_;  // What the latest Collect() has changed.
   Realised result_;
 };
 

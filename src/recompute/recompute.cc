@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
 #include "graph/plan.h"
@@ -77,7 +78,7 @@ class Planner {
       : graph_(graph),
         options_(options),
         budget_(budget),
-        model_(Compile(graph, options.counting)),
+        model_(Compile(graph, options.counting, options.link)),
         orders_(options.orders) {
     if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
     if (options.fixed_order) orders_.resize(1);
@@ -91,6 +92,7 @@ class Planner {
     PlanAnswer answer;
     answer.capacity = options_.capacity;
     answer.recomputes = true;
+    answer.spills = model_.linked;
     answer.fixed_order = options_.fixed_order;
     answer.least = {0, model_.always_live};
     for (Op v = 0; v < model_.num_operators(); ++v) {
@@ -98,7 +100,10 @@ class Planner {
       if (need > answer.least.bytes) answer.least = {v, need};
     }
     infeasible_ = answer.least.bytes > options_.capacity;
-    if (!infeasible_) BERTH_TRY(Search(answer));
+    if (!infeasible_) {
+      Begin(answer);
+      BERTH_TRY(Search(answer));
+    }
     Conclude(answer);
     answer.nodes = budget_.nodes_spent() - nodes_before;
     answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - begin).count();
@@ -132,6 +137,49 @@ class Planner {
     Report();
   }
 
+  // The plan of a sequence, without addresses.
+  [[nodiscard]] MemoryPlan MakePlan(const Sequence& sequence) const {
+    MemoryPlan plan = PlanOf(model_, sequence);
+    const Traffic compulsory = CompulsoryTraffic(graph_, options_.counting);
+    plan.traffic.compulsory_in = compulsory.compulsory_in;
+    plan.traffic.compulsory_out = compulsory.compulsory_out;
+    StateUse(graph_, plan);
+    return plan;
+  }
+
+  // The cheapest of the plans to start from, where it has addresses.
+  void Begin(PlanAnswer& answer) const {
+    if (!model_.linked) return;
+    for (const MemoryPlan& known : options_.plans) {
+      const Sequence sequence = SequenceOf(model_, known);
+      MemoryPlan plan = MakePlan(sequence);
+      if (!Measurer(model_, options_.capacity).Of(sequence).fits()) continue;
+      if (!known.addressed || known.height() > options_.capacity) continue;
+      if (answer.best && answer.best->overhead() <= plan.overhead()) continue;
+      if (!TakeOffsets(known, plan)) continue;
+      plan.addressed = true;
+      StateUse(graph_, plan);
+      answer.best = std::move(plan);
+    }
+  }
+
+  // Each residency of `plan` gets the offset of the one of `known` that it is part of.
+  static bool TakeOffsets(const MemoryPlan& known, MemoryPlan& plan) {
+    std::size_t k = 0;
+    for (Residency& residency : plan.residencies) {
+      const auto before = [&](const Residency& other) {
+        return other.tensor < residency.tensor ||
+               (other.tensor == residency.tensor && other.end < residency.end);
+      };
+      while (k < known.residencies.size() && before(known.residencies[k])) ++k;
+      if (k == known.residencies.size()) return false;
+      const Residency& other = known.residencies[k];
+      if (other.tensor != residency.tensor || other.start > residency.start) return false;
+      residency.offset = other.offset;
+    }
+    return true;
+  }
+
   Result<void> Search(PlanAnswer& answer) {
     for (const int less : kTighter) {
       const bool first = less == 0;
@@ -152,7 +200,7 @@ class Planner {
       if (!best_) break;
       const std::int64_t cost = best_->cost;
       BERTH_TRY(PlaceFound(answer));
-      if (answer.best && answer.best->recomputed.cost <= cost) {
+      if (answer.best && answer.best->overhead() <= cost) {
         if (first) BERTH_TRY(GoOn(answer));
         break;
       }
@@ -183,7 +231,7 @@ class Planner {
   Result<void> PlaceFound(PlanAnswer& answer) {
     int tried = 0;
     for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
-      if (answer.best && answer.best->recomputed.cost <= found_.back().cost) break;
+      if (answer.best && answer.best->overhead() <= found_.back().cost) break;
       ++tried;
       if (BERTH_TRY(TryPlacing(found_.back().sequence, answer)) || budget_.Exhausted()) break;
     }
@@ -193,9 +241,7 @@ class Planner {
 
   // True if the offsets fit; the plan is then that of `answer`.
   Result<bool> TryPlacing(const Sequence& sequence, PlanAnswer& answer) {
-    MemoryPlan plan = PlanOf(model_, sequence);
-    plan.traffic = CompulsoryTraffic(graph_, options_.counting);
-    StateUse(graph_, plan);
+    MemoryPlan plan = MakePlan(sequence);
     if (!options_.placer) {
       answer.best = std::move(plan);
       return true;
@@ -249,6 +295,9 @@ class Planner {
       known.emplace_back(order.begin(), order.end());
       Offer(known.back(), capacity);
     }
+    for (const MemoryPlan& plan : options_.plans) {
+      if (model_.linked) Offer(SequenceOf(model_, plan), capacity);
+    }
     if (best_cost() == 0) return;
     RepairOrder(Lowest(known, capacity), capacity);  // A first plan, whatever the budget.
     if (!options_.fixed_order && options_.rules.cuts && !Ended()) {
@@ -267,7 +316,7 @@ class Planner {
       if (exact.sequence) Offer(*exact.sequence, capacity);
       if (exact.complete) {
         infeasible_ = !exact.sequence;
-        if (exact.sequence) Prove(best_cost());
+        if (exact.sequence) Prove(exact.cost);
         return;
       }
     }
@@ -364,9 +413,10 @@ class Planner {
     }
     answer.recompute_bound = bound_;
     if (answer.best) {
-      const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best);
+      const auto valid = ValidatePlan(graph_, options_.counting, options_.capacity, *answer.best,
+                                      options_.link ? &*options_.link : nullptr);
       if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
-      const std::int64_t cost = answer.best->recomputed.cost;
+      const std::int64_t cost = answer.best->overhead();
       answer.recompute_bound = std::min(bound_, cost);
       answer.outcome = cost <= bound_ ? Outcome::kOptimal : Outcome::kFeasible;
     }
@@ -394,11 +444,39 @@ class Planner {
   std::int64_t bound_ = 0;
 };
 
+// Whether copies over the link add up with what operators cost.
+Result<void> CheckLink(const Graph& graph, const RecomputeOptions& options,
+                       const OperatorCosts& costs) {
+  BERTH_TRY(Validate(*options.link));
+  if (costs.unit != "ns") {
+    return Fail(ErrorCode::kInvalidOptions,
+                "copies over a link take nanoseconds, but operators cost " +
+                    (costs.unit.empty()      ? "numbers without a unit"
+                     : costs.unit == "bytes" ? "the bytes that they read and write"
+                                             : Quoted(costs.unit)) +
+                    ": to add them up the graph must have costs in \"ns\"");
+  }
+  BERTH_TRY(ValidateTraffic(graph, options.counting));
+  Wide total = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    total += Wide{options.link->Out(tensor.bytes)} + options.link->In(tensor.bytes);
+  }
+  if (total > kMaxBytes) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "copying every tensor out and back over the link takes more than 2^60 ns together");
+  }
+  for (const MemoryPlan& plan : options.plans) {
+    BERTH_TRY(ValidatePlan(graph, options.counting, std::nullopt, plan));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options, Budget& budget) {
   for (const Order& order : options.orders) BERTH_TRY(ValidateOrder(graph, order));
   const OperatorCosts costs = CostsOf(graph);
+  if (options.link) BERTH_TRY(CheckLink(graph, options, costs));
   Wide total = 0;
   for (const std::int64_t cost : costs.of) total += cost;
   if (total > kMaxBytes) {

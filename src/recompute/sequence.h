@@ -5,6 +5,12 @@
 //
 //   sequence   A B C D B E     E uses b: the b that the second B has made.
 //   b            +---+ +-+
+//
+// With a link a sequence also has returns from off chip (Model::ReturnOf()), which take no step: the
+// storage is copied back before the operator that comes next, in the version that its next user finds.
+// Where the store does not have this version, the latest stay that ended with it is written out at its
+// end: any since the return before, as the store holds one version of each storage. Given storages are
+// off chip until their first use, and results at the end.
 #ifndef BERTH_RECOMPUTE_SEQUENCE_H_
 #define BERTH_RECOMPUTE_SEQUENCE_H_
 
@@ -24,13 +30,45 @@ inline constexpr std::int64_t kMostCost = std::int64_t{1} << 61;
 
 struct Measure {
   bool valid = false;     // Every execution finds the versions that it needs.
-  std::int64_t cost = 0;  // Of all executions after the first of each operator.
+  std::int64_t cost = 0;  // Of all executions after the first of each operator, and of copies.
   Bytes peak = 0;
-  std::size_t peak_step = 0;
-  Bytes excess = 0;  // Sum over the steps of the bytes above the capacity, at most 2^62.
+  std::size_t peak_at = 0;  // The position in the sequence of an operator at the peak.
+  Bytes excess = 0;         // Sum over the steps of the bytes above the capacity, at most 2^62.
   // Of all stays, with alignments, at most 2^61: those of a plan may not exceed 2^60.
   Bytes stays = 0;
   [[nodiscard]] bool fits() const { return valid && excess == 0 && stays <= kMaxBytes; }
+};
+
+// What is off chip of one storage, and what could be.
+class Copies {
+ public:
+  Copies() = default;
+  explicit Copies(const StorageInfo& info) : copy_(info.given ? 0 : kMakes) {}
+  // A stay has ended with `version`.
+  void End(std::int32_t version) {
+    latest_ = version;
+    if (version < kBits) ended_ |= std::uint64_t{1} << version;
+  }
+  // Whether `version` is off chip, or can be by writing out a stay that has ended.
+  [[nodiscard]] bool Has(std::int32_t version) const {
+    return copy_ == version || latest_ == version ||
+           (version >= 0 && version < kBits && (ended_ >> version & 1) != 0);
+  }
+  // Brings `version` back, of which Has() is true: what that costs. `writes`: a stay is written out.
+  std::int64_t Retrieve(const StorageInfo& info, std::int32_t version, bool* writes = nullptr);
+  // At the end: what it costs that the last version of a result is off chip.
+  std::int64_t Store(const StorageInfo& info, bool* writes = nullptr);
+  // The last version of a result was written out, which is free the first time.
+  [[nodiscard]] bool stored() const { return stored_; }
+
+ private:
+  static constexpr std::int32_t kBits = 64;
+  std::int64_t Write(const StorageInfo& info, std::int32_t version, bool* writes);
+
+  std::int32_t copy_ = kMakes;    // The version off chip, or kMakes.
+  std::int32_t latest_ = kMakes;  // With which stays ended since the latest return: the last,
+  std::uint64_t ended_ = 0;       // and a bit for each small one.
+  bool stored_ = false;
 };
 
 // Measures sequences of one model. Cost of each: linear in what their executions touch.
@@ -52,16 +90,28 @@ class Measurer {
     std::int32_t version = kMakes;  // In memory; kMakes: nothing.
     std::uint32_t begin = 0;        // Of the stay.
     std::uint32_t last = 0;         // Use.
+    bool untouched = false;         // Given, and still off chip.
+    bool returns = false;           // For its next use.
+    Copies copies;
   };
+  [[nodiscard]] bool Touched(const Touch& touch, std::uint32_t step, Measure& measure);
+  [[nodiscard]] bool Return(Storage s, Measure& measure);
+  [[nodiscard]] bool Finish(Storage s, std::size_t steps, Measure& measure);
+  void Close(Storage s, Measure& measure);
   std::vector<State> initial_;
   std::vector<State> state_;
   std::vector<std::uint32_t> ran_;  // By operator: the number of the sequence that ran it last.
   std::uint32_t number_ = 0;
   std::vector<Bytes> load_;
+  std::vector<std::size_t> position_;  // By step.
 };
 
 // The plan without addresses, figures of memories and traffic. `sequence` must be valid.
 [[nodiscard]] MemoryPlan PlanOf(const Model& model, const Sequence& sequence);
+
+// The sequence of a valid plan, with spills or repeats or both, of the graph of `model`. It needs no
+// more memory and no more copies; what comes in needs a model with a link.
+[[nodiscard]] Sequence SequenceOf(const Model& model, const MemoryPlan& plan);
 
 }  // namespace berth::internal::recompute
 

@@ -18,6 +18,7 @@
 #include "testing/random_graph.h"
 #include "testing/recompute_oracle.h"
 #include "testing/seeds.h"
+#include "tools/verify/verify.h"
 
 namespace berth {
 namespace {
@@ -203,6 +204,126 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
       }
     }
   }
+}
+
+// Joint plans: every tensor that has to make room is copied or made again.
+Link LinkOf(std::uint64_t seed) {
+  Random random(seed ^ 0x11abu);
+  const auto rate = [&] { return random.Uniform(1, 4) * 500'000'000; };  // Bytes per second.
+  return {.out_bytes_per_second = rate(),
+          .in_bytes_per_second = rate(),
+          .latency_nanoseconds = random.Uniform(0, 3)};
+}
+Graph TimedGraphOf(std::uint64_t seed, int most_operators) {
+  Graph graph = GraphOf(seed, most_operators);
+  graph.cost_unit = "ns";
+  graph.operators.front().cost = graph.operators.front().cost.value_or(1);
+  for (Operator& op : graph.operators) {
+    if (op.cost) op.cost = (1 + static_cast<std::int64_t>(seed % 4)) * *op.cost;
+  }
+  return graph;
+}
+
+void ExpectHolds(const Graph& graph, const Counting& counting, Bytes capacity, const Link& link,
+                 const MemoryPlan& plan) {
+  const auto valid = ValidatePlan(graph, counting, capacity, plan, &link);
+  EXPECT_TRUE(valid.has_value()) << valid.error().message;
+  const auto report = verify::VerifyPlan(graph, counting, capacity, plan, 10, &link);
+  EXPECT_TRUE(report.ok()) << Describe(report, graph, plan);
+}
+
+void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
+  std::uint64_t mixed = 0;
+  std::uint64_t copied = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Graph graph = TimedGraphOf(seed, seed % 50 == 0 ? 7 : 5);
+    const Counting counting = CountingOf(seed);
+    const Link link = LinkOf(seed);
+    const Bytes capacity = CapacityOf(graph, counting, seed);
+    const bool fixed = seed % 2 == 0;
+    const Order order = internal::RandomOrder(graph, seed);
+    const auto best =
+        OracleRecomputation(graph, capacity, counting, fixed ? &order : nullptr, &link);
+    RecomputeOptions options;
+    options.capacity = capacity;
+    options.counting = counting;
+    options.link = link;
+    options.orders = {order};
+    options.fixed_order = fixed;
+    options.placer = nullptr;
+    Budget budget;
+    const auto answer = PlanWithRecomputation(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    if (!best) {
+      EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
+      continue;
+    }
+    ASSERT_EQ(answer->outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer->best->overhead(), *best);
+    EXPECT_EQ(answer->recompute_bound, *best);
+    EXPECT_LE(answer->best->peak(), capacity);
+    ExpectHolds(graph, counting, capacity, link, *answer->best);
+    const bool copies = answer->best->traffic.avoidable() > 0;
+    copied += copies ? 1 : 0;
+    mixed += copies && answer->best->recomputed.operators > 0 ? 1 : 0;
+  }
+  EXPECT_GT(copied, count / 100);
+  EXPECT_GE(mixed, count / 1000);
+}
+
+TEST(RecomputeOracle, FindsTheLeastSumOfBothCosts) { CompareJointWithOracle(1, Seeds(1000)); }
+TEST(RecomputeOracle, FindsTheLeastSumOfBothCostsAgain) {
+  CompareJointWithOracle(1001, Seeds(1000));
+}
+
+// Without exact search, under every combination of rules: valid, executed, never below the least cost,
+// and never a bound above it. Bounds for one order and for all.
+TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
+  int found = 0;
+  int best_found = 0;
+  int proved = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(60); ++seed) {
+    const Graph graph = TimedGraphOf(seed + 70'000, 7);
+    const Counting counting = CountingOf(seed);
+    const Link link = LinkOf(seed);
+    const Bytes capacity = CapacityOf(graph, counting, seed);
+    const bool fixed = seed % 2 == 0;
+    const Order order = ProgramOrder(graph);
+    const auto best =
+        OracleRecomputation(graph, capacity, counting, fixed ? &order : nullptr, &link);
+    for (int rules = 0; rules < 16; ++rules) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
+      RecomputeOptions options;
+      options.capacity = capacity;
+      options.counting = counting;
+      options.link = link;
+      options.fixed_order = fixed;
+      options.rules.selection = (rules & 1) != 0;
+      options.rules.reprice = (rules & 2) != 0;
+      options.rules.exchange = (rules & 4) != 0;
+      options.rules.cuts = (rules & 8) != 0;
+      options.rules.exact = false;
+      Budget budget;
+      const auto answer = PlanWithRecomputation(graph, options, budget);
+      ASSERT_TRUE(answer.has_value()) << answer.error().message;
+      if (!best) {
+        EXPECT_FALSE(answer->best.has_value());
+        continue;
+      }
+      EXPECT_NE(answer->outcome, Outcome::kInfeasible);
+      EXPECT_LE(answer->recompute_bound, *best);
+      if (!answer->best) continue;
+      EXPECT_GE(answer->best->overhead(), *best);
+      ExpectHolds(graph, counting, capacity, link, *answer->best);
+      if (rules != 15) continue;
+      ++found;
+      best_found += answer->best->overhead() == *best ? 1 : 0;
+      proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    }
+  }
+  EXPECT_GT(10 * best_found, 9 * found);
+  EXPECT_GT(2 * proved, found);
 }
 
 }  // namespace

@@ -334,8 +334,9 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   checked.unsized = CountTensors(model.graph, model_arguments.counting);
   checked.unsized_as_zero = model_arguments.counting.unsized_as_zero;
   checked.plan = std::move(read.plan);
-  checked.report =
-      verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan);
+  checked.report = verify::VerifyPlan(model.graph, settings.counting, checked.capacity,
+                                      checked.plan, verify::kDefaultMaxFaults,
+                                      read.recomputes && model.link ? &*model.link : nullptr);
   // The verifier has run spills and repeats already: only there do the bytes of a tensor move.
   if (arguments.execute && !checked.spills() && !checked.repeats()) {
     checked.execution = ExecutePlan(model.graph, checked.plan);

@@ -24,6 +24,7 @@ struct PlanArguments {
   std::optional<Capacity> budget;
   std::int64_t gap = 0;
   bool recompute = false;
+  bool no_spill = false;
   GraphMemoryArguments memories;
   SearchArguments search;
   PlanOutputs outputs;
@@ -32,7 +33,8 @@ struct PlanArguments {
 };
 
 // What the flags ask for, of a model that was read.
-Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph) {
+Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model) {
+  const Graph& graph = model.graph;
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
@@ -49,6 +51,10 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
   if (arguments.recompute && !arguments.budget) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--recompute: only within a --budget are operators run again");
+  }
+  if (arguments.no_spill && !arguments.recompute) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--no-spill: only with --recompute; without --budget nothing is spilled");
   }
   if (!arguments.budget) return options;
   if (arguments.capacity) {
@@ -67,7 +73,8 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Graph& graph
                     (arguments.recompute ? "cost" : "traffic") +
                     " is looked for, not the least memory; a smaller --budget asks for less");
   }
-  options.spill = !arguments.recompute;
+  if (arguments.recompute && !arguments.no_spill) options.link = model.link;
+  options.spill = !arguments.recompute || options.link;
   options.recompute = arguments.recompute;
   options.capacity = *arguments.budget;
   options.gap = arguments.gap;
@@ -106,8 +113,10 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 
 Result<ExitCode> Run(const PlanArguments& arguments) {
   const bool moves = arguments.memories.may_move || arguments.memories.prefetch ||
-                     (arguments.budget && !arguments.recompute);
-  if (arguments.moves && !moves) {
+                     arguments.budget.has_value();
+  const bool copies_nothing =
+      arguments.recompute && (arguments.no_spill || arguments.model.device.empty());
+  if (arguments.moves && (!moves || copies_nothing)) {
     return Fail(
         ErrorCode::kInvalidOptions,
         arguments.recompute
@@ -118,7 +127,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   BERTH_TRY(CheckTfliteOutputs(arguments, model));
-  const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model.graph));
+  const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model));
   if (arguments.memories.given()) {
     return PlanInMemories({model, arguments.model, arguments.memories, arguments.search,
                            arguments.outputs, options, arguments.tensors, arguments.moves});
@@ -170,11 +179,14 @@ Command AddPlanCommand(CLI::App& berth) {
          "With --budget: end once the traffic is proved to be within this percentage of the least, "
          "such as 0.1%.")
       ->type_name("PERCENT");
+  app->add_flag("--no-spill", arguments->no_spill,
+                "With --recompute: nothing is copied off chip, even if the --device has a link.");
   app->add_flag(
       "--recompute", arguments->recompute,
       "With --budget: tensors that do not fit are not spilled but dropped, and the "
       "operators that make them run again, at the least cost. MR and MP then hold for plans "
-      "that copy nothing.");
+      "that copy nothing. With a --device that has a link, tensors are copied where that takes "
+      "less time.");
   AddGraphMemories(*app, arguments->memories, /*spill=*/true);
   AddOrder(*app, arguments->order);
   AddFile(*app, "-o,--output", arguments->outputs.plan,

@@ -196,6 +196,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const ModelOptions options = BERTH_TRY(OptionsOf(arguments));
   static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, options));
   model.file = std::move(file);
+  if (options.device) model.link = options.device->link;
   return model;
 }
 

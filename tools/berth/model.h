@@ -46,6 +46,7 @@ struct Model : berth::Model {
   std::string name;
   std::string path;  // As it was given, for commands to copy.
   FileView file;
+  std::optional<Link> link = {};  // Of the device that operators run on.
 
   [[nodiscard]] bool is_onnx() const { return format == ModelFormat::kOnnx; }
   [[nodiscard]] bool is_tflite() const { return format == ModelFormat::kTflite; }

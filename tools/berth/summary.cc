@@ -191,9 +191,40 @@ std::string RunAgainFact(const Graph& graph, const MemoryPlan& plan) {
 
 // Which plans a proof of the cost is about.
 std::string AmongPlans(const Planned& planned) {
-  if (!planned.answer.fixed_order) return "without spills";
-  return std::string("without spills in ") +
+  const std::string which = planned.answer.spills ? "" : "without spills";
+  if (!planned.answer.fixed_order) return which;
+  return which + (which.empty() ? "in " : " in ") +
          (planned.provenance.options.order ? "the given order" : "program order");
+}
+
+// Of a plan in which tensors are made again or copied, whichever takes less time.
+std::string JointHeadline(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Graph& graph = planned.model->graph;
+  const MemoryPlan& plan = *answer.best;
+  const std::string fits = Interruption(planned) + "Fits " + FormatBytes(*answer.capacity) + ": ";
+  const Bytes copied = plan.traffic.avoidable();
+  if (plan.recomputed.operators == 0 && copied == 0) {
+    return Paint(Tone::kGood, fits + "no operator has to run again, and nothing is copied.");
+  }
+  const bool proved = answer.outcome == Outcome::kOptimal;
+  const std::string again =
+      plan.recomputed.operators == 0 ? "no operator runs again" : RunAgain(graph, plan);
+  const std::string copies =
+      copied == 0 ? "nothing is copied" : FormatBytes(copied) + " are copied";
+  const std::string among = AmongPlans(planned);
+  std::string proof = ": proved the least of any plan" + (among.empty() ? "" : " " + among) + ".";
+  if (!proved && answer.recompute_bound > 0) {
+    proof = " (proved: at least " +
+            FormatPercentFinely(ShareOfRun(graph, answer.recompute_bound), /*down=*/true) +
+            (among.empty() ? "" : " " + among) + ").";
+  } else if (!proved) {
+    proof = "; less may be possible.";
+  }
+  return Paint(proved ? Tone::kGood : Tone::kUnsure,
+               fits + again + " and " + copies + ", together " +
+                   FormatPercentFinely(ShareOfRun(graph, plan.overhead())) +
+                   " of the time of one run" + proof);
 }
 
 std::string RecomputeHeadline(const Planned& planned) {
@@ -218,6 +249,7 @@ std::string RecomputeHeadline(const Planned& planned) {
                                  " are too little for every plan " + AmongPlans(planned) + ".");
   }
   if (!planned.placed()) return NothingFound(planned);
+  if (answer.spills) return JointHeadline(planned);
   const Recomputed& again = answer.best->recomputed;
   const std::string fits = Interruption(planned) + "Fits " + FormatBytes(*answer.capacity) + ": ";
   if (again.operators == 0) return Paint(Tone::kGood, fits + "no operator has to run again.");
@@ -247,8 +279,8 @@ std::string Headline(const Planned& planned) {
     return UnsizedHeadline(planned);
   }
   if (planned.only_ordered() && answer.outcome == Outcome::kUnknown) return NothingFound(planned);
-  std::string text = answer.spills            ? SpillHeadline(planned)
-                     : answer.recomputes      ? RecomputeHeadline(planned)
+  std::string text = answer.recomputes        ? RecomputeHeadline(planned)
+                     : answer.spills          ? SpillHeadline(planned)
                      : planned.only_ordered() ? OrderHeadline(planned)
                                               : GraphHeadline(planned);
   if (answer.unsized == 0) return text;
@@ -418,7 +450,7 @@ void AddGraphFacts(const Planned& planned, FactList& facts) {
 void AddBudgets(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
   const Graph& graph = planned.model->graph;
-  const bool with_parameters = answer.recomputes && planned.counting().parameters;
+  const bool with_parameters = answer.recomputes && !answer.spills && planned.counting().parameters;
   facts.Add("budget", FormatBytesExactly(*answer.capacity));
   facts.Add("MR", FormatBytesExactly(answer.least.bytes) +
                       (graph.operators.empty()
@@ -449,6 +481,11 @@ void AddRecomputeFacts(const Planned& planned, FactList& facts) {
           "cost",
           with_share(plan.recomputed.cost, false) +
               (unit == "bytes" ? " (bytes read and written, as the graph has no costs)" : ""));
+    }
+    if (plan.traffic.avoidable() > 0 && answer.spills) {
+      facts.Add("copies", FormatBytes(plan.traffic.spilled) + " out and " +
+                              FormatBytes(plan.traffic.retrieved) + " back, " +
+                              with_share(plan.traffic.cost, false));
     }
     facts.Add("arena", FormatBytesExactly(plan.height()));
   }
@@ -942,7 +979,7 @@ std::string SummaryText(const Planned& planned) {
   }
   AddModelFacts(planned, facts);
   const bool ordered = planned.only_ordered();
-  if (planned.answer.spills) {
+  if (planned.answer.spills && !planned.answer.recomputes) {
     AddSpillFacts(planned, facts);
   } else if (planned.answer.recomputes) {
     AddRecomputeFacts(planned, facts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <set>
@@ -109,7 +110,7 @@ class Run {
  public:
   Run(const Graph& graph, const std::vector<Touches>& touches, const Intended& intended,
       const Counting& counting, const MemoryPlan& plan, const std::vector<bool>& copied,
-      Collector& collector)
+      const Link* link, Collector& collector)
       : graph_(graph),
         touches_(touches),
         intended_(intended),
@@ -117,6 +118,7 @@ class Run {
         counting_(counting),
         plan_(plan),
         copied_(copied),
+        link_(link),
         collector_(collector),
         declared_(Results(graph)),
         store_(graph.tensors.size()),
@@ -163,6 +165,22 @@ class Run {
  private:
   // Sums from untrusted plans saturate above every valid figure.
   static void Count(Bytes bytes, Bytes& sum) { sum = std::min(sum + bytes, kMaxBytes + 1); }
+  // What a copy of `t` takes at this many bytes per second, rounded up to nanoseconds.
+  void CountTime(TensorIndex t, Bytes rate) {
+    constexpr int kDigits = 9;
+    const auto bytes = static_cast<std::uint64_t>(SizeOf(t));
+    const auto each = static_cast<std::uint64_t>(rate);
+    std::uint64_t time = bytes / each;  // Seconds, then one digit more at a time.
+    std::uint64_t rest = bytes % each;
+    for (int digit = 0; digit < kDigits; ++digit) {
+      rest *= 10;
+      time = std::min<std::uint64_t>(time, kMaxBytes) * 10 + rest / each;
+      rest %= each;
+    }
+    time = std::min<std::uint64_t>(time + (rest > 0 ? 1 : 0), kMaxBytes);
+    Count(std::min(static_cast<Bytes>(time) + link_->latency_nanoseconds, kMaxBytes),
+          traffic_.cost);
+  }
   [[nodiscard]] Bytes SizeOf(TensorIndex t) const { return graph_.tensors[t].bytes; }
   [[nodiscard]] bool IsCounted(TensorIndex t) const { return Counts(graph_.tensors[t], counting_); }
   // The value that the tensor has where it is now.
@@ -240,7 +258,10 @@ class Run {
       Add(FaultKind::kClobbered, t, i);
     }
     // The last value of a result goes out in any case.
-    if (!final || stored_[t]) Count(SizeOf(t), traffic_.spilled);
+    if (!final || stored_[t]) {
+      Count(SizeOf(t), traffic_.spilled);
+      if (link_ != nullptr) CountTime(t, link_->out_bytes_per_second);
+    }
     if (final) stored_[t] = true;
     store_[t] = Current(t);
   }
@@ -316,7 +337,9 @@ class Run {
       Write(i, *store_[t]);
     }
     brought_[t] = true;
-    if (!compulsory) Count(SizeOf(t), traffic_.retrieved);
+    if (compulsory) return;
+    Count(SizeOf(t), traffic_.retrieved);
+    if (link_ != nullptr) CountTime(t, link_->in_bytes_per_second);
   }
 
   void Execute(OperatorIndex v) {
@@ -408,6 +431,7 @@ class Run {
   const Counting& counting_;
   const MemoryPlan& plan_;
   const std::vector<bool>& copied_;  // Residencies, from the one before; or empty.
+  const Link* const link_;
   Collector& collector_;
   std::vector<Wide> address_;  // Of each residency.
   Traffic traffic_;
@@ -434,7 +458,8 @@ class Run {
 };
 
 PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
-                  const MemoryPlan& plan, const std::vector<bool>& copied, std::size_t max_faults) {
+                  const MemoryPlan& plan, const std::vector<bool>& copied, std::size_t max_faults,
+                  const Link* link) {
   PlanReport report;
   Collector collector(max_faults, report);
   const std::vector<Touches> touches = AllTouches(graph);
@@ -445,7 +470,7 @@ PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<By
   MeasurePeak(graph, plan, report);
   if (plan.addressed) CheckAddresses(graph, capacity, plan, collector, report);
   if (can_run) {
-    report.traffic = Run(graph, touches, intended, counting, plan, copied, collector).Go();
+    report.traffic = Run(graph, touches, intended, counting, plan, copied, link, collector).Go();
   }
   if (plan.addressed) {
     collector.Compare(FaultKind::kWrongHeight, plan.height(), report.height);
@@ -453,6 +478,9 @@ PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<By
   collector.Compare(FaultKind::kWrongPeak, plan.peak(), report.peak);
   if (!can_run) return report;
   collector.Compare(plan.traffic, report.traffic);
+  if (link != nullptr) {
+    collector.Compare(FaultKind::kWrongTraffic, plan.traffic.cost, report.traffic.cost, "cost");
+  }
   report.recomputed = CountRecomputed(graph, plan.order);
   collector.Compare(plan.recomputed, report.recomputed);
   return report;
@@ -461,13 +489,13 @@ PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<By
 }  // namespace
 
 PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
-                      const MemoryPlan& plan, std::size_t max_faults) {
-  return Verify(graph, counting, capacity, plan, {}, max_faults);
+                      const MemoryPlan& plan, std::size_t max_faults, const Link* link) {
+  return Verify(graph, counting, capacity, plan, {}, max_faults, link);
 }
 
 PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
                                 const MemoryPlan& plan, const std::vector<bool>& copied) {
-  return Verify(graph, counting, std::nullopt, plan, copied, kDefaultMaxFaults);
+  return Verify(graph, counting, std::nullopt, plan, copied, kDefaultMaxFaults, nullptr);
 }
 
 }  // namespace berth::verify

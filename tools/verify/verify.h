@@ -122,12 +122,13 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
 // must be valid; the plan may be arbitrary. The capacity is that of the table, or the one given;
 // without one, any height will do. Of a plan without addresses all but the addresses is checked.
 // Cost: O((n + max_faults) log n) for n buffers, gaps, operators, their tensors and residencies,
-// however many overlaps there are.
+// however many overlaps there are. `link`: the one that Traffic::cost is about, which is else not checked.
 [[nodiscard]] PlanReport VerifyPlan(const Problem& table, const MemoryPlan& plan,
                                     std::size_t max_faults = kDefaultMaxFaults);
 [[nodiscard]] PlanReport VerifyPlan(const Graph& graph, const Counting& counting,
                                     std::optional<Bytes> capacity, const MemoryPlan& plan,
-                                    std::size_t max_faults = kDefaultMaxFaults);
+                                    std::size_t max_faults = kDefaultMaxFaults,
+                                    const Link* link = nullptr);
 // The same, where the residencies number i with copied[i] begin with a copy of the one before them, of
 // the same tensor: it begins when the residency does and has ended when the one before ends. All copies
 // between the same two operators are made together.
