@@ -1,10 +1,14 @@
 #include "testing/recompute_oracle.h"
 
 #include <algorithm>
-#include <compare>
+#include <array>
+#include <bitset>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <queue>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,14 +19,27 @@ bool Has(const std::vector<TensorIndex>& list, TensorIndex t) {
   return std::find(list.begin(), list.end(), t) != list.end();
 }
 
+constexpr std::size_t kMost = 64;  // Operators, and tensors.
+
 struct State {
-  std::vector<bool> ran;  // Operators.
+  std::bitset<kMost> ran;  // Operators.
+  // By tensor: of a result, its last value has gone out; if given, it has come in.
+  std::bitset<kMost> paid_for;
   // By tensor, the number of writes that its bytes have seen; -1: it is not there.
-  std::vector<int> versions;  // In memory.
-  std::vector<int> copies;    // Off chip.
-  std::vector<bool>
-      paid_for;  // Of a result: its last value has gone out. If given: it has come in.
-  friend auto operator<=>(const State&, const State&) = default;
+  std::array<std::int8_t, kMost> versions;  // In memory.
+  std::array<std::int8_t, kMost> copies;    // Off chip.
+  friend bool operator==(const State&, const State&) = default;
+};
+
+struct HashOfState {
+  std::size_t operator()(const State& state) const {
+    std::size_t hash = state.ran.to_ullong() * 31 + state.paid_for.to_ullong();
+    for (const auto* const list : {&state.versions, &state.copies}) {
+      const std::string_view text(reinterpret_cast<const char*>(list->data()), list->size());
+      hash = hash * 0x9e3779b97f4a7c15u + std::hash<std::string_view>()(text);
+    }
+    return hash;
+  }
 };
 
 }  // namespace
@@ -32,6 +49,7 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
                                                 const Link* link) {
   const std::size_t n = graph.operators.size();
   const std::size_t m = graph.tensors.size();
+  if (n > kMost || m > kMost) std::abort();
   // What each operator finds in program order.
   std::vector<int> writes(m, 0);
   std::vector<std::map<TensorIndex, int>> finds(n);
@@ -99,7 +117,7 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     }
     return false;
   };
-  const auto bytes_in = [&](const std::vector<int>& versions) {
+  const auto bytes_in = [&](const std::array<std::int8_t, kMost>& versions) {
     Bytes bytes = 0;
     for (TensorIndex t = 0; t < m; ++t) {
       if (!TakesPart(graph.tensors[t], counting)) continue;
@@ -112,20 +130,22 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
     return bytes;
   };
 
-  State first{std::vector<bool>(n, false), std::vector<int>(m, -1), std::vector<int>(m, -1),
-              std::vector<bool>(m, false)};
+  State first{};
+  first.versions.fill(-1);
+  first.copies.fill(-1);
   for (TensorIndex t = 0; t < m; ++t) {
     if (graph.tensors[t].alias_of || !given(t)) continue;
     (may_copy(t) ? first.copies : first.versions)[t] = 0;
   }
-  using Entry = std::pair<std::int64_t, State>;
+  std::unordered_map<State, std::int64_t, HashOfState> known;
+  // The cost of a state when it was reached, and the state in `known`.
+  using Entry = std::pair<std::int64_t, const State*>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  std::map<State, std::int64_t> known;
   const auto reach = [&](const State& state, std::int64_t cost) {
     const auto [it, is_new] = known.emplace(state, cost);
     if (!is_new && it->second <= cost) return;
     it->second = cost;
-    queue.emplace(cost, state);
+    queue.emplace(cost, &it->first);
   };
   // Each of `touched`, which an operator has used, from number `i` on stays, is dropped, or is written out
   // and dropped. A stay that ends has no need to last longer than through its last use.
@@ -149,12 +169,13 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
       };
   reach(first, 0);
   while (!queue.empty()) {
-    const auto [cost, state] = queue.top();
+    const std::int64_t cost = queue.top().first;
+    const State& state = *queue.top().second;
     queue.pop();
     if (known[state] < cost) continue;
     const auto& ran = state.ran;
     const auto& versions = state.versions;
-    bool done = std::all_of(ran.begin(), ran.end(), [](bool each) { return each; });
+    bool done = ran.count() == n;
     for (TensorIndex t = 0; t < m && done; ++t) {
       if (graph.tensors[t].alias_of || !result[t]) continue;
       done = versions[t] == writes[t] || (may_copy(t) && state.copies[t] == writes[t]) ||
@@ -182,7 +203,7 @@ std::optional<std::int64_t> OracleRecomputation(const Graph& graph, Bytes capaci
       for (const auto& [t, version] : finds[v]) {
         if (again && Has(op.skips, t)) continue;
         if (may_copy(t) && versions[t] == -1 && state.copies[t] == version) {
-          next.versions[t] = version;
+          next.versions[t] = state.copies[t];
           const bool free = given(t) && !state.paid_for[t];
           if (given(t)) next.paid_for[t] = true;
           if (!free) copies += link->In(graph.tensors[t].bytes);

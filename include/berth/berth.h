@@ -542,7 +542,9 @@ typedef struct berth_recomputed {
   size_t struct_size;
   size_t operators; /* Executions after the first of each operator. */
   int64_t cost;     /* Of these; 0 without a plan. */
-  int64_t bound;    /* Proved: no plan within the capacity that moves nothing costs less. */
+  int64_t copies;   /* What the copies of berth_summary's traffic cost, if the device has a link. */
+  int64_t bound;    /* Proved: no plan within the capacity has a lower sum of both; without a link,
+                       none that copies nothing. */
   int64_t of_run;   /* The cost of running every operator once. */
   const char* unit; /* Of all of these: that of the graph, or "bytes". Until the plan is freed. */
 } berth_recomputed;

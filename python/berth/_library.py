@@ -268,6 +268,7 @@ class RecomputedStruct(Sized):
         ("struct_size", c_size_t),
         ("operators", c_size_t),
         ("cost", c_int64),
+        ("copies", c_int64),
         ("bound", c_int64),
         ("of_run", c_int64),
         ("unit", c_char_p),

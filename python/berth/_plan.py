@@ -78,13 +78,15 @@ class Recomputed(NamedTuple):
     """What running operators again costs.
 
     operators: executions after the first of each operator.
-    cost: of these. bound: proved: no plan within the capacity costs less.
+    cost: of these. copies: what the copies of `Plan.traffic` cost, if the device has a link.
+    bound: proved: no plan within the capacity has a lower sum of both.
     of_run: the cost of running every operator once.
     unit: of these costs: that of the graph, "ns" for a device, else "bytes".
     """
 
     operators: int
     cost: int
+    copies: int
     bound: int
     of_run: int
     unit: str
@@ -201,7 +203,9 @@ class Plan(Answer):
         if lib.berth_plan_recomputed(pointer, ctypes.byref(found), ctypes.byref(slot)) != 0:
             lib.berth_error_free(slot)
             return None
-        return Recomputed(found.operators, found.cost, found.bound, found.of_run, text(found.unit))
+        return Recomputed(
+            found.operators, found.cost, found.copies, found.bound, found.of_run, text(found.unit)
+        )
 
     @property
     def cost(self) -> Optional[int]:
@@ -426,6 +430,7 @@ def plan(
     capacity: Optional[Size] = None,
     budget: Optional[Size] = None,
     recompute: Optional[bool] = None,
+    no_spill: Optional[bool] = None,
     device: Optional[Path] = None,
     memory: Union[Sequence[str], Path, None] = None,
     activations_in: Union[str, Sequence[str], None] = None,
@@ -457,7 +462,8 @@ def plan(
     budget: as `capacity`, but what does not fit is spilled and retrieved, for the least traffic:
         bytes, or "MR" (what the largest operator needs), "MP" (the least peak), "MH" (halfway).
     recompute: within the budget, what does not fit is dropped and made again by the operators that
-        made it, at the least cost (Plan.recomputed); nothing is copied.
+        made it, or copied where the device has a link, at the least cost (Plan.recomputed).
+        no_spill: nothing is copied, even with a link.
     device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
         take on it. Without it, they cost what a graph says, or else their bytes.
     memory: several memories, for the least cost: ["tcm=512KiB@8GB/s", "dram@1GB/s"], each with a
@@ -479,7 +485,7 @@ def plan(
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
                      alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip
     request = OptionsHandle()
-    request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute,
+    request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute, "no_spill": no_spill,
                      "time_limit": time_limit,
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,

@@ -86,7 +86,7 @@ def test_recompute(spilling, examples, tmp_path):
     plan = berth.plan(spilling, budget=600, recompute=True)
     # x is no operator's: making a again reads it and writes 100 bytes.
     assert plan.outcome is berth.Outcome.OPTIMAL and plan.fits and not plan.spills
-    assert plan.recomputed == berth.Recomputed(1, 200, 200, 2550, "bytes")
+    assert plan.recomputed == berth.Recomputed(1, 200, 0, 200, 2550, "bytes")
     assert plan.operators.count("start") == 2 and len(plan.order) == 7 and plan.moves == []
     assert len([r for r in plan.residencies if r.name == "a"]) == 2
     plan.save(tmp_path / "plan.json")
@@ -100,11 +100,15 @@ def test_recompute(spilling, examples, tmp_path):
     graph.add_operator("make c", ["b"], ["c"], cost=1)
     graph.add_operator("make d", ["a", "c"], ["d"], cost=1, repeat=False)
     again = berth.plan(graph, budget=12, recompute=True)
-    assert again.recomputed == berth.Recomputed(0, 0, 0, 10, "us")
+    assert again.recomputed == berth.Recomputed(0, 0, 0, 0, 10, "us")
     device = examples / "devices" / "a100.json"
     timed = berth.plan(examples / "cells.onnx", budget="MH", recompute=True, device=device,
                        time_limit=2)  # fmt: skip
-    assert timed.recomputed.unit == "ns" and timed.recomputed.cost >= timed.recomputed.bound
+    again = timed.recomputed
+    assert again.unit == "ns" and again.cost + again.copies >= again.bound and timed.spills
+    alone = berth.plan(examples / "cells.onnx", budget="MH", recompute=True, no_spill=True,
+                       device=device, time_limit=2)  # fmt: skip
+    assert alone.recomputed.copies == 0 and not alone.spills
     read = berth.read(examples / "cells.onnx")
     assert read.changed(device=device).to_json() == berth.read(examples / "cells.onnx", device=device).to_json()
     with pytest.raises(berth.InvalidOptions, match="budget"):

@@ -16,6 +16,7 @@
 #include "berth/device.h"
 #include "berth/memory_io.h"
 #include "berth/schedule.h"
+#include "c/handles.h"
 
 namespace berth::internal::c {
 namespace {
@@ -231,8 +232,11 @@ constexpr std::array kRows = {
         [](const Settings& s) { return s.budget ? NameOf(*s.budget) : "none"; }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.recompute; }>(
         "recompute", false,
-        "With budget: what does not fit is not copied, but dropped and made again by the operators "
-        "that made it, at the least cost."),
+        "With budget: what does not fit is dropped and made again by the operators that made it, "
+        "or "
+        "copied where the device has a link, at the least cost."),
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.no_spill; }>(
+        "no_spill", false, "With recompute: nothing is copied, even if the device has a link."),
     Row{{"gap", "0%", "a percentage, such as 0.1%",
          "With budget: ends once the traffic is proved to be within it of the least."},
         [](Settings& s, std::string_view v) {
@@ -387,6 +391,9 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
     return Fail(ErrorCode::kInvalidOptions,
                 "recompute: only within a budget are operators run again");
   }
+  if (settings.no_spill && !settings.recompute) {
+    return Fail(ErrorCode::kInvalidOptions, "no_spill: only with recompute");
+  }
   PlanOptions options = settings.plan;
   if (settings.capacity) options.capacity = *settings.capacity;
   if (settings.budget) {
@@ -397,15 +404,19 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
   return options;
 }
 
-Result<PlanOptions> PlanOptionsFor(const Settings& settings, const Graph& graph) {
+Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& input) {
   PlanOptions options = BERTH_TRY(PlanOptionsOf(settings));
+  if (options.recompute && !settings.no_spill && input.options.device) {
+    options.link = input.options.device->link;
+    options.spill = options.link.has_value();
+  }
   options.memories.memories = settings.memories;
   const auto activations =
       BERTH_TRY(MemoriesCalled(settings, "activations_in", settings.activations_in));
   const auto weights = BERTH_TRY(MemoriesCalled(settings, "weights_in", settings.weights_in));
   if (!weights.empty()) options.schedule.counting.parameters = true;
   if (!activations.empty() || !weights.empty()) {
-    options.memories.allowed = AllowedByKind(graph, activations, weights);
+    options.memories.allowed = AllowedByKind(input.model.graph, activations, weights);
   }
   if (!settings.memories.empty()) options.place.minimize_if_infeasible = false;
   return options;

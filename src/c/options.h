@@ -26,11 +26,14 @@ struct berth_canceller {
 
 namespace berth::internal::c {
 
+struct GraphInput;
+
 struct Settings {
   PlanOptions plan;  // Without a capacity.
   std::optional<Bytes> capacity;
   std::optional<Capacity> budget;
-  bool recompute = false;  // Within the budget, what does not fit is made again, not moved.
+  bool recompute = false;  // Within the budget, what does not fit is made again,
+  bool no_spill = false;   // and not copied, even where a device has a link.
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
   ModelOptions model;
@@ -59,9 +62,10 @@ namespace berth::internal::c {
 [[nodiscard]] const berth_options& OptionsOf(const berth_options* options);
 // What is asked of Plan(). Error: kInvalidOptions for a capacity beside a budget.
 [[nodiscard]] Result<PlanOptions> PlanOptionsOf(const Settings& settings);
-// What is asked of Plan() for `graph`: that, with the memories. Error: kInvalidOptions, also for the
+// What is asked of Plan() for `graph`: that, with the memories and with the link of the device that
+// gives the operators their costs. Error: kInvalidOptions, also for the
 // name of a memory that is not there.
-[[nodiscard]] Result<PlanOptions> PlanOptionsFor(const Settings& settings, const Graph& graph);
+[[nodiscard]] Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& input);
 // Error: kInvalidOptions for a budget or memories, which `call` has no use for.
 [[nodiscard]] Result<void> RefuseBudget(const Settings& settings, const char* call);
 

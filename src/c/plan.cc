@@ -347,9 +347,8 @@ berth_status berth_plan_graph(const berth_graph* graph, const berth_options* opt
     // A graph that is not valid is for the search to refuse.
     const bool several = !request.settings.memories.empty();
     if (several) BERTH_TRY(berth::Validate(input->model.graph));
-    return c::PlanGraph(input, request,
-                        BERTH_TRY(c::PlanOptionsFor(request.settings, input->model.graph)), "plan",
-                        plan);
+    return c::PlanGraph(input, request, BERTH_TRY(c::PlanOptionsFor(request.settings, *input)),
+                        "plan", plan);
   });
 }
 
@@ -380,8 +379,8 @@ berth_status berth_plan_recomputed(const berth_plan* plan, berth_recomputed* out
                "the plan was not made with recompute");
     const auto& best = from.answer.best;
     const berth::Recomputed again = best ? best->recomputed : berth::Recomputed{};
-    c::Fill(out, {0, again.operators, again.cost, from.answer.recompute_bound, from.run_cost,
-                  from.run_unit.c_str()});
+    c::Fill(out, {0, again.operators, again.cost, best ? best->traffic.cost : 0,
+                  from.answer.recompute_bound, from.run_cost, from.run_unit.c_str()});
     return {};
   });
 }
@@ -446,8 +445,9 @@ berth_status berth_plan_validate(const berth_plan* plan, berth_error** error) {
                                  checked.options.memories, best);
     }
     if (checked.graph != nullptr) {
+      const auto& link = checked.options.link;
       return berth::ValidatePlan(checked.graph->model.graph, checked.options.schedule.counting,
-                                 capacity, best);
+                                 capacity, best, link ? &*link : nullptr);
     }
     berth::Problem problem = checked.problem;
     problem.capacity = capacity;

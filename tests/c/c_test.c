@@ -549,10 +549,13 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   const char* device =
       "{\"format\": \"berth-device\", \"format_version\": 1, \"name\": \"chip\","
       " \"operations_per_second\": 1000, \"bandwidth\": \"1000B/s\"}";
+  const char* linked =
+      "{\"format\": \"berth-device\", \"format_version\": 1, \"operations_per_second\": 1000,"
+      " \"bandwidth\": \"1000B/s\", \"link\": {\"out\": \"1GB/s\", \"in\": \"1GB/s\"}}";
   berth_graph* costed = NULL;
   berth_plan* plan = NULL;
   berth_text* text = NULL;
-  berth_recomputed found = {sizeof found, 0, 0, 0, 0, NULL};
+  berth_recomputed found = {sizeof found, 0, 0, 0, 0, 0, NULL};
   size_t count;
   WORKS(berth_options_set(options, "recompute", "on", &error));
   WORKS(berth_graph_apply(graph, NULL, &costed, &error));
@@ -587,9 +590,27 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   WORKS(berth_plan_graph(costed, options, &plan, &error));
   WORKS(berth_plan_recomputed(plan, &found, &error));
   /* 4 bytes at 1,000 a second. */
-  CHECK(strcmp(found.unit, "ns") == 0 && found.cost == 4000000);
+  CHECK(strcmp(found.unit, "ns") == 0 && found.cost == 4000000 && found.copies == 0);
   berth_plan_free(plan);
   berth_graph_free(costed);
+  /* Copying 4 bytes out and back is faster over this link, unless it is not wanted. */
+  WORKS(berth_options_set(options, "device", linked, &error));
+  WORKS(berth_graph_apply(graph, options, &costed, &error));
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  CHECK(found.operators == 0 && found.cost == 0 && found.copies == 8 && found.bound == 8);
+  WORKS(berth_plan_validate(plan, &error));
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "no_spill", "on", &error));
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  CHECK(found.operators == 1 && found.cost == 4000000 && found.copies == 0);
+  berth_plan_free(plan);
+  berth_graph_free(costed);
+  WORKS(berth_options_set(options, "recompute", "off", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "no_spill");
+  WORKS(berth_options_set(options, "no_spill", "off", &error));
+  WORKS(berth_options_set(options, "recompute", "on", &error));
   WORKS(berth_options_set(options, "device", "none", &error));
   WORKS(berth_options_set(options, "budget", "none", &error));
   FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "budget");
@@ -611,7 +632,7 @@ static void test_graph(void) {
   berth_tensor tensor;
   berth_operator op;
   berth_remedy remedy;
-  berth_recomputed again_costs = {sizeof again_costs, 0, 0, 0, 0, NULL};
+  berth_recomputed again_costs = {sizeof again_costs, 0, 0, 0, 0, 0, NULL};
   size_t x, y, z, w, first, second, third, join, list[2], count, i;
   tensor.struct_size = sizeof tensor;
   op.struct_size = sizeof op;

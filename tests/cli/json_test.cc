@@ -113,6 +113,15 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
       0);
   AddKeys(Json::parse(Read(Path("again.json"))), keys_);
   static_cast<void>(Run({"check", model, Path("again.json")}));
+  const std::string linked = Write("linked.json", R"({"format": "berth-device",
+      "format_version": 1, "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 100,
+      "link": {"out": "1GB/s", "in": "1GB/s"}})");
+  ASSERT_EQ(Berth({"plan", model, "--budget", "MR", "--recompute", "--device", linked, "-o",
+                   Path("joint.json")})
+                .exit_code,
+            0);
+  AddKeys(Json::parse(Read(Path("joint.json"))), keys_);
+  static_cast<void>(Run({"check", model, Path("joint.json"), "--device", linked}));
   static_cast<void>(Run({"diff", Path("MP.json"), Path("again.json")}));
   static_cast<void>(Run({"compare", model}));
   std::string broken = Read(Path("MP.json"));

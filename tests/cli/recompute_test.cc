@@ -58,6 +58,50 @@ TEST_F(RecomputeCommandTest, DevicesSayWhatOperatorsCost) {
   ExpectRefused(Berth({"plan", file, "--device", Write("bad.json", "{}")}), "bad.json:1:1: ");
 }
 
+// x is copied in 4 ns each way, or made again in 104 ns; or the other way round.
+TEST_F(RecomputeCommandTest, CopiesWhereThatTakesLessTime) {
+  const std::string file = File(OneSpill().graph);
+  const auto device = [&](const std::string& launch, const std::string& latency) {
+    return Write("device.json", R"({"format": "berth-device", "format_version": 1,
+        "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": )" +
+                                    launch +
+                                    R"(, "link": {"out": "1GB/s", "in": "1GB/s", "latency_ns": )" +
+                                    latency + "}}");
+  };
+  const auto plan = [&](const std::string& path, std::vector<std::string> more) {
+    std::vector<std::string> words = {"plan",        file,       "--budget", "MR",
+                                      "--recompute", "--device", path};
+    words.insert(words.end(), more.begin(), more.end());
+    return Berth(words);
+  };
+  const std::string slow = device("100", "0");
+  const ProcessResult copied = plan(slow, {"--moves", "-o", Path("plan.json")});
+  EXPECT_EQ(copied.exit_code, 0) << copied.standard_error;
+  ExpectHas(FirstLine(copied), "Fits 12 B: no operator runs again and 8 B are copied, together ");
+  ExpectHas(FirstLine(copied), " of the time of one run: proved the least of any plan.");
+  ExpectHas(copied.standard_output, "4 B out and 4 B back, 8 ns");
+  Json json = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(json.at("traffic").at("cost"), 8);
+  EXPECT_EQ(json.at("recomputed").at("cost"), 0);
+  EXPECT_EQ(json.at("recomputed").at("cost_bound"), 8);
+  EXPECT_EQ(Berth({"check", file, Path("plan.json"), "--device", slow}).exit_code, 0);
+  json["traffic"]["cost"] = 7;
+  const ProcessResult wrong =
+      Berth({"check", file, Write("wrong.json", json.dump()), "--device", slow});
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.standard_output;
+  const ProcessResult alone = plan(slow, {"--no-spill"});
+  ExpectHas(FirstLine(alone), "1 operator runs again");
+  ExpectHas(FirstLine(alone), "proved the least of any plan without spills.");
+  ExpectRefused(plan(slow, {"--no-spill", "--moves"}), "no tensor is moved");
+  ExpectRefused(Berth({"plan", file, "--budget", "MR", "--no-spill"}), "only with --recompute");
+
+  const ProcessResult again = plan(device("0", "1000"), {});
+  ExpectHas(FirstLine(again), "1 operator runs again and nothing is copied, together ");
+  const ProcessResult all =
+      Berth({"plan", file, "--budget", "MP", "--recompute", "--device", slow});
+  EXPECT_EQ(FirstLine(all), "Fits 14 B: no operator has to run again, and nothing is copied.");
+}
+
 TEST_F(RecomputeCommandTest, SaysWhatItCosts) {
   const std::string file = File(Costed());
   const ProcessResult result =

@@ -231,6 +231,24 @@ TEST(ReadDeviceTest, Reads) {
       "operations_per_second": 7, "bandwidth": "3KiB/s"})",
                        "d.json"),
             (Device{"", 7, 3072, 0}));
+  EXPECT_EQ(ReadDevice(R"({"format": "berth-device", "format_version": 1,
+      "operations_per_second": 7, "bandwidth": "3KiB/s",
+      "link": {"out": "2GB/s", "in": "1GB/s", "latency_ns": 5}})",
+                       "d.json"),
+            (Device{"", 7, 3072, 0, Link{2'000'000'000, 1'000'000'000, 5}}));
+}
+
+TEST(LinkTest, CopiesAreRoundedUpAndNeverOverflow) {
+  const Link link{3'000'000'000, 1, 7};
+  EXPECT_EQ(link.Out(0), 7);
+  EXPECT_EQ(link.Out(1), 8);
+  EXPECT_EQ(link.Out(3), 8);
+  EXPECT_EQ(link.Out(4), 9);
+  EXPECT_EQ(link.In(2), 2'000'000'007);
+  EXPECT_EQ(link.In(kMaxBytes), kMaxBytes);
+  EXPECT_TRUE(Validate(link).has_value());
+  EXPECT_FALSE(Validate(Link{0, 1, 0}).has_value());
+  EXPECT_FALSE(Validate(Link{1, 1, -1}).has_value());
 }
 
 TEST(ReadDeviceTest, BadInput) {
@@ -258,7 +276,18 @@ TEST(ReadDeviceTest, BadInput) {
        "d.json:1:111: \"launch_ns\" is -1 where it should be a whole number from 0 to 2^40"},
       {head + rates + R"(, "lauch_ns": 1})",
        "d.json:1:98: a device has no \"lauch_ns\"; it has name, operations_per_second, bandwidth, "
-       "launch_ns, meta"},
+       "launch_ns, link, meta"},
+      {head + rates + R"(, "link": 1})",
+       "d.json:1:106: \"link\" is 1 where it should be an object with \"out\", \"in\" and "
+       "\"latency_ns\""},
+      {head + rates + R"(, "link": {"out": "1GB/s"}})",
+       "d.json:1:106: \"in\" of \"link\" is missing where it should be a bandwidth"},
+      {head + rates + R"(, "link": {"out": "0GB/s", "in": "1GB/s"}})",
+       "d.json:1:114: \"out\" of \"link\" is \"0GB/s\" where it should be a bandwidth"},
+      {head + rates + R"(, "link": {"out": "1GB/s", "in": "1GB/s", "latency_ns": -1}})",
+       "d.json:1:152: \"latency_ns\" of \"link\" is -1 where it should be a whole number"},
+      {head + rates + R"(, "link": {"up": "1GB/s"}})",
+       "d.json:1:107: a link has no \"up\"; it has out, in, latency_ns"},
       {head + rates + R"(, "name": 1})", "d.json:1:106: \"name\" is 1 where it should be text"},
   };
   for (const auto& [text, message] : cases) {

@@ -219,7 +219,7 @@ Graph TimedGraphOf(std::uint64_t seed, int most_operators) {
   graph.cost_unit = "ns";
   graph.operators.front().cost = graph.operators.front().cost.value_or(1);
   for (Operator& op : graph.operators) {
-    if (op.cost) op.cost = (1 + static_cast<std::int64_t>(seed % 4)) * *op.cost;
+    if (op.cost) op.cost = (std::int64_t{1} << (2 * (seed % 4))) * *op.cost;
   }
   return graph;
 }
@@ -237,10 +237,12 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
   std::uint64_t copied = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Graph graph = TimedGraphOf(seed, seed % 50 == 0 ? 7 : 5);
+    const Graph graph = TimedGraphOf(seed, seed % 100 == 0 ? 8 : seed % 10 == 0 ? 7 : 5);
+    if (graph.tensors.size() > 14) continue;  // They take the oracle seconds.
     const Counting counting = CountingOf(seed);
     const Link link = LinkOf(seed);
-    const Bytes capacity = CapacityOf(graph, counting, seed);
+    // Little more than one operator needs, where most graphs do not fit.
+    const Bytes capacity = FindLeastMemory(graph, counting).bytes + static_cast<Bytes>(seed % 3);
     const bool fixed = seed % 2 == 0;
     const Order order = internal::RandomOrder(graph, seed);
     const auto best =
@@ -268,13 +270,13 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
     copied += copies ? 1 : 0;
     mixed += copies && answer->best->recomputed.operators > 0 ? 1 : 0;
   }
-  EXPECT_GT(copied, count / 100);
-  EXPECT_GE(mixed, count / 1000);
+  EXPECT_GT(copied, count / 30);
+  EXPECT_GE(mixed, count / 500);
 }
 
-TEST(RecomputeOracle, FindsTheLeastSumOfBothCosts) { CompareJointWithOracle(1, Seeds(1000)); }
+TEST(RecomputeOracle, FindsTheLeastSumOfBothCosts) { CompareJointWithOracle(1, Seeds(2500)); }
 TEST(RecomputeOracle, FindsTheLeastSumOfBothCostsAgain) {
-  CompareJointWithOracle(1001, Seeds(1000));
+  CompareJointWithOracle(2501, Seeds(2500));
 }
 
 // Without exact search, under every combination of rules: valid, executed, never below the least cost,

@@ -111,11 +111,11 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
   return too_small ? kShareOfAdvice : 0;
 }
 
-Result<ExitCode> Run(const PlanArguments& arguments) {
-  const bool moves = arguments.memories.may_move || arguments.memories.prefetch ||
-                     arguments.budget.has_value();
-  const bool copies_nothing =
-      arguments.recompute && (arguments.no_spill || arguments.model.device.empty());
+// Whether --moves has something to list.
+Result<void> CheckMoves(const PlanArguments& arguments, const Model& model) {
+  const bool moves =
+      arguments.memories.may_move || arguments.memories.prefetch || arguments.budget.has_value();
+  const bool copies_nothing = arguments.recompute && (arguments.no_spill || !model.link);
   if (arguments.moves && (!moves || copies_nothing)) {
     return Fail(
         ErrorCode::kInvalidOptions,
@@ -124,8 +124,13 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
             : "--moves: only with --budget, --may-move or --prefetch are tensors moved; --tensors "
               "lists all of them");
   }
+  return {};
+}
+
+Result<ExitCode> Run(const PlanArguments& arguments) {
   BERTH_TRY(CheckPlanOutputs(arguments.outputs, true));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
+  BERTH_TRY(CheckMoves(arguments, model));
   BERTH_TRY(CheckTfliteOutputs(arguments, model));
   const PlanOptions options = BERTH_TRY(OptionsOf(arguments, model));
   if (arguments.memories.given()) {
@@ -151,6 +156,34 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
+}
+
+void AddPlanOutputs(CLI::App& app, const std::shared_ptr<PlanArguments>& arguments) {
+  AddFile(app, "-o,--output", arguments->outputs.plan,
+          "Write the plan: .json (order and offsets), .csv (a table with an offset column), "
+          ".tflite (a TensorFlow Lite model in the order of the plan, with the plan inside), or - "
+          "for JSON on standard output. Nothing is written if no plan fits.");
+  AddFile(app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
+  AddReport(app, arguments->outputs.report,
+            "Write one HTML file that explains the plan's peak, even if it does not fit");
+  AddTrace(app, arguments->outputs.trace);
+  app.add_option_function<std::vector<std::string>>(
+         "--emit",
+         [arguments](const std::vector<std::string>& words) {
+           if (words[0] != "tflm-header") {
+             UsageError("--emit", Quoted(words[0]) + " is not tflm-header");
+           }
+           arguments->outputs.tflm_header = words[1];
+         },
+         "tflm-header FILE: write a C header for TensorFlow Lite Micro, with the bytes of the "
+         "arena "
+         "and the offsets.")
+      ->type_name("KIND FILE")
+      ->expected(2);
+  app.add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
+  app.add_flag("--moves", arguments->moves,
+               "With --budget: list every copy out of the memory and back, with its step; with "
+               "--may-move or --prefetch, every copy from one memory to another.");
 }
 
 }  // namespace
@@ -184,36 +217,12 @@ Command AddPlanCommand(CLI::App& berth) {
   app->add_flag(
       "--recompute", arguments->recompute,
       "With --budget: tensors that do not fit are not spilled but dropped, and the "
-      "operators that make them run again, at the least cost. MR and MP then hold for plans "
-      "that copy nothing. With a --device that has a link, tensors are copied where that takes "
-      "less time.");
+      "operators that make them run again, at the least cost. With a --device that has a link, "
+      "tensors are copied where that takes less time; otherwise MR and MP hold for plans that copy "
+      "nothing.");
   AddGraphMemories(*app, arguments->memories, /*spill=*/true);
   AddOrder(*app, arguments->order);
-  AddFile(*app, "-o,--output", arguments->outputs.plan,
-          "Write the plan: .json (order and offsets), .csv (a table with an offset column), "
-          ".tflite (a TensorFlow Lite model in the order of the plan, with the plan inside), or - "
-          "for JSON on standard output. Nothing is written if no plan fits.");
-  AddFile(*app, "--svg", arguments->outputs.svg, "Draw the plan; - for standard output.");
-  AddReport(*app, arguments->outputs.report,
-            "Write one HTML file that explains the plan's peak, even if it does not fit");
-  AddTrace(*app, arguments->outputs.trace);
-  app->add_option_function<std::vector<std::string>>(
-         "--emit",
-         [arguments](const std::vector<std::string>& words) {
-           if (words[0] != "tflm-header") {
-             UsageError("--emit", Quoted(words[0]) + " is not tflm-header");
-           }
-           arguments->outputs.tflm_header = words[1];
-         },
-         "tflm-header FILE: write a C header for TensorFlow Lite Micro, with the bytes of the "
-         "arena "
-         "and the offsets.")
-      ->type_name("KIND FILE")
-      ->expected(2);
-  app->add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
-  app->add_flag("--moves", arguments->moves,
-                "With --budget: list every copy out of the memory and back, with its step; with "
-                "--may-move or --prefetch, every copy from one memory to another.");
+  AddPlanOutputs(*app, arguments);
   AddJson(*app, arguments->outputs.json);
   std::vector<std::string_view> rules;
   for (const OptionInfo& info : Options()) {

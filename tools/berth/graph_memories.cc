@@ -701,6 +701,31 @@ Result<std::int64_t> LatencyOf(const GraphMemoryArguments& arguments) {
                                               " is more than 1000 s, and surely a mistake");
 }
 
+// The memories of a plan; where some are given as well, these, which must have the same names.
+Result<GraphMemories> MemoriesToCheck(const Graph& graph, const GraphMemories& memories,
+                                      const GraphMemoryArguments& arguments, Counting& counting) {
+  if (!arguments.given()) return memories;
+  Board board = BERTH_TRY(LoadBoardFor(graph, arguments, counting));
+  // The plan names the memories; those that were given are held against it in the same order.
+  if (board.memories.memories.size() != memories.memories.size()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the plan has " + Memories(memories.memories.size()) + ", but " +
+                    std::to_string(board.memories.memories.size()) + " are given");
+  }
+  for (std::size_t m = 0; m < memories.memories.size(); ++m) {
+    if (board.memories.memories[m].name == memories.memories[m].name) continue;
+    return Fail(ErrorCode::kInvalidOptions,
+                "memory number " + std::to_string(m) + " of the plan is " +
+                    Quoted(memories.memories[m].name) + ", but the one given is " +
+                    Quoted(board.memories.memories[m].name));
+  }
+  if (board.memories.allowed.empty()) board.memories.allowed = memories.allowed;
+  board.memories.may_move = memories.may_move;
+  board.memories.prefetch = memories.prefetch;
+  board.memories.copy_latency = memories.copy_latency;
+  return std::move(board.memories);
+}
+
 }  // namespace
 
 Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
@@ -747,28 +772,8 @@ Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& setting
                                  GraphPlanFile plan, const GraphMemoryArguments& arguments,
                                  bool execute, bool json) {
   Counting counting = settings.counting;
-  GraphMemories memories = plan.memories;
-  if (arguments.given()) {
-    Board board = BERTH_TRY(LoadBoardFor(model.graph, arguments, counting));
-    // The plan names the memories; those that were given are held against it in the same order.
-    if (board.memories.memories.size() != memories.memories.size()) {
-      return Fail(ErrorCode::kInvalidOptions,
-                  "the plan has " + Memories(memories.memories.size()) + ", but " +
-                      std::to_string(board.memories.memories.size()) + " are given");
-    }
-    for (std::size_t m = 0; m < memories.memories.size(); ++m) {
-      if (board.memories.memories[m].name == memories.memories[m].name) continue;
-      return Fail(ErrorCode::kInvalidOptions,
-                  "memory number " + std::to_string(m) + " of the plan is " +
-                      Quoted(memories.memories[m].name) + ", but the one given is " +
-                      Quoted(board.memories.memories[m].name));
-    }
-    if (board.memories.allowed.empty()) board.memories.allowed = memories.allowed;
-    board.memories.may_move = memories.may_move;
-    board.memories.prefetch = memories.prefetch;
-    board.memories.copy_latency = memories.copy_latency;
-    memories = std::move(board.memories);
-  }
+  const GraphMemories memories =
+      BERTH_TRY(MemoriesToCheck(model.graph, plan.memories, arguments, counting));
   if (memories.prefetch) BERTH_TRY(CheckTimes(model.graph, "a plan with prefetch"));
   BERTH_TRY(Validate(model.graph, counting, memories));
   std::vector<std::string> faults =
