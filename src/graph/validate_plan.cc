@@ -469,12 +469,13 @@ class Checker {
     std::vector<internal::Rectangle> rectangles;
     rectangles.reserve(plan_.residencies.size());
     Bytes height = 0;
+    const Bytes most = capacity.value_or(2 * kMaxBytes);
     for (const Residency& residency : plan_.residencies) {
       const berth::Tensor& tensor = graph_.tensors[residency.tensor];
       const Bytes lower = residency.offset;
       if (lower < 0 || lower > kMaxBytes || lower % tensor.alignment != 0) return false;
       const Bytes upper = lower + tensor.bytes;
-      if (capacity && upper > *capacity) return false;
+      if (upper > most) return false;
       height = std::max(height, upper);
       rectangles.push_back({residency.start, residency.end, lower, upper, residency.tensor});
     }

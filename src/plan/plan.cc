@@ -231,6 +231,7 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   const Counting& counting = options.schedule.counting;
   const bool fixed = options.order || options.schedule.algorithm == ScheduleAlgorithm::kProgram;
   if (options.order) BERTH_TRY(ValidateOrder(graph, *options.order));
+  if (options.link) BERTH_TRY(internal::recompute::CheckLink(graph, counting, *options.link));
   NamedBudgets named;
   if (options.budgets && (options.spill || (!counting.inputs && !counting.parameters))) {
     named = *options.budgets;

@@ -10,6 +10,11 @@
 
 namespace berth::internal::recompute {
 
+// Whether copies over `link` add up with what the operators of a valid graph cost. Error:
+// kInvalidOptions; kInvalidGraph where ValidateTraffic() fails.
+[[nodiscard]] Result<void> CheckLink(const Graph& graph, const Counting& counting,
+                                     const Link& link);
+
 // `graph` must be valid.
 [[nodiscard]] Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options,
                                            Budget& budget);

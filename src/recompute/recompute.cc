@@ -444,10 +444,11 @@ class Planner {
   std::int64_t bound_ = 0;
 };
 
-// Whether copies over the link add up with what operators cost.
-Result<void> CheckLink(const Graph& graph, const RecomputeOptions& options,
-                       const OperatorCosts& costs) {
-  BERTH_TRY(Validate(*options.link));
+}  // namespace
+
+Result<void> CheckLink(const Graph& graph, const Counting& counting, const Link& link) {
+  BERTH_TRY(Validate(link));
+  const OperatorCosts costs = CostsOf(graph);
   if (costs.unit != "ns") {
     return Fail(ErrorCode::kInvalidOptions,
                 "copies over a link take nanoseconds, but operators cost " +
@@ -456,27 +457,25 @@ Result<void> CheckLink(const Graph& graph, const RecomputeOptions& options,
                                              : Quoted(costs.unit)) +
                     ": to add them up the graph must have costs in \"ns\"");
   }
-  BERTH_TRY(ValidateTraffic(graph, options.counting));
+  BERTH_TRY(ValidateTraffic(graph, counting));
   Wide total = 0;
   for (const Tensor& tensor : graph.tensors) {
-    total += Wide{options.link->Out(tensor.bytes)} + options.link->In(tensor.bytes);
+    total += Wide{link.Out(tensor.bytes)} + link.In(tensor.bytes);
   }
   if (total > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions,
                 "copying every tensor out and back over the link takes more than 2^60 ns together");
   }
-  for (const MemoryPlan& plan : options.plans) {
-    BERTH_TRY(ValidatePlan(graph, options.counting, std::nullopt, plan));
-  }
   return {};
 }
-
-}  // namespace
 
 Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options, Budget& budget) {
   for (const Order& order : options.orders) BERTH_TRY(ValidateOrder(graph, order));
   const OperatorCosts costs = CostsOf(graph);
-  if (options.link) BERTH_TRY(CheckLink(graph, options, costs));
+  if (options.link) BERTH_TRY(CheckLink(graph, options.counting, *options.link));
+  for (const MemoryPlan& plan : options.plans) {
+    BERTH_TRY(ValidatePlan(graph, options.counting, std::nullopt, plan));
+  }
   Wide total = 0;
   for (const std::int64_t cost : costs.of) total += cost;
   if (total > kMaxBytes) {

@@ -117,8 +117,17 @@ TEST(PlanWithRepeatsTest, OptionsThatDoNotGoTogether) {
   const auto refusal = [&](PlanOptions options) { return PlanIn(graph, options).error().message; };
   EXPECT_EQ(refusal({}), "recomputation needs a capacity");
   EXPECT_EQ(refusal({.capacity = 12, .spill = true}),
-            "a plan either spills or recomputes: spill and recompute cannot both be on");
-  EXPECT_EQ(refusal({.capacity = 12, .gap = 5}), "a gap to the bound is for plans with spills");
+            "with spill and recompute both on, copies and operators are compared by their time: "
+            "a link is needed, which says how long copies take");
+  EXPECT_EQ(refusal({.capacity = 12, .link = Link{1, 1, 0}}),
+            "a link is for plans with spill and recompute both on");
+  EXPECT_EQ(refusal({.capacity = 12, .spill = true, .link = Link{0, 1, 0}}).substr(0, 34),
+            "a link of 0 bytes per second: it m");
+  EXPECT_EQ(refusal({.capacity = 12, .spill = true, .link = Link{1, 1, 0}}),
+            "copies over a link take nanoseconds, but operators cost the bytes that they read and "
+            "write: to add them up the graph must have costs in \"ns\"");
+  EXPECT_EQ(refusal({.capacity = 12, .gap = 5}),
+            "a gap to the bound is for plans with spills alone");
   PlanOptions lowest{.capacity = 12};
   lowest.place.minimize = true;
   EXPECT_EQ(refusal(lowest),
