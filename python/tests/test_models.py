@@ -113,7 +113,7 @@ def test_recompute(spilling, examples, tmp_path):
     assert read.changed(device=device).to_json() == berth.read(examples / "cells.onnx", device=device).to_json()
     with pytest.raises(berth.InvalidOptions, match="budget"):
         berth.plan(spilling, recompute=True)
-    with pytest.raises(berth.InvalidProblem, match="costs"):
+    with pytest.raises(berth.InvalidProblem, match="a cost of its own"):
         berth.plan(graph, device=device)
 
 

@@ -346,6 +346,13 @@ class Checker {
       stored |= final;
     }
     if (next < accesses.size()) return Missing(t, accesses[next]);
+    return CheckEnd(t, version, copy);
+  }
+
+  // A result is where it has to be at the end: off chip, or in memory to the last step. `version` is that
+  // in memory last, `copy` that off chip.
+  [[nodiscard]] Result<void> CheckEnd(TensorIndex t, std::int32_t version,
+                                      std::int32_t copy) const {
     // An input that is written in place outlives the run only if it was retrieved as a copy.
     const bool kept = plan_.residencies[begin_[t + 1] - 1].end == internal::StepsOf(plan_) &&
                       version == last_version_[t];

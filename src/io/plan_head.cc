@@ -95,6 +95,12 @@ void AddSpills(const Graph& graph, const PlanAnswer& answer, Json& head) {
   head["traffic"] = planned ? TrafficJson(answer.best->traffic) : Json();
 }
 
+Json LinkJson(const Link& link) {
+  return {{"out_bytes_per_second", link.out_bytes_per_second},
+          {"in_bytes_per_second", link.in_bytes_per_second},
+          {"latency_ns", link.latency_nanoseconds}};
+}
+
 // Each memory, with what the plan takes of it, and the costs.
 void AddMemories(const std::vector<Memory>& memories, const PlanAnswer& answer, Json& head) {
   const MemoryPlan* const plan =
@@ -258,11 +264,7 @@ nlohmann::ordered_json PlanHead(const PlanSubject& subject, const PlanAnswer& an
     if (answer.spills) AddSpills(*graph, answer, head);
     const bool repeats = answer.best && answer.best->recomputed.operators > 0;
     if (answer.recomputes || repeats) AddRecomputed(*graph, answer, head);
-    if (const auto& link = provenance.options.link) {
-      head["link"] = {{"out_bytes_per_second", link->out_bytes_per_second},
-                      {"in_bytes_per_second", link->in_bytes_per_second},
-                      {"latency_ns", link->latency_nanoseconds}};
-    }
+    if (const auto& link = provenance.options.link) head["link"] = LinkJson(*link);
     if (provenance.options.gap > 0) head["gap"] = FormatPercentage(provenance.options.gap);
     head["scheduling"] = SearchOf(answer.scheduling);
     head["spilling"] = SearchOf(answer.spilling);

@@ -106,6 +106,7 @@ class Sweeper {
 
  private:
   void Prepare();
+  void PlaceNogoods(const std::vector<std::size_t>& rank, const std::vector<std::size_t>& order);
   void PlaceSlots();
   void PlanTolls();
   [[nodiscard]] bool IsExcluded(const std::uint64_t* state, std::size_t item, int option) const;
@@ -213,17 +214,10 @@ void Sweeper::Prepare() {
   PlanTolls();
 }
 
-// Bits for every item while it is live, and for every nogood from its first member to its last.
-void Sweeper::PlaceSlots() {
-  const std::size_t items = selection_.items.size();
-  std::vector<std::size_t> rank(items);
-  std::vector<std::size_t> order;
-  for (const auto& starting : starts_) {
-    for (const std::size_t i : starting) {
-      rank[i] = order.size();
-      order.push_back(i);
-    }
-  }
+// Where each nogood is met, with its price: as an exclusion of two, or as one with members. `order` has the
+// items in the order in which they begin, and `rank` the position of each.
+void Sweeper::PlaceNogoods(const std::vector<std::size_t>& rank,
+                           const std::vector<std::size_t>& order) {
   nogood_slot_.resize(selection_.nogoods.size());
   std::vector<std::int64_t> nogood_price(selection_.nogoods.size(), 0);
   for (const Prices::Excluded& each : prices_.nogoods) nogood_price[each.nogood] = each.price;
@@ -247,6 +241,20 @@ void Sweeper::PlaceSlots() {
           {n, members[k].second, k == 0, k + 1 == members.size(), nogood_price[n]});
     }
   }
+}
+
+// Bits for every item while it is live, and for every nogood from its first member to its last.
+void Sweeper::PlaceSlots() {
+  const std::size_t items = selection_.items.size();
+  std::vector<std::size_t> rank(items);
+  std::vector<std::size_t> order;
+  for (const auto& starting : starts_) {
+    for (const std::size_t i : starting) {
+      rank[i] = order.size();
+      order.push_back(i);
+    }
+  }
+  PlaceNogoods(rank, order);
   const auto tie = [&](std::size_t better, std::size_t worse, std::int64_t price) {
     const bool better_later = rank[worse] < rank[better];
     ties_[better_later ? better : worse].push_back(

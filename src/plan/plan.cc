@@ -272,7 +272,7 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   return answer;
 }
 
-Result<void> Check(const PlanOptions& options) {
+Result<void> CheckMemories(const PlanOptions& options) {
   const bool several = !options.memories.memories.empty();
   if (several && options.capacity) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -305,6 +305,12 @@ Result<void> Check(const PlanOptions& options) {
         "with several memories the least cost is looked for, not the least memory: minimize "
         "must be off");
   }
+  return {};
+}
+
+Result<void> Check(const PlanOptions& options) {
+  BERTH_TRY(CheckMemories(options));
+  const bool several = !options.memories.memories.empty();
   const bool named = options.capacity && std::holds_alternative<NamedBudget>(*options.capacity);
   if (options.spill && !options.capacity && !several) {
     return Fail(ErrorCode::kInvalidOptions, "spilling needs a capacity");

@@ -60,6 +60,21 @@ void FindNeighbours(const Graph& graph, Model& model) {
   }
 }
 
+// The size of a storage, whether it is a result, and what copies of it cost. `info.last` is known.
+void Describe(const Tensor& tensor, bool counted, bool result, const std::optional<Link>& link,
+              StorageInfo& info) {
+  info.given = !IsMade(tensor.kind);
+  if (counted) {
+    info.size = tensor.bytes;
+    info.padded = tensor.bytes + (tensor.alignment - 1);
+  }
+  // What is given and written in place is written back, if it is counted.
+  info.result = result || (link && info.given && info.size > 0 && info.last > 0);
+  if (!link) return;
+  info.out_cost = link->Out(info.size);
+  info.in_cost = link->In(info.size);
+}
+
 }  // namespace
 
 Model Compile(const Graph& graph, const Counting& counting, const std::optional<Link>& link) {
@@ -77,21 +92,11 @@ Model Compile(const Graph& graph, const Counting& counting, const std::optional<
   const auto add = [&](TensorIndex base) {
     if (storage_of[base] != kNone) return storage_of[base];
     storage_of[base] = static_cast<Storage>(model.storages.size());
-    const Tensor& tensor = graph.tensors[base];
     StorageInfo& info = model.storages.emplace_back();
     info.tensor = base;
-    info.given = !IsMade(tensor.kind);
-    if (IsCounted(tensor, counting) && !is_throughout(base)) {
-      info.size = tensor.bytes;
-      info.padded = tensor.bytes + (tensor.alignment - 1);
-    }
-    // What is given and written in place is written back, if it is counted.
-    info.result = results[base] || (link && info.given && info.size > 0 && versions.last[base] > 0);
-    if (link) {
-      info.out_cost = link->Out(info.size);
-      info.in_cost = link->In(info.size);
-    }
     info.last = versions.last[base];
+    const bool counted = IsCounted(graph.tensors[base], counting) && !is_throughout(base);
+    Describe(graph.tensors[base], counted, results[base], link, info);
     return storage_of[base];
   };
   const OperatorCosts costs = CostsOf(graph);

@@ -21,8 +21,6 @@ namespace berth::internal::recompute {
 using Op = std::uint32_t;       // As in Graph::operators.
 using Storage = std::uint32_t;  // Index into Model::storages.
 
-using internal::kMakes;
-
 // One storage that an operator touches, as in graph/versions.h.
 struct Touch {
   Storage storage = 0;

@@ -187,38 +187,11 @@ class Realiser {
       std::optional<Frame> missing;
       for (const Touch& touch : model_.TouchesOf(u)) {
         if (touch.only_first || touch.storage == frame.storage) continue;
-        State& other = states_[touch.storage];
-        const StorageInfo& info = model_.storages[touch.storage];
-        if (touch.finds == kMakes) {
-          // It would lose a later version that is still needed.
-          if (other.version > 0 && other.covered >= step) return false;
-          continue;
-        }
-        if (IsListed(touch)) continue;
-        if (other.version == touch.finds) {
-          if (info.size == 0 || other.covered >= step) continue;
-          if (HasRoom(touch.storage, other.covered + 1, step + 1)) {
-            Extend(touch.storage, step);
-            continue;
-          }
-          const bool made = touch.finds <= info.again;
-          if (model_.MayCopy(touch.storage) &&
-              (!made ||
-               CopiesOf(touch.storage) <= info.price[static_cast<std::size_t>(touch.finds)])) {
-            batch_.push_back(model_.ReturnOf(touch.storage));
-            undo_.push_back({touch.storage, other.covered});
-            other.covered = step;
-            continue;
-          }
-        } else if (other.version > touch.finds && other.covered >= step) {
-          return false;
-        }
-        if (touch.finds <= info.again && info.size > 0) {
-          missing = Frame{touch.storage, touch.finds, 0};
-          break;
-        }
-        if (other.version != touch.finds) return false;
-        Extend(touch.storage, step);
+        const Source source = Provide(touch, step);
+        if (source == Source::kNowhere) return false;
+        if (source == Source::kThere) continue;
+        missing = Frame{touch.storage, touch.finds, 0};
+        break;
       }
       if (missing) {
         stack.push_back(*missing);
@@ -229,6 +202,40 @@ class Realiser {
       ++stack.back().next;
     }
     return true;
+  }
+
+  // Where an operator of the batch for `step` has what it touches from. What can stay longer does, and
+  // what may be copied back is listed where that is cheaper.
+  enum class Source { kThere, kOperators, kNowhere };
+  Source Provide(const Touch& touch, std::size_t step) {
+    State& other = states_[touch.storage];
+    const StorageInfo& info = model_.storages[touch.storage];
+    if (touch.finds == kMakes) {
+      // It would lose a later version that is still needed.
+      return other.version > 0 && other.covered >= step ? Source::kNowhere : Source::kThere;
+    }
+    if (IsListed(touch)) return Source::kThere;
+    if (other.version == touch.finds) {
+      if (info.size == 0 || other.covered >= step) return Source::kThere;
+      if (HasRoom(touch.storage, other.covered + 1, step + 1)) {
+        Extend(touch.storage, step);
+        return Source::kThere;
+      }
+      const bool made = touch.finds <= info.again;
+      if (model_.MayCopy(touch.storage) &&
+          (!made || CopiesOf(touch.storage) <= info.price[static_cast<std::size_t>(touch.finds)])) {
+        batch_.push_back(model_.ReturnOf(touch.storage));
+        undo_.push_back({touch.storage, other.covered});
+        other.covered = step;
+        return Source::kThere;
+      }
+    } else if (other.version > touch.finds && other.covered >= step) {
+      return Source::kNowhere;
+    }
+    if (touch.finds <= info.again && info.size > 0) return Source::kOperators;
+    if (other.version != touch.finds) return Source::kNowhere;
+    Extend(touch.storage, step);
+    return Source::kThere;
   }
 
   // Whether the batch makes what this touch finds.

@@ -191,10 +191,10 @@ std::string RunAgainFact(const Graph& graph, const MemoryPlan& plan) {
 
 // Which plans a proof of the cost is about.
 std::string AmongPlans(const Planned& planned) {
-  const std::string which = planned.answer.spills ? "" : "without spills";
-  if (!planned.answer.fixed_order) return which;
-  return which + (which.empty() ? "in " : " in ") +
-         (planned.provenance.options.order ? "the given order" : "program order");
+  const std::string order =
+      planned.provenance.options.order ? "in the given order" : "in program order";
+  if (planned.answer.spills) return planned.answer.fixed_order ? order : "";
+  return planned.answer.fixed_order ? "without spills " + order : "without spills";
 }
 
 // Of a plan in which tensors are made again or copied, whichever takes less time.
