@@ -274,7 +274,8 @@ class Caller {
       case 3:
         return Keep(berth_graph_set_cost(graph_, op, static_cast<std::int64_t>(other), Error()));
       case 4:
-        return Keep(berth_graph_set_repeat(graph_, op, static_cast<berth_repeat>(other), Error()));
+        return Keep(
+            berth_graph_set_repeat(graph_, op, static_cast<berth_repeat>(other % 4), Error()));
       case 0:
         return Keep(berth_graph_add_mutation(graph_, op, other, Error()));
       case 1:
