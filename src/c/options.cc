@@ -233,8 +233,7 @@ constexpr std::array kRows = {
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.recompute; }>(
         "recompute", false,
         "With budget: what does not fit is dropped and made again by the operators that made it, "
-        "or "
-        "copied where the device has a link, at the least cost."),
+        "or copied where the device has a link, at the least cost."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.no_spill; }>(
         "no_spill", false, "With recompute: nothing is copied, even if the device has a link."),
     Row{{"gap", "0%", "a percentage, such as 0.1%",

@@ -224,22 +224,10 @@ class Planner {
     plan.order = best.order;
     plan.traffic = CompulsoryTraffic(graph_, counting_);
     plan.cost.moved = 0;
-    const auto valid = ValidatePlan(graph_, counting_, options_.memories, plan);
-    if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
-    PlanCost& bound = answer.cost_bound;
-    // A bound that the plan's own figures are better than would be wrong.
-    BERTH_CHECK(bound <= plan.cost);
-    const bool proved = bound == plan.cost;
-    const bool all = plan.cost.unplaced == 0;
-    answer.outcome = all ? (proved ? Outcome::kOptimal : Outcome::kFeasible)
-                         : (bound.unplaced > 0 ? Outcome::kInfeasible : Outcome::kUnknown);
-    const bool limited =
-        budget_.has_time_limit() || budget_.has_node_limit() || budget_.cancelled();
-    answer.stopped =
-        proved ? StopReason::kAnswered : (limited ? StopReason::kBudget : StopReason::kEffort);
     answer.placing = best.placed.placing;
     answer.nodes += nodes_;
-    answer.best = std::move(plan);
+    const PlanCost bound = answer.cost_bound;
+    Conclude(graph_, options_, std::move(plan), bound, budget_, answer);
   }
 
   const Graph& graph_;
@@ -251,6 +239,23 @@ class Planner {
 };
 
 }  // namespace
+
+void Conclude(const Graph& graph, const PlanOptions& options, MemoryPlan plan,
+              const PlanCost& bound, const Budget& budget, PlanAnswer& answer) {
+  const auto valid = ValidatePlan(graph, options.schedule.counting, options.memories, plan);
+  if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
+  // A bound that the plan's own figures are better than would be wrong.
+  BERTH_CHECK(bound <= plan.cost);
+  const bool proved = bound == plan.cost;
+  const bool all = plan.cost.unplaced == 0;
+  answer.cost_bound = bound;
+  answer.outcome = all ? (proved ? Outcome::kOptimal : Outcome::kFeasible)
+                       : (bound.unplaced > 0 ? Outcome::kInfeasible : Outcome::kUnknown);
+  const bool limited = budget.has_time_limit() || budget.has_node_limit() || budget.cancelled();
+  answer.stopped =
+      proved ? StopReason::kAnswered : (limited ? StopReason::kBudget : StopReason::kEffort);
+  answer.best = std::move(plan);
+}
 
 Result<PlanAnswer> PlanInMemories(const Graph& graph, const PlanOptions& options, Budget& budget) {
   BERTH_TRY(Validate(graph));

@@ -14,6 +14,11 @@ namespace berth::internal::plan {
 [[nodiscard]] Result<PlanAnswer> PlanInMemories(const Graph& graph, const PlanOptions& options,
                                                 Budget& budget);
 
+// Ends a search in several memories, with or without copies: checks `plan`, and sets the plan, the bound,
+// the outcome and the reason of `answer`. `bound` is proved for all that was asked.
+void Conclude(const Graph& graph, const PlanOptions& options, MemoryPlan plan,
+              const PlanCost& bound, const Budget& budget, PlanAnswer& answer);
+
 }  // namespace berth::internal::plan
 
 #endif  // BERTH_PLAN_MEMORIES_H_

@@ -92,7 +92,8 @@ class Planner {
       }
       if (!answer.fixed_order && !Done()) BoundAllOrders();
     }
-    Complete(answer);
+    answer.nodes += nodes_;
+    Conclude(graph_, options_, std::move(best_), bound_, budget_, answer);
     return {};
   }
 
@@ -211,23 +212,6 @@ class Planner {
       if (Done() || DecisionsOf(*model) * width / 64 > kMostAnywhere * 16) return;
       Raise(Sweep(*model, prices, Upper(), {width, true, all}, budget_).bound);
     }
-  }
-
-  void Complete(PlanAnswer& answer) {
-    const auto valid = ValidatePlan(graph_, counting_, memories_, best_);
-    if (!valid) CheckFailed(valid.error().message.c_str(), __FILE__, __LINE__);
-    BERTH_CHECK(bound_ <= best_.cost);
-    const bool proved = bound_ == best_.cost;
-    const bool all = best_.cost.unplaced == 0;
-    answer.cost_bound = bound_;
-    answer.outcome = all ? (proved ? Outcome::kOptimal : Outcome::kFeasible)
-                         : (bound_.unplaced > 0 ? Outcome::kInfeasible : Outcome::kUnknown);
-    const bool limited =
-        budget_.has_time_limit() || budget_.has_node_limit() || budget_.cancelled();
-    answer.stopped =
-        proved ? StopReason::kAnswered : (limited ? StopReason::kBudget : StopReason::kEffort);
-    answer.nodes += nodes_;
-    answer.best = std::move(best_);
   }
 
   const Graph& graph_;

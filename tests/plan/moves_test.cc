@@ -11,55 +11,13 @@
 #include "testing/graph_memories_oracle.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
-#include "tools/verify/graph_memories.h"
+#include "tests/plan/moving_case.h"
 
 namespace berth::internal {
 namespace {
 
-void ExpectVerified(const Graph& graph, const Counting& counting, const GraphMemories& memories,
-                    const MemoryPlan& plan) {
-  const Result<void> valid = ValidatePlan(graph, counting, memories, plan);
-  EXPECT_TRUE(valid.has_value()) << valid.error().message;
-  EXPECT_EQ(verify::VerifyMemories(graph, counting, memories, plan), std::vector<std::string>());
-}
-
-struct Case {
-  Graph graph;
-  PlanOptions options;
-};
-
-// A small graph with memories between which copies are sometimes worth their cost. Nothing if it is too
-// large for the oracle.
-std::optional<Case> RandomCase(std::uint64_t seed) {
-  GraphKnobs knobs = AllGraphKnobs();
-  knobs.max_operators = 4;
-  knobs.max_bytes = 3;
-  knobs.max_outputs = 1;
-  knobs.unplanned_chance = 0;
-  Case made;
-  made.graph = RandomGraph(seed, knobs);
-  Counting& counting = made.options.schedule.counting;
-  counting.inputs = seed / 2 % 2 == 0;
-  counting.parameters = seed / 4 % 4 == 0;
-  std::size_t count = 0;
-  for (const Tensor& tensor : made.graph.tensors) {
-    count += TakesPart(tensor, counting) && tensor.bytes > 0 ? 1 : 0;
-  }
-  if (count < 2 || count > 4) return std::nullopt;
-  made.options.memories = RandomGraphMemories(made.graph, seed);
-  made.options.memories.may_move = true;
-  for (std::size_t m = 0; m < made.options.memories.memories.size(); ++m) {
-    Memory& memory = made.options.memories.memories[m];
-    if (m == 0) memory.read.cost = memory.write.cost = memory.access = 0;
-    if (m >= 1) memory.read.cost += 9;
-    if (seed % 3 > 0) memory.read.bytes = memory.write.bytes = 1;
-  }
-  if (!Validate(made.graph, counting, made.options.memories)) return std::nullopt;
-  return made;
-}
-
 // A chain of operators that also read what earlier ones made: what is read early and late is copied.
-Case RandomSkips(std::uint64_t seed) {
+MovingCase RandomSkips(std::uint64_t seed) {
   Random random(seed);
   Build b;
   for (int i = 0; i < 5; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
@@ -70,7 +28,7 @@ Case RandomSkips(std::uint64_t seed) {
       inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
     b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)});
   }
-  Case made;
+  MovingCase made;
   made.graph = b.Output("t4").graph;
   made.options.memories.may_move = true;
   made.options.memories.memories = {
@@ -88,7 +46,7 @@ TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
   int better = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    auto made = seed % 2 == 0 ? RandomSkips(seed) : RandomCase(seed);
+    auto made = seed % 2 == 0 ? RandomSkips(seed) : RandomMovingCase(seed, /*prefetch=*/false);
     if (!made) continue;
     const auto& [graph, options] = *made;
     made->options.order = RandomOrder(graph, seed);
@@ -125,7 +83,7 @@ TEST(PlanWithMovesTest, TriesEverythingInAllOrders) {
   int proved = 0;
   for (std::uint64_t seed = 1001; seed <= 1120; ++seed) {
     SCOPED_TRACE(seed);
-    const auto made = RandomCase(seed);
+    const auto made = RandomMovingCase(seed, /*prefetch=*/false);
     if (!made) continue;
     const auto& [graph, options] = *made;
     const Counting& counting = options.schedule.counting;

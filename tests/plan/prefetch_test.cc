@@ -13,31 +13,13 @@
 #include "testing/random_graph.h"
 #include "testing/seeds.h"
 #include "tests/graph/build.h"
-#include "tools/verify/graph_memories.h"
+#include "tests/plan/moving_case.h"
 
 namespace berth::internal {
 namespace {
 
-void ExpectVerified(const Graph& graph, const Counting& counting, const GraphMemories& memories,
-                    const MemoryPlan& plan) {
-  const Result<void> valid = ValidatePlan(graph, counting, memories, plan);
-  EXPECT_TRUE(valid.has_value()) << valid.error().message;
-  EXPECT_EQ(verify::VerifyMemories(graph, counting, memories, plan), std::vector<std::string>());
-}
-
-void GiveTimes(std::uint64_t seed, std::int64_t most, Graph& graph) {
-  Random random(seed);
-  for (Operator& op : graph.operators) op.cost = random.Uniform(0, most);
-  graph.cost_unit = "ns";
-}
-
-struct Case {
-  Graph graph;
-  PlanOptions options;
-};
-
 // A chain of operators that also read, or write in place, what earlier ones made.
-Case RandomSkips(std::uint64_t seed) {
+MovingCase RandomSkips(std::uint64_t seed) {
   Random random(seed);
   Build b;
   const int count = 4 + static_cast<int>(seed % 2);
@@ -51,7 +33,7 @@ Case RandomSkips(std::uint64_t seed) {
     if (i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
     b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
   }
-  Case made;
+  MovingCase made;
   made.graph = b.Output("t" + std::to_string(count - 1)).graph;
   GiveTimes(seed, random.Uniform(0, 20), made.graph);
   GraphMemories& memories = made.options.memories;
@@ -66,45 +48,13 @@ Case RandomSkips(std::uint64_t seed) {
   return made;
 }
 
-// A small graph with views, inputs, writes in place and reserved ranges. Nothing if it is too large for
-// the oracle.
-std::optional<Case> RandomCase(std::uint64_t seed) {
-  GraphKnobs knobs = AllGraphKnobs();
-  knobs.max_operators = 4;
-  knobs.max_bytes = 3;
-  knobs.max_outputs = 1;
-  knobs.unplanned_chance = 0;
-  Case made;
-  made.graph = RandomGraph(seed, knobs);
-  Counting& counting = made.options.schedule.counting;
-  counting.inputs = seed / 2 % 2 == 0;
-  counting.parameters = seed / 4 % 4 == 0;
-  std::size_t count = 0;
-  for (const Tensor& tensor : made.graph.tensors) {
-    count += TakesPart(tensor, counting) && tensor.bytes > 0 ? 1 : 0;
-  }
-  GraphMemories& memories = made.options.memories;
-  memories = RandomGraphMemories(made.graph, seed);
-  if (count < 2 || count > (memories.memories.size() == 2 ? 4U : 3U)) return std::nullopt;
-  GiveTimes(seed, 20, made.graph);
-  memories.may_move = memories.prefetch = true;
-  for (std::size_t m = 0; m < memories.memories.size(); ++m) {
-    Memory& memory = memories.memories[m];
-    if (m == 0) memory.read.cost = memory.write.cost = memory.access = 0;
-    if (m >= 1) memory.read.cost += 9;
-    if (seed % 3 > 0) memory.read.bytes = memory.write.bytes = 1;
-  }
-  if (!Validate(made.graph, counting, memories)) return std::nullopt;
-  return made;
-}
-
 TEST(PrefetchTest, TriesEverythingInOneOrder) {
   int all = 0;
   int proved = 0;
   int better = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(160); ++seed) {
     SCOPED_TRACE(seed);
-    auto made = seed % 4 < 3 ? RandomSkips(seed) : RandomCase(seed);
+    auto made = seed % 4 < 3 ? RandomSkips(seed) : RandomMovingCase(seed, /*prefetch=*/true);
     if (!made) continue;
     made->options.order = RandomOrder(made->graph, seed);
     const auto& [graph, options] = *made;
@@ -147,7 +97,7 @@ TEST(PrefetchTest, NoOrderIsBetterThanTheBound) {
   int proved = 0;
   for (std::uint64_t seed = 1001; seed <= 1000 + Seeds(120); ++seed) {
     SCOPED_TRACE(seed);
-    const auto made = RandomCase(seed);
+    const auto made = RandomMovingCase(seed, /*prefetch=*/true);
     if (!made) continue;
     const auto& [graph, options] = *made;
     const Counting& counting = options.schedule.counting;
@@ -339,7 +289,7 @@ TEST(PrefetchTest, BadInput) {
 // The same without a clock, whatever was planned before.
 TEST(PrefetchTest, IsDeterministic) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Case made = RandomSkips(seed);
+    const MovingCase made = RandomSkips(seed);
     Budget one;
     Budget two;
     const auto first = Plan(made.graph, made.options, one);
