@@ -48,10 +48,8 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
                      options.plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
   Watch watch(request, /*limited=*/false);
   // The limits are for the points, not for the capacities themselves.
-  const ScheduleOptions& schedule = options.plan.schedule;
-  const NamedBudgets named = BERTH_TRY(watch.Run([&](Budget& budget) {
-    return FindBudgets(graph, schedule.counting, budget, schedule.most_bytes);
-  }));
+  const NamedBudgets named = BERTH_TRY(
+      watch.Run([&](Budget& budget) { return NamedBudgetsOf(graph, options.plan, budget); }));
   options.plan.budgets = named;
   options.plan.place.progress = watch.progress();
   options.plan.schedule.progress = options.plan.place.progress;
@@ -66,7 +64,7 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   from.fused = input.options.fuse;
   from.reading = input.model.reading;
   curve.model = Printable(input.name);
-  curve.input = SweepInput(from, fixed);
+  curve.input = SweepInput(from, fixed, graph);
   curve.fixed_order = fixed;
   curve.least = named.least.bytes;
   if (!fixed) curve.least_peak = named.least_peak;
