@@ -14,6 +14,7 @@
 #include "berth/bytes.h"
 #include "berth/plan.h"
 #include "berth/spill.h"
+#include "berth/sweep.h"
 #include "graph/edges.h"
 #include "schedule/entry.h"
 
