@@ -12,12 +12,10 @@ namespace {
 constexpr std::size_t kMostCandidates = 24;  // Tried where a sequence exceeds the capacity.
 constexpr std::size_t kMostTimes = 4;        // As long as the order: no sequence becomes longer.
 constexpr int kMostPerturbed = 3;
-// Trials without a better sequence before the other way of changing takes its turn.
-constexpr std::int64_t kFirstTrials = 2'000;
-constexpr std::int64_t kMostTrials = 64'000;
+constexpr std::int64_t kMostTrials = 4'000'000;
 constexpr std::int64_t kTrialsOfPrune = 4;
-constexpr std::size_t kFirstHistory = 400;
-constexpr std::size_t kMostHistory = 12'800;
+constexpr std::size_t kMostHistory = 800'000;
+constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
 constexpr double kDearer = 1.3;
 constexpr double kCheaper = 0.9;
@@ -297,9 +295,9 @@ bool Improver::MoveSome() {
 }
 
 void Improver::Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience,
-                        const std::function<void(const Sequence&)>& found) {
-  std::int64_t trials = kFirstTrials;
-  std::size_t history = kFirstHistory;
+                        Effort& effort, const std::function<void(const Sequence&)>& found) {
+  std::int64_t& trials = effort.trials;
+  std::size_t& history = effort.history;
   bool from_order = false;
   for (std::int64_t failed = 0; failed < patience && !Ended(); failed += 2 * trials) {
     Load(sequence);
@@ -378,6 +376,7 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   Load(start);
   State now = Now();
   if (!now.valid) return;
+  bool reported = true;
   double byte_price = FirstBytePrice();
   const auto value = [&](const State& state) {
     return static_cast<double>(state.cost) + byte_price * state.excess;
@@ -399,23 +398,30 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
       if (new_value < value(now)) failures -= std::min<std::int64_t>(failures, kTrialsForBetter);
       now = tried;
       if (now.fits && (!best || now.cost < *best)) {
-        PruneNow();
-        now = Now();
         best = now.cost;
         sequence = timeline_.Get();
         failures = 0;
-        found(sequence);
+        reported = false;
       }
       timeline_.Keep();
     } else {
       UndoTo(0);
     }
     past = std::min(past, value(now));
+    if (!reported && trial % kTrialsPerReport == 0) {
+      found(sequence);
+      reported = true;
+    }
     if (trial % length == length - 1) {
       byte_price *= now.fits ? kCheaper : kDearer;
       std::fill(history.begin(), history.end(), value(now));
     }
   }
+  if (reported) return;
+  Load(sequence);
+  PruneNow();
+  sequence = timeline_.Get();
+  found(sequence);
 }
 
 // What a byte of one step is worth if everything that waits were made again.

@@ -22,6 +22,12 @@ struct Work {
   [[nodiscard]] bool spent() const { return left <= 0; }
 };
 
+// How long one attempt of Exchange() is: the next is longer after each that found nothing.
+struct Effort {
+  std::int64_t trials = 4'000;  // Without a better sequence, until the other way of changing has its turn.
+  std::size_t history = 800;    // Trials back to what is compared with.
+};
+
 class Improver {
  public:
   // With `fixed_order` first executions keep their order.
@@ -34,9 +40,9 @@ class Improver {
   // Takes out executions, the dearest first, as long as the sequence fits.
   void Prune(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with each. Ends after `patience` trials without a
-  // better one, or when the cost reaches `bound`.
-  void Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+  // becomes the best that fits, and `found` is called with it now and then. Ends after `patience` trials
+  // without a better one, or when the cost reaches `bound`. `effort` is where an earlier call left off.
+  void Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience, Effort& effort,
                 const std::function<void(const Sequence&)>& found);
 
  private:

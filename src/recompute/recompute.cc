@@ -40,21 +40,23 @@ namespace internal::recompute {
 namespace {
 
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kDefaultWork = 400'000'000;
+constexpr std::int64_t kDefaultWork = 3'000'000'000;
 constexpr std::int64_t kNodesOfChoice = 2'000'000;
 constexpr std::int64_t kNodesOfGuide = 200'000;
 // With more gaps the choice is greedy.
 constexpr std::size_t kMostChosen = 50'000;
 constexpr int kMostRounds = 12;
 constexpr int kMostStale = 4;
+// Without a limit: trials without a better sequence, at least, and for each operator.
 constexpr std::int64_t kPatience = 20'000;
+constexpr std::int64_t kPatienceForEach = 500;
 constexpr std::size_t kMostExactOperators = 24;
 constexpr std::size_t kMostExactStorages = 100;
 constexpr std::size_t kMostExactStates = 200'000;
 constexpr std::int64_t kNodesOfPlacing = 200'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
 constexpr double kShareOfCuts = 0.3;
-constexpr std::int64_t kPartOfCuts = 4;
+constexpr std::int64_t kPartOfCuts = 32;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
@@ -116,6 +118,11 @@ class Planner {
  private:
   [[nodiscard]] std::int64_t best_cost() const { return best_ ? best_->cost : kNoCost; }
   [[nodiscard]] bool Ended() { return work_.spent() || search_->Exhausted(); }
+  [[nodiscard]] std::int64_t Patience() const {
+    if (limited_) return kNoCost;
+    return std::max(kPatience,
+                    kPatienceForEach * static_cast<std::int64_t>(model_.num_operators()));
+  }
   [[nodiscard]] bool Proved() const { return bound_ >= best_cost(); }
 
   void Report() const {
@@ -218,7 +225,7 @@ class Planner {
       Sequence sequence = best_->sequence;
       Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
                         part);
-      improver.Exchange(sequence, bound_, kNoCost,
+      improver.Exchange(sequence, bound_, kNoCost, effort_,
                         [&](const Sequence& better) { Offer(better, options_.capacity); });
       out_of_budget_ = out_of_budget_ || part.Exhausted();
       search_ = nullptr;
@@ -285,7 +292,7 @@ class Planner {
       sequence = std::move(repaired);
     }
     if (!options_.rules.exchange) return;
-    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+    improver.Exchange(sequence, bound_, Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -328,7 +335,7 @@ class Planner {
     if (Proved() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
-    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+    improver.Exchange(sequence, bound_, Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -436,6 +443,7 @@ class Planner {
   const Model model_;
   std::vector<Order> orders_;
   Work work_;
+  Effort effort_;
   bool limited_ = false;
   bool out_of_budget_ = false;
   bool infeasible_ = false;
