@@ -17,6 +17,8 @@ constexpr std::int64_t kTrialsOfPrune = 4;
 constexpr std::size_t kMostHistory = 800'000;
 constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
+constexpr std::size_t kHistoryOfCalm = 1'000;
+constexpr std::int64_t kTrialsOfCalm = 10'000;
 constexpr double kDearer = 1.3;
 constexpr double kCheaper = 0.9;
 constexpr double kChanceOfNear = 0.5;
@@ -62,7 +64,8 @@ void Improver::UndoTo(std::size_t changes) {
 }
 
 Improver::State Improver::Now() const {
-  return {timeline_.valid(), timeline_.cost(), timeline_.excess(), timeline_.fits()};
+  return {timeline_.valid(), timeline_.cost(), timeline_.excess(), timeline_.pressure(),
+          timeline_.fits()};
 }
 
 std::vector<Pause> Improver::PausesAt(std::size_t position) const {
@@ -319,6 +322,35 @@ void Improver::Exchange(Sequence& sequence, std::int64_t bound, std::int64_t pat
       history = std::min(2 * history, kMostHistory);
     }
     from_order = !from_order;
+  }
+}
+
+// Late acceptance, as in Climb(), of what costs no more.
+void Improver::Calm(Sequence& sequence) {
+  Load(sequence);
+  State now = Now();
+  if (!now.fits) return;
+  double best = now.pressure;
+  std::vector<double> history(kHistoryOfCalm, now.pressure);
+  const auto patience = std::max<std::int64_t>(kTrialsOfCalm, 8 * static_cast<std::int64_t>(timeline_.size()));
+  std::int64_t failures = 0;
+  for (std::size_t trial = 0; failures < patience && best > 0 && !Ended(); ++trial, ++failures) {
+    if (!MoveSome()) continue;
+    const State tried = Now();
+    double& past = history[trial % history.size()];
+    const bool better = tried.pressure <= now.pressure || tried.pressure <= past;
+    if (!tried.fits || tried.cost > now.cost || !better) {
+      UndoTo(0);
+    } else {
+      now = tried;
+      timeline_.Keep();
+      if (now.pressure < best) {
+        if (now.pressure < 0.999 * best) failures = 0;
+        best = now.pressure;
+        sequence = timeline_.Get();
+      }
+    }
+    past = std::min(past, now.pressure);
   }
 }
 

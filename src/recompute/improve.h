@@ -39,6 +39,8 @@ class Improver {
   bool Repair(Sequence& sequence);
   // Takes out executions, the dearest first, as long as the sequence fits.
   void Prune(Sequence& sequence);
+  // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
+  void Calm(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
   // becomes the best that fits, and `found` is called with it now and then. Ends after `patience` trials
   // without a better one, or when the cost reaches `bound`. `effort` is where an earlier call left off.
@@ -58,6 +60,7 @@ class Improver {
     bool valid = false;
     std::int64_t cost = 0;
     double excess = 0;
+    double pressure = 0;
     bool fits = false;
   };
   [[nodiscard]] bool Ended() { return work_.spent() || budget_.Exhausted(); }

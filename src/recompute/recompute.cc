@@ -13,6 +13,9 @@
 #include "berth/recompute.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <chrono>
 #include <cstddef>
 #include <limits>
@@ -140,6 +143,7 @@ class Planner {
     const Measure measure = measurer.Of(sequence);
     if (!measure.fits() || measure.cost >= best_cost()) return;
     best_ = Found{sequence, measure.cost};
+    if (getenv("RCDBG")) fprintf(stderr,"%.2f best %lld\n",(double)clock()/1e6,(long long)measure.cost);
     found_.push_back(*best_);
     Report();
   }
@@ -236,11 +240,19 @@ class Planner {
   // Offsets for the sequences found that cost less than the plan of `answer`, the cheapest first, until
   // those of one fit. Forgets them all.
   Result<void> PlaceFound(PlanAnswer& answer) {
+    if (getenv("RCDBG")) fprintf(stderr,"%.2f place %zu\n",(double)clock()/1e6,found_.size());
     int tried = 0;
     for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
       if (answer.best && answer.best->overhead() <= found_.back().cost) break;
       ++tried;
-      if (BERTH_TRY(TryPlacing(found_.back().sequence, answer)) || budget_.Exhausted()) break;
+      Sequence& sequence = found_.back().sequence;
+      if (BERTH_TRY(TryPlacing(sequence, answer)) || budget_.Exhausted()) break;
+      if (!options_.rules.exchange) continue;
+      Budget part(budget_, kShareOfPlacing);
+      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_, part);
+      improver.Calm(sequence);
+      if (getenv("RCDBG")) { Timeline t(model_,options_.capacity); t.Set(sequence); double m=0,fu=0; for(size_t i=0;i<t.size();++i){m+=(double)t.load(i); fu+=(double)t.load(i)>(double)options_.capacity*0.97;} fprintf(stderr,"%.2f calm pressure %.0f mean load %.3f full %.0f of %zu\n",(double)clock()/1e6,t.pressure(),m/(double)t.size()/(double)options_.capacity,fu,t.size()); }
+      if (BERTH_TRY(TryPlacing(sequence, answer)) || budget_.Exhausted()) break;
     }
     found_.clear();
     return {};
@@ -256,6 +268,7 @@ class Planner {
     Problem problem = ProblemOf(graph_, plan);
     problem.capacity = options_.capacity;
     const PlanAnswer placed = BERTH_TRY(Place(problem));
+    if (getenv("RCDBG")) fprintf(stderr,"%.2f placed: height %lld cap %lld bound %lld out %d nodes %lld load %lld n %zu\n",(double)clock()/1e6,placed.best?(long long)placed.best->height():-1,(long long)options_.capacity,(long long)placed.height_bound,(int)placed.outcome,(long long)placed.nodes,(long long)plan.peak(),plan.residencies.size());
     if (!placed.best || placed.best->height() > options_.capacity) return false;
     for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
       plan.residencies[i].offset = placed.best->residencies[i].offset;
@@ -275,6 +288,7 @@ class Planner {
       if (problem.buffers.size() > kManyBuffers) none.SetTimeLimit(kSecondsThatMustBe);
       return options_.placer(problem, none);
     }
+    if (const char* e = getenv("RCPLACE")) { Budget own(atof(e)); return options_.placer(problem, own); }
     Budget mine(budget_, kShareOfPlacing);
     mine.SetNodeLimit(std::min(kNodesOfPlacing, mine.node_limit()));
     return options_.placer(problem, mine);
@@ -332,6 +346,7 @@ class Planner {
       SearchOrder(order, capacity);
       if (infeasible_) return;
     }
+    if (getenv("RCDBG")) fprintf(stderr,"%.2f exchange\n",(double)clock()/1e6);
     if (Proved() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
@@ -362,6 +377,7 @@ class Planner {
 
   // Sequences with first executions in `order`.
   void SearchOrder(const std::vector<Op>& order, Bytes capacity) {
+    if (getenv("RCDBG")) fprintf(stderr,"%.2f order\n",(double)clock()/1e6);
     const bool proves = options_.fixed_order;
     RepairOrder(order, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);

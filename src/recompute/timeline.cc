@@ -7,9 +7,16 @@
 
 namespace berth::internal::recompute {
 
+namespace {
+
+constexpr int kCalm = 10;  // Per cent of the capacity beside pressure.
+
+}  // namespace
+
 Timeline::Timeline(const Model& model, Bytes capacity)
     : model_(model),
       capacity_(capacity),
+      calm_(capacity - capacity / 100 * kCalm),
       lines_(model.storages.size()),
       of_op_(model.num_operators()),
       lifted_in_(model.storages.size(), 0) {
@@ -73,7 +80,11 @@ std::size_t Timeline::Peak() const {
 
 void Timeline::SumExcess() {
   excess_ = 0;
-  for (const Bytes load : load_) excess_ += static_cast<double>(std::max<Bytes>(load - capacity_, 0));
+  pressure_ = 0;
+  for (const Bytes load : load_) {
+    excess_ += static_cast<double>(std::max<Bytes>(load - capacity_, 0));
+    pressure_ += static_cast<double>(std::max<Bytes>(load - calm_, 0));
+  }
   work_ += static_cast<std::int64_t>(size());
 }
 
@@ -259,7 +270,7 @@ void Timeline::Lift(Storage s) {
 
 void Timeline::Lay(Storage s) {
   Line& line = lines_[s];
-  if (!line.matters) return;
+  if (!line.matters && line.events.empty()) return;  // Else something that cannot be copied returns.
   Track track(model_, s, kBegin);
   const auto ended = [&](std::uint32_t begin, std::uint32_t last) {
     line.stays.push_back({begin, last});

@@ -63,6 +63,8 @@ class Timeline {
   [[nodiscard]] bool valid() const { return invalid_ == 0 && cost() <= kMostCost; }
   [[nodiscard]] std::int64_t cost() const { return repeat_cost_ + copy_cost_; }
   [[nodiscard]] double excess() const { return excess_; }
+  // The same above a part of the capacity: the less there is, the easier it is to find addresses.
+  [[nodiscard]] double pressure() const { return pressure_; }
   [[nodiscard]] bool fits() const { return valid() && excess_ == 0 && stays_ <= kMaxBytes; }
   [[nodiscard]] Bytes load(std::size_t position) const { return load_[position]; }
   [[nodiscard]] std::size_t Peak() const;  // The first position with the most bytes.
@@ -138,6 +140,7 @@ class Timeline {
 
   const Model& model_;
   const Bytes capacity_;
+  const Bytes calm_;  // Bytes up to here are no pressure.
   std::vector<Line> lines_;            // By storage.
   std::vector<Execution> executions_;  // By position, as the next two.
   std::vector<Bytes> load_;
@@ -151,6 +154,7 @@ class Timeline {
   std::int64_t copy_cost_ = 0;
   Wide stays_ = 0;  // Bytes with alignments.
   double excess_ = 0;
+  double pressure_ = 0;
   std::size_t invalid_ = 0;
   std::vector<Edit> log_;  // To take back, the latest last.
   std::vector<std::size_t> groups_;  // Where each change begins in it.

@@ -437,6 +437,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                 {"needs", OrNull(remedy.needs)},
                 {"fits", remedy.fits},
                 {"traffic", OrNull(remedy.traffic)},
+                {"recompute_cost", OrNull(remedy.recompute_cost)},
                 {"estimated", remedy.estimated},
                 {"command", remedy.command.empty() ? Json() : Json(remedy.command)}};
   });

@@ -690,6 +690,7 @@ Json RemediesJson(const Advice& advice) {
                     {"needs", ToJson(remedy.needs)},
                     {"fits", remedy.fits},
                     {"traffic", ToJson(remedy.traffic)},
+                    {"recompute_cost", ToJson(remedy.recompute_cost)},
                     {"command", remedy.command.empty() ? Json() : Json(remedy.command)},
                     {"estimated", remedy.estimated},
                     {"strips", StripsJson(remedy.strips)}});
