@@ -5,7 +5,8 @@
 // repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
 // cost the last time, as long as that finds better sequences. Small graphs are searched exactly
 // (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
-// where they do not fit, the search runs again with less memory.
+// where they do not fit, executions are moved so that the memory is full in fewer steps, and then the
+// search runs again with less memory.
 //
 // Without a limit the searches end when a default effort is spent, which counts executions, not time:
 // the answer is the same on every machine.
@@ -13,9 +14,6 @@
 #include "berth/recompute.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <chrono>
 #include <cstddef>
 #include <limits>
@@ -56,21 +54,24 @@ constexpr std::int64_t kPatienceForEach = 500;
 constexpr std::size_t kMostExactOperators = 24;
 constexpr std::size_t kMostExactStorages = 100;
 constexpr std::size_t kMostExactStates = 200'000;
-constexpr std::int64_t kNodesOfPlacing = 200'000;
+// Of a placement as it is, of one whose executions were moved for it, and of all of them.
+constexpr std::int64_t kNodesOfPlacing = 30'000;
+constexpr std::int64_t kNodesOfPlacingCalmed = 800'000;
+constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
 constexpr double kShareOfCuts = 0.3;
 constexpr std::int64_t kPartOfCuts = 32;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
-constexpr double kShareOfPlacing = 0.1;
+constexpr double kShareOfPlacing = 0.2;
 constexpr int kMostPlaced = 8;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 // Less memory to search for, in thousandths, where the best sequence has no addresses.
-constexpr int kTighter[] = {0, 10, 20, 40, 70, 100};
+constexpr int kTighter[] = {0, 5, 10, 20, 40, 70, 100};
 
 struct Found {
   Sequence sequence;
@@ -143,7 +144,6 @@ class Planner {
     const Measure measure = measurer.Of(sequence);
     if (!measure.fits() || measure.cost >= best_cost()) return;
     best_ = Found{sequence, measure.cost};
-    if (getenv("RCDBG")) fprintf(stderr,"%.2f best %lld\n",(double)clock()/1e6,(long long)measure.cost);
     found_.push_back(*best_);
     Report();
   }
@@ -240,26 +240,25 @@ class Planner {
   // Offsets for the sequences found that cost less than the plan of `answer`, the cheapest first, until
   // those of one fit. Forgets them all.
   Result<void> PlaceFound(PlanAnswer& answer) {
-    if (getenv("RCDBG")) fprintf(stderr,"%.2f place %zu\n",(double)clock()/1e6,found_.size());
     int tried = 0;
     for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
       if (answer.best && answer.best->overhead() <= found_.back().cost) break;
       ++tried;
       Sequence& sequence = found_.back().sequence;
-      if (BERTH_TRY(TryPlacing(sequence, answer)) || budget_.Exhausted()) break;
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer)) || budget_.Exhausted()) break;
       if (!options_.rules.exchange) continue;
       Budget part(budget_, kShareOfPlacing);
       Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_, part);
       improver.Calm(sequence);
-      if (getenv("RCDBG")) { Timeline t(model_,options_.capacity); t.Set(sequence); double m=0,fu=0; for(size_t i=0;i<t.size();++i){m+=(double)t.load(i); fu+=(double)t.load(i)>(double)options_.capacity*0.97;} fprintf(stderr,"%.2f calm pressure %.0f mean load %.3f full %.0f of %zu\n",(double)clock()/1e6,t.pressure(),m/(double)t.size()/(double)options_.capacity,fu,t.size()); }
-      if (BERTH_TRY(TryPlacing(sequence, answer)) || budget_.Exhausted()) break;
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacingCalmed, answer))) break;
+      if (budget_.Exhausted()) break;
     }
     found_.clear();
     return {};
   }
 
   // True if the offsets fit; the plan is then that of `answer`.
-  Result<bool> TryPlacing(const Sequence& sequence, PlanAnswer& answer) {
+  Result<bool> TryPlacing(const Sequence& sequence, std::int64_t nodes, PlanAnswer& answer) {
     MemoryPlan plan = MakePlan(sequence);
     if (!options_.placer) {
       answer.best = std::move(plan);
@@ -267,8 +266,7 @@ class Planner {
     }
     Problem problem = ProblemOf(graph_, plan);
     problem.capacity = options_.capacity;
-    const PlanAnswer placed = BERTH_TRY(Place(problem));
-    if (getenv("RCDBG")) fprintf(stderr,"%.2f placed: height %lld cap %lld bound %lld out %d nodes %lld load %lld n %zu\n",(double)clock()/1e6,placed.best?(long long)placed.best->height():-1,(long long)options_.capacity,(long long)placed.height_bound,(int)placed.outcome,(long long)placed.nodes,(long long)plan.peak(),plan.residencies.size());
+    const PlanAnswer placed = BERTH_TRY(Place(problem, nodes));
     if (!placed.best || placed.best->height() > options_.capacity) return false;
     for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
       plan.residencies[i].offset = placed.best->residencies[i].offset;
@@ -281,17 +279,19 @@ class Planner {
     return true;
   }
 
-  Result<PlanAnswer> Place(const Problem& problem) {
+  Result<PlanAnswer> Place(const Problem& problem, std::int64_t nodes) {
     if (budget_.Exhausted()) {
       Budget none;
       none.SetNodeLimit(kNodesThatMustBe);
       if (problem.buffers.size() > kManyBuffers) none.SetTimeLimit(kSecondsThatMustBe);
       return options_.placer(problem, none);
     }
-    if (const char* e = getenv("RCPLACE")) { Budget own(atof(e)); return options_.placer(problem, own); }
     Budget mine(budget_, kShareOfPlacing);
-    mine.SetNodeLimit(std::min(kNodesOfPlacing, mine.node_limit()));
-    return options_.placer(problem, mine);
+    nodes = std::min(nodes, std::max(placing_left_, kNodesThatMustBe));
+    mine.SetNodeLimit(std::min(nodes, mine.node_limit()));
+    auto placed = options_.placer(problem, mine);
+    if (!limited_) placing_left_ -= mine.nodes_spent();
+    return placed;
   }
 
   // As the best sequence, but with less memory.
@@ -346,7 +346,6 @@ class Planner {
       SearchOrder(order, capacity);
       if (infeasible_) return;
     }
-    if (getenv("RCDBG")) fprintf(stderr,"%.2f exchange\n",(double)clock()/1e6);
     if (Proved() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
@@ -377,7 +376,6 @@ class Planner {
 
   // Sequences with first executions in `order`.
   void SearchOrder(const std::vector<Op>& order, Bytes capacity) {
-    if (getenv("RCDBG")) fprintf(stderr,"%.2f order\n",(double)clock()/1e6);
     const bool proves = options_.fixed_order;
     RepairOrder(order, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
@@ -460,6 +458,7 @@ class Planner {
   std::vector<Order> orders_;
   Work work_;
   Effort effort_;
+  std::int64_t placing_left_ = kNodesOfAllPlacing;
   bool limited_ = false;
   bool out_of_budget_ = false;
   bool infeasible_ = false;
