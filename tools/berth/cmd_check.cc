@@ -10,7 +10,7 @@
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
-#include "tools/berth/graph_memories.h"
+#include "tools/berth/graph_memories_check.h"
 #include "tools/berth/memories.h"
 #include "tools/berth/memory_summary.h"
 #include "tools/berth/model.h"
@@ -315,6 +315,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
     model_arguments.onnx.alignment = OnnxOptions().alignment;
   }
   if (!model_arguments.alignment) model_arguments.alignment = settings.reading.alignment;
+  model_arguments.other_device = settings.device;
   const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
   GraphPlanFile read =
       BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
@@ -334,9 +335,11 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   checked.unsized = CountTensors(model.graph, model_arguments.counting);
   checked.unsized_as_zero = model_arguments.counting.unsized_as_zero;
   checked.plan = std::move(read.plan);
-  checked.report = verify::VerifyPlan(model.graph, settings.counting, checked.capacity,
-                                      checked.plan, verify::kDefaultMaxFaults,
-                                      read.recomputes && model.link ? &*model.link : nullptr);
+  const std::optional<Link> link =
+      arguments.model.device.empty() && settings.link ? settings.link : model.link();
+  checked.report =
+      verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan,
+                         verify::kDefaultMaxFaults, read.recomputes && link ? &*link : nullptr);
   // The verifier has run spills and repeats already: only there do the bytes of a tensor move.
   if (arguments.execute && !checked.spills() && !checked.repeats()) {
     checked.execution = ExecutePlan(model.graph, checked.plan);

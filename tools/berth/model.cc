@@ -71,6 +71,8 @@ Result<ModelOptions> OptionsOf(const ModelArguments& arguments) {
   if (!arguments.device.empty()) {
     const std::string text = BERTH_TRY(ReadFile(arguments.device));
     options.device = BERTH_TRY(ReadDevice(text, NameOf(arguments.device)));
+  } else {
+    options.device = arguments.other_device;
   }
   return options;
 }
@@ -196,7 +198,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const ModelOptions options = BERTH_TRY(OptionsOf(arguments));
   static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, options));
   model.file = std::move(file);
-  if (options.device) model.link = options.device->link;
+  model.device = options.device;
   return model;
 }
 
