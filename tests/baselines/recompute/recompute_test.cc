@@ -147,7 +147,9 @@ TEST(Checkmate, NeverBelowExhaustiveSearch) {
     const auto own = PlanWithRecomputation(graph, options, budget);
     ASSERT_TRUE(own.has_value());
     EXPECT_LE(own->recompute_bound, answer.plan->recomputed.cost);
-    if (own->best) EXPECT_LE(own->best->recomputed.cost, answer.plan->recomputed.cost);
+    if (own->best) {
+      EXPECT_LE(own->best->recomputed.cost, answer.plan->recomputed.cost);
+    }
   }
   EXPECT_GE(equal * 100, solved * 95) << equal << " of " << solved;
   EXPECT_GT(recomputed, solved / 10);
@@ -231,7 +233,9 @@ TEST(Poet, NeverBelowExhaustiveSearch) {
     options.link.latency_nanoseconds = random.Uniform(0, 3);
     const auto best = OracleRecomputation(graph, options.plan.capacity, {}, &order, &options.link);
     const PoetAnswer answer = AskPoet(graph, options);
-    if (!best) EXPECT_EQ(answer.found.outcome, Outcome::kInfeasible);
+    if (!best) {
+      EXPECT_EQ(answer.found.outcome, Outcome::kInfeasible);
+    }
     if (answer.found.outcome == Outcome::kInfeasible) continue;
     ASSERT_TRUE(best.has_value());
     ASSERT_EQ(answer.found.outcome, Outcome::kOptimal);
