@@ -339,8 +339,9 @@ class Stages {
     for (std::size_t p = 0; p <= t; ++p) {
       const VariableIndex run = runs_[p].At(t);
       if (run.value() == kNoVariable) continue;
+      // Whole by itself, and declared so: CBC 2.10 ends the process in an assertion of its own on some
+      // infeasible programs with continuous variables.
       const VariableIndex use = model_.AddVariable(Name("U", t, p), 0, capacity_);
-      model_.variables[use].integer = false;
       std::vector<Term> terms = std::move(level);
       Number made = 0;
       for (const Use& each : work_.uses[p]) {

@@ -118,7 +118,7 @@ TEST(Checkmate, NeverBelowExhaustiveSearch) {
   int equal = 0;
   int impossible = 0;
   int recomputed = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(300); ++seed) {
+  for (std::uint64_t seed = 1; seed <= Seeds(150); ++seed) {
     SCOPED_TRACE(seed);
     const Graph graph = GraphOf(seed, 8);
     const Order order = RandomOrder(graph, seed);
@@ -322,11 +322,11 @@ TEST(Checkpoints, KeepWhatLeavesASegment) {
   EXPECT_FALSE(Ask(graph, RecomputeBaseline::kCheckpoints, 3 * 4 - 1).plan.has_value());
 }
 
-// Of two values of equal bytes the knapsack saves the one that is dear; the other is made again from it.
+// Of values of equal bytes the knapsack saves the dear ones; the other is made again from one of them.
 TEST(Partition, SavesWhatIsDear) {
-  const Graph graph = Chain({1, 8, 8, 8, 8}, {1, 50, 2, 50, 2});
+  const Graph graph = Chain({1, 8, 8, 8, 8}, {1, 50, 2, 50, 60});
   const Bytes peak = Live(graph, ProgramOrder(graph)).peak;
-  const auto answer = Ask(graph, RecomputeBaseline::kPartition, peak - 8);
+  const auto answer = Ask(graph, RecomputeBaseline::kPartition, peak - 7);
   ASSERT_TRUE(answer.plan.has_value());
   EXPECT_EQ(answer.plan->recomputed.cost, 2);
   EXPECT_EQ(answer.plan->order.size(), graph.operators.size() + 1);
@@ -336,7 +336,7 @@ TEST(Partition, SavesWhatIsDear) {
 TEST(Peak, MakesTheCheapestByteAgain) {
   const Graph graph = Chain({1, 8, 8, 8, 8}, {1, 50, 2, 50, 9});
   const Bytes peak = Live(graph, ProgramOrder(graph)).peak;
-  const auto answer = Ask(graph, RecomputeBaseline::kPeak, peak - 8);
+  const auto answer = Ask(graph, RecomputeBaseline::kPeak, peak - 7);
   ASSERT_TRUE(answer.plan.has_value());
   EXPECT_EQ(answer.plan->recomputed.cost, 2);
   EXPECT_EQ(answer.plan->recomputed.operators, 1U);
