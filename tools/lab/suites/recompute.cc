@@ -74,7 +74,7 @@ struct Row {
   Bytes capacity = 0;
   std::int64_t all = 0;  // The cost of running every operator once.
   PlanAnswer any;        // By Berth: over all orders,
-  PlanAnswer fixed;      // and in the order of the others.
+  PlanAnswer fixed;      // and in the order of the others. Seconds are of the processor.
   std::vector<std::optional<RecomputeBaselineAnswer>> others;  // None: it does not apply.
 };
 
@@ -94,7 +94,9 @@ Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<O
   options.more_orders = more;
   Budget budget;
   budget.SetTimeLimit(limit);
+  const double start = ProcessorSeconds();
   PlanAnswer answer = BERTH_TRY(Plan(graph, options, budget));
+  answer.seconds = ProcessorSeconds() - start;
   cli::VerifyOrDie(graph, {}, answer);
   return answer;
 }
@@ -110,12 +112,14 @@ Result<std::optional<RecomputeBaselineAnswer>> AskOther(const GraphInput& networ
   const auto found = std::find(kLossInTheMiddle.begin(), kLossInTheMiddle.end(), network.name);
   if (found != kLossInTheMiddle.end()) options.backward = network.graph.operators.size() / 2 + 1;
   Budget budget;
-  budget.SetTimeLimit(limit);
+  const ProcessorLimit processor_limit(budget, limit);
+  const double start = ProcessorSeconds();
   auto answer = RecomputeWithBaseline(network.graph, info.baseline, options, budget);
   if (!answer) {  // No solver, or no backward pass.
     if (answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
     return tl::unexpected(answer.error());
   }
+  answer->seconds = ProcessorSeconds() - start;
   if (answer->plan) {
     const auto within = answer->plan->addressed ? std::optional<Bytes>(capacity) : std::nullopt;
     cli::VerifyOrDie(network.graph, {}, within, *answer->plan);
@@ -351,8 +355,179 @@ Result<void> Training(Lab& lab) {
                  {lab.TimeLimit(4), lab.TimeLimit(4)}, /*published=*/false);
 }
 
-constexpr std::array<Experiment, 2> kExperiments = {
-    {{"moccasin", "MOCCASIN's benchmark", Moccasin}, {"training", "Training steps", Training}}};
+// What a program says of one question, and what Berth does in the same order.
+struct Duel {
+  std::optional<std::int64_t> program;  // The cost of its plan,
+  bool closed = false;                  // which it proves the least that it can express.
+  std::int64_t variables = 0;
+  double program_seconds = 0;
+  PlanAnswer own;
+};
+
+// A program that proves less than a bound, or an optimum that Berth does not reach, is a fault.
+void Judge(Lab& lab, const std::string& where, const Duel& duel) {
+  if (!duel.program) return;
+  if (*duel.program < duel.own.recompute_bound || duel.own.outcome == Outcome::kInfeasible) {
+    lab.Note(where + ": the program costs less than Berth's bound");
+  } else if (HasPlan(duel.own) && *duel.program < duel.own.best->overhead()) {
+    const bool wrong = duel.own.outcome == Outcome::kOptimal;
+    if (wrong) lab.Note(where + ": the program costs less than Berth's optimum");
+    if (!wrong) lab.Say(where + ": the program costs less than Berth's plan.");
+  }
+}
+
+Duel Compare(const RecomputeBaselineAnswer& answer, double seconds) {
+  Duel duel;
+  if (answer.plan) duel.program = answer.plan->overhead();
+  duel.closed = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible;
+  duel.variables = answer.variables;
+  duel.program_seconds = seconds;
+  return duel;
+}
+
+// In `order` alone; `link`: with copies, against POET; else against Checkmate. None without a solver.
+Result<std::optional<Duel>> Fight(const Graph& graph, Bytes capacity, const Order& order,
+                                  const std::optional<Link>& link, double limit) {
+  PoetOptions options;
+  options.plan.capacity = capacity;
+  options.plan.order = order;
+  options.plan.placer = nullptr;  // The question is about bytes.
+  Budget budget;
+  const ProcessorLimit processor_limit(budget, limit);
+  double start = ProcessorSeconds();
+  std::optional<Duel> duel;
+  if (link) {
+    options.link = *link;
+    const auto answer = RecomputeByPoet(graph, options, budget);
+    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    if (!answer) return tl::unexpected(answer.error());
+    duel = Compare(answer->found, ProcessorSeconds() - start);
+  } else {
+    const auto answer =
+        RecomputeWithBaseline(graph, RecomputeBaseline::kCheckmate, options.plan, budget);
+    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    if (!answer) return tl::unexpected(answer.error());
+    duel = Compare(*answer, ProcessorSeconds() - start);
+  }
+  PlanOptions own;
+  own.capacity = capacity;
+  own.recompute = true;
+  own.spill = link.has_value();
+  own.link = link;
+  own.order = order;
+  Budget time;
+  time.SetTimeLimit(limit);
+  start = ProcessorSeconds();
+  duel->own = BERTH_TRY(Plan(graph, own, time));
+  duel->own.seconds = ProcessorSeconds() - start;
+  if (!link) cli::VerifyOrDie(graph, {}, duel->own);
+  return duel;
+}
+
+// Sixteen bytes of memory in a nanosecond, and half as many over the link.
+constexpr Link kSmallLink = {8'000'000'000, 8'000'000'000, 0};
+void PriceByBytes(Graph& graph) {
+  const OperatorCosts costs = CostsOf(graph);
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    graph.operators[v].cost = (costs.of[v] + 15) / 16;
+  }
+  graph.cost_unit = "ns";
+}
+
+std::vector<GraphInput> SmallGraphs(const Lab& lab) {
+  std::vector<GraphInput> graphs;
+  for (const internal::GraphFamily family :
+       {internal::GraphFamily::kIrregular, internal::GraphFamily::kCell}) {
+    for (const std::int64_t operators : {8, 12, 16, 24, 32}) {
+      if (graphs.size() % 5 >= lab.Inputs(5, 2)) continue;
+      internal::GraphParameters parameters;
+      parameters.seed = 1;
+      parameters.operators = operators;
+      parameters.width = family == internal::GraphFamily::kIrregular ? 4 : 2;
+      parameters.stored_percent = 50;
+      graphs.push_back(GenerateGraphInput(family, parameters));
+      PriceByBytes(graphs.back().graph);
+    }
+  }
+  return graphs;
+}
+
+Cell TimeCell(const Duel& duel) {
+  Cell cell = SecondsCell(duel.program_seconds);
+  if (!duel.closed) cell.text = "> " + cell.text;
+  return cell;
+}
+
+// The integer programs on graphs that they can close.
+Result<void> Programs(Lab& lab) {
+  lab.Heading(
+      "The integer programs against the search",
+      "Checkmate, and POET with a link of half the bandwidth of the memory, in program order, on "
+      "small graphs. Costs in nanoseconds; addresses are not asked for.");
+  const double limit = lab.TimeLimit(20);
+  Sheet sheet({{"graph", "graph", false},
+               {"operators", "operators"},
+               {"budget", "capacity_percent"},
+               {"program", "program", false},
+               {"variables", "variables"},
+               {"cost", "program_cost_ns"},
+               {"time", "program_seconds"},
+               {"", "closed", false},
+               {"Berth", "cost_ns"},
+               {"bound", "cost_bound_ns"},
+               {"time", "seconds"}});
+  std::int64_t closed = 0;
+  std::int64_t same = 0;
+  for (const GraphInput& input : SmallGraphs(lab)) {
+    const Order order = ProgramOrder(input.graph);
+    const Bytes peak = Live(input.graph, order).peak;
+    for (const int percent : {90, 75, 60}) {
+      for (const bool copies : {false, true}) {
+        const std::string name = copies ? "POET" : "Checkmate";
+        const std::string where = input.name + ", " + std::to_string(percent) + " %, " + name;
+        lab.Progress("programs, " + where);
+        const auto duel =
+            BERTH_TRY(Fight(input.graph, PercentOf(peak, percent), order,
+                            copies ? std::optional<Link>(kSmallLink) : std::nullopt, limit));
+        if (!duel) continue;
+        Judge(lab, where, *duel);
+        const std::optional<std::int64_t> own =
+            HasPlan(duel->own) ? std::optional(duel->own.best->overhead()) : std::nullopt;
+        closed += duel->closed ? 1 : 0;
+        same += duel->closed && own == duel->program ? 1 : 0;
+        const auto cost = [](const std::optional<std::int64_t>& of) {
+          return of ? CountCell(*of) : NoCell();
+        };
+        sheet.AddRow({TextCell(input.name),
+                      CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
+                      {std::to_string(percent) + " %", std::to_string(percent)},
+                      TextCell(name),
+                      CountCell(duel->variables),
+                      cost(duel->program),
+                      TimeCell(*duel),
+                      TextCell(duel->closed ? "1" : "0"),
+                      cost(own),
+                      CountCell(duel->own.recompute_bound),
+                      SecondsCell(duel->own.seconds)});
+      }
+    }
+  }
+  lab.Progress("");
+  if (sheet.empty()) {
+    lab.Say("Left out: this build has no solver of integer programs.");
+    return {};
+  }
+  lab.Show(sheet);
+  lab.Say("Closed: " + std::to_string(closed) + "; Berth's plans cost the same in " +
+          std::to_string(same) + " of these.\n");
+  lab.Keep("programs", sheet);
+  return {};
+}
+
+constexpr std::array<Experiment, 3> kExperiments = {
+    {{"moccasin", "MOCCASIN's benchmark", Moccasin},
+     {"training", "Training steps", Training},
+     {"programs", "The integer programs against the search", Programs}}};
 
 }  // namespace
 
