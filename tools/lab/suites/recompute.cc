@@ -112,7 +112,7 @@ Result<std::optional<RecomputeBaselineAnswer>> AskOther(const GraphInput& networ
   const auto found = std::find(kLossInTheMiddle.begin(), kLossInTheMiddle.end(), network.name);
   if (found != kLossInTheMiddle.end()) options.backward = network.graph.operators.size() / 2 + 1;
   Budget budget;
-  const ProcessorLimit processor_limit(budget, limit);
+  budget.SetTimeLimit(limit);
   const double start = ProcessorSeconds();
   auto answer = RecomputeWithBaseline(network.graph, info.baseline, options, budget);
   if (!answer) {  // No solver, or no backward pass.
@@ -393,7 +393,7 @@ Result<std::optional<Duel>> Fight(const Graph& graph, Bytes capacity, const Orde
   options.plan.order = order;
   options.plan.placer = nullptr;  // The question is about bytes.
   Budget budget;
-  const ProcessorLimit processor_limit(budget, limit);
+  budget.SetTimeLimit(limit);
   double start = ProcessorSeconds();
   std::optional<Duel> duel;
   if (link) {
@@ -438,8 +438,9 @@ std::vector<GraphInput> SmallGraphs(const Lab& lab) {
   std::vector<GraphInput> graphs;
   for (const internal::GraphFamily family :
        {internal::GraphFamily::kIrregular, internal::GraphFamily::kCell}) {
+    std::size_t count = 0;
     for (const std::int64_t operators : {8, 12, 16, 24, 32}) {
-      if (graphs.size() % 5 >= lab.Inputs(5, 2)) continue;
+      if (count++ == lab.Inputs(5, 2)) break;
       internal::GraphParameters parameters;
       parameters.seed = 1;
       parameters.operators = operators;
