@@ -459,6 +459,27 @@ Cell TimeCell(const Duel& duel) {
   return cell;
 }
 
+// The same cost, or that nothing fits.
+bool SaysTheSame(const Duel& duel) {
+  if (!duel.program) return duel.own.outcome == Outcome::kInfeasible;
+  return HasPlan(duel.own) && duel.own.best->overhead() == *duel.program;
+}
+
+void AddRow(const GraphInput& input, int percent, std::string_view name, const Duel& duel,
+            Sheet& sheet) {
+  sheet.AddRow({TextCell(input.name),
+                CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
+                {std::to_string(percent) + " %", std::to_string(percent)},
+                TextCell(name),
+                CountCell(duel.variables),
+                duel.program ? CountCell(*duel.program) : NoCell(),
+                TimeCell(duel),
+                TextCell(duel.closed ? "1" : "0"),
+                HasPlan(duel.own) ? CountCell(duel.own.best->overhead()) : NoCell(),
+                CountCell(duel.own.recompute_bound),
+                SecondsCell(duel.own.seconds)});
+}
+
 // The integer programs on graphs that they can close.
 Result<void> Programs(Lab& lab) {
   lab.Heading(
@@ -492,24 +513,9 @@ Result<void> Programs(Lab& lab) {
                             copies ? std::optional<Link>(kSmallLink) : std::nullopt, limit));
         if (!duel) continue;
         Judge(lab, where, *duel);
-        const std::optional<std::int64_t> own =
-            HasPlan(duel->own) ? std::optional(duel->own.best->overhead()) : std::nullopt;
         closed += duel->closed ? 1 : 0;
-        same += duel->closed && own == duel->program ? 1 : 0;
-        const auto cost = [](const std::optional<std::int64_t>& of) {
-          return of ? CountCell(*of) : NoCell();
-        };
-        sheet.AddRow({TextCell(input.name),
-                      CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
-                      {std::to_string(percent) + " %", std::to_string(percent)},
-                      TextCell(name),
-                      CountCell(duel->variables),
-                      cost(duel->program),
-                      TimeCell(*duel),
-                      TextCell(duel->closed ? "1" : "0"),
-                      cost(own),
-                      CountCell(duel->own.recompute_bound),
-                      SecondsCell(duel->own.seconds)});
+        same += duel->closed && SaysTheSame(*duel) ? 1 : 0;
+        AddRow(input, percent, name, *duel, sheet);
       }
     }
   }
@@ -519,8 +525,8 @@ Result<void> Programs(Lab& lab) {
     return {};
   }
   lab.Show(sheet);
-  lab.Say("Closed: " + std::to_string(closed) + "; Berth's plans cost the same in " +
-          std::to_string(same) + " of these.\n");
+  lab.Say("Closed: " + std::to_string(closed) + "; Berth says the same in " + std::to_string(same) +
+          " of these.\n");
   lab.Keep("programs", sheet);
   return {};
 }
