@@ -303,7 +303,7 @@ TEST_F(SuitesTest, CosmaQuickly) {
 }
 
 TEST_F(SuitesTest, RecomputeQuickly) {
-  const ProcessResult result = Run({"recompute", "--time-limit", "5s"});
+  const ProcessResult result = Run({"recompute", "--time-limit", "2s"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
   std::set<std::string> files = {"recompute-conditions.json", "recompute-moccasin.csv",
@@ -338,7 +338,7 @@ TEST_F(SuitesTest, RecomputeOnMoccasinsGraphs) {
   const std::string graph = PublishedData("remat") + "/fcn8_vgg_32.json";
   if (!std::filesystem::exists(graph)) GTEST_SKIP() << "BERTH_DATA names no folder with remat";
   const ProcessResult result = Lab(
-      {"suite", "recompute", graph, "--only", "moccasin", "--time-limit", "5s", "-o", Path("out")});
+      {"suite", "recompute", graph, "--only", "moccasin", "--time-limit", "2s", "-o", Path("out")});
   ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   ExpectRow("recompute-moccasin.csv", {{"capacity_percent", "90"}},
             {{"capacity_bytes", "12136315968"},
