@@ -113,10 +113,11 @@ TEST_F(SnapshotTest, DiffComparesLinesOfTheProgram) {
 
 TEST_F(SnapshotTest, APageNamesTheOtherPools) {
   const std::string page = Path("pool.html");
-  Berth({"place", Snapshot("pools"), "--problem", "2", "--report", page});
+  EXPECT_EQ(Berth({"place", Snapshot("pools"), "--problem", "2", "--report", page}).exit_code, 0);
   EXPECT_NE(Read(page).find("This is pool 2 of "), std::string::npos);
-  EXPECT_NE(Read(page).find("The others: 1, device 0, stream 0: "), std::string::npos) << Read(page);
-  Berth({"place", Snapshot("small_4"), "--report", page});
+  EXPECT_NE(Read(page).find("The others: 1, device 0, stream 0: "), std::string::npos)
+      << Read(page);
+  EXPECT_EQ(Berth({"place", Snapshot("small_4"), "--report", page}).exit_code, 0);
   EXPECT_EQ(Read(page).find("The others"), std::string::npos);
 }
 

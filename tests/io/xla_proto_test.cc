@@ -171,10 +171,10 @@ TEST(ReadXlaProto, LimitsMemoryOfGaps) {
         turns += Event(kAlloc, outer) + Event(kFree, outer);
       }
     }
-    return ReadXlaProto(SmallModule() +
-                            Assignment(logical + Allocation(0, places * kSide, assigned) +
-                                       Trace(begin + turns + end)),
-                        "a");
+    return ReadXlaProto(
+        SmallModule() + Assignment(logical + Allocation(0, places * kSide, assigned) +
+                                   Trace(begin + turns + end)),
+        "a");
   };
   const auto few = read(2);
   ASSERT_TRUE(few) << few.error().message;
@@ -183,8 +183,7 @@ TEST(ReadXlaProto, LimitsMemoryOfGaps) {
   EXPECT_EQ(table->requests.buffers[0].gaps.size(), static_cast<std::size_t>(kSide));
   const auto many = read(700);
   ASSERT_FALSE(many);
-  EXPECT_EQ(many.error().message,
-            "a: the values need too much memory for a file of this size");
+  EXPECT_EQ(many.error().message, "a: the values need too much memory for a file of this size");
 }
 
 // Numbers that differ by a multiple of the size of a hash table would all be in one place of it.

@@ -406,10 +406,10 @@ struct CheckedGroup {
     }
   }
   [[nodiscard]] std::string ToString() const {
-    std::string head = Plural(count, "plan") + ": " +
-                       (faulty == 0 ? "all hold."
-                                    : FormatCount(faulty) + (faulty == 1 ? " does" : " do") +
-                                          " not hold.");
+    std::string head =
+        Plural(count, "plan") + ": " +
+        (faulty == 0 ? "all hold."
+                     : FormatCount(faulty) + (faulty == 1 ? " does" : " do") + " not hold.");
     head = Paint(faulty == 0 ? Tone::kGood : Tone::kBad, head) + "\n" + table.ToString();
     if (noted > 0) {
       head += "  There are notes on " + Plural(noted, "problem") +

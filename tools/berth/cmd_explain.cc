@@ -137,8 +137,8 @@ std::string CauseText(const Conflict& conflict, const Problem& problem) {
   const auto count = static_cast<std::int64_t>(conflict.buffers.size());
   const auto all = static_cast<std::int64_t>(problem.buffers.size());
   const bool part = count < all;
-  const std::string these =
-      part ? FormatCount(count) + " of the " + FormatCount(all) + " buffers" : Plural(count, "buffer");
+  const std::string these = part ? FormatCount(count) + " of the " + FormatCount(all) + " buffers"
+                                 : Plural(count, "buffer");
   const std::string step = std::to_string(conflict.step);
   const auto bytes = FormatBytesApart({conflict.load, capacity});
   const std::string missing = FormatBytesExactly(conflict.short_by);

@@ -303,10 +303,9 @@ std::string GroupText(const std::vector<Input>& inputs, const std::vector<TableI
   const std::string& maker = inputs.front().given->maker;
   ProblemTable table(inputs, {{"lower bound", kRight}, {maker, kRight}, {"greedy", kRight}});
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    table.Add(inputs[i],
-              {FormatBytes(infos[i].bound.lower_bound),
-               inputs[i].given->height ? FormatBytes(*inputs[i].given->height) : "",
-               infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
+    table.Add(inputs[i], {FormatBytes(infos[i].bound.lower_bound),
+                          inputs[i].given->height ? FormatBytes(*inputs[i].given->height) : "",
+                          infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
   }
   return Paint(Tone::kStrong, OneLine(inputs.front().name)) + ", " +
          Plural(static_cast<std::int64_t>(inputs.size()), "problem") + " of " + maker + "\n" +

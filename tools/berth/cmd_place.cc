@@ -151,10 +151,9 @@ std::string GroupHeadline(const PlacedGroup& group) {
 
 std::string GroupText(const PlacedGroup& group) {
   using enum TextTable::Align;
-  ProblemTable table(group.inputs, {{"height", kRight},
-                                    {"", kLeft},
-                                    {OneLine(group.given().maker), kRight},
-                                    {"more", kRight}});
+  ProblemTable table(
+      group.inputs,
+      {{"height", kRight}, {"", kLeft}, {OneLine(group.given().maker), kRight}, {"more", kRight}});
   Sum height;
   Sum given;
   for (const Placed& each : group.placed) {

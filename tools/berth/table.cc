@@ -64,11 +64,11 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
   XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
   const LoadBound bound = MaxLiveLoad(table.problem);
   Input input = InputOf(arguments, std::move(table.problem), name, hash);
-  GivenPlan& given = input.given.emplace(GivenPlan{
-      static_cast<PlannedProblem&&>(table), "XLA",
-      name + ", one of " + std::to_string(xla.allocations.size()) + " with " +
-          FormatBytes(xla.total) + " in all",
-      allocation.size});
+  GivenPlan& given =
+      input.given.emplace(GivenPlan{static_cast<PlannedProblem&&>(table), "XLA",
+                                    name + ", one of " + std::to_string(xla.allocations.size()) +
+                                        " with " + FormatBytes(xla.total) + " in all",
+                                    allocation.size});
   if (table.unknown > 0) {
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");
@@ -107,7 +107,8 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
     Input input = InputOf(arguments, std::move(each.problem), each.name, hash);
     std::string what = std::move(each.name);
     const std::optional<Bytes> height = each.height;
-    input.given = GivenPlan{static_cast<PlannedProblem&&>(each), recorded.maker, std::move(what), height};
+    input.given =
+        GivenPlan{static_cast<PlannedProblem&&>(each), recorded.maker, std::move(what), height};
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -404,7 +404,7 @@ class ArenaBuilder {
   const std::vector<Scratch>& scratch_;
   const OffsetList& offline_;
   UniqueNames names_;
-  std::vector<Members> groups_;  // By number of tensor.
+  std::vector<Members> groups_;                                   // By number of tensor.
   std::vector<std::pair<std::size_t, std::size_t>> handed_over_;  // From one group to another.
 };
 
