@@ -249,8 +249,8 @@ class ArenaBuilder {
   }
 
   // IF and WHILE copy tensors to and from the subgraphs that they run, but not where both lie in one
-  // place: that of the subgraph then stands for the other as long as it is live. Those that run others
-  // come first, as a tensor that must be kept is kept in what these run, too.
+  // place: that of the subgraph then stands for the other as long as it is live. Subgraphs that run
+  // others come first: what they must keep is kept in those, too.
   void HandOverIn(std::size_t s, const OffsetList& offsets, std::vector<bool>& seen) {
     if (seen[s]) return;
     seen[s] = true;
