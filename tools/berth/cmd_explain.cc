@@ -141,16 +141,23 @@ std::string CauseText(const Conflict& conflict, const Problem& problem) {
   if (conflict.buffers.size() == 1) {
     return AloneText(conflict, problem.buffers[conflict.buffers.front()], capacity);
   }
+  // Often a part of the table: what this part lacks is then less than what all buffers lack.
   const auto count = static_cast<std::int64_t>(conflict.buffers.size());
+  const auto all = static_cast<std::int64_t>(problem.buffers.size());
+  const bool part = count < all;
+  const std::string these = part ? FormatCount(count) + " of the " + FormatCount(all) + " buffers"
+                                 : Plural(count, "buffer");
   const std::string step = std::to_string(conflict.step);
   const auto bytes = FormatBytesApart({conflict.load, capacity});
+  const std::string missing = FormatBytesExactly(conflict.short_by);
   if (conflict.load > capacity) {
-    return Plural(count, "buffer") + " together need " + bytes[0] + " at step " + step + ": " +
-           FormatBytesExactly(conflict.short_by) + " more than the capacity of " + bytes[1] + ".\n";
+    return these + (part ? " are enough not to fit: they need " : " together need ") + bytes[0] +
+           " at step " + step + ", " + missing + " more than the capacity of " + bytes[1] + ".\n";
   }
-  return Plural(count, "buffer") + " cannot be placed together in " + bytes[1] +
-         ", though at most " + bytes[0] + " of them are live at once (step " + step +
-         "): any plan needs at least " + FormatBytesExactly(conflict.short_by) + " more.\n";
+  return these + (part ? " are enough not to fit: they" : "") + " cannot be placed together in " +
+         bytes[1] + ", though at most " + bytes[0] + " of them are live at once (step " + step +
+         "). Any plan of " + (part ? "these alone" : "them") + " needs at least " + missing +
+         " more.\n";
 }
 
 std::string ConflictText(const Conflict& conflict, const Problem& problem) {
