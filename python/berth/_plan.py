@@ -291,20 +291,20 @@ class Plan(Answer):
     @property
     def least_memory(self) -> Optional[int]:
         """With `budget`: what the largest operator needs by itself; no plan fits in less (MR)."""
-        return known(self._summary.least_memory) if self._summary.spills else None
+        return known(self._summary.least_memory)
 
     @property
     def least_operator(self) -> Optional[str]:
         """With `budget`: the first operator that needs `least_memory`."""
         index = self._summary.least_operator
-        if not self._summary.spills or index == NONE:
+        if index == NONE:
             return None
         return self.graph.operator(index).name
 
     @property
     def least_peak(self) -> Optional[int]:
-        """With `budget`: from this capacity on nothing has to be spilled (MP)."""
-        return known(self._summary.least_peak) if self._summary.spills else None
+        """With `budget`: from this capacity on nothing is spilled, and nothing runs again (MP)."""
+        return known(self._summary.least_peak)
 
     @property
     def unsized(self) -> int:

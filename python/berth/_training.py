@@ -17,8 +17,22 @@ Both graphs run one operator at a time, and each tensor is freed after its last 
 
 from __future__ import annotations
 
-import os
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+import contextlib
+import functools
+import time
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from berth import torch as tracer
 from berth._answer import Path
@@ -30,17 +44,6 @@ torch = tracer.torch
 fx = tracer.fx
 
 BOUNDARY = "between forward and backward"
-
-
-class DoesNotFit(RuntimeError):
-    """There is no plan for a training step within the budget, or none was found.
-
-    plan: what is known: its outcome, `least_memory` and `least_operator`, `least_peak`.
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        super().__init__(_why_not(plan))
 
 
 def _why_not(plan: Plan) -> str:
@@ -169,8 +172,10 @@ class _Joint:
         return {node for node in self.module.graph.nodes if node not in late}
 
 
-def graph_for(joint: _Joint) -> tracer.GraphDict:
-    """The joint graph as Berth plans it."""
+def graph_for(
+    joint: _Joint, measured: Mapping[str, Optional[Measured]] = {}, costs: bool = False
+) -> tracer.GraphDict:
+    """The joint graph as Berth plans it, with the workspaces of `measured`, and the times if `costs`."""
     weights = {node for node in joint.primals if type(node.meta.get("desc")).__name__ == "ParamAOTInput"}
     placeholders = [n for n in joint.module.graph.nodes if n.op == "placeholder"]
     kinds = ["parameter" if n in weights else "input" if n in joint.primals else "activation"
@@ -182,6 +187,8 @@ def graph_for(joint: _Joint) -> tracer.GraphDict:
         random = _draws_random_numbers(node)
         if random is not None:
             record.update({"random": True} if random else {"repeat": "pure"})
+        if record["name"] in measured:
+            _add_measured(record, measured[record["name"]], tensors, costs)
         statistics = _batch_norm(node)
         if statistics is not None:  # What may run again leaves them alone: see _again().
             unread = {index[n] for n in statistics}
@@ -189,7 +196,24 @@ def graph_for(joint: _Joint) -> tracer.GraphDict:
     lasting = [n for i, n in enumerate(joint.forward) if n in index and i not in joint.mutated]
     results = [index[n] for n in lasting + [n for n in joint.backward if n in index]]
     records = _with_boundary(joint, tensors, records, index, by_name)
-    return tracer._finish(type(joint.module).__name__, tensors, records, results, set())
+    graph = tracer._finish(type(joint.module).__name__, tensors, records, results, set())
+    if costs:
+        graph["cost_unit"] = "ns"
+    return graph
+
+
+def _add_measured(
+    record: Dict[str, Any], found: Optional[Measured], tensors: tracer._Tensors, costs: bool
+) -> None:
+    if found is None:  # Nothing is known of it, so it runs once.
+        record["repeat"] = "never"
+        return
+    if costs:
+        record["cost"] = found.nanoseconds
+    if found.workspace > 0:
+        space = torch.empty(found.workspace, dtype=torch.uint8, device="meta")
+        name = record["name"] + " workspace"
+        record["outputs"] = record["outputs"] + [tensors.add(name, space, "activation")]
 
 
 def _with_boundary(
@@ -218,6 +242,85 @@ def _with_boundary(
     moved = [r for r in records[first:] if by_name[r["name"]] in needed]
     left = [r for r in records[first:] if by_name[r["name"]] not in needed]
     return records[:first] + moved + [boundary] + left
+
+
+# ---- What operators take, measured.
+
+
+class Measured(NamedTuple):
+    """nanoseconds, and bytes that an operator needs while it runs besides its operands and results."""
+
+    nanoseconds: int
+    workspace: int
+
+
+def _example(value: Any) -> Any:
+    """A tensor like `value` with contents that operators take."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    made = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
+    return made.fill_(0.5) if value.dtype.is_floating_point else made.zero_()
+
+
+def _storages(value: Any) -> int:
+    """Bytes of the tensors in `value`."""
+    leaves = torch.utils._pytree.tree_leaves(value)
+    tensors = [leaf.untyped_storage() for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return sum({storage.data_ptr(): int(storage.nbytes()) for storage in tensors}.values())
+
+
+def _on_cpu(run: Callable[[], Any]) -> Tuple[Any, int]:
+    """(what `run` returns, the most bytes that it had allocated)"""
+    with torch.autograd.profiler.profile(profile_memory=True) as profile:
+        made = run()
+    events = [e for e in profile.kineto_results.events() if e.name() == "[memory]"]
+    live = most = 0
+    for event in sorted(events, key=lambda event: int(event.start_ns())):
+        live += event.nbytes()
+        most = max(most, live)
+    return made, most
+
+
+def _on_accelerator(run: Callable[[], Any]) -> Tuple[Any, int]:
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    made = run()
+    torch.cuda.synchronize()
+    return made, int(torch.cuda.max_memory_allocated()) - int(before)
+
+
+def _measure_operator(node: Any, devices: Set[str]) -> Optional[Measured]:
+    """Runs an operator alone, with made-up operands. None where it does not take them."""
+    try:
+        args = fx.node.map_arg(node.args, lambda n: torch.utils._pytree.tree_map(_example, n.meta["val"]))
+        kwargs = fx.node.map_arg(node.kwargs, lambda n: torch.utils._pytree.tree_map(_example, n.meta["val"]))
+        run = functools.partial(node.target, *args, **kwargs)
+        made, most = (_on_accelerator if "cuda" in devices else _on_cpu)(run)
+        workspace = max(0, most - _storages(made))
+        del made
+        started = time.perf_counter_ns()
+        made = run()
+        if "cuda" in devices:
+            torch.cuda.synchronize()
+        return Measured(time.perf_counter_ns() - started, workspace)
+    except (RuntimeError, IndexError, NotImplementedError):
+        return None
+
+
+def measure(joint: _Joint) -> Dict[str, Optional[Measured]]:
+    """What each operator that does more than views takes on this machine, by name."""
+    found: Dict[str, Optional[Measured]] = {}
+    devices = {str(node.meta["val"].device.type) for node in joint.primals
+               if isinstance(node.meta.get("val"), torch.Tensor)}  # fmt: skip
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch._subclasses.fake_tensor.unset_fake_temporarily())
+        stack.enter_context(torch._C._DisableAutocast())
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(torch.random.fork_rng())
+        for node in joint.module.graph.nodes:
+            if node.op == "call_function" and hasattr(node.target, "_schema") and not _is_view(node):
+                found[node.name] = _measure_operator(node, devices)
+    return found
 
 
 # ---- The plan as a forward and a backward graph.
@@ -358,7 +461,7 @@ def split(joint: _Joint, order: Iterable[str]) -> Tuple[Any, Any]:
 class Partition:
     """A partition function for functorch.compile.aot_function() and others: it plans the joint graph.
 
-    Arguments are those of compile(). plans: those made so far, one for each graph.
+    Arguments are those of berth.torch.backend(). plans: those made so far, one for each graph.
     """
 
     def __init__(
@@ -367,12 +470,14 @@ class Partition:
         *,
         device: Optional[Path] = None,
         profile: Optional[Path] = None,
+        measure: bool = True,
         time_limit: Optional[float] = None,
         node_limit: Optional[int] = None,
     ) -> None:
         tracer._need_torch()
         self.plans: List[Plan] = []
         self._budget = budget
+        self._measure = measure
         self._options: Dict[str, Any] = {"device": device, "profile": profile,
                                          "time_limit": time_limit, "node_limit": node_limit}  # fmt: skip
 
@@ -382,14 +487,16 @@ class Partition:
         """The forward and the backward graph. Raises DoesNotFit, berth.Unsupported, and what
         berth.plan() raises."""
         joint = _Joint(joint_module, num_fwd_outputs)
-        graph = graph_for(joint)
+        measured = measure(joint) if self._measure else {}
+        priced = self._options["device"] is not None or self._options["profile"] is not None
+        graph = graph_for(joint, measured, costs=self._measure and not priced)
         if self._budget is None:
             found = plan_graph(graph, **self._options)
         else:
             found = plan_graph(graph, budget=self._budget, recompute=True, no_spill=True,
                                **self._options)  # fmt: skip
         if not found.order or not found.fits:
-            raise DoesNotFit(found)
+            raise tracer.DoesNotFit(_why_not(found), found)
         self.plans.append(found)
         return split(joint, found.operators)
 
@@ -400,26 +507,29 @@ def _runner(module: Any, _: Any = None) -> Callable[[List[Any]], Any]:
     interpreter = fx.Interpreter(module)
 
     def run(arguments: List[Any]) -> Any:
-        return interpreter.boxed_run(arguments)
+        try:
+            return interpreter.boxed_run(arguments)
+        finally:
+            interpreter.env = {}  # It would keep what it returns until it runs again.
 
     run._boxed_call = True  # type: ignore[attr-defined]
     return run
 
 
 class Backend:
-    """A backend for torch.compile() that trains within a memory budget; see compile().
+    """A backend for torch.compile() that trains within a memory budget; see berth.torch.backend().
 
     plans: the plans made so far, one for each graph that was compiled for training.
     """
 
     def __init__(self, budget: Optional[Size] = None, **options: Any) -> None:
-        self._partition = Partition(budget, **options)
+        self.partition = Partition(budget, **options)
 
     @property
     def plans(self) -> List[Plan]:
-        return self._partition.plans
+        return self.partition.plans
 
     def __call__(self, module: Any, inputs: Any, **_: Any) -> Any:
         from torch._dynamo.backends.common import aot_autograd
 
-        return aot_autograd(fw_compiler=_runner, partition_fn=self._partition)(module, inputs)
+        return aot_autograd(fw_compiler=_runner, partition_fn=self.partition)(module, inputs)

@@ -610,46 +610,55 @@ def graph_of(traced: Any, name: Optional[str] = None) -> GraphDict:
 # ---- Training within a budget (python/berth/_training.py).
 
 
+class DoesNotFit(RuntimeError):
+    """There is no plan for a training step within the budget, or none was found.
+
+    plan: a berth.Plan with what is known: `outcome`, `capacity`, `least_memory` with `least_operator`
+        (no plan needs less), and `least_peak` (enough without running operators again).
+    """
+
+    def __init__(self, message: str, plan: Any) -> None:
+        super().__init__(message)
+        self.plan = plan
+
+
 def backend(
     budget: Union[int, str, None] = None,
     *,
     device: Optional[Union[str, "os.PathLike[str]"]] = None,
     profile: Optional[Union[str, "os.PathLike[str]"]] = None,
+    measure: bool = True,
     time_limit: Optional[float] = None,
     node_limit: Optional[int] = None,
 ) -> Any:
-    """A backend for torch.compile(), which trains within a memory budget; see compile() below.
+    """A backend for torch.compile(), which trains within a memory budget; arguments as in compile().
 
-    Its attribute `plans` lists the berth.Plan of each graph that was compiled for training so far.
+    Its attribute `plans` lists the berth.Plan of each graph that was compiled for training so far, and
+    `partition` is a partition function, for functorch.compile.aot_function() and others.
     """
     _need_torch()
     from berth import _training
 
-    return _training.Backend(budget, device=device, profile=profile, time_limit=time_limit,
-                             node_limit=node_limit)  # fmt: skip
+    return _training.Backend(budget, device=device, profile=profile, measure=measure,
+                             time_limit=time_limit, node_limit=node_limit)  # fmt: skip
 
 
-def compile(
-    model: Any,
-    budget: Union[int, str, None] = None,
-    *,
-    device: Optional[Union[str, "os.PathLike[str]"]] = None,
-    profile: Optional[Union[str, "os.PathLike[str]"]] = None,
-    time_limit: Optional[float] = None,
-    node_limit: Optional[int] = None,
-) -> Any:
+def compile(model: Any, budget: Union[int, str, None] = None, **options: Any) -> Any:
     """`model`, which trains within a memory budget: its operators run in an order that Berth plans, and
     some run again instead of keeping what they made.
 
     model: a torch.nn.Module or a function of tensors that returns tensors, such as a loss. What is
         outside of it is not part of the plan: a function that computes the loss is best.
-    budget: of all that its forward and backward passes make, gradients of the weights included, in
-        bytes, or text such as "512MiB", or "MR", "MH", "MP" as berth.plan() has them. Weights, inputs,
-        the optimizer's state and the workspaces of operators are not counted. None: nothing runs again,
-        in the order with the lowest peak.
-    device: the path of a device in JSON (docs/formats/device.md): which operators are cheap to run
-        again. profile: the path of their measured times (docs/formats/profile.md). Without both,
-        those are that read and write few bytes.
+    budget: of all that its forward and backward passes make, gradients of the weights and workspaces of
+        operators included, in bytes, or text such as "512MiB", or "MR", "MH", "MP" as berth.plan() has
+        them. Weights, inputs and the optimizer's state are not counted. None: nothing runs again, in the
+        order with the lowest peak.
+    options: of backend():
+    measure: run each operator once before planning, with made-up operands, for its time and its
+        workspace; operators that do not take them never run again. False: workspaces are not counted,
+        and operators that read and write few bytes are cheap to run again.
+    device, profile: the path of a device (docs/formats/device.md) or of measured times
+        (docs/formats/profile.md) in JSON, which say instead how long operators take.
     time_limit, node_limit: of the search, in seconds, or the same on every machine.
 
     The first call with gradients plans, which takes seconds; a plan is for one shape of the inputs.
@@ -657,13 +666,10 @@ def compile(
     order, and running statistics are updated once. One operator runs at a time: nothing is fused.
 
     Needs PyTorch 2.9 or newer. The first call raises what torch.compile(backend=..., fullgraph=True,
-    dynamic=False) raises, and as its cause `berth.torch.DoesNotFit` if there is no plan within the
-    budget, or berth.Unsupported, naming the operator.
+    dynamic=False) raises: an error with the message of DoesNotFit if there is no plan within the
+    budget, or of berth.Unsupported, naming the operator.
     """
-    _need_torch()
-    chosen = backend(budget, device=device, profile=profile, time_limit=time_limit,
-                     node_limit=node_limit)  # fmt: skip
-    return torch.compile(model, backend=chosen, fullgraph=True, dynamic=False)
+    return torch.compile(model, backend=backend(budget, **options), fullgraph=True, dynamic=False)
 
 
 # ---- Command line.
