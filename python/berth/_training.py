@@ -210,6 +210,9 @@ def _add_measured(
         return
     if costs:
         record["cost"] = found.nanoseconds
+    for tensor, size in zip(record["outputs"], found.results):
+        if tensors.base(tensor) == tensor:
+            tensors.all[tensor]["bytes"] = max(tensors.all[tensor]["bytes"], size)
     if found.workspace > 0:
         space = torch.empty(found.workspace, dtype=torch.uint8, device="meta")
         name = record["name"] + " workspace"
@@ -248,9 +251,14 @@ def _with_boundary(
 
 
 class Measured(NamedTuple):
-    """nanoseconds, and bytes that an operator needs while it runs besides its operands and results."""
+    """What an operator takes.
+
+    results: bytes of the storage of each tensor that it makes, which can be larger than the tensor.
+    workspace: bytes that it needs besides these and its operands while it runs.
+    """
 
     nanoseconds: int
+    results: Sequence[int]
     workspace: int
 
 
@@ -262,11 +270,10 @@ def _example(value: Any) -> Any:
     return made.fill_(0.5) if value.dtype.is_floating_point else made.zero_()
 
 
-def _storages(value: Any) -> int:
-    """Bytes of the tensors in `value`."""
+def _storages(value: Any) -> List[int]:
+    """Bytes of the storage of each tensor in `value`."""
     leaves = torch.utils._pytree.tree_leaves(value)
-    tensors = [leaf.untyped_storage() for leaf in leaves if isinstance(leaf, torch.Tensor)]
-    return sum({storage.data_ptr(): int(storage.nbytes()) for storage in tensors}.values())
+    return [int(x.untyped_storage().nbytes()) for x in leaves if isinstance(x, torch.Tensor)]
 
 
 def _on_cpu(run: Callable[[], Any]) -> Tuple[Any, int]:
@@ -296,13 +303,13 @@ def _measure_operator(node: Any, devices: Set[str]) -> Optional[Measured]:
         kwargs = fx.node.map_arg(node.kwargs, lambda n: torch.utils._pytree.tree_map(_example, n.meta["val"]))
         run = functools.partial(node.target, *args, **kwargs)
         made, most = (_on_accelerator if "cuda" in devices else _on_cpu)(run)
-        workspace = max(0, most - _storages(made))
+        results = _storages(made)
         del made
         started = time.perf_counter_ns()
         made = run()
         if "cuda" in devices:
             torch.cuda.synchronize()
-        return Measured(time.perf_counter_ns() - started, workspace)
+        return Measured(time.perf_counter_ns() - started, results, max(0, most - sum(results)))
     except (RuntimeError, IndexError, NotImplementedError):
         return None
 
