@@ -87,15 +87,24 @@ def _draws_random_numbers(node: Any) -> Optional[bool]:
     return True if torch.Tag.nondeterministic_seeded in node.target.tags else None
 
 
+def _unread(node: Any) -> List[Any]:
+    """The running statistics that the gradient of a batch normalization in training does not read."""
+    if node.target is not torch.ops.aten.native_batch_norm_backward.default or node.args[7] is not True:
+        return []
+    read = tracer._nodes_in(node.args[:3] + node.args[5:])
+    return [n for n in tracer._nodes_in(node.args[3:5]) if n not in read]
+
+
 def _batch_norm(node: Any) -> Optional[Tuple[Any, Any]]:
     """The running statistics that a batch normalization in training replaces by its outputs 3 and 4,
-    if nothing but results depends on these."""
+    if nothing reads these but the runtime, which copies them."""
     if node.target is not torch.ops.aten._native_batch_norm_legit_functional.default:
         return None
     if len(node.args) < 6 or node.args[5] is not True:
         return None
     for item in node.users:
-        if item.args[1] >= 3 and any(user.op != "output" for user in item.users):
+        readers = [user for user in item.users if user.op != "output"]
+        if item.args[1] >= 3 and any(item not in _unread(user) for user in readers):
             return None
     return node.args[3], node.args[4]
 
@@ -190,8 +199,8 @@ def graph_for(
         if record["name"] in measured:
             _add_measured(record, measured[record["name"]], tensors, costs)
         statistics = _batch_norm(node)
-        if statistics is not None:  # What may run again leaves them alone: see _again().
-            unread = {index[n] for n in statistics}
+        unread = {index[n] for n in [*(statistics or ()), *_unread(node)]}
+        if unread:  # See _again().
             record["inputs"] = [t for t in record["inputs"] if t not in unread]
     lasting = [n for i, n in enumerate(joint.forward) if n in index and i not in joint.mutated]
     results = [index[n] for n in lasting + [n for n in joint.backward if n in index]]
@@ -342,6 +351,8 @@ def _again(node: Any, after_boundary: bool) -> Tuple[Any, Tuple[Any, ...]]:
         x, weight, bias, _, _, training, momentum, eps = node.args
         return (torch.ops.aten._native_batch_norm_legit.no_stats,
                 (x, weight, bias, training, momentum, eps))  # fmt: skip
+    if _unread(node):
+        return node.target, node.args[:3] + (None, None) + node.args[5:]
     return node.target, node.args
 
 

@@ -198,9 +198,9 @@ def test_statistics_and_random_numbers_are_made_once():
     again = names[:boundary + 1] + [norm] + names[boundary + 1:]
     forward, backward = _training.split(joint, again)
     aten = torch.ops.aten
-    if calls(forward, aten._native_batch_norm_legit_functional.default):
-        assert len(calls(backward, aten._native_batch_norm_legit.no_stats)) == 1
-        assert not calls(backward, aten._native_batch_norm_legit_functional.default)
+    assert len(calls(forward, aten._native_batch_norm_legit_functional.default)) == 1
+    assert len(calls(backward, aten._native_batch_norm_legit.no_stats)) == 1
+    assert not calls(backward, aten._native_batch_norm_legit_functional.default)
 
 
 def test_views_are_made_where_they_are_used():
