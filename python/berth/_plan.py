@@ -355,20 +355,20 @@ class Plan(Answer):
     @property
     def least_memory(self) -> Optional[int]:
         """With `budget`: what the largest operator needs by itself; no plan fits in less (MR)."""
-        return known(self._summary.least_memory) if self._summary.spills else None
+        return known(self._summary.least_memory)
 
     @property
     def least_operator(self) -> Optional[str]:
         """With `budget`: the first operator that needs `least_memory`."""
         index = self._summary.least_operator
-        if not self._summary.spills or index == NONE:
+        if index == NONE:
             return None
         return self.graph.operator(index).name
 
     @property
     def least_peak(self) -> Optional[int]:
-        """With `budget`: from this capacity on nothing has to be spilled (MP)."""
-        return known(self._summary.least_peak) if self._summary.spills else None
+        """With `budget`: from this capacity on nothing is spilled, and nothing runs again (MP)."""
+        return known(self._summary.least_peak)
 
     @property
     def unsized(self) -> int:
@@ -496,6 +496,7 @@ def plan(
     recompute: Optional[bool] = None,
     no_spill: Optional[bool] = None,
     device: Optional[Path] = None,
+    profile: Optional[Path] = None,
     memory: Union[Sequence[str], Path, None] = None,
     activations_in: Union[str, Sequence[str], None] = None,
     weights_in: Union[str, Sequence[str], None] = None,
@@ -532,7 +533,8 @@ def plan(
         made it, or copied where the device has a link, at the least cost (Plan.recomputed).
         no_spill: nothing is copied, even with a link.
     device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
-        take on it. Without it, they cost what a graph says, or else their bytes.
+        take on it. profile: the path of measured times (docs/formats/profile.md); `device` prices
+        what it lacks. Without both, they cost what a graph says, or else their bytes.
     memory: several memories, for the least cost: ["tcm=512KiB@8GB/s", "dram@1GB/s"], each with a
         name, a capacity and a bandwidth, or the path of a board in JSON (docs/formats/memories.md).
         activations_in, weights_in: names of those that activations, or weights, may be in; weights
@@ -554,7 +556,8 @@ def plan(
     nothing fits is an outcome, not an error. Other threads run during the search.
     """
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                     alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip
+                     alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                     profile=profile)  # fmt: skip
     request = OptionsHandle()
     request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute, "no_spill": no_spill,
                      "may_move": may_move, "prefetch": prefetch, "copy_latency": copy_latency,

@@ -15,6 +15,7 @@
 #include "base/try.h"
 #include "berth/bytes.h"
 #include "berth/device.h"
+#include "berth/profile.h"
 #include "berth/memory_io.h"
 #include "berth/schedule.h"
 #include "c/handles.h"
@@ -155,6 +156,16 @@ bool SetDevice(std::optional<Device>& field, std::string_view value) {
 std::string NameOfDevice(const std::optional<Device>& device) {
   if (!device) return "none";
   return device->name.empty() ? "a device without a name" : device->name;
+}
+
+// A profile, as ReadProfile() reads it, or none. The error says what is wrong with it.
+Result<void> SetProfile(std::optional<Profile>& field, std::string_view value) {
+  if (value == "none") {
+    field.reset();
+  } else {
+    field = BERTH_TRY(ReadProfile(value, "profile"));
+  }
+  return {};
 }
 
 // A memory more, as ParseMemory() reads it; all, as JSON; or none.
@@ -320,6 +331,15 @@ constexpr std::array kRows = {
          "device."},
         [](Settings& s, std::string_view v) { return SetDevice(s.model.device, v); },
         [](const Settings& s) { return NameOfDevice(s.model.device); }},
+    Row{{"profile", "none", "a profile, or none",
+         "What operators cost, for recompute: the times in this profile; with a device, that prices "
+         "what the profile lacks."},
+        [](Settings& s, std::string_view v) {
+          return SetProfile(s.model.profile, v).has_value();
+        },
+        [](const Settings& s) {
+          return std::string(s.model.profile ? "a profile" : "none");
+        }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(
         "fuse", false, "Compute element-wise operators together with the operator before them."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(
@@ -373,6 +393,7 @@ bool IsScheduleOption(std::string_view name) {
 }
 
 Result<void> Set(Settings& settings, std::string_view name, std::string_view value) {
+  if (name == "profile") return SetProfile(settings.model.profile, value);
   if (kTable.Find(name) != nullptr) return kTable.Set(settings, name, value);
   if (IsScheduleOption(name)) return SetOption(settings.plan.schedule, name, value);
   return SetOption(settings.plan.place, name, value);

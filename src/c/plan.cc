@@ -257,10 +257,11 @@ berth_summary SummaryOf(const PlanAnswer& answer) {
   }
   const bool ordered = answer.best && !answer.best->order.empty();
   out.program_order_peak = ordered ? answer.program_order_peak : -1;
-  const bool least_known = answer.spills && answer.least.bytes > 0;
+  const bool budgeted = answer.spills || answer.recomputes;
+  const bool least_known = budgeted && answer.least.bytes > 0;
   out.least_memory = least_known ? answer.least.bytes : -1;
   out.least_operator = least_known ? answer.least.op : BERTH_NONE;
-  out.least_peak = answer.spills ? answer.least_peak : -1;
+  out.least_peak = budgeted ? answer.least_peak : -1;
   out.traffic_by_sum = answer.spills ? answer.traffic_by_sum : -1;
   out.tensors = answer.tensors;
   out.unsized = answer.unsized;

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,15 +29,6 @@ constexpr std::int64_t kVersion = 1;
 std::optional<std::int64_t> LatencyOf(const JsonNode& node) {
   if (!node.is(Kind::kInteger) || !IsLatency(node.integer)) return std::nullopt;
   return node.integer;
-}
-
-std::optional<double> NumberOf(const JsonNode& node) {
-  if (node.is(Kind::kInteger)) return static_cast<double>(node.integer);
-  if (!node.is(Kind::kNumber)) return std::nullopt;
-  // Independent of the locale, unlike strtod(); libc++ 14 has no from_chars() for it.
-  const auto number = nlohmann::json::parse(node.text, nullptr, false);
-  if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
-  return number.get<double>();
 }
 
 class DeviceReader {

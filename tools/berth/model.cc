@@ -74,6 +74,10 @@ Result<ModelOptions> OptionsOf(const ModelArguments& arguments) {
   } else {
     options.device = arguments.other_device;
   }
+  if (!arguments.profile.empty()) {
+    const std::string text = BERTH_TRY(ReadFile(arguments.profile));
+    options.profile = BERTH_TRY(ReadProfile(text, NameOf(arguments.profile)));
+  }
   return options;
 }
 
@@ -155,6 +159,9 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
   AddFile(app, "--device", arguments.device,
           "What operators cost: the time they take on this device, from their shapes, described in "
           "JSON (docs/formats/device.md). Default: what a graph in JSON says, else their bytes.");
+  AddFile(app, "--profile", arguments.profile,
+          "What operators cost: the times that were measured, in a profile of onnxruntime or "
+          "PyTorch or a table (docs/formats/profile.md). --device prices what it lacks.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {

@@ -29,6 +29,7 @@ struct ModelArguments {
   std::optional<Bytes> alignment;           // Of models of any kind.
   std::string device;                       // The file of --device; may be empty.
   std::optional<Device> other_device = {};  // Without such a file.
+  std::string profile;                      // The file of --profile; may be empty.
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
 // Of these, --count and --allow-unknown alone.
