@@ -148,9 +148,11 @@ void Tighten(SweepCurve& curve);
 struct MemoryPoint {
   Bytes capacity = 0;
   Outcome outcome = Outcome::kUnknown;
-  PlanCost cost;        // Of the best plan found.
-  PlanCost cost_bound;  // Proved.
-  double seconds = 0;   // Wall clock.
+  PlanCost cost;                     // Of the best plan found.
+  PlanCost cost_bound;               // Proved.
+  double seconds = 0;                // Wall clock.
+  std::vector<MemoryUse> uses = {};  // What that plan takes of each memory,
+  std::size_t copies = 0;            // and how often it copies a tensor from one to another.
 };
 
 struct MemorySweepOptions {
@@ -167,7 +169,7 @@ struct MemorySweepOptions {
 
 // Plans `graph` in its memories for each capacity of one of them, from the smallest to the largest;
 // each search begins with the order of the plan before it. Plans are carried over to larger capacities,
-// and bounds to smaller ones. Capacities within which a reserved range does not lie are left out.
+// and bounds to smaller ones, so no point costs more than one with less memory. Capacities within which a reserved range does not lie are left out.
 // Errors: those of Plan(); kInvalidOptions for `points` or `memory`, for a capacity below 1, and for
 // plans with spills.
 [[nodiscard]] Result<std::vector<MemoryPoint>> SweepMemory(const Graph& graph,

@@ -262,13 +262,8 @@ Result<void> CheckMemories(const PlanOptions& options) {
   if (!several && !options.memories.allowed.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are allowed, but there is none");
   }
-  if (!several && options.memories.may_move) {
+  if (!several && (options.memories.may_move || options.memories.prefetch)) {
     return Fail(ErrorCode::kInvalidOptions, "tensors may move between memories, but there is none");
-  }
-  if (options.memories.prefetch && !options.memories.may_move) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "prefetch makes copies while operators run, but tensors may not move: may_move is "
-                "off");
   }
   if (options.memories.may_move && options.spill) {
     return Fail(ErrorCode::kInvalidOptions,

@@ -21,6 +21,7 @@
 #include "tools/berth/file_lock.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/graph_memories.h"
+#include "tools/berth/memory_sweep.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/shard.h"
@@ -497,7 +498,6 @@ Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions, flag + " does not apply to a sweep of one memory");
   };
   if (!arguments.merge.empty()) return refuse("--merge");
-  if (!arguments.report.empty()) return refuse("--report");
   if (arguments.shard.count > 1) return refuse("--shard");
   if (arguments.node_limit) return refuse("--node-limit");
   if (arguments.recompute) return refuse("--recompute");
@@ -517,7 +517,7 @@ Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
   }
   return SweepOneMemory({arguments.model, arguments.paths.front(), arguments.memories,
                          arguments.points, std::move(capacities), arguments.fixed_order,
-                         arguments.time_limit, arguments.output, arguments.svg});
+                         arguments.time_limit, arguments.output, arguments.svg, arguments.report});
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
