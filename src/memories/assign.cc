@@ -1,6 +1,7 @@
 #include "memories/assign.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -78,6 +79,18 @@ Wide Assigner::Score(const Assignment& assignment) const {
                  : Wide(model_.units[u].modes[static_cast<std::size_t>(assignment[u])].cost);
   }
   return score;
+}
+
+double Assigner::Gain(std::size_t unit, int mode) const {
+  const auto score = [&](int m) {
+    return m == kOut ? BaseScore(unit)
+                     : Wide(model_.units[unit].modes[static_cast<std::size_t>(m)].cost);
+  };
+  constexpr int kBits = 40;
+  const Wide gain = score(base_[unit]) - score(mode);
+  const auto high = static_cast<std::int64_t>(gain >> kBits);
+  const auto low = static_cast<std::int64_t>(gain - (Wide(high) << kBits));
+  return std::ldexp(static_cast<double>(high), kBits) + static_cast<double>(low);
 }
 
 PlanCost Assigner::CostOfScore(Wide score) const {

@@ -32,6 +32,8 @@ class Assigner {
 
   // What an assignment costs altogether, unplaced buffers first: the less the better.
   [[nodiscard]] Wide Score(const Assignment& assignment) const;
+  // What a unit's mode costs less than its base. For orders only.
+  [[nodiscard]] double Gain(std::size_t unit, int mode) const;
   [[nodiscard]] PlanCost CostOfScore(Wide score) const;
 
   // Of two ways to leave a unit: its base.
