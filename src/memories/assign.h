@@ -42,11 +42,7 @@ class Assigner {
   // These cannot be together: conflicts that placing has found, each with the units' modes.
   void Exclude(Conflict conflict);
   // The same without a proof, of assignments that have at least `score`, until Reopen().
-  void Postpone(Conflict conflict, Wide score) {
-    left_ = left_ ? std::min(*left_, score) : score;
-    postponed_.push_back(std::move(conflict));
-    ++changes_;
-  }
+  void Postpone(Conflict conflict, Wide score);
   [[nodiscard]] std::optional<Wide> left() const { return left_; }
   void Reopen() {
     if (!postponed_.empty()) ++changes_;
@@ -57,7 +53,9 @@ class Assigner {
   // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
   // is easier to place, and proves nothing.
   [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
-  // Counts what changes the next Build().
+  // Whether anything is excluded.
+  [[nodiscard]] bool excludes() const { return !conflicts_.empty() || !postponed_.empty(); }
+  // Counts what changes the next Build(), apart from nogoods that the latest one has got since.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   [[nodiscard]] Assignment FromChoice(const Choice& choice) const;
   // The profit in `selection` that is worth a score, rounded down: a choice has a better score only
@@ -81,6 +79,8 @@ class Assigner {
   void AddItem(std::size_t u, const std::vector<std::size_t>& better, Wide base_score,
                const std::vector<std::size_t>& rank);
   void AddNogoods();
+  void AddNogood(const Conflict& conflict);
+  [[nodiscard]] bool HasItems(const Conflict& conflict) const;
   void AddPairs();
   void AddDominances();
 

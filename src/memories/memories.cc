@@ -105,8 +105,10 @@ class Planner {
   [[nodiscard]] bool Round(std::int64_t effort, std::size_t width);
   [[nodiscard]] Chosen ChooseFor(std::int64_t effort, std::size_t width);
   void Try(const Assignment& wanted, Wide left, bool proved);
-  void Exclude(std::size_t memory, Proof proof, const Assignment& assignment, Wide left,
-               bool proved);
+  void Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
+               Proof& proof);
+  [[nodiscard]] bool IsBetterWithoutOne(const Assignment& assignment,
+                                        const std::vector<std::size_t>& units) const;
   [[nodiscard]] std::vector<std::size_t> PlaceMost(std::size_t memory,
                                                    const std::vector<std::size_t>& units,
                                                    Placed& plan);
@@ -135,6 +137,7 @@ class Planner {
   Assigner assigner_;
   std::unique_ptr<ChoiceSearch> choosing_;
   std::int64_t chosen_for_ = 0;  // Assigner::changes() at its beginning.
+  bool keeps_ = false;           // It goes on when more is excluded.
   std::optional<Placed> best_;
   Wide best_score_ = 0;
   std::vector<Placed> placed_;  // By memory: the latest that could be placed.
@@ -335,8 +338,8 @@ bool Planner::Known(std::size_t memory, const std::vector<std::size_t>& units,
 }
 
 // Excludes units of a memory that cannot be placed or, without a proof, postpones them.
-void Planner::Exclude(std::size_t memory, Proof proof, const Assignment& assignment, Wide left,
-                      bool proved) {
+void Planner::Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
+                      Proof& proof) {
   // Even where all are proved not to fit, a conflict in a few sections is easier to reduce.
   const std::size_t windows = proof.holds ? 0 : proved ? kMostOpenWindows : kFewOpenWindows;
   if (auto found = FindConflict(memory, proof.units, assignment, windows)) {
@@ -352,6 +355,18 @@ void Planner::Exclude(std::size_t memory, Proof proof, const Assignment& assignm
   } else {
     assigner_.Postpone(std::move(excluded), left);
   }
+}
+
+// Whether a plan can be better than the best one that has one of these units less.
+bool Planner::IsBetterWithoutOne(const Assignment& assignment,
+                                 const std::vector<std::size_t>& units) const {
+  Assignment without = assignment;
+  return std::any_of(units.begin(), units.end(), [&](std::size_t u) {
+    without[u] = assigner_.BaseOf(u);
+    const bool better = assigner_.Score(without) < best_score_;
+    without[u] = assignment[u];
+    return better;
+  });
 }
 
 // Of units that cannot be placed together, or are not known to: as many as can, those that are worth
@@ -415,10 +430,15 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
     }
     if (budget_.TimeIsUp()) return;
     const Assignment before = plan.assignment;
-    std::vector<std::size_t> conflict = PlaceMost(m, units, plan);
-    if (fit == Fit::kUnknown) proof = {std::move(conflict), Algorithm::kAuto, 0, false};
-    if (!proof.units.empty()) Exclude(m, std::move(proof), before, left, proved);
-    if (budget_.TimeIsUp() || assigner_.Score(plan.assignment) >= best_score_) return;
+    proof.holds = fit == Fit::kNo;
+    if (proof.holds) Exclude(m, before, left, proved, proof);
+    const bool hopes = IsBetterWithoutOne(before, proof.units);
+    std::vector<std::size_t> conflict = hopes ? PlaceMost(m, units, plan) : units;
+    if (!proof.holds && !conflict.empty()) {
+      proof.units = std::move(conflict);
+      Exclude(m, before, left, proved, proof);
+    }
+    if (!hopes || budget_.TimeIsUp() || assigner_.Score(plan.assignment) >= best_score_) return;
     placed_[m] = plan;
     // Memories that are done already are asked again if they get more units.
     const bool elsewhere = std::any_of(units.begin(), units.end(), [&](std::size_t u) {
@@ -432,10 +452,13 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
 // The best choice that is better than the best plan. Goes on with the search for it as long as nothing
 // more is excluded.
 Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
-  if (!choosing_ || chosen_for_ != assigner_.changes()) {
+  const bool excludes = assigner_.excludes();
+  if (!choosing_ || chosen_for_ != assigner_.changes() || excludes != keeps_) {
     choosing_.reset();  // It refers to what Build() changes.
     chosen_for_ = assigner_.changes();
-    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance));
+    // The first search is for the best choice alone, which is the quickest.
+    keeps_ = excludes;
+    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), keeps_);
   }
   ChooseLimits limits;
   limits.covers = options_.covers;
