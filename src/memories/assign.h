@@ -53,8 +53,6 @@ class Assigner {
   // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
   // is easier to place, and proves nothing.
   [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
-  // Whether anything is excluded.
-  [[nodiscard]] bool excludes() const { return !conflicts_.empty() || !postponed_.empty(); }
   // Counts what changes the next Build(), apart from nogoods that the latest one has got since.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   [[nodiscard]] Assignment FromChoice(const Choice& choice) const;

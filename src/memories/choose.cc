@@ -20,7 +20,7 @@ namespace berth::internal::memories {
 namespace {
 
 constexpr int kRootRounds = 30;  // Of cuts.
-constexpr int kNodeRounds = 3;
+constexpr int kNodeRounds = 1;
 constexpr std::size_t kFirstWidth = 64;
 constexpr std::size_t kWider = 8;
 // Sweeps go on only if they take at least this part of the distance between bound and best choice; at

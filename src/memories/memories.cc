@@ -137,7 +137,6 @@ class Planner {
   Assigner assigner_;
   std::unique_ptr<ChoiceSearch> choosing_;
   std::int64_t chosen_for_ = 0;  // Assigner::changes() at its beginning.
-  bool keeps_ = false;           // It goes on when more is excluded.
   std::optional<Placed> best_;
   Wide best_score_ = 0;
   std::vector<Placed> placed_;  // By memory: the latest that could be placed.
@@ -452,13 +451,10 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
 // The best choice that is better than the best plan. Goes on with the search for it as long as nothing
 // more is excluded.
 Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
-  const bool excludes = assigner_.excludes();
-  if (!choosing_ || chosen_for_ != assigner_.changes() || excludes != keeps_) {
+  if (!choosing_ || chosen_for_ != assigner_.changes()) {
     choosing_.reset();  // It refers to what Build() changes.
     chosen_for_ = assigner_.changes();
-    // The first search is for the best choice alone, which is the quickest.
-    keeps_ = excludes;
-    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), keeps_);
+    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), true);
   }
   ChooseLimits limits;
   limits.covers = options_.covers;
