@@ -104,7 +104,14 @@ class Planner {
   void Search();
   [[nodiscard]] bool Round(std::int64_t effort, std::size_t width);
   [[nodiscard]] Chosen ChooseFor(std::int64_t effort, std::size_t width);
+  struct Open {
+    std::size_t memory = 0;
+    Assignment assignment;
+    Proof proof;
+  };
   void Try(const Assignment& wanted, Wide left, bool proved);
+  [[nodiscard]] bool PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open);
+  [[nodiscard]] bool PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof);
   void Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
                Proof& proof);
   [[nodiscard]] bool IsBetterWithoutOne(const Assignment& assignment,
@@ -242,14 +249,13 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
   const Problem table = TableOf(memory, units, assignment);
   proof = {units, Algorithm::kAuto, 0, true};
   Answer answer = Ask(table, proof.algorithm, kAutoNodes, &offsets);
-  const std::int64_t nodes = patience_ * kGuidedNodes;
-  const std::int64_t first = proved ? nodes : nodes / kUnprovedPart;
-  for (const std::int64_t most : {first, proved ? kProvedTimes * nodes : 0}) {
-    if (answer.fit != Fit::kUnknown || most == 0) break;
+  if (answer.fit == Fit::kUnknown) {
     proof.algorithm = Algorithm::kGuided;
-    answer = Ask(table, proof.algorithm, most, &offsets);
+    const std::int64_t nodes = patience_ * kGuidedNodes;
+    answer = Ask(table, proof.algorithm, proved ? nodes : nodes / kUnprovedPart, &offsets);
   }
   proof.nodes = answer.nodes;
+  proof.holds = answer.fit == Fit::kNo;
   return answer.fit;
 }
 
@@ -412,32 +418,65 @@ std::vector<std::size_t> Planner::PlaceMost(std::size_t memory,
   return conflict;
 }
 
+// A memory's units of a choice that is proved best, after a first look: with more nodes, as that is
+// worth to know. True: they can be placed, which is remembered.
+bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof) {
+  const std::vector<std::size_t> units = UnitsIn(memory, assignment);
+  std::vector<Bytes> offsets;
+  const Answer answer = Ask(TableOf(memory, units, assignment), Algorithm::kGuided,
+                            kProvedTimes * patience_ * kGuidedNodes, &offsets);
+  if (answer.fit == Fit::kNo) proof = {units, Algorithm::kGuided, answer.nodes, true};
+  if (answer.fit != Fit::kYes) return false;
+  placed_[memory] = {assignment, std::vector<Bytes>(assignment.size(), 0)};
+  for (std::size_t k = 0; k < units.size(); ++k) placed_[memory].offsets[units[k]] = offsets[k];
+  return true;
+}
+
 // Places a choice. Where a memory does not fit, its conflict is excluded, and as many units as can be
 // are placed. `left`: no better score is known to be impossible.
 void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
   Placed plan{wanted, std::vector<Bytes>(wanted.size(), 0)};
+  std::vector<Open> open;
+  if (PlaceEach(plan, left, proved, open)) Offer(plan);
+  // A good plan first: the questions that follow take long.
+  if (proved && !open.empty()) ImproveBest();
+  bool again = false;
+  for (Open& each : open) {
+    if (budget_.TimeIsUp()) return;
+    if (proved && PlaceAtLast(each.memory, each.assignment, each.proof)) {
+      again = true;
+    } else {
+      Exclude(each.memory, each.assignment, left, proved, each.proof);
+    }
+  }
+  if (again) Try(wanted, left, false);
+}
+
+// One memory after another. False: the plan is no better than the best one. `open`: memories of which
+// it is not known whether they fit, and what of them is to be excluded.
+bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open) {
   for (std::size_t m = 0; m < model_.tables.size(); ++m) {
     const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
     if (units.empty() || Known(m, units, plan.assignment, plan)) continue;
     std::vector<Bytes> offsets;
     Proof proof;
-    const Fit fit = PlaceUnits(m, units, plan.assignment, proved, offsets, proof);
-    if (fit == Fit::kYes) {
+    if (PlaceUnits(m, units, plan.assignment, proved, offsets, proof) == Fit::kYes) {
       for (std::size_t k = 0; k < units.size(); ++k) plan.offsets[units[k]] = offsets[k];
       placed_[m] = plan;
       continue;
     }
-    if (budget_.TimeIsUp()) return;
+    if (budget_.TimeIsUp()) return false;
     const Assignment before = plan.assignment;
-    proof.holds = fit == Fit::kNo;
     if (proof.holds) Exclude(m, before, left, proved, proof);
     const bool hopes = IsBetterWithoutOne(before, proof.units);
     std::vector<std::size_t> conflict = hopes ? PlaceMost(m, units, plan) : units;
     if (!proof.holds && !conflict.empty()) {
       proof.units = std::move(conflict);
-      Exclude(m, before, left, proved, proof);
+      open.push_back({m, before, std::move(proof)});
     }
-    if (!hopes || budget_.TimeIsUp() || assigner_.Score(plan.assignment) >= best_score_) return;
+    if (!hopes || budget_.TimeIsUp() || assigner_.Score(plan.assignment) >= best_score_) {
+      return false;
+    }
     placed_[m] = plan;
     // Memories that are done already are asked again if they get more units.
     const bool elsewhere = std::any_of(units.begin(), units.end(), [&](std::size_t u) {
@@ -445,7 +484,7 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
     });
     if (elsewhere) m = static_cast<std::size_t>(-1);
   }
-  Offer(plan);
+  return true;
 }
 
 // The best choice that is better than the best plan. Goes on with the search for it as long as nothing
