@@ -35,7 +35,7 @@ struct ModelOptions {
   // As Aligned() takes it, from 1 to 2^30. None: that of `onnx`; for a graph in JSON, what it says
   // for each tensor.
   std::optional<Bytes> alignment = {};
-  std::optional<Device> device = {};       // Apply SetCosts(): with a profile, to what it lacks,
+  std::optional<Device> device = {};  // Apply SetCosts(): with a profile, to what it lacks,
   std::optional<Profile> profile = {};
   bool fuse = false;                       // Fuse(),
   bool in_place = false;                   // and then ReuseInPlace().

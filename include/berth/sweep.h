@@ -109,12 +109,6 @@ struct SweepOptions {
   std::function<bool(const SweepPoint& point, const PlanAnswer& answer)> on_point = {};
 };
 
-// The capacities that names mean with `options`: those of FindBudgets(), but with `recompute` alone given
-// tensors that are counted are in memory from the beginning, and parameters throughout. Errors: those of
-// Schedule().
-[[nodiscard]] Result<NamedBudgets> NamedBudgetsOf(const Graph& graph, const PlanOptions& options,
-                                                  Budget& budget);
-
 // The capacities that `options` asks for, in bytes, by number. Error: kInvalidOptions.
 [[nodiscard]] Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,
                                                          const NamedBudgets& budgets);

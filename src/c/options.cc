@@ -15,8 +15,8 @@
 #include "base/try.h"
 #include "berth/bytes.h"
 #include "berth/device.h"
-#include "berth/profile.h"
 #include "berth/memory_io.h"
+#include "berth/profile.h"
 #include "berth/schedule.h"
 #include "c/handles.h"
 
@@ -332,14 +332,11 @@ constexpr std::array kRows = {
         [](Settings& s, std::string_view v) { return SetDevice(s.model.device, v); },
         [](const Settings& s) { return NameOfDevice(s.model.device); }},
     Row{{"profile", "none", "a profile, or none",
-         "What operators cost, for recompute: the times in this profile; with a device, that prices "
+         "What operators cost, for recompute: the times in this profile; with a device, that "
+         "prices "
          "what the profile lacks."},
-        [](Settings& s, std::string_view v) {
-          return SetProfile(s.model.profile, v).has_value();
-        },
-        [](const Settings& s) {
-          return std::string(s.model.profile ? "a profile" : "none");
-        }},
+        [](Settings& s, std::string_view v) { return SetProfile(s.model.profile, v).has_value(); },
+        [](const Settings& s) { return std::string(s.model.profile ? "a profile" : "none"); }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(
         "fuse", false, "Compute element-wise operators together with the operator before them."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(

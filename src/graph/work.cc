@@ -310,8 +310,7 @@ std::optional<std::int64_t> TimeIn(const Profile& profile, const Graph& graph, c
   // Each part may be the type: "aten::add.Tensor".
   for (std::size_t begin = 0; begin <= op.type.size();) {
     const std::size_t end = std::min(op.type.find_first_of(".:", begin), op.type.size());
-    if (const auto* const found =
-            Find(profile.types, op.type.substr(begin, end - begin), shapes)) {
+    if (const auto* const found = Find(profile.types, op.type.substr(begin, end - begin), shapes)) {
       return found->nanoseconds;
     }
     begin = end + 1;
@@ -386,10 +385,10 @@ tl::unexpected<Error> NoTime(const Profile& profile, const Graph& graph,
   std::string what = internal::Quoted(op.name);
   if (!op.type.empty()) what += ", of type " + internal::Quoted(op.type);
   for (const std::string& shape : InputShapes(graph, op)) what += " " + shape;
-  return Fail(ErrorCode::kInvalidProblem,
-              profile.name + " has no time for " + std::to_string(missing.size()) + " of " +
-                  std::to_string(of) + " operators; the first is " + what +
-                  ". A device prices what a profile lacks");
+  return Fail(ErrorCode::kInvalidProblem, profile.name + " has no time for " +
+                                              std::to_string(missing.size()) + " of " +
+                                              std::to_string(of) + " operators; the first is " +
+                                              what + ". A device prices what a profile lacks");
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ bool LooksLikeOnnx(std::string_view bytes) {
 Result<void> Price(const ModelOptions& options, Model& model) {
   const Device* const device = options.device ? &*options.device : nullptr;
   if (device == nullptr && !options.profile) return {};
-  const Unpriced unpriced = BERTH_TRY(options.profile
-                                          ? SetCosts(*options.profile, device, model.graph)
-                                          : SetCosts(*device, model.graph));
+  const Unpriced unpriced =
+      BERTH_TRY(options.profile ? SetCosts(*options.profile, device, model.graph)
+                                : SetCosts(*device, model.graph));
   const auto operators = [](std::size_t count) {
     return internal::Grouped(static_cast<std::int64_t>(count)) +
            (count == 1 ? " operator" : " operators");

@@ -149,8 +149,7 @@ class ProfileReader {
     const JsonNode root = BERTH_TRY(ParseJsonTree(source_));
     const JsonNode* const events = root.is(Kind::kList) ? &root : root.Find("traceEvents");
     if (events == nullptr || !events->is(Kind::kList)) {
-      return source_.FailAt(root.position,
-                            "this is no trace: it has no list of \"traceEvents\"");
+      return source_.FailAt(root.position, "this is no trace: it has no list of \"traceEvents\"");
     }
     for (const JsonNode& event : events->items) BERTH_TRY(ReadEvent(event));
     if (!by_name_.empty() || !by_type_.empty()) return {};

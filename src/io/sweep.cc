@@ -160,8 +160,9 @@ class SweepReader {
     }
     SweepCurve& curve = CurveOf(At(SweepColumn::kModel).value, At(SweepColumn::kInput).value);
     if (!curve.points.empty() && curve.run != run) {
-      return source_.FailAt(records_.end(), "the model's run_cost or cost_unit differs from that of "
-                                            "its first point");
+      return source_.FailAt(records_.end(),
+                            "the model's run_cost or cost_unit differs from that of "
+                            "its first point");
     }
     curve.run = run;
     curve.points.push_back(point);
@@ -288,8 +289,8 @@ std::string SweepInput(const Provenance& provenance, bool fixed_order, const Gra
 std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
   std::ostringstream out;
   std::string_view separator;
-  const bool with_costs = std::any_of(curves.begin(), curves.end(),
-                                      [](const SweepCurve& curve) { return curve.run.has_value(); });
+  const bool with_costs = std::any_of(
+      curves.begin(), curves.end(), [](const SweepCurve& curve) { return curve.run.has_value(); });
   const std::size_t columns = with_costs ? internal::kColumns.size() : internal::kAlways;
   for (std::size_t c = 0; c < columns; ++c) {
     out << std::exchange(separator, ",") << internal::kColumns[c].name;

@@ -280,7 +280,8 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       if (part.size() < 2 || part.size() == units.size()) continue;
       const Answer answer =
           Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr);
-      if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kAuto, answer.nodes, true};
+      if (answer.fit == Fit::kNo)
+        return Proof{std::move(part), Algorithm::kAuto, answer.nodes, true};
       if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
         open.push_back(std::move(part));
       }
@@ -291,7 +292,8 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
     if (budget_.TimeIsUp()) return std::nullopt;
     const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
                               patience_ * kWindowNodes, nullptr);
-    if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kGuided, answer.nodes, true};
+    if (answer.fit == Fit::kNo)
+      return Proof{std::move(part), Algorithm::kGuided, answer.nodes, true};
   }
   return std::nullopt;
 }
@@ -398,7 +400,8 @@ std::vector<std::size_t> Planner::PlaceMost(std::size_t memory,
     std::vector<Bytes> found;
     const Problem table = TableOf(memory, wanted, plan.assignment);
     Answer answer = Ask(table, Algorithm::kAuto, kMostAutoNodes, &found);
-    if (answer.fit == Fit::kUnknown) answer = Ask(table, Algorithm::kGuided, kMostGuidedNodes, &found);
+    if (answer.fit == Fit::kUnknown)
+      answer = Ask(table, Algorithm::kGuided, kMostGuidedNodes, &found);
     if (answer.fit == Fit::kYes) {
       placed = std::move(wanted);
       offsets = std::move(found);

@@ -455,10 +455,9 @@ std::optional<Remedy> ModelRemedies::Recompute(const Variant& variant, Bytes cap
   };
   if (!options.fixed_order) options.orders.push_back(ProgramOrder(graph));
   if (variant.order) options.orders.push_back(*variant.order);
-  const auto found = search_.Look(what, NodesFor(kRecomputeNodes, graph.operators.size()),
-                                  [&](Budget& budget) {
-                                    return PlanWithRecomputation(graph, options, budget);
-                                  });
+  const auto found =
+      search_.Look(what, NodesFor(kRecomputeNodes, graph.operators.size()),
+                   [&](Budget& budget) { return PlanWithRecomputation(graph, options, budget); });
   if (!found || !*found || !(*found)->best || !(*found)->fits()) return std::nullopt;
   const PlanAnswer& answer = **found;
   search_.Found(what);
@@ -470,7 +469,8 @@ std::optional<Remedy> ModelRemedies::Recompute(const Variant& variant, Bytes cap
   remedy.recompute_cost = again.cost;
   remedy.fits = answer_.capacity && capacity <= *answer_.capacity;
   remedy.changes = {{"budget", std::to_string(capacity)}, {"recompute", "on"}};
-  if (!options.fixed_order && (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
+  if (!options.fixed_order &&
+      (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
     remedy.changes.push_back({"order", "auto"});
   } else if (options.fixed_order && program) {
     remedy.changes.push_back({"order", "program"});
@@ -489,7 +489,7 @@ std::optional<Remedy> ModelRemedies::Recompute(const Variant& variant, Bytes cap
   remedy.detail += ": " + std::to_string(again.operators) +
                    (again.operators == 1 ? " execution" : " executions") + " more, at " +
                    share(again.cost, false) + " of the cost of one run" +
-                   (proved                      ? ": proved the least without spills."
+                   (proved                       ? ": proved the least without spills."
                     : answer.recompute_bound > 0 ? "; no plan without spills has less than " +
                                                        share(answer.recompute_bound, true) + "."
                                                  : "; less may be possible.");

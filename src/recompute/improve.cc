@@ -332,7 +332,8 @@ void Improver::Calm(Sequence& sequence) {
   if (!now.fits) return;
   double best = now.pressure;
   std::vector<double> history(kHistoryOfCalm, now.pressure);
-  const auto patience = std::max<std::int64_t>(kTrialsOfCalm, 8 * static_cast<std::int64_t>(timeline_.size()));
+  const auto patience =
+      std::max<std::int64_t>(kTrialsOfCalm, 8 * static_cast<std::int64_t>(timeline_.size()));
   std::int64_t failures = 0;
   for (std::size_t trial = 0; failures < patience && best > 0 && !Ended(); ++trial, ++failures) {
     if (!MoveSome()) continue;

@@ -24,8 +24,9 @@ struct Work {
 
 // How long one attempt of Exchange() is: the next is longer after each that found nothing.
 struct Effort {
-  std::int64_t trials = 4'000;  // Without a better sequence, until the other way of changing has its turn.
-  std::size_t history = 800;    // Trials back to what is compared with.
+  std::int64_t trials =
+      4'000;  // Without a better sequence, until the other way of changing has its turn.
+  std::size_t history = 800;  // Trials back to what is compared with.
 };
 
 class Improver {

@@ -248,7 +248,8 @@ class Planner {
       if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer)) || budget_.Exhausted()) break;
       if (!options_.rules.exchange) continue;
       Budget part(budget_, kShareOfPlacing);
-      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_, part);
+      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_,
+                        part);
       improver.Calm(sequence);
       if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacingCalmed, answer))) break;
       if (budget_.Exhausted()) break;

@@ -270,7 +270,8 @@ void Timeline::Lift(Storage s) {
 
 void Timeline::Lay(Storage s) {
   Line& line = lines_[s];
-  if (!line.matters && line.events.empty()) return;  // Else something that cannot be copied returns.
+  if (!line.matters && line.events.empty())
+    return;  // Else something that cannot be copied returns.
   Track track(model_, s, kBegin);
   const auto ended = [&](std::uint32_t begin, std::uint32_t last) {
     line.stays.push_back({begin, last});
@@ -319,8 +320,7 @@ void Timeline::AddEvents(Execution e) {
 void Timeline::RemoveEvents(Execution e) {
   ForEachTouched(op_of_[e], [&](Storage s) {
     auto& events = lines_[s].events;
-    events.erase(events.begin() +
-                 static_cast<std::ptrdiff_t>(EventAt(lines_[s], position_[e])));
+    events.erase(events.begin() + static_cast<std::ptrdiff_t>(EventAt(lines_[s], position_[e])));
   });
 }
 

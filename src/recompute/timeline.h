@@ -140,12 +140,12 @@ class Timeline {
 
   const Model& model_;
   const Bytes capacity_;
-  const Bytes calm_;  // Bytes up to here are no pressure.
+  const Bytes calm_;                   // Bytes up to here are no pressure.
   std::vector<Line> lines_;            // By storage.
   std::vector<Execution> executions_;  // By position, as the next two.
   std::vector<Bytes> load_;
   std::vector<Bytes> ending_;
-  std::vector<Op> op_of_;               // By execution,
+  std::vector<Op> op_of_;                // By execution,
   std::vector<std::uint32_t> position_;  // the same.
   std::vector<Execution> free_;
   std::vector<std::vector<Execution>> of_op_;  // By operator: its executions, in no order.
@@ -156,7 +156,7 @@ class Timeline {
   double excess_ = 0;
   double pressure_ = 0;
   std::size_t invalid_ = 0;
-  std::vector<Edit> log_;  // To take back, the latest last.
+  std::vector<Edit> log_;            // To take back, the latest last.
   std::vector<std::size_t> groups_;  // Where each change begins in it.
   std::vector<Storage> lifted_;
   std::vector<std::uint32_t> lifted_in_;  // By storage: the latest change that lifted it.

@@ -102,8 +102,8 @@ inline RecomputeCase CaseOf(std::uint64_t seed, int most_operators) {
 // The same with a link. The capacity is one or two bytes more than one operator needs at the most, where
 // most graphs do not fit.
 inline RecomputeCase LinkedCaseOf(std::uint64_t seed, int most_operators) {
-  RecomputeCase result{TimedGraphOf(seed, most_operators), CountingOf(seed), 0, LinkOf(seed),
-                       seed % 2 == 0, {}};
+  RecomputeCase result{
+      TimedGraphOf(seed, most_operators), CountingOf(seed), 0, LinkOf(seed), seed % 2 == 0, {}};
   result.capacity =
       FindLeastMemory(result.graph, result.counting).bytes + static_cast<Bytes>(seed % 3);
   result.order = internal::RandomOrder(result.graph, seed);

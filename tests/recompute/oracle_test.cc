@@ -40,8 +40,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RecomputeCase the = CaseOf(seed, 8);
-    const auto best =
-        OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order());
+    const auto best = OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order());
     Budget budget;
     const auto answer = PlanWithRecomputation(the.graph, the.Options(), budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
@@ -209,8 +208,8 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
   int best_found = 0;
   int proved = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(60); ++seed) {
-    RecomputeCase the{TimedGraphOf(seed + 70'000, 7), CountingOf(seed), 0, LinkOf(seed),
-                      seed % 2 == 0,                  {}};
+    RecomputeCase the{
+        TimedGraphOf(seed + 70'000, 7), CountingOf(seed), 0, LinkOf(seed), seed % 2 == 0, {}};
     the.capacity = SomeCapacity(the.graph, the.counting, seed);
     the.order = ProgramOrder(the.graph);
     const auto best =

@@ -303,16 +303,21 @@ Result<void> Keep(const std::string& path, std::vector<SweepCurve>& curves, bool
   return WriteFile(path, WriteSweepCsv(curves));
 }
 
+tl::unexpected<Error> NoPageOfCosts() {
+  return Fail(ErrorCode::kUnsupported,
+              "--report: the page has no curve of recomputation; --svg draws it");
+}
+
 Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve> curves,
                         const Background& background) {
   for (SweepCurve& curve : curves) Tighten(curve);
   const auto [traffic, cost] = ByKind(curves);
-  if (!traffic.empty() && !cost.empty() && !(arguments.svg.empty() && arguments.report.empty())) {
-    return Fail(ErrorCode::kInvalidOptions,
-                std::string(arguments.svg.empty() ? "--report" : "--svg") +
-                    ": " + traffic.front().model + " is planned with spills and " +
-                    cost.front().model +
-                    " with recomputation; they have no axis in common: give each a file of its own");
+  if (!cost.empty() && !arguments.report.empty()) return NoPageOfCosts();
+  if (!traffic.empty() && !cost.empty() && !arguments.svg.empty()) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--svg: " + traffic.front().model + " is planned with spills and " + cost.front().model +
+            " with recomputation; they have no axis in common: give each a file of its own");
   }
   if (arguments.merge.empty() && IsKept(arguments.output)) {
     BERTH_TRY(Keep(arguments.output, curves, /*tightened=*/true));
@@ -378,7 +383,7 @@ Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) 
   Task task{BERTH_TRY(LoadModel(one)), OptionsOf(arguments), {}, {}};
   LimitMemory(arguments.memory_limit);
   PlanOptions& plan = task.options.plan;
-  if (arguments.recompute && !arguments.no_spill) plan.link = task.model.link;
+  if (arguments.recompute && !arguments.no_spill) plan.link = task.model.link();
   plan.spill = !plan.recompute || plan.link;
   Budget unlimited;
   const NamedBudgets named = BERTH_TRY(NamedBudgetsOf(task.model.graph, plan, unlimited));
@@ -528,6 +533,7 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
   if (arguments.no_spill && !arguments.recompute) {
     return Fail(ErrorCode::kInvalidOptions, "--no-spill: only with --recompute");
   }
+  if (arguments.recompute && !arguments.report.empty()) return NoPageOfCosts();
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }
@@ -555,7 +561,8 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
 
 Command AddSweepCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
-      "sweep", "Off-chip traffic, or the cost of recomputation, against the size of the memory: table, "
+      "sweep",
+      "Off-chip traffic, or the cost of recomputation, against the size of the memory: table, "
       "CSV, picture and page.");
   const auto arguments = std::make_shared<SweepArguments>();
   app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
