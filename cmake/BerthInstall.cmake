@@ -24,6 +24,7 @@ if(BERTH_BUILD_BERTH)
     page.h
     plan.h
     plan_io.h
+    planned_problem.h
     profile.h
     recompute.h
     recorded.h
