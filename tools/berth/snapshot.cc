@@ -57,6 +57,7 @@ struct FreeSums {
   Bytes all = 0;
   Bytes unused = 0;  // In ranges without any buffer.
   Bytes largest = 0;
+  Bytes largest_between = 0;  // In ranges with buffers.
   std::size_t unused_ranges = 0;
 };
 FreeSums SumOf(const SnapshotPool& pool) {
@@ -64,7 +65,10 @@ FreeSums SumOf(const SnapshotPool& pool) {
   for (const ReservedRange& range : pool.ranges) {
     sums.all += range.free;
     sums.largest = std::max(sums.largest, range.largest_free);
-    if (range.live > 0) continue;
+    if (range.live > 0) {
+      sums.largest_between = std::max(sums.largest_between, range.largest_free);
+      continue;
+    }
     sums.unused += range.free;
     ++sums.unused_ranges;
   }
@@ -178,7 +182,7 @@ std::vector<std::string> NotesOf(const SnapshotInput& input) {
     notes.push_back("Reserved, but not in use at step " + FormatCount(input.chosen().tight_step) +
                     ", when most was reserved: " + FormatBytes(sums.all) + ", of which " +
                     FormatBytes(sums.unused) +
-                    " in segments without any buffer; the largest piece " + "is " +
+                    " in segments without any buffer; the largest piece is " +
                     FormatBytes(sums.largest) + ".");
   }
   notes.insert(notes.end(), input.use.notes.begin(), input.use.notes.end());
@@ -305,7 +309,7 @@ std::string FreeText(const SnapshotInput& input, const Problem& problem, std::si
   text += "  In segments without any buffer: " + FormatBytes(sums.unused) +
           ", which torch.cuda.empty_cache() gives back.\n  Between buffers: " +
           FormatBytes(sums.all - sums.unused) + ", of which the largest piece is " +
-          FormatBytes(sums.largest) + ".\n";
+          FormatBytes(sums.largest_between) + ".\n";
   using enum TextTable::Align;
   TextTable table({kLeft, kRight, kRight, kRight, kRight, kLeft});
   table.Elide(5, kName);
