@@ -118,7 +118,8 @@ berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv, bert
 berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const std::vector<berth::SweepCurve>& curves = c::SweepOf(sweep).curves;
-    if (std::any_of(curves.begin(), curves.end(), [](const auto& curve) { return curve.run.has_value(); })) {
+    if (std::any_of(curves.begin(), curves.end(),
+                    [](const auto& curve) { return curve.run.has_value(); })) {
       return berth::Fail(berth::ErrorCode::kUnsupported, "the page has no curve of recomputation");
     }
     c::Give(html, berth::WritePage(curves, {{"berth version", BERTH_VERSION}}));
