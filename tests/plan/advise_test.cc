@@ -118,7 +118,7 @@ TEST(AdviseTest, WhatRunsAgainCostsWhatIsStated) {
   EXPECT_TRUE(remedy->proved);
   EXPECT_TRUE(remedy->fits);
   EXPECT_EQ(remedy->changes, (std::vector<OptionChange>{{"budget", "12"}, {"recompute", "on"}}));
-  EXPECT_NE(remedy->detail.find("1 execution more, at 1.48 % of the cost of one run: proved"),
+  EXPECT_NE(remedy->detail.find("1 execution more, at 1.4779% of the cost of one run: proved"),
             std::string::npos)
       << remedy->detail;
   options.recompute = true;
