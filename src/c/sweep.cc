@@ -43,6 +43,14 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   options.capacities = settings.budgets;
   options.points = settings.points;
   options.plan = settings.plan;
+  if (settings.no_spill && !settings.recompute) {
+    return Fail(ErrorCode::kInvalidOptions, "no_spill: only with recompute");
+  }
+  options.plan.recompute = settings.recompute;
+  if (settings.recompute && !settings.no_spill && input.options.device) {
+    options.plan.link = input.options.device->link;
+  }
+  options.plan.spill = !options.plan.recompute || options.plan.link.has_value();
   options.seconds_each = settings.time_limit;
   options.nodes_each = settings.node_limit;
   const bool fixed = options.plan.order.has_value() ||
@@ -60,7 +68,7 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   }));
   Provenance from;
   from.input_hash = HashOfInput(input);
-  from.options = settings.plan;
+  from.options = options.plan;
   from.in_place = input.options.in_place;
   from.fused = input.options.fuse;
   from.reading = input.model.reading;
