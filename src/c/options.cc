@@ -8,6 +8,7 @@
 #include <locale>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/latency.h"
 #include "base/option_table.h"
