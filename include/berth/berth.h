@@ -723,7 +723,9 @@ typedef struct berth_sweep_point {
   double seconds;
 } berth_sweep_point;
 /* Plans with spills at many capacities: those of the option "budgets" ("MR,MH,256KiB"), or "points"
-   of them from MP down to MR. The limits are for each point; without any, 50 seconds for all. */
+   of them from MP down to MR. The limits are for each point; without any, 50 seconds for all. With the
+   option "recompute" the cost is minimised, not traffic; the CSV alone has the cost, its bound and
+   what runs again. traffic_bound and traffic_by_sum are then 0. */
 BERTH_API berth_status berth_sweep_graph(const berth_graph* graph, const berth_options* options,
                                          berth_sweep** sweep, berth_error** error);
 BERTH_API void berth_sweep_free(berth_sweep* sweep);
@@ -733,6 +735,7 @@ BERTH_API berth_status berth_sweep_at(const berth_sweep* sweep, size_t index,
                                       berth_sweep_point* out, berth_error** error);
 BERTH_API berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv,
                                           berth_error** error);
+/* Error: UNSUPPORTED for a sweep with recomputation. */
 BERTH_API berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html,
                                            berth_error** error);
 

@@ -79,7 +79,7 @@ struct RecomputeOptions {
 // With a link Traffic::cost is the time of the avoidable copies, and recompute_bound is proved for the sum
 // of both costs, for every plan with repeats and copies.
 //
-// Without any limit in `budget` the search ends after a fixed amount of work, about ten seconds. The
+// Without any limit in `budget` the search ends after a fixed effort, mostly within 20 seconds. The
 // answer depends on the arguments alone unless time or cancellation ends the search.
 // Errors: kInvalidGraph, with a link also where ValidateTraffic() fails; kInvalidPlan if an order or a
 // plan is not valid; kInvalidOptions, also for a link where operators do not cost nanoseconds; what the

@@ -71,9 +71,9 @@ struct SweepPoint {
   [[nodiscard]] std::int64_t bound() const { return cost ? cost->bound : traffic_bound; }
 };
 
-// What running every operator of a model once costs.
+// What running every operator of a model once costs. No plan with recomputation has more than 2^60.
 struct RunCost {
-  std::int64_t cost = 0;
+  std::int64_t cost = 0;  // At most 2^60.
   std::string unit = {};  // OperatorCosts::unit.
   friend bool operator==(const RunCost&, const RunCost&) = default;
 };

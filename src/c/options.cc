@@ -8,6 +8,7 @@
 #include <locale>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/latency.h"
 #include "base/option_table.h"
@@ -163,7 +164,9 @@ Result<void> SetProfile(std::optional<Profile>& field, std::string_view value) {
   if (value == "none") {
     field.reset();
   } else {
-    field = BERTH_TRY(ReadProfile(value, "profile"));
+    auto profile = ReadProfile(value, "profile");
+    if (!profile) return Fail(ErrorCode::kInvalidOptions, std::move(profile.error().message));
+    field = std::move(*profile);
   }
   return {};
 }

@@ -43,6 +43,14 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   options.capacities = settings.budgets;
   options.points = settings.points;
   options.plan = settings.plan;
+  if (settings.no_spill && !settings.recompute) {
+    return Fail(ErrorCode::kInvalidOptions, "no_spill: only with recompute");
+  }
+  options.plan.recompute = settings.recompute;
+  if (settings.recompute && !settings.no_spill && input.options.device) {
+    options.plan.link = input.options.device->link;
+  }
+  options.plan.spill = !options.plan.recompute || options.plan.link.has_value();
   options.seconds_each = settings.time_limit;
   options.nodes_each = settings.node_limit;
   const bool fixed = options.plan.order.has_value() ||
@@ -60,7 +68,7 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   }));
   Provenance from;
   from.input_hash = HashOfInput(input);
-  from.options = settings.plan;
+  from.options = options.plan;
   from.in_place = input.options.in_place;
   from.fused = input.options.fuse;
   from.reading = input.model.reading;
@@ -118,7 +126,8 @@ berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv, bert
 berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const std::vector<berth::SweepCurve>& curves = c::SweepOf(sweep).curves;
-    if (std::any_of(curves.begin(), curves.end(), [](const auto& curve) { return curve.run.has_value(); })) {
+    if (std::any_of(curves.begin(), curves.end(),
+                    [](const auto& curve) { return curve.run.has_value(); })) {
       return berth::Fail(berth::ErrorCode::kUnsupported, "the page has no curve of recomputation");
     }
     c::Give(html, berth::WritePage(curves, {{"berth version", BERTH_VERSION}}));

@@ -171,7 +171,14 @@ class SweepReader {
 
   // Of sweeps with recomputation. The columns are missing or empty in the others.
   Result<void> ReadCost(SweepPoint& point, std::optional<RunCost>& run) const {
-    if (!positions_[kAlways] || At(SweepColumn::kRunCost).value.empty()) return {};
+    if (!positions_[kAlways]) return {};
+    if (At(SweepColumn::kRunCost).value.empty()) {
+      for (std::size_t c = kAlways; c < kColumns.size(); ++c) {
+        const auto column = static_cast<SweepColumn>(c);
+        if (!At(column).value.empty()) return FailIn(column, "empty, as run_cost is");
+      }
+      return {};
+    }
     SweepCost& cost = point.cost.emplace();
     BERTH_TRY(ReadWhole(SweepColumn::kRecomputedOperators, kMaxBytes, cost.operators));
     BERTH_TRY(ReadWhole(SweepColumn::kRecomputed, kMostCost, cost.recomputed));

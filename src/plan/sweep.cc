@@ -12,11 +12,13 @@
 
 #include "base/text.h"
 #include "base/try.h"
+#include "base/wide.h"
 
 namespace berth {
 namespace {
 
 using internal::Printable;
+using internal::Wide;
 
 constexpr int kMostPoints = 1'000'000;
 constexpr double kShareOfBudgets = 0.25;
@@ -99,6 +101,10 @@ void SortByNumber(SweepCurve& curve) {
                    [](const SweepPoint& a, const SweepPoint& b) { return a.number < b.number; });
 }
 
+std::string ToText(const RunCost& run) {
+  return std::to_string(run.cost) + (run.unit.empty() ? "" : " " + Printable(run.unit));
+}
+
 // Adds the points of `more` that `to` does not have; both are of the same model.
 Result<void> Add(SweepCurve& to, const SweepCurve& more, const std::string& name) {
   if (to.input != more.input) {
@@ -109,6 +115,12 @@ Result<void> Add(SweepCurve& to, const SweepCurve& more, const std::string& name
   }
   if (!to.least) to.least = more.least;
   if (!to.least_peak) to.least_peak = more.least_peak;
+  if (to.run && more.run && *to.run != *more.run) {
+    return Fail(ErrorCode::kInvalidOptions, name + " has points of " + Printable(to.model) +
+                                                " of which one run costs " + ToText(*more.run) +
+                                                ", which is known as " + ToText(*to.run) +
+                                                ": these are not of one sweep");
+  }
   if (!to.run) to.run = more.run;
   for (const SweepPoint& point : more.points) {
     const auto place =
@@ -149,9 +161,9 @@ Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,
 
 RunCost RunCostOf(const Graph& graph) {
   const OperatorCosts costs = CostsOf(graph);
-  RunCost run{0, costs.unit};
-  for (const std::int64_t cost : costs.of) run.cost += cost;
-  return run;
+  Wide total = 0;
+  for (const std::int64_t cost : costs.of) total += cost;
+  return {static_cast<std::int64_t>(std::min<Wide>(total, kMaxBytes)), costs.unit};
 }
 
 Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget& budget) {

@@ -1017,6 +1017,24 @@ static void test_model(const char* folder) {
   WORKS(berth_sweep_to_page(sweep, &text, &error));
   berth_text_free(text);
   berth_sweep_free(sweep);
+  /* With recomputation: the cost is in the table alone, and there is no page. */
+  WORKS(berth_options_set(options, "recompute", "on", &error));
+  WORKS(berth_options_set(options, "points", "2", &error));
+  WORKS(berth_sweep_graph(graph, options, &sweep, &error));
+  CHECK(berth_sweep_count(sweep) == 2);
+  WORKS(berth_sweep_at(sweep, 1, &point, &error));
+  CHECK(point.traffic_bound == 0 && point.avoidable <= 0); /* Nothing is copied. */
+  WORKS(berth_sweep_at(sweep, 0, &point, &error));
+  CHECK(point.outcome == BERTH_OPTIMAL && point.avoidable == 0);
+  WORKS(berth_sweep_to_csv(sweep, &text, &error));
+  CHECK(strstr(berth_text_data(text), ",recompute_bound,run_cost,cost_unit\n") != NULL);
+  berth_text_free(text);
+  text = NULL;
+  FAILS(berth_sweep_to_page(sweep, &text, &error), BERTH_UNSUPPORTED, "recomputation");
+  CHECK(text == NULL);
+  berth_sweep_free(sweep);
+  WORKS(berth_options_set(options, "recompute", "off", &error));
+  WORKS(berth_options_set(options, "points", "4", &error));
   WORKS(berth_plan_graph(graph, NULL, &plan, &error));
   WORKS(berth_plan_summary(plan, &summary, &error));
   CHECK(summary.outcome == BERTH_OPTIMAL);

@@ -252,6 +252,102 @@ TEST_F(RecomputeCommandTest, FlagsThatDoNotGoTogether) {
                 "operator \"make x\" comes twice in the order");
 }
 
+TEST_F(RecomputeCommandTest, SweepsTheCost) {
+  const std::string file = File(Costed());
+  const ProcessResult result = Berth(
+      {"sweep", file, "--recompute", "--points", "3", "-o", Path("s.csv"), "--svg", Path("s.svg")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  ExpectHas(result.standard_output, "1.48 %");
+  const std::string csv = Read(Path("s.csv"));
+  ExpectHas(csv, ",recomputed_operators,recomputed,copy_cost,recompute_bound,run_cost,cost_unit\n");
+  ExpectHas(csv, ",1,45,0,45,3045,flop\n");
+  const std::string svg = Read(Path("s.svg"));
+  ExpectHas(svg, "Cost of recomputation against memory");
+  EXPECT_EQ(svg.find("traffic"), std::string::npos);
+  // The points are there already, and shards make the same file.
+  ASSERT_EQ(Berth({"sweep", file, "--recompute", "--points", "3", "-o", Path("s.csv")}).exit_code,
+            0);
+  EXPECT_EQ(Read(Path("s.csv")), csv);
+  for (const std::string shard : {"1", "2"}) {
+    ASSERT_EQ(Berth({"sweep", file, "--recompute", "--points", "3", "--shard", shard + "/2", "-o",
+                     Path(shard + ".csv")})
+                  .exit_code,
+              0);
+  }
+  const ProcessResult merged = Berth({"sweep", "--merge", Path("1.csv"), Path("2.csv"), "-o",
+                                      Path("m.csv"), "--svg", Path("m.svg")});
+  EXPECT_EQ(merged.exit_code, 0) << merged.standard_error;
+  EXPECT_EQ(Read(Path("m.svg")), svg);
+  // Traffic of the same model is another sweep.
+  ExpectRefused(Berth({"sweep", file, "--points", "3", "-o", Path("s.csv")}), "with other options");
+  ExpectRefused(Berth({"sweep", "--merge", Path("s.csv"), "--report", Path("m.html")}),
+                "--report: the page has no curve of recomputation");
+}
+
+TEST_F(RecomputeCommandTest, SweepsOfTwoKindsHaveNoAxisInCommon) {
+  Graph other = Costed();
+  other.name = "other";
+  const std::string file = File(Costed());
+  const std::string more = Write("other.json", WriteGraphJson(other));
+  ASSERT_EQ(Berth({"sweep", file, "--recompute", "--budget", "MR", "-o", Path("a.csv")}).exit_code,
+            0);
+  ASSERT_EQ(Berth({"sweep", more, "--budget", "MR", "-o", Path("b.csv")}).exit_code, 0);
+  const ProcessResult both =
+      Berth({"sweep", "--merge", Path("a.csv"), Path("b.csv"), "-o", Path("all.csv")});
+  EXPECT_EQ(both.exit_code, 0) << both.standard_error;
+  ExpectHas(both.standard_output, "lower bound");
+  ExpectHas(both.standard_output, "runs again");
+  ExpectRefused(Berth({"sweep", "--merge", Path("all.csv"), "--svg", Path("all.svg")}),
+                "they have no axis in common");
+}
+
+TEST_F(RecomputeCommandTest, SweepsWithFlagsThatDoNotGoTogether) {
+  const std::string file = File(Costed());
+  ExpectRefused(Berth({"sweep", file, "--recompute", "--report", Path("s.html")}),
+                "--report: the page has no curve of recomputation; --svg draws it");
+  EXPECT_FALSE(Exists(Path("s.html")));
+  ExpectRefused(Berth({"sweep", file, "--no-spill"}), "--no-spill: only with --recompute");
+}
+
+// With a link x is copied, unless that is forbidden: then it runs again.
+TEST_F(RecomputeCommandTest, SweepsCopyOverALink) {
+  const std::string file = File(OneSpill().graph);
+  const std::string device = Write("device.json", R"({"format": "berth-device", "format_version": 1,
+      "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 100,
+      "link": {"out": "1GB/s", "in": "1GB/s", "latency_ns": 0}})");
+  std::vector<std::string> words = {"sweep",    file, "--recompute", "--device",   device,
+                                    "--budget", "MR", "-o",          Path("a.csv")};
+  ASSERT_EQ(Berth(words).exit_code, 0);
+  ExpectHas(Read(Path("a.csv")), ",8,4,4,0,0,");
+  ExpectHas(Read(Path("a.csv")), ",0,0,8,8,");
+  words.back() = Path("b.csv");
+  words.emplace_back("--no-spill");
+  ASSERT_EQ(Berth(words).exit_code, 0);
+  ExpectHas(Read(Path("b.csv")), ",0,0,0,0,0,");
+  ExpectHas(Read(Path("b.csv")), ",1,104,0,104,");
+}
+
+// The advice of a plan that does not fit, followed.
+TEST_F(RecomputeCommandTest, AdviceCostsWhatItsCommandCosts) {
+  const std::string file = File(Costed());
+  const ProcessResult result = Berth({"plan", file, "--capacity", "12", "--json"});
+  ASSERT_EQ(result.exit_code, 1) << result.standard_error;
+  const Json json = Json::parse(result.standard_output);
+  const Json* again = nullptr;
+  for (const Json& remedy : json.at("remedies")) {
+    if (remedy.at("recompute_cost").is_number()) again = &remedy;
+  }
+  ASSERT_NE(again, nullptr) << result.standard_output;
+  EXPECT_EQ(again->at("title"), "Run operators again");
+  EXPECT_EQ(again->at("recompute_cost"), 45);
+  EXPECT_TRUE(again->at("traffic").is_null());
+  const std::string command = again->at("command");
+  ASSERT_EQ(command.substr(0, 6), "berth ");
+  const ProcessResult followed = Shell("\"$BERTH\" " + command.substr(6) + " --json");
+  ASSERT_EQ(followed.exit_code, 0) << command << followed.standard_error;
+  EXPECT_EQ(Json::parse(followed.standard_output).at("recomputed").at("cost"), 45);
+}
+
 // The parts of docs/howto/recompute.md between fences of one kind.
 std::vector<std::string> Fenced(const std::string& text, const std::string& kind) {
   std::vector<std::string> parts;

@@ -103,6 +103,34 @@ TEST(AdviseTest, SpillsThatFitHaveTheTrafficThatIsStated) {
   EXPECT_EQ(followed.best->traffic.avoidable(), remedy->traffic);
 }
 
+TEST(AdviseTest, WhatRunsAgainCostsWhatIsStated) {
+  Graph graph = OneSpill().graph;
+  graph.cost_unit = "flop";
+  for (Operator& op : graph.operators) op.cost = 1000;
+  graph.operators[0].cost = 45;
+  PlanOptions options;
+  options.capacity = 12;
+  const Advice advice = AdviceFor(graph, options);
+  const Remedy* const remedy = Find(advice, RemedyKind::kRecompute);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->recompute_cost, 45);
+  EXPECT_FALSE(remedy->traffic.has_value());
+  EXPECT_TRUE(remedy->proved);
+  EXPECT_TRUE(remedy->fits);
+  EXPECT_EQ(remedy->changes, (std::vector<OptionChange>{{"budget", "12"}, {"recompute", "on"}}));
+  EXPECT_NE(remedy->detail.find("1 execution more, at 1.4779% of the cost of one run: proved"),
+            std::string::npos)
+      << remedy->detail;
+  options.recompute = true;
+  const PlanAnswer followed = Planned(graph, options);
+  ASSERT_TRUE(followed.fits());
+  EXPECT_EQ(followed.best->overhead(), remedy->recompute_cost);
+  // Not where x may run only once.
+  graph.operators[0].random = true;
+  options.recompute = false;
+  EXPECT_EQ(Find(AdviceFor(graph, options), RemedyKind::kRecompute), nullptr);
+}
+
 TEST(AdviseTest, ABudgetTooSmallForOneOperatorIsExplained) {
   PlanOptions options;
   options.capacity = 11;

@@ -237,7 +237,7 @@ Command AddPlanCommand(CLI::App& berth) {
       "--report or --capacity, a quarter is reserved to search for improvements; with --budget,\n"
       "only if the budget is too small.\n"
       "Without a limit each search ends after a fixed effort, the same on every machine; the\n"
-      "search for spills (--budget) or recomputation then takes about ten seconds.\n"
+      "search for spills (--budget) then takes about ten seconds, with --recompute up to twenty.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth plan model.onnx                             How small can its arena be, and why?\n"

@@ -91,6 +91,10 @@ double ShareOfRun(const SweepCurve& curve, std::int64_t cost) {
   return curve.run->cost > 0 ? static_cast<double>(cost) / static_cast<double>(curve.run->cost) : 0;
 }
 
+std::string CostText(const SweepCurve& curve, std::int64_t cost) {
+  return FormatCount(cost) + (curve.run->unit.empty() ? "" : " " + OneLine(curve.run->unit));
+}
+
 // Calls `add` with each point, once if a capacity was given twice or has two names.
 template <typename Add>
 void ForEachCapacity(const SweepCurve& curve, Add add) {
@@ -132,7 +136,7 @@ std::string CostTable(const std::vector<SweepCurve>& curves) {
                     plan ? FormatPercentFinely(ShareOfRun(curve, cost.total())) : "-",
                     FormatPercentFinely(ShareOfRun(curve, cost.bound), /*down=*/true),
                     plan ? FormatCount(cost.operators) : "-",
-                    plan ? FormatCount(cost.total()) : "-",
+                    plan ? CostText(curve, cost.total()) : "-",
                     plan ? FormatCount(*point.avoidable) : "-", OutcomeText(curve, point),
                     FormatSeconds(point.seconds)});
     });
@@ -178,6 +182,11 @@ void AddTraffic(const SweepCurve& curve, Chart& chart) {
       [](const SweepPoint& point) { return FormatBytesExactly(*point.avoidable); }, chart);
 }
 
+bool HasCopies(const SweepCurve& curve) {
+  return std::any_of(curve.points.begin(), curve.points.end(),
+                     [](const SweepPoint& point) { return point.cost && point.cost->copies > 0; });
+}
+
 // The cost of recomputation and copies together; where something is copied, also of copies alone.
 void AddCosts(const SweepCurve& curve, Chart& chart) {
   const auto share = [&](std::int64_t cost) { return ShareOfRun(curve, cost); };
@@ -187,9 +196,7 @@ void AddCosts(const SweepCurve& curve, Chart& chart) {
         return FormatPercentFinely(share(point.figure())) + " of a run";
       },
       chart);
-  const bool copies = std::any_of(curve.points.begin(), curve.points.end(),
-                                  [](const SweepPoint& point) { return point.cost->copies > 0; });
-  if (!copies) return;
+  if (!HasCopies(curve)) return;
   AddLine(
       curve, curve.model + ", copies alone",
       [&](const SweepPoint& point) { return share(point.cost->copies); },
@@ -203,15 +210,19 @@ void AddCosts(const SweepCurve& curve, Chart& chart) {
 std::string PictureOf(const std::vector<SweepCurve>& curves) {
   Chart chart;
   const bool costs = !curves.empty() && curves.front().run.has_value();
-  chart.title = costs ? "Cost of recomputation against memory" : "Off-chip traffic against memory";
-  chart.subtitle = costs ? "what runs again and is copied, in costs of one run of the model"
+  const bool copies = std::any_of(curves.begin(), curves.end(), HasCopies);
+  chart.title = !costs   ? "Off-chip traffic against memory"
+                : copies ? "Cost of recomputation and copies against memory"
+                         : "Cost of recomputation against memory";
+  chart.subtitle = costs ? "as a share of the cost of one run of the model"
                          : "bytes spilled and retrieved, without compulsory traffic";
   chart.x.label = "memory";
   chart.x.unit = ChartUnit::kBytes;
   chart.y.label = costs ? "cost" : "avoidable traffic";
   chart.y.unit = costs ? ChartUnit::kPercent : ChartUnit::kBytes;
   chart.y.first = 0;
-  chart.open_means = "not proved the least";
+  // Of copies alone, nothing is proved.
+  chart.open_means = costs ? "plan not proved the cheapest" : "not proved the least";
   for (const SweepCurve& curve : curves) {
     if (costs) {
       AddCosts(curve, chart);
@@ -601,7 +612,8 @@ Command AddSweepCommand(CLI::App& berth) {
   AddFile(*app, "-o,--output", arguments->output,
           "Write the points as CSV, each as it is done. Points that are already in the file "
           "are skipped.");
-  AddFile(*app, "--svg", arguments->svg, "Draw traffic against capacity.");
+  AddFile(*app, "--svg", arguments->svg,
+          "Draw traffic, or the cost of recomputation, against capacity.");
   AddReport(*app, arguments->report,
             "Write one HTML file with the curves, and the proof and time of every point");
   app->add_option("--merge", arguments->merge,
