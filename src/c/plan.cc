@@ -294,6 +294,7 @@ berth::Provenance berth_plan::provenance() const {
   }
   from.cost_unit = cost_unit;
   from.device = graph->options.device;
+  if (graph->options.profile) from.profile = graph->options.profile->name;
   from.input = graph->name;
   from.input_hash = c::HashOfInput(*graph);
   from.in_place = graph->options.in_place;
