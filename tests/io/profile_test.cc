@@ -101,9 +101,8 @@ TEST(ProfileTest, TablesFaultsHavePlaces) {
   ExpectRefused("operator,ns\na,1\nb\n", ":3:1: the row has 1 fields, the header 2");
   ExpectRefused("operator,ns\na,b,1\n", ":2:1: the row has 3 fields, the header 2");
   ExpectRefused("operator,ns\na,1\n,1\n", ":3:1: the operator has no name");
-  for (const std::string& bad :
-       {"", "x", "-1", "1.5", "1e3", "0x10", "1 000", "1152921504606846977", "9223372036854775808",
-        "99999999999999999999999999"}) {
+  for (const std::string bad : {"", "x", "-1", "1.5", "1e3", "0x10", "1 000", "1152921504606846977",
+                                "9223372036854775808", "99999999999999999999999999"}) {
     ExpectRefused("operator,ns\na,1\nb," + bad + "\n",
                   ":3:3: ns is \"" + bad + "\" where it should be a whole number from 0 to 2^60");
   }
@@ -130,12 +129,12 @@ TEST(ProfileTest, TracesFaultsHavePlaces) {
       R"({"cat": "Node", "name": "a_kernel_time"}])",
       ":2:1: \"dur\" of \"a_kernel_time\" is missing where it should be a number of "
       "microseconds, from 0 to 2^60 ns");
-  for (const std::string& bad : {"-1", "null", "true", "1e300", "1152921504606847", "-0.5"}) {
+  for (const std::string bad : {"-1", "null", "true", "1e300", "1152921504606848", "-0.5"}) {
     ExpectRefused(
         "[\n"
         R"({"cat": "Node", "name": "a_kernel_time", "dur": )" +
             bad + "}]",
-        ":2:48: \"dur\" of \"a_kernel_time\" is " + bad +
+        ":2:49: \"dur\" of \"a_kernel_time\" is " + bad +
             " where it should be a number of microseconds, from 0 to 2^60 ns");
   }
 }
@@ -220,7 +219,7 @@ TEST(ProfileCostsTest, FaultsLeaveTheGraphAlone) {
   EXPECT_EQ(refused({"p", {{"make x", {}, most}, {"make y", {}, 1}}, {}}, nullptr, graph),
             "p: operators up to \"make y\" take longer than 2^60 ns together");
   Device device;
-  device.bytes_per_second = 0;
+  device.operations_per_second = 1;  // And no bandwidth.
   EXPECT_NE(refused(some, &device, graph).find("bytes_per_second"), std::string::npos);
   graph.operators[1].cost = 3;
   EXPECT_EQ(refused(some, nullptr, graph), "p: operator \"make y\" has a cost of its own");
