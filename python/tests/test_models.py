@@ -138,7 +138,7 @@ def test_measured_times(tmp_path):
     with pytest.raises(berth.InvalidProblem, match='no time for 3 of 4 operators; the first is "make y"'):
         berth.plan(graph, budget=12, recompute=True, profile=times)
     times.write_text("operator,ns\nmake x,-9\n")
-    with pytest.raises(berth.ParseError, match=':2:8: ns is "-9"'):
+    with pytest.raises(berth.InvalidOptions, match='profile:2:8: ns is "-9"'):
         berth.plan(graph, profile=times)
     with pytest.raises(FileNotFoundError):
         berth.plan(graph, profile=tmp_path / "none.csv")

@@ -163,7 +163,9 @@ Result<void> SetProfile(std::optional<Profile>& field, std::string_view value) {
   if (value == "none") {
     field.reset();
   } else {
-    field = BERTH_TRY(ReadProfile(value, "profile"));
+    auto profile = ReadProfile(value, "profile");
+    if (!profile) return Fail(ErrorCode::kInvalidOptions, profile.error().message);
+    field = std::move(*profile);
   }
   return {};
 }

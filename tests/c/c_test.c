@@ -614,8 +614,8 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   WORKS(berth_options_set(options, "device", "none", &error));
 
   /* Measured times; what is not measured needs a device. */
-  FAILS(berth_options_set(options, "profile", "operator,ns\nmake x,-1\n", &error), BERTH_PARSE,
-        "profile:2:8: ns is \"-1\"");
+  FAILS(berth_options_set(options, "profile", "operator,ns\nmake x,-1\n", &error),
+        BERTH_INVALID_OPTIONS, "profile:2:8: ns is \"-1\"");
   WORKS(berth_options_get(options, "profile", &text, &error));
   CHECK(strcmp(berth_text_data(text), "none") == 0);
   berth_text_free(text);
