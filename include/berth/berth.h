@@ -636,7 +636,8 @@ BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** 
 BERTH_API berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
                                            berth_text** model, berth_error** error);
 /* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does
-   not hold is INVALID_PLAN. Outcome and bounds are as the file states them. */
+   not hold is INVALID_PLAN. Outcome and bounds are as the file states them. INVALID_OPTIONS: the plan's
+   costs come from a device or a profile, and the graph has none: berth_graph_apply() gives them. */
 BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, const char* bytes,
                                                 size_t length, const char* name, berth_plan** plan,
                                                 berth_error** error);

@@ -117,7 +117,7 @@ def test_recompute(spilling, examples, tmp_path):
         berth.plan(graph, device=device)
 
 
-def test_measured_times(tmp_path):
+def test_measured_times(examples, tmp_path):
     graph = berth.Graph("measured")
     for name, size in (("x", 4), ("y", 4), ("z", 6), ("w", 2)):
         graph.add_tensor(name, size, output=name == "w")
@@ -130,6 +130,15 @@ def test_measured_times(tmp_path):
     plan = berth.plan(graph, budget=12, recompute=True, profile=times)
     assert plan.recomputed == berth.Recomputed(1, 7, 0, 7, 67, "ns")
     assert json.loads(plan.to_json())["profile"] == "profile"
+    plan.save(tmp_path / "plan.json")
+    berth.check(graph.changed(profile=times), tmp_path / "plan.json")
+    with pytest.raises(berth.InvalidOptions, match="apply the option profile"):
+        berth.check(graph, tmp_path / "plan.json")
+    device = berth.plan(graph, budget=12, recompute=True,
+                        device=examples / "devices" / "a100.json")  # fmt: skip
+    device.save(tmp_path / "plan.json")
+    with pytest.raises(berth.InvalidOptions, match="apply the option device"):
+        berth.check(graph, tmp_path / "plan.json")
     changed = graph.changed(profile=str(times))
     assert berth.plan(changed, budget=12, recompute=True).recomputed == plan.recomputed
     with pytest.raises(berth.InvalidProblem, match="a cost of its own"):
