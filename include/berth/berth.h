@@ -461,8 +461,10 @@ typedef enum berth_repeat {
 } berth_repeat;
 BERTH_API berth_status berth_graph_set_repeat(berth_graph* graph, size_t op, berth_repeat repeat,
                                               berth_error** error);
-/* A copy of the graph as the options "alignment", "device", "fuse" and "in_place" change it. Graphs that are
-   read were changed already. Error: INVALID_GRAPH. */
+/* A copy of the graph as the options "alignment", "device", "profile", "fuse" and "in_place" change it.
+   The value of "profile" is the text of a profile (docs/formats/profile.md), not its path. Graphs that
+   are read were changed already. Errors: INVALID_GRAPH; INVALID_PROBLEM where operators have costs
+   already, or one has no time in the profile and there is no device. */
 BERTH_API berth_status berth_graph_apply(const berth_graph* graph, const berth_options* options,
                                          berth_graph** changed, berth_error** error);
 /* Error: INVALID_GRAPH, with the operator or tensor. */
@@ -529,7 +531,7 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
    every tensor, for the least cost (docs/howto/several-memories.md): residencies then say the memory,
    `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. With "may_move"
    as well, tensors are copied from one memory to another where that costs less, and with "prefetch",
-   which needs a time for every operator, such as from the option "device", while operators run:
+   which needs a time for every operator, from "device" or "profile" or the graph, while operators run:
    berth_plan_copy() has the copies. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
                                         berth_plan** plan, berth_error** error);
@@ -634,7 +636,8 @@ BERTH_API berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** 
 BERTH_API berth_status berth_plan_to_model(const berth_plan* plan, const char* bytes, size_t length,
                                            berth_text** model, berth_error** error);
 /* A plan in JSON or CSV, whoever made it, for its table or its graph. The plan is checked: what does
-   not hold is INVALID_PLAN. Outcome and bounds are as the file states them. */
+   not hold is INVALID_PLAN. Outcome and bounds are as the file states them. INVALID_OPTIONS: the plan's
+   costs come from a device or a profile, and the graph has none: berth_graph_apply() gives them. */
 BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, const char* bytes,
                                                 size_t length, const char* name, berth_plan** plan,
                                                 berth_error** error);

@@ -71,6 +71,9 @@ struct Provenance {
   bool assumed_uses = false;  // AssumeUses() (berth/memory_io.h) gave the costs.
   // Of a graph whose operators cost what they take on a device (berth/device.h): that.
   std::optional<Device> device = {};
+  // Of one whose operators cost what was measured (berth/profile.h): the name of the profile. The
+  // device, if any, gave the rest.
+  std::string profile = {};
 };
 
 // Writes a plan as JSON, or what is known where there is none that fits. Keys in a fixed order, no
@@ -123,7 +126,8 @@ struct PlanSettings {
   bool fused = false;     // Before that, it went through Fuse().
   OnnxOptions reading = {.alignment = 1};
   std::optional<Device> device = {};  // Its operators cost what they take on it.
-  std::optional<Link> link = {};      // What is copied takes as long as over this.
+  std::string profile = {};       // The name of that which gave its costs; `device` gave the rest.
+  std::optional<Link> link = {};  // What is copied takes as long as over this.
 };
 [[nodiscard]] PlanSettings ReadPlanSettings(std::string_view text);
 

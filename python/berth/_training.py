@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import time
 from typing import (
     Any,
@@ -168,7 +169,7 @@ class _Joint:
                     raise Unsupported(f"{node.name} has a size that is not fixed: compile with "
                                       "dynamic=False")  # fmt: skip
             if node.op == "call_function" and not hasattr(node.target, "_schema"):
-                if node.target is not tracer.operator.getitem:
+                if node.target is not operator.getitem:
                     raise Unsupported(f"{node.name} ({node.target}) is not an operator with a schema, so "
                                       "what it shares and writes is not known")  # fmt: skip
 
@@ -379,7 +380,7 @@ class _Pass:
         self.made[node] = made
         statistics = target is not node.target
         for item in [n for n in self.joint.module.graph.nodes if n in node.users]:
-            if item.target is not tracer.operator.getitem:
+            if item.target is not operator.getitem:
                 continue
             self._forget(item)
             if not (statistics and item.args[1] >= 3):
@@ -391,7 +392,7 @@ class _Pass:
             return node
         if node in self.made:
             return self.made[node]
-        source = node.args[0] if node.target is tracer.operator.getitem else node
+        source = node.args[0] if node.target is operator.getitem else node
         if node.op == "get_attr":
             self.made[node] = self.graph.get_attr(node.target)
             self.made[node].meta = dict(node.meta)

@@ -658,7 +658,7 @@ def compile(model: Any, budget: Union[int, str, None] = None, **options: Any) ->
         workspace; operators that do not take them never run again. False: workspaces are not counted,
         and operators that read and write few bytes are cheap to run again.
     device, profile: the path of a device (docs/formats/device.md) or of measured times
-        (docs/formats/profile.md) in JSON, which say instead how long operators take.
+        (docs/formats/profile.md), which say instead how long operators take.
     time_limit, node_limit: of the search, in seconds, or the same on every machine.
 
     The first call with gradients plans, which takes seconds; a plan is for one shape of the inputs.

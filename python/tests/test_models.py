@@ -117,6 +117,42 @@ def test_recompute(spilling, examples, tmp_path):
         berth.plan(graph, device=device)
 
 
+def test_measured_times(examples, tmp_path):
+    graph = berth.Graph("measured")
+    for name, size in (("x", 4), ("y", 4), ("z", 6), ("w", 2)):
+        graph.add_tensor(name, size, output=name == "w")
+    graph.add_operator("make x", [], ["x"])
+    graph.add_operator("make y", ["x"], ["y"])
+    graph.add_operator("make z", ["y"], ["z"])
+    graph.add_operator("join", ["x", "z"], ["w"])
+    times = tmp_path / "times.csv"
+    times.write_text("operator,ns\nmake x,9\nmake x,7\nmake y,20\nmake z,20\njoin,20\n")
+    plan = berth.plan(graph, budget=12, recompute=True, profile=times)
+    assert plan.recomputed == berth.Recomputed(1, 7, 0, 7, 67, "ns")
+    assert json.loads(plan.to_json())["profile"] == "profile"
+    plan.save(tmp_path / "plan.json")
+    berth.check(graph.changed(profile=times), tmp_path / "plan.json")
+    with pytest.raises(berth.InvalidOptions, match="apply the option profile"):
+        berth.check(graph, tmp_path / "plan.json")
+    device = berth.plan(graph, budget=12, recompute=True,
+                        device=examples / "devices" / "a100.json")  # fmt: skip
+    device.save(tmp_path / "plan.json")
+    with pytest.raises(berth.InvalidOptions, match="apply the option device"):
+        berth.check(graph, tmp_path / "plan.json")
+    changed = graph.changed(profile=str(times))
+    assert berth.plan(changed, budget=12, recompute=True).recomputed == plan.recomputed
+    with pytest.raises(berth.InvalidProblem, match="a cost of its own"):
+        changed.changed(profile=times)
+    times.write_text("operator,ns\nmake x,9\n")
+    with pytest.raises(berth.InvalidProblem, match='no time for 3 of 4 operators; the first is "make y"'):
+        berth.plan(graph, budget=12, recompute=True, profile=times)
+    times.write_text("operator,ns\nmake x,-9\n")
+    with pytest.raises(berth.InvalidOptions, match='profile:2:8: ns is "-9"'):
+        berth.plan(graph, profile=times)
+    with pytest.raises(FileNotFoundError):
+        berth.plan(graph, profile=tmp_path / "none.csv")
+
+
 def test_orders(spilling):
     assert berth.plan(spilling, order="program").fixed_order in (True, False)
     given = berth.plan(spilling, order=["start", "b", "c", "d", "e", "f"])

@@ -217,6 +217,7 @@ berth_status berth_graph_apply(const berth_graph* graph, const berth_options* op
     auto input = std::make_shared<c::GraphInput>(*c::InputOf(graph));
     BERTH_TRY(berth::Apply(change, input->model));
     if (change.device) input->options.device = change.device;
+    if (change.profile) input->options.profile = change.profile;
     input->options.fuse = input->options.fuse || change.fuse;
     input->options.in_place = input->options.in_place || change.in_place;
     *changed = new berth_graph{std::move(input)};

@@ -335,9 +335,8 @@ constexpr std::array kRows = {
         [](Settings& s, std::string_view v) { return SetDevice(s.model.device, v); },
         [](const Settings& s) { return NameOfDevice(s.model.device); }},
     Row{{"profile", "none", "a profile, or none",
-         "What operators cost, for recompute: the times in this profile; with a device, that "
-         "prices "
-         "what the profile lacks."},
+         "What operators cost, for recompute and prefetch: the times in this profile. A device "
+         "prices what it lacks."},
         [](Settings& s, std::string_view v) { return SetProfile(s.model.profile, v).has_value(); },
         [](const Settings& s) { return std::string(s.model.profile ? "a profile" : "none"); }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(

@@ -277,6 +277,23 @@ const berth_plan& PlanOf(const berth_plan* plan) {
   return *plan;
 }
 
+namespace {
+
+// Whether `graph` has costs where those of the plan `name` come from a profile or a device: with others
+// the plan would seem wrong.
+Result<void> CheckCosts(const Graph& graph, const PlanSettings& settings, const std::string& name) {
+  const bool measured = !settings.profile.empty();
+  const bool costed = std::any_of(graph.operators.begin(), graph.operators.end(),
+                                  [](const Operator& op) { return op.cost.has_value(); });
+  if (costed || (!measured && !settings.device)) return {};
+  const std::string option = measured ? "profile" : "device";
+  return Fail(ErrorCode::kInvalidOptions, name + ": its costs come from a " + option +
+                                              ", but the graph has none; apply the option " +
+                                              option + " to it first");
+}
+
+}  // namespace
+
 }  // namespace berth::internal::c
 
 namespace c = berth::internal::c;
@@ -294,6 +311,7 @@ berth::Provenance berth_plan::provenance() const {
   }
   from.cost_unit = cost_unit;
   from.device = graph->options.device;
+  if (graph->options.profile) from.profile = graph->options.profile->name;
   from.input = graph->name;
   from.input_hash = c::HashOfInput(*graph);
   from.in_place = graph->options.in_place;
@@ -611,8 +629,12 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
     const std::string shown = name == nullptr ? "plan" : name;
     const berth::Graph& of = input->model.graph;
     BERTH_TRY(berth::Validate(of));
-    const berth::Counting counting = berth::ReadPlanSettings(text).counting;
+    const berth::PlanSettings settings = berth::ReadPlanSettings(text);
+    const berth::Counting counting = settings.counting;
     auto stated = BERTH_TRY(berth::ReadPlanFor(of, counting, text, shown));
+    if (stated.recomputes || stated.memories.prefetch) {
+      BERTH_TRY(c::CheckCosts(of, settings, shown));
+    }
     const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
     if (!stated.memories.memories.empty() && stated.spills) {
       return berth::Fail(berth::ErrorCode::kUnsupported,

@@ -46,7 +46,7 @@ Result<void> CheckTimes(const Graph& graph, const GraphMemories& memories) {
     if (op.cost) continue;
     return Fail(ErrorCode::kInvalidOptions,
                 "prefetch needs the time of every operator, but that of operator " +
-                    Quoted(op.name) + " is not known; a device gives it");
+                    Quoted(op.name) + " is not known; a device or a profile gives it");
   }
   if (graph.cost_unit == "ns" || graph.operators.empty()) return {};
   return Fail(ErrorCode::kInvalidOptions,

@@ -384,7 +384,7 @@ tl::unexpected<Error> NoTime(const Profile& profile, const Graph& graph,
   const Operator& op = graph.operators[missing.front()];
   std::string what = internal::Quoted(op.name);
   if (!op.type.empty()) what += ", of type " + internal::Quoted(op.type);
-  for (const std::string& shape : InputShapes(graph, op)) what += " " + shape;
+  for (const std::string& shape : InputShapes(graph, op)) what += " " + internal::Printable(shape);
   return Fail(ErrorCode::kInvalidProblem, profile.name + " has no time for " +
                                               std::to_string(missing.size()) + " of " +
                                               std::to_string(of) + " operators; the first is " +

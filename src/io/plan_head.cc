@@ -85,6 +85,7 @@ void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
                      {"element_bytes", OrNull(reading.element_bytes)},
                      {"alignment", reading.alignment}};
   if (provenance.device) head["device"] = DeviceJson(*provenance.device);
+  if (!provenance.profile.empty()) head["profile"] = provenance.profile;
 }
 
 Json LeastMemoryOf(const Graph& graph, const PlanAnswer& answer) {

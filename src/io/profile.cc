@@ -56,11 +56,11 @@ class Times {
   std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::int64_t>> times_;
 };
 
-// Microseconds, as traces have them, in nanoseconds, rounded up.
+// Microseconds, as traces have them, in whole nanoseconds.
 std::optional<std::int64_t> NanosecondsOf(const JsonNode* node) {
   const auto number = node == nullptr ? std::nullopt : NumberOf(*node);
   if (!number || *number < 0 || *number * 1e3 > static_cast<double>(kMostTime)) return std::nullopt;
-  return static_cast<std::int64_t>(std::ceil(*number * 1e3));
+  return static_cast<std::int64_t>(std::llround(*number * 1e3));
 }
 
 std::string_view TextOf(const JsonNode& event, std::string_view key) {
@@ -99,37 +99,50 @@ class ProfileReader {
   }
 
  private:
+  // The places of the columns operator and ns.
+  Result<std::pair<std::size_t, std::size_t>> ColumnsOf(const std::vector<CsvField>& header) const {
+    std::optional<std::size_t> op;
+    std::optional<std::size_t> time;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      const bool is_op = header[i].value == "operator";
+      if (!is_op && header[i].value != "ns") continue;
+      std::optional<std::size_t>& place = is_op ? op : time;
+      if (place) {
+        return source_.FailAt(header[i].position,
+                              "the column " + Quoted(header[i].value) + " comes twice");
+      }
+      place = i;
+    }
+    if (op && time) return std::pair(*op, *time);
+    return source_.FailAt(
+        0,
+        "this is no profile: neither a table whose first line names the columns operator and ns, "
+        "nor a trace in JSON");
+  }
+
   Result<void> ReadTable() {
     CsvReader reader(source_);
     const bool has_header = BERTH_TRY(reader.Next());
-    std::optional<std::size_t> op;
-    std::optional<std::size_t> time;
-    if (has_header) {
-      for (std::size_t i = 0; i < reader.fields().size(); ++i) {
-        if (reader.fields()[i].value == "operator") op = i;
-        if (reader.fields()[i].value == "ns") time = i;
-      }
-    }
-    if (!op || !time) {
-      return source_.FailAt(
-          0,
-          "this is no profile: neither a table whose first line names the columns operator and ns, "
-          "nor a trace in JSON");
-    }
+    const auto [op, time] =
+        BERTH_TRY(ColumnsOf(has_header ? reader.fields() : std::vector<CsvField>()));
+    const std::size_t width = reader.fields().size();
     while (BERTH_TRY(reader.Next())) {
       const auto& fields = reader.fields();
-      if (fields.size() <= std::max(*op, *time)) {
-        return source_.FailAt(fields.empty() ? 0 : fields.front().position,
-                              "a line with " + std::to_string(fields.size()) +
-                                  " fields, fewer than the first line has");
+      if (fields.size() != width) {
+        return source_.FailAt(fields.front().position,
+                              "the row has " + std::to_string(fields.size()) +
+                                  " fields, the header " + std::to_string(width));
       }
-      const auto ns = ParseWhole(fields[*time].value);
+      if (fields[op].value.empty()) {
+        return source_.FailAt(fields[op].position, "the operator has no name");
+      }
+      const auto ns = ParseWhole(fields[time].value);
       if (!ns) {
-        return source_.FailAt(fields[*time].position,
-                              "ns is " + Quoted(fields[*time].value) +
+        return source_.FailAt(fields[time].position,
+                              "ns is " + Quoted(fields[time].value) +
                                   " where it should be a whole number from 0 to 2^60");
       }
-      by_name_.Add(std::string(fields[*op].value), {}, *ns);
+      by_name_.Add(std::string(fields[op].value), {}, *ns);
     }
     if (by_name_.empty()) return source_.FailAsWhole("no operator has a time");
     return {};
@@ -186,7 +199,7 @@ class ProfileReader {
       return source_.FailAt((duration == nullptr ? event : *duration).position,
                             "\"dur\" of " + Quoted(name) + " is " +
                                 (duration == nullptr ? "missing" : duration->Shown()) +
-                                " where it should be a number of microseconds");
+                                " where it should be a number of microseconds, from 0 to 2^60 ns");
     }
     if (by_name) {
       by_name_.Add(std::string(name.substr(0, name.size() - kKernelTime.size())), {}, *nanoseconds);

@@ -735,6 +735,9 @@ PlanSettings ReadPlanSettings(std::string_view text) {
   if (const nlohmann::json* const device = internal::Member(*json, "device")) {
     if (auto read = ReadDevice(device->dump(), "device")) settings.device = std::move(*read);
   }
+  if (const nlohmann::json* const profile = internal::Member(*json, "profile")) {
+    if (profile->is_string()) settings.profile = profile->get<std::string>();
+  }
   if (const nlohmann::json* const stated = internal::Member(*json, "link")) {
     std::string fault;
     const auto out = internal::NumberAt(*stated, "out_bytes_per_second", fault);

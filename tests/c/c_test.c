@@ -612,6 +612,33 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   WORKS(berth_options_set(options, "no_spill", "off", &error));
   WORKS(berth_options_set(options, "recompute", "on", &error));
   WORKS(berth_options_set(options, "device", "none", &error));
+
+  /* Measured times; what is not measured needs a device. */
+  FAILS(berth_options_set(options, "profile", "operator,ns\nmake x,-1\n", &error),
+        BERTH_INVALID_OPTIONS, "profile:2:8: ns is \"-1\"");
+  WORKS(berth_options_get(options, "profile", &text, &error));
+  CHECK(strcmp(berth_text_data(text), "none") == 0);
+  berth_text_free(text);
+  WORKS(berth_options_set(options, "profile", "operator,ns\nmake x,9\n", &error));
+  FAILS(berth_graph_apply(graph, options, &costed, &error), BERTH_INVALID_PROBLEM,
+        "profile has no time for 3 of 4 operators; the first is \"make y\"");
+  WORKS(berth_options_set(options, "profile",
+                          "operator,ns\nmake x,9\nmake x,7\nmake y,20\nmake z,20\njoin,20\n",
+                          &error));
+  WORKS(berth_options_get(options, "profile", &text, &error));
+  CHECK(strcmp(berth_text_data(text), "a profile") == 0);
+  berth_text_free(text);
+  WORKS(berth_graph_apply(graph, options, &costed, &error));
+  WORKS(berth_plan_graph(costed, options, &plan, &error));
+  WORKS(berth_plan_recomputed(plan, &found, &error));
+  CHECK(strcmp(found.unit, "ns") == 0 && found.cost == 7 && found.of_run == 67);
+  WORKS(berth_plan_to_json(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "\"profile\": \"profile\"") != NULL);
+  berth_text_free(text);
+  berth_plan_free(plan);
+  berth_graph_free(costed);
+  WORKS(berth_options_set(options, "profile", "none", &error));
+
   WORKS(berth_options_set(options, "budget", "none", &error));
   FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "budget");
   WORKS(berth_options_set(options, "recompute", "off", &error));

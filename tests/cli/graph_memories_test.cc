@@ -194,7 +194,7 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
 // The same chain, with room for three tensors: x leaves while others run, and comes back in time.
 TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   const std::string untimed = Skip();
-  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "a device gives it");
+  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "a device or a profile gives it");
   const std::string model = Timed();
   const ProcessResult result = With({"plan", model, "--prefetch", "--moves", "--copy-latency",
                                      "2ns", "-o", Path("plan.json"), "--trace", Path("trace.json")},
@@ -209,7 +209,7 @@ TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
   EXPECT_EQ(check.exit_code, 0) << check.standard_output;
   EXPECT_NE(check.standard_output.find("a run of "), std::string::npos) << check.standard_output;
-  ExpectRefused(Berth({"check", untimed, Path("plan.json")}), "a device gives it");
+  ExpectRefused(Berth({"check", untimed, Path("plan.json")}), "a device or a profile gives it");
   // Without the key that allows it, the same plan is refused.
   std::string text = Read(Path("plan.json"));
   const std::string key = "\"prefetch\": true";
@@ -383,7 +383,7 @@ TEST_F(GraphMemoriesTest, ASweepWithCopiesNeverRises) {
     EXPECT_NE(Read(Path("curve.html")).find("\"memory\":\"fast\""), std::string::npos);
   }
   ExpectRefused(With({"sweep", Skip(), "--memory", "fast", "--prefetch"}, Board("4")),
-                "a device gives it");
+                "a device or a profile gives it");
   ExpectRefused(With({"sweep", Timed(), "--memory", "fast", "--copy-latency", "1us"}, Board("4")),
                 "--copy-latency");
 }
@@ -424,6 +424,25 @@ TEST_F(GraphMemoriesTest, ThePlanNamesItsDevice) {
             0);
   const ProcessResult joint = Berth({"check", model, Path("joint.json")});
   EXPECT_EQ(joint.exit_code, 0) << joint.standard_output << joint.standard_error;
+}
+
+// Measured times are not in the plan's file.
+TEST_F(GraphMemoriesTest, ThePlanNamesItsProfile) {
+  const std::string model = Skip();
+  const std::string profile =
+      Write("times.csv", "operator,ns\nX,60\nY,60\nA,60\nB,60\nC,60\nD,60\nZ,60\n");
+  const ProcessResult result = With({"plan", model, "--profile", profile, "--prefetch",
+                                     "--copy-latency", "2ns", "-o", Path("plan.json")},
+                                    Board("20"));
+  EXPECT_EQ(FirstLine(result),  // As Timed().
+            "Fits: every tensor placed, in a run of 603 ns, proved the least of any order.");
+  EXPECT_EQ(Json::parse(Read(Path("plan.json"))).at("profile"), "times.csv");
+  EXPECT_EQ(Berth({"check", model, Path("plan.json"), "--profile", profile}).exit_code, 0);
+  ExpectRefused(Berth({"check", model, Path("plan.json")}),
+                "the times in the profile 'times.csv'; give that with --profile");
+  ExpectRefused(Berth({"explain", Write("table.csv", "id,start,end,size,memories\na,0,1,4,m\n"),
+                       "--memory", "m=8", "--profile", profile}),
+                "--profile: only a model");
 }
 
 TEST_F(GraphMemoriesTest, PrefetchIsRefusedWhereTimesMeanNothing) {

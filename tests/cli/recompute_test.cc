@@ -64,6 +64,55 @@ TEST_F(RecomputeCommandTest, DevicesSayWhatOperatorsCost) {
   ExpectRefused(Berth({"plan", file, "--device", Write("bad.json", "{}")}), "bad.json:1:1: ");
 }
 
+// Times that were measured, and those of a device for what was not. The plan's file names the profile,
+// but does not have its times.
+TEST_F(RecomputeCommandTest, ProfilesSayWhatOperatorsTake) {
+  const std::string file = File(OneSpill().graph);
+  const std::string profile =
+      Write("times.csv", "operator,ns\nmake x,45\nmake x,46\nmake y,1000\nmake z,1000\n");
+  const std::string device = Write("device.json", R"({"format": "berth-device",
+      "format_version": 1, "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 100})");
+  const std::vector<std::string> plan = {"plan", file, "--budget", "MR", "--recompute"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return Berth(words);
+  };
+  ExpectRefused(with(plan, {"--profile", profile}),
+                "times.csv has no time for 1 of 4 operators; the first is \"join\"");
+  const ProcessResult result =
+      with(plan, {"--profile", profile, "--device", device, "-o", Path("plan.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  ExpectHas(result.standard_output, "1 execution, of make x");
+  const Json json = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(json.at("recomputed").at("unit"), "ns");
+  EXPECT_EQ(json.at("recomputed").at("cost"), 45);
+  EXPECT_EQ(json.at("profile"), "times.csv");
+  EXPECT_TRUE(json.contains("device"));
+
+  const std::vector<std::string> check = {"check", file, Path("plan.json")};
+  EXPECT_EQ(with(check, {"--profile", profile}).exit_code, 0);
+  EXPECT_EQ(with(check, {"--profile", profile, "--device", device}).exit_code, 0);
+  const std::string missing =
+      "plan.json: its costs are the times in the profile 'times.csv'; give "
+      "that with --profile";
+  ExpectRefused(Berth(check), missing);
+  ExpectRefused(with(check, {"--device", device}), missing);
+  const std::string other = Write("other.csv", "operator,ns\nmake x,44\n");
+  const ProcessResult wrong = with(check, {"--profile", other});
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.standard_error;
+  ExpectHas(wrong.standard_output, "45");
+  // A plan that has no costs can do without.
+  ASSERT_EQ(Berth({"plan", file, "--profile", profile, "--device", device, "-o", Path("p.json")})
+                .exit_code,
+            0);
+  EXPECT_EQ(Berth({"check", file, Path("p.json")}).exit_code, 0);
+
+  ExpectRefused(with(plan, {"--profile", Write("bad.csv", "operator,ns\nmake x,-1\n")}),
+                "bad.csv:2:8: ns is \"-1\"");
+  ExpectRefused(with(plan, {"--profile", Path("none.csv")}), "none.csv");
+  ExpectRefused(Berth({"plan", File(Costed()), "--profile", profile}), "has a cost of its own");
+}
+
 // x is copied in 4 ns each way, or made again in 104 ns; or the other way round.
 TEST_F(RecomputeCommandTest, CopiesWhereThatTakesLessTime) {
   const std::string file = File(OneSpill().graph);

@@ -292,6 +292,17 @@ Result<ExitCode> CheckTflite(const CheckArguments& arguments, const FileView& fi
   return Conclude(arguments, checked);
 }
 
+// A plan states what running operators again costs, and how long its run takes: from times that only
+// the profile has.
+Result<void> CheckProfile(const CheckArguments& arguments, const PlanSettings& settings,
+                          const GraphPlanFile& plan) {
+  const bool needed = plan.recomputes || plan.memories.prefetch;
+  if (!needed || settings.profile.empty() || !arguments.model.profile.empty()) return {};
+  return Fail(ErrorCode::kInvalidOptions,
+              OneLine(PlanName(arguments)) + ": its costs are the times in the profile '" +
+                  OneLine(settings.profile) + "'; give that with --profile");
+}
+
 Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   if (arguments.plan.empty() && LooksLikeTflite(file.bytes())) return CheckTflite(arguments, file);
   if (arguments.plan.empty()) {
@@ -320,6 +331,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
   GraphPlanFile read =
       BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
+  BERTH_TRY(CheckProfile(arguments, settings, read));
   if (!read.memories.memories.empty()) {
     if (arguments.table.capacity) {
       return Fail(ErrorCode::kInvalidOptions,

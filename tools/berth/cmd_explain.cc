@@ -266,7 +266,8 @@ Result<void> RefuseModelFlags(const ExplainArguments& arguments) {
                                     {memories.copy_latency.has_value(), "--copy-latency"},
                                     {!arguments.order.empty(), "--order"},
                                     {arguments.moves, "--moves"},
-                                    {!arguments.model.device.empty(), "--device"}}) {
+                                    {!arguments.model.device.empty(), "--device"},
+                                    {!arguments.model.profile.empty(), "--profile"}}) {
     if (!given) continue;
     return Fail(ErrorCode::kInvalidOptions,
                 std::string(flag) + ": only a model in several memories has that");

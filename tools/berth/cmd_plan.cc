@@ -148,6 +148,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
   planned.provenance.device = model.device;
+  planned.provenance.profile = model.profile;
   planned.model = &model;
   planned.interrupted = search.interrupted();
   planned.tensors = arguments.tensors;

@@ -617,6 +617,7 @@ Result<ExitCode> PlanInMemories(GraphMemoryPlan request) {
   planned.provenance.fused = request.reading.fuse;
   planned.provenance.reading = request.model.reading;
   planned.provenance.device = request.model.device;
+  planned.provenance.profile = request.model.profile;
   planned.provenance.cost_unit = board.cost_unit;
   planned.interrupted = search.interrupted();
   if (planned.placed()) {

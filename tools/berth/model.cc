@@ -206,12 +206,13 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, options));
   model.file = std::move(file);
   model.device = options.device;
+  if (options.profile) model.profile = options.profile->name;
   return model;
 }
 
 std::vector<ModelChange> OtherReadings(const ModelArguments& arguments, const Model& model) {
   const Result<ModelOptions> options = OptionsOf(arguments);
-  if (!options) return {};  // The file of --device is gone since.
+  if (!options) return {};  // A file of --device or --profile is gone since.
   return berth::OtherReadings(model.file.bytes(), model.name, *options);
 }
 

@@ -36,7 +36,7 @@ void AddModel(CLI::App& app, ModelArguments& arguments);
 void AddCounting(CLI::App& app, Counting& counting);
 // Of these, --allow-unknown alone.
 void AddAllowUnknown(CLI::App& app, Counting& counting);
-// Of these, --dim, --dim-default, --alignment, --element-bytes and --device alone.
+// Of these, --dim, --dim-default, --alignment, --element-bytes, --device and --profile alone.
 void AddModelSizes(CLI::App& app, ModelArguments& arguments);
 
 // A flag for each row of ScheduleOptionTable().
@@ -49,6 +49,7 @@ struct Model : berth::Model {
   std::string path;  // As it was given, for commands to copy.
   FileView file;
   std::optional<Device> device = {};  // That operators run on.
+  std::string profile = {};           // The name of that of their times; may be empty.
 
   [[nodiscard]] std::optional<Link> link() const { return device ? device->link : std::nullopt; }
 
