@@ -1,6 +1,5 @@
 // What a page and its worker say to each other.
-import type { Options, Summary } from "./planner";
-import type { Remedy } from "./planner";
+import type { Options, Remedy, Summary } from "./planner";
 
 export interface File {
   name: string;
@@ -12,8 +11,9 @@ export type Taken = "json" | "csv" | "svg" | "html" | "model" | "trace";
 export type Task =
   /** A file, which later tasks are about; two plan files are compared at once. */
   | { do: "open"; files: File[] }
-  /** `advise`: then look for what would lower the plan, or make it fit. */
-  | { do: "plan"; options: Options; advise: Options | null }
+  /** `enough`: the search ends once its best plan is as good as this. `advise`: then look for what
+   * would lower the plan, or make it fit. */
+  | { do: "plan"; options: Options; enough?: number; advise: Options | null }
   | { do: "take"; kind: Taken }
   /** Plans with spills at `points` capacities, the largest first. */
   | { do: "sweep"; options: Options; points: number };
@@ -54,8 +54,6 @@ export interface Swept {
 export interface Request {
   id: number;
   task: Task;
-  /** An address of a blob; the search ends with its best plan once it can no longer be read. */
-  flag: string | null;
 }
 export type Reply = { id: number } & (
   | { is: "progress"; best: number | null; bound: number; seconds: number }

@@ -231,7 +231,7 @@ export class Input {
     if (this.read && this.readWith === key) return this.read.pointer;
     const only = Object.fromEntries(READING.map((name) => [name, options[name]]));
     const type = this.kind === "graph" ? "graph" : "problem";
-    const call = this.kind === "snapshot" ? "problem_parse_snapshot" : `${type}_parse`;
+    const call = `${type}_parse`;
     const pointer = withOptions(this.abi, only, {}, (request) =>
       this.abi.withText(this.name, (name) =>
         this.abi.withBytes(this.bytes, (copy) =>

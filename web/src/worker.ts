@@ -15,20 +15,16 @@ class Desk {
   private diffPage: string | null = null;
   constructor(private readonly planner: Planner) {}
 
-  run(task: Task, stopped: () => boolean, say: Say): void {
-    const onProgress = ({ best, bound, seconds }: Progress) => {
-      say({ is: "progress", best, bound, seconds });
-      return stopped();
-    };
+  run(task: Task, say: Say): void {
     switch (task.do) {
       case "open":
         return this.open(task.files, say);
       case "plan":
-        return this.makePlan(task.options, task.advise, stopped, onProgress, say);
+        return this.makePlan(task, say);
       case "take":
         return say({ is: "taken", bytes: this.take(task.kind) });
       case "sweep":
-        return this.sweep(task.options, task.points, stopped, say);
+        return this.sweep(task.options, task.points, say);
     }
   }
 
@@ -62,17 +58,14 @@ class Desk {
     });
   }
 
-  private makePlan(
-    options: Options,
-    advise: Options | null,
-    stopped: () => boolean,
-    onProgress: (progress: Progress) => boolean,
-    say: Say,
-  ): void {
+  private makePlan({ options, enough, advise }: Task & { do: "plan" }, say: Say): void {
+    const onProgress = ({ best, bound, seconds }: Progress) => {
+      say({ is: "progress", best, bound, seconds });
+      return enough !== undefined && best !== null && best <= enough;
+    };
     const plan = this.opened().plan(options, { onProgress });
     this.plan?.free();
     this.plan = plan;
-    const advising = advise !== null && !stopped();
     const tell = (final: boolean) =>
       say({
         is: "planned",
@@ -83,10 +76,10 @@ class Desk {
           final,
         },
       });
-    tell(!advising);
-    if (!advising) return;
+    tell(advise === null);
+    if (advise === null) return;
     try {
-      plan.advise(advise, { onProgress: () => stopped() });
+      plan.advise(advise);
     } catch (error) {
       if (!(error instanceof BerthError)) throw error; // There is none for this kind of plan.
     }
@@ -106,10 +99,10 @@ class Desk {
   }
 
   /** As `berth sweep`: from the least peak down to what one operator needs. */
-  private sweep(options: Options, points: number, stopped: () => boolean, say: Say): void {
+  private sweep(options: Options, points: number, say: Say): void {
     const input = this.opened();
     const at = (budget: string) => {
-      const plan = input.plan({ ...options, budget }, { onProgress: stopped });
+      const plan = input.plan({ ...options, budget });
       const { summary } = plan;
       plan.free();
       return summary;
@@ -123,7 +116,7 @@ class Desk {
       final: false,
     };
     const [high, low] = [first.least_peak, first.least_memory];
-    for (let k = 0; k < points && !stopped(); ++k) {
+    for (let k = 0; k < points; ++k) {
       const capacity = Math.round(high - ((high - low) * k) / Math.max(1, points - 1));
       const s = k === 0 ? first : at(String(capacity));
       swept.points.push({
@@ -153,30 +146,16 @@ class Desk {
   }
 }
 
-/** Whether a blob's address can no longer be read. Messages do not arrive while a search runs. */
-function revoked(flag: string | null): boolean {
-  if (flag === null) return false;
-  try {
-    const request = new XMLHttpRequest();
-    request.open("GET", flag, false);
-    request.send();
-    return request.status >= 400;
-  } catch {
-    return true;
-  }
-}
-
 let desk: Promise<Desk> | null = null;
 self.addEventListener("message", async ({ data }: MessageEvent<Start | Request>) => {
   if ("wasm" in data) {
     desk = startEngine(data.wasm).then((abi) => new Desk(new Planner(abi)));
     return;
   }
-  const { id, task, flag } = data;
+  const { id, task } = data;
   const say: Say = (reply) => self.postMessage({ id, ...reply });
   try {
-    let over = false;
-    (await desk!).run(task, () => (over ||= revoked(flag)), say);
+    (await desk!).run(task, say);
   } catch (error) {
     say(failureOf(error));
   }

@@ -35,11 +35,7 @@ const NODES = 2000;
 function compare(path, options = {}, flags = []) {
   const bytes = readFileSync(path);
   const graph = kindOf(bytes) === "graph";
-  const made = planner.plan(
-    bytes,
-    { node_limit: NODES, ...options },
-    { name: basename(path) },
-  );
+  const made = planner.plan(bytes, { node_limit: NODES, ...options }, { name: basename(path) });
   try {
     const args = [graph ? "plan" : "place", path, "--node-limit", String(NODES), ...flags];
     const { summary } = made;
@@ -53,7 +49,11 @@ function compare(path, options = {}, flags = []) {
 }
 const filesIn = (...parts) => {
   const path = join(...parts);
-  return existsSync(path) ? readdirSync(path).sort().map((name) => join(path, name)) : [];
+  return existsSync(path)
+    ? readdirSync(path)
+        .sort()
+        .map((name) => join(path, name))
+    : [];
 };
 
 describe("plans are those of the command", { skip: existsSync(command) ? false : command }, () => {
@@ -128,7 +128,10 @@ test("options that do not exist or do not fit are refused by name", () => {
 });
 
 test("a search reports, and ends when it is told to", () => {
-  const next = ((state) => () => (state = (state * 48271) % 2147483647))(7);
+  const next = (
+    (state) => () =>
+      (state = (state * 48271) % 2147483647)
+  )(7);
   const count = 3000;
   const start = Array.from({ length: count }, () => next() % 3000);
   const arrays = {
@@ -137,18 +140,30 @@ test("a search reports, and ends when it is told to", () => {
     size: start.map(() => 1 + (next() % 100000)),
   };
   const seen = [];
-  const found = planner.place(arrays, { time_limit: 60 }, {
-    onProgress: (progress) => {
-      seen.push(progress);
-      return seen.length >= 3;
+  const found = planner.place(
+    arrays,
+    { time_limit: 60 },
+    {
+      onProgress: (progress) => {
+        seen.push(progress);
+        return seen.length >= 3;
+      },
     },
-  });
+  );
   assert.equal(seen.length, 3);
   assert.ok(found.seconds < 30);
   assert.equal(found.stopped, "budget");
   assert.ok(found.offsets.every((offset) => offset >= 0));
   const thrown = () =>
-    planner.place(arrays, {}, { onProgress: () => { throw new Error("mine"); } });
+    planner.place(
+      arrays,
+      {},
+      {
+        onProgress: () => {
+          throw new Error("mine");
+        },
+      },
+    );
   assert.throws(thrown, /mine/);
 });
 

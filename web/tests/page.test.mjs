@@ -1,0 +1,480 @@
+// The page as people use it, in a real browser.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, describe, test } from "node:test";
+import {
+  accessibility,
+  close,
+  command,
+  drop,
+  example,
+  hasCommand,
+  open,
+  planned,
+  plans,
+  replan,
+  root,
+  serve,
+  settled,
+  status,
+  take,
+} from "./support.mjs";
+import { load } from "../dist/index.mjs";
+
+const CELLS = example("cells.onnx");
+const ALEXNET = example("training_alexnet_b32.json");
+const DENSENET = example("inference_densenet121.csv");
+const planner = await load();
+const folder = mkdtempSync(join(tmpdir(), "berth-page-"));
+after(async () => {
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let view;
+let page;
+const start = async (options) => {
+  view = await open(options);
+  page = view.page;
+};
+const shown = async (file, options) => {
+  await start(options);
+  await drop(page, ...[file].flat());
+  await planned(page);
+};
+afterEach(async () => {
+  const faults = view?.faults ?? [];
+  await view?.close();
+  view = null;
+  assert.deepEqual(faults, []);
+});
+const limit = async (size) =>
+  replan(page, async () => {
+    await page.getByRole("textbox", { name: "Memory" }).fill(size);
+    await page.keyboard.press("Enter");
+  });
+const badge = () => page.locator(".report-place .badge").textContent();
+const heightOf = (file, options = {}) => {
+  const made = planner.plan(readFileSync(file), options, { name: "x" });
+  const { height } = made.summary;
+  made.free();
+  return height;
+};
+const figure = (name) =>
+  page.locator(`[data-figure="${name}"]`).first().getAttribute("data-value").then(Number);
+
+describe("the first screen", () => {
+  beforeEach(() => start());
+  test("says what the page is for, and that nothing leaves the computer", async () => {
+    await page.getByRole("heading", { name: "Does your model fit?" }).waitFor();
+    await page.getByText("Nothing leaves this computer.").waitFor();
+    await page.getByText("Files may have up to 1 GiB").waitFor();
+  });
+  test("is accessible, in both colours", async () => {
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByRole("button", { name: "Light or dark page" }).click();
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("takes a built-in example", async () => {
+    await page.getByRole("button", { name: /network found by search/ }).click();
+    await planned(page);
+    assert.match(await badge(), /Proved optimal/);
+  });
+  test("takes a pasted table", async () => {
+    await page.getByText("Paste a table or a graph").click();
+    await page.getByRole("textbox").fill("id,lower,upper,size\nx,0,2,100\ny,1,3,28\n");
+    await page.getByRole("button", { name: "Plan it" }).click();
+    await planned(page);
+    assert.equal(await figure("height"), 128);
+  });
+  test("takes what is pasted anywhere", async () => {
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text", "id,lower,upper,size\nx,0,2,7\n");
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    });
+    await planned(page);
+    assert.equal(await figure("height"), 7);
+  });
+  test("takes a chosen file", async () => {
+    await page.locator("#file").setInputFiles(CELLS);
+    await planned(page);
+    assert.match(await page.title(), /cells\.onnx/);
+  });
+  test("is used by keyboard alone", async () => {
+    for (let i = 0; i < 12; ++i) {
+      await page.keyboard.press("Tab");
+      const text = await page.evaluate(() => document.activeElement.textContent);
+      if (text.includes("AlexNet")) break;
+    }
+    await page.keyboard.press("Enter");
+    await planned(page);
+    await page.locator("#memory-slider").focus();
+    await replan(page, () => page.keyboard.press("ArrowLeft"));
+    assert.match(await status(page), /(Fits|Does not fit|Not known)/);
+  });
+});
+
+describe("a plan", () => {
+  test("has the figures of the planner", async () => {
+    await shown(ALEXNET);
+    assert.equal(await figure("height"), heightOf(ALEXNET));
+  });
+  test("is accessible, in both colours", async () => {
+    await shown(CELLS);
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByRole("button", { name: "Light or dark page" }).click();
+    await settled(page);
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("fits a phone", async () => {
+    await shown(CELLS, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `${wide} pixels`);
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("changes with the memory: it fits, or the page says why not", async () => {
+    await shown(ALEXNET);
+    const height = heightOf(ALEXNET);
+    await limit(`${height}B`);
+    assert.match(await status(page), /^Fits/);
+    await limit(`${height - 1}B`);
+    assert.match(await status(page), /Does not fit.*proved/);
+    await page.getByRole("heading", { name: "Would make it fit" }).waitFor();
+    await page.locator(".conflict").waitFor();
+    // The first remedy is taken by a click.
+    await replan(page, () => page.locator(".try button.fits").first().click());
+    assert.match(await status(page), /^Fits/);
+  });
+  test("spills, with the curve of traffic and a point on it", async () => {
+    await shown(ALEXNET);
+    await page.getByLabel("If it does not fit").selectOption("spill");
+    const budget = Math.floor(heightOf(ALEXNET) * 0.8);
+    await limit(`${budget}B`);
+    assert.match(await status(page), /traffic|Drawing|Looking/);
+    const made = planner.plan(readFileSync(ALEXNET), { budget, time_limit: 10 }, { name: "x" });
+    assert.equal(await figure("traffic"), made.summary.spilled + made.summary.retrieved);
+    made.free();
+    await page.locator(".curve-box svg path").first().waitFor({ timeout: 60000 });
+  });
+  test("runs operators again instead", async () => {
+    await shown(ALEXNET);
+    await page.getByLabel("If it does not fit").selectOption("recompute");
+    await limit(`${Math.floor(heightOf(ALEXNET) * 0.9)}B`);
+    assert.match(await badge(), /Fits|Does not fit|Unknown/);
+    await page.getByText("--recompute").waitFor();
+  });
+  test("changes with order, counts, alignment, in place and 8 bit", async () => {
+    await shown(CELLS);
+    const check = async (options, act) => {
+      await replan(page, act);
+      assert.equal(await figure("height"), heightOf(CELLS, options), JSON.stringify(options));
+    };
+    const order = page.getByLabel("Order", { exact: true });
+    await check({ order: "program" }, () => order.selectOption("program"));
+    await check({}, () => order.selectOption("auto"));
+    const count = page.getByLabel("Plan activations");
+    await check({ count: "all" }, () => count.selectOption("all"));
+    await check({}, () => count.selectOption("none"));
+    await check({ in_place: true }, () => page.getByLabel("In place").check());
+    await check({ in_place: true, element_bytes: 1 }, () => page.getByLabel("8 bit").check());
+    await check({ in_place: true, element_bytes: 1, alignment: 4096 }, async () => {
+      await page.getByLabel("Alignment").fill("4096");
+      await page.keyboard.press("Enter");
+    });
+  });
+  test("keeps tab, colours and filter while the slider moves", async () => {
+    await shown(ALEXNET);
+    await page.click("#tab-buffers");
+    await page.getByRole("searchbox").fill("size>1MiB");
+    const slider = page.locator("#memory-slider");
+    await replan(page, () => slider.fill("900"));
+    assert.equal(await page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "size>1MiB");
+  });
+  test("is a link with its settings, without the model", async () => {
+    await shown(CELLS);
+    await page.getByLabel("In place").check();
+    await limit("300KiB");
+    const { hash } = new URL(page.url());
+    assert.match(hash, /memory=307200/);
+    assert.match(hash, /in_place=true/);
+    await view.close();
+    await shown(CELLS, { hash });
+    assert.equal(await page.getByLabel("In place").isChecked(), true);
+    assert.equal(await page.getByRole("textbox", { name: "Memory" }).inputValue(), "300 KiB");
+  });
+  test("refuses a size that is none, and says so", async () => {
+    await shown(CELLS);
+    await page.getByRole("textbox", { name: "Memory" }).fill("lots");
+    await page.keyboard.press("Enter");
+    await page.getByText("A size such as 256 KiB").waitFor();
+  });
+  test("of a model with open dimensions has fields for them", async () => {
+    await start();
+    await drop(page, example("cells.onnx"));
+    await planned(page);
+    // A dimension that a link names is shown, too.
+    await view.close();
+    await shown(CELLS, { hash: "#dim=batch%3D4" });
+    assert.equal(await page.getByLabel("batch").inputValue(), "4");
+  });
+  test("can be stopped, with the best plan so far", async () => {
+    const rows = ["id,lower,upper,size"];
+    let state = 7;
+    const next = (below) => (state = (state * 48271) % 2147483647) % below;
+    for (let i = 0; i < 4000; ++i) {
+      const from = next(3000);
+      rows.push(`b${i},${from},${from + 1 + next(300)},${1 + next(100000)}`);
+    }
+    await start({ hash: "#time_limit=60" });
+    await drop(page, { name: "hard.csv", bytes: Buffer.from(rows.join("\n")) });
+    const stop = page.getByRole("button", { name: "Stop, keep the best plan" });
+    await stop.waitFor({ timeout: 20000 });
+    await page.getByText(/best so far/).waitFor({ timeout: 20000 });
+    const began = Date.now();
+    await stop.click();
+    await planned(page);
+    assert.ok(Date.now() - began < 20000);
+    assert.ok((await figure("height")) > 0);
+  });
+});
+
+describe("what is taken away", () => {
+  beforeEach(() => shown(CELLS));
+  test("plans are the bytes of the package", async () => {
+    const made = planner.plan(readFileSync(CELLS), { time_limit: 10 }, { name: "cells.onnx" });
+    const json = await take(page, "json");
+    assert.equal(json.name, "cells.json");
+    const timeless = (text) => text.replace(/"seconds": [\d.e+-]+/g, "");
+    assert.equal(timeless(json.bytes.toString()), timeless(made.json()));
+    assert.equal((await take(page, "csv")).bytes.toString(), made.csv());
+    assert.equal((await take(page, "svg")).bytes.toString(), made.svg());
+    made.free();
+  });
+  test("the reordered model is a model of the same memory", async () => {
+    const { name, bytes } = await take(page, "model");
+    assert.equal(name, "cells.reordered.onnx");
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    assert.equal(heightOf(path, { order: "program" }), heightOf(CELLS));
+  });
+  test("the report is a page of its own", async () => {
+    const { bytes } = await take(page, "html");
+    assert.match(bytes.toString(), /^<!doctype html>[\s\S]*"kind":"plan"/);
+  });
+  test("the command line does the same", { skip: !hasCommand }, async () => {
+    await page.getByLabel("In place").check();
+    await limit("400KiB");
+    const line = await page.locator(".extras code").textContent();
+    const [name, ...words] = line.replace("cells.onnx", CELLS).split(" ");
+    assert.equal(name, "berth");
+    const result = spawnSync(command, [...words, "--json"], { encoding: "utf8" });
+    assert.ok([0, 1].includes(result.status), result.stderr);
+    assert.equal(JSON.parse(result.stdout).height, await figure("height"));
+  });
+});
+
+describe("other files", () => {
+  test("two plans are compared", async () => {
+    const json = (options) => {
+      const made = planner.plan(readFileSync(CELLS), options, { name: "cells.onnx" });
+      const bytes = Buffer.from(made.json());
+      made.free();
+      return bytes;
+    };
+    await start();
+    await drop(
+      page,
+      { name: "old.json", bytes: json({ order: "program" }) },
+      { name: "new.json", bytes: json({}) },
+    );
+    await page.locator(".picture.two").waitFor();
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("a table has its own controls", async () => {
+    await shown(DENSENET);
+    assert.equal(await page.getByLabel("In place").count(), 0);
+    assert.equal(await figure("height"), heightOf(DENSENET));
+  });
+  test("one plan alone is explained", async () => {
+    const made = planner.plan(readFileSync(CELLS), {}, { name: "cells.onnx" });
+    const bytes = Buffer.from(made.json());
+    made.free();
+    await start();
+    await drop(page, { name: "plan.json", bytes });
+    await page.getByRole("alert").filter({ hasText: "Drop two plans together" }).waitFor();
+  });
+});
+
+describe("what is wrong", () => {
+  const bad = (folder, pattern) =>
+    existsSync(folder)
+      ? readdirSync(folder)
+          .filter((name) => pattern.test(name))
+          .sort()
+          .map((name) => join(folder, name))
+      : [];
+  test("bad tables are refused with the line, and the page goes on", async () => {
+    await start();
+    for (const path of bad(join(root, "tests/bad_input"), /\.csv$/).filter((_, i) => i % 3 === 0)) {
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, path);
+      await page.locator(".complaint").waitFor();
+      assert.match(await page.locator(".complaint").textContent(), /\.csv/);
+    }
+    await drop(page, CELLS);
+    await planned(page);
+  });
+  test("damaged models are refused or planned, and the page goes on", async () => {
+    await start();
+    const whole = readFileSync(CELLS);
+    for (let k = 1; k < 12; ++k) {
+      const bytes = Buffer.from(whole.subarray(0, k % 2 ? (whole.length * k) / 12 : whole.length));
+      for (let i = 0; i < 20; ++i) bytes[(k * 7919 + i * 104729) % bytes.length] ^= 1 << (k % 8);
+      const before = await plans(page);
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, { name: `damaged${k}.onnx`, bytes });
+      await page.waitForFunction(
+        (n) =>
+          window.app.plans > n ||
+          document.querySelector(".complaint") ||
+          document.querySelector(".search-text.bad"),
+        before,
+      );
+    }
+    await drop(page, CELLS);
+    await planned(page, await plans(page));
+  });
+  test("other people's files are named, not guessed at", async () => {
+    await start();
+    for (const [name, bytes] of [
+      ["empty.onnx", ""],
+      ["photo.png", "\x89PNG\r\n\x1a\n0000000000"],
+      ["archive.zip", "PK\x03\x04aaaaaaaaaaaaaaaaaaaa"],
+    ]) {
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, { name, bytes: Buffer.from(bytes, "latin1") });
+      await page.locator(".complaint, .search-text.bad").first().waitFor();
+    }
+  });
+  test("names from files stay text", async () => {
+    const name = "</script><img src=x onerror=alert(1)>";
+    await shown({
+      name: `${name}.csv`,
+      bytes: Buffer.from(`id,lower,upper,size\n"${name}",0,1,4\n`),
+    });
+    assert.equal(await page.locator("img").count(), 0);
+    assert.equal(await figure("height"), 4);
+  });
+});
+
+describe("the policy of the page", () => {
+  test("blocks every request", async () => {
+    await start();
+    const tried = await page.evaluate(async () => {
+      const outcomes = {};
+      const attempt = async (name, act) => {
+        outcomes[name] = await act().then(
+          () => "got through",
+          () => "blocked",
+        );
+      };
+      const element = (tag, set) =>
+        new Promise((done, fail) => {
+          const made = Object.assign(document.createElement(tag), set);
+          made.onload = done;
+          made.onerror = fail;
+          document.body.append(made);
+          setTimeout(fail, 2000);
+        });
+      const url = "http://127.0.0.1:9/";
+      await attempt("fetch", () => fetch(url));
+      await attempt("image", () => element("img", { src: `${url}i.png` }));
+      await attempt("script", () => element("script", { src: `${url}s.js` }));
+      await attempt("frame", () => element("iframe", { src: url }));
+      await attempt(
+        "socket",
+        () =>
+          new Promise((done, fail) => {
+            const socket = new WebSocket("ws://127.0.0.1:9/");
+            socket.onopen = done;
+            socket.onerror = fail;
+          }),
+      );
+      const refused = [];
+      document.addEventListener("securitypolicyviolation", (event) =>
+        refused.push(event.effectiveDirective),
+      );
+      navigator.sendBeacon(url, "x");
+      await new Promise((done) => setTimeout(done, 300));
+      outcomes.beacon = refused.includes("connect-src") ? "blocked" : "got through";
+      return outcomes;
+    });
+    for (const [name, outcome] of Object.entries(tried)) {
+      if (name !== "frame") assert.equal(outcome, "blocked", name);
+    }
+    // The browser says each refusal in its console; nothing else may be there.
+    const others = view.faults.filter((fault) => !/Content Security Policy|Refused to/.test(fault));
+    view.faults.length = 0;
+    assert.deepEqual(others, []);
+  });
+  test("lets the planner work from a server, too", async () => {
+    const server = await serve();
+    try {
+      await start({ url: server.url });
+      await drop(page, CELLS);
+      await planned(page);
+      assert.equal(await figure("height"), heightOf(CELLS));
+    } finally {
+      await view.close();
+      await server.close();
+    }
+  });
+});
+
+describe("berth view", { skip: !hasCommand }, () => {
+  test("writes the page with the file in it", async () => {
+    const path = join(folder, "view.html");
+    const result = spawnSync(command, ["view", CELLS, "--no-browser", "-o", path], {
+      encoding: "utf8",
+    });
+    assert.equal(result.status, 0, result.stderr);
+    assert.match(result.stdout, /view\.html/);
+    await start({ url: `file://${path}` });
+    await planned(page);
+    assert.equal(await figure("height"), heightOf(CELLS));
+  });
+});
+
+describe("large inputs", () => {
+  test("100,000 buffers do not freeze the page", async () => {
+    const rows = ["id,lower,upper,size"];
+    let state = 7;
+    const next = (below) => (state = (state * 48271) % 2147483647) % below;
+    for (let i = 0; i < 100000; ++i) {
+      const from = next(100000);
+      rows.push(`b${i},${from},${from + 1 + next(60)},${64 * (1 + next(200))}`);
+    }
+    await start({ hash: "#time_limit=1" });
+    // Frames go on while the planner works.
+    await page.evaluate(() => {
+      window.longest = 0;
+      let last = performance.now();
+      const tick = () => {
+        const now = performance.now();
+        window.longest = Math.max(window.longest, now - last);
+        last = now;
+        requestAnimationFrame(tick);
+      };
+      tick();
+    });
+    await drop(page, { name: "large.csv", bytes: Buffer.from(rows.join("\n")) });
+    await planned(page);
+    assert.ok((await figure("height")) > 0);
+    await page.locator("#tab-buffers").click();
+  });
+});
