@@ -85,6 +85,8 @@ export class Struct {
     );
   }
 }
+/** Pointers and sizes beyond 2 GiB come as negative numbers; of nothing, 0 is made. */
+const unsigned = (value: Value | undefined): number => Number(value ?? 0) >>> 0;
 /** BERTH_NONE. */
 const NONE = 0xffffffff;
 
@@ -177,7 +179,7 @@ export class Abi {
   }
 
   private allocate(bytes: number): number {
-    const pointer = this.module._malloc(Math.max(bytes, 1));
+    const pointer = unsigned(this.module._malloc(Math.max(bytes, 1)));
     if (!pointer) throw new BerthError(`out of memory: ${bytes} bytes are wanted`, "out of memory");
     return pointer;
   }
@@ -221,8 +223,8 @@ export class Abi {
     });
   }
   private errorOf(error: number): BerthError {
-    const value = (name: string) => Number(this.module[`_berth_error_${name}`]!(error));
-    const index = value("index") >>> 0;
+    const value = (name: string) => unsigned(this.module[`_berth_error_${name}`]!(error));
+    const index = value("index");
     const made = new BerthError(
       this.textAt(value("message")),
       STATUSES[value("status")] ?? "internal error",
@@ -242,8 +244,8 @@ export class Abi {
   /** The same of a berth_text, as its bytes. */
   bytesOf(name: string, ...values: Value[]): Uint8Array {
     const text = this.make(name, ...values);
-    const data = Number(this.module._berth_text_data!(text));
-    const length = Number(this.module._berth_text_length!(text));
+    const data = unsigned(this.module._berth_text_data!(text));
+    const length = unsigned(this.module._berth_text_length!(text));
     const bytes = this.module.HEAPU8.slice(data, data + length);
     this.module._berth_text_free!(text);
     return bytes;
@@ -261,13 +263,14 @@ export class Abi {
   }
   /** A function that cannot fail. */
   plain(name: string, ...values: Value[]): number {
-    return Number(this.module[`_berth_${name}`]!(...values)) || 0;
+    return unsigned(this.module[`_berth_${name}`]!(...values));
   }
 
   /** Lets searches with these options report to `watcher`, until it returns true. */
   watch(options: number, watcher: (progress: Progress) => boolean | void): void {
     this.watcher = watcher;
-    this.watching ||= this.module.addFunction((_user: number, progress: number) => {
+    this.watching ||= this.module.addFunction((_user: number, at: number) => {
+      const progress = unsigned(at);
       const view = this.view();
       const best = Number(view.getBigInt64(progress, true));
       try {

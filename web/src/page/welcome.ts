@@ -43,7 +43,7 @@ export function welcome(
   const kinds: [string, string][] = [
     ["Models", "ONNX, TensorFlow Lite"],
     ["Graphs of operators", "JSON, PyTorch Inductor"],
-    ["Tables of buffers", "CSV, traces of allocations"],
+    ["Tables of buffers", "CSV"],
     ["Memory snapshots", "of PyTorch"],
     ["Two plans", "are compared"],
   ];
@@ -67,10 +67,10 @@ export function welcome(
       h(
         "div",
         { class: "drop" },
-        h("p", { class: "drop-title" }, "Drop a file here"),
         h(
-          "p",
+          "div",
           {},
+          h("p", { class: "drop-title" }, "Drop a file here"),
           button("Choose a file", () => input.click()),
           input,
         ),
