@@ -23,6 +23,8 @@ async function bundle(entry, options) {
     legalComments: "none",
     alias: { "@engine": join(engine, "engine.mjs") },
     external: ["node:*", "fs", "path", "module"],
+    // The module is given its bytes, so its loader looks for no folder.
+    define: { __dirname: '""', __filename: '""' },
     ...options,
   });
   return result.outputFiles[0].text.trim();
