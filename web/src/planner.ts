@@ -301,7 +301,7 @@ function withOptions<T>(
           abi.call("options_set", request, key, text),
         ),
       );
-    for (const [name, value] of Object.entries({ minimize_if_infeasible: true, ...options })) {
+    for (const [name, value] of Object.entries(options)) {
       if (Array.isArray(value)) for (const each of value) set(name, each as Option);
       else if (value !== undefined) set(name, value as Option);
     }
