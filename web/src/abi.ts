@@ -217,8 +217,9 @@ export class Abi {
   call(name: string, ...values: Value[]): void {
     this.thrown = null;
     this.withRoom(4, (error) => {
-      if (!this.module[`_berth_${name}`]!(...values, error)) return;
-      if (this.thrown) throw this.thrown;
+      const failed = this.module[`_berth_${name}`]!(...values, error);
+      if (this.thrown) throw this.thrown; // By the watcher, which ended the search.
+      if (!failed) return;
       throw this.errorOf(this.view().getUint32(error, true));
     });
   }

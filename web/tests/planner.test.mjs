@@ -29,7 +29,7 @@ function written(args, ending) {
 }
 
 /** Without the times of a search, which differ from run to run. */
-const timeless = (json) => json?.replace(/"seconds": [\d.e+-]+/g, '"seconds": 0');
+const timeless = (json) => json?.replace(/"seconds": [\d.e+-]+/g, '"seconds": 0') ?? null;
 
 const NODES = 2000;
 function compare(path, options = {}, flags = []) {
