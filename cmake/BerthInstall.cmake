@@ -24,6 +24,7 @@ if(BERTH_BUILD_BERTH)
     page.h
     plan.h
     plan_io.h
+    profile.h
     recompute.h
     recorded.h
     report.h
@@ -39,7 +40,7 @@ endif()
 set(berth_baselines_headers)
 if(BERTH_BUILD_BASELINES)
   list(APPEND berth_libraries berth_baselines)
-  set(berth_baselines_headers allocators.h baselines.h cosma.h olla.h)
+  set(berth_baselines_headers allocators.h baselines.h cosma.h olla.h recompute_baselines.h)
 endif()
 if(BERTH_BUILD_C)
   list(APPEND berth_headers berth.h)

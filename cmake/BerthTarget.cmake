@@ -29,8 +29,12 @@ function(berth_target target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
     $<$<BOOL:${BERTH_WERROR}>:-Werror>)
   if(BERTH_BUILD_FUZZERS)
-    # Fuzzers need coverage of the library.
-    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    # Fuzzers need coverage of the library. Where tests run the same code, only what costs little.
+    if(BERTH_BUILD_TESTS)
+      target_compile_options(${target} PRIVATE -fsanitize-coverage=inline-8bit-counters,pc-table)
+    else()
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
   endif()
   if(BERTH_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${BERTH_SANITIZE}

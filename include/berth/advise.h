@@ -7,10 +7,10 @@
 //
 // Each remedy was found by trying it on the input at hand: a capacity that works, a better order,
 // other readings of the model, outputs written over inputs, operators computed in strips, spills,
-// and combinations of these. A
+// operators that run again, and combinations of these. A
 // change that was not found to help is not listed; one that there was no time to examine is named
-// in the last remedy. Remedies that fit the given capacity come first: those without traffic before
-// those with it, fewer changes before more. The searches have limits of nodes,
+// in the last remedy. Remedies that fit the given capacity come first: those without traffic or repeats
+// before those with them, fewer changes before more. The searches have limits of nodes,
 // lower ones for large inputs, so the advice depends on the arguments alone unless time or
 // cancellation ends them. Thread-safety: all functions here may be called from several threads on
 // different arguments.
@@ -44,6 +44,7 @@ enum class RemedyKind {
   kStrips,         // Operators computed in strips: an estimate (Remedy::strips). Not looked for in
                    // graphs of more than 100,000 operators.
   kSpill,          // Spills within the same capacity, or within one below the peak.
+  kRecompute,      // Operators that run again, within the same capacity or one below the peak.
   kLargerBudget,   // A larger capacity for a plan with spills.
   kNotExamined,    // Changes that there was not enough time to examine.
 };
@@ -78,9 +79,11 @@ struct Remedy {
   std::string detail;  // One or two sentences.
   // The memory that would then be needed: that of a known plan, or else a proved lower bound.
   std::optional<Bytes> needs = {};
-  bool proved = false;                // No plan with this change needs less, or with spills,
-                                      // has less traffic.
+  bool proved = false;                // No plan with this change needs less; with spills, has less
+                                      // traffic, and with recomputation, costs less.
   std::optional<Bytes> traffic = {};  // Avoidable; of a plan with spills.
+  // Of a plan with recomputation: the cost of what runs again, in OperatorCosts::unit.
+  std::optional<std::int64_t> recompute_cost = {};
   bool fits = false;  // A plan with these changes was found that fits the given capacity.
   // `needs` and `fits` are of a plan for a graph in strips, which no option makes: an estimate of
   // what a runtime needs whose operators read and write some rows of larger tensors.

@@ -447,8 +447,8 @@ BERTH_API berth_status berth_graph_add_dependency(berth_graph* graph, size_t op,
    berth_graph_apply(). */
 BERTH_API berth_status berth_graph_add_overwrite(berth_graph* graph, size_t op, size_t input,
                                                  size_t output, berth_error** error);
-/* What it costs to run the operator once, from 0 to 2^60, for the option "recompute", and the unit of
-   all costs, such as "ns". Where no operator has a cost, it is the bytes that it reads and writes. */
+/* What it costs to run the operator once, from 0 to 2^60, for the options "recompute" and "prefetch"
+   (which needs nanoseconds), and the unit of all costs, such as "ns". Where no operator has a cost, it is the bytes that it reads and writes. */
 BERTH_API berth_status berth_graph_set_cost(berth_graph* graph, size_t op, int64_t cost,
                                             berth_error** error);
 BERTH_API berth_status berth_graph_set_cost_unit(berth_graph* graph, const char* unit,
@@ -528,7 +528,10 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
    (docs/howto/recompute.md): the order then lists these again, and berth_plan_recomputed() has the
    costs. With the option "memory", set once for each of several memories, also a memory for
    every tensor, for the least cost (docs/howto/several-memories.md): residencies then say the memory,
-   `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. */
+   `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. With "may_move"
+   as well, tensors are copied from one memory to another where that costs less, and with "prefetch",
+   which needs a time for every operator, such as from the option "device", while operators run:
+   berth_plan_copy() has the copies. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
                                         berth_plan** plan, berth_error** error);
 
@@ -565,6 +568,35 @@ typedef struct berth_memory {
 BERTH_API size_t berth_plan_memory_count(const berth_plan* plan);
 BERTH_API berth_status berth_plan_memory(const berth_plan* plan, size_t index, berth_memory* out,
                                          berth_error** error);
+/* A copy of a tensor from one of several memories to another (options "may_move" and "prefetch"). */
+typedef struct berth_copy {
+  size_t struct_size;
+  size_t tensor;
+  size_t from_memory; /* As berth_plan_memory() numbers them. */
+  size_t to_memory;
+  int64_t start; /* It begins after the operator of the step start - 1, */
+  int64_t
+      before; /* and has ended before that of this step begins. Both are equal with "may_move". */
+  int64_t bytes;
+  int64_t cost;   /* Of reading here and writing there; with "prefetch", the time that it takes. */
+  int64_t begins; /* With "prefetch", in nanoseconds from the beginning of the run; otherwise -1. */
+  int64_t ends;
+} berth_copy;
+/* By `start`, then by `before`, then by tensor. 0 for a plan in a single memory. */
+BERTH_API size_t berth_plan_copy_count(const berth_plan* plan);
+BERTH_API berth_status berth_plan_copy(const berth_plan* plan, size_t index, berth_copy* out,
+                                       berth_error** error);
+/* Where the time of a run goes, in nanoseconds: `time` is the sum of the other three. */
+typedef struct berth_run {
+  size_t struct_size;
+  int64_t time;
+  int64_t computing; /* Of operators, without accesses. */
+  int64_t accessing; /* Of operators to tensors where they are. */
+  int64_t stalled;   /* In which operators wait for copies. */
+} berth_run;
+/* Of a plan of a graph that was made with the option "prefetch". Error: INVALID_ARGUMENT for any other
+   plan. */
+BERTH_API berth_status berth_plan_run(const berth_plan* plan, berth_run* out, berth_error** error);
 BERTH_API berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind,
                                          berth_search* out, berth_error** error);
 /* In the order of the tensors, then of time; of a table, one for each buffer. NULL and 0 without a

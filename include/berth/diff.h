@@ -20,8 +20,9 @@ struct BufferChange {
   std::size_t before = 0;  // Index in the old plan.
   std::size_t after = 0;   // In the new one.
   bool resized = false;
-  bool moved = false;    // Another offset.
-  bool retimed = false;  // Another lifetime.
+  bool moved = false;     // Another offset, or another memory.
+  bool retimed = false;   // Another lifetime.
+  bool rehoused = false;  // Another memory: one of another name, where both plans have several.
 };
 
 struct PlanDiff {
@@ -37,6 +38,26 @@ struct PlanDiff {
   std::size_t shrunk = 0;
   std::size_t moved = 0;
   std::size_t retimed = 0;
+  std::size_t rehoused = 0;
+  // Where a plan has several memories: all of both plans, by name, in the order of the new plan; then
+  // those that are gone.
+  struct MemoryChange {
+    std::string name;
+    std::optional<std::size_t> before = {};  // Index into PlanFile::memories; none: it is new.
+    std::optional<std::size_t> after = {};   // None: it is gone.
+  };
+  std::vector<MemoryChange> memories = {};
+  // Bytes of the buffers that changed their memory, from one to another of these.
+  struct Transfer {
+    std::size_t from = 0;  // Index into PlanFile::memories of the old plan,
+    std::size_t to = 0;    // and of the new one.
+    std::size_t buffers = 0;
+    Bytes bytes = 0;  // As they are now.
+    friend bool operator==(const Transfer&, const Transfer&) = default;
+  };
+  std::vector<Transfer> transfers = {};  // The most bytes first.
+  // Both plans have several memories, or both one.
+  bool comparable = true;
   [[nodiscard]] bool same() const { return changed.empty() && added.empty() && removed.empty(); }
 };
 

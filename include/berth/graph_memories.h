@@ -125,8 +125,14 @@ struct TensorTable {
 };
 [[nodiscard]] TensorTable TableOf(const Graph& graph, const Order& order, const Counting& counting,
                                   const GraphMemories& memories);
-// The plan of a graph as one of its table, which is TableOf() for the plan's order. Each tensor has one
-// residency at most: plans with spills are not those of tables. Cost: O(n log n).
+// The same with a buffer for each residency of `plan`, and one for each tensor that operators use and
+// that has none. A tensor with several residencies has one for each, "x#1", "x#2", which may be in the
+// memory where it is alone: where it would be without its copies is another plan. They cost what their
+// accesses cost, copies included unless these are made while operators run (`prefetch`). Cost: O(n log n).
+[[nodiscard]] TensorTable TableOf(const Graph& graph, const Counting& counting,
+                                  const GraphMemories& memories, const MemoryPlan& plan);
+// The plan of a graph as one of its table: TableOf() for the plan or, where each tensor has one residency
+// at most, for the plan's order. Cost: O(n log n).
 [[nodiscard]] MemoryPlan PlanOf(const TensorTable& table, const MemoryPlan& plan);
 
 // A copy from one memory to another.

@@ -19,6 +19,7 @@
 #include "berth/device.h"
 #include "berth/graph.h"
 #include "berth/onnx.h"
+#include "berth/profile.h"
 #include "berth/result.h"
 #include "berth/tflite.h"
 
@@ -34,7 +35,8 @@ struct ModelOptions {
   // As Aligned() takes it, from 1 to 2^30. None: that of `onnx`; for a graph in JSON, what it says
   // for each tensor.
   std::optional<Bytes> alignment = {};
-  std::optional<Device> device = {};       // Apply SetCosts(),
+  std::optional<Device> device = {};  // Apply SetCosts(): with a profile, to what it lacks,
+  std::optional<Profile> profile = {};
   bool fuse = false;                       // Fuse(),
   bool in_place = false;                   // and then ReuseInPlace().
   std::optional<ModelFormat> format = {};  // None: by the first bytes.
@@ -55,8 +57,8 @@ struct Model {
 [[nodiscard]] Result<Model> ReadModel(std::string_view bytes, std::string_view name,
                                       const ModelOptions& options = {});
 
-// Changes a model that was read or built as `options` says: the alignment, the costs on a device, fusion
-// and writing in place; the rest of `options` is for reading. ReadModel() has done this. Errors:
+// Changes a model that was read or built as `options` says: the alignment, the costs on a device
+// or of a profile, fusion and writing in place; the rest of `options` is for reading. ReadModel() has done this. Errors:
 // kInvalidOptions for an alignment out of bounds; those of Validate() and SetCosts(), after which the
 // model is not to be used.
 [[nodiscard]] Result<void> Apply(const ModelOptions& options, Model& model);

@@ -47,8 +47,7 @@ struct PageOptions {
 };
 
 // The page of a plan, of a search that found none, or of an order without addresses. Residencies of
-// one tensor are joined by the moves between them; of several memories, such a plan is shown without its
-// addresses. The same bytes for the same arguments.
+// one tensor are joined by the moves between them. The same bytes for the same arguments.
 // Cost: O(n log n).
 [[nodiscard]] std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
@@ -57,6 +56,21 @@ struct PageOptions {
 // such as the version and the limits. Cost: that of writing its points.
 [[nodiscard]] std::string WritePage(
     const std::vector<SweepCurve>& curves,
+    const std::vector<std::pair<std::string, std::string>>& provenance);
+
+// The page of a sweep of one memory of several: what its capacity saves. Cost: that of writing its points.
+struct MemorySweepPage {
+  std::string model;
+  std::string input;             // Its hash.
+  std::string memory;            // Its name.
+  std::vector<Memory> memories;  // All of them, with that one among them.
+  std::string cost_unit = "ns";
+  bool may_move = false;  // As in GraphMemories.
+  bool prefetch = false;
+  bool fixed_order = false;  // Costs and bounds are of program order alone.
+};
+[[nodiscard]] std::string WritePage(
+    const std::vector<MemoryPoint>& points, const MemorySweepPage& page,
     const std::vector<std::pair<std::string, std::string>>& provenance);
 
 // The plan as events for Chrome's and Perfetto's viewers: one step of the schedule is a microsecond;

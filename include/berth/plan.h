@@ -101,10 +101,16 @@ struct PlanOptions {
   // GraphMemories::may_move tensors may be copied from one memory to another; not with `spill`.
   // With GraphMemories::prefetch that happens while operators run, and the least time is looked for.
   GraphMemories memories = {};
-  // With `spill`, or with `recompute` where no given tensor is counted: the result of FindBudgets()
-  // for this graph and counting, if it is known already.
+  // With `spill` or `recompute`: the result of NamedBudgetsOf() for this graph and these options, if it
+  // is known already.
   std::optional<NamedBudgets> budgets = {};
 };
+
+// The capacities that names mean with `options`: those of FindBudgets(), but with `recompute` alone given
+// tensors that are counted are in memory from the beginning, and parameters throughout. Errors: those of
+// Schedule().
+[[nodiscard]] Result<NamedBudgets> NamedBudgetsOf(const Graph& graph, const PlanOptions& options,
+                                                  Budget& budget);
 
 // Plans `graph`.
 //

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "berth/answer.h"
+#include "berth/device.h"
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
 #include "berth/memories.h"
@@ -68,6 +69,8 @@ struct Provenance {
   // Of a plan for several memories.
   std::string cost_unit = "ns";
   bool assumed_uses = false;  // AssumeUses() (berth/memory_io.h) gave the costs.
+  // Of a graph whose operators cost what they take on a device (berth/device.h): that.
+  std::optional<Device> device = {};
 };
 
 // Writes a plan as JSON, or what is known where there is none that fits. Keys in a fixed order, no
@@ -93,6 +96,15 @@ struct PlanFile {
   // Of a plan with recomputation, as stated, and the unit of its cost.
   Recomputed recomputed = {};
   std::string cost_unit = {};
+  // Of a plan for several memories: these, what it takes of each, the memory of each buffer, the cost
+  // as stated, in `cost_unit`, and the buffers that it leaves out.
+  std::vector<Memory> memories = {};
+  std::vector<MemoryUse> uses = {};
+  std::vector<std::size_t> memory_of =
+      {};  // Parallel to the buffers; empty for a plan in one memory.
+  PlanCost cost = {};
+  bool prefetch = false;  // `cost` is the time of the run (GraphMemories::prefetch).
+  std::vector<std::string> left_out = {};
   // Of a graph's plan: the tensors that it should hold, and those whose sizes are not known, which
   // count as 0 bytes.
   std::size_t tensors = 0;
@@ -110,6 +122,8 @@ struct PlanSettings {
   bool in_place = false;  // The graph went through ReuseInPlace().
   bool fused = false;     // Before that, it went through Fuse().
   OnnxOptions reading = {.alignment = 1};
+  std::optional<Device> device = {};  // Its operators cost what they take on it.
+  std::optional<Link> link = {};      // What is copied takes as long as over this.
 };
 [[nodiscard]] PlanSettings ReadPlanSettings(std::string_view text);
 

@@ -27,31 +27,17 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/planned_problem.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
 // One of the problems in a file.
-struct RecordedProblem {
-  std::string name;  // Unique within the file.
-  // Valid. Buffers of which one has all the bytes of the other in the maker's plan, while both are
-  // live (views, results written in place), are one buffer of it.
-  Problem problem;
+struct RecordedProblem : PlannedProblem {
+  std::string name = {};  // Unique within the file.
   // The bytes that its maker took, if the file says so.
   std::optional<Bytes> height = {};
-  // Its maker's plan, parallel to the buffers; empty if the file has none.
-  std::vector<Bytes> offsets = {};
-  // The problem asks for what the maker had to place and no more, so that what is proved of it is
-  // proved of that. Not so if the maker has other buffers between those that are one here, if the
-  // file leaves lifetimes open, or if the maker's plan is not valid; a note says which.
-  bool exact = true;
-  // What the maker placed, one by one, and where: to check its plan, which holds if it is one for
-  // this problem. Buffers have gaps while others have all their bytes. Empty like `offsets`.
-  Problem requests = {};
-  std::vector<Bytes> request_offsets = {};
-  // Sentences: where the problem is not exactly what its maker placed.
-  std::vector<std::string> notes = {};
   friend bool operator==(const RecordedProblem&, const RecordedProblem&) = default;
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "berth/graph.h"
+#include "berth/graph_memories.h"
 #include "berth/memories.h"
 #include "berth/place.h"
 #include "berth/problem.h"
@@ -18,11 +20,19 @@ struct SvgMark {
   bool spilled = false;    // It is written off chip at its end.
 };
 
+// A copy of a buffer's bytes from one of several memories to another, where it is another buffer.
+struct SvgCopy {
+  std::size_t from = 0;  // Indices into the residencies of the plan.
+  std::size_t to = 0;
+  std::string note = {};  // Shown when pointed at.
+};
+
 struct SvgOptions {
   int width = 1200;  // Pixels; at least 200.
   int height = 700;  // Pixels; at least 150.
   std::string title = {};
-  std::vector<SvgMark> marks = {};  // One for each buffer, or none at all.
+  std::vector<SvgMark> marks = {};   // One for each buffer, or none at all.
+  std::vector<SvgCopy> copies = {};  // Of a plan for several memories.
 };
 
 // Draws time to the right and addresses upwards: each buffer's live bytes, the capacity, the lower
@@ -32,9 +42,16 @@ struct SvgOptions {
                                    Bytes lower_bound, const SvgOptions& options = {});
 
 // The same with a lane for each memory, from top to bottom: its capacity, height and reserved ranges.
-// Buffers that are left out are not drawn. The picture is higher than the options say if lanes would be
-// too flat; marks do not count. `plan` must be valid for `problem`.
+// Buffers that are left out are not drawn. An arrow leads from each source of a copy to its target, and a
+// band on both shows the steps in which the copy can be under way. The picture is higher than the options
+// say if lanes would be too flat; marks do not count. `plan` must be valid for `problem`, or be that of a
+// graph as a table (berth/graph_memories.h).
 [[nodiscard]] std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
+                                   const SvgOptions& options = {});
+
+// The same of a graph's plan in several memories, with its copies. `plan` must be valid.
+[[nodiscard]] std::string WriteSvg(const Graph& graph, const Counting& counting,
+                                   const GraphMemories& memories, const MemoryPlan& plan,
                                    const SvgOptions& options = {});
 
 // What the numbers of an axis are: how they are labelled.

@@ -2,7 +2,9 @@
 //
 // Columns: model, point, capacity, outcome, avoidable, spilled, retrieved, traffic_bound,
 // traffic_by_sum, seconds, input. The words of `input` are a hash of the model and the options that
-// the answers depend on; the word "program-order" says that the order was fixed.
+// the answers depend on; the word "program-order" says that the order was fixed. If a curve has
+// recomputation: recomputed_operators, recomputed, copy_cost, recompute_bound (SweepCost), run_cost and
+// cost_unit (RunCost); empty in rows of curves without.
 #ifndef BERTH_SWEEP_IO_H_
 #define BERTH_SWEEP_IO_H_
 
@@ -10,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/graph.h"
 #include "berth/plan_io.h"
 #include "berth/result.h"
 #include "berth/sweep.h"
@@ -23,8 +26,10 @@ namespace [[gnu::visibility("default")]] berth {
 [[nodiscard]] Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text,
                                                            std::string_view name);
 
-// SweepCurve::input for a model: its hash, and what of `provenance` the answers depend on.
-[[nodiscard]] std::string SweepInput(const Provenance& provenance, bool fixed_order);
+// SweepCurve::input for a model: its hash, and what of `provenance` the answers depend on; with
+// recomputation also a hash of what the operators of `graph` cost.
+[[nodiscard]] std::string SweepInput(const Provenance& provenance, bool fixed_order,
+                                     const Graph& graph);
 
 [[nodiscard]] std::string WriteSweepCsv(const std::vector<SweepCurve>& curves);
 

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/planned_problem.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
@@ -78,8 +79,9 @@ struct XlaAssignment {
 // not place, such as the tables of pointers of tuples, have none.
 // Errors: kParse "NAME: byte N: ..." for damaged bytes, a value outside its allocation, an unknown
 // event kind or value id, or values that need too much memory; "NAME: ..." for a module that has no
-// buffer assignment. Cost: linear. Memory, with the tables of all allocations (XlaTableOf()): 256
-// MiB, or four times the bytes of the file if that is more.
+// buffer assignment. Cost: linear, and O(log n) for each value and each gap of its tables. Memory,
+// with the tables of all allocations (XlaTableOf()): 256 MiB, or four times the bytes of the file if
+// that is more.
 [[nodiscard]] Result<XlaAssignment> ReadXlaProto(std::string_view bytes, std::string_view name);
 
 // The file of live ranges beside a file of a buffer assignment. None for a name that does not end as
@@ -105,19 +107,8 @@ struct XlaAssignment {
 // The file of `bufferinfo` beside one of `allocinfo`; none for a name without that word.
 [[nodiscard]] std::optional<std::string> XlaBufferInfoBeside(std::string_view path);
 
-// A table for the values of one allocation, and XLA's own plan for it.
-struct XlaTable {
-  Problem problem;             // Ids are the names of values.
-  std::vector<Bytes> offsets;  // Parallel to its buffers: XLA's plan.
-  // XLA's plan is one for this table. Not so if values that share bytes have others between them, so
-  // that the table asks for more than XLA did; or if XLA's plan is not valid.
-  bool exact = true;
-  // Sentences: about values that share bytes, and a plan that is not exact.
-  std::vector<std::string> notes;
-  // The values one by one, and where XLA placed them: to check its plan, which holds if it is one
-  // for this problem. Values have gaps while others have all their bytes.
-  Problem requests;
-  std::vector<Bytes> request_offsets;
+// A table for the values of one allocation, whose names are its ids, and XLA's own plan for it.
+struct XlaTable : PlannedProblem {
   std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
   // Of all buffers, as given or inferred. With few offsets, an inferred one may be chance.
   Bytes alignment = 1;

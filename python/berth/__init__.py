@@ -32,7 +32,18 @@ from berth._explain import Conflict, Diff, check, diff, explain
 from berth._graph import Graph, Operator, Tensor, read
 from berth._memories import MemoryPlacement, place_in_memories
 from berth._options import Option, library_version, options
-from berth._plan import MemoryUse, Move, Plan, Recomputed, Residency, Traffic, plan, schedule
+from berth._plan import (
+    Copy,
+    MemoryUse,
+    Move,
+    Plan,
+    Recomputed,
+    Residency,
+    Run,
+    Traffic,
+    plan,
+    schedule,
+)
 from berth._problem import Buffer, Colocated, Gap, Placement, Problem, place
 from berth._search import Progress
 from berth._sweep import Point, Sweep, sweep
@@ -43,6 +54,7 @@ __all__ = [
     "Buffer",
     "Colocated",
     "Conflict",
+    "Copy",
     "Diff",
     "Error",
     "FileError",
@@ -70,6 +82,7 @@ __all__ = [
     "Recomputed",
     "Remedy",
     "Residency",
+    "Run",
     "SearchReport",
     "Stop",
     "Sweep",

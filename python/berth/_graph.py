@@ -114,6 +114,7 @@ class Graph:
         fuse: Optional[bool] = None,
         in_place: Optional[bool] = None,
         device: Optional[Path] = None,
+        profile: Optional[Path] = None,
         name: str = "model",
     ) -> Graph:
         """An ONNX or TensorFlow Lite model, or a graph in JSON: a path, or the bytes of a file,
@@ -122,7 +123,7 @@ class Graph:
         options.set_dimensions(dim)
         options.set_all({"dim_default": dim_default, "element_bytes": element_bytes,
                          "alignment": alignment, "fuse": fuse, "in_place": in_place})  # fmt: skip
-        options.set_device(device)
+        options.set_files(device=device, profile=profile)
         result, slot = ctypes.c_void_p(), error_slot()
         if isinstance(source, bytes):
             status = lib.berth_graph_parse(
@@ -338,12 +339,14 @@ class Graph:
         fuse: Optional[bool] = None,
         in_place: Optional[bool] = None,
         device: Optional[Path] = None,
+        profile: Optional[Path] = None,
     ) -> Graph:
         """A copy with these options applied, as read() explains them. Raises InvalidGraph, and
-        InvalidProblem for `device` if the graph has costs already."""
+        InvalidProblem for `device` and `profile` if the graph has costs already, and for `profile`
+        alone if it lacks an operator."""
         options = OptionsHandle()
         options.set_all({"alignment": alignment, "fuse": fuse, "in_place": in_place})
-        options.set_device(device)
+        options.set_files(device=device, profile=profile)
         result, slot = ctypes.c_void_p(), error_slot()
         check(
             lib.berth_graph_apply(
@@ -401,15 +404,17 @@ def as_graph(
     fuse: Optional[bool] = None,
     in_place: Optional[bool] = None,
     device: Optional[Path] = None,
+    profile: Optional[Path] = None,
 ) -> Graph:
     """Any model as a graph, read with these options."""
     if isinstance(model, Graph):
         if dim or dim_default is not None or element_bytes is not None:
             raise TypeError("dim, dim_default and element_bytes are for models that are read: "
                             "give them to berth.read()")  # fmt: skip
-        if alignment is None and not fuse and not in_place and device is None:
+        if alignment is None and not fuse and not in_place and device is None and profile is None:
             return model
-        return model.changed(alignment=alignment, fuse=fuse, in_place=in_place, device=device)
+        return model.changed(alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                             profile=profile)  # fmt: skip
     source: Union[Path, bytes]
     name = "model"
     if isinstance(model, (str, bytes, os.PathLike)):
@@ -424,7 +429,7 @@ def as_graph(
         from berth import torch as tracer
 
         return as_graph(tracer.graph_of(model), alignment=alignment, fuse=fuse, in_place=in_place,
-                        device=device)  # fmt: skip
+                        device=device, profile=profile)  # fmt: skip
     else:
         raise TypeError(
             f"{type(model).__name__} is not a model: give a path, bytes, a Graph, an "
@@ -432,7 +437,7 @@ def as_graph(
         )
     return Graph.read(source, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
                       alignment=alignment, fuse=fuse, in_place=in_place, device=device,
-                      name=name)  # fmt: skip
+                      profile=profile, name=name)  # fmt: skip
 
 
 def _is_table(source: Union[Path, bytes]) -> bool:
@@ -466,6 +471,7 @@ def read(
     fuse: Optional[bool] = None,
     in_place: Optional[bool] = None,
     device: Optional[Path] = None,
+    profile: Optional[Path] = None,
     endpoints: Optional[str] = None,
     problem: Optional[str] = None,
 ) -> Union[Graph, Problem]:
@@ -483,6 +489,7 @@ def read(
     in_place: write outputs over inputs where the model allows it and it is safe in every order.
     device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
         take on it.
+    profile: the path of measured times (docs/formats/profile.md); `device` prices what it lacks.
     endpoints: what the lifetime columns of a table mean: "half-open", "inclusive", "exclusive" or
         "by-name".
     problem: the name or the number of one of several problems in a file.
@@ -492,7 +499,7 @@ def read(
     if _is_table(source):
         given = {"dim": dim, "dim_default": dim_default, "element_bytes": element_bytes,
                  "alignment": alignment, "fuse": fuse, "in_place": in_place,
-                 "device": device}  # fmt: skip
+                 "device": device, "profile": profile}  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{name} is for models, and this is a table of buffers")
@@ -502,4 +509,5 @@ def read(
     if problem is not None:
         raise TypeError("problem is for files with several, and this is a model")
     return Graph.read(source, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                      alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip
+                      alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                      profile=profile)  # fmt: skip

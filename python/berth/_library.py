@@ -275,6 +275,31 @@ class RecomputedStruct(Sized):
     ]
 
 
+class CopyStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tensor", c_size_t),
+        ("from_memory", c_size_t),
+        ("to_memory", c_size_t),
+        ("start", c_int64),
+        ("before", c_int64),
+        ("bytes", c_int64),
+        ("cost", c_int64),
+        ("begins", c_int64),
+        ("ends", c_int64),
+    ]
+
+
+class RunStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("time", c_int64),
+        ("computing", c_int64),
+        ("accessing", c_int64),
+        ("stalled", c_int64),
+    ]
+
+
 class MemoryStruct(Sized):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -374,6 +399,9 @@ _SIGNATURES = {
     "berth_plan_summary": "ih*e",
     "berth_plan_memories": "ih*e",
     "berth_plan_recomputed": "ih*e",
+    "berth_plan_copy_count": "zh",
+    "berth_plan_copy": "ihz*e",
+    "berth_plan_run": "ih*e",
     "berth_plan_memory_count": "zh",
     "berth_plan_memory": "ihz*e",
     "berth_plan_search": "ihi*e",

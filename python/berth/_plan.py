@@ -13,9 +13,11 @@ from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, Model, as_graph
 from berth._library import (
     NONE,
+    CopyStruct,
     MemoriesSummary,
     MemoryStruct,
     RecomputedStruct,
+    RunStruct,
     encoded,
     indices,
     lib,
@@ -103,6 +105,40 @@ class MemoryUse(NamedTuple):
     capacity: Optional[int]
     height: int
     peak: int
+
+
+class Copy(NamedTuple):
+    """A copy of a tensor from one of several memories to another.
+
+    source, target: indices of Plan.memories.
+    after_step, before_step: between these operators it is made. Without `prefetch` they follow each
+        other, and wait; with it, operators in between run meanwhile.
+    cost: of reading there and writing here; with `prefetch`, the time that it takes.
+    begins, ends: with `prefetch`, in nanoseconds from the beginning of the run; otherwise None.
+    """
+
+    tensor: str
+    bytes: int
+    source: int
+    target: int
+    after_step: int
+    before_step: int
+    cost: int
+    begins: Optional[int]
+    ends: Optional[int]
+
+
+class Run(NamedTuple):
+    """Where the time of a run goes, in nanoseconds: `time` is the sum of the others.
+
+    computing: of operators, without accesses. accessing: to tensors where they are.
+    stalled: in which operators wait for copies.
+    """
+
+    time: int
+    computing: int
+    accessing: int
+    stalled: int
 
 
 class Plan(Answer):
@@ -194,6 +230,34 @@ class Plan(Answer):
         pointer = self._handle.pointer
         check_status(lib.berth_plan_memories(pointer, ctypes.byref(found), ctypes.byref(slot)), slot)
         return found
+
+    @functools.cached_property
+    def copies(self) -> List[Copy]:
+        """The copies from one of several memories to another, of a plan made with `may_move` or
+        `prefetch`, in the order in which they are made."""
+        pointer = self._handle.pointer
+        found = []
+        for i in range(lib.berth_plan_copy_count(pointer)):
+            each, slot = CopyStruct(), error_slot()
+            check_status(
+                lib.berth_plan_copy(pointer, i, ctypes.byref(each), ctypes.byref(slot)), slot
+            )
+            name = self.graph.tensor(each.tensor).name
+            found.append(
+                Copy(name, each.bytes, each.from_memory, each.to_memory, each.start - 1,
+                     each.before, each.cost, known(each.begins), known(each.ends))
+            )  # fmt: skip
+        return found
+
+    @functools.cached_property
+    def run(self) -> Optional[Run]:
+        """Where the time goes, if the plan was made with `prefetch`; otherwise None."""
+        found, slot = RunStruct(), error_slot()
+        pointer = self._handle.pointer
+        if lib.berth_plan_run(pointer, ctypes.byref(found), ctypes.byref(slot)) != 0:
+            lib.berth_error_free(slot)
+            return None
+        return Run(found.time, found.computing, found.accessing, found.stalled)
 
     @functools.cached_property
     def recomputed(self) -> Optional[Recomputed]:
@@ -291,20 +355,20 @@ class Plan(Answer):
     @property
     def least_memory(self) -> Optional[int]:
         """With `budget`: what the largest operator needs by itself; no plan fits in less (MR)."""
-        return known(self._summary.least_memory) if self._summary.spills else None
+        return known(self._summary.least_memory)
 
     @property
     def least_operator(self) -> Optional[str]:
         """With `budget`: the first operator that needs `least_memory`."""
         index = self._summary.least_operator
-        if not self._summary.spills or index == NONE:
+        if index == NONE:
             return None
         return self.graph.operator(index).name
 
     @property
     def least_peak(self) -> Optional[int]:
-        """With `budget`: from this capacity on nothing has to be spilled (MP)."""
-        return known(self._summary.least_peak) if self._summary.spills else None
+        """With `budget`: from this capacity on nothing is spilled, and nothing runs again (MP)."""
+        return known(self._summary.least_peak)
 
     @property
     def unsized(self) -> int:
@@ -432,9 +496,13 @@ def plan(
     recompute: Optional[bool] = None,
     no_spill: Optional[bool] = None,
     device: Optional[Path] = None,
+    profile: Optional[Path] = None,
     memory: Union[Sequence[str], Path, None] = None,
     activations_in: Union[str, Sequence[str], None] = None,
     weights_in: Union[str, Sequence[str], None] = None,
+    may_move: Optional[bool] = None,
+    prefetch: Optional[bool] = None,
+    copy_latency: Optional[int] = None,
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
     count: Optional[str] = None,
@@ -465,11 +533,16 @@ def plan(
         made it, or copied where the device has a link, at the least cost (Plan.recomputed).
         no_spill: nothing is copied, even with a link.
     device: the path of a device in JSON (docs/formats/device.md): operators cost the time that they
-        take on it. Without it, they cost what a graph says, or else their bytes.
+        take on it. profile: the path of measured times (docs/formats/profile.md); `device` prices
+        what it lacks. Without both, they cost what a graph says, or else their bytes.
     memory: several memories, for the least cost: ["tcm=512KiB@8GB/s", "dram@1GB/s"], each with a
         name, a capacity and a bandwidth, or the path of a board in JSON (docs/formats/memories.md).
         activations_in, weights_in: names of those that activations, or weights, may be in; weights
         are then part of the plan. Not with `capacity` or `budget`.
+    may_move: with `memory`, tensors may be copied from one memory to another between operators.
+        prefetch: these copies are made while operators run, for the shortest run: every operator
+        needs a time, such as from `device`. copy_latency: of each, in nanoseconds. (Plan.copies,
+        Plan.run.)
     time_limit: seconds. node_limit: the same on every machine.
     count: what to plan besides the tensors that operators make: "none", "inputs", "parameters"
         or "all".
@@ -483,9 +556,11 @@ def plan(
     nothing fits is an outcome, not an error. Other threads run during the search.
     """
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                     alignment=alignment, fuse=fuse, in_place=in_place, device=device)  # fmt: skip
+                     alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                     profile=profile)  # fmt: skip
     request = OptionsHandle()
     request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute, "no_spill": no_spill,
+                     "may_move": may_move, "prefetch": prefetch, "copy_latency": copy_latency,
                      "time_limit": time_limit,
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,

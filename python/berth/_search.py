@@ -90,11 +90,12 @@ class OptionsHandle:
         for name, size in (dim or {}).items():
             self.set("dim", f"{name}={size}")
 
-    def set_device(self, device: Optional[Union[str, "os.PathLike[str]"]]) -> None:
-        """The path of a device in JSON."""
-        if device is not None:
-            with open(device, encoding="utf-8") as file:
-                self.set("device", file.read().strip())
+    def set_files(self, **paths: Optional[Union[str, "os.PathLike[str]"]]) -> None:
+        """Options whose values are the contents of files: a device, a profile."""
+        for name, path in paths.items():
+            if path is not None:
+                with open(path, encoding="utf-8") as file:
+                    self.set(name, file.read().strip())
 
     def set_order(self, order: Sequence[int]) -> None:
         array, count = indices(order)

@@ -41,6 +41,7 @@ import contextlib
 import importlib
 import json
 import operator
+import os
 import re
 import sys
 import warnings
@@ -55,6 +56,7 @@ from typing import (
     Sequence,
     Set,
     Tuple,
+    Union,
     cast,
 )
 
@@ -258,8 +260,9 @@ def _sharing(node: Any) -> Tuple[Any, List[Any]]:
 
 def _convert(
     traced: Any, sources: Iterable[str], kinds: Iterable[str]
-) -> Tuple[_Tensors, List[Dict[str, Any]], List[int]]:
-    """The graph of `traced`; `sources` and `kinds` are names and kinds of its placeholders."""
+) -> Tuple[_Tensors, List[Dict[str, Any]], Dict[Any, int]]:
+    """(tensors, operators, tensor by fx node) of `traced`; `sources` and `kinds` are names and kinds of
+    its placeholders."""
     tensors = _Tensors()
     nodes: List[Dict[str, Any]] = []
     index: Dict[Any, int] = {}  # fx node, or (fx node, position) for one of several outputs -> tensor.
@@ -268,7 +271,6 @@ def _convert(
     for node in traced.graph.nodes:
         if node.op == "call_function" and node.target is operator.getitem:
             items.setdefault(node.args[0], {})[node.args[1]] = node
-    results: List[int] = []
     for node in traced.graph.nodes:
         value = _value(node)
         if node.op == "placeholder":
@@ -279,7 +281,7 @@ def _convert(
             value = operator.attrgetter(node.target)(traced)
             index[node] = tensors.add(node.target, value, "constant")
         elif node.op == "output":
-            results = [index[n] for n in _nodes_in(node.args) if n in index]
+            pass
         elif node.target is operator.getitem:
             if node.args in index:
                 index[node] = index[node.args]
@@ -287,7 +289,13 @@ def _convert(
             _add_operator(node, items, tensors, index, nodes)
         else:
             raise _untraced(node)
-    return tensors, nodes, results
+    return tensors, nodes, index
+
+
+def _results(traced: Any, index: Dict[Any, int]) -> List[int]:
+    """The tensors that `traced` returns."""
+    output = next(node for node in traced.graph.nodes if node.op == "output")
+    return [index[n] for n in _nodes_in(output.args) if n in index]
 
 
 def _add_operator(
@@ -345,8 +353,12 @@ def _drop_dead(
     return live[::-1]
 
 
+_GENERATOR = -1  # Of random numbers: as a tensor that every draw writes.
+
+
 def _order_writes(tensors: _Tensors, nodes: List[Dict[str, Any]]) -> None:
-    """Adds `after` where an in-place write must be ordered and data edges do not ensure it."""
+    """Adds `after` where an in-place write must be ordered and data edges do not ensure it, and between
+    operators that draw random numbers, so that each draws the same in every order."""
     made_by = {t: k for k, node in enumerate(nodes) for t in node["outputs"]}
     before: List[int] = []  # By operator: the operators before it, as bits.
     writer: Dict[int, int] = {}  # By base: the last write.
@@ -358,6 +370,8 @@ def _order_writes(tensors: _Tensors, nodes: List[Dict[str, Any]]) -> None:
                 known |= before[made_by[t]] | 1 << made_by[t]
         used = {tensors.base(t) for t in node["inputs"] + node["outputs"]}
         writes = set(node.get("mutates", []))
+        if node.get("random"):
+            writes.add(_GENERATOR)
         wanted = {writer[b] for b in used | writes if b in writer}
         for b in writes:
             wanted |= users.get(b, set())
@@ -471,7 +485,8 @@ def trace_forward(model: Any, inputs: Sequence[Any], name: Optional[str] = None)
     `model.eval()` for inference.
     """
     traced, names, kinds = trace_forward_to_fx(model, inputs)
-    tensors, nodes, results = _convert(traced, names, kinds)
+    tensors, nodes, index = _convert(traced, names, kinds)
+    results = _results(traced, index)
     return _finish(name or type(model).__name__, tensors, nodes, results, set())
 
 
@@ -549,7 +564,8 @@ def trace_training_step(
     traced in its current mode: call `model.train()`.
     """
     traced, names, kinds = trace_training_step_to_fx(model, inputs, loss, targets, optimizer, rate)
-    tensors, nodes, results = _convert(traced, names, kinds)
+    tensors, nodes, index = _convert(traced, names, kinds)
+    results = _results(traced, index)
     weights = {k for k, _ in model.named_parameters()}
     parameters = {t["id"] for t in tensors.all if t["kind"] == "parameter" and t["name"] in weights}
     return _finish(name or type(model).__name__, tensors, nodes, results, parameters)
@@ -586,8 +602,74 @@ def graph_of(traced: Any, name: Optional[str] = None) -> GraphDict:
     kinds = ["parameter" if n.name in weights else "constant" if n.name in constants else "input"
              for n in placeholders]  # fmt: skip
     sources = [weights.get(n.name) or constants.get(n.name) or n.name for n in placeholders]
-    tensors, nodes, results = _convert(module, sources, kinds)
+    tensors, nodes, index = _convert(module, sources, kinds)
+    results = _results(module, index)
     return _finish(name or type(module).__name__, tensors, nodes, results, set())
+
+
+# ---- Training within a budget (python/berth/_training.py).
+
+
+class DoesNotFit(RuntimeError):
+    """There is no plan for a training step within the budget, or none was found.
+
+    plan: a berth.Plan with what is known: `outcome`, `capacity`, `least_memory` with `least_operator`
+        (no plan needs less), and `least_peak` (enough without running operators again).
+    """
+
+    def __init__(self, message: str, plan: Any) -> None:
+        super().__init__(message)
+        self.plan = plan
+
+
+def backend(
+    budget: Union[int, str, None] = None,
+    *,
+    device: Optional[Union[str, "os.PathLike[str]"]] = None,
+    profile: Optional[Union[str, "os.PathLike[str]"]] = None,
+    measure: bool = True,
+    time_limit: Optional[float] = None,
+    node_limit: Optional[int] = None,
+) -> Any:
+    """A backend for torch.compile(), which trains within a memory budget; arguments as in compile().
+
+    Its attribute `plans` lists the berth.Plan of each graph that was compiled for training so far, and
+    `partition` is a partition function, for functorch.compile.aot_function() and others.
+    """
+    _need_torch()
+    from berth import _training
+
+    return _training.Backend(budget, device=device, profile=profile, measure=measure,
+                             time_limit=time_limit, node_limit=node_limit)  # fmt: skip
+
+
+def compile(model: Any, budget: Union[int, str, None] = None, **options: Any) -> Any:
+    """`model`, which trains within a memory budget: its operators run in an order that Berth plans, and
+    some run again instead of keeping what they made.
+
+    model: a torch.nn.Module or a function of tensors that returns tensors, such as a loss. What is
+        outside of it is not part of the plan: a function that computes the loss is best.
+    budget: of all that its forward and backward passes make, gradients of the weights and workspaces of
+        operators included, in bytes, or text such as "512MiB", or "MR", "MH", "MP" as berth.plan() has
+        them. Weights, inputs and the optimizer's state are not counted. None: nothing runs again, in the
+        order with the lowest peak.
+    options: of backend():
+    measure: run each operator once before planning, with made-up operands, for its time and its
+        workspace; operators that do not take them never run again. False: workspaces are not counted,
+        and operators that read and write few bytes are cheap to run again.
+    device, profile: the path of a device (docs/formats/device.md) or of measured times
+        (docs/formats/profile.md) in JSON, which say instead how long operators take.
+    time_limit, node_limit: of the search, in seconds, or the same on every machine.
+
+    The first call with gradients plans, which takes seconds; a plan is for one shape of the inputs.
+    Results and gradients are those of the model: operators that draw random numbers run once, in their
+    order, and running statistics are updated once. One operator runs at a time: nothing is fused.
+
+    Needs PyTorch 2.9 or newer. The first call raises what torch.compile(backend=..., fullgraph=True,
+    dynamic=False) raises: an error with the message of DoesNotFit if there is no plan within the
+    budget, or of berth.Unsupported, naming the operator.
+    """
+    return torch.compile(model, backend=backend(budget, **options), fullgraph=True, dynamic=False)
 
 
 # ---- Command line.

@@ -133,3 +133,79 @@ def test_tensors_without_a_place_are_said():
     found = berth.plan(chain(), memory=["only=350"])
     assert found.outcome is berth.Outcome.INFEASIBLE and not found.fits
     assert found.unplaced >= 1
+
+
+def parking(fast=190):
+    """`x` is made and used early, and again in the end; `y` leaves it no room in the fast memory between."""
+    sizes = {"x": 100, "a": 20, "y": 150, "z": 20}
+    names = list(sizes)
+    tensors = [{"id": i, "name": name, "bytes": sizes[name], "kind": "activation"}
+               for i, name in enumerate(names)]  # fmt: skip
+
+    def node(name, inputs, outputs):
+        return {"name": name, "op": "Op", "inputs": [names.index(i) for i in inputs],
+                "outputs": [names.index(o) for o in outputs], "cost": 1000}  # fmt: skip
+
+    nodes = [node("make", [], ["x"])]
+    nodes += [node(f"use{i}", ["x"], ["a"] if i == 0 else []) for i in range(3)]
+    nodes += [node("big", ["a"], ["y"]), node("bigger", ["y"], ["z"]), node("last", ["x", "z"], [])]
+    graph = {"format": "berth-graph", "format_version": 1, "name": "parking", "cost_unit": "ns",
+             "nodes": nodes, "tensors": tensors}  # fmt: skip
+    return graph, [f"fast={fast}@1GB/s", "slow@100MB/s"]
+
+
+def test_tensors_move_between_memories(tmp_path):
+    graph, memory = parking()
+    staying = berth.plan(graph, memory=memory, order="program")
+    moving = berth.plan(graph, memory=memory, order="program", may_move=True)
+    assert staying.copies == [] and staying.run is None and moving.run is None
+    assert moving.cost < staying.cost and moving.cost_bound <= moving.cost
+    (copy,) = moving.copies
+    assert copy.tensor == "x" and copy.bytes == 100
+    assert [moving.memories[m].name for m in (copy.source, copy.target)] == ["fast", "slow"]
+    assert copy.before_step == copy.after_step + 1
+    assert copy.cost == 100 + 10 * 100 and copy.begins is None and copy.ends is None
+    assert len([r for r in moving.residencies if r.name == "x"]) == 2
+    moving.validate()
+    moving.save(str(tmp_path / "plan.json"))
+    berth.check(moving.graph, str(tmp_path / "plan.json"))
+    assert "x#1" in moving.to_csv() and "x#2" in moving.report()
+    assert "copy of x from fast to slow" in moving.svg()
+
+
+def test_copies_while_operators_run():
+    graph, memory = parking()
+    found = berth.plan(graph, memory=memory, order="program", prefetch=True, copy_latency=7)
+    stopping = berth.plan(graph, memory=memory, order="program", may_move=True)
+    run = found.run
+    assert run.time == found.cost == run.computing + run.accessing + run.stalled
+    assert run.computing == 7 * 1000
+    assert run.time <= run.computing + stopping.cost
+    for copy in found.copies:
+        # It reads and writes at once, and takes as long as the slower end.
+        assert copy.cost == 7 + 10 * copy.bytes == copy.ends - copy.begins
+        assert copy.after_step < copy.before_step
+    assert found.copies
+    found.validate()
+
+
+def test_prefetch_takes_times_from_a_device(root):
+    model = root / "examples" / "cells.onnx"
+    device = root / "examples" / "devices" / "cortex-m7.json"
+    memory = ["tcm=64KiB@8GB/s", "dram@1GB/s"]
+    found = berth.plan(model, memory=memory, device=device, prefetch=True, order="program")
+    assert found.run.computing > 0
+    with pytest.raises(berth.InvalidOptions, match="time of every operator"):
+        berth.plan(model, memory=memory, prefetch=True)
+
+
+def test_moves_that_cannot_be():
+    graph, memory = parking()
+    with pytest.raises(berth.InvalidOptions, match="may_move: only with memory"):
+        berth.plan(graph, may_move=True)
+    with pytest.raises(berth.InvalidOptions, match="prefetch: only with memory"):
+        berth.plan(graph, prefetch=True, capacity=1000)
+    with pytest.raises(berth.InvalidOptions, match="copy_latency: only with prefetch"):
+        berth.plan(graph, memory=memory, may_move=True, copy_latency=5)
+    with pytest.raises(berth.InvalidOptions, match="copy_latency"):
+        berth.plan(graph, memory=memory, prefetch=True, copy_latency=-1)

@@ -70,6 +70,8 @@ def test_structs_are_those_of_the_header(root):
         "berth_gap": _library.GapStruct,
         "berth_memories": _library.MemoriesStruct,
         "berth_memories_summary": _library.MemoriesSummary,
+        "berth_copy": _library.CopyStruct,
+        "berth_run": _library.RunStruct,
         "berth_tensor": _library.TensorStruct,
         "berth_operator": _library.OperatorStruct,
         "berth_diff": _library.DiffStruct,

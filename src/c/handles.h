@@ -13,6 +13,7 @@
 
 #include "berth/answer.h"
 #include "berth/berth.h"
+#include "berth/graph_memories.h"
 #include "berth/model.h"
 #include "berth/plan_io.h"
 #include "berth/problem.h"
@@ -84,6 +85,8 @@ struct berth_plan {
   const char* command = "plan";
   std::string cost_unit = "ns";              // Of several memories.
   std::vector<berth_residency> residencies;  // Those of the answer.
+  std::vector<berth::MemoryCopy> copies;     // Of several memories, and with prefetch
+  std::optional<berth::TimedRun> run;        // what happens when.
   std::int64_t run_cost = 0;                 // Where operators may run again: of running each once,
   std::string run_unit;                      // and its unit.
 

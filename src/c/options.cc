@@ -9,12 +9,14 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/latency.h"
 #include "base/option_table.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/bytes.h"
 #include "berth/device.h"
 #include "berth/memory_io.h"
+#include "berth/profile.h"
 #include "berth/schedule.h"
 #include "c/handles.h"
 
@@ -154,6 +156,16 @@ bool SetDevice(std::optional<Device>& field, std::string_view value) {
 std::string NameOfDevice(const std::optional<Device>& device) {
   if (!device) return "none";
   return device->name.empty() ? "a device without a name" : device->name;
+}
+
+// A profile, as ReadProfile() reads it, or none. The error says what is wrong with it.
+Result<void> SetProfile(std::optional<Profile>& field, std::string_view value) {
+  if (value == "none") {
+    field.reset();
+  } else {
+    field = BERTH_TRY(ReadProfile(value, "profile"));
+  }
+  return {};
 }
 
 // A memory more, as ParseMemory() reads it; all, as JSON; or none.
@@ -315,9 +327,16 @@ constexpr std::array kRows = {
         },
         [](const Settings& s) { return NumberOrNone(s.model.alignment); }},
     Row{{"device", "none", "a device in JSON, or none",
-         "What operators cost, for recompute: the time that they take on this device."},
+         "What operators cost, for recompute and prefetch: the time that they take on this "
+         "device."},
         [](Settings& s, std::string_view v) { return SetDevice(s.model.device, v); },
         [](const Settings& s) { return NameOfDevice(s.model.device); }},
+    Row{{"profile", "none", "a profile, or none",
+         "What operators cost, for recompute: the times in this profile; with a device, that "
+         "prices "
+         "what the profile lacks."},
+        [](Settings& s, std::string_view v) { return SetProfile(s.model.profile, v).has_value(); },
+        [](const Settings& s) { return std::string(s.model.profile ? "a profile" : "none"); }},
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.fuse; }>(
         "fuse", false, "Compute element-wise operators together with the operator before them."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.model.in_place; }>(
@@ -338,6 +357,17 @@ constexpr std::array kRows = {
          "Where weights may be, which are then part of the plan."},
         [](Settings& s, std::string_view v) { return SetText(s.weights_in, v); },
         [](const Settings& s) { return s.weights_in; }},
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.may_move; }>(
+        "may_move", false, "Tensors may be copied from one memory to another between operators."),
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.prefetch; }>(
+        "prefetch", false,
+        "As may_move, but copies are made while operators run, for the shortest run."),
+    Row{{"copy_latency", "0", "0..1099511627776 nanoseconds",
+         "With prefetch: what each copy takes besides its bytes."},
+        [](Settings& s, std::string_view v) {
+          return SetNumber<std::int64_t>(s.copy_latency, v, 0, kMostLatency);
+        },
+        [](const Settings& s) { return std::to_string(s.copy_latency); }},
     Row{{"endpoints", "none", "half-open|inclusive|exclusive|by-name, or none",
          "What lifetimes mean; none: half-open in arrays, by the names of columns in tables."},
         [](Settings& s, std::string_view v) { return SetOptional(s.endpoints, v, SetEndpoints); },
@@ -360,6 +390,7 @@ bool IsScheduleOption(std::string_view name) {
 }
 
 Result<void> Set(Settings& settings, std::string_view name, std::string_view value) {
+  if (name == "profile") return SetProfile(settings.model.profile, value);
   if (kTable.Find(name) != nullptr) return kTable.Set(settings, name, value);
   if (IsScheduleOption(name)) return SetOption(settings.plan.schedule, name, value);
   return SetOption(settings.plan.place, name, value);
@@ -403,8 +434,35 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
   return options;
 }
 
+namespace {
+
+// That tensors may move, and how; there are memories for it.
+Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
+  if (settings.memories.empty() && (settings.may_move || settings.prefetch)) {
+    return Fail(ErrorCode::kInvalidOptions,
+                std::string(settings.prefetch ? "prefetch" : "may_move") +
+                    ": only with memory can tensors move");
+  }
+  if (settings.copy_latency != 0 && !settings.prefetch) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "copy_latency: only with prefetch do copies take time of their own");
+  }
+  if (settings.prefetch && settings.cost_unit != "ns") {
+    return Fail(ErrorCode::kInvalidOptions, "prefetch: the memories have costs in " +
+                                                Quoted(settings.cost_unit) +
+                                                ", but a run is timed in ns");
+  }
+  memories.may_move = settings.may_move || settings.prefetch;
+  memories.prefetch = settings.prefetch;
+  memories.copy_latency = settings.copy_latency;
+  return {};
+}
+
+}  // namespace
+
 Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& input) {
   PlanOptions options = BERTH_TRY(PlanOptionsOf(settings));
+  BERTH_TRY(SetMoves(settings, options.memories));
   if (options.recompute && !settings.no_spill && input.options.device) {
     options.link = input.options.device->link;
     options.spill = options.link.has_value();

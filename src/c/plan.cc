@@ -58,6 +58,15 @@ std::unique_ptr<berth_plan> NewPlan(const berth_options& options, const char* co
   return plan;
 }
 
+// What is copied from one of several memories to another, and with prefetch the run.
+void FindCopies(berth_plan& plan) {
+  const GraphMemories& memories = plan.options.memories;
+  if (!plan.several() || !plan.answer.best) return;
+  const Graph& graph = plan.graph->model.graph;
+  if (memories.prefetch) plan.run = RunOf(graph, memories, *plan.answer.best);
+  plan.copies = plan.run ? plan.run->copies : CopiesOf(graph, memories, *plan.answer.best);
+}
+
 void Complete(berth_plan& plan, PlanAnswer answer) {
   plan.answer = std::move(answer);
   if (plan.graph != nullptr && plan.answer.recomputes) {
@@ -65,6 +74,7 @@ void Complete(berth_plan& plan, PlanAnswer answer) {
     plan.run_cost = std::accumulate(costs.of.begin(), costs.of.end(), std::int64_t{0});
     plan.run_unit = std::move(costs.unit);
   }
+  FindCopies(plan);
   // They belong to the search that is over.
   plan.options.place.progress = {};
   plan.options.schedule.progress = {};
@@ -91,8 +101,8 @@ void SetTable(berth_plan& plan, const std::shared_ptr<TableInput>& table,
 
 // What a plan in several memories is of, as a table.
 TensorTable TableOf(const berth_plan& plan) {
-  return berth::TableOf(plan.graph->model.graph, plan.answer.best->order,
-                        plan.options.schedule.counting, plan.options.memories);
+  return berth::TableOf(plan.graph->model.graph, plan.options.schedule.counting,
+                        plan.options.memories, *plan.answer.best);
 }
 
 // The plan of a call, which must be one in several memories.
@@ -247,10 +257,11 @@ berth_summary SummaryOf(const PlanAnswer& answer) {
   }
   const bool ordered = answer.best && !answer.best->order.empty();
   out.program_order_peak = ordered ? answer.program_order_peak : -1;
-  const bool least_known = answer.spills && answer.least.bytes > 0;
+  const bool budgeted = answer.spills || answer.recomputes;
+  const bool least_known = budgeted && answer.least.bytes > 0;
   out.least_memory = least_known ? answer.least.bytes : -1;
   out.least_operator = least_known ? answer.least.op : BERTH_NONE;
-  out.least_peak = answer.spills ? answer.least_peak : -1;
+  out.least_peak = budgeted ? answer.least_peak : -1;
   out.traffic_by_sum = answer.spills ? answer.traffic_by_sum : -1;
   out.tensors = answer.tensors;
   out.unsized = answer.unsized;
@@ -282,6 +293,7 @@ berth::Provenance berth_plan::provenance() const {
     return from;
   }
   from.cost_unit = cost_unit;
+  from.device = graph->options.device;
   from.input = graph->name;
   from.input_hash = c::HashOfInput(*graph);
   from.in_place = graph->options.in_place;
@@ -403,6 +415,36 @@ berth_status berth_plan_memory(const berth_plan* plan, size_t index, berth_memor
   });
 }
 
+size_t berth_plan_copy_count(const berth_plan* plan) {
+  return plan == nullptr ? 0 : plan->copies.size();
+}
+
+berth_status berth_plan_copy(const berth_plan* plan, size_t index, berth_copy* out,
+                             berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanInMemories(plan);
+    c::RequireIndex(index, from.copies.size(), "copy");
+    const berth::MemoryCopy& copy = from.copies[index];
+    const berth::TimedRun::Interval when =
+        from.run ? from.run->transfers[index] : berth::TimedRun::Interval{-1, -1};
+    c::Fill(out, {0, copy.tensor, copy.from, copy.to, copy.start, copy.before, copy.bytes,
+                  copy.cost, when.begin, when.end});
+    return {};
+  });
+}
+
+berth_status berth_plan_run(const berth_plan* plan, berth_run* out, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const berth_plan& from = c::PlanInMemories(plan);
+    c::Require(from.run.has_value(), "the plan was not made with prefetch, or there is none");
+    const berth::TimedRun& run = *from.run;
+    c::Fill(out, {0, run.time, run.computing,
+                  std::accumulate(run.accessing.begin(), run.accessing.end(), std::int64_t{0}),
+                  run.stalled});
+    return {};
+  });
+}
+
 berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind, berth_search* out,
                                berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
@@ -503,10 +545,10 @@ berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg, berth_e
     const berth::Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
     const std::string& title = from.table != nullptr ? from.table->name : from.graph->name;
     if (from.several()) {
-      const berth::TensorTable table = c::TableOf(from);
       berth::SvgOptions picture;
       picture.title = title;
-      c::Give(svg, berth::WriteSvg(table.problem, berth::PlanOf(table, *answer.best), picture));
+      c::Give(svg, berth::WriteSvg(from.graph->model.graph, from.options.schedule.counting,
+                                   from.options.memories, *answer.best, picture));
       return {};
     }
     const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
@@ -521,7 +563,8 @@ berth_status berth_plan_to_trace(const berth_plan* plan, berth_text** json, bert
     const berth_plan& from = c::PlanOf(plan);
     const std::string& name = from.table != nullptr ? from.table->name : from.graph->name;
     const auto& memories = from.options.memories.memories;
-    c::Give(json, berth::WriteTrace(from.subject(), from.answer, name, memories));
+    c::Give(json, berth::WriteTrace(from.subject(), from.answer, name, memories,
+                                    from.run ? &*from.run : nullptr));
     return {};
   });
 }

@@ -2,6 +2,7 @@
 
 #include "berth/sweep.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -48,10 +49,8 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
                      options.plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
   Watch watch(request, /*limited=*/false);
   // The limits are for the points, not for the capacities themselves.
-  const ScheduleOptions& schedule = options.plan.schedule;
-  const NamedBudgets named = BERTH_TRY(watch.Run([&](Budget& budget) {
-    return FindBudgets(graph, schedule.counting, budget, schedule.most_bytes);
-  }));
+  const NamedBudgets named = BERTH_TRY(
+      watch.Run([&](Budget& budget) { return NamedBudgetsOf(graph, options.plan, budget); }));
   options.plan.budgets = named;
   options.plan.place.progress = watch.progress();
   options.plan.schedule.progress = options.plan.place.progress;
@@ -66,7 +65,7 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   from.fused = input.options.fuse;
   from.reading = input.model.reading;
   curve.model = Printable(input.name);
-  curve.input = SweepInput(from, fixed);
+  curve.input = SweepInput(from, fixed, graph);
   curve.fixed_order = fixed;
   curve.least = named.least.bytes;
   if (!fixed) curve.least_peak = named.least_peak;
@@ -118,7 +117,11 @@ berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv, bert
 
 berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    c::Give(html, berth::WritePage(c::SweepOf(sweep).curves, {{"berth version", BERTH_VERSION}}));
+    const std::vector<berth::SweepCurve>& curves = c::SweepOf(sweep).curves;
+    if (std::any_of(curves.begin(), curves.end(), [](const auto& curve) { return curve.run.has_value(); })) {
+      return berth::Fail(berth::ErrorCode::kUnsupported, "the page has no curve of recomputation");
+    }
+    c::Give(html, berth::WritePage(curves, {{"berth version", BERTH_VERSION}}));
     return {};
   });
 }

@@ -53,9 +53,10 @@ std::vector<bool> BasesTouched(const Graph& graph) {
   return touched;
 }
 
-// What operators and copies do in each residency. What is not copied counts as a whole, in the first
-// residency of its tensor.
-std::vector<TensorUse> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan) {
+// What operators do in each residency, and copies if `with_copies`. What is not copied counts as a whole,
+// in the first residency of its tensor.
+std::vector<TensorUse> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan,
+                                         bool with_copies = true) {
   const std::size_t count = plan.residencies.size();
   std::vector<TensorUse> uses(count);
   std::vector<std::size_t> at(graph.tensors.size(), count);  // The residency of each tensor.
@@ -65,6 +66,7 @@ std::vector<TensorUse> UsesOfResidencies(const Graph& graph, const MemoryPlan& p
     at[t] = i;
     if (!internal::IsCopied(plan, i)) continue;
     moves[t] = true;
+    if (!with_copies) continue;
     internal::AddUse(0, graph.tensors[t].bytes, uses[i]);
     internal::AddUse(graph.tensors[t].bytes, 0, uses[i - 1]);
   }
@@ -250,6 +252,44 @@ TensorTable TableOf(const Graph& graph, const Order& order, const Counting& coun
   return table;
 }
 
+TensorTable TableOf(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                    const MemoryPlan& plan) {
+  TensorTable table;
+  table.problem.memories = memories.memories;
+  Problem stays = ProblemOf(graph, plan);
+  const std::vector<TensorUse> uses = UsesOfResidencies(graph, plan, !memories.prefetch);
+  const TensorTable whole = TableOf(graph, plan.order, counting, memories);
+  const auto& all = plan.residencies;
+  const auto has_several = [&](std::size_t i) {
+    return (i > 0 && all[i - 1].tensor == all[i].tensor) ||
+           (i + 1 < all.size() && all[i + 1].tensor == all[i].tensor);
+  };
+  std::size_t next = 0;  // Of `whole`: both lists are in the order of the tensors.
+  const auto add_left_out = [&](TensorIndex before) {
+    for (; next < whole.tensors.size() && whole.tensors[next] < before; ++next) {
+      table.tensors.push_back(whole.tensors[next]);
+      table.problem.table.buffers.push_back(whole.problem.table.buffers[next]);
+      table.problem.placing.push_back(whole.problem.placing[next]);
+    }
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TensorIndex t = all[i].tensor;
+    add_left_out(t);
+    if (next < whole.tensors.size() && whole.tensors[next] == t) ++next;
+    Placing placing = PlacingOf(memories, t, uses[i]);
+    if (has_several(i)) {
+      const auto m = static_cast<std::size_t>(all[i].memory);
+      const auto cost = CostOfUses(placing, memories.memories[m]);
+      placing.candidates = {{m, cost.value_or(kMaxCost), {}}};
+    }
+    table.tensors.push_back(t);
+    table.problem.table.buffers.push_back(std::move(stays.buffers[i]));
+    table.problem.placing.push_back(std::move(placing));
+  }
+  add_left_out(graph.tensors.size());
+  return table;
+}
+
 MemoryPlan PlanOf(const TensorTable& table, const MemoryPlan& plan) {
   // Both lists are in the order of the tensors.
   std::vector<Residency> residencies = plan.residencies;
@@ -258,6 +298,7 @@ MemoryPlan PlanOf(const TensorTable& table, const MemoryPlan& plan) {
     while (b < table.tensors.size() && table.tensors[b] < r.tensor) ++b;
     BERTH_CHECK(b < table.tensors.size() && table.tensors[b] == r.tensor);
     r.tensor = b;
+    if (b + 1 < table.tensors.size() && table.tensors[b + 1] == table.tensors[b]) ++b;
   }
   return PlanOf(table.problem, std::move(residencies));
 }

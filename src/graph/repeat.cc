@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/latency.h"
 #include "base/wide.h"
 #include "berth/device.h"
 #include "berth/graph.h"
@@ -162,8 +163,6 @@ OperatorCosts CostsOf(const Graph& graph) {
 
 namespace {
 
-constexpr std::int64_t kMostLatency = std::int64_t{1} << 40;
-
 std::int64_t NanosecondsOf(Bytes bytes, Bytes bytes_per_second, std::int64_t latency) {
   constexpr std::int64_t kNanoseconds = 1'000'000'000;
   const internal::Wide product = internal::Wide{bytes} * kNanoseconds + (bytes_per_second - 1);
@@ -187,10 +186,10 @@ Result<void> Validate(const Link& link) {
     return Fail(ErrorCode::kInvalidOptions, "a link of " + std::to_string(rate) +
                                                 " bytes per second: it must be from 1 to 2^60");
   }
-  if (link.latency_nanoseconds < 0 || link.latency_nanoseconds > kMostLatency) {
+  if (!internal::IsLatency(link.latency_nanoseconds)) {
     return Fail(ErrorCode::kInvalidOptions, "a link with a latency of " +
                                                 std::to_string(link.latency_nanoseconds) +
-                                                " ns: it must be from 0 to 2^40");
+                                                " ns: it must be " + internal::kLatencyRange);
   }
   return {};
 }

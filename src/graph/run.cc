@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/latency.h"
 #include "base/text.h"
 #include "graph/edges.h"
 #include "graph/plan.h"
@@ -14,11 +15,6 @@
 
 namespace berth {
 namespace internal {
-namespace {
-
-constexpr std::int64_t kMostLatency = std::int64_t{1} << 40;
-
-}  // namespace
 
 std::int64_t AccessTime(const Memory& memory, const TensorUse& use) {
   Placing placing;
@@ -41,16 +37,16 @@ Result<void> CheckTimes(const Graph& graph, const GraphMemories& memories) {
                 "prefetch makes copies while operators run, but tensors may not move: may_move is "
                 "off");
   }
-  if (memories.copy_latency < 0 || memories.copy_latency > kMostLatency) {
+  if (!IsLatency(memories.copy_latency)) {
     return Fail(ErrorCode::kInvalidOptions, "the latency of copies is " +
                                                 std::to_string(memories.copy_latency) +
-                                                " ns, not from 0 to 2^40");
+                                                " ns, not " + kLatencyRange);
   }
   for (const Operator& op : graph.operators) {
     if (op.cost) continue;
     return Fail(ErrorCode::kInvalidOptions,
                 "prefetch needs the time of every operator, but that of operator " +
-                    Quoted(op.name) + " is not known");
+                    Quoted(op.name) + " is not known; a device gives it");
   }
   if (graph.cost_unit == "ns" || graph.operators.empty()) return {};
   return Fail(ErrorCode::kInvalidOptions,

@@ -4,17 +4,21 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/device.h"
+#include "berth/profile.h"
 #include "graph/types.h"
 
 namespace berth {
@@ -273,50 +277,156 @@ Work WorkOf(const Graph& graph, OperatorIndex v) {
   return work;
 }
 
-Result<Unpriced> SetCosts(const Device& device, Graph& graph) {
-  BERTH_TRY(CheckDevice(device));
-  constexpr std::int64_t kMost = std::int64_t{1} << 60;
-  std::vector<std::int64_t> costs;
-  std::int64_t sum = 0;
-  Unpriced unpriced;
-  std::set<std::string> types;
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    const Operator& op = graph.operators[v];
-    if (op.cost) {
-      return Fail(ErrorCode::kInvalidProblem,
-                  "device: operator " + internal::Quoted(op.name) + " has a cost of its own");
+namespace {
+
+constexpr std::int64_t kMostTime = std::int64_t{1} << 60;
+
+// Sorted, each once, without scalars: as Profile has them.
+std::vector<std::string> InputShapes(const Graph& graph, const Operator& op) {
+  std::set<std::string> shapes;
+  for (const TensorIndex t : op.inputs) {
+    const std::string& shape = graph.tensors[t].shape;
+    if (!shape.empty() && shape != "scalar") shapes.insert(shape);
+  }
+  return {shapes.begin(), shapes.end()};
+}
+
+const MeasuredTime* Find(const std::vector<MeasuredTime>& times, const std::string& op,
+                         const std::vector<std::string>& shapes) {
+  const auto before = [&](const MeasuredTime& time, std::nullptr_t) {
+    return std::tie(time.op, time.shapes) < std::tie(op, shapes);
+  };
+  const auto found = std::lower_bound(times.begin(), times.end(), nullptr, before);
+  if (found == times.end() || found->op != op || found->shapes != shapes) return nullptr;
+  return &*found;
+}
+
+std::optional<std::int64_t> TimeIn(const Profile& profile, const Graph& graph, const Operator& op) {
+  if (const MeasuredTime* const found = Find(profile.operators, op.name, {})) {
+    return found->nanoseconds;
+  }
+  if (profile.types.empty()) return std::nullopt;
+  const std::vector<std::string> shapes = InputShapes(graph, op);
+  // Each part may be the type: "aten::add.Tensor".
+  for (std::size_t begin = 0; begin <= op.type.size();) {
+    const std::size_t end = std::min(op.type.find_first_of(".:", begin), op.type.size());
+    if (const auto* const found = Find(profile.types, op.type.substr(begin, end - begin), shapes)) {
+      return found->nanoseconds;
     }
-    costs.push_back(0);
-    if (MakesViewsAlone(graph, op)) continue;
-    const Work work = WorkOf(graph, v);
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+// Costs of operators as they become known; the graph gets them all, or none.
+class Pricing {
+ public:
+  Pricing(std::string what, Graph& graph) : what_(std::move(what)), graph_(graph) {}
+
+  Result<void> Add(OperatorIndex v, std::int64_t nanoseconds) {
+    if (nanoseconds > kMostTime - sum_) return TooMuch(v);
+    sum_ += nanoseconds;
+    costs_.push_back(nanoseconds);
+    return {};
+  }
+
+  // The time of `v` on `device`.
+  Result<void> AddOn(const Device& device, OperatorIndex v) {
+    const Operator& op = graph_.operators[v];
+    const Work work = WorkOf(graph_, v);
     if (!work.operations) {
-      ++unpriced.arithmetic;
-      types.insert(op.type);
+      ++unpriced_.arithmetic;
+      types_.insert(op.type);
     }
-    const auto unsized = [&](TensorIndex t) { return !graph.tensors[t].unplanned.empty(); };
-    unpriced.sizes += std::any_of(op.inputs.begin(), op.inputs.end(), unsized) ||
-                              std::any_of(op.outputs.begin(), op.outputs.end(), unsized)
-                          ? 1
-                          : 0;
+    const auto unsized = [&](TensorIndex t) { return !graph_.tensors[t].unplanned.empty(); };
+    unpriced_.sizes += std::any_of(op.inputs.begin(), op.inputs.end(), unsized) ||
+                               std::any_of(op.outputs.begin(), op.outputs.end(), unsized)
+                           ? 1
+                           : 0;
     const double seconds =
         std::max(work.operations.value_or(0) / device.operations_per_second,
                  static_cast<double>(work.bytes) / static_cast<double>(device.bytes_per_second));
     const double nanoseconds = std::ceil(seconds * 1e9);
-    const bool fits = nanoseconds < static_cast<double>(kMost);
-    if (fits) {
-      costs.back() = static_cast<std::int64_t>(nanoseconds) + device.launch_nanoseconds;
-      sum = std::min(kMost + 1, sum + costs.back());
+    if (!(nanoseconds < static_cast<double>(kMostTime))) return TooMuch(v);
+    return Add(v, static_cast<std::int64_t>(nanoseconds) + device.launch_nanoseconds);
+  }
+
+  Result<void> CheckNoCost(const Operator& op) const {
+    if (!op.cost) return {};
+    return Fail(ErrorCode::kInvalidProblem,
+                what_ + ": operator " + internal::Quoted(op.name) + " has a cost of its own");
+  }
+
+  Unpriced End() {
+    for (OperatorIndex v = 0; v < costs_.size(); ++v) graph_.operators[v].cost = costs_[v];
+    graph_.cost_unit = "ns";
+    unpriced_.types.assign(types_.begin(), types_.end());
+    return std::move(unpriced_);
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> TooMuch(OperatorIndex v) const {
+    return Fail(ErrorCode::kInvalidProblem, what_ + ": operators up to " +
+                                                internal::Quoted(graph_.operators[v].name) +
+                                                " take longer than 2^60 ns together");
+  }
+
+  std::string what_;
+  Graph& graph_;
+  std::vector<std::int64_t> costs_;
+  std::int64_t sum_ = 0;
+  Unpriced unpriced_;
+  std::set<std::string> types_;
+};
+
+tl::unexpected<Error> NoTime(const Profile& profile, const Graph& graph,
+                             const std::vector<OperatorIndex>& missing, std::size_t of) {
+  const Operator& op = graph.operators[missing.front()];
+  std::string what = internal::Quoted(op.name);
+  if (!op.type.empty()) what += ", of type " + internal::Quoted(op.type);
+  for (const std::string& shape : InputShapes(graph, op)) what += " " + shape;
+  return Fail(ErrorCode::kInvalidProblem, profile.name + " has no time for " +
+                                              std::to_string(missing.size()) + " of " +
+                                              std::to_string(of) + " operators; the first is " +
+                                              what + ". A device prices what a profile lacks");
+}
+
+}  // namespace
+
+Result<Unpriced> SetCosts(const Device& device, Graph& graph) {
+  BERTH_TRY(CheckDevice(device));
+  Pricing pricing("device", graph);
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    const Operator& op = graph.operators[v];
+    BERTH_TRY(pricing.CheckNoCost(op));
+    BERTH_TRY(MakesViewsAlone(graph, op) ? pricing.Add(v, 0) : pricing.AddOn(device, v));
+  }
+  return pricing.End();
+}
+
+Result<Unpriced> SetCosts(const Profile& profile, const Device* others, Graph& graph) {
+  if (others != nullptr) BERTH_TRY(CheckDevice(*others));
+  Pricing pricing(profile.name, graph);
+  std::vector<OperatorIndex> missing;
+  std::size_t timed = 0;
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    const Operator& op = graph.operators[v];
+    BERTH_TRY(pricing.CheckNoCost(op));
+    if (MakesViewsAlone(graph, op)) {
+      BERTH_TRY(pricing.Add(v, 0));
+      continue;
     }
-    if (!fits || sum > kMost) {
-      return Fail(ErrorCode::kInvalidProblem, "device: operators up to " +
-                                                  internal::Quoted(op.name) +
-                                                  " take longer than 2^60 ns together");
+    ++timed;
+    if (const auto time = TimeIn(profile, graph, op)) {
+      BERTH_TRY(pricing.Add(v, *time));
+    } else if (others != nullptr) {
+      BERTH_TRY(pricing.AddOn(*others, v));
+    } else {
+      missing.push_back(v);
     }
   }
-  for (OperatorIndex v = 0; v < costs.size(); ++v) graph.operators[v].cost = costs[v];
-  graph.cost_unit = "ns";
-  unpriced.types.assign(types.begin(), types.end());
-  return unpriced;
+  if (!missing.empty()) return NoTime(profile, graph, missing, timed);
+  return pricing.End();
 }
 
 }  // namespace berth

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/latency.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -25,15 +24,11 @@ using Kind = JsonNode::Kind;
 
 constexpr std::string_view kFormat = "berth-device";
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMostLaunch = std::int64_t{1} << 40;
 
-std::optional<double> NumberOf(const JsonNode& node) {
-  if (node.is(Kind::kInteger)) return static_cast<double>(node.integer);
-  if (!node.is(Kind::kNumber)) return std::nullopt;
-  // Independent of the locale, unlike strtod(); libc++ 14 has no from_chars() for it.
-  const auto number = nlohmann::json::parse(node.text, nullptr, false);
-  if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
-  return number.get<double>();
+// A whole number of nanoseconds, for one event.
+std::optional<std::int64_t> LatencyOf(const JsonNode& node) {
+  if (!node.is(Kind::kInteger) || !IsLatency(node.integer)) return std::nullopt;
+  return node.integer;
 }
 
 class DeviceReader {
@@ -100,10 +95,9 @@ class DeviceReader {
     if (!bytes) return Wrong("bandwidth", "a bandwidth such as \"1555GB/s\"");
     device.bytes_per_second = *bytes;
     if (const JsonNode* const launch = root_.Find("launch_ns")) {
-      if (!launch->is(Kind::kInteger) || launch->integer < 0 || launch->integer > kMostLaunch) {
-        return Wrong("launch_ns", "a whole number from 0 to 2^40");
-      }
-      device.launch_nanoseconds = launch->integer;
+      const auto time = LatencyOf(*launch);
+      if (!time) return Wrong("launch_ns", std::string("a whole number ") + kLatencyRange);
+      device.launch_nanoseconds = *time;
     }
     if (root_.Find("link") != nullptr) device.link = BERTH_TRY(ReadLink());
     return device;
@@ -139,10 +133,10 @@ class DeviceReader {
     if (!in) return WrongLink(node, "in", "a bandwidth such as \"25GB/s\"");
     Link link{*out, *in, 0};
     if (const JsonNode* const latency = node.Find("latency_ns")) {
-      if (!latency->is(Kind::kInteger) || latency->integer < 0 || latency->integer > kMostLaunch) {
-        return WrongLink(node, "latency_ns", "a whole number from 0 to 2^40");
-      }
-      link.latency_nanoseconds = latency->integer;
+      const auto time = LatencyOf(*latency);
+      if (!time)
+        return WrongLink(node, "latency_ns", std::string("a whole number ") + kLatencyRange);
+      link.latency_nanoseconds = *time;
     }
     return link;
   }

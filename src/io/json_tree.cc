@@ -1,6 +1,7 @@
 #include "io/json_tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -212,5 +213,14 @@ std::string JsonNode::Shown() const {
 }
 
 Result<JsonNode> ParseJsonTree(const Source& source) { return TreeBuilder(source).Build(); }
+
+std::optional<double> NumberOf(const JsonNode& node) {
+  if (node.is(JsonNode::Kind::kInteger)) return static_cast<double>(node.integer);
+  if (!node.is(JsonNode::Kind::kNumber)) return std::nullopt;
+  // Independent of the locale, unlike strtod(); libc++ 14 has no from_chars() for it.
+  const auto number = nlohmann::json::parse(node.text, nullptr, false);
+  if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
+  return number.get<double>();
+}
 
 }  // namespace berth::internal

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct JsonNode {
   // As errors show it: short, on one line.
   [[nodiscard]] std::string Shown() const;
 };
+
+// The value of a number, whole or not; none of anything else.
+[[nodiscard]] std::optional<double> NumberOf(const JsonNode& node);
 
 // Errors: kParse, with line and column: no JSON, numbers out of range, a key that comes twice in one
 // object, lists and objects nested deeper than 64. Trees are safe to walk by recursion.

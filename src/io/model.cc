@@ -26,8 +26,12 @@ bool LooksLikeOnnx(std::string_view bytes) {
 }
 
 // What of the model has no part in its costs, for people.
-Result<void> Price(const Device& device, Model& model) {
-  const Unpriced unpriced = BERTH_TRY(SetCosts(device, model.graph));
+Result<void> Price(const ModelOptions& options, Model& model) {
+  const Device* const device = options.device ? &*options.device : nullptr;
+  if (device == nullptr && !options.profile) return {};
+  const Unpriced unpriced =
+      BERTH_TRY(options.profile ? SetCosts(*options.profile, device, model.graph)
+                                : SetCosts(*device, model.graph));
   const auto operators = [](std::size_t count) {
     return internal::Grouped(static_cast<std::int64_t>(count)) +
            (count == 1 ? " operator" : " operators");
@@ -59,7 +63,7 @@ Result<void> CheckAlignment(const ModelOptions& options) {
 
 // All of Apply() but the alignment, which readers take care of.
 Result<void> Change(const ModelOptions& options, Model& model) {
-  if (options.device) BERTH_TRY(Price(*options.device, model));
+  BERTH_TRY(Price(options, model));
   if (options.fuse) model.graph = Fuse(std::move(model.graph));
   if (options.in_place) {
     const std::int64_t before = CountViews(model.graph);

@@ -51,13 +51,13 @@ Result<Problem> Apart(const PlacedBuffers& placed) {
 
 }  // namespace
 
-Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment) {
+Result<PlannedProblem> Merged(PlacedBuffers placed, Bytes alignment) {
   const auto groups = GroupsSharingBytes(placed.problem, placed.offsets);
   Colocated merged = BERTH_TRY(Colocate(placed.problem, groups));
-  Together result;
-  result.placed.problem = std::move(merged.problem);
-  std::vector<Buffer>& buffers = result.placed.problem.buffers;
-  std::vector<Bytes>& offsets = result.placed.offsets;
+  PlannedProblem result;
+  result.problem = std::move(merged.problem);
+  std::vector<Buffer>& buffers = result.problem.buffers;
+  std::vector<Bytes>& offsets = result.offsets;
   offsets.resize(buffers.size());
   for (std::size_t b = 0; b < placed.offsets.size(); ++b) {
     offsets[merged.places[b].buffer] = placed.offsets[b] - merged.places[b].distance;
@@ -65,10 +65,10 @@ Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment) {
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     if (offsets[b] % alignment == 0) buffers[b].alignment = alignment;
   }
-  BERTH_TRY(Validate(result.placed.problem));  // The sum of all bytes may have grown.
-  const Placement plan{offsets, Height(result.placed.problem, offsets)};
-  result.exact = ValidatePlacement(result.placed.problem, plan).has_value();
-  result.apart = BERTH_TRY(Apart(placed));
+  BERTH_TRY(Validate(result.problem));  // The sum of all bytes may have grown.
+  const Placement plan{offsets, Height(result.problem, offsets)};
+  result.exact = ValidatePlacement(result.problem, plan).has_value();
+  result.requests = BERTH_TRY(Apart(placed));
   if (!groups.empty()) {
     const auto id = [&](std::size_t member) {
       return Quoted(placed.problem.buffers[groups[0][member].buffer].id);
@@ -85,6 +85,7 @@ Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment) {
         "share "
         "bytes, or is not valid (berth check). More may be needed here.");
   }
+  result.request_offsets = std::move(placed.offsets);
   return result;
 }
 

@@ -2,9 +2,9 @@
 #ifndef BERTH_IO_PLACED_BUFFERS_H_
 #define BERTH_IO_PLACED_BUFFERS_H_
 
-#include <string>
 #include <vector>
 
+#include "berth/planned_problem.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
@@ -18,21 +18,11 @@ struct PlacedBuffers {
 // The greatest power of two up to `most`, itself one, of which all offsets are multiples.
 [[nodiscard]] Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most);
 
-// The same with buffers of which one has all the bytes of the other as one, as they then are in every
-// plan (GroupsSharingBytes()). Buffers whose offsets are multiples of `alignment` get it.
-struct Together {
-  PlacedBuffers placed;
-  // The offsets are a plan for the problem. Not so if others lie between the members of a group, or
-  // if the plan is not valid.
-  bool exact = true;
-  std::vector<std::string> notes;  // Sentences: about the groups, and a plan that is not exact.
-  // The problem as it was, with gaps in buffers while others have all their bytes: the offsets are a
-  // plan for it if no two share bytes in any other way.
-  Problem apart = {};
-};
+// The problem of what another system has placed: buffers of which one has all the bytes of the other are
+// one (GroupsSharingBytes()). Buffers whose offsets are multiples of `alignment` get it.
 // Errors: those of Colocate(); kInvalidProblem, also for more than 32 gaps for each buffer on average.
 // Cost: O(log n) for each buffer and each gap.
-[[nodiscard]] Result<Together> Merged(const PlacedBuffers& placed, Bytes alignment);
+[[nodiscard]] Result<PlannedProblem> Merged(PlacedBuffers placed, Bytes alignment);
 
 }  // namespace berth::internal
 

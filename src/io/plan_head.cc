@@ -43,6 +43,22 @@ Json ScheduleOptionsOf(const Provenance& provenance) {
   return options;
 }
 
+// As a file of its own would have it (docs/formats/device.md).
+Json DeviceJson(const Device& device) {
+  const auto rate = [](Bytes bytes) { return std::to_string(bytes) + "B/s"; };
+  Json json = {{"format", "berth-device"}, {"format_version", 1}};
+  if (!device.name.empty()) json["name"] = device.name;
+  json["operations_per_second"] = device.operations_per_second;
+  json["bandwidth"] = rate(device.bytes_per_second);
+  json["launch_ns"] = device.launch_nanoseconds;
+  if (const auto& link = device.link) {
+    json["link"] = {{"out", rate(link->out_bytes_per_second)},
+                    {"in", rate(link->in_bytes_per_second)},
+                    {"latency_ns", link->latency_nanoseconds}};
+  }
+  return json;
+}
+
 Json OrNull(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
 
 Json SearchOf(const SearchReport& search) {
@@ -68,6 +84,7 @@ void AddGraph(const Graph& graph, const Provenance& provenance, Json& head) {
                      {"other_dimensions", OrNull(reading.other_dimensions)},
                      {"element_bytes", OrNull(reading.element_bytes)},
                      {"alignment", reading.alignment}};
+  if (provenance.device) head["device"] = DeviceJson(*provenance.device);
 }
 
 Json LeastMemoryOf(const Graph& graph, const PlanAnswer& answer) {

@@ -14,6 +14,7 @@
 
 #include "base/source.h"
 #include "base/try.h"
+#include "berth/device.h"
 #include "berth/io.h"
 #include "berth/memory_io.h"
 #include "graph/plan.h"
@@ -313,6 +314,49 @@ Result<void> CheckPlanFile(const Source& source, const PlanFile& plan) {
   return {};
 }
 
+// Several memories as a plan states them, what it takes of each, and the cost.
+struct StatedMemories {
+  MemoryFile file;
+  std::vector<MemoryUse> uses;
+  PlanCost cost;
+};
+Result<StatedMemories> MemoriesFrom(const Source& source, const nlohmann::json& json) {
+  StatedMemories stated{BERTH_TRY(ReadMemoriesJson(source.text(), source.name())), {}, {}};
+  std::string fault;
+  const nlohmann::json& list = *Member(json, "memories");
+  for (std::size_t m = 0; m < stated.file.problem.memories.size(); ++m) {
+    MemoryUse& use = stated.uses.emplace_back();
+    for (const auto& [key, value] :
+         {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
+      const auto number = NumberAt(list[m], key, fault);
+      if (!number) return source.FailAsWhole("memory number " + std::to_string(m) + ": " + fault);
+      *value = *number;
+    }
+  }
+  const auto cost = NumberAt(json, "cost", fault);
+  const auto unplaced = cost ? NumberAt(json, "unplaced", fault) : std::nullopt;
+  if (!unplaced) return source.FailAsWhole(fault);
+  stated.cost.cost = *cost;
+  stated.cost.unplaced = static_cast<std::size_t>(*unplaced);
+  return stated;
+}
+
+// The index of the memory with this name.
+std::optional<std::size_t> MemoryCalled(const std::vector<Memory>& memories,
+                                        std::string_view name) {
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    if (memories[m].name == name) return m;
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<Error> NoSuchMemory(const Source& source, const PlanList& list, std::size_t i,
+                                   const std::string& name) {
+  return source.FailAsWhole(list.Number(i) + ": \"memory\" is " + Quoted(name) +
+                                ", which is none of those in \"memories\"",
+                            ErrorCode::kInvalidPlan);
+}
+
 // What states the height, the peak and the traffic: `plan`, or where tensors have no known size, the
 // object in it that has these figures of the others.
 const nlohmann::json& FiguresOf(const nlohmann::json& plan) {
@@ -364,6 +408,33 @@ void AddBuffers(const std::vector<Record>& records, PlanFile& plan) {
   }
 }
 
+// The memories of a plan that names several, and that of each buffer.
+Result<void> AddMemories(const Source& source, const nlohmann::json& json, const PlanList& list,
+                         const std::vector<Record>& records, PlanFile& plan) {
+  StatedMemories stated = BERTH_TRY(MemoriesFrom(source, json));
+  plan.memories = std::move(stated.file.problem.memories);
+  plan.uses = std::move(stated.uses);
+  plan.cost = stated.cost;
+  plan.cost_unit = stated.file.cost_unit;
+  const nlohmann::json* const prefetch = Member(json, "prefetch");
+  plan.prefetch = prefetch != nullptr && *prefetch == true;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto memory = MemoryCalled(plan.memories, records[i].memory);
+    if (!memory) return NoSuchMemory(source, list, i, records[i].memory);
+    plan.memory_of.push_back(*memory);
+  }
+  const nlohmann::json* const left_out = Member(json, "left_out");
+  if (left_out == nullptr || !left_out->is_array()) return {};
+  for (const nlohmann::json& id : *left_out) {
+    if (!id.is_string()) {
+      return source.FailAsWhole("\"left_out\" has " + Shown(&id) +
+                                " where it should have the name of a buffer");
+    }
+    plan.left_out.push_back(id.get<std::string>());
+  }
+  return {};
+}
+
 Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
                               std::string_view name) {
   const PlanList list = BERTH_TRY(ListOf(source, json));
@@ -403,6 +474,9 @@ Result<PlanFile> ReadPlanJson(const Source& source, const nlohmann::json& json,
     *target = static_cast<std::size_t>(*count);
   }
   BERTH_TRY(ReadOrder(source, json, plan));
+  if (Member(json, "memories") != nullptr) {
+    BERTH_TRY(AddMemories(source, json, list, records, plan));
+  }
   BERTH_TRY(CheckPlanFile(source, plan));
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
   const nlohmann::json* const stated = Member(FiguresOf(json), "height");
@@ -496,32 +570,13 @@ class GraphPlanReader {
 
   // Several memories, what the plan takes of each, and the cost.
   Result<void> ReadMemories(const nlohmann::json& json) {
-    MemoryFile file = BERTH_TRY(ReadMemoriesJson(source_.text(), source_.name()));
-    std::string fault;
-    const nlohmann::json& list = *Member(json, "memories");
-    for (std::size_t m = 0; m < file.problem.memories.size(); ++m) {
-      MemoryUse& use = read_.plan.memories.emplace_back();
-      for (const auto& [key, value] :
-           {std::pair<const char*, Bytes*>{"height", &use.height}, {"peak", &use.peak}}) {
-        const auto number = NumberAt(list[m], key, fault);
-        if (!number)
-          return source_.FailAsWhole("memory number " + std::to_string(m) + ": " + fault);
-        *value = *number;
-      }
-    }
-    for (const auto& [key, value] :
-         {std::pair<const char*, std::size_t>{"cost", 0}, {"unplaced", 1}}) {
-      const auto number = NumberAt(json, key, fault);
-      if (!number) return source_.FailAsWhole(fault);
-      if (value == 0) {
-        read_.plan.cost.cost = *number;
-      } else {
-        read_.plan.cost.unplaced = static_cast<std::size_t>(*number);
-      }
-    }
+    StatedMemories stated = BERTH_TRY(MemoriesFrom(source_, json));
+    read_.plan.memories = std::move(stated.uses);
+    read_.plan.cost = stated.cost;
     states_peak_ = true;
-    read_.cost_unit = file.cost_unit;
-    read_.memories.memories = std::move(file.problem.memories);
+    read_.cost_unit = stated.file.cost_unit;
+    read_.memories.memories = std::move(stated.file.problem.memories);
+    std::string fault;
     for (const auto& [key, value] : {std::pair{"may_move", &read_.memories.may_move},
                                      std::pair{"prefetch", &read_.memories.prefetch}}) {
       const nlohmann::json* const given = Member(json, key);
@@ -546,15 +601,6 @@ class GraphPlanReader {
     return {};
   }
 
-  // The index of the memory with this name.
-  [[nodiscard]] std::optional<std::size_t> MemoryCalled(std::string_view name) const {
-    const auto& memories = read_.memories.memories;
-    for (std::size_t m = 0; m < memories.size(); ++m) {
-      if (memories[m].name == name) return m;
-    }
-    return std::nullopt;
-  }
-
   Result<std::vector<std::size_t>> MemoriesCalled(const nlohmann::json& json, const char* key) {
     std::vector<std::size_t> called;
     const nlohmann::json* const names = Member(json, key);
@@ -565,7 +611,9 @@ class GraphPlanReader {
     };
     if (!names->is_array()) return wrong(*names);
     for (const nlohmann::json& name : *names) {
-      const auto m = name.is_string() ? MemoryCalled(name.get<std::string>()) : std::nullopt;
+      const auto m = name.is_string()
+                         ? MemoryCalled(read_.memories.memories, name.get<std::string>())
+                         : std::nullopt;
       if (!m || std::find(called.begin(), called.end(), *m) != called.end()) return wrong(name);
       called.push_back(*m);
     }
@@ -596,11 +644,8 @@ class GraphPlanReader {
       residencies.back().tensor = tensor->second;
       const bool several = !read_.memories.memories.empty();
       if (!several && record.memory.empty()) continue;
-      const auto memory = MemoryCalled(record.memory);
-      if (!memory) {
-        return wrong("\"memory\" is " + Quoted(record.memory) +
-                     ", which is none of those in \"memories\"");
-      }
+      const auto memory = MemoryCalled(read_.memories.memories, record.memory);
+      if (!memory) return NoSuchMemory(source_, list, i, record.memory);
       residencies.back().memory = static_cast<int>(*memory);
     }
     std::stable_sort(residencies.begin(), residencies.end(),
@@ -686,6 +731,19 @@ PlanSettings ReadPlanSettings(std::string_view text) {
                        flag(count, "unsized_as_zero")};
   settings.in_place = flag(&*json, "in_place");
   settings.fused = flag(&*json, "fused");
+  // What is not valid is as if it were not there: what costs are missing is found where they are used.
+  if (const nlohmann::json* const device = internal::Member(*json, "device")) {
+    if (auto read = ReadDevice(device->dump(), "device")) settings.device = std::move(*read);
+  }
+  if (const nlohmann::json* const stated = internal::Member(*json, "link")) {
+    std::string fault;
+    const auto out = internal::NumberAt(*stated, "out_bytes_per_second", fault);
+    const auto in = internal::NumberAt(*stated, "in_bytes_per_second", fault);
+    const auto latency = internal::NumberAt(*stated, "latency_ns", fault);
+    if (out && in && latency && Validate(Link{*out, *in, *latency})) {
+      settings.link = Link{*out, *in, *latency};
+    }
+  }
   const nlohmann::json* const reading = internal::Member(*json, "reading");
   if (reading == nullptr) return settings;
   // What is not a number in range is as by default; the reader of the model checks the rest.

@@ -17,6 +17,7 @@
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "berth/file.h"
 #include "berth/sweep_io.h"
 
 namespace berth {
@@ -35,13 +36,20 @@ enum class SweepColumn {
   kTrafficBySum,
   kSeconds,
   kInput,
+  // From here on: of sweeps with recomputation.
+  kRecomputedOperators,
+  kRecomputed,
+  kCopyCost,
+  kRecomputeBound,
+  kRunCost,
+  kCostUnit,
 };
 struct SweepColumnName {
   std::string_view name;
   std::string_view former = {};
 };
 // By SweepColumn.
-constexpr std::array<SweepColumnName, 11> kColumns = {{{"model"},
+constexpr std::array<SweepColumnName, 17> kColumns = {{{"model"},
                                                        {"point"},
                                                        {"capacity"},
                                                        {"outcome"},
@@ -51,11 +59,19 @@ constexpr std::array<SweepColumnName, 11> kColumns = {{{"model"},
                                                        {"traffic_bound", "lower_bound"},
                                                        {"traffic_by_sum", "without_addresses"},
                                                        {"seconds"},
-                                                       {"input"}}};
+                                                       {"input"},
+                                                       {"recomputed_operators"},
+                                                       {"recomputed"},
+                                                       {"copy_cost"},
+                                                       {"recompute_bound"},
+                                                       {"run_cost"},
+                                                       {"cost_unit"}}};
+constexpr std::size_t kAlways = static_cast<std::size_t>(SweepColumn::kRecomputedOperators);
 
 constexpr std::string_view kFixedOrder = "program-order";  // A word of `input`.
 constexpr Bytes kMostPoints = 1'000'000;
 constexpr double kMostSeconds = 1e9;
+constexpr std::int64_t kMostCost = std::int64_t{1} << 61;  // Of a plan with recomputation.
 constexpr Outcome kOutcomes[] = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
                                  Outcome::kUnknown};
 
@@ -107,7 +123,9 @@ class SweepReader {
       }
       position = i;
     }
-    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    const bool with_costs = std::any_of(positions_.begin() + kAlways, positions_.end(),
+                                        [](const auto& position) { return position.has_value(); });
+    for (std::size_t c = 0; c < (with_costs ? kColumns.size() : kAlways); ++c) {
       if (positions_[c]) continue;
       return source_.FailAt(records_.end(), "the column " + std::string(kColumns[c].name) +
                                                 " is missing; this is not a sweep's CSV");
@@ -135,10 +153,33 @@ class SweepReader {
     BERTH_TRY(ReadWhole(SweepColumn::kTrafficBound, kMaxBytes, point.traffic_bound));
     BERTH_TRY(ReadWhole(SweepColumn::kTrafficBySum, kMaxBytes, point.traffic_by_sum));
     BERTH_TRY(ReadSeconds(point.seconds));
+    std::optional<RunCost> run;
+    BERTH_TRY(ReadCost(point, run));
     if (auto valid = Validate(point); !valid) {
       return source_.FailAt(At(SweepColumn::kOutcome).position, valid.error().message);
     }
-    CurveOf(At(SweepColumn::kModel).value, At(SweepColumn::kInput).value).points.push_back(point);
+    SweepCurve& curve = CurveOf(At(SweepColumn::kModel).value, At(SweepColumn::kInput).value);
+    if (!curve.points.empty() && curve.run != run) {
+      return source_.FailAt(records_.end(),
+                            "the model's run_cost or cost_unit differs from that of "
+                            "its first point");
+    }
+    curve.run = run;
+    curve.points.push_back(point);
+    return {};
+  }
+
+  // Of sweeps with recomputation. The columns are missing or empty in the others.
+  Result<void> ReadCost(SweepPoint& point, std::optional<RunCost>& run) const {
+    if (!positions_[kAlways] || At(SweepColumn::kRunCost).value.empty()) return {};
+    SweepCost& cost = point.cost.emplace();
+    BERTH_TRY(ReadWhole(SweepColumn::kRecomputedOperators, kMaxBytes, cost.operators));
+    BERTH_TRY(ReadWhole(SweepColumn::kRecomputed, kMostCost, cost.recomputed));
+    BERTH_TRY(ReadWhole(SweepColumn::kCopyCost, kMostCost, cost.copies));
+    BERTH_TRY(ReadWhole(SweepColumn::kRecomputeBound, kMostCost, cost.bound));
+    run.emplace();
+    BERTH_TRY(ReadWhole(SweepColumn::kRunCost, kMaxBytes, run->cost));
+    run->unit = At(SweepColumn::kCostUnit).value;
     return {};
   }
 
@@ -213,7 +254,7 @@ Result<std::vector<SweepCurve>> ReadSweepCsv(std::string_view text, std::string_
   return internal::SweepReader(source).Read();
 }
 
-std::string SweepInput(const Provenance& provenance, bool fixed_order) {
+std::string SweepInput(const Provenance& provenance, bool fixed_order, const Graph& graph) {
   const Counting& counting = provenance.options.schedule.counting;
   std::string text = provenance.input_hash;
   if (counting.inputs) text += " inputs";
@@ -231,14 +272,28 @@ std::string SweepInput(const Provenance& provenance, bool fixed_order) {
   if (reading.other_dimensions) {
     text += " dim-default=" + std::to_string(*reading.other_dimensions);
   }
+  const PlanOptions& plan = provenance.options;
+  if (plan.recompute) {
+    std::string costs;
+    for (const std::int64_t cost : CostsOf(graph).of) costs += std::to_string(cost) + ' ';
+    text += " recompute costs=" + HashOf(costs);
+  }
+  if (plan.recompute && plan.link) {
+    text += " link=" + std::to_string(plan.link->out_bytes_per_second) + "/" +
+            std::to_string(plan.link->in_bytes_per_second) + "/" +
+            std::to_string(plan.link->latency_nanoseconds);
+  }
   return text;
 }
 
 std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
   std::ostringstream out;
   std::string_view separator;
-  for (const internal::SweepColumnName& column : internal::kColumns) {
-    out << std::exchange(separator, ",") << column.name;
+  const bool with_costs = std::any_of(
+      curves.begin(), curves.end(), [](const SweepCurve& curve) { return curve.run.has_value(); });
+  const std::size_t columns = with_costs ? internal::kColumns.size() : internal::kAlways;
+  for (std::size_t c = 0; c < columns; ++c) {
+    out << std::exchange(separator, ",") << internal::kColumns[c].name;
   }
   out << "\n";
   for (const SweepCurve& curve : curves) {
@@ -249,7 +304,15 @@ std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
           << ',';
       if (point.avoidable) out << *point.avoidable;
       out << ',' << point.spilled << ',' << point.retrieved << ',' << point.traffic_bound << ','
-          << point.traffic_by_sum << ',' << point.seconds << ',' << input << "\n";
+          << point.traffic_by_sum << ',' << point.seconds << ',' << input;
+      if (point.cost && curve.run) {
+        const SweepCost& cost = *point.cost;
+        out << ',' << cost.operators << ',' << cost.recomputed << ',' << cost.copies << ','
+            << cost.bound << ',' << curve.run->cost << ',' << internal::CsvCell(curve.run->unit);
+      } else if (with_costs) {
+        out << ",,,,,,";
+      }
+      out << "\n";
     }
   }
   return out.str();

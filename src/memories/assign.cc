@@ -1,6 +1,7 @@
 #include "memories/assign.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -80,6 +81,18 @@ Wide Assigner::Score(const Assignment& assignment) const {
   return score;
 }
 
+double Assigner::Gain(std::size_t unit, int mode) const {
+  const auto score = [&](int m) {
+    return m == kOut ? BaseScore(unit)
+                     : Wide(model_.units[unit].modes[static_cast<std::size_t>(m)].cost);
+  };
+  constexpr int kBits = 40;
+  const Wide gain = score(base_[unit]) - score(mode);
+  const auto high = static_cast<std::int64_t>(gain >> kBits);
+  const auto low = static_cast<std::int64_t>(gain - (Wide(high) << kBits));
+  return std::ldexp(static_cast<double>(high), kBits) + static_cast<double>(low);
+}
+
 PlanCost Assigner::CostOfScore(Wide score) const {
   const Wide unplaced = score / unplaced_;
   return {static_cast<std::size_t>(unplaced),
@@ -122,9 +135,16 @@ void Assigner::AddPairs() {
   }
 }
 
+// Whether the latest Build() has an item for each, so that one nogood says it all.
+bool Assigner::HasItems(const Conflict& conflict) const {
+  return conflict.size() > 1 && !item_of_.empty() &&
+         std::all_of(conflict.begin(), conflict.end(),
+                     [&](const auto& each) { return item_of_[each.first] >= 0; });
+}
+
 void Assigner::Exclude(Conflict conflict) {
-  ++changes_;
   if (conflict.size() == 1) {
+    ++changes_;
     const auto& [unit, mode] = conflict.front();
     const std::vector<Mode>& modes = model_.units[unit].modes;
     for (std::size_t k = 0; k < modes.size(); ++k) {
@@ -135,8 +155,23 @@ void Assigner::Exclude(Conflict conflict) {
     }
     return;
   }
+  if (HasItems(conflict)) {
+    AddNogood(conflict);
+  } else {
+    ++changes_;
+  }
   for (const auto& [unit, mode] : conflict) kept_[unit] = true;
   conflicts_.push_back(std::move(conflict));
+}
+
+void Assigner::Postpone(Conflict conflict, Wide score) {
+  left_ = left_ ? std::min(*left_, score) : score;
+  if (HasItems(conflict)) {
+    AddNogood(conflict);
+  } else {
+    ++changes_;
+  }
+  postponed_.push_back(std::move(conflict));
 }
 
 // Whether the mode's memory has room for the unit alone.
@@ -259,30 +294,31 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
   selection_.items.push_back(std::move(item));
 }
 
-void Assigner::AddNogoods() {
-  const auto add = [&](const Conflict& conflict) {
-    Nogood nogood;
-    for (const auto& [u, k] : conflict) {
-      if (item_of_[u] < 0) return;  // It has no such mode any more.
-      const auto item = static_cast<std::size_t>(item_of_[u]);
-      const Mode& mode = model_.units[u].modes[k];
-      std::vector<Literal> member;
-      for (std::size_t o = 0; o < uses_[item].modes.size(); ++o) {
-        const Mode& other = model_.units[u].modes[uses_[item].modes[o]];
-        // What may lie anywhere is in conflict wherever it lies.
-        if (other.memory == mode.memory && (!mode.pin || other.pin == mode.pin)) {
-          member.push_back({item, o});
-        }
+void Assigner::AddNogood(const Conflict& conflict) {
+  Nogood nogood;
+  for (const auto& [u, k] : conflict) {
+    if (item_of_[u] < 0) return;  // It has no such mode any more.
+    const auto item = static_cast<std::size_t>(item_of_[u]);
+    const Mode& mode = model_.units[u].modes[k];
+    std::vector<Literal> member;
+    for (std::size_t o = 0; o < uses_[item].modes.size(); ++o) {
+      const Mode& other = model_.units[u].modes[uses_[item].modes[o]];
+      // What may lie anywhere is in conflict wherever it lies.
+      if (other.memory == mode.memory && (!mode.pin || other.pin == mode.pin)) {
+        member.push_back({item, o});
       }
-      if (member.empty()) return;
-      nogood.members.push_back(std::move(member));
     }
-    selection_.nogoods.push_back(std::move(nogood));
-  };
-  for (const Conflict& pair : pairs_) add(pair);
-  for (const Conflict& conflict : conflicts_) add(conflict);
+    if (member.empty()) return;
+    nogood.members.push_back(std::move(member));
+  }
+  selection_.nogoods.push_back(std::move(nogood));
+}
+
+void Assigner::AddNogoods() {
+  for (const Conflict& pair : pairs_) AddNogood(pair);
+  for (const Conflict& conflict : conflicts_) AddNogood(conflict);
   for (const Conflict& conflict : postponed_) {
-    if (conflict.size() > 1) add(conflict);
+    if (conflict.size() > 1) AddNogood(conflict);
   }
 }
 

@@ -32,6 +32,8 @@ class Assigner {
 
   // What an assignment costs altogether, unplaced buffers first: the less the better.
   [[nodiscard]] Wide Score(const Assignment& assignment) const;
+  // What a unit's mode costs less than its base. For orders only.
+  [[nodiscard]] double Gain(std::size_t unit, int mode) const;
   [[nodiscard]] PlanCost CostOfScore(Wide score) const;
 
   // Of two ways to leave a unit: its base.
@@ -40,11 +42,7 @@ class Assigner {
   // These cannot be together: conflicts that placing has found, each with the units' modes.
   void Exclude(Conflict conflict);
   // The same without a proof, of assignments that have at least `score`, until Reopen().
-  void Postpone(Conflict conflict, Wide score) {
-    left_ = left_ ? std::min(*left_, score) : score;
-    postponed_.push_back(std::move(conflict));
-    ++changes_;
-  }
+  void Postpone(Conflict conflict, Wide score);
   [[nodiscard]] std::optional<Wide> left() const { return left_; }
   void Reopen() {
     if (!postponed_.empty()) ++changes_;
@@ -55,7 +53,7 @@ class Assigner {
   // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
   // is easier to place, and proves nothing.
   [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
-  // Counts what changes the next Build().
+  // Counts what changes the next Build(), apart from nogoods that the latest one has got since.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   [[nodiscard]] Assignment FromChoice(const Choice& choice) const;
   // The profit in `selection` that is worth a score, rounded down: a choice has a better score only
@@ -79,6 +77,8 @@ class Assigner {
   void AddItem(std::size_t u, const std::vector<std::size_t>& better, Wide base_score,
                const std::vector<std::size_t>& rank);
   void AddNogoods();
+  void AddNogood(const Conflict& conflict);
+  [[nodiscard]] bool HasItems(const Conflict& conflict) const;
   void AddPairs();
   void AddDominances();
 

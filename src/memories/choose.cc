@@ -20,7 +20,7 @@ namespace berth::internal::memories {
 namespace {
 
 constexpr int kRootRounds = 30;  // Of cuts.
-constexpr int kNodeRounds = 3;
+constexpr int kNodeRounds = 1;
 constexpr std::size_t kFirstWidth = 64;
 constexpr std::size_t kWider = 8;
 // Sweeps go on only if they take at least this part of the distance between bound and best choice; at
@@ -59,6 +59,7 @@ struct Remainder {
   Selection selection;
   std::vector<std::size_t> items;                 // Of the whole, by item that is left.
   std::vector<std::vector<std::size_t>> options;  // Of the whole, by item and option that is left.
+  std::vector<std::ptrdiff_t> place;              // By item of the whole: the item left, or -1.
   Choice decided;                                 // Of the whole; kOut for items that are left.
   std::int64_t profit = 0;                        // Of `decided`.
 };
@@ -87,31 +88,31 @@ void MergeSections(Selection& selection) {
   selection.sections = kept;
 }
 
-void AddNogoods(const Selection& whole, const std::vector<std::ptrdiff_t>& place, Remainder& rest) {
-  for (const Nogood& nogood : whole.nogoods) {
-    Nogood left;
-    bool never = false;
-    for (const std::vector<Literal>& member : nogood.members) {
-      const std::size_t item = member.front().item;
-      std::vector<Literal> literals;
-      bool met = false;
-      for (const Literal& literal : member) {
-        if (place[item] < 0) {
-          met = met || rest.decided[item] == static_cast<int>(literal.option);
-          continue;
-        }
-        const auto i = static_cast<std::size_t>(place[item]);
-        const std::vector<std::size_t>& options = rest.options[i];
-        const auto at = std::find(options.begin(), options.end(), literal.option);
-        if (at != options.end()) {
-          literals.push_back({i, static_cast<std::size_t>(at - options.begin())});
-        }
+// False if the nogood then forbids a single item, or all.
+bool AddNogood(const Nogood& nogood, Remainder& rest) {
+  Nogood left;
+  for (const std::vector<Literal>& member : nogood.members) {
+    const std::size_t item = member.front().item;
+    std::vector<Literal> literals;
+    bool met = false;
+    for (const Literal& literal : member) {
+      if (rest.place[item] < 0) {
+        met = met || rest.decided[item] == static_cast<int>(literal.option);
+        continue;
       }
-      never = never || (literals.empty() && !met);
-      if (!literals.empty()) left.members.push_back(std::move(literals));
+      const auto i = static_cast<std::size_t>(rest.place[item]);
+      const std::vector<std::size_t>& options = rest.options[i];
+      const auto at = std::find(options.begin(), options.end(), literal.option);
+      if (at != options.end()) {
+        literals.push_back({i, static_cast<std::size_t>(at - options.begin())});
+      }
     }
-    if (!never) rest.selection.nogoods.push_back(std::move(left));
+    if (literals.empty() && !met) return true;  // It never holds.
+    if (!literals.empty()) left.members.push_back(std::move(literals));
   }
+  if (left.members.size() < 2) return false;
+  rest.selection.nogoods.push_back(std::move(left));
+  return true;
 }
 
 // `allowed`: at least one for each item. Nothing if a nogood then forbids a single item, or all.
@@ -120,7 +121,7 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
   rest.selection.sections = whole.sections;
   rest.selection.capacity = whole.capacity;
   rest.decided.assign(whole.items.size(), kOut);
-  std::vector<std::ptrdiff_t> place(whole.items.size(), -1);
+  rest.place.assign(whole.items.size(), -1);
   for (std::size_t i = 0; i < whole.items.size(); ++i) {
     const Item& item = whole.items[i];
     std::vector<std::size_t> options;
@@ -140,20 +141,19 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
       continue;
     }
     if ((allowed[i] & 1) == 0) return std::nullopt;  // Rare: one of two options, but not out.
-    place[i] = static_cast<std::ptrdiff_t>(rest.items.size());
+    rest.place[i] = static_cast<std::ptrdiff_t>(rest.items.size());
     Item& left = rest.selection.items.emplace_back();
     left.stays = item.stays;
     for (const std::size_t o : options) left.options.push_back(item.options[o]);
     rest.items.push_back(i);
     rest.options.push_back(std::move(options));
   }
-  AddNogoods(whole, place, rest);
-  for (const Nogood& nogood : rest.selection.nogoods) {
-    if (nogood.members.size() < 2) return std::nullopt;
+  for (const Nogood& nogood : whole.nogoods) {
+    if (!AddNogood(nogood, rest)) return std::nullopt;
   }
   for (const auto& [better, worse] : whole.dominates) {
-    if (place[better] < 0 || place[worse] < 0) continue;
-    rest.selection.dominates.emplace_back(place[better], place[worse]);
+    if (rest.place[better] < 0 || rest.place[worse] < 0) continue;
+    rest.selection.dominates.emplace_back(rest.place[better], rest.place[worse]);
   }
   MergeSections(rest.selection);
   return rest;
@@ -163,19 +163,19 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
 
 class ChoiceSearch::Impl {
  public:
-  explicit Impl(const Selection& selection)
-      : selection_(selection), mirrored_(Mirror(selection)), relaxation_(selection) {
-    Node root{0, 0, 0, AllowAll(selection_)};
-    for (const Item& item : selection_.items) {
-      std::int64_t most = 0;
-      for (const Option& option : item.options) most = std::max(most, option.profit);
-      root.bound += most;
-    }
-    open_.push_back(std::move(root));
+  Impl(const Selection& selection, bool keeps)
+      : selection_(selection),
+        keeps_(keeps),
+        nogoods_(selection.nogoods.size()),
+        mirrored_(Mirror(selection)),
+        relaxation_(selection) {
     answer_.profit = -1;
+    Begin();
   }
 
   Chosen Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
+    if (selection_.nogoods.size() > nogoods_) Extend();
+    floor_ = std::max(floor_, floor);
     if (floor >= answer_.profit) {
       answer_.profit = floor;
       answer_.choice.reset();
@@ -186,7 +186,11 @@ class ChoiceSearch::Impl {
     for (bool first = true; next_ || !open_.empty(); first = false) {
       if (!first && Spent()) break;
       Node node = Next();
-      if (node.bound > answer_.profit) Visit(std::move(node));
+      if (node.bound > answer_.profit) {
+        Visit(std::move(node));
+      } else {
+        Settle(std::move(node));
+      }
       if (rest_) return RunRest(limits, budget);
     }
     if (next_) Open(*std::exchange(next_, std::nullopt));
@@ -205,6 +209,16 @@ class ChoiceSearch::Impl {
     open_.push_back(std::move(node));
     std::push_heap(open_.begin(), open_.end(), Later);
   }
+
+  // What an option must be worth to be considered: more than this.
+  [[nodiscard]] std::int64_t Threshold() const { return keeps_ ? floor_ : answer_.profit; }
+  // A node without a choice that is better than the best known one. It has some that are worth
+  // looking for if that one is excluded.
+  void Settle(Node node) {
+    if (keeps_ && node.bound > floor_) settled_.push_back(std::move(node));
+  }
+  void Begin();
+  void Extend();
 
   // The latest child, whose relaxation is nearly that of its parent; else what has the best bound.
   [[nodiscard]] Node Next() {
@@ -232,11 +246,15 @@ class ChoiceSearch::Impl {
   void Branch(Node node);
 
   const Selection& selection_;
+  const bool keeps_;
+  std::size_t nogoods_ = 0;  // Of the selection, that are known here.
+  std::int64_t floor_ = -1;
   ChooseLimits limits_;
   Budget* budget_ = nullptr;
-  const Selection mirrored_;
+  Selection mirrored_;
   Relaxation relaxation_;
-  std::vector<Node> open_;  // A heap.
+  std::vector<Node> open_;     // A heap.
+  std::vector<Node> settled_;  // See Settle().
   std::optional<Node> next_;
   // What branching on an option has lowered the relaxation by, for each unit that its value changes
   // by: left out, taken.
@@ -254,6 +272,40 @@ class ChoiceSearch::Impl {
   Chosen answer_;
 };
 
+void ChoiceSearch::Impl::Begin() {
+  Node root{0, 0, 0, AllowAll(selection_)};
+  for (const Item& item : selection_.items) {
+    std::int64_t most = 0;
+    for (const Option& option : item.options) most = std::max(most, option.profit);
+    root.bound += most;
+  }
+  open_ = {std::move(root)};
+  next_.reset();
+  settled_.clear();
+  numbers_ = 0;
+}
+
+// Goes on with more nogoods. If they exclude the best choice, what is settled is open again, since all
+// that was ruled out for good is worth no more than the floor.
+void ChoiceSearch::Impl::Extend() {
+  BERTH_CHECK(keeps_);
+  mirrored_.nogoods = selection_.nogoods;
+  relaxation_.Extend();
+  if (answer_.choice && !Allows(selection_, *answer_.choice)) {
+    answer_.choice.reset();
+    answer_.profit = floor_;
+    for (Node& node : std::exchange(settled_, {})) Open(std::move(node));
+  }
+  bool goes_on = true;
+  for (; nogoods_ < selection_.nogoods.size(); ++nogoods_) {
+    goes_on = goes_on && (!rest_ || AddNogood(selection_.nogoods[nogoods_], *remainder_));
+  }
+  if (goes_on) return;
+  rest_.reset();
+  remainder_.reset();
+  Begin();
+}
+
 void ChoiceSearch::Impl::Apply(const Node& node) {
   for (std::size_t i = 0; i < node.allowed.size(); ++i) relaxation_.Allow(i, node.allowed[i]);
 }
@@ -269,14 +321,14 @@ bool ChoiceSearch::Impl::SplitOff(const Node& root) {
     return false;
   }
   rest_bound_ = root.bound;
-  rest_ = std::make_unique<ChoiceSearch>(remainder_->selection);
+  rest_ = std::make_unique<ChoiceSearch>(remainder_->selection, keeps_);
   return true;
 }
 
 Chosen ChoiceSearch::Impl::RunRest(const ChooseLimits& limits, Budget& budget) {
   const std::int64_t decided = remainder_->profit;
   const Chosen chosen =
-      rest_->Run(std::max<std::int64_t>(answer_.profit - decided, -1), limits, budget);
+      rest_->Run(std::max<std::int64_t>(Threshold() - decided, -1), limits, budget);
   if (chosen.choice && chosen.profit + decided > answer_.profit) {
     Choice choice = remainder_->decided;
     for (std::size_t i = 0; i < remainder_->items.size(); ++i) {
@@ -338,7 +390,7 @@ bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
 
 // Forbids what loses more than the bound is above the best choice, and says how many options.
 std::size_t ChoiceSearch::Impl::Fix(const Prices& prices, Node& node) const {
-  const std::int64_t allowed = prices.bound - (answer_.profit + 1) * prices.scale;
+  const std::int64_t allowed = prices.bound - (Threshold() + 1) * prices.scale;
   std::size_t changed = 0;
   for (std::size_t i = 0; i < node.allowed.size(); ++i) {
     const std::uint64_t now = node.allowed[i];
@@ -436,7 +488,7 @@ void ChoiceSearch::Impl::Visit(Node node) {
     node.bound = std::min(node.bound, prices.bound / prices.scale);
     if (budget_->TimeIsUp()) return node.bound > answer_.profit ? Open(std::move(node)) : void();
     RoundOff(prices);
-    if (node.bound <= answer_.profit) return;
+    if (node.bound <= answer_.profit) return Settle(std::move(node));
     // The prices hold for what was allowed then; the sweep finds again what they forbid.
     const Allowed priced = node.allowed;
     if (Fix(prices, node) >= kManyFixed) continue;
@@ -449,7 +501,7 @@ void ChoiceSearch::Impl::Visit(Node node) {
     question.beyond.clear();
     question.allowed = priced;
     for (;;) {
-      if (SweepAt(prices, question, node)) return;
+      if (SweepAt(prices, question, node)) return Settle(std::move(node));
       if (Fix(prices, node) >= kManyFixed) break;
       // Where too much is live at once, wider sweeps would find no better bound: branching does.
       const bool helps = priced_bound - node.bound >= (priced_bound - answer_.profit) / kHelps;
@@ -538,7 +590,8 @@ void ChoiceSearch::Impl::Branch(Node node) {
   next_ = std::move(take ? node : without);
 }
 
-ChoiceSearch::ChoiceSearch(const Selection& selection) : impl_(std::make_unique<Impl>(selection)) {}
+ChoiceSearch::ChoiceSearch(const Selection& selection, bool keeps)
+    : impl_(std::make_unique<Impl>(selection, keeps)) {}
 ChoiceSearch::~ChoiceSearch() = default;
 
 Chosen ChoiceSearch::Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
@@ -548,7 +601,7 @@ Chosen ChoiceSearch::Run(std::int64_t floor, const ChooseLimits& limits, Budget&
 
 Chosen Choose(const Selection& selection, std::int64_t floor, const ChooseLimits& limits,
               Budget& budget) {
-  return ChoiceSearch(selection).Run(floor, limits, budget);
+  return ChoiceSearch(selection, false).Run(floor, limits, budget);
 }
 
 }  // namespace berth::internal::memories

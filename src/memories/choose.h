@@ -25,10 +25,13 @@ struct Chosen {
   bool stopped = false;          // By the limits or the budget, before bound and profit met.
 };
 
-// A search that can be stopped and gone on with. `selection` must outlive it.
+// A search that can be stopped and gone on with. `selection` must outlive it. A search that `keeps`
+// goes on as well once `selection` has more nogoods: the best choice known rules out no choice that is
+// worth more than the floor, so that it can be excluded. Of any other search the selection must not
+// change.
 class ChoiceSearch {
  public:
-  explicit ChoiceSearch(const Selection& selection);
+  ChoiceSearch(const Selection& selection, bool keeps);
   ~ChoiceSearch();
   ChoiceSearch(const ChoiceSearch&) = delete;
   ChoiceSearch& operator=(const ChoiceSearch&) = delete;

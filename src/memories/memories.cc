@@ -12,6 +12,7 @@
 #include "berth/memories.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -41,6 +42,9 @@ constexpr std::int64_t kDefaultEffort = 8'000'000;
 constexpr std::int64_t kAutoNodes = 20'000;
 constexpr std::int64_t kGuidedNodes = 20'000;
 constexpr std::int64_t kReduceNodes = 3'000;
+// For questions of PlaceMost(), of which there are many.
+constexpr std::int64_t kMostAutoNodes = 4'000;
+constexpr std::int64_t kMostGuidedNodes = 2'000;
 // The same of windows that kAuto leaves open, of which at most so many are asked again. Reducing what
 // the search that learns has proved: its nodes cost ten times as much.
 constexpr std::int64_t kWindowNodes = 5'000;
@@ -61,7 +65,6 @@ constexpr std::size_t kLastWindow = 32;
 constexpr double kShareOfImprove = 0.5;
 constexpr double kShareWhenNear = 0.05;
 constexpr std::int64_t kNear = 50;
-constexpr int kMostRepairs = 2;
 constexpr std::int64_t kMorePatience = 8;
 constexpr std::int64_t kMostPatience = 4096;
 
@@ -93,15 +96,29 @@ class Planner {
     std::vector<std::size_t> units;
     Algorithm algorithm = Algorithm::kAuto;  // That proved it.
     std::int64_t nodes = 0;
+    bool holds = true;  // Otherwise they are only not known to fit.
   };
 
   void FitGreedily();
-  void ChooseEarly();
   void ImproveBest();
   void Search();
-  [[nodiscard]] bool Round(std::int64_t effort);
+  [[nodiscard]] bool Round(std::int64_t effort, std::size_t width);
   [[nodiscard]] Chosen ChooseFor(std::int64_t effort, std::size_t width);
+  struct Open {
+    std::size_t memory = 0;
+    Assignment assignment;
+    Proof proof;
+  };
   void Try(const Assignment& wanted, Wide left, bool proved);
+  [[nodiscard]] bool PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open);
+  [[nodiscard]] bool PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof);
+  void Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
+               Proof& proof);
+  [[nodiscard]] bool IsBetterWithoutOne(const Assignment& assignment,
+                                        const std::vector<std::size_t>& units) const;
+  [[nodiscard]] std::vector<std::size_t> PlaceMost(std::size_t memory,
+                                                   const std::vector<std::size_t>& units,
+                                                   Placed& plan);
   [[nodiscard]] Problem TableOf(std::size_t memory, const std::vector<std::size_t>& units,
                                 const Assignment& assignment) const;
   [[nodiscard]] Answer Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
@@ -113,8 +130,7 @@ class Planner {
                                                   const std::vector<std::size_t>& units,
                                                   const Assignment& assignment,
                                                   std::size_t windows);
-  [[nodiscard]] std::vector<std::size_t> Reduce(std::size_t memory, Proof proof,
-                                                const Assignment& assignment);
+  void Reduce(std::size_t memory, const Assignment& assignment, Proof& proof);
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
                                                  const Assignment& assignment) const;
   void Offer(const Placed& plan);
@@ -231,16 +247,15 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
                                  const Assignment& assignment, bool proved,
                                  std::vector<Bytes>& offsets, Proof& proof) {
   const Problem table = TableOf(memory, units, assignment);
-  proof = {units, Algorithm::kAuto, 0};
+  proof = {units, Algorithm::kAuto, 0, true};
   Answer answer = Ask(table, proof.algorithm, kAutoNodes, &offsets);
-  const std::int64_t nodes = patience_ * kGuidedNodes;
-  const std::int64_t first = proved ? nodes : nodes / kUnprovedPart;
-  for (const std::int64_t most : {first, proved ? kProvedTimes * nodes : 0}) {
-    if (answer.fit != Fit::kUnknown || most == 0) break;
+  if (answer.fit == Fit::kUnknown) {
     proof.algorithm = Algorithm::kGuided;
-    answer = Ask(table, proof.algorithm, most, &offsets);
+    const std::int64_t nodes = patience_ * kGuidedNodes;
+    answer = Ask(table, proof.algorithm, proved ? nodes : nodes / kUnprovedPart, &offsets);
   }
   proof.nodes = answer.nodes;
+  proof.holds = answer.fit == Fit::kNo;
   return answer.fit;
 }
 
@@ -265,7 +280,8 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       if (part.size() < 2 || part.size() == units.size()) continue;
       const Answer answer =
           Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr);
-      if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kAuto, answer.nodes};
+      if (answer.fit == Fit::kNo)
+        return Proof{std::move(part), Algorithm::kAuto, answer.nodes, true};
       if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
         open.push_back(std::move(part));
       }
@@ -276,7 +292,8 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
     if (budget_.TimeIsUp()) return std::nullopt;
     const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
                               patience_ * kWindowNodes, nullptr);
-    if (answer.fit == Fit::kNo) return Proof{std::move(part), Algorithm::kGuided, answer.nodes};
+    if (answer.fit == Fit::kNo)
+      return Proof{std::move(part), Algorithm::kGuided, answer.nodes, true};
   }
   return std::nullopt;
 }
@@ -284,10 +301,9 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
 // Leaves units out, in runs of halving length, as long as it is proved that the others cannot be
 // placed: by the search that proved it of all, with about as many nodes as it took. Runs are of units
 // that begin one after another, so most of what is far from the conflict goes at once.
-std::vector<std::size_t> Planner::Reduce(std::size_t memory, Proof proof,
-                                         const Assignment& assignment) {
+void Planner::Reduce(std::size_t memory, const Assignment& assignment, Proof& proof) {
   std::vector<std::size_t>& units = proof.units;
-  if (!options_.conflicts) return units;
+  if (!options_.conflicts) return;
   const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
   std::stable_sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
     return buffers[a].start < buffers[b].start;
@@ -298,14 +314,14 @@ std::vector<std::size_t> Planner::Reduce(std::size_t memory, Proof proof,
       const std::size_t end = std::min(at + run, units.size());
       std::vector<std::size_t> rest(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(at));
       rest.insert(rest.end(), units.begin() + static_cast<std::ptrdiff_t>(end), units.end());
-      if (budget_.TimeIsUp() || spent > kMostReduceNodes) return units;
-      const std::int64_t nodes = proof.algorithm == Algorithm::kAuto
-                                     ? kReduceNodes
-                                     : kReduceTimes * proof.nodes + kReduceNodes / 10;
+      if (budget_.TimeIsUp() || spent > kMostReduceNodes) return;
+      const bool brief = proof.algorithm == Algorithm::kAuto;
+      const std::int64_t nodes =
+          brief ? kReduceNodes : kReduceTimes * proof.nodes + kReduceNodes / 10;
       const Answer answer =
           rest.empty() ? Answer{}
                        : Ask(TableOf(memory, rest, assignment), proof.algorithm, nodes, nullptr);
-      spent += answer.nodes * (proof.algorithm == Algorithm::kAuto ? 1 : kGuidedWeight);
+      spent += answer.nodes * (brief ? 1 : kGuidedWeight);
       if (answer.fit == Fit::kNo) {
         units = std::move(rest);
         proof.nodes = answer.nodes;
@@ -313,7 +329,7 @@ std::vector<std::size_t> Planner::Reduce(std::size_t memory, Proof proof,
         at = end;
       }
     }
-    if (run == 1) return units;
+    if (run == 1) return;
   }
 }
 
@@ -328,61 +344,150 @@ bool Planner::Known(std::size_t memory, const std::vector<std::size_t>& units,
   return true;
 }
 
-// Places a choice. Where a memory does not fit, its conflict is excluded, the unit of it that is worth
-// the least is taken out for now, and the rest is tried. `left`: no better score is known to be
-// impossible.
+// Excludes units of a memory that cannot be placed or, without a proof, postpones them.
+void Planner::Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
+                      Proof& proof) {
+  // Even where all are proved not to fit, a conflict in a few sections is easier to reduce.
+  const std::size_t windows = proof.holds ? 0 : proved ? kMostOpenWindows : kFewOpenWindows;
+  if (auto found = FindConflict(memory, proof.units, assignment, windows)) {
+    proof = std::move(*found);
+  }
+  if (proof.holds) Reduce(memory, assignment, proof);
+  Conflict excluded;
+  for (const std::size_t u : proof.units) {
+    excluded.emplace_back(u, static_cast<std::size_t>(assignment[u]));
+  }
+  if (proof.holds) {
+    assigner_.Exclude(std::move(excluded));
+  } else {
+    assigner_.Postpone(std::move(excluded), left);
+  }
+}
+
+// Whether a plan can be better than the best one that has one of these units less.
+bool Planner::IsBetterWithoutOne(const Assignment& assignment,
+                                 const std::vector<std::size_t>& units) const {
+  Assignment without = assignment;
+  return std::any_of(units.begin(), units.end(), [&](std::size_t u) {
+    without[u] = assigner_.BaseOf(u);
+    const bool better = assigner_.Score(without) < best_score_;
+    without[u] = assignment[u];
+    return better;
+  });
+}
+
+// Of units that cannot be placed together, or are not known to: as many as can, those that are worth
+// the most for the root of their bytes and steps first, some at a time. The others get their base.
+// Ends, with the plan unfinished, as soon as what is left cannot be better than the best plan.
+// Returns the units that were in the first memory when one more did not fit, and that one.
+std::vector<std::size_t> Planner::PlaceMost(std::size_t memory,
+                                            const std::vector<std::size_t>& units, Placed& plan) {
+  const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const std::size_t u : units) {
+    const double steps = static_cast<double>(buffers[u].end - buffers[u].start);
+    const double area = static_cast<double>(buffers[u].size) * steps;
+    order.emplace_back(-assigner_.Gain(u, plan.assignment[u]) / std::sqrt(area + 1), u);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> placed;
+  std::vector<std::size_t> conflict;
+  std::vector<Bytes> offsets;
+  for (std::size_t at = 0, run = order.size() / 2; at < order.size();) {
+    run = std::clamp<std::size_t>(run, 1, order.size() - at);
+    std::vector<std::size_t> wanted = placed;
+    for (std::size_t k = at; k < at + run; ++k) wanted.push_back(order[k].second);
+    std::vector<Bytes> found;
+    const Problem table = TableOf(memory, wanted, plan.assignment);
+    Answer answer = Ask(table, Algorithm::kAuto, kMostAutoNodes, &found);
+    if (answer.fit == Fit::kUnknown)
+      answer = Ask(table, Algorithm::kGuided, kMostGuidedNodes, &found);
+    if (answer.fit == Fit::kYes) {
+      placed = std::move(wanted);
+      offsets = std::move(found);
+      at += run;
+      run *= 2;
+    } else if (run > 1) {
+      run /= 2;
+    } else {
+      if (conflict.empty()) conflict = std::move(wanted);
+      const std::size_t out = order[at++].second;
+      plan.assignment[out] = assigner_.BaseOf(out);
+      if (assigner_.Score(plan.assignment) >= best_score_) break;
+    }
+    if (budget_.Exhausted()) break;
+  }
+  for (std::size_t k = 0; k < placed.size(); ++k) plan.offsets[placed[k]] = offsets[k];
+  return conflict;
+}
+
+// A memory's units of a choice that is proved best, after a first look: with more nodes, as that is
+// worth to know. True: they can be placed, which is remembered.
+bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof) {
+  const std::vector<std::size_t> units = UnitsIn(memory, assignment);
+  std::vector<Bytes> offsets;
+  const Answer answer = Ask(TableOf(memory, units, assignment), Algorithm::kGuided,
+                            kProvedTimes * patience_ * kGuidedNodes, &offsets);
+  if (answer.fit == Fit::kNo) proof = {units, Algorithm::kGuided, answer.nodes, true};
+  if (answer.fit != Fit::kYes) return false;
+  placed_[memory] = {assignment, std::vector<Bytes>(assignment.size(), 0)};
+  for (std::size_t k = 0; k < units.size(); ++k) placed_[memory].offsets[units[k]] = offsets[k];
+  return true;
+}
+
+// Places a choice. Where a memory does not fit, its conflict is excluded, and as many units as can be
+// are placed. `left`: no better score is known to be impossible.
 void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
   Placed plan{wanted, std::vector<Bytes>(wanted.size(), 0)};
-  int repairs = 0;
-  for (std::size_t m = 0; m < model_.tables.size(); ++m) {
-    for (;;) {
-      const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
-      if (units.empty() || Known(m, units, plan.assignment, plan)) break;
-      std::vector<Bytes> offsets;
-      Proof proof;
-      Fit fit = PlaceUnits(m, units, plan.assignment, proved && repairs == 0, offsets, proof);
-      if (fit == Fit::kYes) {
-        for (std::size_t k = 0; k < units.size(); ++k) plan.offsets[units[k]] = offsets[k];
-        placed_[m] = plan;
-        break;
-      }
-      // Even where all are proved not to fit, a conflict in a few sections is easier to reduce.
-      if (auto found = FindConflict(
-              m, units, plan.assignment,
-              fit == Fit::kUnknown ? proved ? kMostOpenWindows : kFewOpenWindows : 0)) {
-        proof = std::move(*found);
-        fit = Fit::kNo;
-      }
-      const std::vector<std::size_t> conflict =
-          fit == Fit::kNo ? Reduce(m, std::move(proof), plan.assignment) : units;
-      Conflict excluded;
-      for (const std::size_t u : conflict) {
-        excluded.emplace_back(u, static_cast<std::size_t>(plan.assignment[u]));
-      }
-      if (fit == Fit::kNo) {
-        assigner_.Exclude(std::move(excluded));
-      } else {
-        assigner_.Postpone(std::move(excluded), left);
-      }
-      if (++repairs > kMostRepairs || budget_.TimeIsUp()) return;
-      // The one whose base costs the least more.
-      const auto loss = [&](std::size_t u) {
-        Assignment without = plan.assignment;
-        without[u] = assigner_.BaseOf(u);
-        return assigner_.Score(without);
-      };
-      std::size_t out = conflict.front();
-      for (const std::size_t u : conflict) {
-        if (loss(u) < loss(out)) out = u;
-      }
-      plan.assignment[out] = assigner_.BaseOf(out);
-      // A memory that is done already is asked again if it gets the unit.
-      if (plan.assignment[out] != kOut) m = static_cast<std::size_t>(-1);
-      if (m == static_cast<std::size_t>(-1)) break;
-      if (best_ && assigner_.Score(plan.assignment) >= best_score_) return;
+  std::vector<Open> open;
+  if (PlaceEach(plan, left, proved, open)) Offer(plan);
+  // A good plan first: the questions that follow take long.
+  if (proved && !open.empty()) ImproveBest();
+  bool again = false;
+  for (Open& each : open) {
+    if (budget_.TimeIsUp()) return;
+    if (proved && PlaceAtLast(each.memory, each.assignment, each.proof)) {
+      again = true;
+    } else {
+      Exclude(each.memory, each.assignment, left, proved, each.proof);
     }
   }
-  Offer(plan);
+  if (again) Try(wanted, left, false);
+}
+
+// One memory after another. False: the plan is no better than the best one. `open`: memories of which
+// it is not known whether they fit, and what of them is to be excluded.
+bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open) {
+  for (std::size_t m = 0; m < model_.tables.size(); ++m) {
+    const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
+    if (units.empty() || Known(m, units, plan.assignment, plan)) continue;
+    std::vector<Bytes> offsets;
+    Proof proof;
+    if (PlaceUnits(m, units, plan.assignment, proved, offsets, proof) == Fit::kYes) {
+      for (std::size_t k = 0; k < units.size(); ++k) plan.offsets[units[k]] = offsets[k];
+      placed_[m] = plan;
+      continue;
+    }
+    if (budget_.TimeIsUp()) return false;
+    const Assignment before = plan.assignment;
+    if (proof.holds) Exclude(m, before, left, proved, proof);
+    const bool hopes = IsBetterWithoutOne(before, proof.units);
+    std::vector<std::size_t> conflict = hopes ? PlaceMost(m, units, plan) : units;
+    if (!proof.holds && !conflict.empty()) {
+      proof.units = std::move(conflict);
+      open.push_back({m, before, std::move(proof)});
+    }
+    if (!hopes || budget_.TimeIsUp() || assigner_.Score(plan.assignment) >= best_score_) {
+      return false;
+    }
+    placed_[m] = plan;
+    // Memories that are done already are asked again if they get more units.
+    const bool elsewhere = std::any_of(units.begin(), units.end(), [&](std::size_t u) {
+      return plan.assignment[u] != before[u] && plan.assignment[u] != kOut;
+    });
+    if (elsewhere) m = static_cast<std::size_t>(-1);
+  }
+  return true;
 }
 
 // The best choice that is better than the best plan. Goes on with the search for it as long as nothing
@@ -391,7 +496,7 @@ Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
   if (!choosing_ || chosen_for_ != assigner_.changes()) {
     choosing_.reset();  // It refers to what Build() changes.
     chosen_for_ = assigner_.changes();
-    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance));
+    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), true);
   }
   ChooseLimits limits;
   limits.covers = options_.covers;
@@ -402,8 +507,8 @@ Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
 }
 
 // One choice, and its placement. False: nothing is left to find out, or to be found in this way.
-bool Planner::Round(std::int64_t effort) {
-  const Chosen chosen = ChooseFor(effort, static_cast<std::size_t>(options_.width));
+bool Planner::Round(std::int64_t effort, std::size_t width) {
+  const Chosen chosen = ChooseFor(effort, width);
   const Wide bound = assigner_.ScoreOfBound(chosen.bound);
   bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
   stopped_ = chosen.stopped;
@@ -418,27 +523,6 @@ bool Planner::Round(std::int64_t effort) {
   if (!chosen.choice) return true;
   Try(assigner_.FromChoice(*chosen.choice), bound, !chosen.stopped);
   return true;
-}
-
-// The first choice, from a narrow sweep. Where it cannot be placed at once, choices that leave some bytes
-// free are tried, and made better one unit at a time.
-void Planner::ChooseEarly() {
-  if (budget_.Exhausted()) return;
-  const std::optional<Choice> choice = ChooseFor(kFirstEffort, kEarlyWidth).choice;
-  if (!choice) return;
-  Placed plan{assigner_.FromChoice(*choice), std::vector<Bytes>(model_.units.size(), 0)};
-  for (std::size_t m = 0; m < model_.tables.size(); ++m) {
-    const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
-    if (units.empty()) continue;
-    std::vector<Bytes> offsets;
-    Proof proof;
-    if (PlaceUnits(m, units, plan.assignment, false, offsets, proof) != Fit::kYes) {
-      ImproveBest();
-      return;
-    }
-    for (std::size_t k = 0; k < units.size(); ++k) plan.offsets[units[k]] = offsets[k];
-  }
-  Offer(plan);
 }
 
 // The best plan, one unit at a time; not the same plan twice.
@@ -456,7 +540,7 @@ void Planner::Search() {
   const auto spent = [&] { return budget_.nodes_spent() - begin; };
   for (std::int64_t effort = kFirstEffort;;) {
     const Wide before = best_score_;
-    const bool goes_on = Round(effort);
+    const bool goes_on = Round(effort, static_cast<std::size_t>(options_.width));
     if (!goes_on || budget_.Exhausted()) return;
     if (unlimited && spent() >= kDefaultEffort) return;
     // The same effort again as long as it finds better plans, or conflicts.
@@ -483,7 +567,8 @@ void Planner::Run() {
   Assignment bases = nothing.assignment;
   for (std::size_t u = 0; u < bases.size(); ++u) bases[u] = assigner_.BaseOf(u);
   if (assigner_.Score(bases) < best_score_) Try(bases, Wide(0), true);
-  ChooseEarly();
+  // The first choice, from a narrow sweep.
+  if (budget_.Exhausted() || !Round(kFirstEffort, kEarlyWidth)) return;
   Search();
 }
 

@@ -17,7 +17,7 @@ constexpr double kShallow = 1e-4;                        // Of cuts.
 constexpr std::size_t kMostCutsAtOnce = 60;
 // With no more rounds than these, cuts are looked for only where the sections' own rows are.
 constexpr int kFewRounds = 4;
-constexpr int kMostIdle = 8;
+constexpr int kMostIdle = 4;
 // Rounds of cuts that lower the bound by less than this part, in a row.
 constexpr double kStalled = 1e-6;
 constexpr int kMostStalled = 3;

@@ -68,6 +68,8 @@ class Relaxation {
  public:
   explicit Relaxation(const Selection& selection);
 
+  // Goes on with nogoods that the selection has got since.
+  void Extend() { has_nogood_.resize(selection_.nogoods.size()); }
   // Changes what an item may do.
   void Allow(std::size_t item, std::uint64_t allowed);
 

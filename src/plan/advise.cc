@@ -230,6 +230,7 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
   if (!answer.fits() || !answer.capacity) {
     remedies.TryChanges();
     remedies.TrySpills();
+    remedies.TryRecomputation();
     remedies.TryLargerBudgets();
     if (answer.best->addressed) remedies.TryLowerBudget();
     remedies.TryStrips();  // Last, as there is no command that follows them.
@@ -249,7 +250,8 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
 void Sort(std::vector<Remedy>& remedies) {
   const auto rank = [](const Remedy& remedy) {
     if (remedy.fits) {
-      const int last = remedy.estimated ? 2 : remedy.traffic.value_or(0) > 0 ? 1 : 0;
+      const bool costs = remedy.traffic.value_or(0) > 0 || remedy.recompute_cost.value_or(0) > 0;
+      const int last = remedy.estimated ? 2 : costs ? 1 : 0;
       return std::tuple(0, last, remedy.changes.size());
     }
     const bool larger =

@@ -14,6 +14,7 @@
 #include "berth/bytes.h"
 #include "berth/plan.h"
 #include "berth/spill.h"
+#include "berth/sweep.h"
 #include "graph/edges.h"
 #include "schedule/entry.h"
 
@@ -106,6 +107,12 @@ Bytes NamedBudgets::Of(const Capacity& capacity) const {
   return least_peak;
 }
 
+Result<NamedBudgets> NamedBudgetsOf(const Graph& graph, const PlanOptions& options,
+                                    Budget& budget) {
+  BERTH_TRY(Validate(graph));
+  return internal::plan::NamedBudgetsOfValid(graph, options, budget);
+}
+
 Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget,
                                  std::size_t most_bytes) {
   BERTH_TRY(Validate(graph));
@@ -114,29 +121,10 @@ Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, B
 }
 
 namespace internal::plan {
+namespace {
 
-Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& counting,
-                                        const LeastMemory& least, std::size_t most_bytes,
-                                        Budget& budget) {
-  NamedBudgets named;
-  named.least = least;
-  std::size_t loads = 0;
-  const Graph loaded = WithLoads(graph, counting, loads);
-  ScheduleOptions options;
-  options.counting.unsized_as_zero = counting.unsized_as_zero;
-  options.most_bytes = most_bytes;
-  const PlanAnswer answer = BERTH_TRY(schedule::ScheduleValid(loaded, options, budget));
-  named.least_peak = std::max(answer.best->peak(), named.least.bytes);
-  named.peak_proved = answer.outcome == Outcome::kOptimal;
-  named.peak_bound = answer.peak_bound;
-  named.search = answer.scheduling;
-  named.order.reserve(graph.operators.size());
-  for (const OperatorIndex v : answer.best->order) {
-    if (v >= loads) named.order.push_back(v - loads);
-  }
-  return named;
-}
-
+// As FindLeastMemory() where given tensors are never retrieved: with each operator, all counted
+// parameters and constants are in memory, too. Cost: O(n log n).
 LeastMemory LeastWithoutCopies(const Graph& graph, const Counting& counting) {
   std::vector<bool> throughout(graph.tensors.size(), false);
   Bytes always = 0;
@@ -164,6 +152,53 @@ LeastMemory LeastWithoutCopies(const Graph& graph, const Counting& counting) {
     if (bytes > least.bytes) least = {v, bytes};
   }
   return least;
+}
+
+}  // namespace
+
+Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& counting,
+                                        const LeastMemory& least, std::size_t most_bytes,
+                                        Budget& budget) {
+  NamedBudgets named;
+  named.least = least;
+  std::size_t loads = 0;
+  const Graph loaded = WithLoads(graph, counting, loads);
+  ScheduleOptions options;
+  options.counting.unsized_as_zero = counting.unsized_as_zero;
+  options.most_bytes = most_bytes;
+  const PlanAnswer answer = BERTH_TRY(schedule::ScheduleValid(loaded, options, budget));
+  named.least_peak = std::max(answer.best->peak(), named.least.bytes);
+  named.peak_proved = answer.outcome == Outcome::kOptimal;
+  named.peak_bound = answer.peak_bound;
+  named.search = answer.scheduling;
+  named.order.reserve(graph.operators.size());
+  for (const OperatorIndex v : answer.best->order) {
+    if (v >= loads) named.order.push_back(v - loads);
+  }
+  return named;
+}
+
+Result<NamedBudgets> NamedBudgetsOfValid(const Graph& graph, const PlanOptions& options,
+                                         Budget& budget) {
+  const Counting& counting = options.schedule.counting;
+  const bool copies = options.spill || !options.recompute;
+  if (copies || (!counting.inputs && !counting.parameters)) {
+    return FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
+                              options.schedule.most_bytes, budget);
+  }
+  ScheduleOptions schedule;
+  schedule.counting = counting;
+  schedule.most_bytes = options.schedule.most_bytes;
+  PlanAnswer found = BERTH_TRY(schedule::ScheduleValid(graph, schedule, budget));
+  NamedBudgets named;
+  named.least = LeastWithoutCopies(graph, counting);
+  named.least_peak = found.best->peak();
+  named.peak_proved = found.peak_bound == named.least_peak;
+  named.order = std::move(found.best->order);
+  named.search = found.scheduling;
+  named.search.nodes = found.nodes;
+  named.peak_bound = found.peak_bound;
+  return named;
 }
 
 }  // namespace internal::plan

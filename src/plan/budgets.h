@@ -16,9 +16,9 @@ namespace berth::internal::plan {
                                                       const LeastMemory& least,
                                                       std::size_t most_bytes, Budget& budget);
 
-// As FindLeastMemory() where given tensors are never retrieved: with each operator, all counted
-// parameters and constants are in memory, too. `graph` must be valid. Cost: O(n log n).
-[[nodiscard]] LeastMemory LeastWithoutCopies(const Graph& graph, const Counting& counting);
+// As NamedBudgetsOf(). `graph` must be valid.
+[[nodiscard]] Result<NamedBudgets> NamedBudgetsOfValid(const Graph& graph,
+                                                       const PlanOptions& options, Budget& budget);
 
 }  // namespace berth::internal::plan
 

@@ -73,7 +73,10 @@ void Tighten(std::vector<MemoryPoint>& points) {
     return point.outcome == Outcome::kUnknown && point.cost.unplaced == 0;
   });
   for (std::size_t i = 1; i < points.size(); ++i) {
-    points[i].cost = std::min(points[i].cost, points[i - 1].cost);
+    if (!(points[i - 1].cost < points[i].cost)) continue;
+    points[i].cost = points[i - 1].cost;
+    points[i].uses = points[i - 1].uses;
+    points[i].copies = points[i - 1].copies;
   }
   for (std::size_t i = points.size(); i-- > 1;) {
     points[i - 1].cost_bound = std::max(points[i - 1].cost_bound, points[i].cost_bound);
@@ -111,6 +114,8 @@ Result<std::vector<MemoryPoint>> SweepMemory(const Graph& graph, const MemorySwe
     point.cost = answer.best->cost;
     point.cost_bound = answer.cost_bound;
     point.seconds = answer.seconds;
+    point.uses = answer.best->memories;
+    point.copies = CopiesOf(graph, plan.memories, *answer.best).size();
     points.push_back(point);
     if (!answer.fixed_order) plan.more_orders = {answer.best->order};
     if (options.on_point && !options.on_point(point, answer)) break;

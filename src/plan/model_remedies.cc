@@ -7,12 +7,14 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
 #include "berth/bytes.h"
+#include "berth/recompute.h"
 #include "berth/schedule.h"
 #include "berth/spill.h"
 #include "plan/chains.h"
@@ -25,6 +27,7 @@ namespace {
 constexpr Bytes kPart = 100;
 // The first plan with spills, made before any search, examines all resident tensors at every step.
 constexpr std::size_t kLargeForSpills = 100'000'000;
+constexpr std::size_t kLargeForRecomputation = 20'000;  // Operators.
 
 bool Includes(const Variant& whole, const Variant& part) {
   return whole.parts != part.parts && (whole.parts & part.parts) == part.parts;
@@ -434,6 +437,83 @@ std::optional<Remedy> ModelRemedies::Spill(RemedyKind kind, const Variant& varia
       Flags(remedy.changes) + " fits" +
       (remedy.traffic == 0 ? ": nothing has to be spilled." : " with " + TrafficOf(answer));
   return remedy;
+}
+
+std::optional<Remedy> ModelRemedies::Recompute(const Variant& variant, Bytes capacity) {
+  const Graph& graph = variant.graph;
+  const std::string what = "operators that run again (--budget with --recompute)";
+  if (search_.TooLong(what, graph.operators.size() > kLargeForRecomputation)) return std::nullopt;
+  const bool program = plan_.schedule.algorithm == ScheduleAlgorithm::kProgram && !plan_.order;
+  RecomputeOptions options;
+  options.capacity = capacity;
+  options.counting = plan_.schedule.counting;
+  options.fixed_order = answer_.fixed_order;
+  options.placer = [this](const Problem& problem, Budget& own) {
+    PlaceOptions place = plan_.place;
+    place.minimize = false;
+    return Place(problem, place, own);
+  };
+  if (!options.fixed_order) options.orders.push_back(ProgramOrder(graph));
+  if (variant.order) options.orders.push_back(*variant.order);
+  const auto found =
+      search_.Look(what, NodesFor(kRecomputeNodes, graph.operators.size()),
+                   [&](Budget& budget) { return PlanWithRecomputation(graph, options, budget); });
+  if (!found || !*found || !(*found)->best || !(*found)->fits()) return std::nullopt;
+  const PlanAnswer& answer = **found;
+  search_.Found(what);
+  const OperatorCosts costs = CostsOf(graph);
+  const auto all = std::accumulate(costs.of.begin(), costs.of.end(), 0.0);
+  const Recomputed& again = answer.best->recomputed;
+  const bool proved = answer.outcome == Outcome::kOptimal;
+  Remedy remedy{RemedyKind::kRecompute, "Run operators again", "", capacity, proved};
+  remedy.recompute_cost = again.cost;
+  remedy.fits = answer_.capacity && capacity <= *answer_.capacity;
+  remedy.changes = {{"budget", std::to_string(capacity)}, {"recompute", "on"}};
+  if (!options.fixed_order &&
+      (plan_.order || plan_.schedule.algorithm != ScheduleAlgorithm::kAuto)) {
+    remedy.changes.push_back({"order", "auto"});
+  } else if (options.fixed_order && program) {
+    remedy.changes.push_back({"order", "program"});
+  }
+  // Costs are rounded up, bounds down.
+  const auto share = [&](std::int64_t cost, bool down) {
+    const double millionths = all > 0 ? 1e6 * static_cast<double>(cost) / all : 0;
+    return FormatPercentage(
+        static_cast<std::int64_t>(down ? std::floor(millionths) : std::ceil(millionths)));
+  };
+  remedy.detail = Flags(remedy.changes) + " fits";
+  if (again.operators == 0) {
+    remedy.detail += ": no operator has to run again.";
+    return remedy;
+  }
+  remedy.detail += ": " + std::to_string(again.operators) +
+                   (again.operators == 1 ? " execution" : " executions") + " more, at " +
+                   share(again.cost, false) + " of the cost of one run" +
+                   (proved                       ? ": proved the least without spills."
+                    : answer.recompute_bound > 0 ? "; no plan without spills has less than " +
+                                                       share(answer.recompute_bound, true) + "."
+                                                 : "; less may be possible.");
+  if (costs.unit == "bytes") {
+    remedy.detail += " Costs are the bytes that operators read and write; --device gives times.";
+  }
+  return remedy;
+}
+
+void ModelRemedies::TryRecomputation() {
+  const bool other = std::any_of(remedies_.begin(), remedies_.end(), [](const Remedy& remedy) {
+    return remedy.fits && !remedy.estimated && remedy.traffic.value_or(0) == 0;
+  });
+  const Variant& model = variants_.front();
+  if (other || (!answer_.capacity && !model.memory)) return;
+  const Bytes least = FindLeastMemory(graph_, plan_.schedule.counting).bytes;
+  Bytes capacity = answer_.capacity.value_or(0);
+  if (!answer_.capacity) {
+    const Bytes now = *model.memory;
+    if (now - least <= now / kPart) return;
+    capacity = (least + now) / 2;
+  }
+  if (least > capacity) return;
+  if (auto remedy = Recompute(model, capacity)) remedies_.push_back(*std::move(remedy));
 }
 
 void ModelRemedies::TrySpills() {

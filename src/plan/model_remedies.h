@@ -35,6 +35,9 @@ class ModelRemedies {
   void TryStrips();
   // If nothing fits so far: spills within the capacity, with as few changes as possible.
   void TrySpills();
+  // If nothing without traffic fits so far: the unchanged model with operators that run again, within the
+  // capacity. Without a capacity: within less memory than the plan has.
+  void TryRecomputation();
   // The least capacity within which spills of the unchanged model were found to fit, which is
   // returned, and if nothing fits so far, that with the changes which need the least. Only for
   // spills, or if nothing fits so far.
@@ -55,6 +58,8 @@ class ModelRemedies {
   std::optional<Remedy> Split(const Variant& variant);
   // A plan with spills of `variant` within `capacity`; none if none was found.
   std::optional<Remedy> Spill(RemedyKind kind, const Variant& variant, Bytes capacity);
+  // The same with operators that run again.
+  std::optional<Remedy> Recompute(const Variant& variant, Bytes capacity);
   std::optional<Bytes> EnlargeBudget(const Variant& variant);
 
   const Graph& graph_;

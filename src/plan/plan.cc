@@ -179,30 +179,6 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   return answer;
 }
 
-// The least peak, and the most that one operator needs, where given tensors are never retrieved:
-// parameters are in memory throughout, inputs from the beginning.
-Result<NamedBudgets> FindBudgetsWithoutCopies(const Graph& graph, const PlanOptions& options,
-                                              Budget& budget) {
-  const Counting& counting = options.schedule.counting;
-  if (options.spill || (!counting.inputs && !counting.parameters)) {
-    return internal::plan::FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
-                                              options.schedule.most_bytes, budget);
-  }
-  ScheduleOptions schedule;
-  schedule.counting = counting;
-  schedule.most_bytes = options.schedule.most_bytes;
-  PlanAnswer found = BERTH_TRY(internal::schedule::ScheduleValid(graph, schedule, budget));
-  NamedBudgets named;
-  named.least = internal::plan::LeastWithoutCopies(graph, counting);
-  named.least_peak = found.best->peak();
-  named.peak_proved = found.peak_bound == named.least_peak;
-  named.order = std::move(found.best->order);
-  named.search = found.scheduling;
-  named.search.nodes = found.nodes;
-  named.peak_bound = found.peak_bound;
-  return named;
-}
-
 // The plans with `recompute` alone, and with spills alone, as far as there are any within the capacity.
 Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOptions& options,
                                                const RecomputeOptions& recompute,
@@ -233,13 +209,13 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   if (options.order) BERTH_TRY(ValidateOrder(graph, *options.order));
   if (options.link) BERTH_TRY(internal::recompute::CheckLink(graph, counting, *options.link));
   NamedBudgets named;
-  if (options.budgets && (options.spill || (!counting.inputs && !counting.parameters))) {
+  if (options.budgets) {
     named = *options.budgets;
     named.search.nodes = 0;  // Not spent here.
   } else {
     Budget part(budget, 1.0 / kPartOfOrderWithSpills);
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
-    named = BERTH_TRY(FindBudgetsWithoutCopies(graph, options, part));
+    named = BERTH_TRY(internal::plan::NamedBudgetsOfValid(graph, options, part));
   }
   RecomputeOptions recompute;
   recompute.capacity = named.Of(*options.capacity);
@@ -286,13 +262,8 @@ Result<void> CheckMemories(const PlanOptions& options) {
   if (!several && !options.memories.allowed.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "memories are allowed, but there is none");
   }
-  if (!several && options.memories.may_move) {
+  if (!several && (options.memories.may_move || options.memories.prefetch)) {
     return Fail(ErrorCode::kInvalidOptions, "tensors may move between memories, but there is none");
-  }
-  if (options.memories.prefetch && !options.memories.may_move) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "prefetch makes copies while operators run, but tensors may not move: may_move is "
-                "off");
   }
   if (options.memories.may_move && options.spill) {
     return Fail(ErrorCode::kInvalidOptions,

@@ -56,6 +56,7 @@ class RemedySearch {
 inline constexpr std::int64_t kPlaceNodes = 100'000;
 inline constexpr std::int64_t kOrderNodes = 20'000;
 inline constexpr std::int64_t kSpillNodes = 50'000;
+inline constexpr std::int64_t kRecomputeNodes = 200'000;
 // The node limits are for inputs of at most this size; a node of larger ones takes longer.
 inline constexpr std::size_t kSize = 1000;
 

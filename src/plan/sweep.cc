@@ -21,8 +21,6 @@ using internal::Printable;
 constexpr int kMostPoints = 1'000'000;
 constexpr double kShareOfBudgets = 0.25;
 
-bool HasPlan(const SweepPoint& point) { return point.avoidable.has_value(); }
-
 Result<void> Check(const SweepOptions& options) {
   if (options.points < 1 || options.points > kMostPoints) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -63,14 +61,24 @@ SweepPoint PointOf(std::size_t number, Bytes capacity, const PlanAnswer& answer)
   point.number = static_cast<int>(number);
   point.capacity = capacity;
   point.outcome = answer.outcome;
-  point.traffic_bound = answer.traffic_bound;
-  point.traffic_by_sum = answer.traffic_by_sum;
   point.seconds = answer.seconds;
+  if (answer.recomputes) {
+    point.cost.emplace().bound = answer.recompute_bound;
+  } else {
+    point.traffic_bound = answer.traffic_bound;
+    point.traffic_by_sum = answer.traffic_by_sum;
+  }
   if (answer.fits()) {
     const Traffic& traffic = answer.best->traffic;
     point.avoidable = traffic.avoidable();
     point.spilled = traffic.spilled;
     point.retrieved = traffic.retrieved;
+  }
+  if (answer.fits() && point.cost) {
+    const MemoryPlan& plan = *answer.best;
+    point.cost->operators = static_cast<std::int64_t>(plan.recomputed.operators);
+    point.cost->recomputed = plan.recomputed.cost;
+    point.cost->copies = plan.traffic.cost;
   }
   return point;
 }
@@ -101,6 +109,7 @@ Result<void> Add(SweepCurve& to, const SweepCurve& more, const std::string& name
   }
   if (!to.least) to.least = more.least;
   if (!to.least_peak) to.least_peak = more.least_peak;
+  if (!to.run) to.run = more.run;
   for (const SweepPoint& point : more.points) {
     const auto place =
         std::lower_bound(to.points.begin(), to.points.end(), point.number,
@@ -138,21 +147,28 @@ Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,
   return capacities;
 }
 
+RunCost RunCostOf(const Graph& graph) {
+  const OperatorCosts costs = CostsOf(graph);
+  RunCost run{0, costs.unit};
+  for (const std::int64_t cost : costs.of) run.cost += cost;
+  return run;
+}
+
 Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget& budget) {
   BERTH_TRY(Check(options));
   PlanOptions plan = options.plan;
-  plan.spill = true;
+  plan.spill = !plan.recompute || plan.link.has_value();
   if (!plan.budgets) {
     Budget part(budget, kShareOfBudgets);
     if (part.has_node_limit()) {
       part.SetNodeLimit(
           static_cast<std::int64_t>(kShareOfBudgets * static_cast<double>(part.node_limit())));
     }
-    plan.budgets =
-        BERTH_TRY(FindBudgets(graph, plan.schedule.counting, part, plan.schedule.most_bytes));
+    plan.budgets = BERTH_TRY(NamedBudgetsOf(graph, plan, part));
   }
   SweepCurve curve;
   curve.fixed_order = plan.order || plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
+  if (plan.recompute) curve.run = RunCostOf(graph);
   curve.least = plan.budgets->least.bytes;
   // A plan in one given order may have to spill even there.
   if (!curve.fixed_order) curve.least_peak = plan.budgets->least_peak;
@@ -165,7 +181,7 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
         BERTH_TRY(PlanPoint(graph, options, plan, numbers.size() - k, budget));
     if (answer.fits() && !curve.fixed_order) {
       plan.more_orders = options.plan.more_orders;
-      plan.more_orders.push_back(answer.best->order);
+      plan.more_orders.push_back(FirstExecutions(graph, answer.best->order));
     }
     const SweepPoint& point = curve.points.emplace_back(PointOf(numbers[k], capacity, answer));
     if (options.on_point && !options.on_point(point, answer)) break;
@@ -175,6 +191,22 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
   return curve;
 }
 
+namespace {
+
+// The plan for less memory counts for more.
+void CarryPlan(const SweepPoint& from, SweepPoint& to) {
+  to.avoidable = from.avoidable;
+  to.spilled = from.spilled;
+  to.retrieved = from.retrieved;
+  to.traffic_by_sum = from.traffic_by_sum;
+  to.outcome = Outcome::kFeasible;
+  if (!to.cost) return;
+  const std::int64_t bound = std::exchange(to.cost, from.cost)->bound;
+  to.cost->bound = bound;
+}
+
+}  // namespace
+
 void Tighten(SweepCurve& curve) {
   std::vector<SweepPoint*> points;
   for (SweepPoint& point : curve.points) points.push_back(&point);
@@ -183,22 +215,18 @@ void Tighten(SweepCurve& curve) {
   });
   const SweepPoint* best = nullptr;  // Of all capacities up to this one.
   for (SweepPoint* point : points) {
-    if (best != nullptr && (!HasPlan(*point) || *point->avoidable > *best->avoidable)) {
-      point->avoidable = best->avoidable;
-      point->spilled = best->spilled;
-      point->retrieved = best->retrieved;
-      point->traffic_by_sum = best->traffic_by_sum;
-      point->outcome = Outcome::kFeasible;
+    if (best != nullptr && (!point->has_plan() || point->figure() > best->figure())) {
+      CarryPlan(*best, *point);
     }
-    if (HasPlan(*point)) best = point;
+    if (point->has_plan()) best = point;
   }
-  Bytes bound = 0;
+  std::int64_t bound = 0;
   std::reverse(points.begin(), points.end());
   for (SweepPoint* point : points) {
     if (point->outcome == Outcome::kInfeasible) continue;
-    bound = std::max(bound, point->traffic_bound);
-    point->traffic_bound = bound;
-    if (HasPlan(*point) && *point->avoidable == bound) point->outcome = Outcome::kOptimal;
+    bound = std::max(bound, point->bound());
+    (point->cost ? point->cost->bound : point->traffic_bound) = bound;
+    if (point->has_plan() && point->figure() == bound) point->outcome = Outcome::kOptimal;
   }
 }
 
@@ -207,19 +235,24 @@ Result<void> Validate(const SweepPoint& point) {
     return Fail(ErrorCode::kInvalidProblem, what);
   };
   const bool fits = point.outcome == Outcome::kOptimal || point.outcome == Outcome::kFeasible;
-  if (fits != HasPlan(point)) {
+  if (fits != point.has_plan()) {
     return contradiction("the outcome is " + std::string(ToString(point.outcome)) +
                          (fits ? " without" : " with") + " avoidable traffic");
   }
-  if (!fits) return {};
+  if (!fits) {
+    const bool empty = !point.cost || *point.cost == SweepCost{0, 0, 0, point.cost->bound};
+    return empty ? Result<void>() : contradiction("there is a cost, but no plan");
+  }
   if (*point.avoidable != point.spilled + point.retrieved) {
     return contradiction("avoidable is not spilled + retrieved");
   }
   if (*point.avoidable < point.traffic_bound || *point.avoidable < point.traffic_by_sum) {
     return contradiction("avoidable is less than traffic_bound or traffic_by_sum");
   }
-  if (point.outcome == Outcome::kOptimal && *point.avoidable != point.traffic_bound) {
-    return contradiction("the outcome is optimal, but avoidable is not traffic_bound");
+  if (point.figure() < point.bound()) return contradiction("the cost is less than recompute_bound");
+  if (point.outcome == Outcome::kOptimal && point.figure() != point.bound()) {
+    return contradiction(point.cost ? "the outcome is optimal, but the cost is not recompute_bound"
+                                    : "the outcome is optimal, but avoidable is not traffic_bound");
   }
   return {};
 }
@@ -228,7 +261,11 @@ Result<void> Validate(const SweepCurve& curve) {
   std::optional<Bytes> fits;  // The least capacity with a plan.
   for (const SweepPoint& point : curve.points) {
     BERTH_TRY(Validate(point));
-    if (HasPlan(point)) fits = std::min(fits.value_or(point.capacity), point.capacity);
+    if (point.cost.has_value() != curve.run.has_value()) {
+      return Fail(ErrorCode::kInvalidProblem,
+                  Printable(curve.model) + " has points with recomputation and points without");
+    }
+    if (point.has_plan()) fits = std::min(fits.value_or(point.capacity), point.capacity);
   }
   for (const SweepPoint& point : curve.points) {
     if (point.outcome != Outcome::kInfeasible || !fits || point.capacity < *fits) continue;

@@ -12,13 +12,21 @@
 #include "berth/budget.h"
 #include "recompute/model.h"
 #include "recompute/sequence.h"
+#include "recompute/timeline.h"
 
 namespace berth::internal::recompute {
 
-// Executions measured: what searches count as work.
+// List elements looked at: what searches count as work.
 struct Work {
   std::int64_t left = 0;
   [[nodiscard]] bool spent() const { return left <= 0; }
+};
+
+// How long one attempt of Exchange() is: the next is longer after each that found nothing.
+struct Effort {
+  std::int64_t trials =
+      4'000;  // Without a better sequence, until the other way of changing has its turn.
+  std::size_t history = 800;  // Trials back to what is compared with.
 };
 
 class Improver {
@@ -32,31 +40,15 @@ class Improver {
   bool Repair(Sequence& sequence);
   // Takes out executions, the dearest first, as long as the sequence fits.
   void Prune(Sequence& sequence);
+  // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
+  void Calm(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with each. Ends after `patience` trials without a
-  // better one, or when the cost reaches `bound`.
-  void Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+  // becomes the best that fits, and `found` is called with it now and then. Ends after `patience` trials
+  // without a better one, or when the cost reaches `bound`. `effort` is where an earlier call left off.
+  void Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience, Effort& effort,
                 const std::function<void(const Sequence&)>& found);
 
-  // A sequence that is measured is a node of the budget.
-  [[nodiscard]] Measure Of(const Sequence& sequence);
-
  private:
-  // A stay of a storage between two uses in a row.
-  struct Pause {
-    Storage storage = 0;
-    std::size_t from = 0;  // Positions in the sequence.
-    std::size_t to = 0;
-    std::int32_t version = 0;
-  };
-  // A storage just before some position.
-  struct State {
-    std::int32_t version = kMakes;
-    std::size_t last = 0;   // Its last use before.
-    bool stays = false;     // There is a use later on, too.
-    bool seen = false;      // A touch later on.
-    bool returned = false;  // Since its last touch.
-  };
   // A storage that is to be made again, from link `next` of its chain on.
   struct Frame {
     Storage storage;
@@ -64,33 +56,52 @@ class Improver {
     std::int32_t next = 0;
     bool loads = false;  // It is copied back instead.
   };
+  // How a change to a sequence turned out.
+  struct State {
+    bool valid = false;
+    std::int64_t cost = 0;
+    double excess = 0;
+    double pressure = 0;
+    bool fits = false;
+  };
   [[nodiscard]] bool Ended() { return work_.spent() || budget_.Exhausted(); }
-  // The pauses around `position`.
-  [[nodiscard]] std::vector<Pause> PausesAt(const Sequence& sequence, std::size_t position) const;
-  // `sequence` with the storage of `pause` made again right before its second use. Inputs that are not
-  // in memory at `around` anyway are made again, too, rather than kept through it.
-  [[nodiscard]] std::optional<Sequence> WithReturn(const Sequence& sequence, const Pause& pause,
-                                                   std::size_t around);
-  [[nodiscard]] std::optional<Sequence> WithCopy(const Sequence& sequence, const Pause& pause);
-  [[nodiscard]] std::optional<Sequence> WithBatch(const Sequence& sequence, const Pause& pause,
-                                                  const std::vector<Op>& batch) const;
-  [[nodiscard]] std::vector<State> StatesAt(const Sequence& sequence, std::size_t position) const;
-  [[nodiscard]] bool ListReturn(const Pause& pause, std::size_t around, std::vector<State>& states,
-                                std::vector<Op>& batch) const;
-  [[nodiscard]] bool FindMissing(Op u, Storage made, const std::vector<State>& states,
-                                 std::size_t around, std::optional<Frame>& missing) const;
-  [[nodiscard]] std::vector<std::size_t> Repeats(const Sequence& sequence) const;
-  [[nodiscard]] Sequence WithoutRepeats(const Sequence& sequence) const;
-  // Two ways to change a sequence, with the arguments of Exchange(). Climb() begins with `current`.
+  void Load(const Sequence& sequence);
+  // Changes the sequence, and counts that.
+  State Change(const std::vector<Edit>& edits);
+  void UndoTo(std::size_t changes);
+  void Count();
+  [[nodiscard]] State Now() const;
+
+  // The storage of `pause` made again right before its second use. Inputs that are not in memory at
+  // `around` anyway are made again, too, rather than kept through it. Nothing if that cannot be.
+  [[nodiscard]] std::optional<std::vector<Edit>> Return(const Pause& pause, std::size_t around);
+  [[nodiscard]] std::optional<std::vector<Edit>> Copy(const Pause& pause) const;
+  [[nodiscard]] std::optional<std::vector<Edit>> Insert(std::size_t at,
+                                                        const std::vector<Op>& batch) const;
+  [[nodiscard]] Held& HeldNow(Storage s, std::size_t position);
+  [[nodiscard]] bool ListReturn(const Pause& pause, std::size_t around, std::vector<Op>& batch);
+  [[nodiscard]] bool FindMissing(Op u, Storage made, const Pause& pause, std::size_t around,
+                                 std::optional<Frame>& missing);
+  // What can be dropped around `position`.
+  [[nodiscard]] std::vector<Pause> PausesAt(std::size_t position) const;
+  [[nodiscard]] std::optional<Pause> SomePauseAt(std::size_t position);
+  [[nodiscard]] std::size_t SomePosition();
+
+  bool RepairNow();
+  void PruneNow();
+  // Two ways to change the sequence, with the arguments of Exchange(). Both begin with `sequence`, or
+  // Climb() with `start`.
   void Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
                const std::function<void(const Sequence&)>& found);
-  void Climb(Sequence current, std::size_t length, std::int64_t bound, std::int64_t patience,
+  void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
-  bool Move(Sequence& sequence);
-  // `measure`: of the sequence, or of one like it.
-  bool AddReturn(Sequence& sequence, const Measure& measure);
-  // One random change. False if there was none. `measure`: of the sequence.
-  bool Change(Sequence& sequence, const Measure& measure);
+  // Each makes one random change. False if there was none.
+  bool MoveSome();
+  bool ReturnSome();
+  bool RemoveSome();
+  bool ChangeSome();
+  [[nodiscard]] bool RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper) const;
+  [[nodiscard]] Sequence WithoutRepeats(const Sequence& sequence) const;
   [[nodiscard]] double FirstBytePrice() const;
 
   const Model& model_;
@@ -98,7 +109,14 @@ class Improver {
   Random random_;
   Work& work_;
   Budget& budget_;
-  Measurer measurer_;
+  Timeline timeline_;
+  std::int64_t counted_ = 0;  // Of the timeline's work.
+  // By storage, as a list of what runs again goes on: what it will find, if it was asked in this list.
+  std::vector<Held> held_;
+  std::vector<std::uint32_t> held_in_;
+  std::uint32_t list_ = 0;
+  std::vector<char> listed_;  // By operator.
+  std::vector<char> open_;    // By storage.
 };
 
 }  // namespace berth::internal::recompute

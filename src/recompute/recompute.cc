@@ -5,7 +5,8 @@
 // repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
 // cost the last time, as long as that finds better sequences. Small graphs are searched exactly
 // (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
-// where they do not fit, the search runs again with less memory.
+// where they do not fit, executions are moved so that the memory is full in fewer steps, and then the
+// search runs again with less memory.
 //
 // Without a limit the searches end when a default effort is spent, which counts executions, not time:
 // the answer is the same on every machine.
@@ -40,32 +41,37 @@ namespace internal::recompute {
 namespace {
 
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kDefaultWork = 400'000'000;
+constexpr std::int64_t kDefaultWork = 3'000'000'000;
 constexpr std::int64_t kNodesOfChoice = 2'000'000;
 constexpr std::int64_t kNodesOfGuide = 200'000;
 // With more gaps the choice is greedy.
 constexpr std::size_t kMostChosen = 50'000;
 constexpr int kMostRounds = 12;
 constexpr int kMostStale = 4;
+// Without a limit: trials without a better sequence, at least, and for each operator.
 constexpr std::int64_t kPatience = 20'000;
+constexpr std::int64_t kPatienceForEach = 500;
 constexpr std::size_t kMostExactOperators = 24;
 constexpr std::size_t kMostExactStorages = 100;
 constexpr std::size_t kMostExactStates = 200'000;
-constexpr std::int64_t kNodesOfPlacing = 200'000;
+// Of a placement as it is, of one whose executions were moved for it, and of all of them.
+constexpr std::int64_t kNodesOfPlacing = 30'000;
+constexpr std::int64_t kNodesOfPlacingCalmed = 800'000;
+constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
 constexpr double kShareOfCuts = 0.3;
-constexpr std::int64_t kPartOfCuts = 4;
+constexpr std::int64_t kPartOfCuts = 32;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
-constexpr double kShareOfPlacing = 0.1;
+constexpr double kShareOfPlacing = 0.2;
 constexpr int kMostPlaced = 8;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 // Less memory to search for, in thousandths, where the best sequence has no addresses.
-constexpr int kTighter[] = {0, 10, 20, 40, 70, 100};
+constexpr int kTighter[] = {0, 5, 10, 20, 40, 70, 100};
 
 struct Found {
   Sequence sequence;
@@ -116,6 +122,11 @@ class Planner {
  private:
   [[nodiscard]] std::int64_t best_cost() const { return best_ ? best_->cost : kNoCost; }
   [[nodiscard]] bool Ended() { return work_.spent() || search_->Exhausted(); }
+  [[nodiscard]] std::int64_t Patience() const {
+    if (limited_) return kNoCost;
+    return std::max(kPatience,
+                    kPatienceForEach * static_cast<std::int64_t>(model_.num_operators()));
+  }
   [[nodiscard]] bool Proved() const { return bound_ >= best_cost(); }
 
   void Report() const {
@@ -218,7 +229,7 @@ class Planner {
       Sequence sequence = best_->sequence;
       Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
                         part);
-      improver.Exchange(sequence, bound_, kNoCost,
+      improver.Exchange(sequence, bound_, kNoCost, effort_,
                         [&](const Sequence& better) { Offer(better, options_.capacity); });
       out_of_budget_ = out_of_budget_ || part.Exhausted();
       search_ = nullptr;
@@ -233,14 +244,22 @@ class Planner {
     for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
       if (answer.best && answer.best->overhead() <= found_.back().cost) break;
       ++tried;
-      if (BERTH_TRY(TryPlacing(found_.back().sequence, answer)) || budget_.Exhausted()) break;
+      Sequence& sequence = found_.back().sequence;
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer)) || budget_.Exhausted()) break;
+      if (!options_.rules.exchange) continue;
+      Budget part(budget_, kShareOfPlacing);
+      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_,
+                        part);
+      improver.Calm(sequence);
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacingCalmed, answer))) break;
+      if (budget_.Exhausted()) break;
     }
     found_.clear();
     return {};
   }
 
   // True if the offsets fit; the plan is then that of `answer`.
-  Result<bool> TryPlacing(const Sequence& sequence, PlanAnswer& answer) {
+  Result<bool> TryPlacing(const Sequence& sequence, std::int64_t nodes, PlanAnswer& answer) {
     MemoryPlan plan = MakePlan(sequence);
     if (!options_.placer) {
       answer.best = std::move(plan);
@@ -248,7 +267,7 @@ class Planner {
     }
     Problem problem = ProblemOf(graph_, plan);
     problem.capacity = options_.capacity;
-    const PlanAnswer placed = BERTH_TRY(Place(problem));
+    const PlanAnswer placed = BERTH_TRY(Place(problem, nodes));
     if (!placed.best || placed.best->height() > options_.capacity) return false;
     for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
       plan.residencies[i].offset = placed.best->residencies[i].offset;
@@ -261,7 +280,7 @@ class Planner {
     return true;
   }
 
-  Result<PlanAnswer> Place(const Problem& problem) {
+  Result<PlanAnswer> Place(const Problem& problem, std::int64_t nodes) {
     if (budget_.Exhausted()) {
       Budget none;
       none.SetNodeLimit(kNodesThatMustBe);
@@ -269,8 +288,11 @@ class Planner {
       return options_.placer(problem, none);
     }
     Budget mine(budget_, kShareOfPlacing);
-    mine.SetNodeLimit(std::min(kNodesOfPlacing, mine.node_limit()));
-    return options_.placer(problem, mine);
+    nodes = std::min(nodes, std::max(placing_left_, kNodesThatMustBe));
+    mine.SetNodeLimit(std::min(nodes, mine.node_limit()));
+    auto placed = options_.placer(problem, mine);
+    if (!limited_) placing_left_ -= mine.nodes_spent();
+    return placed;
   }
 
   // As the best sequence, but with less memory.
@@ -285,7 +307,7 @@ class Planner {
       sequence = std::move(repaired);
     }
     if (!options_.rules.exchange) return;
-    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+    improver.Exchange(sequence, bound_, Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -328,7 +350,7 @@ class Planner {
     if (Proved() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
-    improver.Exchange(sequence, bound_, limited_ ? kNoCost : kPatience,
+    improver.Exchange(sequence, bound_, Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -436,6 +458,8 @@ class Planner {
   const Model model_;
   std::vector<Order> orders_;
   Work work_;
+  Effort effort_;
+  std::int64_t placing_left_ = kNodesOfAllPlacing;
   bool limited_ = false;
   bool out_of_budget_ = false;
   bool infeasible_ = false;

@@ -30,25 +30,27 @@ std::int64_t Copies::Store(const StorageInfo& info, bool* writes) {
 
 Measurer::Measurer(const Model& model, Bytes capacity)
     : model_(model), capacity_(capacity), ran_(model.num_operators(), 0) {
-  for (Storage s = 0; s < model.storages.size(); ++s) {
-    const StorageInfo& info = model.storages[s];
-    State& state = initial_.emplace_back();
-    state.version = info.given ? 0 : kMakes;
-    state.untouched = info.given && model.MayCopy(s);
-    state.copies = Copies(info);
-  }
+  for (Storage s = 0; s < model.storages.size(); ++s) initial_.emplace_back(model, s, 0);
 }
 
 Measure Measurer::Of(const Sequence& sequence) {
   Measure measure;
   ++number_;
-  state_ = initial_;
+  tracks_ = initial_;
   load_.assign(sequence.size() + 1, 0);
   position_.clear();
+  const auto ended = [&](Storage s) {
+    return [&, s](std::uint32_t begin, std::uint32_t last) {
+      load_[begin] += model_.storages[s].size;
+      load_[last + 1] -= model_.storages[s].size;
+      measure.stays = std::min(measure.stays + model_.storages[s].padded, kMostStays);
+    };
+  };
   for (std::size_t i = 0; i < sequence.size(); ++i) {
     const Op v = sequence[i];
     if (model_.IsReturn(v)) {
-      if (!Return(model_.Returned(v), measure)) return measure;
+      const Storage s = model_.Returned(v);
+      if (!tracks_[s].Return(ended(s))) return measure;
       continue;
     }
     const bool repeat = ran_[v] == number_;
@@ -62,77 +64,18 @@ Measure Measurer::Of(const Sequence& sequence) {
     position_.push_back(i);
     for (const Touch& touch : model_.TouchesOf(v)) {
       if (touch.only_first && repeat) continue;
-      if (!Touched(touch, step, measure)) return measure;
+      const Storage s = touch.storage;
+      if (!tracks_[s].Touched(touch, step, measure.cost, ended(s))) return measure;
     }
   }
   load_.resize(position_.size() + 1);
-  for (Storage s = 0; s < state_.size(); ++s) {
-    if (!Finish(s, position_.size(), measure)) return measure;
+  const auto end = static_cast<std::uint32_t>(std::max<std::size_t>(position_.size(), 1) - 1);
+  for (Storage s = 0; s < tracks_.size(); ++s) {
+    if (!tracks_[s].Finish(end, measure.cost, ended(s))) return measure;
   }
   measure.valid = measure.cost <= kMostCost;
   FindPeak(measure);
   return measure;
-}
-
-// The stay of `s` ends after its last use.
-void Measurer::Close(Storage s, Measure& measure) {
-  State& state = state_[s];
-  load_[state.begin] += model_.storages[s].size;
-  load_[state.last + 1] -= model_.storages[s].size;
-  constexpr Bytes kMost = Bytes{1} << 61;
-  measure.stays = std::min(measure.stays + model_.storages[s].padded, kMost);
-  state.copies.End(state.version);
-}
-
-bool Measurer::Touched(const Touch& touch, std::uint32_t step, Measure& measure) {
-  State& state = state_[touch.storage];
-  if (state.returns) {
-    if (touch.finds == kMakes || !state.copies.Has(touch.finds)) return false;
-    measure.cost += state.copies.Retrieve(model_.storages[touch.storage], touch.finds);
-    if (measure.cost > kMostCost) return false;
-    state.returns = false;
-    state.version = touch.finds;
-    state.begin = step;
-  } else if (touch.finds == kMakes) {
-    if (state.version != kMakes) Close(touch.storage, measure);
-    state.begin = step;
-  } else if (state.version != touch.finds) {
-    return false;
-  } else if (state.untouched) {
-    state.begin = step;
-  }
-  state.untouched = false;
-  state.version = touch.leaves;
-  state.last = step;
-  return true;
-}
-
-// False if nothing could come back.
-bool Measurer::Return(Storage s, Measure& measure) {
-  State& state = state_[s];
-  if (!model_.MayCopy(s) || state.returns || state.untouched || state.version == kMakes) {
-    return false;
-  }
-  Close(s, measure);
-  state.returns = true;
-  return true;
-}
-
-// At the end of the sequence. False if a result is lost, or a return has no use.
-bool Measurer::Finish(Storage s, std::size_t steps, Measure& measure) {
-  State& state = state_[s];
-  const StorageInfo& info = model_.storages[s];
-  if (state.returns) return false;
-  if (state.version == kMakes || state.untouched) return true;
-  if (info.result && !model_.MayCopy(s)) {
-    if (state.version != info.last) return false;
-    state.last = static_cast<std::uint32_t>(std::max<std::size_t>(steps, 1)) - 1;
-  }
-  Close(s, measure);
-  if (!info.result || !model_.MayCopy(s)) return true;
-  if (!state.copies.Has(info.last)) return false;
-  measure.cost += state.copies.Store(info);
-  return true;
 }
 
 // From the changes of the load.

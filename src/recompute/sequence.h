@@ -27,6 +27,8 @@ using Sequence = std::vector<Op>;
 
 // Sequences that cost more count as not valid: sums of costs must not overflow.
 inline constexpr std::int64_t kMostCost = std::int64_t{1} << 61;
+// Bytes of stays count up to here; those of a plan may not exceed 2^60.
+inline constexpr Bytes kMostStays = Bytes{1} << 61;
 
 struct Measure {
   bool valid = false;     // Every execution finds the versions that it needs.
@@ -34,8 +36,7 @@ struct Measure {
   Bytes peak = 0;
   std::size_t peak_at = 0;  // The position in the sequence of an operator at the peak.
   Bytes excess = 0;         // Sum over the steps of the bytes above the capacity, at most 2^62.
-  // Of all stays, with alignments, at most 2^61: those of a plan may not exceed 2^60.
-  Bytes stays = 0;
+  Bytes stays = 0;          // Of all stays, with alignments, at most kMostStays.
   [[nodiscard]] bool fits() const { return valid && excess == 0 && stays <= kMaxBytes; }
 };
 
@@ -71,6 +72,84 @@ class Copies {
   bool stored_ = false;
 };
 
+// One storage along a sequence: what is in memory of it, since when, and what is off chip. Moments are
+// numbers of the caller's choice; stays end with `ended(begin, last)`. What returns false makes the
+// sequence invalid.
+class Track {
+ public:
+  Track(const Model& model, Storage s, std::uint32_t begin)
+      : info_(&model.storages[s]),
+        copies_(model.MayCopy(s)),
+        begin_(begin),
+        version_(info_->given ? 0 : kMakes),
+        untouched_(info_->given && copies_),
+        off_chip_(*info_) {}
+
+  // An operator runs.
+  template <typename Ended>
+  [[nodiscard]] bool Touched(const Touch& touch, std::uint32_t at, std::int64_t& cost,
+                             Ended ended) {
+    if (returns_) {
+      if (touch.finds == kMakes || !off_chip_.Has(touch.finds)) return false;
+      cost += off_chip_.Retrieve(*info_, touch.finds);
+      returns_ = false;
+      begin_ = at;
+    } else if (touch.finds == kMakes) {
+      if (version_ != kMakes) End(ended);
+      begin_ = at;
+    } else if (version_ != touch.finds) {
+      return false;
+    } else if (untouched_) {
+      begin_ = at;
+    }
+    untouched_ = false;
+    version_ = touch.leaves;
+    last_ = at;
+    return cost <= kMostCost;
+  }
+
+  // It comes back for its next use.
+  template <typename Ended>
+  [[nodiscard]] bool Return(Ended ended) {
+    if (!copies_ || returns_ || untouched_ || version_ == kMakes) return false;
+    End(ended);
+    returns_ = true;
+    return true;
+  }
+
+  // The sequence ends. A result that cannot be copied stays until `end`.
+  template <typename Ended>
+  [[nodiscard]] bool Finish(std::uint32_t end, std::int64_t& cost, Ended ended) {
+    if (returns_) return false;
+    if (version_ == kMakes || untouched_) return true;
+    if (info_->result && !copies_) {
+      if (version_ != info_->last) return false;
+      last_ = end;
+    }
+    End(ended);
+    if (!info_->result || !copies_) return true;
+    if (!off_chip_.Has(info_->last)) return false;
+    cost += off_chip_.Store(*info_);
+    return cost <= kMostCost;
+  }
+
+ private:
+  template <typename Ended>
+  void End(Ended ended) {
+    ended(begin_, last_);
+    off_chip_.End(version_);
+  }
+
+  const StorageInfo* info_;
+  bool copies_;
+  std::uint32_t begin_;            // Of the stay.
+  std::uint32_t last_ = 0;         // Use.
+  std::int32_t version_ = kMakes;  // In memory; kMakes: nothing.
+  bool untouched_;                 // Given, and still off chip.
+  bool returns_ = false;           // For its next use.
+  Copies off_chip_;
+};
+
 // Measures sequences of one model. Cost of each: linear in what their executions touch.
 class Measurer {
  public:
@@ -86,20 +165,8 @@ class Measurer {
 
   const Model& model_;
   const Bytes capacity_;
-  struct State {
-    std::int32_t version = kMakes;  // In memory; kMakes: nothing.
-    std::uint32_t begin = 0;        // Of the stay.
-    std::uint32_t last = 0;         // Use.
-    bool untouched = false;         // Given, and still off chip.
-    bool returns = false;           // For its next use.
-    Copies copies;
-  };
-  [[nodiscard]] bool Touched(const Touch& touch, std::uint32_t step, Measure& measure);
-  [[nodiscard]] bool Return(Storage s, Measure& measure);
-  [[nodiscard]] bool Finish(Storage s, std::size_t steps, Measure& measure);
-  void Close(Storage s, Measure& measure);
-  std::vector<State> initial_;
-  std::vector<State> state_;
+  std::vector<Track> initial_;  // By storage.
+  std::vector<Track> tracks_;
   std::vector<std::uint32_t> ran_;  // By operator: the number of the sequence that ran it last.
   std::uint32_t number_ = 0;
   std::vector<Bytes> load_;

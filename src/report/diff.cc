@@ -1,10 +1,49 @@
 #include "berth/diff.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
 namespace berth {
+namespace {
+
+void CompareMemories(const PlanFile& before, const PlanFile& after, PlanDiff& diff) {
+  diff.comparable = before.memories.empty() == after.memories.empty();
+  const auto called = [](const PlanFile& plan,
+                         const std::string& name) -> std::optional<std::size_t> {
+    for (std::size_t m = 0; m < plan.memories.size(); ++m) {
+      if (plan.memories[m].name == name) return m;
+    }
+    return std::nullopt;
+  };
+  for (std::size_t m = 0; m < after.memories.size(); ++m) {
+    const std::string& name = after.memories[m].name;
+    diff.memories.push_back({name, called(before, name), m});
+  }
+  for (std::size_t m = 0; m < before.memories.size(); ++m) {
+    const std::string& name = before.memories[m].name;
+    if (!called(after, name)) diff.memories.push_back({name, m, std::nullopt});
+  }
+  for (const BufferChange& change : diff.changed) {
+    if (!change.rehoused) continue;
+    const std::size_t from = before.memory_of[change.before];
+    const std::size_t to = after.memory_of[change.after];
+    auto found = std::find_if(
+        diff.transfers.begin(), diff.transfers.end(),
+        [&](const PlanDiff::Transfer& each) { return each.from == from && each.to == to; });
+    if (found == diff.transfers.end()) {
+      found = diff.transfers.insert(found, PlanDiff::Transfer{from, to});
+    }
+    ++found->buffers;
+    found->bytes += after.problem.buffers[change.after].size;
+  }
+  std::stable_sort(diff.transfers.begin(), diff.transfers.end(),
+                   [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
+}
+
+}  // namespace
 
 PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
   const auto& old_buffers = before.problem.buffers;
@@ -26,7 +65,11 @@ PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
     const Buffer& then = old_buffers[found->second];
     BufferChange change{found->second, b};
     change.resized = then.size != now.size;
-    change.moved = before.placement.offsets[found->second] != after.placement.offsets[b];
+    change.rehoused = !before.memory_of.empty() && !after.memory_of.empty() &&
+                      before.memories[before.memory_of[found->second]].name !=
+                          after.memories[after.memory_of[b]].name;
+    change.moved =
+        change.rehoused || before.placement.offsets[found->second] != after.placement.offsets[b];
     change.retimed = then.start != now.start || then.end != now.end;
     if (!change.resized && !change.moved && !change.retimed) {
       ++diff.unchanged;
@@ -36,6 +79,7 @@ PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
     diff.shrunk += now.size < then.size ? 1 : 0;
     diff.moved += change.moved ? 1 : 0;
     diff.retimed += change.retimed ? 1 : 0;
+    diff.rehoused += change.rehoused ? 1 : 0;
     diff.changed.push_back(change);
   }
   for (std::size_t b = 0; b < old_buffers.size(); ++b) {
@@ -57,6 +101,7 @@ PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
   largest_first(diff.removed, old_buffers);
   diff.before = MaxLiveLoad(before.problem);
   diff.after = MaxLiveLoad(after.problem);
+  CompareMemories(before, after, diff);
   diff.same_order = before.order.empty() || after.order.empty() || before.order == after.order;
   return diff;
 }

@@ -42,6 +42,9 @@ struct Shown {
   // buffer.
   const MemoryProblem* memories = nullptr;
   const MemoryPlan* in_memories = nullptr;
+  // Of a graph in several memories: these, for its copies.
+  const GraphMemories* graph_memories = nullptr;
+  const TimedRun* run = nullptr;  // With prefetch.
 };
 
 template <typename Range, typename Of>
@@ -189,8 +192,9 @@ Json LanesOf(const Shown& shown) {
     for (Hole& hole : peak.holes) {
       if (hole.above) hole.above = lane.rows[*hole.above];
     }
-    std::int64_t cost = 0;
+    std::int64_t cost = shown.run != nullptr ? shown.run->accessing[m] : 0;
     for (const std::size_t row : lane.rows) {
+      if (shown.run != nullptr) break;
       cost += CostOf(*shown.memories, shown.in_memories->residencies[row]).value_or(0);
     }
     lanes.push_back({{"name", memory.name},
@@ -274,6 +278,41 @@ Json LeftOutOf(const Shown& shown) {
   return list;
 }
 
+// Copies from one memory to another: rows of their ends, the steps between which they are made, and with
+// prefetch when.
+Json CopiesJson(const Shown& shown) {
+  if (shown.graph_memories == nullptr) return Json::array();
+  std::vector<std::size_t> first(shown.graph->tensors.size(), 0);  // Row of each tensor.
+  const auto& residencies = shown.plan->residencies;
+  for (std::size_t row = residencies.size(); row-- > 0;) first[residencies[row].tensor] = row;
+  const auto copies = CopiesOf(*shown.graph, *shown.graph_memories, *shown.plan);
+  Json list = Json::array();
+  for (std::size_t c = 0; c < copies.size(); ++c) {
+    const MemoryCopy& copy = copies[c];
+    std::size_t to = first[copy.tensor] + 1;
+    while (residencies[to].start < copy.start) ++to;
+    Json each = {{"from", to - 1},      {"to", to},
+                 {"start", copy.start}, {"before", copy.before},
+                 {"bytes", copy.bytes}, {"cost", copy.cost}};
+    each["begins"] = shown.run != nullptr ? Json(shown.run->transfers[c].begin) : Json();
+    each["ends"] = shown.run != nullptr ? Json(shown.run->transfers[c].end) : Json();
+    list.push_back(std::move(each));
+  }
+  return list;
+}
+
+// When each operator runs, and where the time goes; null without prefetch.
+Json RunJson(const Shown& shown) {
+  if (shown.run == nullptr) return {};
+  const TimedRun& run = *shown.run;
+  return {{"time", run.time},
+          {"computing", run.computing},
+          {"accessing", run.accessing},
+          {"stalled", run.stalled},
+          {"begin", Column(run.operators, [](const auto& each) { return each.begin; })},
+          {"end", Column(run.operators, [](const auto& each) { return each.end; })}};
+}
+
 Json ReliefOf(const Shown& shown, const Curve& curve) {
   return Column(FindRelief(shown.problem, curve, kMostRelief), [](const Relief& relief) {
     return Json{
@@ -314,6 +353,8 @@ Json PlanOf(const Shown& shown, Json head) {
   json["costs"] = CostsOf(shown);
   json["displaced"] = DisplacedOf(shown);
   json["left_out"] = LeftOutOf(shown);
+  json["copies"] = CopiesJson(shown);
+  json["run"] = RunJson(shown);
   return json;
 }
 
@@ -385,7 +426,35 @@ Json HeadOf(const PlanFile& plan) {
           {"order", plan.order.empty() ? Json() : Json(plan.order)}};
 }
 
-// Whether no tensor leaves its memory and comes back, or moves to another one.
+// Of a plan file for several memories: a lane for each. What buffers cost there, it does not say.
+void AddMemories(const PlanFile& plan, Json& json) {
+  if (plan.memories.empty()) return;
+  json["buffers"]["memory"] = plan.memory_of;
+  MemoryProblem problem;
+  problem.table = plan.problem;
+  problem.memories = plan.memories;
+  MemoryPlan in_memories;
+  in_memories.memories = plan.uses;
+  for (std::size_t b = 0; b < plan.memory_of.size(); ++b) {
+    const Buffer& buffer = plan.problem.buffers[b];
+    Residency& r = in_memories.residencies.emplace_back();
+    r.tensor = b;
+    r.start = buffer.start;
+    r.end = buffer.end;
+    r.offset = plan.placement.offsets[b];
+    r.memory = static_cast<int>(plan.memory_of[b]);
+  }
+  Shown shown{plan.problem, &plan.placement};
+  shown.memories = &problem;
+  shown.in_memories = &in_memories;
+  json["memories"] = LanesOf(shown);
+  for (Json& lane : json["memories"]) lane["cost"] = nullptr;
+  json["head"]["cost"] = plan.cost.cost;
+  json["head"]["cost_unit"] = plan.cost_unit;
+  json["head"]["prefetch"] = plan.prefetch;
+}
+
+// Whether no tensor leaves its memory and comes back.
 bool HasOneResidencyEach(const MemoryPlan& plan) {
   std::vector<std::size_t> tensors;
   for (const Residency& r : plan.residencies) tensors.push_back(r.tensor);
@@ -411,19 +480,25 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   const Problem problem = subject.Buffers(plan, answer.capacity);
   const PlanOptions& asked = provenance.options;
   const bool in_several = graph != nullptr && !asked.memories.memories.empty();
-  const bool placed = answer.best && plan.addressed && (!in_several || HasOneResidencyEach(plan));
+  // Of what leaves one of several memories for the store behind, the order alone.
+  const bool placed =
+      answer.best && plan.addressed && (!in_several || !answer.spills || HasOneResidencyEach(plan));
   const Placement placement = placed ? PlacementOf(plan) : Placement{};
   Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
   TensorTable table;
   MemoryPlan of_table;
+  std::optional<TimedRun> run;
   if (subject.memories() != nullptr && placed) {
     shown.memories = subject.memories();
     shown.in_memories = &plan;
   } else if (in_several && placed) {
-    table = TableOf(*graph, plan.order, asked.schedule.counting, asked.memories);
+    table = TableOf(*graph, asked.schedule.counting, asked.memories, plan);
     of_table = PlanOf(table, plan);
     shown.memories = &table.problem;
     shown.in_memories = &of_table;
+    shown.graph_memories = &asked.memories;
+    if (asked.memories.prefetch) run = RunOf(*graph, asked.memories, plan);
+    shown.run = run ? &*run : nullptr;
   }
   Json data = Heading("plan", options.command);
   data["plans"] = Json::array({PlanOf(shown, internal::PlanHead(subject, answer, provenance))});
@@ -437,6 +512,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                 {"needs", OrNull(remedy.needs)},
                 {"fits", remedy.fits},
                 {"traffic", OrNull(remedy.traffic)},
+                {"recompute_cost", OrNull(remedy.recompute_cost)},
                 {"estimated", remedy.estimated},
                 {"command", remedy.command.empty() ? Json() : Json(remedy.command)}};
   });
@@ -453,6 +529,7 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
   for (const PlanFile* plan : {&before, &after}) {
     data["plans"].push_back(internal::report::PlanOf(
         {plan->problem, &plan->placement, nullptr, nullptr}, internal::report::HeadOf(*plan)));
+    internal::report::AddMemories(*plan, data["plans"].back());
   }
   data["verdict"] = "";
   data["conflict"] = nullptr;
@@ -474,6 +551,53 @@ std::string WritePage(const PlanFile& before, const PlanFile& after, const PlanD
       {"unsized", {{"before", before.unsized}, {"after", after.unsized}}},
       {"same_order", diff.same_order}};
   return internal::report::PageWith(data, before.name + " and " + after.name + ": plans compared");
+}
+
+std::string WritePage(const std::vector<MemoryPoint>& points, const MemorySweepPage& page,
+                      const std::vector<std::pair<std::string, std::string>>& provenance) {
+  using internal::report::Column;
+  using internal::report::OrNull;
+  Json data = internal::report::Heading("sweep", "sweep");
+  data["provenance"] = Column(provenance, [](const auto& line) {
+    return Json::array({line.first, line.second});
+  });
+  const auto column = [&](auto of) { return Column(points, of); };
+  const auto no_bytes = column([](const MemoryPoint&) { return 0; });
+  Json number = Json::array();
+  for (std::size_t i = 0; i < points.size(); ++i) number.push_back(i);
+  // The columns of any sweep: what is least here is the cost.
+  data["curves"] = Json::array();
+  data["curves"].push_back(
+      {{"model", page.model},
+       {"input", page.input},
+       {"least", nullptr},
+       {"least_peak", nullptr},
+       {"fixed_order", page.fixed_order},
+       {"number", std::move(number)},
+       {"capacity", column([](const MemoryPoint& p) { return p.capacity; })},
+       {"outcome", column([](const MemoryPoint& p) { return std::string(ToString(p.outcome)); })},
+       {"avoidable", column([](const MemoryPoint& p) {
+          return p.cost.unplaced == 0 ? Json(p.cost.cost) : Json();
+        })},
+       {"spilled", no_bytes},
+       {"retrieved", no_bytes},
+       {"traffic_bound", column([](const MemoryPoint& p) {
+          return p.cost_bound.unplaced == 0 ? p.cost_bound.cost : 0;
+        })},
+       {"traffic_by_sum", no_bytes},
+       {"heights", column([](const MemoryPoint& p) {
+          return Column(p.uses, [](const MemoryUse& use) { return use.height; });
+        })},
+       {"copies", column([](const MemoryPoint& p) { return p.copies; })},
+       {"seconds", column([](const MemoryPoint& p) { return p.seconds; })}});
+  data["quantity"] = {
+      {"unit", page.cost_unit},
+      {"memory", page.memory},
+      {"memories", Column(page.memories, [](const Memory& memory) { return memory.name; })},
+      {"may_move", page.may_move},
+      {"prefetch", page.prefetch}};
+  return internal::report::PageWith(data,
+                                    page.model + ": cost against the capacity of " + page.memory);
 }
 
 std::string WritePage(const std::vector<SweepCurve>& curves,
@@ -502,6 +626,7 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
         {"traffic_by_sum", column([](const SweepPoint& p) { return p.traffic_by_sum; })},
         {"seconds", column([](const SweepPoint& p) { return p.seconds; })}};
   });
+  data["quantity"] = nullptr;  // Traffic.
   const std::string title =
       curves.size() == 1 ? curves.front().model : std::to_string(curves.size()) + " models";
   return internal::report::PageWith(data, title + ": traffic against memory");

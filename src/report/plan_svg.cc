@@ -503,7 +503,8 @@ std::string DrawMarks(const Problem& problem, const Placement& placement,
 }
 
 // From right to left; entries that would reach `left` are left out.
-std::string Legend(Pixels left, Pixels right, Pixels y, bool marks, bool load, bool reserved) {
+std::string Legend(Pixels left, Pixels right, Pixels y, bool marks, bool load, bool reserved,
+                   bool copies = false) {
   std::string svg;
   const auto entry = [&](std::string_view text, Pixels symbol, auto draw) {
     const Pixels from = right - TextWidth(text) - symbol - 50;
@@ -525,6 +526,12 @@ std::string Legend(Pixels left, Pixels right, Pixels y, bool marks, bool load, b
   if (marks) {
     entry("written out", 100, arrow("out"));
     entry("brought in", 100, arrow("in"));
+  }
+  if (copies) {
+    entry("copy", 200, [&](Pixels x) {
+      return swatch(x, 120, "class=\"copying\"") +
+             Close(Path("copy", "M" + At({x, y}) + "h20m-7 -4l7 4l-7 4"));
+    });
   }
   if (reserved) {
     entry("reserved", 120, [&](Pixels x) { return swatch(x, 120, "class=\"reserved\""); });
@@ -658,23 +665,94 @@ std::string LaneTitle(const Memory& memory, const Lane& lane, Bytes height) {
          (count == 1 ? " buffer" : " buffers");
 }
 
-std::string DrawLane(const Memory& memory, const Lane& lane, Bytes height, bool roomy,
-                     Panel panel) {
-  std::vector<Level> levels;
+// Whether a lane does not reach up to the capacity, as the plan would be flat.
+bool CapacityIsAbove(const Memory& memory, Bytes height) {
+  return memory.capacity && height > 0 && *memory.capacity / 4 > height;
+}
+
+// The panel of a memory, with the bytes that it reaches up to.
+Panel Scaled(Panel panel, const Memory& memory, Bytes height) {
   Bytes most = std::max<Bytes>(height, 1);
+  if (memory.capacity && !CapacityIsAbove(memory, height)) most = std::max(most, *memory.capacity);
+  panel.most = most + most / 50;
+  return panel;
+}
+
+std::string DrawLane(const Memory& memory, const Lane& lane, Bytes height, bool roomy,
+                     const Panel& panel) {
+  std::vector<Level> levels;
   if (memory.capacity) {
-    const bool above = height > 0 && *memory.capacity / 4 > most;
-    levels.push_back({"capacity", "capacity", *memory.capacity, true, above});
-    if (!above) most = std::max(most, *memory.capacity);
+    levels.push_back(
+        {"capacity", "capacity", *memory.capacity, true, CapacityIsAbove(memory, height)});
   }
   levels.push_back({"height", "height", height, false});
-  panel.most = most + most / 50;
   std::string svg = Text({panel.left, panel.top - 90}, "lane", LaneTitle(memory, lane, height));
   svg += Close(Rectangle("panel", panel)) + ByteAxis(panel, "offset", 300);
   const DrawnBuffers buffers = DrawBuffers(lane.problem, lane.offsets, panel, memory.base);
   svg += DrawReserved(memory.reserved, panel) + buffers.shapes + Close(Rectangle("frame", panel)) +
          LevelLines(levels, panel) + buffers.labels;
   return roomy ? svg + LevelLabels(levels, panel) : svg;
+}
+
+constexpr std::string_view kCopyStyle =
+    ".copying{fill:#111;fill-opacity:.28}\n"
+    ".copy{fill:#111;stroke:#111;stroke-width:1.3;stroke-linejoin:round}\n"
+    ".copy:hover{fill:#bb3344;stroke:#bb3344}\n";
+
+// A line from one point to another, with a dot at its beginning and a head at its end.
+std::string Arrow(Point from, Point to) {
+  constexpr Pixels kHead = 70;
+  constexpr Pixels kDot = 22;
+  const Pixels dx = to.x - from.x;
+  const Pixels dy = to.y - from.y;
+  // The square root, in whole numbers: the same on every machine.
+  Pixels length = 1;
+  for (Pixels bit = Pixels{1} << 24; bit > 0; bit /= 2) {
+    const Pixels more = length + bit;
+    if (more * more <= dx * dx + dy * dy) length = more;
+  }
+  const auto at = [&](Pixels back, Pixels aside) {
+    return Point{to.x - (back * dx + aside * dy) / length,
+                 to.y - (back * dy - aside * dx) / length};
+  };
+  const Pixels head = std::min(kHead, length);
+  return "M" + At({from.x - kDot, from.y - kDot}) + "h" + Tenths(2 * kDot) + "v" +
+         Tenths(2 * kDot) + "h" + Tenths(-2 * kDot) + "zM" + At(from) + "L" + At(to) + "M" +
+         At(to) + "L" + At(at(head, head * 2 / 5)) + "L" + At(at(head, -head * 2 / 5)) + "z";
+}
+
+// The steps in which copies can be under way, at both of their ends, and an arrow from each source to its
+// target.
+std::string DrawCopies(const MemoryProblem& problem, const MemoryPlan& plan,
+                       const std::vector<Panel>& panels, const std::vector<SvgCopy>& copies) {
+  constexpr std::size_t kMostElements = 2000;
+  std::string bands;
+  std::string arrows;
+  std::string many;
+  for (const SvgCopy& copy : copies) {
+    const Residency& source = plan.residencies[copy.from];
+    const Residency& target = plan.residencies[copy.to];
+    const auto middle = [&](const Residency& r, Step step) {
+      const Panel& panel = panels[static_cast<std::size_t>(r.memory)];
+      const Bytes size = problem.table.buffers[r.tensor].size;
+      return Point{panel.X(step), (panel.Y(r.offset) + panel.Y(r.offset + size)) / 2};
+    };
+    for (const Residency* const r : {&source, &target}) {
+      const Panel& panel = panels[static_cast<std::size_t>(r->memory)];
+      const Bytes size = problem.table.buffers[r->tensor].size;
+      const Box box{panel.X(target.start), panel.Y(r->offset + size), panel.X(source.end),
+                    panel.Y(r->offset)};
+      if (target.start < source.end) bands += Close(Rectangle("copying", box));
+    }
+    const std::string path = Arrow(middle(source, target.start), middle(target, source.end));
+    if (copies.size() > kMostElements) {
+      many += path;
+    } else {
+      arrows += Close(Path("copy", path), EscapeXml(copy.note));
+    }
+  }
+  if (!many.empty()) arrows += Close(Path("copy", many));
+  return bands + arrows;
 }
 
 }  // namespace
@@ -750,25 +828,57 @@ std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
       (count == 1 ? " memory" : " memories");
   const bool reserved = std::any_of(problem.memories.begin(), problem.memories.end(),
                                     [](const Memory& memory) { return !memory.reserved.empty(); });
+  const bool copies = !options.copies.empty();
 
   std::string svg =
       OpenSvg(width, height, "aria-label=\"" + EscapeXml(title) + ": " + subtitle + "\"", "",
-              Style(false) + std::string(kLaneStyle));
+              Style(false) + std::string(kLaneStyle) + std::string(copies ? kCopyStyle : ""));
   svg += Title(roomy ? 310 : 210, title, width);
   if (roomy) {
     svg += Text({kMargin, 520}, "subtitle", subtitle);
     svg += Legend(kMargin + TextWidth(subtitle, 120) + 200, width - kMargin, 480, false,
-                  /*load=*/false, reserved);
+                  /*load=*/false, reserved, copies);
   }
   Panel panel{{800, top, width - (roomy ? 1180 : 150), top + lane_height}, first, last, 1};
+  std::vector<Panel> panels;
   for (std::size_t m = 0; m < lanes.size(); ++m) {
     const Bytes use = m < plan.memories.size() ? plan.memories[m].height : 0;
-    svg += DrawLane(problem.memories[m], lanes[m], use, roomy, panel);
-    if (m + 1 == lanes.size()) break;
+    panels.push_back(Scaled(panel, problem.memories[m], use));
+    svg += DrawLane(problem.memories[m], lanes[m], use, roomy, panels.back());
     panel.top += lane_height + kBetween;
     panel.bottom += lane_height + kBetween;
   }
-  return svg + StepAxis(panel, panel) + "</svg>\n";
+  svg += DrawCopies(problem, plan, panels, options.copies);
+  return svg + StepAxis(panels.back(), panels.back()) + "</svg>\n";
+}
+
+std::string WriteSvg(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                     const MemoryPlan& plan, const SvgOptions& options) {
+  const TensorTable table = TableOf(graph, counting, memories, plan);
+  SvgOptions with_copies = options;
+  with_copies.copies.clear();
+  const std::optional<TimedRun> run =
+      memories.prefetch ? std::optional(RunOf(graph, memories, plan)) : std::nullopt;
+  const std::vector<MemoryCopy> copies = CopiesOf(graph, memories, plan);
+  for (std::size_t c = 0; c < copies.size(); ++c) {
+    const MemoryCopy& copy = copies[c];
+    const auto to = std::lower_bound(
+        plan.residencies.begin(), plan.residencies.end(), std::pair(copy.tensor, copy.start),
+        [](const Residency& r, const std::pair<TensorIndex, Step>& begins) {
+          return std::pair<TensorIndex, Step>(r.tensor, r.start) < begins;
+        });
+    const auto i = static_cast<std::size_t>(to - plan.residencies.begin());
+    std::string note = "copy of " +
+                       internal::report::Truncate(graph.tensors[copy.tensor].name, 120) + " from " +
+                       memories.memories[copy.from].name + " to " +
+                       memories.memories[copy.to].name + ", " + FormatBytes(copy.bytes);
+    if (run) {
+      note += ", at " + internal::Grouped(run->transfers[c].begin) + " to " +
+              internal::Grouped(run->transfers[c].end) + " ns";
+    }
+    with_copies.copies.push_back({i - 1, i, std::move(note)});
+  }
+  return WriteSvg(table.problem, PlanOf(table, plan), with_copies);
 }
 
 }  // namespace berth

@@ -618,6 +618,114 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   WORKS(berth_options_set(options, "budget", "12", &error));
 }
 
+/* `x` is used early and again in the end; `y` leaves it no room in the fast memory in between. */
+static berth_graph* parking(void) {
+  berth_graph* graph = berth_graph_new("parking");
+  size_t x, a, y, z, op, list[2];
+  int i;
+  WORKS(berth_graph_add_tensor(graph, "x", BERTH_ACTIVATION, 100, 1, BERTH_NONE, 0, &x, &error));
+  WORKS(berth_graph_add_tensor(graph, "a", BERTH_ACTIVATION, 20, 1, BERTH_NONE, 0, &a, &error));
+  WORKS(berth_graph_add_tensor(graph, "y", BERTH_ACTIVATION, 150, 1, BERTH_NONE, 0, &y, &error));
+  WORKS(berth_graph_add_tensor(graph, "z", BERTH_ACTIVATION, 20, 1, BERTH_NONE, 0, &z, &error));
+  WORKS(berth_graph_add_operator(graph, "make", NULL, NULL, 0, &x, 1, &op, &error));
+  WORKS(berth_graph_add_operator(graph, "use", NULL, &x, 1, &a, 1, &op, &error));
+  WORKS(berth_graph_add_operator(graph, "again", NULL, &x, 1, NULL, 0, &op, &error));
+  WORKS(berth_graph_add_operator(graph, "big", NULL, &a, 1, &y, 1, &op, &error));
+  WORKS(berth_graph_add_operator(graph, "bigger", NULL, &y, 1, &z, 1, &op, &error));
+  list[0] = x, list[1] = z;
+  WORKS(berth_graph_add_operator(graph, "last", NULL, list, 2, NULL, 0, &op, &error));
+  for (i = 0; i < 6; ++i) WORKS(berth_graph_set_cost(graph, (size_t)i, 1000, &error));
+  WORKS(berth_graph_set_cost_unit(graph, "ns", &error));
+  return graph;
+}
+
+static int64_t cost_of(const berth_plan* plan) {
+  berth_memories_summary summary;
+  summary.struct_size = sizeof summary;
+  WORKS(berth_plan_memories(plan, &summary, &error));
+  return summary.cost;
+}
+
+/* Tensors that are copied from one memory to another, between operators or while they run. */
+static void test_moves(void) {
+  berth_graph* graph = parking();
+  berth_options* options = berth_options_new();
+  berth_plan* plan = NULL;
+  berth_plan* read = NULL;
+  berth_text* text = NULL;
+  berth_copy copy;
+  berth_run run;
+  int64_t staying, moving;
+  memset(&copy, 0, sizeof copy);
+  memset(&run, 0, sizeof run);
+  copy.struct_size = sizeof copy;
+  run.struct_size = sizeof run;
+  WORKS(berth_options_set(options, "order", "program", &error));
+  WORKS(berth_options_set(options, "may_move", "on", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "may_move: only");
+  WORKS(berth_options_set(options, "memory", "fast=190@1GB/s", &error));
+  WORKS(berth_options_set(options, "memory", "slow@100MB/s", &error));
+  WORKS(berth_options_set(options, "may_move", "off", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  staying = cost_of(plan);
+  CHECK(berth_plan_copy_count(plan) == 0 && berth_plan_copy_count(NULL) == 0);
+  FAILS(berth_plan_copy(plan, 0, &copy, &error), BERTH_INVALID_ARGUMENT, "copy");
+  berth_plan_free(plan);
+
+  WORKS(berth_options_set(options, "may_move", "on", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  moving = cost_of(plan);
+  CHECK(moving < staying);
+  CHECK(berth_plan_copy_count(plan) == 1);
+  WORKS(berth_plan_copy(plan, 0, &copy, &error));
+  CHECK(copy.tensor == 0 && copy.from_memory == 0 && copy.to_memory == 1 && copy.bytes == 100);
+  CHECK(copy.start == copy.before && copy.start >= 3 && copy.begins == -1 && copy.ends == -1);
+  CHECK(copy.cost == 100 + 10 * 100);
+  FAILS(berth_plan_run(plan, &run, &error), BERTH_INVALID_ARGUMENT, "prefetch");
+  WORKS(berth_plan_validate(plan, &error));
+  WORKS(berth_plan_to_svg(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "copy of x from fast to slow") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_csv(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "x#2") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_page(plan, NULL, &text, &error));
+  berth_text_free(text);
+  berth_plan_free(plan);
+
+  FAILS(berth_options_set(options, "copy_latency", "-1", &error), BERTH_INVALID_OPTIONS,
+        "copy_latency");
+  FAILS(berth_options_set(options, "copy_latency", "1099511627777", &error), BERTH_INVALID_OPTIONS,
+        "copy_latency");
+  WORKS(berth_options_set(options, "copy_latency", "7", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "copy_latency");
+  WORKS(berth_options_set(options, "prefetch", "on", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_run(plan, &run, &error));
+  CHECK(run.time == cost_of(plan) && run.time == run.computing + run.accessing + run.stalled);
+  CHECK(run.computing == 6000 && run.time <= run.computing + moving + 7);
+  CHECK(berth_plan_copy_count(plan) == 1);
+  WORKS(berth_plan_copy(plan, 0, &copy, &error));
+  CHECK(copy.cost == 7 + 1000 && copy.ends - copy.begins == copy.cost && copy.start < copy.before);
+  WORKS(berth_plan_to_trace(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "copies") != NULL);
+  berth_text_free(text);
+  /* What is read back is the same. */
+  WORKS(berth_plan_to_json(plan, &text, &error));
+  WORKS(berth_plan_parse_graph(graph, berth_text_data(text), berth_text_length(text), "p.json",
+                               &read, &error));
+  CHECK(berth_plan_copy_count(read) == 1 && cost_of(read) == run.time);
+  WORKS(berth_plan_run(read, &run, &error));
+  berth_text_free(text);
+  berth_plan_free(read);
+  berth_plan_free(plan);
+  /* Times are in ns. */
+  WORKS(berth_graph_set_cost_unit(graph, "cycles", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "cycles");
+  berth_options_free(options);
+  berth_graph_free(graph);
+}
+
 static void test_graph(void) {
   berth_graph* graph = berth_graph_new("net");
   berth_graph* changed = NULL;
@@ -1006,6 +1114,7 @@ int main(int argc, char** argv) {
   test_options();
   TestMemories();
   test_problem();
+  test_moves();
   test_graph();
   test_cancel();
   if (argc > 1) test_model(argv[1]);

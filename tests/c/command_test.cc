@@ -170,6 +170,47 @@ TEST_F(AsTheCommand, ModelsHoweverTheyAreRead) {
                         "--count", "all", "--order", "greedy", "--minimize", "--seed", "7"});
 }
 
+// Copies between memories too, and the pictures and traces of them.
+TEST_F(AsTheCommand, SeveralMemories) {
+  const std::string path = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  const std::string device = std::string(BERTH_SOURCE_DIR) + "/examples/devices/cortex-m7.json";
+  const std::string fast = "tcm=48KiB@8GB/s";
+  const std::string slow = "dram@500MB/s";
+  std::ostringstream described;
+  described << std::ifstream(device).rdbuf();
+  Set("memory", fast.c_str());
+  Set("memory", slow.c_str());
+  Set("order", "program");
+  std::vector<std::string> flags = {"--memory", fast, "--memory", slow, "--order", "program"};
+  ExpectSamePlan(path, flags);
+  Set("may_move", "on");
+  flags.emplace_back("--may-move");
+  ExpectSamePlan(path, flags);
+  Set("device", described.str().c_str());
+  Set("prefetch", "on");
+  Set("copy_latency", "300");
+  flags.insert(flags.end(), {"--device", device, "--prefetch", "--copy-latency", "300ns"});
+  ExpectSamePlan(path, flags);
+
+  berth_graph* const graph = ReadGraph(path);
+  berth_plan* plan = nullptr;
+  ASSERT_EQ(berth_plan_graph(graph, options_, &plan, nullptr), BERTH_OK);
+  berth_graph_free(graph);
+  EXPECT_GT(berth_plan_copy_count(plan), 0U);
+  std::vector<std::string> arguments = {"plan",           path,      "--svg",
+                                        Path("plan.svg"), "--trace", Path("trace.json")};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  ASSERT_EQ(Berth(arguments).exit_code, 0);
+  EXPECT_EQ(
+      TextOf([&](berth_text** text, berth_error** e) { return berth_plan_to_svg(plan, text, e); }),
+      Read(Path("plan.svg")));
+  EXPECT_EQ(TextOf([&](berth_text** text, berth_error** e) {
+              return berth_plan_to_trace(plan, text, e);
+            }),
+            Read(Path("trace.json")));
+  berth_plan_free(plan);
+}
+
 TEST_F(AsTheCommand, Orders) {
   Set("node_limit", "2000");
   for (const std::string& path : Models()) {

@@ -1,5 +1,6 @@
 // berth plan, check and sweep of models in several memories.
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,24 @@ class GraphMemoriesTest : public CommandTest {
  protected:
   [[nodiscard]] std::string Model() const {
     return Write("model.json", WriteGraphJson(internal::TwoBranches().graph));
+  }
+  // A chain of tensors of 8 bytes, of which the last operator reads the first again.
+  [[nodiscard]] static internal::Build Chain() {
+    internal::Build b;
+    b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
+    b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
+    b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"}).Output("z");
+    return b;
+  }
+  [[nodiscard]] std::string Skip() const {
+    return Write("skip.json", WriteGraphJson(Chain().graph));
+  }
+  // Its operators compute for 60 ns each.
+  [[nodiscard]] std::string Timed() const {
+    internal::Build b = Chain();
+    for (Operator& op : b.graph.operators) op.cost = 60;
+    b.graph.cost_unit = "ns";
+    return Write("timed.json", WriteGraphJson(b.graph));
   }
   // A byte costs 1 ns in the fast memory, 10 ns in the slow one.
   [[nodiscard]] static std::vector<std::string> Board(const std::string& fast) {
@@ -127,13 +146,8 @@ TEST_F(GraphMemoriesTest, BadFlagsAreRefused) {
   ExpectRefused(With({"sweep", model, "--memory", "fast", "--budget", "MR"}, Board("10")), "MR");
 }
 
-// A chain of five tensors of 8 bytes, of which the last operator reads the first again.
 TEST_F(GraphMemoriesTest, TensorsMove) {
-  internal::Build b;
-  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
-  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
-  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"}).Output("z");
-  const std::string model = Write("skip.json", WriteGraphJson(b.graph));
+  const std::string model = Skip();
   EXPECT_EQ(FirstLine(With({"plan", model}, Board("16"))),
             "Fits: every tensor placed at a cost of 321 ns, proved the least of any order.");
   const ProcessResult result = With(
@@ -179,15 +193,9 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
 
 // The same chain, with room for three tensors: x leaves while others run, and comes back in time.
 TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
-  internal::Build b;
-  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("b", 8).Made("c", 8).Made("d", 8).Made("z", 1);
-  b.Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Op("A", {"y"}, {"a"}).Op("B", {"a"}, {"b"});
-  b.Op("C", {"b"}, {"c"}).Op("D", {"c"}, {"d"}).Op("Z", {"d", "x"}, {"z"}).Output("z");
-  const std::string untimed = Write("untimed.json", WriteGraphJson(b.graph));
-  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "--device");
-  for (Operator& op : b.graph.operators) op.cost = 60;
-  b.graph.cost_unit = "ns";
-  const std::string model = Write("timed.json", WriteGraphJson(b.graph));
+  const std::string untimed = Skip();
+  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "a device gives it");
+  const std::string model = Timed();
   const ProcessResult result = With({"plan", model, "--prefetch", "--moves", "--copy-latency",
                                      "2ns", "-o", Path("plan.json"), "--trace", Path("trace.json")},
                                     Board("20"));
@@ -201,7 +209,7 @@ TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
   EXPECT_EQ(check.exit_code, 0) << check.standard_output;
   EXPECT_NE(check.standard_output.find("a run of "), std::string::npos) << check.standard_output;
-  ExpectRefused(Berth({"check", untimed, Path("plan.json")}), "--device");
+  ExpectRefused(Berth({"check", untimed, Path("plan.json")}), "a device gives it");
   // Without the key that allows it, the same plan is refused.
   std::string text = Read(Path("plan.json"));
   const std::string key = "\"prefetch\": true";
@@ -234,6 +242,190 @@ TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   }
 }
 
+TEST_F(GraphMemoriesTest, CopiesAreDrawn) {
+  const std::string model = Timed();
+  for (const std::string& flag : {std::string("--may-move"), std::string("--prefetch")}) {
+    const ProcessResult result = With({"plan", model, flag, "-o", Path("plan.json"), "--svg",
+                                       Path("plan.svg"), "--report", Path("plan.html")},
+                                      Board("16"));
+    ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+    const std::string svg = Read(Path("plan.svg"));
+    EXPECT_NE(svg.find("copy of x from fast to slow, 8 B"), std::string::npos) << flag;
+    EXPECT_NE(svg.find("class=\"copy\""), std::string::npos) << flag;
+    // One in the legend; with a window, one at each end.
+    const std::size_t legend = svg.find("class=\"copying\"");
+    ASSERT_NE(legend, std::string::npos);
+    EXPECT_EQ(svg.find("class=\"copying\"", legend + 1) != std::string::npos, flag == "--prefetch");
+    const std::string page = Read(Path("plan.html"));
+    const std::size_t at = page.find("\"copies\":[{\"from\":0,\"to\":1,");
+    EXPECT_NE(at, std::string::npos) << flag;
+    EXPECT_EQ(page.find("\"run\":null") == std::string::npos, flag == "--prefetch");
+  }
+  ExpectRefused(Berth({"plan", model, "--memory", "pad=9", "--spill", "--report", Path("p.html")}),
+                "no page");
+}
+
+TEST_F(GraphMemoriesTest, WhyTensorsAreNotElsewhere) {
+  const std::string model = Skip();
+  const ProcessResult result = With({"explain", model, "--order", "program"}, Board("16"));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::string& text = result.standard_output;
+  EXPECT_NE(text.find("Not where they would cost the least"), std::string::npos) << text;
+  EXPECT_NE(text.find("in the way"), std::string::npos) << text;
+  const ProcessResult json = With({"explain", model, "--order", "program", "--json"}, Board("16"));
+  const Json summary = Json::parse(json.standard_output);
+  ASSERT_FALSE(summary.at("displaced").empty());
+  const Json& first = summary.at("displaced").at(0);
+  EXPECT_EQ(first.at("memory"), "slow");
+  EXPECT_EQ(first.at("cheaper_memory"), "fast");
+  EXPECT_EQ(first.at("reason"), "bytes");
+  EXPECT_FALSE(first.at("in_the_way").empty());
+  // Of what is copied there is no line, as it would be another plan without its copies.
+  const ProcessResult moves =
+      With({"explain", model, "--may-move", "--moves", "--report", Path("why.html")}, Board("16"));
+  EXPECT_EQ(moves.exit_code, 0) << moves.standard_error;
+  EXPECT_NE(moves.standard_output.find("A tensor that is copied"), std::string::npos);
+  EXPECT_NE(moves.standard_output.find("Copies\n"), std::string::npos);
+  EXPECT_EQ(moves.standard_output.find("x#1"), std::string::npos) << moves.standard_output;
+  EXPECT_NE(Read(Path("why.html")).find("\"command\":\"explain\""), std::string::npos);
+  ExpectRefused(With({"explain", model, "--moves"}, Board("16")), "--moves");
+  const std::string table = Write("table.csv", "id,lower,upper,size\na,0,2,4\n");
+  ExpectRefused(With({"explain", table, "--may-move"}, Board("16")), "--may-move: only a model");
+  ExpectRefused(Berth({"explain", table, "--capacity", "8", "--prefetch"}), "--prefetch");
+}
+
+TEST_F(GraphMemoriesTest, TwoPlansAreCompared) {
+  const std::string model = Skip();
+  const auto plan = [&](const std::string& name, const std::vector<std::string>& board,
+                        const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"plan", model, "--order", "program", "-o", Path(name)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(With(arguments, board).exit_code, 0);
+  };
+  plan("small.json", Board("16"), {});
+  plan("large.json", Board("24"), {});
+  plan("moves.json", Board("16"), {"--may-move"});
+  const ProcessResult same = Berth({"diff", Path("small.json"), Path("small.json")});
+  EXPECT_EQ(same.exit_code, 0);
+  EXPECT_EQ(FirstLine(same), "The plans are the same.");
+  const ProcessResult better = Berth({"diff", Path("small.json"), Path("large.json")});
+  EXPECT_EQ(better.exit_code, 0) << better.standard_error;
+  EXPECT_EQ(FirstLine(better), "The new plan costs less.");
+  EXPECT_NE(better.standard_output.find("now in fast instead of slow"), std::string::npos)
+      << better.standard_output;
+  EXPECT_NE(better.standard_output.find("slow -> fast"), std::string::npos);
+  const ProcessResult worse =
+      Berth({"diff", Path("large.json"), Path("small.json"), "--max-growth", "2%", "--json"});
+  EXPECT_EQ(worse.exit_code, 1);
+  const Json json = Json::parse(worse.standard_output);
+  EXPECT_EQ(json.at("cost_grew_too_much"), true);
+  EXPECT_EQ(json.at("height"), nullptr);
+  EXPECT_EQ(json.at("cost").at("unit"), "ns");
+  EXPECT_GT(json.at("cost").at("delta").get<int>(), 0);
+  EXPECT_EQ(json.at("memories").at(0).at("name"), "fast");
+  EXPECT_EQ(json.at("memories").at(0).at("in"), "both");
+  EXPECT_LT(json.at("memories").at(0).at("height").at("delta").get<int>(), 0);
+  ASSERT_EQ(json.at("transfers").size(), 1U);
+  EXPECT_EQ(json.at("transfers").at(0).at("from"), "fast");
+  EXPECT_EQ(json.at("transfers").at(0).at("bytes").get<int>(),
+            8 * json.at("buffers").at("other_memory").get<int>());
+  // By bytes, only heights grow: those of the slow memory by 8 at least.
+  EXPECT_EQ(Berth({"diff", Path("large.json"), Path("small.json"), "--max-growth", "64"}).exit_code,
+            0);
+  const ProcessResult higher =
+      Berth({"diff", Path("large.json"), Path("small.json"), "--max-growth", "4"});
+  EXPECT_EQ(higher.exit_code, 1);
+  EXPECT_NE(FirstLine(higher).find("Memory slow grew by more than 4."), std::string::npos)
+      << FirstLine(higher);
+  // A tensor that is copied has two stays.
+  const ProcessResult copied =
+      Berth({"diff", Path("small.json"), Path("moves.json"), "--report", Path("diff.html")});
+  EXPECT_EQ(copied.exit_code, 0) << copied.standard_error;
+  EXPECT_NE(copied.standard_output.find("x#2"), std::string::npos) << copied.standard_output;
+  EXPECT_NE(Read(Path("diff.html")).find("\"memories\":[{\"name\":\"fast\""), std::string::npos);
+  // The time of a run is no cost of accesses.
+  const std::string timed = Timed();
+  ASSERT_EQ(With({"plan", timed, "--prefetch", "-o", Path("run.json")}, Board("16")).exit_code, 0);
+  EXPECT_EQ(FirstLine(Berth({"diff", Path("small.json"), Path("run.json")})),
+            "The costs cannot be compared: one is the time of a run, the other that of accesses.");
+  ASSERT_EQ(Berth({"plan", model, "-o", Path("one.json")}).exit_code, 0);
+  ExpectRefused(Berth({"diff", Path("one.json"), Path("small.json")}),
+                "small.json is a plan for several memories");
+}
+
+TEST_F(GraphMemoriesTest, ASweepWithCopiesNeverRises) {
+  for (const std::string& flag : {std::string("--may-move"), std::string("--prefetch")}) {
+    const ProcessResult result =
+        With({"sweep", Timed(), "--memory", "fast", "--budget", "8,12,16,17,20,24,40", flag, "-o",
+              Path("curve.csv"), "--report", Path("curve.html"), "--svg", Path("curve.svg")},
+             Board("4"));
+    ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+    EXPECT_NE(result.standard_output.find("copies"), std::string::npos);
+    std::istringstream lines(Read(Path("curve.csv")));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(line, "capacity,outcome,unplaced,cost_ns,cost_bound_ns,copies,seconds");
+    int last = 1 << 30;
+    int copies = 0;
+    int points = 0;
+    for (; std::getline(lines, line); ++points) {
+      std::istringstream cells(line);
+      std::string cell;
+      std::vector<std::string> row;
+      while (std::getline(cells, cell, ',')) row.push_back(cell);
+      EXPECT_LE(std::stoi(row[3]), last) << line;
+      EXPECT_LE(std::stoi(row[4]), std::stoi(row[3])) << line;
+      last = std::stoi(row[3]);
+      copies += std::stoi(row[5]);
+    }
+    EXPECT_EQ(points, 7);
+    EXPECT_GT(copies, 0) << flag;
+    EXPECT_NE(Read(Path("curve.html")).find("\"memory\":\"fast\""), std::string::npos);
+  }
+  ExpectRefused(With({"sweep", Skip(), "--memory", "fast", "--prefetch"}, Board("4")),
+                "a device gives it");
+  ExpectRefused(With({"sweep", Timed(), "--memory", "fast", "--copy-latency", "1us"}, Board("4")),
+                "--copy-latency");
+}
+
+// The times of the operators come from the device in the plan's file.
+TEST_F(GraphMemoriesTest, ThePlanNamesItsDevice) {
+  const std::string model = Skip();
+  const std::string device =
+      Write("device.json",
+            R"({"format": "berth-device", "format_version": 1, "name": "dsp", "launch_ns": 40,)"
+            R"( "operations_per_second": 2.5e9, "bandwidth": "4GB/s",)"
+            R"( "link": {"out": "1GB/s", "in": "2GB/s", "latency_ns": 9}})");
+  ASSERT_EQ(
+      With({"plan", model, "--device", device, "--prefetch", "-o", Path("plan.json")}, Board("20"))
+          .exit_code,
+      0);
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("device").at("name"), "dsp");
+  EXPECT_EQ(plan.at("device").at("operations_per_second"), 2.5e9);
+  EXPECT_EQ(plan.at("device").at("bandwidth"), "4000000000B/s");
+  // It is a device file by itself.
+  const std::string copy = Write("copy.json", plan.at("device").dump());
+  ASSERT_EQ(
+      With({"plan", model, "--device", copy, "--prefetch", "-o", Path("again.json")}, Board("20"))
+          .exit_code,
+      0);
+  EXPECT_EQ(Read(Path("again.json")), Read(Path("plan.json")));
+  EXPECT_EQ(Berth({"check", model, Path("plan.json")}).exit_code, 0);
+  // Another device gives another run.
+  std::string text = Read(device);
+  text.replace(text.find("40"), 2, "41");
+  const std::string other = Write("other.json", text);
+  EXPECT_EQ(Berth({"check", model, Path("plan.json"), "--device", other}).exit_code, 1);
+  // Plans that copy and recompute take the link from there.
+  ASSERT_EQ(Berth({"plan", model, "--device", device, "--budget", "17", "--recompute", "-o",
+                   Path("joint.json")})
+                .exit_code,
+            0);
+  const ProcessResult joint = Berth({"check", model, Path("joint.json")});
+  EXPECT_EQ(joint.exit_code, 0) << joint.standard_output << joint.standard_error;
+}
+
 TEST_F(GraphMemoriesTest, PrefetchIsRefusedWhereTimesMeanNothing) {
   internal::Build b;
   b.Made("x", 8).Made("y", 8).Op("X", {}, {"x"}).Op("Y", {"x"}, {"y"}).Output("y");
@@ -244,7 +436,11 @@ TEST_F(GraphMemoriesTest, PrefetchIsRefusedWhereTimesMeanNothing) {
   ExpectRefused(With({"plan", model, "--prefetch", "--spill"}, Board("20")), "--spill");
   ExpectRefused(With({"plan", model, "--copy-latency", "1us"}, Board("20")),
                 "only with --prefetch");
-  ExpectRefused(With({"plan", model, "--prefetch", "--copy-latency", "1h"}, Board("20")), "1000 s");
+  ExpectRefused(With({"plan", model, "--prefetch", "--copy-latency", "1h"}, Board("20")),
+                "3600000000000 ns, not from 0 to 2^40");
+  ExpectRefused(
+      With({"plan", model, "--prefetch", "--copy-latency", "9000000000000000h"}, Board("20")),
+      "not from 0 to 2^40");
   ExpectRefused(Berth({"plan", model, "--prefetch"}), "memories are missing");
 }
 

@@ -89,6 +89,11 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
             0);
   AddKeys(Json::parse(Read(Path("a.json"))), keys_);
   static_cast<void>(Run({"check", SmallTable(), Path("a.json")}));
+  ASSERT_EQ(Berth({"place", SmallTable(), "--memory", "a=5@8GB/s", "--memory", "b@1GB/s", "-o",
+                   Path("ab.json")})
+                .exit_code,
+            0);
+  static_cast<void>(Run({"diff", Path("a.json"), Path("ab.json"), "--max-growth", "1%"}));
   static_cast<void>(Run({"info", SmallTable(), "--memory", "a@8GB/s"}));
   static_cast<void>(Run({"explain", SmallTable(), "--memory", "a=5@8GB/s", "--memory", "b@1GB/s"}));
   static_cast<void>(

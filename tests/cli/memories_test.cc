@@ -268,7 +268,7 @@ TEST_F(MemoriesTest, TheGuideRuns) {
     at = end + 3;
     ++blocks;
   }
-  EXPECT_EQ(blocks, 10);
+  EXPECT_EQ(blocks, 11);
   const ProcessResult result = Shell(script);
   EXPECT_EQ(result.exit_code, 0) << result.standard_error << result.standard_output;
   // The verdict that it quotes is the one of its first command.

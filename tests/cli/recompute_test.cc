@@ -52,8 +52,14 @@ TEST_F(RecomputeCommandTest, DevicesSayWhatOperatorsCost) {
   const std::int64_t cost = recomputed.at("cost");
   EXPECT_GT(cost, 100);
   EXPECT_EQ(Berth({"check", file, Path("plan.json"), "--device", device}).exit_code, 0);
-  const ProcessResult without = Berth({"check", file, Path("plan.json")});
-  EXPECT_EQ(without.exit_code, 1);
+  // The file names the device; of another one the costs are others.
+  EXPECT_EQ(Berth({"check", file, Path("plan.json")}).exit_code, 0);
+  const std::string slower = Write("slower.json", R"({"format": "berth-device",
+      "format_version": 1, "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 200})");
+  EXPECT_EQ(Berth({"check", file, Path("plan.json"), "--device", slower}).exit_code, 1);
+  Json nameless = Json::parse(Read(Path("plan.json")));
+  nameless.erase("device");
+  EXPECT_EQ(Berth({"check", file, Write("nameless.json", nameless.dump())}).exit_code, 1);
   ExpectRefused(Berth({"plan", File(Costed()), "--device", device}), "has a cost of its own");
   ExpectRefused(Berth({"plan", file, "--device", Write("bad.json", "{}")}), "bad.json:1:1: ");
 }

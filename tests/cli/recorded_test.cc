@@ -151,7 +151,9 @@ TEST_F(RecordedCommandTest, InfoListsThem) {
 }
 
 TEST_F(RecordedCommandTest, CheckChecksTheGivenPlans) {
-  ExpectText(Berth({"check", Tflm()}), 0, "plan 2: The plan holds: 1 buffer in 48 B");
+  ExpectText(Berth({"check", Tflm()}), 0, "2 plans: all hold.");
+  ExpectText(Berth({"check", Tflm()}), 0, "48 B  holds\n");
+  ExpectText(Berth({"check", Tflm(), "--capacity", "100"}), 1, "2 plans: 1 does not hold.");
   ExpectText(Berth({"check", Tflm(), "--capacity", "100"}), 1, "plan 1: The plan does not hold");
   const Json json = Json::parse(Berth({"check", Tflm(), "--json"}).standard_output);
   EXPECT_EQ(json.at("problems").at(0).at("height"), 112);

@@ -111,6 +111,16 @@ TEST_F(SnapshotTest, DiffComparesLinesOfTheProgram) {
   EXPECT_EQ(mixed.exit_code, 2);
 }
 
+TEST_F(SnapshotTest, APageNamesTheOtherPools) {
+  const std::string page = Path("pool.html");
+  EXPECT_EQ(Berth({"place", Snapshot("pools"), "--problem", "2", "--report", page}).exit_code, 0);
+  EXPECT_NE(Read(page).find("This is pool 2 of "), std::string::npos);
+  EXPECT_NE(Read(page).find("The others: 1, device 0, stream 0: "), std::string::npos)
+      << Read(page);
+  EXPECT_EQ(Berth({"place", Snapshot("small_4"), "--report", page}).exit_code, 0);
+  EXPECT_EQ(Read(page).find("This is pool "), std::string::npos);
+}
+
 TEST_F(SnapshotTest, WhatIsNoSnapshotIsRefused) {
   for (const std::string command : {"plan", "schedule", "sweep", "compare"}) {
     SCOPED_TRACE(command);

@@ -146,6 +146,46 @@ TEST(ReadXlaProto, LimitsMemory) {
   EXPECT_LT(deep->allocations[0].values[0].name.size(), 220u);
 }
 
+// In a table, a value has a gap while another one has all its bytes: here each of 64 does in each of 64
+// that are live throughout, in many places of the allocation.
+TEST(ReadXlaProto, LimitsMemoryOfGaps) {
+  constexpr std::int64_t kSide = 64;
+  const auto read = [&](std::int64_t places) {
+    std::string logical;
+    std::string assigned;
+    std::string begin;
+    std::string turns;
+    std::string end;
+    std::int64_t id = 1;
+    const auto value = [&](std::int64_t offset, std::int64_t size) {
+      logical += Logical(id, 2);
+      assigned += Assigned(id, offset, size);
+      return id++;
+    };
+    for (std::int64_t p = 0; p < places; ++p) {
+      for (std::int64_t i = 0; i < kSide; ++i) {
+        const std::int64_t inner = value(p * kSide + i, 1);
+        begin += Event(kAlloc, inner);
+        end += Event(kFree, inner);
+        const std::int64_t outer = value(p * kSide, kSide);
+        turns += Event(kAlloc, outer) + Event(kFree, outer);
+      }
+    }
+    return ReadXlaProto(
+        SmallModule() + Assignment(logical + Allocation(0, places * kSide, assigned) +
+                                   Trace(begin + turns + end)),
+        "a");
+  };
+  const auto few = read(2);
+  ASSERT_TRUE(few) << few.error().message;
+  const auto table = XlaTableOf(few->allocations[0], few->steps);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->requests.buffers[0].gaps.size(), static_cast<std::size_t>(kSide));
+  const auto many = read(700);
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().message, "a: the values need too much memory for a file of this size");
+}
+
 // Numbers that differ by a multiple of the size of a hash table would all be in one place of it.
 TEST(ReadXlaProto, TakesAnyNumbers) {
   constexpr std::int64_t kTableSize = 172933;  // That of libstdc++ for as many.

@@ -150,7 +150,7 @@ TEST(ChoiceSearch, GoesOnWhereItStopped) {
     SCOPED_TRACE(seed);
     const Selection selection = RandomSelection(seed);
     const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
-    ChoiceSearch search(selection);
+    ChoiceSearch search(selection, seed % 2 == 0);
     std::int64_t floor = -1;
     for (int rounds = 0;; ++rounds) {
       ASSERT_LT(rounds, 1000);
@@ -168,6 +168,34 @@ TEST(ChoiceSearch, GoesOnWhereItStopped) {
     }
     EXPECT_EQ(floor, best);
   }
+}
+
+// Each best choice is excluded until none is left: a search that goes on finds what a new one finds.
+TEST(ChoiceSearch, GoesOnWithMoreNogoods) {
+  int extended = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Selection selection = RandomSelection(seed);
+    ChoiceSearch search(selection, true);
+    for (int rounds = 0; rounds < 12; ++rounds) {
+      const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+      Budget budget;
+      const Chosen chosen = search.Run(-1, {seed % 3 != 0, seed % 2 == 0 ? 1u : 64u}, budget);
+      ASSERT_FALSE(chosen.stopped);
+      ASSERT_EQ(chosen.profit, best);
+      ASSERT_EQ(chosen.bound, best);
+      ASSERT_TRUE(chosen.choice && Allows(selection, *chosen.choice));
+      Nogood nogood;
+      for (std::size_t i = 0; i < chosen.choice->size(); ++i) {
+        if ((*chosen.choice)[i] == kOut) continue;
+        nogood.members.push_back({{i, static_cast<std::size_t>((*chosen.choice)[i])}});
+      }
+      if (nogood.members.size() < 2) break;
+      selection.nogoods.push_back(std::move(nogood));
+      ++extended;
+    }
+  }
+  EXPECT_GT(extended, 500);
 }
 
 // A sweep that keeps one state still gives a bound.

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "berth/displaced.h"
 #include "berth/plan.h"
+#include "berth/report.h"
 #include "testing/graph_memories_oracle.h"
 #include "testing/random_graph.h"
 #include "tests/graph/build.h"
@@ -40,6 +42,37 @@ MovingCase RandomSkips(std::uint64_t seed) {
   return made;
 }
 
+// A plan with copies is one of a table with a buffer for each residency: it costs the same, and it can be
+// explained and drawn.
+void ExpectPlanOfTable(const Graph& graph, const Counting& counting, const GraphMemories& memories,
+                       const MemoryPlan& plan) {
+  const TensorTable table = TableOf(graph, counting, memories, plan);
+  const MemoryPlan of_table = PlanOf(table, plan);
+  ASSERT_EQ(of_table.residencies.size(), plan.residencies.size());
+  ASSERT_EQ(table.tensors.size(), plan.residencies.size() + plan.cost.unplaced);
+  EXPECT_EQ(of_table.cost.cost, plan.cost.cost);
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const std::size_t b = of_table.residencies[i].tensor;
+    EXPECT_EQ(table.tensors[b], plan.residencies[i].tensor);
+    EXPECT_EQ(table.problem.table.buffers[b].start, plan.residencies[i].start);
+    EXPECT_EQ(table.problem.table.buffers[b].end, plan.residencies[i].end);
+  }
+  const auto copies = CopiesOf(graph, memories, plan);
+  std::vector<bool> copied(graph.tensors.size(), false);
+  for (const MemoryCopy& copy : copies) copied[copy.tensor] = true;
+  const auto displaced = FindDisplaced(table.problem, of_table, 1000);
+  ASSERT_TRUE(displaced.has_value()) << displaced.error().message;
+  for (const Displaced& each : *displaced) {
+    EXPECT_FALSE(copied[table.tensors[each.buffers.front()]]);
+  }
+  const std::string svg = WriteSvg(graph, counting, memories, plan);
+  std::size_t arrows = 0;
+  for (std::size_t at = 0; (at = svg.find(" class=\"copy\"", at)) != std::string::npos; ++at) {
+    ++arrows;
+  }
+  EXPECT_EQ(arrows, copies.empty() ? 0U : copies.size() + 1);  // And one in the legend.
+}
+
 TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
   int all = 0;
   int proved = 0;
@@ -56,6 +89,7 @@ TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
     const auto answer = Plan(graph, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     ExpectVerified(graph, counting, options.memories, *answer->best);
+    ExpectPlanOfTable(graph, counting, options.memories, *answer->best);
     if (!least) {
       EXPECT_GT(answer->best->cost.unplaced, 0U);
       continue;

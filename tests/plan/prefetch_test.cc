@@ -267,7 +267,8 @@ TEST(PrefetchTest, BadInput) {
   EXPECT_EQ(message(), "");
   graph.operators[3].cost.reset();
   EXPECT_EQ(message(),
-            "prefetch needs the time of every operator, but that of operator \"B\" is not known");
+            "prefetch needs the time of every operator, but that of operator \"B\" is not known; a "
+            "device gives it");
   graph.operators[3].cost = 5;
   graph.cost_unit = "flop";
   EXPECT_EQ(message(),

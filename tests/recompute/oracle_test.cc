@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "berth/recompute.h"
 #include "recompute/bound.h"
 #include "recompute/exact.h"
@@ -15,53 +14,23 @@
 #include "recompute/improve.h"
 #include "recompute/model.h"
 #include "recompute/sequence.h"
-#include "testing/random_graph.h"
 #include "testing/recompute_oracle.h"
 #include "testing/seeds.h"
+#include "tests/recompute/cases.h"
 #include "tools/verify/verify.h"
 
 namespace berth {
 namespace {
 
-using internal::GraphKnobs;
 using internal::OracleRecomputation;
-using internal::Random;
-using internal::RandomGraph;
 using internal::Seeds;
 
-// Graphs with costs, operators that may not run again, and writes that are skipped.
-Graph GraphOf(std::uint64_t seed, int most_operators) {
-  GraphKnobs knobs = internal::SpillKnobs(2, most_operators);
-  knobs.write_chance = 0.15;
-  Graph graph = RandomGraph(seed, knobs);
-  Random random(seed ^ 0x5eedu);
-  const bool costs = random.Chance(0.8);
-  const bool never = random.Chance(0.5);
-  for (Operator& op : graph.operators) {
-    op.type.clear();
-    if (costs && random.Chance(0.9)) op.cost = random.Uniform(0, 9);
-    if (never && random.Chance(0.2)) op.repeat = Repeat::kNever;
-    if (random.Chance(0.1)) op.repeat = Repeat::kPure;
-    if (random.Chance(0.05)) op.random = true;
-    if (!op.mutates.empty() && random.Chance(0.3)) op.skips = {op.mutates.front()};
-  }
-  return graph;
-}
-
-// From what one operator needs to the peak of the order.
-Bytes CapacityOf(const Graph& graph, const Counting& counting, std::uint64_t seed) {
-  Random random(seed ^ 0xcab5u);
-  const internal::recompute::Model model = internal::recompute::Compile(graph, counting);
-  Bytes least = 0;
-  for (std::size_t v = 0; v < graph.operators.size(); ++v) {
-    least = std::max(least, model.NeedOf(static_cast<internal::recompute::Op>(v)));
-  }
-  const Bytes peak = Live(graph, ProgramOrder(graph), counting).peak;
-  return random.Uniform(std::max<Bytes>(least - 1, 0), std::max(least, peak));
-}
-
-Counting CountingOf(std::uint64_t seed) {
-  return {.inputs = seed % 3 == 1, .parameters = seed % 5 == 2, .unsized_as_zero = true};
+void ExpectHolds(const RecomputeCase& the, const MemoryPlan& plan) {
+  const Link* const link = the.link ? &*the.link : nullptr;
+  const auto valid = ValidatePlan(the.graph, the.counting, the.capacity, plan, link);
+  EXPECT_TRUE(valid.has_value()) << valid.error().message;
+  const auto report = verify::VerifyPlan(the.graph, the.counting, the.capacity, plan, 10, link);
+  EXPECT_TRUE(report.ok()) << Describe(report, the.graph, plan);
 }
 
 // The seeds [first, first + count).
@@ -70,20 +39,10 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t count) {
   std::uint64_t impossible = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Graph graph = GraphOf(seed, 8);
-    const Counting counting = CountingOf(seed);
-    const Bytes capacity = CapacityOf(graph, counting, seed);
-    const bool fixed = seed % 2 == 0;
-    const Order order = internal::RandomOrder(graph, seed);
-    const auto best = OracleRecomputation(graph, capacity, counting, fixed ? &order : nullptr);
-    RecomputeOptions options;
-    options.capacity = capacity;
-    options.counting = counting;
-    options.orders = {order};
-    options.fixed_order = fixed;
-    options.placer = nullptr;
+    const RecomputeCase the = CaseOf(seed, 8);
+    const auto best = OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order());
     Budget budget;
-    const auto answer = PlanWithRecomputation(graph, options, budget);
+    const auto answer = PlanWithRecomputation(the.graph, the.Options(), budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     if (!best) {
       EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
@@ -93,7 +52,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t count) {
     ASSERT_EQ(answer->outcome, Outcome::kOptimal);
     EXPECT_EQ(answer->best->recomputed.cost, *best);
     EXPECT_EQ(answer->recompute_bound, *best);
-    EXPECT_LE(answer->best->peak(), capacity);
+    EXPECT_LE(answer->best->peak(), the.capacity);
     recomputed += *best > 0 ? 1 : 0;
   }
   EXPECT_GT(recomputed, count / 20);
@@ -116,7 +75,7 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = GraphOf(seed + 10'000, 7);
     const Counting counting = CountingOf(seed);
-    const Bytes capacity = CapacityOf(graph, counting, seed);
+    const Bytes capacity = SomeCapacity(graph, counting, seed);
     const room::Model model = room::Compile(graph, counting);
     const Order program = ProgramOrder(graph);
     const std::vector<room::Op> order(program.begin(), program.end());
@@ -175,20 +134,21 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
 // never a bound above it.
 TEST(RecomputeOracle, EveryRuleOnAndOff) {
   for (std::uint64_t seed = 1; seed <= Seeds(80); ++seed) {
-    const Graph graph = GraphOf(seed + 50'000, 6);
-    const Bytes capacity = CapacityOf(graph, {}, seed);
-    const auto best = OracleRecomputation(graph, capacity);
+    RecomputeCase the{GraphOf(seed + 50'000, 6), {}, 0, {}, false, {}};
+    the.capacity = SomeCapacity(the.graph, the.counting, seed);
+    the.order = ProgramOrder(the.graph);
+    const auto best = OracleRecomputation(the.graph, the.capacity);
     for (int rules = 0; rules < 16; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
-      RecomputeOptions options;
-      options.capacity = capacity;
+      RecomputeOptions options = the.Options();
+      options.placer = DefaultPlacer();
       options.rules.selection = (rules & 1) != 0;
       options.rules.reprice = (rules & 2) != 0;
       options.rules.exchange = (rules & 4) != 0;
       options.rules.cuts = (rules & 8) != 0;
       options.rules.exact = false;
       Budget budget;
-      const auto answer = PlanWithRecomputation(graph, options, budget);
+      const auto answer = PlanWithRecomputation(the.graph, options, budget);
       ASSERT_TRUE(answer.has_value()) << answer.error().message;
       if (answer->outcome == Outcome::kInfeasible) {
         EXPECT_FALSE(best.has_value());
@@ -200,62 +160,24 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
       EXPECT_LE(answer->recompute_bound, *best);
       if (answer->best) {
         EXPECT_GE(answer->best->recomputed.cost, *best);
-        EXPECT_TRUE(ValidatePlan(graph, {}, capacity, *answer->best).has_value());
+        ExpectHolds(the, *answer->best);
       }
     }
   }
 }
 
 // Joint plans: every tensor that has to make room is copied or made again.
-Link LinkOf(std::uint64_t seed) {
-  Random random(seed ^ 0x11abu);
-  const auto rate = [&] { return random.Uniform(1, 4) * 500'000'000; };  // Bytes per second.
-  return {.out_bytes_per_second = rate(),
-          .in_bytes_per_second = rate(),
-          .latency_nanoseconds = random.Uniform(0, 3)};
-}
-Graph TimedGraphOf(std::uint64_t seed, int most_operators) {
-  Graph graph = GraphOf(seed, most_operators);
-  graph.cost_unit = "ns";
-  graph.operators.front().cost = graph.operators.front().cost.value_or(1);
-  for (Operator& op : graph.operators) {
-    if (op.cost) op.cost = (std::int64_t{1} << (2 * (seed % 4))) * *op.cost;
-  }
-  return graph;
-}
-
-void ExpectHolds(const Graph& graph, const Counting& counting, Bytes capacity, const Link& link,
-                 const MemoryPlan& plan) {
-  const auto valid = ValidatePlan(graph, counting, capacity, plan, &link);
-  EXPECT_TRUE(valid.has_value()) << valid.error().message;
-  const auto report = verify::VerifyPlan(graph, counting, capacity, plan, 10, &link);
-  EXPECT_TRUE(report.ok()) << Describe(report, graph, plan);
-}
-
 void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
   std::uint64_t mixed = 0;
   std::uint64_t copied = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Graph graph = TimedGraphOf(seed, seed % 100 == 0 ? 8 : seed % 10 == 0 ? 7 : 5);
-    if (graph.tensors.size() > 14) continue;  // They take the oracle seconds.
-    const Counting counting = CountingOf(seed);
-    const Link link = LinkOf(seed);
-    // Little more than one operator needs, where most graphs do not fit.
-    const Bytes capacity = FindLeastMemory(graph, counting).bytes + static_cast<Bytes>(seed % 3);
-    const bool fixed = seed % 2 == 0;
-    const Order order = internal::RandomOrder(graph, seed);
+    const RecomputeCase the = LinkedCaseOf(seed, seed % 100 == 0 ? 8 : seed % 10 == 0 ? 7 : 5);
+    if (the.graph.tensors.size() > 14) continue;  // They take the oracle seconds.
     const auto best =
-        OracleRecomputation(graph, capacity, counting, fixed ? &order : nullptr, &link);
-    RecomputeOptions options;
-    options.capacity = capacity;
-    options.counting = counting;
-    options.link = link;
-    options.orders = {order};
-    options.fixed_order = fixed;
-    options.placer = nullptr;
+        OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order(), &*the.link);
     Budget budget;
-    const auto answer = PlanWithRecomputation(graph, options, budget);
+    const auto answer = PlanWithRecomputation(the.graph, the.Options(), budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     if (!best) {
       EXPECT_EQ(answer->outcome, Outcome::kInfeasible);
@@ -264,8 +186,8 @@ void CompareJointWithOracle(std::uint64_t first, std::uint64_t count) {
     ASSERT_EQ(answer->outcome, Outcome::kOptimal);
     EXPECT_EQ(answer->best->overhead(), *best);
     EXPECT_EQ(answer->recompute_bound, *best);
-    EXPECT_LE(answer->best->peak(), capacity);
-    ExpectHolds(graph, counting, capacity, link, *answer->best);
+    EXPECT_LE(answer->best->peak(), the.capacity);
+    ExpectHolds(the, *answer->best);
     const bool copies = answer->best->traffic.avoidable() > 0;
     copied += copies ? 1 : 0;
     mixed += copies && answer->best->recomputed.operators > 0 ? 1 : 0;
@@ -286,28 +208,23 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
   int best_found = 0;
   int proved = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(60); ++seed) {
-    const Graph graph = TimedGraphOf(seed + 70'000, 7);
-    const Counting counting = CountingOf(seed);
-    const Link link = LinkOf(seed);
-    const Bytes capacity = CapacityOf(graph, counting, seed);
-    const bool fixed = seed % 2 == 0;
-    const Order order = ProgramOrder(graph);
+    RecomputeCase the{
+        TimedGraphOf(seed + 70'000, 7), CountingOf(seed), 0, LinkOf(seed), seed % 2 == 0, {}};
+    the.capacity = SomeCapacity(the.graph, the.counting, seed);
+    the.order = ProgramOrder(the.graph);
     const auto best =
-        OracleRecomputation(graph, capacity, counting, fixed ? &order : nullptr, &link);
+        OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order(), &*the.link);
     for (int rules = 0; rules < 16; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
-      RecomputeOptions options;
-      options.capacity = capacity;
-      options.counting = counting;
-      options.link = link;
-      options.fixed_order = fixed;
+      RecomputeOptions options = the.Options();
+      options.placer = DefaultPlacer();
       options.rules.selection = (rules & 1) != 0;
       options.rules.reprice = (rules & 2) != 0;
       options.rules.exchange = (rules & 4) != 0;
       options.rules.cuts = (rules & 8) != 0;
       options.rules.exact = false;
       Budget budget;
-      const auto answer = PlanWithRecomputation(graph, options, budget);
+      const auto answer = PlanWithRecomputation(the.graph, options, budget);
       ASSERT_TRUE(answer.has_value()) << answer.error().message;
       if (!best) {
         EXPECT_FALSE(answer->best.has_value());
@@ -317,7 +234,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
       EXPECT_LE(answer->recompute_bound, *best);
       if (!answer->best) continue;
       EXPECT_GE(answer->best->overhead(), *best);
-      ExpectHolds(graph, counting, capacity, link, *answer->best);
+      ExpectHolds(the, *answer->best);
       if (rules != 15) continue;
       ++found;
       best_found += answer->best->overhead() == *best ? 1 : 0;

@@ -387,6 +387,24 @@ void ExpectRefused(const TestPlan& plan, const std::string& words) {
   EXPECT_NE(file.error().message.find(words), std::string::npos) << file.error().message;
 }
 
+// A name is in the file once, however many values an operator of this name makes.
+TEST(ExecutorchTest, NamesOfOperatorsAreNoLongerThanTheFile) {
+  TestPlan plan;
+  plan.names = {std::string(200, '\x01')};
+  for (int v = 0; v < 2000; ++v) {
+    plan.values.push_back({{4}, 16 * v});
+    plan.instructions.push_back({kKernel, {v, v}});
+  }
+  plan.memories = {0, 16 * 2000};
+  const std::vector<Buffer> buffers = BuffersOf(plan);
+  ASSERT_EQ(buffers.size(), 2000u);
+  EXPECT_GT(buffers.front().id.size(), 200u);
+  EXPECT_EQ(buffers.back().id, "1999");
+  std::size_t characters = 0;
+  for (const Buffer& buffer : buffers) characters += buffer.id.size();
+  EXPECT_LT(characters, Program({plan}).size() + 100'000);
+}
+
 TEST(ExecutorchTest, FaultsAreNamed) {
   TestPlan plan = Chain();
   plan.values[1].offset = 80;

@@ -120,6 +120,89 @@ TEST(TflmArena, SharesOffsetsWhereNothingIsCopied) {
   EXPECT_NE(Verdict(WithPlan(file, {0, 16, 176, 16, 0, 336, -1})), "valid");
 }
 
+// x -> IF -> y -> conv -> out; each branch computes s -> m -> o.
+TfliteFile WithBranches() {
+  TfliteSubgraph main;
+  main.tensors = {{"condition", {1}}, {"x", {32}}, {"y", {32}}, {"out", {32}}};
+  main.inputs = {0, 1};
+  main.outputs = {3};
+  main.operators = {{tflite_build::kIfOp, {0, 1}, {2}, {1, 2}}, {tflite_build::kConv, {2}, {3}}};
+  TfliteSubgraph branch;
+  branch.tensors = {{"s", {32}}, {"m", {32}}, {"o", {32}}};
+  branch.inputs = {0};
+  branch.outputs = {2};
+  branch.operators = {{tflite_build::kConv, {0}, {1}}, {tflite_build::kConv, {1}, {2}}};
+  return {{main, branch, branch}};
+}
+
+// IF copies nothing where its inputs lie where those of a branch do, nor where its outputs do.
+TEST(TflmArena, BranchesTakeOverTensors) {
+  TfliteFile file = WithBranches();
+  const auto verdict = [&](std::vector<std::int32_t> first, std::vector<std::int32_t> second) {
+    std::vector<std::int32_t> offsets = {0, 16, 48, 80};
+    offsets.insert(offsets.end(), first.begin(), first.end());
+    offsets.insert(offsets.end(), second.begin(), second.end());
+    return Verdict(WithPlan(file, offsets));
+  };
+  const std::vector<std::int32_t> apart = {144, 176, 208};
+  const std::vector<std::int32_t> shared = {16, 112, 48};
+  EXPECT_EQ(verdict(apart, apart), "valid");
+  EXPECT_EQ(verdict(shared, apart), "valid");
+  EXPECT_EQ(verdict(shared, shared), "valid");
+  EXPECT_NE(verdict({32, 112, 48}, apart), "valid") << "copied over itself";
+  EXPECT_NE(verdict({16, 32, 48}, apart), "valid") << "m is made while s is read";
+  EXPECT_NE(verdict({48, 112, 144}, apart), "valid") << "s is not o";
+  EXPECT_NE(verdict({144, 16, 48}, apart), "valid") << "m is not s";
+  // A branch may overwrite what it has taken over, if nobody needs it later.
+  for (const std::size_t s : {1u, 2u}) {
+    file.subgraphs[s].operators[0] = {tflite_build::kUpdateSlice, {0, 2}, {1}};
+  }
+  EXPECT_EQ(verdict({16, 16, 48}, shared), "valid");
+  file.subgraphs[0].operators[1].inputs = {2, 1};
+  EXPECT_NE(verdict({16, 16, 48}, shared), "valid");
+  EXPECT_EQ(verdict(shared, shared), "valid");
+}
+
+// The same of WHILE, whose outputs have the state between the rounds.
+TEST(TflmArena, LoopsTakeOverTensors) {
+  TfliteFile file;
+  TfliteSubgraph main;
+  main.tensors = {{"x", {32}}, {"x2", {32}}, {"y", {32}}, {"y2", {32}}};
+  main.inputs = {0, 1};
+  main.outputs = {2, 3};
+  main.operators = {{tflite_build::kWhileOp, {0, 1}, {2, 3}, {1, 2}}};
+  TfliteSubgraph condition;
+  condition.tensors = {{"c", {32}}, {"c2", {32}}, {"go", {1}}};
+  condition.inputs = {0, 1};
+  condition.outputs = {2};
+  condition.operators = {{tflite_build::kConv, {0}, {2}}};
+  TfliteSubgraph body;
+  body.tensors = {{"b", {32}}, {"b2", {32}}, {"o", {32}}};
+  body.inputs = {0, 1};
+  body.outputs = {2, 1};
+  body.operators = {{tflite_build::kConv, {0}, {2}}};
+  file.subgraphs = {main, condition, body};
+  const auto verdict = [&](std::vector<std::int32_t> offsets) {
+    return Verdict(WithPlan(file, std::move(offsets)));
+  };
+  EXPECT_EQ(verdict({0, 32, 0, 32, 64, 96, 128, 64, 96, 160}), "valid");
+  EXPECT_EQ(verdict({0, 32, 0, 32, 0, 32, 64, 0, 32, 64}), "valid");
+  EXPECT_EQ(verdict({0, 32, 0, 32, 0, 32, 64, 64, 32, 0}), "valid");
+  EXPECT_EQ(verdict({0, 32, 64, 96, 0, 32, 128, 64, 96, 128}), "valid");
+  EXPECT_NE(verdict({0, 32, 0, 32, 0, 32, 64, 0, 32, 0}), "valid") << "o is made while b is read";
+  EXPECT_NE(verdict({0, 32, 0, 32, 32, 0, 64, 64, 96, 128}), "valid") << "c is not x2";
+  // The condition is computed once more after what it overwrites has been needed.
+  file.subgraphs[1].operators = {{tflite_build::kUpdateSlice, {0, 2}, {1}},
+                                 {tflite_build::kConv, {1}, {2}}};
+  file.subgraphs[1].inputs = {0, 0};
+  EXPECT_NE(verdict({0, 32, 0, 32, 0, 0, 64, 64, 96, 128}), "valid");
+  // Results that change places: the first one is copied over the second.
+  file.subgraphs[1] = condition;
+  file.subgraphs[2].outputs = {1, 0};
+  EXPECT_EQ(verdict({0, 32, 0, 32, 0, 32, 64, 64, 96, 128}), "valid");
+  EXPECT_NE(verdict({0, 32, 0, 32, 0, 32, 64, 0, 32, 128}), "valid");
+}
+
 TEST(TflmArena, VariablesOfLaterSubgraphs) {
   TfliteFile file = tflite_build::TwoBranches();
   TfliteSubgraph other;

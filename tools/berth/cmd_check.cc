@@ -10,12 +10,13 @@
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
-#include "tools/berth/graph_memories.h"
+#include "tools/berth/graph_memories_check.h"
 #include "tools/berth/memories.h"
 #include "tools/berth/memory_summary.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
+#include "tools/berth/problem_table.h"
 #include "tools/berth/table.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/verify.h"
@@ -315,6 +316,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
     model_arguments.onnx.alignment = OnnxOptions().alignment;
   }
   if (!model_arguments.alignment) model_arguments.alignment = settings.reading.alignment;
+  model_arguments.other_device = settings.device;
   const Model model = BERTH_TRY(ParseModel(model_arguments, std::move(file)));
   GraphPlanFile read =
       BERTH_TRY(ReadPlanFor(model.graph, settings.counting, text, PlanName(arguments)));
@@ -334,9 +336,11 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
   checked.unsized = CountTensors(model.graph, model_arguments.counting);
   checked.unsized_as_zero = model_arguments.counting.unsized_as_zero;
   checked.plan = std::move(read.plan);
-  checked.report = verify::VerifyPlan(model.graph, settings.counting, checked.capacity,
-                                      checked.plan, verify::kDefaultMaxFaults,
-                                      read.recomputes && model.link ? &*model.link : nullptr);
+  const std::optional<Link> link =
+      arguments.model.device.empty() && settings.link ? settings.link : model.link();
+  checked.report =
+      verify::VerifyPlan(model.graph, settings.counting, checked.capacity, checked.plan,
+                         verify::kDefaultMaxFaults, read.recomputes && link ? &*link : nullptr);
   // The verifier has run spills and repeats already: only there do the bytes of a tensor move.
   if (arguments.execute && !checked.spills() && !checked.repeats()) {
     checked.execution = ExecutePlan(model.graph, checked.plan);
@@ -381,6 +385,50 @@ tl::unexpected<Error> ExecuteNeedsGraph() {
               "buffer");
 }
 
+// What was found of several problems of a file.
+struct CheckedGroup {
+  explicit CheckedGroup(const std::vector<Input>& all)
+      : table(all, {{"height", TextTable::Align::kRight},
+                    {"peak", TextTable::Align::kRight},
+                    {"", TextTable::Align::kLeft}}) {}
+
+  void Add(const Input& input, const Checked& checked, bool as_json) {
+    ++count;
+    faulty += checked.ok() ? 0 : 1;
+    noted += checked.notes.empty() ? 0 : 1;
+    if (as_json) {
+      json.push_back(ProblemJson(input, CheckedJson(checked)));
+      return;
+    }
+    const verify::PlanReport& report = checked.report;
+    const auto faults = static_cast<std::int64_t>(report.faults.size()) + report.more;
+    table.Add(input, {FormatBytes(report.height), FormatBytes(report.peak),
+                      checked.ok() ? "holds" : Plural(faults, "fault")});
+    if (!checked.ok()) {
+      text += "\n" + Paint(Tone::kStrong, OneLine(input.part)) + ": " + FaultsText(checked);
+    }
+  }
+  [[nodiscard]] std::string ToString() const {
+    std::string head =
+        Plural(count, "plan") + ": " +
+        (faulty == 0 ? "all hold."
+                     : FormatCount(faulty) + (faulty == 1 ? " does" : " do") + " not hold.");
+    head = Paint(faulty == 0 ? Tone::kGood : Tone::kBad, head) + "\n" + table.ToString();
+    if (noted > 0) {
+      head += "  There are notes on " + Plural(noted, "problem") +
+              ", such as on buffers that share bytes: --problem, or --json.\n";
+    }
+    return head + text;
+  }
+
+  ProblemTable table;
+  std::string text = {};  // On those that do not hold.
+  Json json = Json::array();
+  std::int64_t count = 0;
+  std::int64_t faulty = 0;
+  std::int64_t noted = 0;
+};
+
 Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file,
                             const std::string& plan) {
   if (arguments.execute) return ExecuteNeedsGraph();
@@ -388,21 +436,20 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file,
   if (inputs.size() > 1 && !arguments.plan.empty()) {
     return ProblemMissing("PLAN", PartsOf(inputs), arguments.table.path);
   }
-  ExitCode worst = kDone;
-  Json all = Json::array();
   // Before anything is printed.
-  std::vector<ToCheck> all_to_check;
+  std::vector<ToCheck> offsets;
   for (const Input& input : inputs) {
-    all_to_check.push_back(BERTH_TRY(LoadOffsets(arguments, input, plan)));
+    offsets.push_back(BERTH_TRY(LoadOffsets(arguments, input, plan)));
   }
+  CheckedGroup group{inputs};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
-    Problem problem = *all_to_check[i].problem;
+    Problem problem = *offsets[i].problem;
     problem.capacity = input.problem.capacity;
     Checked checked;
     checked.table = &problem;
     checked.capacity = problem.capacity;
-    checked.plan = PlanOf(problem, all_to_check[i].offsets);
+    checked.plan = PlanOf(problem, offsets[i].offsets);
     checked.report = verify::VerifyPlan(problem, checked.plan);
     if (input.given && arguments.plan.empty()) {
       checked.notes = input.given->notes;
@@ -410,23 +457,14 @@ Result<ExitCode> CheckTable(const CheckArguments& arguments, FileView file,
                                    [](const Buffer& buffer) { return !buffer.gaps.empty(); });
     }
     if (inputs.size() == 1) return Conclude(arguments, checked);
-    if (!checked.ok()) worst = kDoesNotFit;
-    if (arguments.json) {
-      all.push_back({{"problem", input.part}});
-      all.back().update(CheckedJson(checked));
-      all.back().erase("berth_version");  // Once, of all.
-    } else {
-      Print(Paint(Tone::kStrong, OneLine(input.part)) + ": " +
-            (checked.ok() ? SummaryText(checked) : FaultsText(checked)));
-    }
+    group.Add(input, checked, arguments.json);
   }
   if (arguments.json) {
-    PrintJson({{"input", inputs.front().name},
-               {"input_hash", inputs.front().hash()},
-               {"problems", std::move(all)},
-               {"berth_version", BERTH_VERSION}});
+    PrintJson(ProblemsJson(inputs, std::move(group.json)));
+  } else {
+    Print(group.ToString());
   }
-  return worst;
+  return group.faulty == 0 ? kDone : kDoesNotFit;
 }
 
 Result<ExitCode> Run(const CheckArguments& arguments) {

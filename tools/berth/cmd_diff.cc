@@ -6,6 +6,7 @@
 
 #include "berth/bytes.h"
 #include "berth/diff.h"
+#include "berth/memory_io.h"
 #include "berth/page.h"
 #include "berth/place.h"
 #include "src/base/try.h"
@@ -73,10 +74,41 @@ struct Summary {
   const PlanDiff& diff;
   const DiffArguments& arguments;
 
-  // More than is allowed.
+  // The plans have several memories.
+  [[nodiscard]] bool several() const { return !after.memories.empty(); }
+  // The costs are of the same kind.
+  [[nodiscard]] bool same_unit() const {
+    return before.cost_unit == after.cost_unit && before.prefetch == after.prefetch;
+  }
+  [[nodiscard]] bool same_cost() const {
+    return !several() || (same_unit() && before.cost == after.cost);
+  }
+  [[nodiscard]] MemoryUse UseBefore(const PlanDiff::MemoryChange& memory) const {
+    return memory.before ? before.uses[*memory.before] : MemoryUse();
+  }
+  [[nodiscard]] MemoryUse UseAfter(const PlanDiff::MemoryChange& memory) const {
+    return memory.after ? after.uses[*memory.after] : MemoryUse();
+  }
+  // More than is allowed; of several memories, in one of them.
   [[nodiscard]] bool height_grew() const {
-    return arguments.max_growth &&
-           after.placement.height > LimitOf(before.placement.height, *arguments.max_growth);
+    if (!arguments.max_growth) return false;
+    const Growth& growth = *arguments.max_growth;
+    if (!several()) {
+      return after.placement.height > LimitOf(before.placement.height, growth);
+    }
+    return std::any_of(diff.memories.begin(), diff.memories.end(), [&](const auto& memory) {
+      return UseAfter(memory).height > LimitOf(UseBefore(memory).height, growth);
+    });
+  }
+  // Of several memories, where the growth is a percentage: a cost has no bytes. Leaving out more costs
+  // more than any sum.
+  [[nodiscard]] bool cost_grew() const {
+    if (!several() || !arguments.max_growth) return false;
+    if (after.cost.unplaced != before.cost.unplaced) {
+      return after.cost.unplaced > before.cost.unplaced;
+    }
+    const Growth& growth = *arguments.max_growth;
+    return growth.bytes == 0 && same_unit() && after.cost.cost > LimitOf(before.cost.cost, growth);
   }
   [[nodiscard]] bool traffic_grew() const {
     return arguments.traffic_limit() &&
@@ -87,7 +119,8 @@ struct Summary {
     return before.unsized + after.unsized > 0 && !arguments.counting.unsized_as_zero;
   }
   [[nodiscard]] ExitCode exit_code() const {
-    return sizes_missing() ? kGaveUp : height_grew() || traffic_grew() ? kDoesNotFit : kDone;
+    if (sizes_missing()) return kGaveUp;
+    return height_grew() || traffic_grew() || cost_grew() ? kDoesNotFit : kDone;
   }
 
   [[nodiscard]] Json ToJson() const;
@@ -95,7 +128,13 @@ struct Summary {
 
  private:
   [[nodiscard]] std::string Headline() const;
+  [[nodiscard]] std::string GrownText() const;
+  [[nodiscard]] std::string CostHeadline() const;
+  [[nodiscard]] std::string MemoryTable() const;
+  [[nodiscard]] std::string TransfersText() const;
   [[nodiscard]] std::string ChangeTable() const;
+  [[nodiscard]] Json MemoriesJson() const;
+  void AddTraffic(FactList& facts) const;
 };
 
 Json DeltaJson(Bytes before, Bytes after) {
@@ -104,17 +143,58 @@ Json DeltaJson(Bytes before, Bytes after) {
 
 Json BufferJson(const PlanFile& plan, std::size_t b) {
   const Buffer& buffer = plan.problem.buffers[b];
-  return {{"start", buffer.start},
-          {"end", buffer.end},
-          {"size", buffer.size},
-          {"offset", plan.placement.offsets[b]}};
+  Json json = {{"start", buffer.start},
+               {"end", buffer.end},
+               {"size", buffer.size},
+               {"offset", plan.placement.offsets[b]}};
+  if (!plan.memories.empty()) json["memory"] = plan.memories[plan.memory_of[b]].name;
+  return json;
+}
+
+// What changed in each of several memories, what the plans cost, and what went from one to another.
+Json Summary::MemoriesJson() const {
+  Json json;
+  if (same_unit()) {
+    json["cost"] = DeltaJson(before.cost.cost, after.cost.cost);
+    json["cost"]["unit"] = after.cost_unit;
+  } else {
+    json["cost"] = {{"before", before.cost.cost},
+                    {"after", after.cost.cost},
+                    {"delta", nullptr},
+                    {"unit", nullptr}};
+  }
+  json["unplaced"] =
+      DeltaJson(static_cast<Bytes>(before.cost.unplaced), static_cast<Bytes>(after.cost.unplaced));
+  json["left_out"] = {{"before", before.left_out}, {"after", after.left_out}};
+  json["cost_grew_too_much"] = cost_grew();
+  json["memories"] = Json::array();
+  for (const PlanDiff::MemoryChange& memory : diff.memories) {
+    const auto capacity = [](const PlanFile& plan, const std::optional<std::size_t>& m) {
+      return m ? cli::ToJson(plan.memories[*m].capacity) : Json();
+    };
+    json["memories"].push_back(
+        {{"name", memory.name},
+         {"in", memory.before ? (memory.after ? "both" : "before") : "after"},
+         {"capacity",
+          {{"before", capacity(before, memory.before)}, {"after", capacity(after, memory.after)}}},
+         {"height", DeltaJson(UseBefore(memory).height, UseAfter(memory).height)},
+         {"peak", DeltaJson(UseBefore(memory).peak, UseAfter(memory).peak)}});
+  }
+  json["transfers"] = Json::array();
+  for (const PlanDiff::Transfer& transfer : diff.transfers) {
+    json["transfers"].push_back({{"from", before.memories[transfer.from].name},
+                                 {"to", after.memories[transfer.to].name},
+                                 {"buffers", transfer.buffers},
+                                 {"bytes", transfer.bytes}});
+  }
+  return json;
 }
 
 Json Summary::ToJson() const {
   Json json;
   json["before"] = before.name;
   json["after"] = after.name;
-  json["same"] = diff.same();
+  json["same"] = diff.same() && same_cost();
   json["height"] = DeltaJson(before.placement.height, after.placement.height);
   json["avoidable_traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
   json["spilled"] = DeltaJson(before.traffic.spilled, after.traffic.spilled);
@@ -137,13 +217,18 @@ Json Summary::ToJson() const {
                      {"shrunk", diff.shrunk},
                      {"moved", diff.moved},
                      {"retimed", diff.retimed}};
+  if (several()) {
+    json["buffers"]["other_memory"] = diff.rehoused;
+    json.update(MemoriesJson());
+    json["height"] = nullptr;  // Each memory has its own.
+  }
   json["same_order"] = diff.same_order;
   const auto limit = [](const std::optional<Growth>& growth) {
     return growth ? Json(growth->text) : Json(nullptr);
   };
   json["max_growth"] = limit(arguments.max_growth);
   json["max_traffic_growth"] = limit(arguments.traffic_limit());
-  json["grew_too_much"] = height_grew() || traffic_grew();
+  json["grew_too_much"] = height_grew() || traffic_grew() || cost_grew();
   json["height_grew_too_much"] = height_grew();
   json["traffic_grew_too_much"] = traffic_grew();
   Json changed = Json::array();
@@ -188,16 +273,31 @@ std::string Arrow(std::int64_t before, std::int64_t after) {
   return FormatCount(before) + " -> " + FormatCount(after);
 }
 
+std::string ArrowOfBytes(Bytes before, Bytes after) {
+  if (before == after) return FormatBytes(after);
+  return FormatBytes(before) + " -> " + FormatBytes(after);
+}
+
 std::string Summary::ChangeTable() const {
   using enum TextTable::Align;
-  TextTable table({kLeft, kLeft, kRight, kRight, kRight});
+  std::vector<TextTable::Align> columns = {kLeft, kLeft, kRight, kRight, kRight};
+  if (several()) columns.push_back(kLeft);
+  TextTable table(columns);
   table.Elide(1, kName);
-  table.AddRow({"change", "buffer", "bytes", "offset", "steps"});
+  std::vector<std::string> titles = {"change", "buffer", "bytes", "offset", "steps"};
+  if (several()) titles.emplace_back("memory");
+  table.AddRow(std::move(titles));
   std::size_t rows = 0;
   const auto add = [&](const std::string& what, const std::string& id, const std::string& bytes,
-                       const std::string& offset, const std::string& steps) {
+                       const std::string& offset, const std::string& steps,
+                       const std::string& memory) {
     if (rows++ >= kMostRows) return;
-    table.AddRow({what, OneLine(id), bytes, offset, steps});
+    std::vector<std::string> row = {what, OneLine(id), bytes, offset, steps};
+    if (several()) row.push_back(memory);
+    table.AddRow(std::move(row));
+  };
+  const auto memory_of = [](const PlanFile& plan, std::size_t b) {
+    return plan.memories.empty() ? "" : OneLine(plan.memories[plan.memory_of[b]].name);
   };
   const auto steps = [](const Buffer& buffer) {
     return "[" + std::to_string(buffer.start) + ", " + std::to_string(buffer.end) + ")";
@@ -205,7 +305,7 @@ std::string Summary::ChangeTable() const {
   const auto whole = [&](const char* what, const PlanFile& plan, std::size_t b) {
     const Buffer& buffer = plan.problem.buffers[b];
     add(what, buffer.id, FormatCount(buffer.size), FormatCount(plan.placement.offsets[b]),
-        steps(buffer));
+        steps(buffer), memory_of(plan, b));
   };
   for (const std::size_t b : diff.added) whole("new", after, b);
   for (const BufferChange& change : diff.changed) {
@@ -217,11 +317,14 @@ std::string Summary::ChangeTable() const {
     };
     also(now.size > then.size, "grown");
     also(now.size < then.size, "shrunk");
-    also(change.moved, "moved");
+    also(change.rehoused, "other memory");
+    also(change.moved && !change.rehoused, "moved");
     also(change.retimed, "retimed");
     add(what, now.id, Arrow(then.size, now.size),
         Arrow(before.placement.offsets[change.before], after.placement.offsets[change.after]),
-        change.retimed ? steps(then) + " -> " + steps(now) : steps(now));
+        change.retimed ? steps(then) + " -> " + steps(now) : steps(now),
+        (change.rehoused ? memory_of(before, change.before) + " -> " : "") +
+            memory_of(after, change.after));
   }
   for (const std::size_t b : diff.removed) whole("gone", before, b);
   std::string text = "\n" + table.ToString();
@@ -232,21 +335,99 @@ std::string Summary::ChangeTable() const {
   return text;
 }
 
+std::string Summary::GrownText() const {
+  std::string text;
+  const auto add = [&](const std::string& sentence) {
+    text += (text.empty() ? "" : " ") + sentence;
+  };
+  if (height_grew() && !several()) add("Grew by more than " + arguments.max_growth->text + ".");
+  for (const PlanDiff::MemoryChange& memory : diff.memories) {
+    if (!arguments.max_growth) break;
+    const Bytes limit = LimitOf(UseBefore(memory).height, *arguments.max_growth);
+    if (UseAfter(memory).height <= limit) continue;
+    add("Memory " + OneLine(memory.name) + " grew by more than " + arguments.max_growth->text +
+        ".");
+  }
+  if (cost_grew()) {
+    add(after.cost.unplaced > before.cost.unplaced
+            ? "More buffers have no place."
+            : "The cost grew by more than " + arguments.max_growth->text + ".");
+  }
+  if (traffic_grew()) add("Traffic grew by more than " + arguments.traffic_limit()->text + ".");
+  return text;
+}
+
+// Of plans in several memories.
+std::string Summary::CostHeadline() const {
+  const bool other_board =
+      std::any_of(diff.memories.begin(), diff.memories.end(),
+                  [](const auto& memory) { return !memory.before || !memory.after; });
+  const Bytes more = TrafficOf(after) - TrafficOf(before);
+  if (diff.same() && diff.same_order && same_cost() && more == 0 && !other_board) {
+    return Paint(Tone::kGood, "The plans are the same.");
+  }
+  if (!same_unit()) {
+    const auto kind = [](const PlanFile& plan) {
+      return plan.prefetch ? std::string("the time of a run") : OneLine(plan.cost_unit);
+    };
+    const std::string costs = before.cost_unit == after.cost_unit
+                                  ? "one is the time of a run, the other that of accesses"
+                                  : "one is " + kind(before) + ", the other " + kind(after);
+    return Paint(Tone::kUnsure, "The costs cannot be compared: " + costs + ".");
+  }
+  const bool worse = before.cost < after.cost;
+  std::string text = "The new plan ";
+  if (before.cost.unplaced != after.cost.unplaced) {
+    text += worse ? "has fewer buffers placed" : "has more buffers placed";
+  } else {
+    text += worse                       ? "costs more"
+            : before.cost == after.cost ? "costs as much as the old one"
+                                        : "costs less";
+  }
+  if (more != 0) text += more > 0 ? ", with more traffic" : ", with less traffic";
+  return Paint(worse || more > 0 ? Tone::kUnsure : Tone::kGood, text + ".");
+}
+
+// "-> " between figures of the same memory; of those that only one plan has, that.
+std::string Summary::MemoryTable() const {
+  using enum TextTable::Align;
+  TextTable table({kLeft, kRight, kRight, kRight});
+  table.Elide(0, kName);
+  table.AddRow({"memory", "height", "change", "peak"});
+  for (const PlanDiff::MemoryChange& memory : diff.memories) {
+    const MemoryUse then = UseBefore(memory);
+    const MemoryUse now = UseAfter(memory);
+    const Bytes more = now.height - then.height;
+    const std::string change = !memory.before  ? "new"
+                               : !memory.after ? "gone"
+                               : more == 0
+                                   ? "as before"
+                                   : (more > 0 ? "+" : "-") + FormatBytes(more > 0 ? more : -more);
+    table.AddRow({OneLine(memory.name), ArrowOfBytes(then.height, now.height), change,
+                  ArrowOfBytes(then.peak, now.peak)});
+  }
+  return "\n" + table.ToString();
+}
+
+// "12 buffers, 64 KiB, from psram to sram".
+std::string Summary::TransfersText() const {
+  std::string text;
+  for (const PlanDiff::Transfer& transfer : diff.transfers) {
+    text += "  " + Plural(static_cast<std::int64_t>(transfer.buffers), "buffer") + ", " +
+            FormatBytes(transfer.bytes) + ", now in " + OneLine(after.memories[transfer.to].name) +
+            " instead of " + OneLine(before.memories[transfer.from].name) + "\n";
+  }
+  return text;
+}
+
 std::string Summary::Headline() const {
   if (sizes_missing()) {
     const PlanFile& plan = after.unsized > 0 ? after : before;
     return Paint(Tone::kUnsure, "The plans cannot be compared as wholes: in " + OneLine(plan.name) +
                                     ", " + UnsizedClause(plan.unsized, plan.tensors) + ".");
   }
-  if (height_grew() || traffic_grew()) {
-    std::string text;
-    if (height_grew()) text = "Grew by more than " + arguments.max_growth->text + ".";
-    if (traffic_grew()) {
-      text += (text.empty() ? "" : " ") + std::string("Traffic grew by more than ") +
-              arguments.traffic_limit()->text + ".";
-    }
-    return Paint(Tone::kBad, text);
-  }
+  if (height_grew() || traffic_grew() || cost_grew()) return Paint(Tone::kBad, GrownText());
+  if (several()) return CostHeadline();
   const Bytes higher = after.placement.height - before.placement.height;
   const Bytes more = TrafficOf(after) - TrafficOf(before);
   if (diff.same() && diff.same_order && more == 0) {
@@ -265,7 +446,48 @@ std::string Summary::Headline() const {
 std::string Summary::ToText() const {
   std::string text = Headline();
   FactList facts;
-  facts.Add("height", DeltaText(before.placement.height, after.placement.height));
+  if (several()) {
+    const auto cost = [](const PlanFile& plan) {
+      return OneLine(FormatCostExactly(plan.cost.cost, plan.cost_unit));
+    };
+    facts.Add("cost",
+              same_cost() ? cost(after) + ", as before" : cost(before) + " -> " + cost(after));
+    if (before.cost.unplaced + after.cost.unplaced > 0) {
+      facts.Add("left out", Arrow(static_cast<std::int64_t>(before.cost.unplaced),
+                                  static_cast<std::int64_t>(after.cost.unplaced)));
+    }
+  } else {
+    facts.Add("height", DeltaText(before.placement.height, after.placement.height));
+  }
+  AddTraffic(facts);
+  if (!several()) facts.Add("peak load", DeltaText(diff.before.load, diff.after.load));
+  std::string counts;
+  for (const auto& [count, word] : {std::pair<std::size_t, const char*>{diff.added.size(), "new"},
+                                    {diff.removed.size(), "gone"},
+                                    {diff.grown, "grown"},
+                                    {diff.shrunk, "shrunk"},
+                                    {diff.rehoused, "in another memory"},
+                                    {diff.moved - diff.rehoused, "moved"},
+                                    {diff.retimed, "retimed"}}) {
+    if (count > 0) {
+      counts +=
+          (counts.empty() ? "" : ", ") + FormatCount(static_cast<std::int64_t>(count)) + " " + word;
+    }
+  }
+  facts.Add("buffers", Arrow(static_cast<std::int64_t>(before.problem.buffers.size()),
+                             static_cast<std::int64_t>(after.problem.buffers.size())) +
+                           (counts.empty() ? "" : ": " + counts));
+  if (!before.order.empty() && !after.order.empty()) {
+    facts.Add("order", diff.same_order ? "the same" : "another one");
+  }
+  if (!arguments.report.empty()) facts.Add("report", OneLine(arguments.report));
+  text += "\n" + facts.ToString();
+  if (several()) text += MemoryTable() + TransfersText();
+  return diff.same() ? text : text + ChangeTable();
+}
+
+// Traffic off chip and what runs again, where there is any.
+void Summary::AddTraffic(FactList& facts) const {
   if (TrafficOf(before) + TrafficOf(after) > 0) {
     facts.Add("traffic", DeltaText(TrafficOf(before), TrafficOf(after)));
     facts.Add("spilled", DeltaText(before.traffic.spilled, after.traffic.spilled));
@@ -282,28 +504,6 @@ std::string Summary::ToText() const {
                     OneLine(after.recomputed.operators > 0 ? after.cost_unit : before.cost_unit));
     }
   }
-  facts.Add("peak load", DeltaText(diff.before.load, diff.after.load));
-  std::string counts;
-  for (const auto& [count, word] : {std::pair<std::size_t, const char*>{diff.added.size(), "new"},
-                                    {diff.removed.size(), "gone"},
-                                    {diff.grown, "grown"},
-                                    {diff.shrunk, "shrunk"},
-                                    {diff.moved, "moved"},
-                                    {diff.retimed, "retimed"}}) {
-    if (count > 0) {
-      counts +=
-          (counts.empty() ? "" : ", ") + FormatCount(static_cast<std::int64_t>(count)) + " " + word;
-    }
-  }
-  facts.Add("buffers", Arrow(static_cast<std::int64_t>(before.problem.buffers.size()),
-                             static_cast<std::int64_t>(after.problem.buffers.size())) +
-                           (counts.empty() ? "" : ": " + counts));
-  if (!before.order.empty() && !after.order.empty()) {
-    facts.Add("order", diff.same_order ? "the same" : "another one");
-  }
-  if (!arguments.report.empty()) facts.Add("report", OneLine(arguments.report));
-  text += "\n" + facts.ToString();
-  return diff.same() ? text : text + ChangeTable();
 }
 
 // Two memory snapshots, a pool of each.
@@ -497,6 +697,12 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   const auto before = BERTH_TRY(ParsePlan(arguments.before, old_file));
   const auto after = BERTH_TRY(ParsePlan(arguments.after, new_file));
   const PlanDiff diff = Compare(before, after);
+  if (!diff.comparable) {
+    const PlanFile& several = before.memories.empty() ? after : before;
+    return Fail(ErrorCode::kInvalidPlan, OneLine(several.name) +
+                                             " is a plan for several memories, and the other for "
+                                             "one: they cannot be compared");
+  }
   const Summary summary{before, after, diff, arguments};
   if (!arguments.report.empty()) {
     BERTH_TRY(WriteFile(arguments.report, WritePage(before, after, diff)));
@@ -547,6 +753,8 @@ Command AddDiffCommand(CLI::App& berth) {
       "Buffers are matched by id. Retimed buffers have a new lifetime. Traffic is the bytes that "
       "a\n"
       "plan with spills writes out and reads back.\n"
+      "Plans for several memories are compared memory by memory, by name, and by their cost.\n"
+      "--max-growth is then about each memory's height and, as a percentage, about the cost.\n"
       "Two memory snapshots are compared by what is in use at their peaks, line by line of the\n"
       "program, and by what was reserved; --max-growth is about both.\n"
       "Exit codes: 0 compared, 1 grew by more than is allowed, 2 bad input or usage, 3 sizes of\n"

@@ -1,12 +1,17 @@
 // berth explain -- why does it not fit, and what would help?
 #include <algorithm>
+#include <utility>
 
+#include "berth/recorded.h"
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/command.h"
+#include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/graph_memories_plan.h"
 #include "tools/berth/memories.h"
 #include "tools/berth/memory_summary.h"
+#include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/table.h"
@@ -17,7 +22,10 @@ namespace {
 
 struct ExplainArguments {
   TableArguments table;
-  MemoryArguments memories;
+  GraphMemoryArguments memories;
+  ModelArguments model;
+  std::string order;
+  bool moves = false;
   SearchArguments search;
   std::string report;
   bool json = false;
@@ -133,16 +141,23 @@ std::string CauseText(const Conflict& conflict, const Problem& problem) {
   if (conflict.buffers.size() == 1) {
     return AloneText(conflict, problem.buffers[conflict.buffers.front()], capacity);
   }
+  // Often a part of the table: what this part lacks is then less than what all buffers lack.
   const auto count = static_cast<std::int64_t>(conflict.buffers.size());
+  const auto all = static_cast<std::int64_t>(problem.buffers.size());
+  const bool part = count < all;
+  const std::string these = part ? FormatCount(count) + " of the " + FormatCount(all) + " buffers"
+                                 : Plural(count, "buffer");
   const std::string step = std::to_string(conflict.step);
   const auto bytes = FormatBytesApart({conflict.load, capacity});
+  const std::string missing = FormatBytesExactly(conflict.short_by);
   if (conflict.load > capacity) {
-    return Plural(count, "buffer") + " together need " + bytes[0] + " at step " + step + ": " +
-           FormatBytesExactly(conflict.short_by) + " more than the capacity of " + bytes[1] + ".\n";
+    return these + (part ? " are enough not to fit: they need " : " together need ") + bytes[0] +
+           " at step " + step + ", " + missing + " more than the capacity of " + bytes[1] + ".\n";
   }
-  return Plural(count, "buffer") + " cannot be placed together in " + bytes[1] +
-         ", though at most " + bytes[0] + " of them are live at once (step " + step +
-         "): any plan needs at least " + FormatBytesExactly(conflict.short_by) + " more.\n";
+  return these + (part ? " are enough not to fit: they" : "") + " cannot be placed together in " +
+         bytes[1] + ", though at most " + bytes[0] + " of them are live at once (step " + step +
+         "). Any plan of " + (part ? "these alone" : "them") + " needs at least " + missing +
+         " more.\n";
 }
 
 std::string ConflictText(const Conflict& conflict, const Problem& problem) {
@@ -220,15 +235,61 @@ Result<ExitCode> ExplainSnapshot(const ExplainArguments& arguments, const Input&
   return ExitCodeOf(answer.outcome);
 }
 
+// A model in several memories: why its tensors are not where they would cost the least.
+Result<ExitCode> ExplainModel(const ExplainArguments& arguments, const PlanOutputs& outputs,
+                              FileView file) {
+  if (arguments.moves && !arguments.memories.may_move && !arguments.memories.prefetch) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--moves: only with --may-move or --prefetch are tensors moved");
+  }
+  ModelArguments reading = arguments.model;
+  reading.path = arguments.table.path;
+  const Model model = BERTH_TRY(ParseModel(reading, std::move(file)));
+  PlanOptions options;
+  options.schedule.counting = reading.counting;
+  options.place = arguments.search.options;
+  options.order = BERTH_TRY(LoadOrder(arguments.order, model.graph, options.schedule));
+  if (arguments.table.capacity) options.capacity = *arguments.table.capacity;
+  GraphMemoryPlan request{model,   reading, arguments.memories, arguments.search, outputs,
+                          options, false,   arguments.moves};
+  request.explain = true;
+  return PlanInMemories(request);
+}
+
+// The flags that are about models, where there is none.
+Result<void> RefuseModelFlags(const ExplainArguments& arguments) {
+  const GraphMemoryArguments& memories = arguments.memories;
+  for (const auto& [given, flag] : {std::pair{!memories.activations.empty(), "--activations-in"},
+                                    {!memories.weights.empty(), "--weights-in"},
+                                    {memories.may_move, "--may-move"},
+                                    {memories.prefetch, "--prefetch"},
+                                    {memories.copy_latency.has_value(), "--copy-latency"},
+                                    {!arguments.order.empty(), "--order"},
+                                    {arguments.moves, "--moves"},
+                                    {!arguments.model.device.empty(), "--device"}}) {
+    if (!given) continue;
+    return Fail(ErrorCode::kInvalidOptions,
+                std::string(flag) + ": only a model in several memories has that");
+  }
+  return {};
+}
+
 Result<ExitCode> Run(const ExplainArguments& arguments) {
   BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   FileView file = BERTH_TRY(FileView::Open(arguments.table.path));
-  if (IsForMemories(arguments.memories, file.bytes())) {
-    PlanOutputs outputs;
-    outputs.report = arguments.report;
-    outputs.json = arguments.json;
-    return PlaceMemories({arguments.table, arguments.memories, arguments.search, outputs, true},
-                         std::move(file));
+  PlanOutputs outputs;
+  outputs.report = arguments.report;
+  outputs.json = arguments.json;
+  const bool several = IsForMemories(arguments.memories.board, file.bytes());
+  if (several && !LooksLikeMemories(file.bytes()) && !FormatOfRecorded(file.bytes()) &&
+      IsModel(file.bytes(), arguments.table.path)) {
+    return ExplainModel(arguments, outputs, std::move(file));
+  }
+  BERTH_TRY(RefuseModelFlags(arguments));
+  if (several) {
+    return PlaceMemories(
+        {arguments.table, arguments.memories.board, arguments.search, outputs, true},
+        std::move(file));
   }
   const Input input = BERTH_TRY(ParseTable(arguments.table, std::move(file)));
   if (input.snapshot && !arguments.table.capacity) return ExplainSnapshot(arguments, input);
@@ -270,16 +331,24 @@ Command AddExplainCommand(CLI::App& berth) {
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);
-  AddMemories(*app, arguments->memories);
+  AddGraphMemories(*app, arguments->memories, /*spill=*/false);
+  AddModelSizes(*app, arguments->model);
+  AddCounting(*app, arguments->model.counting);
+  AddOrder(*app, arguments->order);
+  app->add_flag("--moves", arguments->moves,
+                "With --may-move or --prefetch: list every copy from one memory to another.");
   AddReport(*app, arguments->report, "Write one HTML file that says why, and what would help");
   AddJson(*app, arguments->json);
   // These two have no meaning here.
   AddSearch(*app, arguments->search, {"algorithm", "minimize"});
   app->footer(
       "Exit codes: 0 it fits, 1 it does not, 2 bad input or usage, 3 gave up before an answer.\n"
-      "With memories: why buffers are not in the memory where they would cost the least.\n"
+      "With memories: why buffers, or the tensors of a model, are not in the memory where they "
+      "would\n"
+      "cost the least.\n"
       "\nExamples:\n"
       "  berth explain table.csv --memory sram=64KiB@960MB/s --memory psram@40MB/s\n"
+      "  berth explain model.onnx --memories board.json  Why which tensor is where.\n"
       "  berth explain model.csv --capacity 512KiB --time-limit 10s\n"
       "  berth explain snapshot.pickle                   What filled PyTorch's memory.");
   return {app, [arguments] { return Run(*arguments); }};

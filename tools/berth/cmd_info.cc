@@ -7,6 +7,7 @@
 #include "tools/berth/flags.h"
 #include "tools/berth/memories.h"
 #include "tools/berth/output.h"
+#include "tools/berth/problem_table.h"
 #include "tools/berth/table.h"
 
 namespace berth::cli {
@@ -298,34 +299,25 @@ std::string SnapshotText(const Input& input, const TableInfo& info) {
 
 // One row for each of several problems.
 std::string GroupText(const std::vector<Input>& inputs, const std::vector<TableInfo>& infos) {
-  constexpr std::size_t kName = 50;
   using enum TextTable::Align;
   const std::string& maker = inputs.front().given->maker;
-  TextTable table({kRight, kLeft, kRight, kRight, kRight, kRight});
-  table.Elide(1, kName);
-  table.AddRow({"", "problem", "buffers", "lower bound", maker, "greedy"});
+  ProblemTable table(inputs, {{"lower bound", kRight}, {maker, kRight}, {"greedy", kRight}});
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    table.AddRow({std::to_string(i + 1), OneLine(inputs[i].part), FormatCount(infos[i].buffers),
-                  FormatBytes(infos[i].bound.lower_bound),
-                  inputs[i].given->height ? FormatBytes(*inputs[i].given->height) : "",
-                  infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
+    table.Add(inputs[i], {FormatBytes(infos[i].bound.lower_bound),
+                          inputs[i].given->height ? FormatBytes(*inputs[i].given->height) : "",
+                          infos[i].greedy_height ? FormatBytes(*infos[i].greedy_height) : ""});
   }
   return Paint(Tone::kStrong, OneLine(inputs.front().name)) + ", " +
          Plural(static_cast<std::int64_t>(inputs.size()), "problem") + " of " + maker + "\n" +
-         table.ToString() + "  Choose one with --problem NAME or N.\n";
+         table.ToString();
 }
 
 Json GroupJson(const std::vector<Input>& inputs, const std::vector<TableInfo>& infos) {
-  Json json = {{"input", inputs.front().name}, {"input_hash", inputs.front().hash()}};
-  json["problems"] = Json::array();
+  Json problems = Json::array();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Json each = {{"problem", inputs[i].part}};
-    each.update(InfoJson(inputs[i], infos[i]));
-    each.erase("berth_version");  // Of all, once.
-    json["problems"].push_back(std::move(each));
+    problems.push_back(ProblemJson(inputs[i], InfoJson(inputs[i], infos[i])));
   }
-  json["berth_version"] = BERTH_VERSION;
-  return json;
+  return ProblemsJson(inputs, std::move(problems));
 }
 
 Result<ExitCode> Run(const InfoArguments& arguments) {

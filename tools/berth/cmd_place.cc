@@ -9,6 +9,7 @@
 #include "tools/berth/memory_summary.h"
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
+#include "tools/berth/problem_table.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/table.h"
 #include "tools/berth/watched_search.h"
@@ -149,38 +150,28 @@ std::string GroupHeadline(const PlacedGroup& group) {
 }
 
 std::string GroupText(const PlacedGroup& group) {
-  constexpr std::size_t kName = 50;
   using enum TextTable::Align;
-  TextTable table({kRight, kLeft, kRight, kRight, kLeft, kRight, kRight});
-  table.Elide(1, kName);
-  table.AddRow({"", "problem", "buffers", "height", "", OneLine(group.given().maker), "more"});
-  std::size_t buffers = 0;
+  ProblemTable table(
+      group.inputs,
+      {{"height", kRight}, {"", kLeft}, {OneLine(group.given().maker), kRight}, {"more", kRight}});
   Sum height;
   Sum given;
   for (const Placed& each : group.placed) {
     const Input& input = *each.input;
-    buffers += input.problem.buffers.size();
     height.Add(each.height);
     given.Add(input.given->height);
-    table.AddRow({std::to_string(&each - group.placed.data() + 1), OneLine(input.part),
-                  FormatCount(static_cast<std::int64_t>(input.problem.buffers.size())),
-                  Text(each.height), AnswerText(each, group.capacity.has_value()),
-                  Text(input.given->height), MoreText(input.given->height, each.height)});
+    table.Add(input, {Text(each.height), AnswerText(each, group.capacity.has_value()),
+                      Text(input.given->height), MoreText(input.given->height, each.height)});
   }
-  table.AddRule();
-  table.AddRow({"", "all", FormatCount(static_cast<std::int64_t>(buffers)), Text(height.bytes), "",
-                Text(given.bytes), MoreText(given.bytes, height.bytes)});
-  return GroupHeadline(group) + "\n" + table.ToString() +
-         "  Choose one with --problem NAME or N.\n";
+  table.AddSum({Text(height.bytes), "", Text(given.bytes), MoreText(given.bytes, height.bytes)});
+  return GroupHeadline(group) + "\n" + table.ToString();
 }
 
 Json GroupJson(const PlacedGroup& group) {
-  const Input& first = group.inputs.front();
-  Json json = {{"input", first.name}, {"input_hash", first.hash()}};
+  Json problems = Json::array();
+  for (const Placed& each : group.placed) problems.push_back(each.json);
+  Json json = ProblemsJson(group.inputs, std::move(problems));
   json["interrupted"] = group.interrupted();
-  json["problems"] = Json::array();
-  for (const Placed& each : group.placed) json["problems"].push_back(each.json);
-  json["berth_version"] = BERTH_VERSION;
   return json;
 }
 
@@ -201,11 +192,7 @@ Result<ExitCode> PlaceAll(const PlaceArguments& arguments, const std::vector<Inp
     BERTH_TRY(Examine(planned));
     Placed placed{&input, answer.outcome, std::nullopt, answer.height_bound, {}};
     if (answer.best) placed.height = answer.best->height();
-    if (arguments.outputs.json) {
-      placed.json["problem"] = input.part;
-      placed.json.update(SummaryJson(planned));
-      placed.json.erase("berth_version");  // Once, of all.
-    }
+    if (arguments.outputs.json) placed.json = ProblemJson(input, SummaryJson(planned));
     if (search.interrupted()) break;
     group.placed.push_back(std::move(placed));
   }

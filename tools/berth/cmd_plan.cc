@@ -7,7 +7,7 @@
 #include "src/base/try.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
-#include "tools/berth/graph_memories.h"
+#include "tools/berth/graph_memories_plan.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/summary.h"
@@ -73,7 +73,7 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model
                     (arguments.recompute ? "cost" : "traffic") +
                     " is looked for, not the least memory; a smaller --budget asks for less");
   }
-  if (arguments.recompute && !arguments.no_spill) options.link = model.link;
+  if (arguments.recompute && !arguments.no_spill) options.link = model.link();
   options.spill = !arguments.recompute || options.link;
   options.recompute = arguments.recompute;
   options.capacity = *arguments.budget;
@@ -115,7 +115,7 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 Result<void> CheckMoves(const PlanArguments& arguments, const Model& model) {
   const bool moves =
       arguments.memories.may_move || arguments.memories.prefetch || arguments.budget.has_value();
-  const bool copies_nothing = arguments.recompute && (arguments.no_spill || !model.link);
+  const bool copies_nothing = arguments.recompute && (arguments.no_spill || !model.link());
   if (arguments.moves && (!moves || copies_nothing)) {
     return Fail(
         ErrorCode::kInvalidOptions,
@@ -147,6 +147,7 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   planned.provenance.in_place = arguments.model.in_place;
   planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
+  planned.provenance.device = model.device;
   planned.model = &model;
   planned.interrupted = search.interrupted();
   planned.tensors = arguments.tensors;

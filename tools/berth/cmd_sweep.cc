@@ -1,9 +1,10 @@
-// berth sweep -- off-chip traffic as a function of memory size.
+// berth sweep -- off-chip traffic, or the cost of recomputation, as a function of memory size.
 //
 // berth/sweep.h does the work. Here, several models share one table, which is written after each
 // point: a run that was stopped continues from there, several runs may share one file, and shards of
 // one sweep, run anywhere, are put together by --merge.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@
 #include "tools/berth/file_lock.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/graph_memories.h"
+#include "tools/berth/memory_sweep.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/shard.h"
@@ -35,6 +37,8 @@ struct SweepArguments {
   std::vector<Capacity> capacities;  // The same.
   int points = 20;
   bool fixed_order = false;
+  bool recompute = false;
+  bool no_spill = false;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
   std::optional<Bytes> memory_limit;
@@ -65,62 +69,159 @@ struct Background {
 constexpr double kSecondsForAll = 50;
 
 // What the answers depend on besides the capacity.
-std::string InputOf(const Model& model, const ModelArguments& arguments, bool fixed_order) {
+std::string InputOf(const Model& model, const ModelArguments& arguments, const PlanOptions& plan,
+                    bool fixed_order) {
   Provenance from;
   from.input_hash = model.hash();
   from.options.schedule.counting = arguments.counting;
+  from.options.recompute = plan.recompute;
+  from.options.link = plan.link;
   from.in_place = arguments.in_place;
   from.fused = arguments.fuse;
   from.reading = model.reading;
-  return SweepInput(from, fixed_order);
+  return SweepInput(from, fixed_order, model.graph);
 }
 
-std::string TableOf(const std::vector<SweepCurve>& curves) {
+std::string OutcomeText(const SweepCurve& curve, const SweepPoint& point) {
+  return std::string(ToString(point.outcome)) + (curve.fixed_order ? ", in program order" : "");
+}
+
+// In costs of one run of the model.
+double ShareOfRun(const SweepCurve& curve, std::int64_t cost) {
+  return curve.run->cost > 0 ? static_cast<double>(cost) / static_cast<double>(curve.run->cost) : 0;
+}
+
+// Calls `add` with each point, once if a capacity was given twice or has two names.
+template <typename Add>
+void ForEachCapacity(const SweepCurve& curve, Add add) {
+  std::set<Bytes> listed;
+  for (const SweepPoint& point : curve.points) {
+    if (listed.insert(point.capacity).second) add(point);
+  }
+}
+
+std::string TrafficTable(const std::vector<SweepCurve>& curves) {
   using Align = TextTable::Align;
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
   table.Elide(0, 40);
   table.AddRow({"model", "capacity", "off-chip bytes", "lower bound", "", "time"});
   for (const SweepCurve& curve : curves) {
-    std::set<Bytes> listed;  // A capacity may have been given twice, or have two names.
-    for (const SweepPoint& point : curve.points) {
-      if (!listed.insert(point.capacity).second) continue;
-      table.AddRow(
-          {OneLine(curve.model), FormatCount(point.capacity),
-           point.avoidable ? FormatCount(*point.avoidable) : "-", FormatCount(point.traffic_bound),
-           std::string(ToString(point.outcome)) + (curve.fixed_order ? ", in program order" : ""),
-           FormatSeconds(point.seconds)});
-    }
+    ForEachCapacity(curve, [&](const SweepPoint& point) {
+      table.AddRow({OneLine(curve.model), FormatCount(point.capacity),
+                    point.avoidable ? FormatCount(*point.avoidable) : "-",
+                    FormatCount(point.traffic_bound), OutcomeText(curve, point),
+                    FormatSeconds(point.seconds)});
+    });
   }
   return table.ToString();
 }
 
+std::string CostTable(const std::vector<SweepCurve>& curves) {
+  using Align = TextTable::Align;
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
+  table.Elide(0, 40);
+  table.AddRow({"model", "capacity", "of a run", "at least", "runs again", "cost", "off-chip bytes",
+                "", "time"});
+  for (const SweepCurve& curve : curves) {
+    ForEachCapacity(curve, [&](const SweepPoint& point) {
+      const SweepCost& cost = *point.cost;
+      const bool plan = point.has_plan();
+      table.AddRow({OneLine(curve.model), FormatCount(point.capacity),
+                    plan ? FormatPercentFinely(ShareOfRun(curve, cost.total())) : "-",
+                    FormatPercentFinely(ShareOfRun(curve, cost.bound), /*down=*/true),
+                    plan ? FormatCount(cost.operators) : "-",
+                    plan ? FormatCount(cost.total()) : "-",
+                    plan ? FormatCount(*point.avoidable) : "-", OutcomeText(curve, point),
+                    FormatSeconds(point.seconds)});
+    });
+  }
+  return table.ToString();
+}
+
+// The curves without recomputation, and those with it.
+std::array<std::vector<SweepCurve>, 2> ByKind(const std::vector<SweepCurve>& curves) {
+  std::array<std::vector<SweepCurve>, 2> kinds;
+  for (const SweepCurve& curve : curves) kinds[curve.run ? 1 : 0].push_back(curve);
+  return kinds;
+}
+
+std::string TableOf(const std::vector<SweepCurve>& curves) {
+  const auto [traffic, cost] = ByKind(curves);
+  const std::string first = traffic.empty() && !cost.empty() ? "" : TrafficTable(traffic);
+  if (cost.empty()) return first;
+  return first + (first.empty() ? "" : "\n") + CostTable(cost);
+}
+
+// A line of `of(point)`, for the points with a plan.
+template <typename Of, typename Note>
+void AddLine(const SweepCurve& curve, const std::string& name, Of of, Note note, Chart& chart) {
+  ChartSeries line;
+  line.name = name + (curve.fixed_order ? ", in program order" : "");
+  line.style = ChartSeries::Style::kSteps;
+  for (const SweepPoint& point : curve.points) {
+    if (!point.has_plan()) continue;
+    line.points.push_back({static_cast<double>(point.capacity), of(point),
+                           point.outcome != Outcome::kOptimal,
+                           FormatBytesExactly(point.capacity) + ": " + note(point)});
+  }
+  std::stable_sort(line.points.begin(), line.points.end(),
+                   [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  if (!line.points.empty()) chart.series.push_back(std::move(line));
+}
+
+void AddTraffic(const SweepCurve& curve, Chart& chart) {
+  AddLine(
+      curve, curve.model,
+      [](const SweepPoint& point) { return static_cast<double>(*point.avoidable); },
+      [](const SweepPoint& point) { return FormatBytesExactly(*point.avoidable); }, chart);
+}
+
+// The cost of recomputation and copies together; where something is copied, also of copies alone.
+void AddCosts(const SweepCurve& curve, Chart& chart) {
+  const auto share = [&](std::int64_t cost) { return ShareOfRun(curve, cost); };
+  AddLine(
+      curve, curve.model, [&](const SweepPoint& point) { return share(point.figure()); },
+      [&](const SweepPoint& point) {
+        return FormatPercentFinely(share(point.figure())) + " of a run";
+      },
+      chart);
+  const bool copies = std::any_of(curve.points.begin(), curve.points.end(),
+                                  [](const SweepPoint& point) { return point.cost->copies > 0; });
+  if (!copies) return;
+  AddLine(
+      curve, curve.model + ", copies alone",
+      [&](const SweepPoint& point) { return share(point.cost->copies); },
+      [&](const SweepPoint& point) {
+        return FormatBytesExactly(*point.avoidable) + " copied, " +
+               FormatPercentFinely(share(point.cost->copies)) + " of a run";
+      },
+      chart);
+}
+
 std::string PictureOf(const std::vector<SweepCurve>& curves) {
   Chart chart;
-  chart.title = "Off-chip traffic against memory";
-  chart.subtitle = "bytes spilled and retrieved, without compulsory traffic";
+  const bool costs = !curves.empty() && curves.front().run.has_value();
+  chart.title = costs ? "Cost of recomputation against memory" : "Off-chip traffic against memory";
+  chart.subtitle = costs ? "what runs again and is copied, in costs of one run of the model"
+                         : "bytes spilled and retrieved, without compulsory traffic";
   chart.x.label = "memory";
   chart.x.unit = ChartUnit::kBytes;
-  chart.y.label = "avoidable traffic";
-  chart.y.unit = ChartUnit::kBytes;
+  chart.y.label = costs ? "cost" : "avoidable traffic";
+  chart.y.unit = costs ? ChartUnit::kPercent : ChartUnit::kBytes;
   chart.y.first = 0;
   chart.open_means = "not proved the least";
   for (const SweepCurve& curve : curves) {
-    ChartSeries line;
-    line.name = curve.model + (curve.fixed_order ? ", in program order" : "");
-    line.style = ChartSeries::Style::kSteps;
-    for (const SweepPoint& point : curve.points) {
-      if (!point.avoidable) continue;
-      line.points.push_back(
-          {static_cast<double>(point.capacity), static_cast<double>(*point.avoidable),
-           point.outcome != Outcome::kOptimal,
-           FormatBytesExactly(point.capacity) + ": " + FormatBytesExactly(*point.avoidable)});
+    if (costs) {
+      AddCosts(curve, chart);
+    } else {
+      AddTraffic(curve, chart);
     }
-    std::stable_sort(line.points.begin(), line.points.end(),
-                     [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
-    if (!line.points.empty()) chart.series.push_back(std::move(line));
   }
-  if (chart.series.size() == 1) chart.title += ", " + chart.series.front().name;
+  if (curves.size() == 1 && !chart.series.empty()) {
+    chart.title += ", " + chart.series.front().name;
+  }
   return WriteSvg(chart);
 }
 
@@ -139,6 +240,12 @@ std::vector<std::pair<std::string, std::string>> ProvenanceOf(const SweepArgumen
                                          : joined(arguments.budgets));
     lines.emplace_back("order of the operators",
                        arguments.fixed_order ? "as written" : "searched for");
+    if (arguments.recompute) {
+      lines.emplace_back("what does not fit", arguments.no_spill
+                                                  ? "is made again"
+                                                  : "is made again, or copied over the link of "
+                                                    "the device if it has one");
+    }
     lines.emplace_back("time limit", arguments.time_limit
                                          ? FormatSeconds(*arguments.time_limit) + " for each point"
                                      : arguments.node_limit
@@ -196,9 +303,22 @@ Result<void> Keep(const std::string& path, std::vector<SweepCurve>& curves, bool
   return WriteFile(path, WriteSweepCsv(curves));
 }
 
+tl::unexpected<Error> NoPageOfCosts() {
+  return Fail(ErrorCode::kUnsupported,
+              "--report: the page has no curve of recomputation; --svg draws it");
+}
+
 Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve> curves,
                         const Background& background) {
   for (SweepCurve& curve : curves) Tighten(curve);
+  const auto [traffic, cost] = ByKind(curves);
+  if (!cost.empty() && !arguments.report.empty()) return NoPageOfCosts();
+  if (!traffic.empty() && !cost.empty() && !arguments.svg.empty()) {
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "--svg: " + traffic.front().model + " is planned with spills and " + cost.front().model +
+            " with recomputation; they have no axis in common: give each a file of its own");
+  }
   if (arguments.merge.empty() && IsKept(arguments.output)) {
     BERTH_TRY(Keep(arguments.output, curves, /*tightened=*/true));
   } else if (!arguments.output.empty()) {
@@ -249,6 +369,7 @@ SweepOptions OptionsOf(const SweepArguments& arguments) {
   options.points = arguments.points;
   options.plan.schedule.counting = arguments.model.counting;
   if (arguments.fixed_order) options.plan.schedule.algorithm = ScheduleAlgorithm::kProgram;
+  options.plan.recompute = arguments.recompute;
   options.plan.schedule.most_bytes =
       StatesWithin(arguments.memory_limit, options.plan.schedule.most_bytes);
   options.seconds_each = arguments.time_limit;
@@ -261,13 +382,16 @@ Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) 
   one.path = path;
   Task task{BERTH_TRY(LoadModel(one)), OptionsOf(arguments), {}, {}};
   LimitMemory(arguments.memory_limit);
+  PlanOptions& plan = task.options.plan;
+  if (arguments.recompute && !arguments.no_spill) plan.link = task.model.link();
+  plan.spill = !plan.recompute || plan.link;
   Budget unlimited;
-  const NamedBudgets named = BERTH_TRY(FindBudgets(task.model.graph, one.counting, unlimited,
-                                                   task.options.plan.schedule.most_bytes));
+  const NamedBudgets named = BERTH_TRY(NamedBudgetsOf(task.model.graph, plan, unlimited));
   task.capacities = BERTH_TRY(SweepCapacities(task.options, named));
   task.curve.model = OneLine(task.model.name);
-  task.curve.input = InputOf(task.model, one, arguments.fixed_order);
+  task.curve.input = InputOf(task.model, one, plan, arguments.fixed_order);
   task.curve.fixed_order = arguments.fixed_order;
+  if (plan.recompute) task.curve.run = RunCostOf(task.model.graph);
   task.curve.least = named.least.bytes;
   // In program order more may have to be spilled there.
   if (!arguments.fixed_order) task.curve.least_peak = named.least_peak;
@@ -379,9 +503,9 @@ Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions, flag + " does not apply to a sweep of one memory");
   };
   if (!arguments.merge.empty()) return refuse("--merge");
-  if (!arguments.report.empty()) return refuse("--report");
   if (arguments.shard.count > 1) return refuse("--shard");
   if (arguments.node_limit) return refuse("--node-limit");
+  if (arguments.recompute) return refuse("--recompute");
   if (arguments.paths.size() != 1) {
     return Fail(ErrorCode::kInvalidOptions, "a sweep of one memory needs one model, not " +
                                                 std::to_string(arguments.paths.size()));
@@ -398,7 +522,7 @@ Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
   }
   return SweepOneMemory({arguments.model, arguments.paths.front(), arguments.memories,
                          arguments.points, std::move(capacities), arguments.fixed_order,
-                         arguments.time_limit, arguments.output, arguments.svg});
+                         arguments.time_limit, arguments.output, arguments.svg, arguments.report});
 }
 
 Result<ExitCode> Run(const SweepArguments& arguments) {
@@ -406,6 +530,10 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
       {{"--output", arguments.output}, {"--svg", arguments.svg}, {"--report", arguments.report}}));
   if (arguments.memories.given()) return SweepMemories(arguments);
   if (!arguments.merge.empty()) return MergeFiles(arguments);
+  if (arguments.no_spill && !arguments.recompute) {
+    return Fail(ErrorCode::kInvalidOptions, "--no-spill: only with --recompute");
+  }
+  if (arguments.recompute && !arguments.report.empty()) return NoPageOfCosts();
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }
@@ -433,7 +561,9 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
 
 Command AddSweepCommand(CLI::App& berth) {
   CLI::App* app = berth.add_subcommand(
-      "sweep", "Off-chip traffic against the size of the memory: table, CSV, picture and page.");
+      "sweep",
+      "Off-chip traffic, or the cost of recomputation, against the size of the memory: table, "
+      "CSV, picture and page.");
   const auto arguments = std::make_shared<SweepArguments>();
   app->add_option("MODEL", arguments->paths, "Models: ONNX or graph JSON.");
   AddModelSizes(*app, arguments->model);
@@ -455,6 +585,12 @@ Command AddSweepCommand(CLI::App& berth) {
   AddInteger(*app, "--points", arguments->points, 1, 1000,
              "How many capacities, at most: those that coincide are one. Default: 20.");
   app->add_flag("--program-order", arguments->fixed_order, "Plan in program order only.");
+  app->add_flag("--recompute", arguments->recompute,
+                "Instead of traffic, the cost of running operators again: what does not fit is "
+                "dropped and made again. With a --device that has a link, tensors are copied where "
+                "that takes less time.");
+  app->add_flag("--no-spill", arguments->no_spill,
+                "With --recompute: nothing is copied off chip, even if the --device has a link.");
   AddDuration(
       *app, "--time-limit", arguments->time_limit,
       "Time limit for each point, such as 10s. Default: 50 s for all points of a model together, "
@@ -483,6 +619,7 @@ Command AddSweepCommand(CLI::App& berth) {
       "  berth sweep model.onnx -o sweep.csv --svg sweep.svg    Twenty points from MP to MR.\n"
       "  berth sweep model.onnx --report sweep.html             The curve, to explore.\n"
       "  berth sweep *.onnx --budget MR,MH,MP --shard 2/8 -o 2.csv   One of eight parts.\n"
+      "  berth sweep step.json --recompute --device a100.json   What does running again cost?\n"
       "  berth sweep --merge 1.csv 2.csv -o all.csv --svg all.svg\n"
       "  berth sweep model.onnx --memories board.json --memory sram   What would more SRAM save?");
   return {app, [arguments] { return Run(*arguments); }};

@@ -136,31 +136,31 @@ bool IsOneOf(FileKind kind, std::initializer_list<FileKind> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
+// What another program recorded, where `wanted` is something else; none if it is nothing of that kind,
+// and empty if it may be that.
+std::optional<std::string> RecordedFile(std::string_view bytes, FileKind wanted) {
+  using enum FileKind;
+  std::string is;
+  if (LooksLikeSnapshot(bytes)) {
+    is = "a PyTorch memory snapshot; berth info, place, explain, check and diff take snapshots";
+  } else if (LooksLikeXla(bytes) || LooksLikeXlaBufferInfo(bytes)) {
+    is = std::string(LooksLikeXlaProto(bytes)        ? "an HLO module"
+                     : LooksLikeXlaAssignment(bytes) ? "a buffer assignment"
+                                                     : "a table of memory space assignment") +
+         " of XLA; berth info, place, explain and check take it";
+  } else if (const auto recorded = FormatOfRecorded(bytes)) {
+    is = std::string(ToString(*recorded)) + "; berth info, place, explain and check take it";
+  } else {
+    return std::nullopt;
+  }
+  return IsOneOf(wanted, {kTable, kModelOrTable}) ? "" : is;
+}
+
 // A file of Berth's, or a model, where `wanted` is something else; empty if it may be that.
 std::string OtherFile(std::string_view bytes, const std::string& path, FileKind wanted) {
   using enum FileKind;
   constexpr std::size_t kBeginning = 256;
-  if (LooksLikeSnapshot(bytes)) {
-    return IsOneOf(wanted, {kTable, kModelOrTable})
-               ? ""
-               : "a PyTorch memory snapshot; berth info, place, explain, check and diff take "
-                 "snapshots";
-  }
-  if (LooksLikeXla(bytes) || LooksLikeXlaBufferInfo(bytes)) {
-    return IsOneOf(wanted, {kTable, kModelOrTable})
-               ? ""
-               : std::string(LooksLikeXlaProto(bytes) ? "an HLO module"
-                             : LooksLikeXlaAssignment(bytes)
-                                 ? "a buffer assignment"
-                                 : "a table of memory space assignment") +
-                     " of XLA; berth info, place, explain and check take it";
-  }
-  if (const auto recorded = FormatOfRecorded(bytes)) {
-    return IsOneOf(wanted, {kTable, kModelOrTable})
-               ? ""
-               : std::string(ToString(*recorded)) +
-                     "; berth info, place, explain and check take it";
-  }
+  if (const auto recorded = RecordedFile(bytes, wanted)) return *recorded;
   if (IsFormat(bytes, "berth-plan")) {
     return IsOneOf(wanted, {kPlan, kOrder})
                ? ""

@@ -1,4 +1,5 @@
-// tools/berth/graph_memories.h -- models in several memories: flags, summary, check and sweep.
+// tools/berth/graph_memories.h -- models in several memories on the command line: which memories, and
+// how tensors may use them.
 #ifndef BERTH_TOOLS_BERTH_GRAPH_MEMORIES_H_
 #define BERTH_TOOLS_BERTH_GRAPH_MEMORIES_H_
 
@@ -7,13 +8,12 @@
 #include <vector>
 
 #include "berth/graph_memories.h"
-#include "berth/plan.h"
-#include "berth/plan_io.h"
-#include "tools/berth/command.h"
+#include "berth/memories.h"
 #include "tools/berth/memories.h"
-#include "tools/berth/model.h"
-#include "tools/berth/output.h"
-#include "tools/berth/watched_search.h"
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 
@@ -30,9 +30,14 @@ struct GraphMemoryArguments {
            prefetch || copy_latency;
   }
 };
-// --memory, --memories, --activations-in and --weights-in; with `spill`, also that, --may-move,
-// --prefetch and --copy-latency.
+// --memory, --memories, --activations-in, --weights-in, --may-move, --prefetch and --copy-latency; with
+// `spill`, also that.
 void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill);
+
+// Indices of the memories that `names` lists, each once. Error: kInvalidOptions, naming `flag`.
+[[nodiscard]] Result<std::vector<std::size_t>> FindMemories(const std::vector<Memory>& memories,
+                                                            const std::vector<std::string>& names,
+                                                            const std::string& flag);
 
 // The memories that were given, and which tensors may be in which.
 struct Board {
@@ -43,41 +48,9 @@ struct Board {
 // memory that is not there; those of reading a board.
 [[nodiscard]] Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& arguments,
                                          Counting& counting);
-
-// What berth plan was asked for.
-struct GraphMemoryPlan {
-  const Model& model;
-  const ModelArguments& reading;
-  const GraphMemoryArguments& arguments;
-  const SearchArguments& search;
-  const PlanOutputs& outputs;
-  PlanOptions options;  // But for the memories.
-  bool tensors = false;
-  bool moves = false;
-};
-// Plans the model, writes what was asked for, and sums it up.
-[[nodiscard]] Result<ExitCode> PlanInMemories(GraphMemoryPlan request);
-
-// What berth check was asked for: a plan of `model` that names memories, with its own or those that
-// were given.
-[[nodiscard]] Result<ExitCode> CheckInMemories(const Model& model, const PlanSettings& settings,
-                                               GraphPlanFile plan,
-                                               const GraphMemoryArguments& arguments, bool execute,
-                                               bool json);
-
-// What berth sweep was asked for: the capacity of one memory.
-struct MemorySweepArguments {
-  const ModelArguments& reading;
-  const std::string& path;
-  const GraphMemoryArguments& arguments;  // One --memory is a name alone: that memory.
-  int points = 20;
-  std::vector<Bytes> capacities = {};
-  bool fixed_order = false;
-  std::optional<double> time_limit = {};
-  const std::string& output;
-  const std::string& svg;
-};
-[[nodiscard]] Result<ExitCode> SweepOneMemory(const MemorySweepArguments& arguments);
+// Sets whether tensors may move, and how. Errors: kInvalidOptions for a latency without --prefetch, and
+// for --prefetch where costs are not times.
+[[nodiscard]] Result<void> SetMoves(const GraphMemoryArguments& arguments, Board& board);
 
 }  // namespace berth::cli
 

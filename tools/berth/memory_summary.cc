@@ -13,6 +13,7 @@
 #include "berth/report.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
+#include "tools/berth/displaced.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/terminal.h"
 #include "tools/verify/memories.h"
@@ -21,8 +22,6 @@ namespace berth::cli {
 namespace {
 
 constexpr std::size_t kMostNames = 10;
-constexpr std::size_t kMostExplained = 20;
-constexpr std::size_t kMostDisplaced = 1000;
 
 std::int64_t Count(std::size_t number) { return static_cast<std::int64_t>(number); }
 
@@ -200,106 +199,6 @@ std::string LeftOutTable(const MemoryProblem& problem, const Account& account,
   return text;
 }
 
-// What is left of the cheaper memory, as short as it is true.
-std::string RoomText(const Displaced& each) {
-  switch (each.reason) {
-    case DisplacedBy::kMemory:
-      return "never";
-    case DisplacedBy::kBytes:
-      return FormatBytes(each.free) + " at step " + std::to_string(*each.step);
-    case DisplacedBy::kPlaces:
-      return "no hole";
-    case DisplacedBy::kNothing:
-      break;
-  }
-  return "room";
-}
-
-// Of each buffer the first entry in a memory where it could be, or else the first.
-std::vector<const Displaced*> OneOfEach(const std::vector<Displaced>& displaced) {
-  std::vector<const Displaced*> rows;
-  std::map<std::size_t, std::size_t> row_of;
-  for (const Displaced& each : displaced) {
-    const auto [found, is_new] = row_of.emplace(each.buffers.front(), rows.size());
-    if (is_new) {
-      rows.push_back(&each);
-    } else if (rows[found->second]->reason == DisplacedBy::kMemory) {
-      rows[found->second] = &each;
-    }
-  }
-  return rows;
-}
-
-// Why buffers are not where they would cost the least; those that would save the most first.
-std::string DisplacedTable(const Placed& placed) {
-  using enum TextTable::Align;
-  constexpr std::size_t kName = 30;
-  if (placed.displaced->empty()) {
-    return "\nEvery buffer that is placed is where it costs the least.\n";
-  }
-  const auto& memories = placed.problem().memories;
-  TextTable table({kLeft, kRight, kLeft, kRight, kLeft, kRight, kLeft, kRight, kRight});
-  for (const std::size_t column : {std::size_t{0}, std::size_t{2}, std::size_t{4}}) {
-    table.Elide(column, kName);
-  }
-  table.AddRow({"buffer", "size", "is in", "cost", "less in", "would save", "free there",
-                "in the way", "these save"});
-  const std::vector<const Displaced*> rows = OneOfEach(*placed.displaced);
-  const std::size_t shown = std::min(kMostExplained, rows.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Displaced& each = *rows[i];
-    const Buffer& buffer = placed.problem().table.buffers[each.buffers.front()];
-    const bool blocked = !each.in_the_way.empty();
-    table.AddRow({OneLine(buffer.id), FormatBytes(buffer.size),
-                  each.memory ? OneLine(memories[*each.memory].name) : "left out",
-                  each.must ? "must be placed" : placed.Cost(each.cost),
-                  OneLine(memories[each.cheaper].name),
-                  each.must ? "" : placed.Cost(each.cost - each.least), RoomText(each),
-                  blocked ? FormatCount(Count(each.in_the_way.size())) : "",
-                  !blocked     ? ""
-                  : each.saved ? placed.Cost(*each.saved)
-                               : "no other place"});
-  }
-  std::string text =
-      "\n" + Paint(Tone::kStrong, "Not where they would cost the least") + "\n" + table.ToString();
-  if (shown < rows.size()) {
-    text += "  and " + FormatCount(Count(rows.size() - shown)) + " more (--json has them)\n";
-  }
-  return text + "  " +
-         Wrap(
-             "Free there: the fewest bytes of that memory that are free while the buffer is live; "
-             "\"never\": it has no place there even if nothing else is; \"no hole\": enough bytes "
-             "are free at each step, but nowhere the same ones. In the way: the buffers at the "
-             "place where these would lose the least, and what they save by being there.",
-             TextWidth() - 2, 2) +
-         "\n";
-}
-
-Json DisplacedJson(const Placed& placed) {
-  const auto id = [&](std::size_t b) { return placed.problem().table.buffers[b].id; };
-  const auto name = [&](std::size_t m) { return placed.problem().memories[m].name; };
-  Json list = Json::array();
-  for (const Displaced& each : *placed.displaced) {
-    Json json;
-    json["buffers"] = Json::array();
-    for (const std::size_t b : each.buffers) json["buffers"].push_back(id(b));
-    json["memory"] = each.memory ? Json(name(*each.memory)) : Json();
-    json["cost"] = each.must ? Json() : Json(each.cost);
-    json["cheaper_memory"] = name(each.cheaper);
-    json["least_cost"] = each.least;
-    json["reason"] = ToString(each.reason);
-    json["step"] = ToJson(each.step);
-    json["free"] = each.step ? Json(each.free) : Json();
-    json["needed"] = each.step ? Json(each.needed) : Json();
-    json["offset"] = ToJson(each.offset);
-    json["in_the_way"] = Json::array();
-    for (const std::size_t b : each.in_the_way) json["in_the_way"].push_back(id(b));
-    json["saved"] = ToJson(each.saved);
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
 std::string SummaryText(const Placed& placed) {
   const PlanAnswer& answer = placed.answer;
   FactList facts;
@@ -330,7 +229,9 @@ std::string SummaryText(const Placed& placed) {
     text += "\n" +
             MemoryTable(placed.problem(), *answer.best, placed.account, placed.input.cost_unit) +
             LeftOutTable(placed.problem(), placed.account, placed.input.cost_unit);
-    if (placed.displaced) text += DisplacedTable(placed);
+    if (placed.displaced) {
+      text += DisplacedText(placed.problem(), *placed.displaced, placed.input.cost_unit, "buffer");
+    }
   }
   for (const std::string& note : placed.input.notes) {
     text += "  " + Wrap(OneLine(note), TextWidth() - 2, 2) + "\n";
@@ -354,7 +255,7 @@ Json SummaryJson(const Placed& placed) {
   json["interrupted"] = placed.interrupted;
   json["buffers"] = placed.problem().table.buffers.size();
   json["notes"] = placed.input.notes;
-  if (placed.displaced) json["displaced"] = DisplacedJson(placed);
+  if (placed.displaced) json["displaced"] = DisplacedJson(placed.problem(), *placed.displaced);
   return json;
 }
 

@@ -71,6 +71,12 @@ Result<ModelOptions> OptionsOf(const ModelArguments& arguments) {
   if (!arguments.device.empty()) {
     const std::string text = BERTH_TRY(ReadFile(arguments.device));
     options.device = BERTH_TRY(ReadDevice(text, NameOf(arguments.device)));
+  } else {
+    options.device = arguments.other_device;
+  }
+  if (!arguments.profile.empty()) {
+    const std::string text = BERTH_TRY(ReadFile(arguments.profile));
+    options.profile = BERTH_TRY(ReadProfile(text, NameOf(arguments.profile)));
   }
   return options;
 }
@@ -153,6 +159,9 @@ void AddModelSizes(CLI::App& app, ModelArguments& arguments) {
   AddFile(app, "--device", arguments.device,
           "What operators cost: the time they take on this device, from their shapes, described in "
           "JSON (docs/formats/device.md). Default: what a graph in JSON says, else their bytes.");
+  AddFile(app, "--profile", arguments.profile,
+          "What operators cost: the times that were measured, in a profile of onnxruntime or "
+          "PyTorch or a table (docs/formats/profile.md). --device prices what it lacks.");
 }
 
 void AddScheduleOptions(CLI::App& app, ScheduleOptions& options) {
@@ -196,7 +205,7 @@ Result<Model> ParseModel(const ModelArguments& arguments, FileView file) {
   const ModelOptions options = BERTH_TRY(OptionsOf(arguments));
   static_cast<berth::Model&>(model) = BERTH_TRY(ReadModel(bytes, name, options));
   model.file = std::move(file);
-  if (options.device) model.link = options.device->link;
+  model.device = options.device;
   return model;
 }
 

@@ -26,8 +26,10 @@ struct ModelArguments {
   bool in_place = false;
   bool fuse = false;
   OnnxOptions onnx;
-  std::optional<Bytes> alignment;  // Of models of any kind.
-  std::string device;              // The file of --device; may be empty.
+  std::optional<Bytes> alignment;           // Of models of any kind.
+  std::string device;                       // The file of --device; may be empty.
+  std::optional<Device> other_device = {};  // Without such a file.
+  std::string profile;                      // The file of --profile; may be empty.
 };
 void AddModel(CLI::App& app, ModelArguments& arguments);
 // Of these, --count and --allow-unknown alone.
@@ -46,7 +48,9 @@ struct Model : berth::Model {
   std::string name;
   std::string path;  // As it was given, for commands to copy.
   FileView file;
-  std::optional<Link> link = {};  // Of the device that operators run on.
+  std::optional<Device> device = {};  // That operators run on.
+
+  [[nodiscard]] std::optional<Link> link() const { return device ? device->link : std::nullopt; }
 
   [[nodiscard]] bool is_onnx() const { return format == ModelFormat::kOnnx; }
   [[nodiscard]] bool is_tflite() const { return format == ModelFormat::kTflite; }

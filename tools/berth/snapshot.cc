@@ -147,11 +147,33 @@ BufferStacks StacksOf(const SnapshotInput& input) {
   return stacks;
 }
 
+// A page is of one pool; what else there is, the most reserved first.
+std::string OtherPools(const SnapshotInput& input) {
+  constexpr std::size_t kMostPools = 8;
+  const auto& pools = input.use.pools;
+  if (pools.size() < 2) return "";
+  std::string text = "This is pool " + std::to_string(input.pool + 1) + " of " +
+                     FormatCount(Count(pools.size())) +
+                     "; the allocator does not mix them, and --problem N chooses one. The others:";
+  std::size_t named = 0;
+  for (std::size_t p = 0; p < pools.size() && named < kMostPools; ++p) {
+    if (p == input.pool) continue;
+    text += (named++ == 0 ? " " : "; ") + std::to_string(p + 1) + ", " + input.use.NameOfPool(p) +
+            ": " + FormatBytes(pools[p].peak.load) + " in use at most";
+    if (pools[p].most_reserved > 0) {
+      text += ", " + FormatBytes(pools[p].most_reserved) + " reserved";
+    }
+  }
+  const std::size_t left = pools.size() - 1 - named;
+  return text + (left > 0 ? "; and " + FormatCount(Count(left)) + " more." : ".");
+}
+
 std::vector<std::string> NotesOf(const SnapshotInput& input) {
   std::vector<std::string> notes = {
       "A PyTorch memory snapshot: " + input.use.NameOfPool(input.pool) +
           ". Steps are events: " + RecordingText(input) + ".",
       "Reserved at most: " + ReservedText(input.chosen(), input.chosen().peak.load) + "."};
+  if (std::string others = OtherPools(input); !others.empty()) notes.push_back(std::move(others));
   if (const FreeSums sums = SumOf(input.chosen()); sums.all > 0) {
     notes.push_back("Reserved, but not in use at step " + FormatCount(input.chosen().tight_step) +
                     ", when most was reserved: " + FormatBytes(sums.all) + ", of which " +

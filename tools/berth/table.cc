@@ -62,24 +62,21 @@ Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignm
                                const XlaAllocation& allocation, const std::string& name,
                                const std::string& hash) {
   XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
-  GivenPlan given{"XLA", name + ", one of " + std::to_string(xla.allocations.size()) + " with " +
-                             FormatBytes(xla.total) + " in all"};
-  given.height = allocation.size;
-  given.offsets = std::move(table.offsets);
-  given.exact = table.exact;
-  given.requests = std::move(table.requests);
-  given.request_offsets = std::move(table.request_offsets);
-  given.notes = std::move(table.notes);
+  const LoadBound bound = MaxLiveLoad(table.problem);
+  Input input = InputOf(arguments, std::move(table.problem), name, hash);
+  GivenPlan& given =
+      input.given.emplace(GivenPlan{static_cast<PlannedProblem&&>(table), "XLA",
+                                    name + ", one of " + std::to_string(xla.allocations.size()) +
+                                        " with " + FormatBytes(xla.total) + " in all",
+                                    allocation.size});
   if (table.unknown > 0) {
     given.notes.push_back(Plural(static_cast<std::int64_t>(table.unknown), "value") +
                           " without a live range: taken as live throughout.");
   }
-  if (const LoadBound bound = MaxLiveLoad(table.problem); bound.lower_bound > bound.load) {
+  if (bound.lower_bound > bound.load) {
     given.notes.push_back("Alignment " + std::to_string(table.alignment) +
                           ", inferred from the offsets, raises the lower bound.");
   }
-  Input input = InputOf(arguments, std::move(table.problem), name, hash);
-  input.given = std::move(given);
   return input;
 }
 
@@ -108,9 +105,10 @@ Result<std::vector<Input>> LoadRecorded(const TableArguments& arguments, const s
   inputs.reserve(recorded.problems.size());
   for (RecordedProblem& each : recorded.problems) {
     Input input = InputOf(arguments, std::move(each.problem), each.name, hash);
-    input.given = GivenPlan{recorded.maker,           std::move(each.name),           each.height,
-                            std::move(each.offsets),  std::move(each.notes),          each.exact,
-                            std::move(each.requests), std::move(each.request_offsets)};
+    std::string what = std::move(each.name);
+    const std::optional<Bytes> height = each.height;
+    input.given =
+        GivenPlan{static_cast<PlannedProblem&&>(each), recorded.maker, std::move(what), height};
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -10,6 +10,7 @@
 
 #include "berth/io.h"
 #include "berth/place.h"
+#include "berth/planned_problem.h"
 #include "berth/problem.h"
 #include "tools/berth/output.h"
 #include "tools/berth/snapshot.h"
@@ -34,17 +35,12 @@ void AddTable(CLI::App& app, TableArguments& arguments,
                   ".hlo.pb, tables of memory space assignment), ExecuTorch (.pte), TensorFlow Lite "
                   "Micro, Vela or Glow wrote down of their plans; - is standard input.");
 
-// What another planner did with a table, such as XLA.
-struct GivenPlan {
+// What another planner did with a table, such as XLA. Its `problem` is that of the input, and empty
+// here.
+struct GivenPlan : PlannedProblem {
   std::string maker;
-  std::string what;                     // "allocation 5 of 8".
-  std::optional<Bytes> height = {};     // None if it is not known.
-  std::vector<Bytes> offsets = {};      // Parallel to the buffers; empty if they are not known.
-  std::vector<std::string> notes = {};  // Sentences: where the table is not exactly what it placed.
-  bool exact = true;                    // It is a plan for the problem.
-  // What it placed, one by one, and where: the problem has those that share bytes as one buffer.
-  Problem requests = {};
-  std::vector<Bytes> request_offsets = {};
+  std::string what;                  // "allocation 5 of 8".
+  std::optional<Bytes> height = {};  // None if it is not known.
 };
 
 struct Input {

@@ -27,7 +27,8 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
   app.add_option(
          "--data", options.data,
          "The folder that holds models/ and challenging/; for olla, cosma and boards inference/ "
-         "and training/. Default: $BERTH_DATA/buffers, $BERTH_DATA/graphs.")
+         "and training/; for recompute remat/ and graphs/. Default: $BERTH_DATA/buffers, "
+         "$BERTH_DATA/graphs, $BERTH_DATA.")
       ->type_name("FOLDER");
   app.add_flag("--quick", options.quick,
                "A few small inputs and short limits: seconds instead of minutes.");
@@ -57,12 +58,14 @@ cli::Command AddSuiteCommand(CLI::App& lab) {
   CLI::App* app =
       lab.add_subcommand("suite", "Repeat the experiments of a paper: its tables and figures.");
   const auto arguments = std::make_shared<SuiteArguments>();
-  app->add_option("NAME", arguments->name,
-                  "The paper: telamalloc, minimalloc, olla or cosma; or memories, the choice of "
-                  "what stays in a fast memory; or boards.")
+  app->add_option(
+         "NAME", arguments->name,
+         "The paper: telamalloc, minimalloc, olla or cosma; or recompute, operators that run "
+         "again; memories, the choice of what stays in a fast memory; or boards.")
       ->required();
   app->add_option("INPUTS", arguments->options.tables,
-                  "Tables (for olla, cosma and boards: models), or folders of them, instead of the "
+                  "Tables (for olla, cosma, recompute and boards: models), or folders of them, "
+                  "instead of the "
                   "paper's. Default: those of --data, or generated ones.")
       ->take_all();
   AddInputs(*app, arguments->options);

@@ -78,7 +78,7 @@ struct Value {
   Step read = -1;            // The last instruction that reads it.
   Step partly = -1;          // One that writes a part of it, in a loop perhaps.
   Step delegate = -1;        // The last delegate that has it as an argument.
-  std::string maker;         // The operator that writes it.
+  std::string_view maker;    // The operator that writes it, as the file has it.
   Indices list = {};         // Of a list of tensors: their values.
   std::size_t base = kNone;  // The value that it is a view of.
   // What may be state, but does not say so.
@@ -136,7 +136,10 @@ class Writers {
 class ProgramReader {
  public:
   ProgramReader(std::string_view bytes, const Source& source)
-      : reader_(bytes), source_(source), effort_(bytes.size() + kFreeEffort) {}
+      : reader_(bytes),
+        source_(source),
+        effort_(bytes.size() + kFreeEffort),
+        names_(bytes.size() + kFreeEffort) {}
 
   Result<Problems> Read() {
     const FlatTable program = reader_.Root();
@@ -290,7 +293,7 @@ class ProgramReader {
   void CallKernel(const FlatTable& plan, const FlatTable& call) {
     const auto arguments = reader_.Vector<std::int32_t>(call, 1);
     if (arguments.empty() || !Spend(arguments.size(), arguments.at())) return;
-    const std::string name = NameIn(plan, kOperators, reader_.Number<std::int32_t>(call, 0));
+    const std::string_view name = NameIn(plan, kOperators, reader_.Number<std::int32_t>(call, 0));
     if (name == kCopyIndex) {
       for (std::size_t i = 1; i < arguments.size(); ++i) Read(arguments[i], arguments.at());
       Change(arguments[0], name, arguments.at());
@@ -324,7 +327,7 @@ class ProgramReader {
   }
 
   // What an operator changes: it has a value already, which is read, unless all of it is overwritten.
-  void ReadInPlace(std::int32_t index, const std::string& name, std::size_t at) {
+  void ReadInPlace(std::int32_t index, std::string_view name, std::size_t at) {
     Value* const value = At(index, at);
     if (value == nullptr) return;
     if (name != kCopy) {
@@ -337,7 +340,7 @@ class ProgramReader {
   void CallDelegate(const FlatTable& plan, const FlatTable& call) {
     const auto arguments = reader_.Vector<std::int32_t>(call, 1);
     if (!Spend(arguments.size(), arguments.at())) return;
-    const std::string name = NameIn(plan, kDelegates, reader_.Number<std::int32_t>(call, 0));
+    const std::string_view name = NameIn(plan, kDelegates, reader_.Number<std::int32_t>(call, 0));
     std::size_t inputs = 0;  // The first ones, which cannot be outputs.
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Value* const value = At(arguments[i], arguments.at());
@@ -397,13 +400,10 @@ class ProgramReader {
   }
 
   // The operator or delegate of a call.
-  std::string NameIn(const FlatTable& plan, PlanField list, std::int32_t index) {
+  std::string_view NameIn(const FlatTable& plan, PlanField list, std::int32_t index) {
     const auto all = reader_.Vector<std::uint32_t>(plan, list);
     if (index < 0 || static_cast<std::size_t>(index) >= all.size()) return "";
-    const std::string_view name =
-        reader_.Text(reader_.Element(all, static_cast<std::size_t>(index)), 0);
-    constexpr std::size_t kLongest = 200;
-    return Printable(name.substr(0, kLongest));
+    return reader_.Text(reader_.Element(all, static_cast<std::size_t>(index)), 0);
   }
 
   // ---- Lifetimes.
@@ -464,7 +464,7 @@ class ProgramReader {
   }
 
   // A kernel writes this value, perhaps not the first one.
-  void Change(std::int32_t index, const std::string& maker, std::size_t at) {
+  void Change(std::int32_t index, std::string_view maker, std::size_t at) {
     Value* const value = At(index, at);
     if (value == nullptr) return;
     Value& changed = value->base == kNone ? *value : values_[value->base];
@@ -476,7 +476,7 @@ class ProgramReader {
     Write(index, maker, at);
   }
 
-  void Write(std::int32_t index, const std::string& maker, std::size_t at) {
+  void Write(std::int32_t index, std::string_view maker, std::size_t at) {
     Value* const value = At(index, at);
     if (value == nullptr) return;
     value->last = step_;
@@ -557,6 +557,17 @@ class ProgramReader {
 
   // ---- Problems.
 
+  // "12: aten::add.out". Many values may name one operator: all names together have no more characters
+  // than the file, and those that come after that are left out.
+  std::string IdOf(std::size_t v) {
+    constexpr std::size_t kLongest = 200;
+    std::string id = std::to_string(v);
+    const std::string maker = Printable(values_[v].maker.substr(0, kLongest));
+    if (maker.empty() || maker.size() > names_) return id;
+    names_ -= maker.size();
+    return id + ": " + maker;
+  }
+
   Result<void> AddProblems(const FlatTable& plan, Problems& problems) {
     std::map<std::int64_t, PlacedBuffers> memories;
     std::set<std::int64_t> unclear;
@@ -565,9 +576,7 @@ class ProgramReader {
       if (!value.placed || value.first < 0) continue;
       PlacedBuffers& placed = memories[value.memory];
       if (value.unclear) unclear.insert(value.memory);
-      const std::string name = value.maker.empty() ? "" : ": " + value.maker;
-      placed.problem.buffers.push_back(
-          {std::to_string(v) + name, value.first, value.last + 1, value.size});
+      placed.problem.buffers.push_back({IdOf(v), value.first, value.last + 1, value.size});
       placed.offsets.push_back(value.offset);
     }
     const std::string_view method = reader_.Text(plan, kPlanName);
@@ -603,6 +612,7 @@ class ProgramReader {
   FlatReader reader_;
   const Source& source_;
   std::size_t effort_;  // Elements of lists that may still be read.
+  std::size_t names_;   // Characters of names that may still be copied.
   // Of the plan that is being read.
   std::vector<Value> values_;
   FlatVector<std::int64_t> memory_sizes_;

@@ -64,16 +64,11 @@ namespace internal::recorded {
 Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
   UniqueNames names;
   for (Buffer& buffer : placed.problem.buffers) buffer.id = names.Take(buffer.id);
-  Together merged = BERTH_TRY(Merged(placed, CommonAlignment(placed.offsets, kMostAlignment)));
   RecordedProblem result;
   result.name = std::move(name);
   result.height = Height(placed.problem, placed.offsets);
-  result.problem = std::move(merged.placed.problem);
-  result.offsets = std::move(merged.placed.offsets);
-  result.exact = merged.exact;
-  result.requests = std::move(merged.apart);
-  result.request_offsets = std::move(placed.offsets);
-  result.notes = std::move(merged.notes);
+  const Bytes alignment = CommonAlignment(placed.offsets, kMostAlignment);
+  static_cast<PlannedProblem&>(result) = BERTH_TRY(Merged(std::move(placed), alignment));
   return result;
 }
 

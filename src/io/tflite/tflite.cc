@@ -1,6 +1,7 @@
 #include "berth/tflite.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -218,28 +219,148 @@ class ArenaBuilder {
     for (const Container& container : ContainersOf(model_, sizes_, offline_)) {
       for (const std::size_t t : container.contains) Unite(BaseOf(container.tensor), BaseOf(t));
     }
-    for (const bool same : {true, false}) {
-      for (std::size_t s = 0; s < model_.subgraphs.size(); ++s) {
-        const SubgraphEntry& subgraph = model_.subgraphs[s];
-        for (std::size_t i = 0; i < subgraph.operators.size(); ++i) {
-          for (const InPlace& pair :
-               InPlaceOf(subgraph.operators[i], subgraph.first_tensor, sizes_)) {
-            if (pair.same != same || offsets[pair.input] != offsets[pair.output]) continue;
-            const std::size_t in = BaseOf(pair.input);
-            const std::size_t out = BaseOf(pair.output);
-            // What is overwritten must not be needed afterwards.
-            const Span& live = timeline_.operators[s][i];
-            const bool free = !groups_[in].result && groups_[in].live.last <= live.last &&
-                              groups_[out].live.first >= live.first;
-            if (same || free) Unite(in, out);
+    MergeInPlace(offsets, true);
+    std::vector<bool> seen(model_.subgraphs.size());
+    HandOverIn(0, offsets, seen);
+    MergeInPlace(offsets, false);
+  }
+
+  // What has the same contents, or else what is overwritten.
+  void MergeInPlace(const OffsetList& offsets, bool same) {
+    for (std::size_t s = 0; s < model_.subgraphs.size(); ++s) {
+      const SubgraphEntry& subgraph = model_.subgraphs[s];
+      for (std::size_t i = 0; i < subgraph.operators.size(); ++i) {
+        for (const InPlace& pair :
+             InPlaceOf(subgraph.operators[i], subgraph.first_tensor, sizes_)) {
+          if (pair.same != same || offsets[pair.input] != offsets[pair.output]) continue;
+          const std::size_t in = BaseOf(pair.input);
+          const std::size_t out = BaseOf(pair.output);
+          // What is overwritten must not be needed afterwards.
+          const Span& live = timeline_.operators[s][i];
+          if (same || (IsDeadAfter(in, live) && groups_[out].live.first >= live.first)) {
+            Unite(in, out);
           }
         }
       }
     }
   }
+  [[nodiscard]] bool IsDeadAfter(std::size_t group, const Span& live) const {
+    return !groups_[group].result && groups_[group].live.last <= live.last;
+  }
+
+  // IF and WHILE copy tensors to and from the subgraphs that they run, but not where both lie in one
+  // place: that of the subgraph then stands for the other as long as it is live. Subgraphs that run
+  // others come first: what they must keep is kept in those, too.
+  void HandOverIn(std::size_t s, const OffsetList& offsets, std::vector<bool>& seen) {
+    if (seen[s]) return;
+    seen[s] = true;
+    const SubgraphEntry& subgraph = model_.subgraphs[s];
+    for (std::size_t i = 0; i < subgraph.operators.size(); ++i) {
+      const OperatorEntry& op = subgraph.operators[i];
+      const Control control{op, subgraph.first_tensor, timeline_.operators[s][i], offsets};
+      for (std::size_t k = 0; k < std::size(op.calls); ++k) {
+        if (op.calls[k] == -1) continue;
+        const auto called = static_cast<std::size_t>(op.calls[k]);
+        if (op.code == kIf) HandOverToBranch(control, model_.subgraphs[called]);
+        if (op.code == kWhile) HandOverToLoop(control, model_.subgraphs[called], k == 0);
+        HandOverIn(called, offsets, seen);
+      }
+    }
+  }
+
+  struct Control {
+    const OperatorEntry& op;
+    std::size_t first_tensor;
+    const Span& live;
+    const OffsetList& offsets;
+  };
+  // The i-th tensor of a list, by its number; none if the list has none there.
+  [[nodiscard]] static std::optional<std::size_t> Nth(const Integers& list, std::size_t i,
+                                                      std::size_t first_tensor) {
+    if (i >= list.size() || list[i] < 0) return std::nullopt;
+    return first_tensor + static_cast<std::size_t>(list[i]);
+  }
+
+  // One of the branches runs. Its results are copied last.
+  void HandOverToBranch(const Control& control, const SubgraphEntry& branch) {
+    for (std::size_t i = 0; i < branch.inputs.size(); ++i) {
+      const auto outer = Nth(control.op.inputs, i + 1, control.first_tensor);
+      HandOver(control, outer, Nth(branch.inputs, i, branch.first_tensor),
+               outer && !IsDeadAfter(BaseOf(*outer), control.live));
+    }
+    for (std::size_t i = 0; i < branch.outputs.size(); ++i) {
+      HandOver(control, Nth(control.op.outputs, i, control.first_tensor),
+               Nth(branch.outputs, i, branch.first_tensor), false);
+    }
+  }
+
+  // The outputs of the operator have the state between the rounds. Its inputs are copied into them
+  // before the first round, in some versions after the first condition, and not used later.
+  void HandOverToLoop(const Control& control, const SubgraphEntry& run, bool condition) {
+    for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+      const auto inner = Nth(run.inputs, i, run.first_tensor);
+      if (!inner) continue;
+      // The body's inputs may be copied to other outputs when these have their new values already.
+      if (!condition && groups_[BaseOf(*inner)].result &&
+          Nth(run.outputs, i, run.first_tensor) != inner) {
+        continue;
+      }
+      const auto first = Nth(control.op.inputs, i, control.first_tensor);
+      if (first && IsDeadAfter(BaseOf(*first), control.live)) {
+        HandOver(control, first, inner, condition);
+      }
+      HandOver(control, Nth(control.op.outputs, i, control.first_tensor), inner, condition);
+    }
+    if (condition) return;
+    for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+      HandOver(control, Nth(control.op.outputs, i, control.first_tensor),
+               Nth(run.outputs, i, run.first_tensor), false);
+    }
+  }
+
+  // `kept`: the subgraph must not overwrite the tensor.
+  void HandOver(const Control& control, const std::optional<std::size_t>& outer,
+                const std::optional<std::size_t>& inner, bool kept) {
+    if (!outer || !inner || !control.offsets[*outer] || !control.offsets[*inner]) return;
+    const std::size_t from = BaseOf(*outer);
+    const std::size_t to = BaseOf(*inner);
+    Members& run = groups_[to];
+    if (control.offsets[from] != control.offsets[to] || groups_[from].size != run.size ||
+        sizes_.tensors[*outer].bytes != sizes_.tensors[*inner].bytes) {
+      return;
+    }
+    // A subgraph that others run, too, has its tensors all that time.
+    if (run.live.first < control.live.first || run.live.last > control.live.last) return;
+    run.result |= kept;
+    handed_over_.emplace_back(from, to);
+  }
+
+  // The steps of each group at which others stand for it, in increasing order.
+  [[nodiscard]] std::vector<std::vector<Gap>> GapsOfGroups() {
+    std::vector<std::vector<Gap>> gaps(groups_.size());
+    for (const auto& [from, to] : handed_over_) {
+      const Span& live = groups_[BaseOf(to)].live;
+      gaps[BaseOf(from)].push_back({live.first + 1, live.last + 2});
+    }
+    for (std::vector<Gap>& list : gaps) {
+      std::sort(list.begin(), list.end(),
+                [](const Gap& a, const Gap& b) { return a.start < b.start; });
+      std::size_t kept = 0;
+      for (const Gap& gap : list) {
+        if (kept > 0 && gap.start <= list[kept - 1].end) {
+          list[kept - 1].end = std::max(list[kept - 1].end, gap.end);
+        } else {
+          list[kept++] = gap;
+        }
+      }
+      list.resize(kept);
+    }
+    return gaps;
+  }
 
   void Fill(const Requests& requests, TflmArena& arena) {
     Step unused = timeline_.steps + 2;
+    std::vector<std::vector<Gap>> gaps = GapsOfGroups();
     for (const std::size_t t : requests.tensors) {
       if (BaseOf(t) != t) continue;
       const Members& group = groups_[t];
@@ -253,6 +374,7 @@ class ArenaBuilder {
       if (group.live.last < 0) ++unused;
       buffer.size = group.size;
       buffer.alignment = kArenaAlignment;
+      buffer.gaps = std::move(gaps[t]);
       arena.problem.buffers.push_back(std::move(buffer));
       arena.offsets.push_back(*arena.tensor_offsets[t]);
     }
@@ -282,7 +404,8 @@ class ArenaBuilder {
   const std::vector<Scratch>& scratch_;
   const OffsetList& offline_;
   UniqueNames names_;
-  std::vector<Members> groups_;  // By number of tensor.
+  std::vector<Members> groups_;                                   // By number of tensor.
+  std::vector<std::pair<std::size_t, std::size_t>> handed_over_;  // From one group to another.
 };
 
 }  // namespace

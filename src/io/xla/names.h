@@ -1,10 +1,14 @@
-// io/xla/names.h -- names of values in XLA's files.
+// io/xla/names.h -- names and lifetimes of values in XLA's files.
 #ifndef BERTH_IO_XLA_NAMES_H_
 #define BERTH_IO_XLA_NAMES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "berth/xla.h"
 
 namespace berth::internal::xla {
 
@@ -18,6 +22,11 @@ inline constexpr std::size_t kLongestName = 200;
   if (name.ends_with(" (phi)")) name.remove_suffix(6);
   if (name.ends_with("{}")) name.remove_suffix(2);
   return std::string(name);
+}
+
+// From when to when a value counts as live: throughout, where the dump does not say it.
+[[nodiscard]] inline std::pair<Step, Step> LifeOf(const XlaValue& value, Step steps) {
+  return value.live.value_or(std::pair<Step, Step>{0, std::max<Step>(steps, 1)});
 }
 
 }  // namespace berth::internal::xla

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/nested_rectangles.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wire.h"
@@ -50,7 +51,9 @@ constexpr std::size_t kForTrace = 512;
 constexpr std::size_t kForAllocation = 512;
 constexpr std::size_t kForTable = 1024;
 constexpr std::size_t kForValue = 850;
+constexpr std::size_t kForGap = 2 * sizeof(Gap);
 constexpr std::size_t kCopiesOfName = 4;
+constexpr std::string_view kTooMuch = "the values need too much memory for a file of this size";
 
 // A file, and a message in it with its name for errors.
 class Message {
@@ -210,14 +213,13 @@ class ProtoReader {
           "optimizations (NAME_after_optimizations.hlo.pb)");
     }
     GiveLifetimes();
+    BERTH_TRY(ChargeGaps());
     return std::move(result_);
   }
 
  private:
   Result<void> Charge(const Message& message, std::string_view at, std::size_t bytes) {
-    if (bytes > allowance_) {
-      return message.FailAt(at, "the values need too much memory for a file of this size");
-    }
+    if (bytes > allowance_) return message.FailAt(at, kTooMuch);
     allowance_ -= bytes;
     return {};
   }
@@ -434,6 +436,28 @@ class ProtoReader {
         result_.allocations[a].values[v].live = {found->second.start, found->second.end};
       }
     }
+  }
+
+  // In tables, values have a gap while another one has all their bytes: a few values make many.
+  Result<void> ChargeGaps() {
+    for (const XlaAllocation& allocation : result_.allocations) {
+      if (!allocation.temporary) continue;
+      std::vector<internal::Rectangle> places;
+      places.reserve(allocation.values.size());
+      for (const XlaValue& value : allocation.values) {
+        if (value.size == 0) continue;
+        const auto [start, end] = internal::xla::LifeOf(value, result_.steps);
+        places.push_back({start, end, value.offset, value.offset + value.size, places.size()});
+      }
+      bool fits = true;
+      internal::ForEachNested(places, [&](std::size_t, Step, Step) {
+        fits = kForGap <= allowance_;
+        if (fits) allowance_ -= kForGap;
+        return fits;
+      });
+      if (!fits) return file_.FailAsWhole(kTooMuch);
+    }
+    return {};
   }
 
   Message file_;

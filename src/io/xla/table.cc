@@ -1,6 +1,5 @@
 // The values of an allocation as a table of buffers.
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/unique_names.h"
 #include "berth/xla.h"
 #include "io/placed_buffers.h"
+#include "io/xla/names.h"
 
 namespace berth {
 namespace {
@@ -29,20 +29,14 @@ Result<XlaTable> XlaTableOf(const XlaAllocation& allocation, Step steps,
     Buffer buffer;
     buffer.id = names.Take(internal::Printable(value.name));
     if (!value.live) ++table.unknown;
-    std::tie(buffer.start, buffer.end) =
-        value.live.value_or(std::pair<Step, Step>{0, std::max<Step>(steps, 1)});
+    std::tie(buffer.start, buffer.end) = internal::xla::LifeOf(value, steps);
     buffer.size = value.size;
     placed.problem.buffers.push_back(std::move(buffer));
     placed.offsets.push_back(value.offset);
   }
   table.alignment = alignment.value_or(internal::CommonAlignment(placed.offsets, kMostAlignment));
-  internal::Together merged = BERTH_TRY(internal::Merged(placed, table.alignment));
-  table.problem = std::move(merged.placed.problem);
-  table.offsets = std::move(merged.placed.offsets);
-  table.exact = merged.exact;
-  table.notes = std::move(merged.notes);
-  table.requests = std::move(merged.apart);
-  table.request_offsets = std::move(placed.offsets);
+  static_cast<PlannedProblem&>(table) =
+      BERTH_TRY(internal::Merged(std::move(placed), table.alignment));
   return table;
 }
 

@@ -302,6 +302,52 @@ TEST_F(SuitesTest, CosmaQuickly) {
              {"all_orders_bytes", "16384"}});
 }
 
+TEST_F(SuitesTest, RecomputeQuickly) {
+  const ProcessResult result = Run({"recompute", "--time-limit", "2s"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
+  std::set<std::string> files = {"recompute-conditions.json", "recompute-moccasin.csv",
+                                 "recompute-training.csv"};
+  const bool solver = Info(Baseline::kIlp).available();
+  if (solver) files.insert("recompute-programs.csv");
+  EXPECT_EQ(Files(), files);
+  EXPECT_EQ(Csv("recompute-moccasin.csv").size(), 1 + 2 * 3U);  // Two graphs, three budgets.
+  EXPECT_EQ(Csv("recompute-training.csv").size(), 1 + 2 * 4U);
+  // All closed, so the same on every machine.
+  ExpectRow("recompute-training.csv", {{"graph", "cell-20-4-1"}, {"capacity_percent", "90"}},
+            {{"capacity_bytes", "51092"},
+             {"cost_of_all", "185024"},
+             {"any_cost", "8192"},
+             {"any_cost_bound", "8192"},
+             {"fixed_cost", "8192"},
+             {"peak_cost", "8192"},
+             {"partition_cost", "8192"},
+             {"checkmate_cost", solver ? "8192" : ""}});
+  ExpectRow("recompute-moccasin.csv", {{"graph", "irregular-20-4-1"}, {"capacity_percent", "90"}},
+            {{"capacity_bytes", "28397"}, {"any_cost", ""}, {"checkmate_cost", ""}});
+  if (!solver) return;
+  for (const char* program : {"Checkmate", "POET"}) {
+    ExpectRow("recompute-programs.csv",
+              {{"graph", "irregular-8-4-1"}, {"capacity_percent", "90"}, {"program", program}},
+              {{"program_cost_ns", "672"}, {"closed", "1"}, {"cost_bound_ns", "672"}});
+  }
+}
+
+// Proved, of Checkmate's FCN8 in the order of the file; the published figure is 0.0 %.
+TEST_F(SuitesTest, RecomputeOnMoccasinsGraphs) {
+  const std::string graph = PublishedData("remat") + "/fcn8_vgg_32.json";
+  if (!std::filesystem::exists(graph)) GTEST_SKIP() << "BERTH_DATA names no folder with remat";
+  const ProcessResult result = Lab(
+      {"suite", "recompute", graph, "--only", "moccasin", "--time-limit", "2s", "-o", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  ExpectRow("recompute-moccasin.csv", {{"capacity_percent", "90"}},
+            {{"capacity_bytes", "12136315968"},
+             {"cost_of_all", "10275337746048"},
+             {"partition_cost", "13985906688"},
+             {"checkpoints_cost", "461534920704"},
+             {"published_checkmate_percent", "0"}});
+}
+
 TEST_F(SuitesTest, BoardsOnAModel) {
   const ProcessResult result = Run({"boards", BERTH_SOURCE_DIR "/examples/cells.onnx"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
@@ -482,8 +528,8 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(
       Lab({"suite", "other"}),
-      "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, memories, "
-      "boards");
+      "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, recompute, "
+      "memories, boards");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

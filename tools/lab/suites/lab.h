@@ -3,14 +3,17 @@
 #ifndef BERTH_TOOLS_LAB_SUITES_LAB_H_
 #define BERTH_TOOLS_LAB_SUITES_LAB_H_
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "berth/budget.h"
 #include "berth/problem.h"
 #include "berth/report.h"
 #include "berth/result.h"
@@ -19,6 +22,26 @@
 #include "tools/lab/suites/sheet.h"
 
 namespace berth::lab {
+
+// Of this process, so far.
+[[nodiscard]] double ProcessorSeconds();
+
+// Cancels `budget` after a number of seconds of processor time of this process: on a busy machine,
+// a limit in wall-clock time would mean a different amount of work each time.
+class ProcessorLimit {
+ public:
+  // `budget` must outlive this.
+  ProcessorLimit(Budget& budget, double seconds);
+  ~ProcessorLimit();
+  ProcessorLimit(const ProcessorLimit&) = delete;
+  ProcessorLimit& operator=(const ProcessorLimit&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
 
 // How a suite is to be run.
 struct SuiteOptions {

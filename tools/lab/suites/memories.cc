@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -153,10 +152,6 @@ Problem TableWith(const Case& of, const Kept& kept, std::size_t b,
     table.buffers.back().hint = kept[other];
   }
   return table;
-}
-
-double ProcessorSeconds() {
-  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
 }
 
 // A repacker finds a plan for a table within its capacity, or none.

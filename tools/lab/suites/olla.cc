@@ -5,14 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "base/try.h"
@@ -24,27 +20,6 @@
 #include "tools/lab/suites/suites.h"
 
 namespace berth::lab {
-
-double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-ProcessorLimit::ProcessorLimit(Budget& budget, double seconds)
-    : thread_([this, &budget, end = ProcessorSeconds() + seconds] {
-        std::unique_lock lock(mutex_);
-        while (!ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return over_; })) {
-          if (ProcessorSeconds() < end) continue;
-          budget.Cancel();
-          return;
-        }
-      }) {}
-
-ProcessorLimit::~ProcessorLimit() {
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
-  ended_.notify_all();
-  thread_.join();
-}
 
 Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
                                       const std::vector<GraphInput>& inputs, int rounds) {

@@ -2,14 +2,10 @@
 #ifndef BERTH_TOOLS_LAB_SUITES_OLLA_H_
 #define BERTH_TOOLS_LAB_SUITES_OLLA_H_
 
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "berth/budget.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
@@ -20,26 +16,6 @@ namespace berth::lab {
 
 // No limit on the number of inputs.
 inline constexpr std::size_t kAllInputs = 1'000'000;
-
-// Of this process, so far.
-[[nodiscard]] double ProcessorSeconds();
-
-// Cancels `budget` after a number of seconds of processor time of this process: on a busy machine,
-// a limit in wall-clock time would mean a different amount of work each time.
-class ProcessorLimit {
- public:
-  // `budget` must outlive this.
-  ProcessorLimit(Budget& budget, double seconds);
-  ~ProcessorLimit();
-  ProcessorLimit(const ProcessorLimit&) = delete;
-  ProcessorLimit& operator=(const ProcessorLimit&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 // A graph with its order and what is live under it.
 struct Ordered {

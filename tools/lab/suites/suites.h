@@ -41,6 +41,7 @@ struct Suite {
 [[nodiscard]] const Suite& MiniMallocSuite();
 [[nodiscard]] const Suite& OllaSuite();
 [[nodiscard]] const Suite& CosmaSuite();
+[[nodiscard]] const Suite& RecomputeSuite();
 [[nodiscard]] const Suite& MemoriesSuite();
 [[nodiscard]] const Suite& BoardsSuite();
 // All suites.

@@ -21,9 +21,11 @@ export function ticks(from: number, to: number, most: number, binary: boolean): 
 export class ByteAxis {
   private readonly zero: number;
 
+  /** `binary`: ticks are at powers of two, as bytes have them. */
   constructor(
     readonly log: boolean,
     values: Iterable<number>,
+    private readonly binary = true,
   ) {
     let least = Infinity;
     for (const value of values) if (value > 0 && value < least) least = value;
@@ -35,13 +37,14 @@ export class ByteAxis {
     return bytes > 0 ? Math.log2(bytes) : this.zero;
   }
   ticks(from: number, to: number, most: number): { at: number; bytes: number }[] {
-    if (!this.log) return ticks(from, to, most, true).map((tick) => ({ at: tick, bytes: tick }));
+    if (!this.log)
+      return ticks(from, to, most, this.binary).map((tick) => ({ at: tick, bytes: tick }));
     const marks: { at: number; bytes: number }[] = [];
     if (this.zero >= from && this.zero <= to) marks.push({ at: this.zero, bytes: 0 });
     const low = Math.max(from, this.zero + 0.5);
     if (to - low < 3) {
       // Within a few octaves powers of two would be too few.
-      for (const tick of ticks(2 ** low, 2 ** to, most, true))
+      for (const tick of ticks(2 ** low, 2 ** to, most, this.binary))
         marks.push({ at: Math.log2(tick), bytes: tick });
       return marks;
     }

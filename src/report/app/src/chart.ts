@@ -117,7 +117,7 @@ export class Chart extends Picture {
     const { capacity, traffic, bound, curve, n } = this.sweep;
     this.scale = scale;
     this.x = new ByteAxis(scale === "log", capacity);
-    this.y = new ByteAxis(logTraffic, [...traffic, ...bound]);
+    this.y = new ByteAxis(logTraffic, [...traffic, ...bound], !this.sweep.quantity.raw);
     const range = (
       places: number[],
       pad: number,
@@ -297,7 +297,9 @@ export class Chart extends Picture {
     if (n === 0 || traffic.some((value) => value !== 0)) return null;
     const { left, top, width, height } = this.inner;
     const at = { x: left + width / 2, y: top + height / 2, "text-anchor": "middle" };
-    const text = "Nothing is spilled at any of these capacities.";
+    const text = this.sweep.quantity.raw
+      ? "Nothing costs anything at any of these capacities."
+      : "Nothing is spilled at any of these capacities.";
     return svg("text", { ...at, fill: this.theme.muted, "font-size": 14 }, text);
   }
   private inSight(curves: number[]): number {
@@ -326,7 +328,7 @@ export class Chart extends Picture {
           "stroke-opacity": 0.7,
         }),
       );
-      text(left - 9, y + 4, "end", bytes(Math.round(value)));
+      text(left - 9, y + 4, "end", this.sweep.quantity.show(Math.round(value)));
     }
     const marks =
       this.scale === "share"
@@ -348,13 +350,15 @@ export class Chart extends Picture {
       );
       text(Math.min(Math.max(x, left + 12), left + width - 14), top + height + 18, "middle", label);
     }
+    const { quantity } = this.sweep;
+    const memory = quantity.raw ? `capacity of ${quantity.memory}` : "memory";
     const words = {
-      bytes: "memory",
-      log: "memory, logarithmic",
-      share: "memory, of the least peak",
+      bytes: memory,
+      log: `${memory}, logarithmic`,
+      share: `${memory}, of the least peak`,
     };
     text(left + width, top + height + 34, "end", words[this.scale]);
-    text(left - 4, 12, "start", `traffic off chip${this.y.log ? ", logarithmic" : ""}`);
+    text(left - 4, 12, "start", `${quantity.axis}${this.y.log ? ", logarithmic" : ""}`);
     return parts;
   }
   /** Of the model that stands out: what is too small, the need of one operator, the least peak. */

@@ -41,7 +41,8 @@ export interface RawMemory {
   name: string;
   capacity: Num | null;
   height: Num;
-  cost: Num;
+  /** Of what is there; null where it is not known. */
+  cost: Num | null;
   /** Bytes that nothing may use: lower, upper, from step, to step. */
   reserved: [Num, Num, Num | null, Num | null][];
   curve: RawCurveOfBytes;
@@ -61,6 +62,29 @@ export interface Displaced {
   in_the_way: number[];
   all_in_the_way: number;
   saved: Num | null;
+}
+/** A copy from one memory to another: rows of its two ends. */
+export interface Copy {
+  from: number;
+  to: number;
+  /** It begins after the step before this one, */
+  start: Num;
+  /** and has ended before this one. */
+  before: Num;
+  bytes: Num;
+  cost: Num;
+  /** In nanoseconds, if copies are made while operators run. */
+  begins: Num | null;
+  ends: Num | null;
+}
+/** A run in which copies are made while operators run, in nanoseconds. */
+export interface RawRun {
+  time: Num;
+  computing: Num;
+  accessing: Num[]; // By memory.
+  stalled: Num;
+  begin: Num[]; // By step.
+  end: Num[];
 }
 export interface RawPlan {
   head: Record<string, unknown>;
@@ -99,6 +123,8 @@ export interface RawPlan {
   displaced: Displaced[] | null;
   /** Id, size, start, end and the cost of being left out; null: it must be placed. */
   left_out: [string, Num, Num, Num, Num | null][] | null;
+  copies: Copy[];
+  run: RawRun | null;
   relief: { buffer: number; peak: Num; enough: Num | null }[];
 }
 /** What running operators again costs; null where there is no plan. */
@@ -183,9 +209,22 @@ export interface RawCurve {
   traffic_bound: Num[];
   traffic_by_sum: Num[];
   seconds: number[];
+  /** Of a sweep of one memory of several: by point and memory; by point. */
+  heights?: Num[][];
+  copies?: number[];
+}
+/** What is least: a cost, in place of the traffic. */
+export interface RawQuantity {
+  unit: string;
+  /** That has the capacities; and all. */
+  memory: string;
+  memories: string[];
+  may_move: boolean;
+  prefetch: boolean;
 }
 export interface SweepData {
   kind: "sweep";
+  quantity: RawQuantity | null;
   provenance: [string, string][];
   curves: RawCurve[];
 }
@@ -243,6 +282,10 @@ export class Head {
   }
   get unplacedBound(): number {
     return Number(this.number("unplaced_bound") ?? 0);
+  }
+  /** The cost is the time of a run. */
+  get prefetch(): boolean {
+    return this.raw["prefetch"] === true;
   }
   get fixedOrder(): boolean {
     return this.raw["fixed_order"] === true;
@@ -318,6 +361,15 @@ export class Head {
         return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
       }
       const title = key.replaceAll("_", " ");
+      if (key === "device" || key === "link") {
+        return Object.entries(value as Record<string, unknown>)
+          .filter(([part]) => part !== "format" && part !== "format_version")
+          .map(([part, each]): [string, string, unknown] => [
+            `${title}: ${part.replaceAll("_", " ")}`,
+            `${key}.${part}`,
+            typeof each === "object" ? JSON.stringify(each) : each,
+          ]);
+      }
       if (key === "memories") {
         return (value as { name: string }[]).map(({ name, ...rest }, m) => [
           `memory ${name}`,
@@ -401,6 +453,7 @@ export class Plan {
   /** By memory; of a plan in one memory, the whole alone. */
   readonly lanes: Lane[];
   readonly displaced = new Map<number, Displaced[]>();
+  private readonly copies = new Map<number, Copy[]>();
   private readonly names: string[];
 
   constructor(readonly raw: RawPlan) {
@@ -426,6 +479,11 @@ export class Plan {
     for (const each of raw.displaced ?? []) {
       for (const i of each.buffers) {
         this.displaced.set(i, [...(this.displaced.get(i) ?? []), each]);
+      }
+    }
+    for (const copy of raw.copies) {
+      for (const i of [copy.from, copy.to]) {
+        this.copies.set(i, [...(this.copies.get(i) ?? []), copy]);
       }
     }
     for (const [buffer, ...gap] of b.gaps) {
@@ -512,6 +570,10 @@ export class Plan {
       [cheapest, least] = [m, Number(there)];
     });
     return cheapest;
+  }
+  /** Those that a residency begins or ends with. */
+  copiesOf(i: number): Copy[] {
+    return this.copies.get(i) ?? [];
   }
   /** What a buffer costs where it is. */
   costOf(i: number): Num | null {

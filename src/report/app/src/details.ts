@@ -1,6 +1,7 @@
 // Details of the selected buffer or operator.
 import { CHANGES } from "./colors";
 import type { Remedy } from "./data";
+import { copyFacts } from "./copies";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
 import { bufferLink, stepLink } from "./links";
@@ -18,6 +19,7 @@ type Fact = [string, ...Child[]];
 export function bufferDetails(app: PlanApp, side: number, i: number): HTMLElement[] {
   const rows = [
     ...ownFacts(app, side, i),
+    ...copyFacts(app, side, i),
     ...costFacts(app, side, i),
     ...changeFacts(app, side, i),
     ...graphFacts(app, side, i),

@@ -1,5 +1,6 @@
 // The top of the page of a plan, or of two: the result in figures.
 import type { Data, Num, Plan, Recomputed, Traffic } from "./data";
+import { copiesNote } from "./copies";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, cost, difference, grouped, percent, sum } from "./format";
 import { type Tone, amount, figure, top } from "./parts";
@@ -146,6 +147,11 @@ function costBadge(head: Plan["head"], plan: Plan): string {
     return `Does not fit: ${are}${unplaced === head.unplacedBound ? ", proved the fewest" : ""}`;
   }
   const where = head.fixedOrder ? " in this order" : plan.raw.graph ? " in any order" : "";
+  if (plan.raw.run) {
+    return outcome === "optimal"
+      ? `Fits: no run${where} is shorter`
+      : "Fits; a shorter run may exist";
+  }
   if (outcome === "optimal") return `Fits: no plan${where} costs less`;
   return "Fits; a plan that costs less may exist";
 }
@@ -171,22 +177,45 @@ function memoryFigures(plan: Plan): HTMLElement[] {
       ? `the plan is ${percent(gap, head.costBound)} above it`
       : null;
   const operators = raw.graph ? `${grouped(raw.graph.operators.name.length)} operators` : null;
-  const least = raw.displaced!.length
-    ? `${grouped(plan.displaced.size)} would cost less elsewhere`
-    : "each where it costs the least";
+  const least = raw.run
+    ? `${percent(raw.run.computing, raw.run.time)} of it computing`
+    : raw.displaced!.length
+      ? `${grouped(plan.displaced.size)} would cost less elsewhere`
+      : "each where it costs the least";
+  const tensors = new Set(raw.buffers.tensor ?? []).size;
+  const { copies } = raw;
   return [
-    figure("Cost", exact(head.cost ?? 0), least),
+    figure(raw.run ? "Run" : "Cost", exact(head.cost ?? 0), least),
     figure("Lower bound", exact(head.costBound), note),
+    ...(copies.length
+      ? [
+          figure(
+            "Copies",
+            h(
+              "b",
+              { "data-figure": "copies", "data-value": String(copies.length) },
+              grouped(copies.length),
+            ),
+            copiesNote(plan),
+          ),
+        ]
+      : []),
     ...raw.memories!.map(({ name, height, capacity, cost: own }) => {
       const full =
         capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled, `;
       return figure(
         abridged(name, 24),
         amount(height, "height"),
-        Number(height) === 0 ? "empty" : `${full}${percent(own, head.cost ?? 0)} of the cost`,
+        Number(height) === 0
+          ? "empty"
+          : `${full}${percent(own ?? 0, head.cost ?? 0)} of the ${raw.run ? "run" : "cost"}`,
       );
     }),
-    figure(raw.graph ? "Tensors" : "Buffers", h("b", {}, grouped(plan.n)), operators),
+    figure(
+      raw.graph ? "Tensors" : "Buffers",
+      h("b", {}, grouped(raw.graph ? tensors : plan.n)),
+      operators,
+    ),
   ];
 }
 
@@ -241,11 +270,15 @@ function diffHeader(diff: Diff, [before, after]: [Plan, Plan]): HTMLElement {
     [changeCounts(diff, before, after)],
     [
       ...unknownFigures(diff.unsized),
-      growthFigure("Height", "height", before.head.height!, after.head.height!),
+      ...(after.raw.memories
+        ? memoryGrowth(before, after)
+        : [growthFigure("Height", "height", before.head.height!, after.head.height!)]),
       ...(Number(traffic.before) + Number(traffic.after) > 0
         ? [growthFigure("Traffic off chip", "traffic", traffic.before, traffic.after)]
         : []),
-      growthFigure("Peak load", "load", diff.before.load, diff.after.load),
+      ...(after.raw.memories
+        ? []
+        : [growthFigure("Peak load", "load", diff.before.load, diff.after.load)]),
       figure(
         "Buffers",
         h("b", {}, `${grouped(before.n)} → ${grouped(after.n)}`),
@@ -253,6 +286,29 @@ function diffHeader(diff: Diff, [before, after]: [Plan, Plan]): HTMLElement {
       ),
     ],
   );
+}
+
+/** The cost, and the height of each memory that both plans have. */
+function memoryGrowth(before: Plan, after: Plan): HTMLElement[] {
+  const [x, y] = [before.head.cost ?? 0, after.head.cost ?? 0];
+  const units = [before.head.costUnit, after.head.costUnit] as const;
+  // The time of a run is no cost of accesses.
+  const same = units[0] === units[1] && before.head.prefetch === after.head.prefetch;
+  const delta = Number(difference(y, x));
+  const share = Number(x) > 0 ? percent(difference(y, x), x) : cost(y, units[1]);
+  const note = !same
+    ? "costs of different kinds"
+    : delta === 0
+      ? "unchanged"
+      : `${delta > 0 ? "+" : ""}${share}`;
+  const values = [cost(x, units[0]), " → ", cost(y, units[1])];
+  const tone = !same || delta === 0 ? "" : delta > 0 ? "bad" : "good";
+  const heights = after.raw.memories!.flatMap((memory, m) => {
+    const was = before.raw.memories?.find(({ name }) => name === memory.name);
+    const name = abridged(memory.name, 24);
+    return was ? [growthFigure(name, `memory${m}`, was.height, memory.height)] : [];
+  });
+  return [figure("Cost", h("b", {}, ...values), note, tone), ...heights];
 }
 
 /** First of all, as nothing that follows is about the whole plans then. */

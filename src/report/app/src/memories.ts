@@ -67,7 +67,10 @@ export function costFacts(app: PlanApp, side: number, i: number): [string, ...Ch
   const { memories, costs } = plan.raw;
   if (!memories || !costs) return [];
   const here = plan.laneOfBuffer(i);
+  // Of what is copied, elsewhere would be another plan.
+  const copied = plan.copiesOf(i).length > 0;
   const rows = memories.flatMap((_, m): HTMLElement[] => {
+    if (copied && m !== here) return [];
     const value = costs[m]![i]!;
     const text = value === null ? "not allowed" : cost(value, plan.head.costUnit);
     const name = named(memoryName(plan, m), 30);
@@ -84,6 +87,14 @@ export function whyDetails(app: PlanApp, side: number, i: number): HTMLElement[]
   const plan = app.plans[side]!;
   if (!plan.raw.memories) return [];
   const found = plan.displaced.get(i) ?? [];
+  if (plan.copiesOf(i).length) {
+    const text = plan.raw.run
+      ? "It is copied while operators run. Without its copies the run would be another one."
+      : "It is copied: what its accesses cost in each memory, and the copies, are the least that " +
+        "was found.";
+    return [h("h2", { class: "second" }, "Why it is here"), h("p", {}, text)];
+  }
+  if (!plan.raw.costs) return [];
   if (!found.length) {
     const text =
       plan.cheapestOf(i) < 0
@@ -119,7 +130,13 @@ export function costDetails(app: PlanApp): HTMLElement[] {
   if (!most.length)
     return [
       h("h2", {}, "Nothing to gain"),
-      h("p", {}, "Every buffer is in the memory where it costs the least."),
+      h(
+        "p",
+        {},
+        plan.raw.copies.length
+          ? "Every buffer that is not copied is in the memory where it costs the least."
+          : "Every buffer is in the memory where it costs the least.",
+      ),
     ];
   const rows = most.map((each) => {
     const gain = difference(each.cost, each.least);
@@ -165,8 +182,8 @@ export function memoriesPanel(app: PlanApp): HTMLElement {
       : percent(memory.height, memory.capacity),
     counts[m] ? `${bytes(memory.peak.load)} at step ${grouped(memory.peak.start)}` : "",
     grouped(counts[m]!),
-    cost(memory.cost, unit),
-    percent(memory.cost, plan.head.cost ?? 0),
+    cost(memory.cost ?? 0, unit),
+    percent(memory.cost ?? 0, plan.head.cost ?? 0),
   ]);
   const titles = ["Memory", "Capacity", "Height", "Filled", "Peak", "Buffers", "Cost", "Share"];
   if (out!.length) {

@@ -346,6 +346,12 @@ export function changesPanel(app: PlanApp): HTMLElement {
       return `${grouped(a)} → ${grouped(b)}`;
     },
   });
+  const memoryOf = (plan: Plan, i: number) =>
+    i < 0 ? "" : visible(plan.raw.memories![plan.laneOfBuffer(i)]!.name).slice(0, 30);
+  const memory = names("Memory", "minmax(6rem, 1fr)", 70, (row) => {
+    const [a, b] = [memoryOf(before, old(row)), memoryOf(after, now(row))];
+    return !a || !b || a === b ? b || a : `${a} → ${b}`;
+  });
   const growth = (row: number) => difference(is(row, "size") ?? 0, was(row, "size") ?? 0);
   const columns: TableColumn[] = [
     names("Buffer", "minmax(9rem, 2fr)", 60, name),
@@ -358,6 +364,7 @@ export function changesPanel(app: PlanApp): HTMLElement {
         return delta === 0 ? "–" : (delta > 0 ? "+" : "") + bytes(growth(row));
       },
     },
+    ...(after.raw.memories ? [memory] : []),
     column("Offset", "minmax(9rem, 2fr)", "offset"),
     column("From step", "minmax(6rem, 1fr)", "start"),
     column("To before", "minmax(6rem, 1fr)", "end"),

@@ -21,6 +21,7 @@ export abstract class Picture {
   onHover: (item: number, x: number, y: number) => void = () => {};
   onSelect: (item: number) => void = () => {};
   onView: () => void = () => {};
+  onDraw: () => void = () => {};
   /** The animation frames drawn so far. */
   frames = 0;
   protected theme!: Theme;
@@ -88,5 +89,6 @@ export abstract class Picture {
     if (!this.stage.clientWidth) return;
     ++this.frames;
     this.paint();
+    this.onDraw();
   }
 }

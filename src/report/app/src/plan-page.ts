@@ -1,6 +1,7 @@
 // The page of a plan, or of two side by side: pictures, selection and filter.
 import { type Classes, changesOf, classesOf, modesOf } from "./colors";
 import { conflictBox } from "./conflict";
+import { CopyLines, copiesPanel } from "./copies";
 import { type Data, type Lane, type Move, Plan, Uses, movesOf } from "./data";
 import { bufferDetails, peakDetails, stepDetails } from "./details";
 import { h, named, withKeys } from "./dom";
@@ -37,6 +38,7 @@ export class PlanPage extends Page implements PlanApp {
   readonly uses: (Uses | null)[];
   readonly changes: (Uint8Array | null)[];
   readonly moves: Move[];
+  private lines: CopyLines | null = null; // Of a plan with copies between memories.
   private classes: Classes[] = [];
   private mode: string;
   private side = 0; // The plan that the selection belongs to.
@@ -65,11 +67,16 @@ export class PlanPage extends Page implements PlanApp {
         const { x0, x1 } = plot.view;
         for (const other of this.plots) {
           if (other === plot) continue;
-          other.show(other.plan === plot.plan ? { ...other.view, x0, x1 } : plot.view, false);
+          const same = other.plan !== plot.plan && other.lane.name === plot.lane.name;
+          other.show(same ? plot.view : { ...other.view, x0, x1 }, false);
         }
         this.remember();
       };
       plot.marks.moves = this.moves;
+      plot.marks.copies = plot.plan.raw.copies.filter(({ from, to }) =>
+        [from, to].some((row) => plot.plan.lanes[plot.plan.laneOfBuffer(row)] === plot.lane),
+      );
+      plot.onDraw = () => this.lines?.draw();
       plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
     }
   }
@@ -84,8 +91,9 @@ export class PlanPage extends Page implements PlanApp {
     const all = this.plots.map((plot) => plot.whole);
     const x0 = Math.min(...all.map((whole) => whole.x0));
     const x1 = Math.max(...all.map((whole) => whole.x1));
-    const y1 = Math.max(...all.map((whole) => whole.y1));
     for (const plot of this.plots) {
+      const same = this.plots.filter((other) => other.lane.name === plot.lane.name);
+      const y1 = Math.max(...same.map(({ whole }) => whole.y1));
       plot.whole = { ...plot.whole, x0, x1, y1 };
       plot.view = { ...plot.whole };
     }
@@ -96,19 +104,22 @@ export class PlanPage extends Page implements PlanApp {
   }
   private plotTitle(plan: Plan, lane: Lane, side: number): string {
     if (lane.name) {
-      const { height, capacity } = lane;
-      if (lane.empty) {
-        const size = capacity === null ? "" : ` (${bytes(capacity)})`;
-        return `${visible(lane.name)}${size}: empty`;
-      }
-      if (capacity === null) return `${visible(lane.name)}: ${bytes(height!)}`;
-      const filled = Number(capacity) > 0 ? `, ${percent(height!, capacity)} filled` : "";
-      return `${visible(lane.name)}: ${bytes(height!)} of ${bytes(capacity)}${filled}`;
+      const which = this.data.diff ? `${side === 0 ? "Old" : "New"} plan, ` : "";
+      return which + this.laneTitle(lane);
     }
     const what = plan.placed
       ? "Addresses over time"
       : "Lifetimes, one row per buffer (no addresses)";
     return this.data.diff ? `${side === 0 ? "Old" : "New"} plan: ${visible(plan.head.file)}` : what;
+  }
+  private laneTitle({ name, height, capacity, empty }: Lane): string {
+    if (empty) {
+      const size = capacity === null ? "" : ` (${bytes(capacity)})`;
+      return `${visible(name)}${size}: empty`;
+    }
+    if (capacity === null) return `${visible(name)}: ${bytes(height!)}`;
+    const filled = Number(capacity) > 0 ? `, ${percent(height!, capacity)} filled` : "";
+    return `${visible(name)}: ${bytes(height!)} of ${bytes(capacity)}${filled}`;
   }
 
   protected header(): HTMLElement {
@@ -143,20 +154,27 @@ export class PlanPage extends Page implements PlanApp {
   }
   protected pictures() {
     // Of an empty memory among several there is its title alone.
-    const sections = this.plans.flatMap((plan, side) =>
+    const sections = this.plans.map((plan, side) =>
       plan.lanes.map((lane) => {
         const plot = this.plots.find((each) => each.lane === lane);
         const title = this.plotTitle(plan, lane, side);
         return plot ? pictureBox(title, plot.root) : pictureBox(title);
       }),
     );
-    if (this.data.diff) return { kind: "picture two", sections };
     // Memories stand in one column, one below the other.
     const lanes = this.plans[0]!.raw.memories !== null;
-    return {
-      kind: lanes ? "picture lanes" : "picture",
-      sections: lanes ? [h("div", { class: "lanes" }, ...sections)] : sections,
-    };
+    const columns = sections.map((column) => h("div", { class: "lanes" }, ...column));
+    if (this.data.diff) {
+      return lanes
+        ? { kind: "picture two lanes", sections: columns }
+        : { kind: "picture two", sections: sections.flat() };
+    }
+    if (!lanes) return { kind: "picture", sections: sections.flat() };
+    if (this.plans[0]!.raw.copies.length) {
+      this.lines = new CopyLines(this.plans[0]!, this.plots);
+      columns[0]!.append(this.lines.root);
+    }
+    return { kind: "picture lanes", sections: columns };
   }
   protected helpTexts() {
     return {
@@ -193,6 +211,8 @@ export class PlanPage extends Page implements PlanApp {
       if (this.data.conflict) add("why", "Why it does not fit", whyPanel);
       if (this.plans[0]!.raw.memories) {
         add("memories", "Memories", memoriesPanel);
+        if (this.plans[0]!.raw.copies.length || this.plans[0]!.raw.run)
+          add("copies", this.plans[0]!.raw.run ? "Copies and time" : "Copies", copiesPanel);
         add("displaced", "Not where they cost the least", displacedPanel);
         if (this.plans[0]!.raw.left_out!.length) add("left-out", "Left out", leftOutPanel);
         if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
@@ -377,6 +397,8 @@ export class PlanPage extends Page implements PlanApp {
     for (const each of this.plots) each.draw();
     this.tables.get("buffers")?.mark(buffer);
     this.tables.get("displaced")?.mark(buffer);
+    const copied = plan.raw.copies.findIndex(({ from, to }) => from === buffer || to === buffer);
+    this.tables.get("copies")?.mark(buffer < 0 ? -1 : copied);
     const moved = this.moves.findIndex(({ from, to }) => from === buffer || to === buffer);
     this.tables.get("transfers")?.mark(buffer < 0 ? -1 : moved);
     this.showDetails();

@@ -1,7 +1,7 @@
 // The picture of a plan: time to the right, addresses upwards; below it the live bytes over the
 // same steps, and a map of the whole that shows the current view.
 import { ticks } from "./axis";
-import type { Lane, Move, Num, Plan } from "./data";
+import type { Copy, Lane, Move, Num, Plan } from "./data";
 import { type Classes, type Look, inkOn, pixel } from "./colors";
 import { svg } from "./dom";
 import { abridged, bytes, grouped, visible } from "./format";
@@ -23,6 +23,7 @@ export interface Marks {
   related: { buffer: number; kind: string }[];
   conflict: Set<number> | null;
   moves: Move[];
+  copies: Copy[];
 }
 
 function canvas(label: string | null): HTMLCanvasElement {
@@ -74,7 +75,15 @@ export class Plot extends Picture {
   private readonly map = canvas(null);
   private readonly mapBase = document.createElement("canvas");
   private classes!: Classes;
-  marks: Marks = { selected: -1, hovered: -1, step: null, related: [], conflict: null, moves: [] };
+  marks: Marks = {
+    selected: -1,
+    hovered: -1,
+    step: null,
+    related: [],
+    conflict: null,
+    moves: [],
+    copies: [],
+  };
   private labels: Label[] = [];
   private dirtyBase = true;
   private dirtyMap = true;
@@ -465,6 +474,7 @@ export class Plot extends Picture {
       c.globalAlpha = 1;
     }
     this.drawMoves(c);
+    this.drawCopies(c);
     for (const { buffer, kind } of m.related)
       this.outline(c, buffer, t.text, 1.5, kind === "neighbour" ? [2, 2] : [6, 2]);
     if (m.hovered >= 0 && m.hovered !== m.selected) this.outline(c, m.hovered, t.text, 1);
@@ -491,6 +501,52 @@ export class Plot extends Picture {
       c.fill();
     }
     c.lineWidth = 1;
+  }
+
+  /** Where copies between memories begin or end here: the steps in which they can be under way. */
+  private drawCopies(c: CanvasRenderingContext2D): void {
+    const p = this.plan;
+    c.strokeStyle = this.theme.text;
+    c.lineWidth = 1;
+    for (const { from, to, start, before } of this.marks.copies) {
+      const row = p.lanes[p.laneOfBuffer(from)] === this.lane ? from : to;
+      const x0 = this.xAt(Number(start)) - 1;
+      const x1 = Math.max(this.xAt(Number(before)), x0 + 1) + 1;
+      const y0 = this.yAt(p.y[row]! + p.height[row]!);
+      const y1 = this.yAt(p.y[row]!);
+      const { left, width, top, height } = this.inner;
+      if (x1 < left || x0 > left + width || y1 < top || y0 > top + height) continue;
+      c.save();
+      c.beginPath();
+      c.rect(x0, y0, x1 - x0, Math.max(2, y1 - y0));
+      c.clip();
+      c.globalAlpha = 0.55;
+      c.beginPath();
+      const tall = y1 - y0;
+      const last = Math.min(x1 - x0, width + 2 * tall);
+      for (let k = -tall; k < last; k += 5) {
+        c.moveTo(x0 + k, y0);
+        c.lineTo(x0 + k + tall, y1);
+      }
+      c.stroke();
+      c.restore();
+      c.strokeRect(x0, y0, x1 - x0, Math.max(2, tall));
+    }
+  }
+  /** Where a buffer's middle is on the screen at a step, kept within the axes; `inside`: it was. */
+  placeOf(row: number, step: number): { x: number; y: number; inside: boolean } {
+    const { left, top, width, height } = this.inner;
+    const box = this.stage.getBoundingClientRect();
+    const x = this.xAt(step);
+    const y = this.yAt(this.plan.y[row]! + this.plan.height[row]! / 2);
+    const inside = x >= left && x <= left + width && y >= top && y <= top + height;
+    const within = (value: number, low: number, size: number) =>
+      Math.min(Math.max(value, low), low + size);
+    return {
+      x: box.left + within(x, left, width),
+      y: box.top + within(y, top, height),
+      inside,
+    };
   }
 
   private drawCurve(): void {

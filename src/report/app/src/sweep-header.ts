@@ -1,6 +1,6 @@
 // The top of the page of a sweep: the result in figures.
 import { h, named } from "./dom";
-import { bytes, duration, grouped } from "./format";
+import { bytes, difference, duration, grouped, percent } from "./format";
 import { type Tone, amount, figure, top } from "./parts";
 import type { Summary, Sweep } from "./sweep";
 
@@ -39,14 +39,17 @@ function verdict(sweep: Sweep, s: Summary): [Tone, string, string] {
   if (decided < sweep.n) {
     return ["unsure", "≈", `${grouped(decided)} of ${grouped(sweep.n)} points proved`];
   }
+  const { raw, name } = sweep.quantity;
+  const less = raw ? (raw.prefetch ? "is shorter" : "costs less") : "has less traffic";
   const text = s.infeasible
-    ? `Every point proved: least traffic${sweep.orders}, or no plan exists`
-    : `Every point proved: no plan${sweep.orders} has less traffic`;
+    ? `Every point proved: least ${name}${sweep.orders}, or no plan exists`
+    : `Every point proved: no plan${sweep.orders} ${less}`;
   return ["good", "✓", text];
 }
 
 /** Of a sweep of one model. */
 function modelFigures(sweep: Sweep, s: Summary): HTMLElement[] {
+  if (sweep.quantity.raw) return costFigures(sweep, s);
   const figures: HTMLElement[] = [];
   if (s.free >= 0) {
     const capacity = amount(sweep.value(s.free, "capacity"), "free");
@@ -72,4 +75,34 @@ function modelFigures(sweep: Sweep, s: Summary): HTMLElement[] {
     );
   }
   return figures;
+}
+
+/** Of a sweep of one memory of several: what the least and the most of it give. */
+function costFigures(sweep: Sweep, s: Summary): HTMLElement[] {
+  const { quantity } = sweep;
+  const points = sweep.sorted[0]!.filter((i) => !Number.isNaN(sweep.traffic[i]!));
+  const [first, last] = [points[0], points.at(-1)];
+  const memory = figure("Swept memory", h("b", {}, quantity.memory), "its capacity");
+  if (first === undefined || last === undefined) return [memory];
+  const shown = (i: number) => {
+    const value = sweep.value(i, "avoidable")!;
+    return h("b", { "data-value": String(value) }, quantity.show(value));
+  };
+  const saved = difference(sweep.value(first, "avoidable")!, sweep.value(last, "avoidable")!);
+  // From here on more of it saves nothing that was found.
+  const enough = points.find((i) => sweep.traffic[i] === sweep.traffic[last])!;
+  const share = percent(saved, sweep.value(first, "avoidable")!);
+  return [
+    memory,
+    figure(`With ${bytes(sweep.value(first, "capacity"))}`, shown(first), sweep.outcome(first)),
+    figure(
+      `With ${bytes(sweep.value(last, "capacity"))}`,
+      shown(last),
+      Number(saved) > 0 ? `${share} less` : "no less",
+    ),
+    figure("More saves nothing from", amount(sweep.value(enough, "capacity"), "enough"), null),
+    ...(s.tooSmall >= 0
+      ? [figure("Too small", amount(sweep.value(s.tooSmall, "capacity"), "too_small"), null)]
+      : []),
+  ];
 }

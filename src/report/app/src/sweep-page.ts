@@ -45,7 +45,10 @@ export class SweepPage extends Page {
   constructor(readonly data: SweepData) {
     super("Filter: model, capacity<1MiB, is:feasible", 0);
     this.sweep = new Sweep(data);
-    this.chart = new Chart(this.sweep, "Traffic off chip against memory");
+    const { quantity } = this.sweep;
+    const what = quantity.axis.charAt(0).toUpperCase() + quantity.axis.slice(1);
+    const over = quantity.raw ? `the capacity of ${quantity.memory}` : "memory";
+    this.chart = new Chart(this.sweep, `${what} against ${over}`);
     this.plots = [this.chart];
     // Models of very different sizes do not share a straight axis.
     const wide = (values: Float64Array) => {
@@ -82,6 +85,8 @@ export class SweepPage extends Page {
       this.chart.setAxes(this.scale.value as Scale, this.log.checked);
       this.remember();
     };
+    // Of one memory there is no least peak.
+    if (this.sweep.quantity.raw) this.scale.querySelector("[value=share]")?.remove();
     for (const one of [this.scale, this.log]) one.addEventListener("change", change);
     const files: [string, string][] = [
       ["svg", "Picture as SVG"],
@@ -90,7 +95,10 @@ export class SweepPage extends Page {
       ["txt", "Summary as text"],
     ];
     return {
-      look: [h("label", {}, "Memory", this.scale), h("label", {}, this.log, "Log traffic")],
+      look: [
+        h("label", {}, "Memory", this.scale),
+        h("label", {}, this.log, `Log ${this.sweep.quantity.name}`),
+      ],
       group: [],
       files,
     };
@@ -236,7 +244,7 @@ export class SweepPage extends Page {
   private inWords(i: number): string {
     const avoidable = this.sweep.value(i, "avoidable");
     const outcome = this.sweep.outcome(i);
-    return avoidable === null ? outcome : `${bytes(avoidable)} of traffic, ${outcome}`;
+    return avoidable === null ? outcome : `${this.sweep.quantity.phrase(avoidable)}, ${outcome}`;
   }
   /** Along the points that pass the filter. */
   private walk(direction: number): void {
@@ -293,9 +301,15 @@ export class SweepPage extends Page {
       ),
       avoidable === null
         ? null
-        : h("span", {}, `${bytes(avoidable)} off chip (${grouped(avoidable)} B)`),
+        : h(
+            "span",
+            {},
+            sweep.quantity.raw
+              ? sweep.quantity.phrase(avoidable)
+              : `${bytes(avoidable)} off chip (${grouped(avoidable)} B)`,
+          ),
       sweep.value(i, "outcome") === "feasible" || sweep.value(i, "outcome") === "unknown"
-        ? h("span", {}, `at least ${bytes(sweep.value(i, "traffic_bound"))}`)
+        ? h("span", {}, `at least ${sweep.quantity.show(sweep.value(i, "traffic_bound"))}`)
         : null,
       h("span", { class: "peak" }, sweep.outcome(i)),
     );
@@ -304,7 +318,8 @@ export class SweepPage extends Page {
     const i = this.selected;
     this.details.classList.toggle("quiet", i < 0);
     const hint =
-      "Click a point, or step through them with `,` and `.` to see its traffic, what is proved " +
+      "Click a point, or step through them with `,` and `.` to see its " +
+      `${this.sweep.quantity.name}, what is proved ` +
       "of it, and what slightly more or less memory would change.";
     this.details.replaceChildren(
       ...(i < 0

@@ -22,7 +22,7 @@ export function chartKey(sweep: Sweep): HTMLElement {
     ["unknown", line("M9 1l5 5l-5 5l-5 -5z"), "no plan found, at its bound"],
     ["infeasible", line("M5 2l8 8m0 -8l-8 8"), "does not fit"],
     [null, svg("path", { d: "M0 6H18", ...ink, "stroke-dasharray": "1 3" }), "proved lower bound"],
-    [null, svg("rect", area), "where the least traffic lies"],
+    [null, svg("rect", area), `where the least ${sweep.quantity.name} lies`],
   ];
   const found = new Set(sweep.curves.flatMap((curve) => curve.outcome));
   const rows = marks
@@ -38,15 +38,17 @@ export function pointDetails(
 ): HTMLElement[] {
   const capacity = sweep.value(i, "capacity");
   const order = sweep.curves[sweep.curve[i]!]!.fixed_order ? " --order program" : "";
+  const { raw } = sweep.quantity;
   const rows: Fact[] = [
-    ["Memory", amount(capacity)],
+    [raw ? `Capacity of ${sweep.quantity.memory}` : "Memory", amount(capacity)],
     ["Outcome", sweep.outcome(i)],
-    ...trafficFacts(sweep, i),
+    ...(raw ? costFacts(sweep, i) : trafficFacts(sweep, i)),
     ...modelFacts(sweep, sweep.curve[i]!),
     ...nextFacts(sweep, i, select),
     ["Search", duration(sweep.value(i, "seconds"))],
   ];
-  const command = h("code", {}, `berth plan … --budget ${capacity}${order}`);
+  const way = raw ? `--memory ${abridged(raw.memory, 30)}=${capacity}…` : `--budget ${capacity}`;
+  const command = h("code", {}, `berth plan … ${way}${order}`);
   return [
     h("h2", {}, sweep.many ? named(sweep.model(i), 120) : `In ${bytes(capacity)}`),
     h("dl", {}, ...facts(rows)),
@@ -80,6 +82,28 @@ function trafficFacts(sweep: Sweep, i: number): Fact[] {
   return rows;
 }
 
+/** Of a plan in several memories. */
+function costFacts(sweep: Sweep, i: number): Fact[] {
+  const { quantity } = sweep;
+  const raw = quantity.raw!;
+  const value = sweep.value(i, "avoidable");
+  const bound = sweep.value(i, "traffic_bound");
+  const rows: Fact[] = [];
+  const title = quantity.name.charAt(0).toUpperCase() + quantity.name.slice(1);
+  if (value !== null) rows.push([title, h("b", {}, quantity.show(value))]);
+  if (sweep.value(i, "outcome") !== "infeasible") rows.push(["At least", quantity.show(bound)]);
+  if (value !== null && sweep.value(i, "outcome") === "feasible") {
+    const gap = difference(value, bound);
+    rows.push(["Gap", `${quantity.show(gap)}, ${percent(gap, value)}`]);
+  }
+  const heights = sweep.heights(i);
+  raw.memories.forEach((name, m) => {
+    if (heights[m] !== undefined) rows.push([`Used of ${abridged(name, 20)}`, bytes(heights[m])]);
+  });
+  if (raw.may_move) rows.push(["Copies", grouped(sweep.copies(i))]);
+  return rows;
+}
+
 function modelFacts(sweep: Sweep, c: number): Fact[] {
   const { least, least_peak } = sweep.curves[c]!;
   const rows: Fact[] = [];
@@ -100,7 +124,9 @@ function nextFacts(sweep: Sweep, i: number, select: (point: number) => void): Fa
     const [low, high] = sweep.capacity[k]! < sweep.capacity[i]! ? [k, i] : [i, k];
     const more = difference(sweep.value(high, "capacity"), sweep.value(low, "capacity"));
     const less = difference(sweep.value(low, "avoidable")!, sweep.value(high, "avoidable")!);
-    const change = Number(less) === 0 ? "the same traffic" : `${sign}${bytes(less)} of traffic`;
+    const { quantity } = sweep;
+    const amountOf = quantity.raw ? quantity.show(less) : `${bytes(less)} of traffic`;
+    const change = Number(less) === 0 ? `the same ${quantity.name}` : `${sign}${amountOf}`;
     const attributes = { type: "button", class: "link", onclick: () => select(k) };
     return [[title, h("button", attributes, `${bytes(more)} ${memory}: ${change}`)]];
   };
@@ -110,7 +136,44 @@ function nextFacts(sweep: Sweep, i: number, select: (point: number) => void): Fa
   ];
 }
 
+/** What each KiB more saves, up to the next larger capacity; null at the end. */
+function perKiB(sweep: Sweep, i: number): Num | null {
+  const points = sweep.sorted[sweep.curve[i]!]!;
+  const next = points[points.indexOf(i) + 1];
+  if (next === undefined) return null;
+  const [now, then] = [sweep.traffic[i]!, sweep.traffic[next]!];
+  const kib = (sweep.capacity[next]! - sweep.capacity[i]!) / 1024;
+  return Number.isNaN(now) || Number.isNaN(then) || kib <= 0
+    ? null
+    : Math.trunc((now - then) / kib);
+}
+function costColumns(sweep: Sweep): TableColumn[] {
+  const { quantity } = sweep;
+  const wide = "minmax(7rem, 1fr)";
+  const money = (title: string, value: (i: number) => Num | null): TableColumn => ({
+    ...numbers(title, wide, value),
+    text: (i) => {
+      const found = value(i);
+      return found === null ? "–" : quantity.show(found);
+    },
+  });
+  const possible = (i: number) => sweep.value(i, "outcome") !== "infeasible";
+  return [
+    numbers("Capacity", wide, (i) => sweep.value(i, "capacity")),
+    {
+      ...names("Outcome", "6.5rem", 20, (i) => sweep.value(i, "outcome")),
+      value: (i) => OUTCOMES.findIndex((outcome) => outcome === sweep.value(i, "outcome")),
+    },
+    money(quantity.raw!.prefetch ? "Run" : "Cost", (i) => sweep.value(i, "avoidable")),
+    money("Lower bound", (i) => (possible(i) ? sweep.value(i, "traffic_bound") : null)),
+    money("Each KiB more saves", (i) => perKiB(sweep, i)),
+    ...(quantity.raw!.may_move ? [numbers("Copies", "5rem", (i) => sweep.copies(i))] : []),
+    timeColumn((i) => sweep.value(i, "seconds")),
+  ];
+}
+
 export function pointColumns(sweep: Sweep): TableColumn[] {
+  if (sweep.quantity.raw) return costColumns(sweep);
   type Key =
     "capacity" | "avoidable" | "spilled" | "retrieved" | "traffic_bound" | "traffic_by_sum";
   const planned = (i: number) => sweep.value(i, "avoidable") !== null;

@@ -3,8 +3,8 @@
 // A plan for less memory also works with more, and what is proved for more memory also holds for
 // less. So between two points the least traffic lies between two staircases: at most the traffic
 // of the smaller capacity's plan, at least what is proved for the larger capacity.
-import type { Num, RawCurve, SweepData } from "./data";
-import { csvTable } from "./format";
+import type { Num, RawCurve, RawQuantity, SweepData } from "./data";
+import { abridged, bytes, cost, csvTable } from "./format";
 
 export const OUTCOMES = ["optimal", "feasible", "unknown", "infeasible"] as const;
 const OUTCOME_TEXTS: Record<string, string> = {
@@ -26,7 +26,30 @@ export interface Summary {
   tooSmall: number; // The point of largest capacity that is proved not to do; -1: none.
 }
 
+/** What a plan has the least of: off-chip traffic, or what it costs in several memories. */
+export class Quantity {
+  constructor(readonly raw: RawQuantity | null) {}
+  show(value: Num): string {
+    return this.raw ? cost(value, this.raw.unit) : bytes(value);
+  }
+  /** As the end of a phrase: "4 KiB of traffic", "a cost of 3 ms". */
+  phrase(value: Num): string {
+    if (!this.raw) return `${bytes(value)} of traffic`;
+    return `a ${this.name} of ${this.show(value)}`;
+  }
+  get name(): string {
+    return !this.raw ? "traffic" : this.raw.prefetch ? "run" : "cost";
+  }
+  get axis(): string {
+    return !this.raw ? "traffic off chip" : this.raw.prefetch ? "time of the run" : "cost";
+  }
+  get memory(): string {
+    return this.raw ? abridged(this.raw.memory, 30) : "memory";
+  }
+}
+
 export class Sweep {
+  readonly quantity: Quantity;
   readonly n: number;
   readonly curves: RawCurve[];
   /** Of each point: its model, and its place in the columns of that. */
@@ -57,6 +80,7 @@ export class Sweep {
   }
 
   constructor(data: SweepData) {
+    this.quantity = new Quantity(data.quantity);
     this.curves = data.curves;
     this.n = this.curves.reduce((all, curve) => all + curve.capacity.length, 0);
     this.curve = new Int32Array(this.n);
@@ -107,6 +131,13 @@ export class Sweep {
   >(i: number, key: K): RawCurve[K][number] {
     return this.curves[this.curve[i]!]![key][this.place[i]!]!;
   }
+  /** Of a sweep of one memory of several: the height of each. */
+  heights(i: number): Num[] {
+    return this.curves[this.curve[i]!]!.heights?.[this.place[i]!] ?? [];
+  }
+  copies(i: number): number {
+    return this.curves[this.curve[i]!]!.copies?.[this.place[i]!] ?? 0;
+  }
   find(model: string, number: number): number {
     for (let i = 0; i < this.n; ++i)
       if (this.value(i, "number") === number && this.model(i) === model) return i;
@@ -141,6 +172,20 @@ export class Sweep {
 
 /** All points as the table that `berth sweep -o` writes, and --merge reads. */
 export function sweepCsv(sweep: Sweep, points: number[]): string {
+  const { raw } = sweep.quantity;
+  if (raw) {
+    const rows = points.map((i) => [
+      sweep.value(i, "capacity"),
+      sweep.value(i, "outcome"),
+      sweep.value(i, "avoidable"),
+      sweep.value(i, "traffic_bound"),
+      sweep.copies(i),
+      sweep.value(i, "seconds"),
+    ]);
+    const unit = raw.unit.replace(/[^\w/]/g, "_");
+    const titles = ["capacity", "outcome", `cost_${unit}`, `cost_bound_${unit}`, "copies"];
+    return csvTable([...titles, "seconds"].join(","), rows);
+  }
   const columns = [
     "number",
     "capacity",

@@ -1167,3 +1167,141 @@ describe("a plan in several memories", () => {
     );
   });
 });
+
+describe("a plan with copies between memories", () => {
+  const reports = {};
+  // The last operator reads the first tensor again, which is in the way of others until then.
+  const chain = () => {
+    const names = ["x", "y", "a", "b", "c", "d", "z"];
+    const tensors = names.map((name, id) => ({
+      ...{ id, name, bytes: id < 6 ? 8192 : 1024, kind: "activation" },
+      ...(name === "z" ? { output: true } : {}),
+    }));
+    const nodes = names.map((name, id) => ({
+      ...{ name: name.toUpperCase(), op: "Op", outputs: [id], cost: 60000 },
+      inputs: id === 0 ? [] : id === 6 ? [5, 0] : [id - 1],
+    }));
+    const head = { format: "berth-graph", format_version: 1, name: "chain", cost_unit: "ns" };
+    return { ...head, nodes, tensors };
+  };
+  before(async () => {
+    shop.write("chain.json", JSON.stringify(chain()));
+    for (const [name, flag, fast] of [
+      ["stopping", "--may-move", "16KiB"],
+      ["prefetch", "--prefetch", "20KiB"],
+    ]) {
+      const memories = ["--memory", `fast=${fast}@1GB/s`, "--memory", "slow@100MB/s"];
+      shop.berth([
+        ...["plan", "chain.json", ...memories, flag, "-o", `${name}.json`],
+        ...["--report", `${name}.html`],
+      ]);
+      reports[name] = await open(shop.path(`${name}.html`));
+    }
+  });
+  after(async () => {
+    for (const report of Object.values(reports)) await report.close();
+  });
+
+  for (const name of ["stopping", "prefetch"]) {
+    test(`${name}: lists every copy, with its way and its steps`, async () => {
+      const { page, faults } = reports[name];
+      const plan = shop.json(`${name}.json`);
+      // Stays of one tensor follow each other: each is a copy of the one before.
+      const copies = plan.residencies.filter(
+        ({ id }, i) => i > 0 && plan.residencies[i - 1].id === id,
+      );
+      assert.ok(copies.length > 0);
+      const rows = await rowsOf(page, "copies", copies.length);
+      assert.equal(rows.length, copies.length);
+      for (const to of copies) {
+        const from = plan.residencies[plan.residencies.indexOf(to) - 1];
+        const row = rows.find((cells) => cells[0] === to.id && cells[3] === to.memory);
+        assert.ok(row, to.id);
+        assert.equal(row[2], from.memory);
+        assert.equal(row[4], String(to.start - 1));
+        assert.equal(row[5], String(from.end));
+      }
+      assert.deepEqual(await accessibility(page), []);
+      assert.deepEqual(faults, []);
+    });
+
+    test(`${name}: draws an arrow from lane to lane`, async () => {
+      const { page } = reports[name];
+      await settled(page);
+      const lines = await page.$eval("svg.copies", (root) => {
+        const box = root.getBoundingClientRect();
+        return { d: root.querySelector(".dark").getAttribute("d"), width: box.width };
+      });
+      assert.ok(lines.width > 100);
+      // From one stage into another.
+      const stages = await page.$$eval(".stage", (all) =>
+        all.map((one) => [one.getBoundingClientRect().top, one.getBoundingClientRect().bottom]),
+      );
+      const top = await page.$eval("svg.copies", (root) => root.getBoundingClientRect().top);
+      const [, x0, y0, x1, y1] = lines.d.match(/z?M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)M/);
+      const laneOf = (y) =>
+        stages.findIndex(([a, b]) => top + Number(y) >= a && top + Number(y) <= b);
+      assert.ok(Number(x1) >= Number(x0));
+      assert.deepEqual([laneOf(y0), laneOf(y1)].sort(), [0, 1]);
+    });
+  }
+
+  test("shows when operators and copies run, and what the time goes to", async () => {
+    const { page, faults } = reports.prefetch;
+    const plan = shop.json("prefetch.json");
+    await page.click("#tab-copies");
+    await settled(page);
+    const parts = await page.$$eval("#panel-copies .run-parts [data-value]", (all) =>
+      all.map((one) => Number(one.dataset.value)),
+    );
+    assert.equal(
+      parts.reduce((a, b) => a + b, 0),
+      plan.cost,
+    );
+    assert.match(await page.textContent("header"), /Run/);
+    assert.ok((await page.$$("#panel-copies .timeline .copy")).length > 0);
+    await page.click("#panel-copies [data-at='0']");
+    await settled(page);
+    assert.match(await page.textContent(".details"), /Copied (to|from)/);
+    assert.deepEqual(faults, []);
+  });
+
+  test("compares two of them, lane by lane", async () => {
+    shop.berth(["diff", "stopping.json", "prefetch.json", "--report", "compared.html"]);
+    const report = await open(shop.path("compared.html"));
+    const titles = await report.page.$$eval(".plot-box > h2", (all) =>
+      all.map((one) => one.textContent),
+    );
+    assert.equal(titles.length, 4);
+    assert.match(titles[0], /^Old plan, fast: .* of 16 KiB/);
+    assert.match(titles[2], /^New plan, fast: .* of 20 KiB/);
+    assert.match(await report.page.textContent("header"), /Cost/);
+    assert.deepEqual(await accessibility(report.page), []);
+    assert.deepEqual(report.faults, []);
+    await report.close();
+  });
+
+  test("sweeps one memory", async () => {
+    shop.berth([
+      ...["sweep", "chain.json", "--memory", "fast", "--memory", "fast=4KiB@1GB/s"],
+      ...["--memory", "slow@100MB/s", "--may-move", "--budget", "8KiB,16KiB,24KiB,32KiB"],
+      ...["-o", "curve.csv", "--report", "curve.html"],
+    ]);
+    const report = await open(shop.path("curve.html"));
+    const lines = shop.read("curve.csv").trim().split("\n").slice(1);
+    const rows = await rowsOf(report.page, "points", lines.length);
+    assert.equal(rows.length, lines.length);
+    rows.forEach((row, i) => {
+      const [capacity, outcome] = lines[i].split(",");
+      assert.equal(row[0].replaceAll(/\D/g, ""), capacity);
+      assert.equal(row[1], outcome);
+    });
+    assert.match(await report.page.textContent("h2"), /against the capacity of fast/);
+    const text = await report.page.$eval(".chart svg", (picture) => picture.textContent);
+    assert.match(text, /capacity of fast/);
+    assert.match(text, /us/);
+    assert.deepEqual(await accessibility(report.page), []);
+    assert.deepEqual(report.faults, []);
+    await report.close();
+  });
+});

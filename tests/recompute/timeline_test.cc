@@ -1,0 +1,114 @@
+// Timeline against Measurer: random changes to sequences of tiny graphs, with every feature.
+#include "recompute/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "testing/seeds.h"
+#include "tests/recompute/cases.h"
+
+namespace berth {
+namespace {
+
+using internal::Random;
+using internal::Seeds;
+namespace room = internal::recompute;
+
+// Both have to say the same of a sequence. True if it is valid.
+bool ExpectSame(const room::Timeline& timeline, const room::Model& model, Bytes capacity) {
+  const room::Sequence sequence = timeline.Get();
+  const room::Measure measure = room::Measurer(model, capacity).Of(sequence);
+  EXPECT_EQ(timeline.valid(), measure.valid);
+  if (!measure.valid) return false;
+  EXPECT_EQ(timeline.cost(), measure.cost);
+  EXPECT_EQ(timeline.fits(), measure.fits());
+  EXPECT_EQ(timeline.excess() == 0, measure.excess == 0);
+  EXPECT_EQ(timeline.load(timeline.Peak()), measure.peak);
+  return true;
+}
+
+// A repeat or a return put in, taken out or moved.
+std::optional<room::Edit> RandomEdit(const room::Timeline& timeline, const room::Model& model,
+                                     Random& random) {
+  const auto some = [&](std::size_t count) {
+    return static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(count) - 1));
+  };
+  const std::vector<std::size_t> repeats = timeline.Repeats();
+  const bool old = !repeats.empty() && random.Chance(0.6);
+  const std::size_t from = old ? repeats[some(repeats.size())] : room::Edit::kNowhere;
+  const auto v = old ? timeline.at(from) : static_cast<room::Op>(some(model.num_actions()));
+  if (old && random.Chance(0.5)) return room::Edit{from, room::Edit::kNowhere, v};
+  const bool returns = model.IsReturn(v);
+  if (!returns && model.may_repeat[v] == 0) return std::nullopt;
+  const std::size_t first = returns ? 0 : timeline.FirstOf(v) + 1;
+  const std::size_t places = timeline.size() + (old ? 0 : 1);
+  if (first >= places) return std::nullopt;
+  return room::Edit{from, first + some(places - first), v};
+}
+
+TEST(Timeline, AgreesWithMeasuringAfterEveryChange) {
+  std::uint64_t valid = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RecomputeCase the = seed % 2 == 0 ? LinkedCaseOf(seed, 8) : CaseOf(seed, 8);
+    const room::Model model = room::Compile(the.graph, the.counting, the.link);
+    Random random(seed);
+    room::Timeline timeline(model, the.capacity);
+    timeline.Set({the.order.begin(), the.order.end()});
+    ASSERT_TRUE(ExpectSame(timeline, model, the.capacity));
+    for (int change = 0; change < 30; ++change) {
+      const room::Sequence before = timeline.Get();
+      // One at a time, as positions and first executions are those of then.
+      const std::size_t changes = timeline.changes();
+      for (auto k = random.Uniform(1, 3); k > 0; --k) {
+        if (const auto edit = RandomEdit(timeline, model, random)) timeline.Change({*edit});
+      }
+      const bool good = ExpectSame(timeline, model, the.capacity);
+      valid += good ? 1 : 0;
+      if (good && random.Chance(0.7)) {
+        timeline.Keep();
+        continue;
+      }
+      timeline.UndoTo(changes);
+      EXPECT_EQ(timeline.Get(), before);
+      EXPECT_TRUE(ExpectSame(timeline, model, the.capacity));
+    }
+  }
+  EXPECT_GT(valid, Seeds(1500));
+}
+
+// Several edits in one change are the same as one after the other.
+TEST(Timeline, EditsOfOneChangeFollowEachOther) {
+  for (std::uint64_t seed = 1; seed <= Seeds(500); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RecomputeCase the = LinkedCaseOf(seed, 8);
+    const room::Model model = room::Compile(the.graph, the.counting, the.link);
+    Random random(seed);
+    room::Timeline one_by_one(model, the.capacity);
+    room::Timeline at_once(model, the.capacity);
+    const room::Sequence order(the.order.begin(), the.order.end());
+    one_by_one.Set(order);
+    at_once.Set(order);
+    std::vector<room::Edit> edits;
+    for (int k = 0; k < 4; ++k) {
+      const auto edit = RandomEdit(one_by_one, model, random);
+      if (!edit) continue;
+      edits.push_back(*edit);
+      one_by_one.Change({*edit});
+    }
+    at_once.Change(edits);
+    EXPECT_EQ(at_once.Get(), one_by_one.Get());
+    ExpectSame(at_once, model, the.capacity);
+    at_once.UndoTo(0);
+    EXPECT_EQ(at_once.Get(), order);
+    EXPECT_TRUE(ExpectSame(at_once, model, the.capacity));
+  }
+}
+
+}  // namespace
+}  // namespace berth

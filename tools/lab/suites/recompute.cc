@@ -1,0 +1,551 @@
+// Operators that run again: MOCCASIN's benchmark and training steps, by Berth and by what others do.
+//
+// Every plan goes through the independent checker, which runs it. A method that costs less than a bound of
+// Berth's is a fault.
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/try.h"
+#include "base/wide.h"
+#include "berth/plan.h"
+#include "berth/recompute_baselines.h"
+#include "tools/berth/checked.h"
+#include "tools/berth/terminal.h"
+#include "tools/generate/graphs.h"
+#include "tools/lab/suites/inputs.h"
+#include "tools/lab/suites/suites.h"
+
+namespace berth::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Larger programs are not handed to the solver: its first linear program alone takes longer than the limit.
+constexpr std::int64_t kMostVariables = 100'000;
+
+// What papers state of one method: the cost of repeats in per cent of that of all operators, and seconds
+// on their machines; below 0: not stated.
+struct Stated {
+  double percent = -1;
+  double seconds = -1;
+};
+// MOCCASIN: Bartan et al., ICML 2023, which also has the figures of Checkmate's program; FastSA: Imanishi et
+// al., NeurIPS 2023.
+struct Published {
+  std::string_view graph;
+  int percent;  // Of the peak.
+  Stated checkmate;
+  Stated moccasin;
+  Stated fastsa;
+};
+constexpr std::array<Published, 16> kPublished = {{
+    {"fcn8_vgg_32", 90, {0.0, 6.3}, {0.0, 3.1}, {0.1, 9}},
+    {"fcn8_vgg_32", 80, {0.1, 5.6}, {0.1, 3.1}, {0.1, 10}},
+    {"fcn8_vgg_32", 70, {}, {}, {3.0}},
+    {"resnet50_256", 90, {0.1, 434}, {0.2, 65}, {0.2, 11}},
+    {"resnet50_256", 80, {0.3, 485}, {0.3, 69}, {0.4, 11}},
+    {"resnet50_256", 70, {}, {}, {0.8}},
+    {"rl1", 90, {0.8}, {0.8}, {0.0}},
+    {"rl1", 80, {2.3, 20}, {2.3, 9}, {0.3}},
+    {"rl2", 90, {0.9, 685}, {0.9, 55}, {0}},
+    {"rl2", 80, {}, {4.9, 640}, {0}},
+    {"rl2", 70, {}, {}, {2.6}},
+    {"rl3", 90, {}, {0.7, 1803}, {0.03}},
+    {"rl3", 80, {}, {3.4, 1805}, {2.3, 21}},
+    {"rl4", 90, {}, {0.7, 3613}, {0.4}},
+    {"rl4", 80, {}, {3.4, 3612}, {2.5, 36}},
+    {"rl4", 70, {}, {}, {7.4, 36}},
+}};
+
+// Checkmate's graphs do not say where the backward pass begins: the loss is in the middle, and a gradient
+// for each operator follows.
+constexpr std::array<std::string_view, 2> kLossInTheMiddle = {"fcn8_vgg_32", "resnet50_256"};
+
+struct Row {
+  const GraphInput* network = nullptr;
+  int percent = 0;
+  Bytes capacity = 0;
+  std::int64_t all = 0;  // The cost of running every operator once.
+  PlanAnswer any;        // By Berth: over all orders,
+  PlanAnswer fixed;      // and in the order of the others. Seconds are of the processor.
+  std::vector<std::optional<RecomputeBaselineAnswer>> others;  // None: it does not apply.
+};
+
+std::int64_t CostOfAll(const Graph& graph) {
+  std::int64_t all = 0;
+  for (const std::int64_t cost : CostsOf(graph).of) all += cost;
+  return all;
+}
+
+// By Berth, over all orders or with first executions in `order`.
+Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<Order>& order,
+                       const std::vector<Order>& more, double limit) {
+  PlanOptions options;
+  options.capacity = capacity;
+  options.recompute = true;
+  options.order = order;
+  options.more_orders = more;
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  const double start = ProcessorSeconds();
+  PlanAnswer answer = BERTH_TRY(Plan(graph, options, budget));
+  answer.seconds = ProcessorSeconds() - start;
+  cli::VerifyOrDie(graph, {}, answer);
+  return answer;
+}
+
+Result<std::optional<RecomputeBaselineAnswer>> AskOther(const GraphInput& network,
+                                                        const RecomputeBaselineInfo& info,
+                                                        Bytes capacity, const Order& order,
+                                                        double limit) {
+  RecomputeBaselineOptions options;
+  options.capacity = capacity;
+  options.order = order;
+  options.most_variables = kMostVariables;
+  const auto found = std::find(kLossInTheMiddle.begin(), kLossInTheMiddle.end(), network.name);
+  if (found != kLossInTheMiddle.end()) options.backward = network.graph.operators.size() / 2 + 1;
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  const double start = ProcessorSeconds();
+  auto answer = RecomputeWithBaseline(network.graph, info.baseline, options, budget);
+  if (!answer) {  // No solver, or no backward pass.
+    if (answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    return tl::unexpected(answer.error());
+  }
+  answer->seconds = ProcessorSeconds() - start;
+  if (answer->plan) {
+    const auto within = answer->plan->addressed ? std::optional<Bytes>(capacity) : std::nullopt;
+    cli::VerifyOrDie(network.graph, {}, within, *answer->plan);
+  }
+  return std::optional<RecomputeBaselineAnswer>(std::move(*answer));
+}
+
+bool HasPlan(const PlanAnswer& answer) { return answer.fits() && answer.best; }
+std::int64_t CostOf(const PlanAnswer& answer) { return answer.best->recomputed.cost; }
+
+// A bound that a plan contradicts, and plans of others that are cheaper in the same order.
+void Judge(Lab& lab, const Row& row) {
+  const std::string where = row.network->name + ", " + std::to_string(row.percent) + " %";
+  const auto cheaper = [&](std::string_view who, std::int64_t cost, const PlanAnswer& than,
+                           const std::string& what) {
+    if (cost < than.recompute_bound || than.outcome == Outcome::kInfeasible) {
+      lab.Note(where + ": " + std::string(who) + " costs less than the bound " + what);
+    } else if (HasPlan(than) && cost < CostOf(than)) {
+      lab.Say(where + ": " + std::string(who) + " costs less than Berth's plan " + what + ".");
+    }
+  };
+  if (HasPlan(row.fixed))
+    cheaper("Berth's plan in one order", CostOf(row.fixed), row.any, "over all orders");
+  for (const RecomputeBaselineInfo& info : RecomputeBaselines()) {
+    const auto& other = row.others[static_cast<std::size_t>(info.baseline)];
+    if (!other) continue;
+    if (other->plan) {
+      cheaper(info.name, other->plan->recomputed.cost, row.fixed, "in that order");
+      cheaper(info.name, other->plan->recomputed.cost, row.any, "over all orders");
+    }
+    // The program's own proofs hold for what it can express, which Berth's plan need not be.
+    if (other->plan && other->bound > other->plan->recomputed.cost) {
+      lab.Note(where + ": " + std::string(info.name) + " costs less than its own bound");
+    }
+  }
+}
+
+Cell ShareCell(std::int64_t cost, std::int64_t all) {
+  const double share = all == 0 ? 0.0 : static_cast<double>(cost) / static_cast<double>(all);
+  Cell cell = PercentCell(share);
+  cell.raw = std::to_string(cost);
+  return cell;
+}
+
+void AppendOwn(const PlanAnswer& answer, std::int64_t all, std::vector<Cell>& cells) {
+  cells.push_back(HasPlan(answer)                          ? ShareCell(CostOf(answer), all)
+                  : answer.outcome == Outcome::kInfeasible ? Cell{"impossible", ""}
+                                                           : Cell{"no plan", ""});
+  cells.push_back(answer.outcome == Outcome::kInfeasible ? NoCell()
+                                                         : ShareCell(answer.recompute_bound, all));
+  cells.push_back(SecondsCell(answer.seconds));
+}
+
+// A star: the bytes fit, but addresses within the capacity were not found.
+void AppendOther(const std::optional<RecomputeBaselineAnswer>& answer, std::int64_t all,
+                 std::vector<Cell>& cells) {
+  if (!answer) {
+    cells.insert(cells.end(), {NoCell(), NoCell()});
+    return;
+  }
+  if (answer->stopped == StopReason::kSize) {
+    cells.insert(cells.end(), {{"too large", ""}, NoCell()});
+    return;
+  }
+  Cell cost = {answer->outcome == Outcome::kInfeasible ? "impossible" : "no plan", ""};
+  if (answer->plan) {
+    cost = ShareCell(answer->plan->recomputed.cost, all);
+    if (!answer->plan->addressed) cost.text += "*";
+  }
+  Cell time = SecondsCell(answer->seconds);
+  const bool solver = answer->variables > 0;
+  const bool done = answer->outcome == Outcome::kOptimal ||
+                    answer->outcome == Outcome::kInfeasible || answer->claims_optimal;
+  if (solver && !done) time.text = "> " + time.text;
+  cells.insert(cells.end(), {std::move(cost), std::move(time)});
+}
+
+Cell StatedCell(const Stated& stated) {
+  if (stated.percent < 0) return NoCell();
+  char text[64];
+  std::snprintf(text, sizeof text, "%g %%", stated.percent);
+  std::string shown = text;
+  if (stated.seconds >= 0) {
+    std::snprintf(text, sizeof text, ", %g s", stated.seconds);
+    shown += text;
+  }
+  std::snprintf(text, sizeof text, "%g", stated.percent);
+  return {shown, text};
+}
+
+std::vector<Sheet::Column> Columns(bool published) {
+  std::vector<Sheet::Column> columns = {
+      {"graph", "graph", false},     {"operators", "operators"}, {"budget", "capacity_percent"},
+      {"bytes", "capacity_bytes"},   {"", "cost_of_all"},        {"Berth, any order", "any_cost"},
+      {"bound", "any_cost_bound"},   {"time", "any_seconds"},    {"Berth, one order", "fixed_cost"},
+      {"bound", "fixed_cost_bound"}, {"time", "fixed_seconds"}};
+  for (const RecomputeBaselineInfo& info : RecomputeBaselines()) {
+    const std::string name(info.name);
+    columns.push_back({name, name + "_cost"});
+    columns.push_back({"time", name + "_seconds"});
+  }
+  if (published) {
+    for (const std::string name : {"checkmate", "moccasin", "fastsa"}) {
+      columns.push_back({"published: " + name, "published_" + name + "_percent"});
+    }
+  }
+  return columns;
+}
+
+Sheet SheetOf(const std::vector<Row>& rows, bool published) {
+  Sheet sheet(Columns(published));
+  for (const Row& row : rows) {
+    std::vector<Cell> cells = {
+        TextCell(row.network->name),
+        CountCell(static_cast<std::int64_t>(row.network->graph.operators.size())),
+        {std::to_string(row.percent) + " %", std::to_string(row.percent)},
+        BytesCell(row.capacity),
+        {"", std::to_string(row.all)}};
+    AppendOwn(row.any, row.all, cells);
+    AppendOwn(row.fixed, row.all, cells);
+    for (const auto& other : row.others) AppendOther(other, row.all, cells);
+    if (published) {
+      const auto found =
+          std::find_if(kPublished.begin(), kPublished.end(), [&](const Published& each) {
+            return each.graph == row.network->name && each.percent == row.percent;
+          });
+      const Published none = {};
+      const Published& stated = found == kPublished.end() ? none : *found;
+      for (const Stated& each : {stated.checkmate, stated.moccasin, stated.fastsa}) {
+        cells.push_back(StatedCell(each));
+      }
+    }
+    sheet.AddRow(std::move(cells));
+  }
+  return sheet;
+}
+
+// The graphs named on the command line, those in `folder` of the data, or generated ones.
+Result<std::vector<GraphInput>> Networks(const Lab& lab, const fs::path& folder,
+                                         internal::GraphFamily family) {
+  const SuiteOptions& options = lab.options();
+  std::vector<std::string> paths = options.tables;
+  std::error_code ignored;
+  if (paths.empty() && !options.data.empty() &&
+      fs::is_directory(fs::path(options.data) / folder, ignored)) {
+    paths = {(fs::path(options.data) / folder).string()};
+  }
+  std::vector<GraphInput> networks;
+  if (!paths.empty()) {
+    networks = BERTH_TRY(ReadGraphs(paths));
+  } else {
+    for (std::uint64_t seed = 1; seed <= lab.Inputs(6, 2); ++seed) {
+      internal::GraphParameters parameters;
+      parameters.seed = seed;
+      parameters.operators = 10 + static_cast<std::int64_t>(10 * seed);
+      parameters.width = 4;
+      parameters.stored_percent = 50;
+      networks.push_back(GenerateGraphInput(family, parameters));
+    }
+  }
+  return SpreadOut(std::move(networks), lab.Inputs(networks.size(), 2));
+}
+
+struct Limits {
+  double own = 0;     // Of each run, in seconds.
+  double others = 0;  // Of each run of a method that uses up what it gets.
+};
+
+Result<Order> LeastPeak(const Lab& lab, const std::string& key, const GraphInput& network,
+                        double limit) {
+  lab.Progress(key + ", " + network.name + ", least peak");
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  NamedBudgets named = BERTH_TRY(FindBudgets(network.graph, {}, budget));
+  return std::move(named.order);
+}
+
+// Every graph within `percents` of a peak, in and from one order: program order or that of the least peak.
+Result<void> Measure(Lab& lab, const std::string& key, const std::vector<GraphInput>& networks,
+                     const std::vector<int>& percents, bool program_order, const Limits& limits,
+                     bool published) {
+  std::vector<Row> rows;
+  for (const GraphInput& network : networks) {
+    const Order order = program_order ? ProgramOrder(network.graph)
+                                      : BERTH_TRY(LeastPeak(lab, key, network, limits.own));
+    const Bytes peak = Live(network.graph, order).peak;
+    for (const int percent : percents) {
+      lab.Progress(key + ", " + network.name + ", " + std::to_string(percent) + " %");
+      Row row;
+      row.network = &network;
+      row.percent = percent;
+      row.capacity = PercentOf(peak, percent);
+      row.all = CostOfAll(network.graph);
+      row.any = BERTH_TRY(Ask(network.graph, row.capacity, {}, {order}, limits.own));
+      row.fixed = BERTH_TRY(Ask(network.graph, row.capacity, order, {}, limits.own));
+      for (const RecomputeBaselineInfo& info : RecomputeBaselines()) {
+        row.others.push_back(
+            BERTH_TRY(AskOther(network, info, row.capacity, order, limits.others)));
+      }
+      Judge(lab, row);
+      rows.push_back(std::move(row));
+    }
+  }
+  lab.Progress("");
+  lab.Say(
+      "The cost of running operators again, in % of running each once; bounds are proved. A star: "
+      "the "
+      "bytes fit, but addresses within the budget were not found.\n");
+  const Sheet sheet = SheetOf(rows, published);
+  lab.Show(sheet);
+  lab.Keep(key, sheet);
+  return {};
+}
+
+Result<void> Moccasin(Lab& lab) {
+  lab.Heading(
+      "MOCCASIN's benchmark",
+      "Budgets in % of the peak of the order in which the graph is written, which is the order "
+      "of all but the first column and FastSA. Published figures with the seconds of their "
+      "machines; \"-\": none, or no solution within the paper's limit.");
+  const auto networks = BERTH_TRY(Networks(lab, "remat", internal::GraphFamily::kIrregular));
+  return Measure(lab, "moccasin", networks, {90, 80, 70}, /*program_order=*/true,
+                 {lab.TimeLimit(10), lab.TimeLimit(60)}, /*published=*/true);
+}
+
+Result<void> Training(Lab& lab) {
+  lab.Heading(
+      "Training steps",
+      "Budgets in % of the least peak. One order: that of the least peak, for all methods.");
+  const auto networks =
+      BERTH_TRY(Networks(lab, fs::path("graphs") / "training", internal::GraphFamily::kCell));
+  return Measure(lab, "training", networks, {90, 75, 50, 40}, /*program_order=*/false,
+                 {lab.TimeLimit(4), lab.TimeLimit(4)}, /*published=*/false);
+}
+
+// What a program says of one question, and what Berth does in the same order.
+struct Duel {
+  std::optional<std::int64_t> program;  // The cost of its plan,
+  bool closed = false;                  // which it proves the least that it can express.
+  std::int64_t variables = 0;
+  double program_seconds = 0;
+  PlanAnswer own;
+};
+
+// A program that proves less than a bound, or an optimum that Berth does not reach, is a fault.
+void Judge(Lab& lab, const std::string& where, const Duel& duel) {
+  if (!duel.program) return;
+  if (*duel.program < duel.own.recompute_bound || duel.own.outcome == Outcome::kInfeasible) {
+    lab.Note(where + ": the program costs less than Berth's bound");
+  } else if (HasPlan(duel.own) && *duel.program < duel.own.best->overhead()) {
+    const bool wrong = duel.own.outcome == Outcome::kOptimal;
+    if (wrong) lab.Note(where + ": the program costs less than Berth's optimum");
+    if (!wrong) lab.Say(where + ": the program costs less than Berth's plan.");
+  }
+}
+
+Duel Compare(const RecomputeBaselineAnswer& answer, double seconds) {
+  Duel duel;
+  if (answer.plan) duel.program = answer.plan->overhead();
+  duel.closed = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible;
+  duel.variables = answer.variables;
+  duel.program_seconds = seconds;
+  return duel;
+}
+
+// In `order` alone; `link`: with copies, against POET; else against Checkmate. None without a solver.
+Result<std::optional<Duel>> Fight(const Graph& graph, Bytes capacity, const Order& order,
+                                  const std::optional<Link>& link, double limit) {
+  PoetOptions options;
+  options.plan.capacity = capacity;
+  options.plan.order = order;
+  options.plan.placer = nullptr;  // The question is about bytes.
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  double start = ProcessorSeconds();
+  std::optional<Duel> duel;
+  if (link) {
+    options.link = *link;
+    const auto answer = RecomputeByPoet(graph, options, budget);
+    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    if (!answer) return tl::unexpected(answer.error());
+    duel = Compare(answer->found, ProcessorSeconds() - start);
+  } else {
+    const auto answer =
+        RecomputeWithBaseline(graph, RecomputeBaseline::kCheckmate, options.plan, budget);
+    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    if (!answer) return tl::unexpected(answer.error());
+    duel = Compare(*answer, ProcessorSeconds() - start);
+  }
+  PlanOptions own;
+  own.capacity = capacity;
+  own.recompute = true;
+  own.spill = link.has_value();
+  own.link = link;
+  own.order = order;
+  Budget time;
+  time.SetTimeLimit(limit);
+  start = ProcessorSeconds();
+  duel->own = BERTH_TRY(Plan(graph, own, time));
+  duel->own.seconds = ProcessorSeconds() - start;
+  if (!link) cli::VerifyOrDie(graph, {}, duel->own);
+  return duel;
+}
+
+// Sixteen bytes of memory in a nanosecond, and half as many over the link.
+constexpr Link kSmallLink = {8'000'000'000, 8'000'000'000, 0};
+void PriceByBytes(Graph& graph) {
+  const OperatorCosts costs = CostsOf(graph);
+  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
+    graph.operators[v].cost = (costs.of[v] + 15) / 16;
+  }
+  graph.cost_unit = "ns";
+}
+
+std::vector<GraphInput> SmallGraphs(const Lab& lab) {
+  std::vector<GraphInput> graphs;
+  for (const internal::GraphFamily family :
+       {internal::GraphFamily::kIrregular, internal::GraphFamily::kCell}) {
+    std::size_t count = 0;
+    for (const std::int64_t operators : {8, 12, 16, 24, 32}) {
+      if (count++ == lab.Inputs(5, 2)) break;
+      internal::GraphParameters parameters;
+      parameters.seed = 1;
+      parameters.operators = operators;
+      parameters.width = family == internal::GraphFamily::kIrregular ? 4 : 2;
+      parameters.stored_percent = 50;
+      graphs.push_back(GenerateGraphInput(family, parameters));
+      PriceByBytes(graphs.back().graph);
+    }
+  }
+  return graphs;
+}
+
+Cell TimeCell(const Duel& duel) {
+  Cell cell = SecondsCell(duel.program_seconds);
+  if (!duel.closed) cell.text = "> " + cell.text;
+  return cell;
+}
+
+// The same cost, or that nothing fits.
+bool SaysTheSame(const Duel& duel) {
+  if (!duel.program) return duel.own.outcome == Outcome::kInfeasible;
+  return HasPlan(duel.own) && duel.own.best->overhead() == *duel.program;
+}
+
+void AddRow(const GraphInput& input, int percent, std::string_view name, const Duel& duel,
+            Sheet& sheet) {
+  sheet.AddRow({TextCell(input.name),
+                CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
+                {std::to_string(percent) + " %", std::to_string(percent)},
+                TextCell(name),
+                CountCell(duel.variables),
+                duel.program ? CountCell(*duel.program) : NoCell(),
+                TimeCell(duel),
+                TextCell(duel.closed ? "1" : "0"),
+                HasPlan(duel.own) ? CountCell(duel.own.best->overhead()) : NoCell(),
+                CountCell(duel.own.recompute_bound),
+                SecondsCell(duel.own.seconds)});
+}
+
+// The integer programs on graphs that they can close.
+Result<void> Programs(Lab& lab) {
+  lab.Heading(
+      "The integer programs against the search",
+      "Checkmate, and POET with a link of half the bandwidth of the memory, in program order, on "
+      "small graphs. Costs in nanoseconds; addresses are not asked for.");
+  const double limit = lab.TimeLimit(20);
+  Sheet sheet({{"graph", "graph", false},
+               {"operators", "operators"},
+               {"budget", "capacity_percent"},
+               {"program", "program", false},
+               {"variables", "variables"},
+               {"cost", "program_cost_ns"},
+               {"time", "program_seconds"},
+               {"", "closed", false},
+               {"Berth", "cost_ns"},
+               {"bound", "cost_bound_ns"},
+               {"time", "seconds"}});
+  std::int64_t closed = 0;
+  std::int64_t same = 0;
+  for (const GraphInput& input : SmallGraphs(lab)) {
+    const Order order = ProgramOrder(input.graph);
+    const Bytes peak = Live(input.graph, order).peak;
+    for (const int percent : {90, 75, 60}) {
+      for (const bool copies : {false, true}) {
+        const std::string name = copies ? "POET" : "Checkmate";
+        const std::string where = input.name + ", " + std::to_string(percent) + " %, " + name;
+        lab.Progress("programs, " + where);
+        const auto duel =
+            BERTH_TRY(Fight(input.graph, PercentOf(peak, percent), order,
+                            copies ? std::optional<Link>(kSmallLink) : std::nullopt, limit));
+        if (!duel) continue;
+        Judge(lab, where, *duel);
+        closed += duel->closed ? 1 : 0;
+        same += duel->closed && SaysTheSame(*duel) ? 1 : 0;
+        AddRow(input, percent, name, *duel, sheet);
+      }
+    }
+  }
+  lab.Progress("");
+  if (sheet.empty()) {
+    lab.Say("Left out: this build has no solver of integer programs.");
+    return {};
+  }
+  lab.Show(sheet);
+  lab.Say("Closed: " + std::to_string(closed) + "; Berth says the same in " + std::to_string(same) +
+          " of these.\n");
+  lab.Keep("programs", sheet);
+  return {};
+}
+
+constexpr std::array<Experiment, 3> kExperiments = {
+    {{"moccasin", "MOCCASIN's benchmark", Moccasin},
+     {"training", "Training steps", Training},
+     {"programs", "The integer programs against the search", Programs}}};
+
+}  // namespace
+
+const Suite& RecomputeSuite() {
+  static constexpr Suite kSuite = {
+      "recompute",
+      "M. Bartan, H. Li, H. Teague, C. Lott and B. Dilkina, \"Moccasin: Efficient Tensor "
+      "Rematerialization for Neural Networks\", ICML 2023",
+      kExperiments,
+      {"", "remat", "graphs"}};
+  return kSuite;
+}
+
+}  // namespace berth::lab
