@@ -1,7 +1,8 @@
 // Builds dist/: the package (index.mjs, worker.mjs, engine.wasm and their types) and the page with
 // everything in it (berth.html), from the module in build/web, which scripts/web compiles.
 import { build } from "esbuild";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -35,6 +36,18 @@ copyFileSync(join(engine, "engine.wasm"), join(dist, "engine.wasm"));
 writeFileSync(join(dist, "index.mjs"), (await bundle("index.ts", { format: "esm" })) + "\n");
 const worker = await bundle("worker.ts", { format: "iife" });
 writeFileSync(join(dist, "worker.mjs"), worker + "\n");
+
+// What the package declares. Node's rules want the endings of imported files.
+const types = join(dist, "types");
+rmSync(types, { recursive: true, force: true });
+const tsc = join(here, "node_modules/.bin/tsc");
+const declared = spawnSync(tsc, ["-p", join(here, "tsconfig.types.json")], { encoding: "utf8" });
+if (declared.status !== 0) throw new Error(declared.stdout || String(declared.error));
+for (const name of readdirSync(types)) {
+  const path = join(types, name);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace(/(from |import\()"(\.\/\w+)"/g, '$1"$2.js"'));
+}
 
 const EXAMPLES = [
   ["cells.onnx", "A network found by search"],

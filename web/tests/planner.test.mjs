@@ -4,7 +4,16 @@
 // may name a folder with tables, graphs and models.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -215,4 +224,30 @@ test("sequences of plans do not leak", () => {
   for (let i = 0; i < 100; ++i) once();
   assert.equal(planner.memory(), before);
   input.free();
+});
+
+describe("the types of the package", () => {
+  /** What tsc says about a program that uses the installed package. */
+  const checked = (name, program) => {
+    const user = join(folder, name);
+    mkdirSync(join(user, "node_modules/@berth"), { recursive: true });
+    symlinkSync(join(here, ".."), join(user, "node_modules/@berth/planner"));
+    writeFileSync(join(user, "package.json"), '{"type": "module"}');
+    writeFileSync(join(user, "user.ts"), program);
+    const tsc = join(here, "../node_modules/.bin/tsc");
+    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
+    return spawnSync(tsc, [...flags, "--lib", "es2022,dom", "user.ts"], {
+      cwd: user,
+      encoding: "utf8",
+    }).stdout;
+  };
+  const use = (field) => `import { load, BerthError, type Summary } from "@berth/planner";
+    const planner = await load();
+    const made = planner.plan(new Uint8Array(1), { capacity: "256KiB", in_place: true });
+    const summary: Summary = made.summary;
+    const height: number = summary.${field};
+    const text: string = made.json();
+    export const all = [height, text, BerthError];`;
+  test("say what there is", () => assert.equal(checked("right", use("height")), ""));
+  test("and what there is not", () => assert.match(checked("wrong", use("hight")), /hight/));
 });

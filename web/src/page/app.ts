@@ -6,7 +6,7 @@ import { abridged, bytes, duration, grouped } from "../../../src/report/app/src/
 import { button, commandLine, menu } from "../../../src/report/app/src/parts";
 import { PlanPage } from "../../../src/report/app/src/plan-page";
 import { Sweep } from "../../../src/report/app/src/sweep";
-import { themeNow, toggleTheme } from "../../../src/report/app/src/theme";
+import { onTheme, themeNow, toggleTheme } from "../../../src/report/app/src/theme";
 import type { File, Opened, Planned, Swept, Taken } from "../messages";
 import type { Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
@@ -51,6 +51,7 @@ export class App {
     private readonly desk: Desk,
     private readonly examples: Example[],
   ) {
+    onTheme(() => this.showCurve());
     document.addEventListener("dragover", (event) => {
       event.preventDefault();
       document.body.classList.add("dropping");
@@ -194,7 +195,7 @@ export class App {
         h("span", { class: "private" }, "Nothing leaves this computer"),
         this.takeAway(),
         button("Open another file", () => this.start()),
-        button("◐", () => toggleTheme(), "Light or dark page"),
+        button("◐", toggleTheme, "Light or dark"),
       ),
       ...(this.controls ? [this.controls.root, this.search.root] : []),
       this.advice,
@@ -466,6 +467,7 @@ export class App {
         points.map((point) => point[key]);
       const sweep = new Sweep({
         kind: "sweep",
+        quantity: null,
         provenance: [],
         curves: [
           {

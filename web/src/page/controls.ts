@@ -91,7 +91,7 @@ export class Controls {
         ["recompute", "run operators again"],
       ]),
       this.select("Order", "order", ORDERS),
-      this.select("Plan activations", "count", COUNTS),
+      this.select("Planned tensors", "count", COUNTS),
       this.text("Alignment", "alignment", "16", "bytes"),
       this.check("In place", "in_place", "Operators may write over an input where that is safe"),
       this.check("Fuse", "fuse", "Element-wise operators run with the operator before them"),

@@ -43,9 +43,9 @@ export const ORDERS: [string, string][] = [
 ];
 export const COUNTS: [string, string][] = [
   ["none", "activations"],
-  ["inputs", "and inputs"],
-  ["parameters", "and weights"],
-  ["all", "all of these"],
+  ["inputs", "activations and inputs"],
+  ["parameters", "activations and weights"],
+  ["all", "activations, inputs and weights"],
 ];
 
 export function optionsOf(settings: Settings, kind: Kind): Options {

@@ -55,7 +55,7 @@ export function welcome(
         "div",
         { class: "corner" },
         h("span", { class: "brand" }, "Berth"),
-        button("◐", () => toggleTheme(), "Light or dark page"),
+        button("◐", toggleTheme, "Light or dark"),
       ),
       h("h1", {}, "Does your model fit?"),
       h(

@@ -4,7 +4,7 @@ import { type Child, h } from "./dom";
 import type { View } from "./gestures";
 import { button, menu } from "./parts";
 import { type TableSpec, VirtualTable } from "./table";
-import { toggleTheme } from "./theme";
+import { onTheme, toggleTheme } from "./theme";
 
 export type Keys = Record<string, () => void>;
 
@@ -128,11 +128,7 @@ export abstract class Page {
     this.showDetails();
     const { signal } = this.life;
     document.addEventListener("keydown", (event) => this.key(event), { signal });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener(
-      "change",
-      () => this.applyLooks(),
-      { signal },
-    );
+    onTheme(() => this.applyLooks(), { signal });
     const moved = () => {
       this.restore();
       this.applyLooks();
@@ -186,14 +182,11 @@ export abstract class Page {
       h(
         "span",
         { class: "group" },
-        button("◐", () => this.toggleTheme(), "Light or dark"),
+        // A page around this one has its own.
+        this.address === OF_DOCUMENT ? button("◐", toggleTheme, "Light or dark") : null,
         button("?", () => this.help.showModal(), "Keys and filters"),
       ),
     );
-  }
-  private toggleTheme(): void {
-    toggleTheme();
-    this.applyLooks();
   }
   private makeHelp(): HTMLElement {
     const { keys, filters } = this.helpTexts();
@@ -337,7 +330,7 @@ export abstract class Page {
       n: () => this.nextMatch(1),
       N: () => this.nextMatch(-1),
       "/": () => this.search.focus(),
-      t: () => this.toggleTheme(),
+      t: toggleTheme,
       "?": () => this.help.showModal(),
       Escape: () => this.selectNothing(),
     };
