@@ -159,31 +159,30 @@ describe("a plan", () => {
     assert.match(await status(page), /^Fits/);
   });
   test("spills, with the curve of traffic and a point on it", async () => {
-    await shown(ALEXNET);
-    const { least, peak } = rangeOf(ALEXNET);
+    await shown(CELLS);
+    const { least, peak } = rangeOf(CELLS);
     const budget = Math.floor((least + peak) / 2);
     await choose("If it does not fit", "spill");
     await limit(`${budget}B`);
-    const made = planner.plan(readFileSync(ALEXNET), { budget, time_limit: 10 }, { name: "x" });
+    const made = planner.plan(readFileSync(CELLS), { budget, time_limit: 10 }, { name: "x" });
     const traffic = made.summary.spilled + made.summary.retrieved;
     made.free();
     assert.ok(traffic > 0);
     assert.equal(await figure("traffic"), traffic);
     await page.locator(".search-text").filter({ hasText: "of traffic" }).waitFor();
-    await page.locator(".curve-box svg path").first().waitFor({ timeout: 60000 });
+    await page.locator('.curve-box [data-line="traffic"]').waitFor({ timeout: 60000 });
+    await page.locator(".curve-box circle").first().waitFor(); // Around the current point.
   });
   test("runs operators again instead", async () => {
-    await shown(ALEXNET);
-    const { least, peak } = rangeOf(ALEXNET);
-    const budget = Math.floor((least + peak) / 2);
+    // The first example of the document: one operator runs twice.
+    const [, step] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
+    await shown({ name: "step.json", bytes: step.split("```")[0] });
     await choose("If it does not fit", "recompute");
-    await limit(`${budget}B`);
-    const options = { budget, recompute: true, time_limit: 10 };
-    const made = planner.plan(readFileSync(ALEXNET), options, { name: "x" });
-    const traffic = made.summary.spilled + made.summary.retrieved;
-    made.free();
-    assert.equal(await figure("traffic"), traffic);
-    await page.getByText("--recompute").waitFor();
+    await limit("64KiB");
+    assert.match(await status(page), /^Fits 64 KiB/);
+    const { order } = JSON.parse((await take(page, "json")).bytes.toString());
+    assert.equal(order.length, 10);
+    await page.getByText("--budget 65536 --recompute").waitFor();
   });
   test("changes with order, counts, alignment, in place and 8 bit", async () => {
     await shown(CELLS);
@@ -200,7 +199,7 @@ describe("a plan", () => {
     await check({ in_place: true }, () => page.getByLabel("In place").check());
     await check({ in_place: true, element_bytes: 1 }, () => page.getByLabel("8 bit").check());
     await check({ in_place: true, element_bytes: 1, alignment: 4096 }, async () => {
-      await page.getByLabel("Alignment").fill("4096");
+      await page.getByRole("textbox", { name: "Alignment" }).fill("4096");
       await page.keyboard.press("Enter");
     });
   });
