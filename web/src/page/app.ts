@@ -294,6 +294,12 @@ export class App {
         this.search.end("Stopped before a plan was found.");
         return;
       }
+      if (error instanceof Failure && error.status === "parse error" && !this.report) {
+        // No control could change that.
+        this.start();
+        this.complain(messageOf(error));
+        return;
+      }
       this.search.end(messageOf(error), "bad");
       this.place.classList.add("stale");
     }
