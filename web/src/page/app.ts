@@ -294,7 +294,8 @@ export class App {
         this.search.end("Stopped before a plan was found.");
         return;
       }
-      if (error instanceof Failure && error.status === "parse error" && !this.report) {
+      const malformed = error instanceof Failure && error.status === "parse error";
+      if (!this.report && (malformed || this.kind !== "graph")) {
         // No control could change that.
         this.start();
         this.complain(messageOf(error));
