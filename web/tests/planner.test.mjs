@@ -56,6 +56,9 @@ function compare(path, options = {}, flags = []) {
     made.free();
   }
 }
+/** What the command says about a file that it does not take. */
+const refusal = (path) => spawnSync(command, ["plan", path], { encoding: "utf8" }).stderr;
+const afterName = (message) => message.slice(message.indexOf(": "));
 const filesIn = (...parts) => {
   const path = join(...parts);
   return existsSync(path)
@@ -89,7 +92,16 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
       ].filter((path) => /\.(csv|json|onnx|tflite)$/.test(path))
     : [];
   test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () => {
-    for (const path of shared) compare(path);
+    const differ = [];
+    for (const path of shared) {
+      try {
+        compare(path);
+      } catch (error) {
+        if (error instanceof BerthError && refusal(path).includes(afterName(error.message))) continue;
+        differ.push(`${path}: ${String(error.message).slice(0, 200)}`);
+      }
+    }
+    assert.deepEqual(differ, []);
   });
 });
 
