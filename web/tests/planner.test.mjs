@@ -97,7 +97,8 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
       try {
         compare(path);
       } catch (error) {
-        if (error instanceof BerthError && refusal(path).includes(afterName(error.message))) continue;
+        if (error instanceof BerthError && refusal(path).includes(afterName(error.message)))
+          continue;
         differ.push(`${path}: ${String(error.message).slice(0, 200)}`);
       }
     }
