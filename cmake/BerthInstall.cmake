@@ -91,6 +91,9 @@ if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(berth_tool PROPERTIES INSTALL_RPATH $ORIGIN/${berth_rpath})
   install(TARGETS berth_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT berth)
+  # The page of `berth view`, if scripts/web has built it.
+  install(FILES ${PROJECT_SOURCE_DIR}/web/dist/berth.html DESTINATION ${CMAKE_INSTALL_DATADIR}/berth
+    COMPONENT berth OPTIONAL)
   # The command itself writes what shells and man know of it; another machine's cannot run here.
   if(NOT CMAKE_CROSSCOMPILING)
     set(berth_shell_dir ${PROJECT_BINARY_DIR}/shell)

@@ -275,8 +275,9 @@ BERTH_API berth_problem* berth_problem_new(void); /* NULL where memory is lackin
 BERTH_API void berth_problem_free(berth_problem* problem);
 /* A table in CSV (docs/formats/csv.md) from a file or from memory; `name` is what errors call it.
    The option "endpoints" says what its columns mean. Also a plan that another system wrote down
-   (docs/formats/recorded.md); of several, the option "problem" says which. INVALID_OPTIONS for the
-   option that does not go with the file. */
+   (docs/formats/recorded.md); of several, the option "problem" says which. Also a PyTorch memory
+   snapshot: its pool with the most reserved memory, or that of the option "problem".
+   INVALID_OPTIONS for the option that does not go with the file. */
 BERTH_API berth_status berth_problem_read(const char* path, const berth_options* options,
                                           berth_problem** problem, berth_error** error);
 BERTH_API berth_status berth_problem_parse(const char* bytes, size_t length, const char* name,

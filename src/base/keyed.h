@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/bit_cast.h"
 #include "base/radix_sort.h"
 
 namespace berth::internal {
@@ -48,7 +48,7 @@ inline void Sort(std::vector<Keyed>& things) {
 }
 
 // The entry of a key for a value that is not negative: such doubles compare as their bits do.
-[[nodiscard]] inline std::int64_t AsKey(double value) { return std::bit_cast<std::int64_t>(value); }
+[[nodiscard]] inline std::int64_t AsKey(double value) { return BitCast<std::int64_t>(value); }
 
 }  // namespace berth::internal
 

@@ -11,6 +11,7 @@
 #include "berth/file.h"
 #include "berth/place.h"
 #include "berth/recorded.h"
+#include "berth/snapshot.h"
 #include "berth/table_io.h"
 #include "c/call.h"
 #include "c/handles.h"
@@ -55,14 +56,33 @@ Result<Problem> ReadOneOf(std::string_view text, const std::string& shown,
                          "the first is " + Quoted(names.front()));
 }
 
+// A pool of a PyTorch memory snapshot: the one with the most reserved memory, unless one is chosen.
+Result<Problem> ReadPool(std::string_view bytes, const std::string& shown,
+                         const std::string& choice) {
+  SnapshotUse use = UseOf(BERTH_TRY(ReadSnapshot(bytes, shown)));
+  if (use.pools.empty()) {
+    return Fail(ErrorCode::kParse,
+                Printable(shown) + ": the snapshot has neither events nor segments");
+  }
+  if (choice.empty()) return std::move(use.pools.front().problem);
+  std::vector<std::string> names;
+  names.reserve(use.pools.size());
+  for (std::size_t p = 0; p < use.pools.size(); ++p) names.push_back(use.NameOfPool(p));
+  const auto chosen = IndexOfChoice(choice, names);
+  if (chosen) return std::move(use.pools[*chosen].problem);
+  return ChoiceIsUnknown("problem", Quoted(choice), Printable(shown), names.size(),
+                         "the first is " + Quoted(names.front()));
+}
+
 Result<void> ReadTable(std::string_view text, const std::string& shown, const std::string& name,
                        const berth_options* options, berth_problem** problem) {
   Require(problem != nullptr, "the place for the problem is NULL");
   const Settings& settings = OptionsOf(options).settings;
   Problem read;
-  if (FormatOfRecorded(text)) {
+  if (const bool snapshot = LooksLikeSnapshot(text); snapshot || FormatOfRecorded(text)) {
     if (settings.endpoints) return EndpointsAreKnown("endpoints", Printable(shown));
-    read = BERTH_TRY(ReadOneOf(text, shown, settings.problem));
+    read = BERTH_TRY(snapshot ? ReadPool(text, shown, settings.problem)
+                              : ReadOneOf(text, shown, settings.problem));
   } else {
     if (!settings.problem.empty()) return NothingToChoose("problem", Printable(shown));
     CsvOptions csv;

@@ -43,6 +43,7 @@ struct Command {
 [[nodiscard]] Command AddInfoCommand(CLI::App& berth);
 [[nodiscard]] Command AddGenerateCommand(CLI::App& berth);
 [[nodiscard]] Command AddSweepCommand(CLI::App& berth);
+[[nodiscard]] Command AddViewCommand(CLI::App& berth);
 [[nodiscard]] Command AddOptionsCommand(CLI::App& berth);
 
 // docs/options.md, made from berth::Options().

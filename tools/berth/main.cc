@@ -20,12 +20,13 @@ int Main(int argc, char** argv) {
       "  berth explain model.csv --capacity 512KiB           If not, why.\n"
       "  berth check model.csv plan.csv                      Is another tool's plan valid?\n"
       "  berth diff old.json new.json --max-growth 2%        What changed, and is it too much?\n"
+      "  berth view model.onnx                               The same in the browser, live.\n"
       "  berth COMMAND --help                                All about one command.");
   return RunProgram(berth,
                     {AddPlanCommand(berth), AddScheduleCommand(berth), AddCompareCommand(berth),
                      AddPlaceCommand(berth), AddCheckCommand(berth), AddExplainCommand(berth),
                      AddInfoCommand(berth), AddGenerateCommand(berth), AddSweepCommand(berth),
-                     AddOptionsCommand(berth), AddDiffCommand(berth)},
+                     AddOptionsCommand(berth), AddDiffCommand(berth), AddViewCommand(berth)},
                     argc, argv);
 }
 

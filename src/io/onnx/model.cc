@@ -1,10 +1,10 @@
 #include "io/onnx/model.h"
 
-#include <bit>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "base/bit_cast.h"
 #include "base/text.h"
 
 namespace berth::internal::onnx {
@@ -132,7 +132,7 @@ class MessageParser {
           return;
         case 2:
           if (entry.type != WireType::kFixed32) return WrongType(entry);
-          attribute.real = std::bit_cast<float>(static_cast<std::uint32_t>(entry.number));
+          attribute.real = BitCast<float>(static_cast<std::uint32_t>(entry.number));
           return;
         case 3:
           attribute.number = Number(entry);
@@ -363,7 +363,7 @@ class MessageParser {
   void Floats(const WireEntry& entry, Attribute& attribute) {
     if (entry.type == WireType::kFixed32) {
       Keep(entry, attribute, attribute.reals,
-           std::bit_cast<float>(static_cast<std::uint32_t>(entry.number)));
+           BitCast<float>(static_cast<std::uint32_t>(entry.number)));
       return;
     }
     if (!entry.IsBytes() || entry.bytes.size() % 4 != 0) return WrongType(entry);
@@ -375,7 +375,7 @@ class MessageParser {
     }
     for (std::size_t i = 0; i < count && !failed(); ++i) {
       Keep(entry, attribute, attribute.reals,
-           std::bit_cast<float>(
+           BitCast<float>(
                static_cast<std::uint32_t>(LittleEndian(entry.bytes.substr(4 * i, 4)))));
     }
   }
@@ -517,8 +517,8 @@ class ElementCollector {
     if (value_.size() > size_) return;  // Too many already.
     if (!IsInteger(type_)) {
       value_.reals.push_back(width_ == 32
-                                 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}
-                                 : std::bit_cast<double>(bits));
+                                 ? double{BitCast<float>(static_cast<std::uint32_t>(bits))}
+                                 : BitCast<double>(bits));
     } else if (type_ == kBool) {
       value_.ints.push_back(bits != 0 ? 1 : 0);
     } else {

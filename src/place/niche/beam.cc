@@ -1,11 +1,11 @@
 #include "place/niche/beam.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
 
+#include "base/bit_cast.h"
 #include "base/numbers.h"
 
 namespace berth::internal::niche {
@@ -40,7 +40,7 @@ constexpr double kValueUnit = 65'536;  // Of branching.h.
 // log2 of `x`, at least 2^-1022, with straight lines between powers of two: the same on every
 // machine.
 double RoughLog2(double x) {
-  const std::int64_t bits = std::bit_cast<std::int64_t>(x) - (std::int64_t{1023} << 52);
+  const std::int64_t bits = BitCast<std::int64_t>(x) - (std::int64_t{1023} << 52);
   return static_cast<double>(bits) * 0x1p-52;
 }
 

@@ -4,7 +4,7 @@ import { type Child, h } from "./dom";
 import type { View } from "./gestures";
 import { button, menu } from "./parts";
 import { type TableSpec, VirtualTable } from "./table";
-import { toggleTheme } from "./theme";
+import { onTheme, toggleTheme } from "./theme";
 
 export type Keys = Record<string, () => void>;
 
@@ -31,8 +31,20 @@ export interface Movable {
   reset(): void;
 }
 
+/** Where a page keeps what it shows: in the address of the document, unless it is part of another
+ * page. */
+export interface Address {
+  read(): string;
+  write(text: string): void;
+}
+const OF_DOCUMENT: Address = {
+  read: () => location.hash.slice(1),
+  write: (text) => history.replaceState(null, "", `#${text}`),
+};
+
 export abstract class Page {
   query = "";
+  address = OF_DOCUMENT;
   protected tab = "";
   readonly tables = new Map<string, VirtualTable>();
   private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
@@ -48,6 +60,7 @@ export abstract class Page {
   private readonly status = h("div", { class: "sr", role: "status", "aria-live": "polite" });
   private readonly help = h("dialog", { "aria-labelledby": "help-title" }) as HTMLDialogElement;
   private hashTimer = 0;
+  private readonly life = new AbortController();
 
   /** `slow`: milliseconds to wait for the next key before a filter is applied. */
   constructor(
@@ -113,22 +126,29 @@ export abstract class Page {
     this.applyLooks();
     this.applyFilter();
     this.showDetails();
-    document.addEventListener("keydown", (event) => this.key(event));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.applyLooks());
-    window.addEventListener("hashchange", () => {
+    const { signal } = this.life;
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    onTheme(() => this.applyLooks(), { signal });
+    const moved = () => {
       this.restore();
       this.applyLooks();
       this.applyFilter();
       this.reselect();
-    });
+    };
+    if (this.address === OF_DOCUMENT) window.addEventListener("hashchange", moved, { signal });
     const print = (on: boolean) => {
       for (const table of this.tables.values()) table.setPrinting(on);
       document.documentElement.classList.toggle("printing", on);
       this.applyLooks();
     };
-    matchMedia("print").addEventListener("change", (event) => print(event.matches));
-    window.addEventListener("beforeprint", () => print(true));
-    window.addEventListener("afterprint", () => print(false));
+    matchMedia("print").addEventListener("change", (event) => print(event.matches), { signal });
+    window.addEventListener("beforeprint", () => print(true), { signal });
+    window.addEventListener("afterprint", () => print(false), { signal });
+  }
+  /** Lets go of the document, so that another page can start in its place. */
+  stop(): void {
+    this.keep();
+    this.life.abort();
   }
 
   private toolbar(): HTMLElement {
@@ -162,14 +182,11 @@ export abstract class Page {
       h(
         "span",
         { class: "group" },
-        button("◐", () => this.toggleTheme(), "Light or dark"),
+        // A page around this one has its own.
+        this.address === OF_DOCUMENT ? button("◐", toggleTheme, "Light or dark") : null,
         button("?", () => this.help.showModal(), "Keys and filters"),
       ),
     );
-  }
-  private toggleTheme(): void {
-    toggleTheme();
-    this.applyLooks();
   }
   private makeHelp(): HTMLElement {
     const { keys, filters } = this.helpTexts();
@@ -313,7 +330,7 @@ export abstract class Page {
       n: () => this.nextMatch(1),
       N: () => this.nextMatch(-1),
       "/": () => this.search.focus(),
-      t: () => this.toggleTheme(),
+      t: toggleTheme,
       "?": () => this.help.showModal(),
       Escape: () => this.selectNothing(),
     };
@@ -334,16 +351,18 @@ export abstract class Page {
   /** Keeps the address of the page a link to what is shown. */
   remember(): void {
     clearTimeout(this.hashTimer);
-    this.hashTimer = window.setTimeout(() => {
-      const link = new URLSearchParams();
-      link.set("tab", this.tab);
-      this.stateTo(link);
-      if (this.query) link.set("filter", this.query);
-      history.replaceState(null, "", `#${link}`);
-    }, 200);
+    if (!this.life.signal.aborted) this.hashTimer = window.setTimeout(() => this.keep(), 200);
+  }
+  private keep(): void {
+    clearTimeout(this.hashTimer);
+    const link = new URLSearchParams();
+    link.set("tab", this.tab);
+    this.stateTo(link);
+    if (this.query) link.set("filter", this.query);
+    this.address.write(String(link));
   }
   private restore(): void {
-    const link = new URLSearchParams(location.hash.slice(1));
+    const link = new URLSearchParams(this.address.read());
     this.query = this.search.value = link.get("filter") ?? "";
     const tab = link.get("tab");
     if (tab) this.openTab(tab, false);

@@ -39,4 +39,11 @@ export function themeNow(): Theme {
 }
 export function toggleTheme(): void {
   root.dataset.theme = isDark() ? "light" : "dark";
+  document.dispatchEvent(new Event(CHANGED));
+}
+const CHANGED = "berth-theme";
+/** Calls `act` whenever the colours change, by toggleTheme() or by the system. */
+export function onTheme(act: () => void, options: AddEventListenerOptions = {}): void {
+  document.addEventListener(CHANGED, act, options);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", act, options);
 }

@@ -1,0 +1,69 @@
+// What a page and its worker say to each other.
+import type { Options, Remedy, Summary } from "./planner";
+
+export interface File {
+  name: string;
+  bytes: Uint8Array;
+}
+/** What can be taken away of the last plan. */
+export type Taken = "json" | "csv" | "svg" | "html" | "model" | "trace";
+
+export type Task =
+  /** A file, which later tasks are about; two plan files are compared at once. */
+  | { do: "open"; files: File[] }
+  /** `enough`: the search ends once its best plan is as good as this. `advise`: then look for what
+   * would lower the plan, or make it fit. */
+  | { do: "plan"; options: Options; enough?: number; advise: Options | null }
+  | { do: "take"; kind: Taken }
+  /** Plans with spills at `points` capacities, the largest first. */
+  | { do: "sweep"; options: Options; points: number };
+
+export interface Opened {
+  kind: "graph" | "table" | "snapshot" | "diff";
+  openDimensions: string[];
+  operators: number;
+  /** The data of the page that compares two plans. */
+  data: string | null;
+}
+export interface Planned {
+  summary: Summary;
+  /** The data of the plan's page, as JSON. */
+  data: string;
+  remedies: Remedy[];
+  /** The work is done: no advice will follow. */
+  final: boolean;
+}
+export interface SweepPoint {
+  capacity: number;
+  outcome: string;
+  avoidable: number | null;
+  spilled: number;
+  retrieved: number;
+  traffic_bound: number;
+  traffic_by_sum: number;
+  seconds: number;
+}
+export interface Swept {
+  least: number | null;
+  least_peak: number | null;
+  fixed_order: boolean;
+  points: SweepPoint[];
+  final: boolean;
+}
+
+export interface Request {
+  id: number;
+  task: Task;
+}
+export type Reply = { id: number } & (
+  | { is: "progress"; best: number | null; bound: number; seconds: number }
+  | { is: "opened"; opened: Opened }
+  | { is: "planned"; planned: Planned }
+  | { is: "taken"; bytes: Uint8Array }
+  | { is: "swept"; swept: Swept }
+  | { is: "failed"; message: string; status: string }
+);
+/** The first message to a worker. */
+export interface Start {
+  wasm: WebAssembly.Module;
+}

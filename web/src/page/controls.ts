@@ -1,0 +1,235 @@
+// The panel above the report: what to plan for. Whatever is changed is planned again at once.
+import { h, named } from "../../../src/report/app/src/dom";
+import { bytes, grouped, parseBytes } from "../../../src/report/app/src/format";
+import { COUNTS, type Kind, ORDERS, type Settings } from "./settings";
+
+/** Places on the slider that have a meaning. */
+export interface Mark {
+  at: number;
+  title: string;
+}
+
+const STEPS = 1000;
+
+export class Controls {
+  readonly root: HTMLElement;
+  private readonly slider = h("input", {
+    type: "range",
+    id: "memory-slider",
+    min: "0",
+    max: String(STEPS),
+    step: "1",
+  }) as HTMLInputElement;
+  private readonly size = h("input", {
+    type: "text",
+    id: "memory-size",
+    inputmode: "decimal",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "no limit",
+    "aria-describedby": "memory-fault",
+  }) as HTMLInputElement;
+  private readonly fault = h("span", { class: "fault-text", id: "memory-fault", role: "alert" });
+  private readonly marks = h("div", { class: "marks", "aria-hidden": "true" });
+  private readonly markList = h("p", { class: "note mark-list" });
+  private readonly dims = h("fieldset", { class: "dims", hidden: true });
+  private low = 0;
+  private high = 1;
+
+  constructor(
+    kind: Kind,
+    public settings: Settings,
+    private readonly change: (settings: Settings) => void,
+  ) {
+    this.slider.addEventListener("input", () => {
+      const share = Number(this.slider.value) / STEPS;
+      const raw = this.low + (this.high - this.low) * share;
+      this.set({ memory: Math.max(1, nearest(raw, this.high)) });
+    });
+    this.size.addEventListener("change", () => this.readSize());
+    this.size.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.readSize();
+    });
+    const graph = kind === "graph";
+    this.root = h(
+      "form",
+      { class: "controls", "aria-label": "What to plan for" },
+      h(
+        "div",
+        { class: "memory" },
+        h("label", { for: "memory-size" }, "Memory"),
+        this.size,
+        h(
+          "button",
+          { type: "button", class: "quiet", onclick: () => this.set({ memory: null }) },
+          "No limit",
+        ),
+        this.fault,
+        h(
+          "div",
+          { class: "slide" },
+          h("label", { for: "memory-slider", class: "sr" }, "Memory, as a slider"),
+          this.slider,
+          this.marks,
+        ),
+        this.markList,
+      ),
+      graph ? this.choices() : this.seconds(),
+      graph ? this.dims : null,
+    );
+    this.root.addEventListener("submit", (event) => event.preventDefault());
+    this.show();
+  }
+
+  private choices(): HTMLElement {
+    return h(
+      "div",
+      { class: "choices" },
+      this.select("If it does not fit", "overflow", [
+        ["explain", "say why"],
+        ["spill", "copy tensors out and back"],
+        ["recompute", "run operators again"],
+      ]),
+      this.select("Order", "order", ORDERS),
+      this.select("Planned tensors", "count", COUNTS),
+      this.text("Alignment", "alignment", "16", "bytes"),
+      this.check("In place", "in_place", "Operators may write over an input where that is safe"),
+      this.check("Fuse", "fuse", "Element-wise operators run with the operator before them"),
+      this.check("8 bit", "eight_bit", "Every element takes one byte, as after quantisation"),
+      this.seconds(),
+    );
+  }
+  private seconds(): HTMLElement {
+    const list = h(
+      "select",
+      { id: "set-time", "aria-label": "Search at most" },
+      ...["1", "10", "60", "none"].map((value) =>
+        h("option", { value }, value === "none" ? "to the end" : `${value} s`),
+      ),
+    ) as HTMLSelectElement;
+    list.value = this.settings.time_limit === null ? "none" : String(this.settings.time_limit);
+    list.addEventListener("change", () =>
+      this.set({ time_limit: list.value === "none" ? null : Number(list.value) }),
+    );
+    return h("label", {}, h("span", {}, "Search at most"), list);
+  }
+  private readonly fields: (() => void)[] = [];
+  private select(title: string, key: keyof Settings, entries: [string, string][]): HTMLElement {
+    const list = h(
+      "select",
+      { id: `set-${key}` },
+      ...entries.map(([value, text]) => h("option", { value }, text)),
+    ) as HTMLSelectElement;
+    list.addEventListener("change", () => this.set({ [key]: list.value }));
+    this.fields.push(() => (list.value = String(this.settings[key])));
+    return h("label", {}, h("span", {}, title), list);
+  }
+  private check(title: string, key: keyof Settings, hint: string): HTMLElement {
+    const box = h("input", { type: "checkbox", id: `set-${key}` }) as HTMLInputElement;
+    box.addEventListener("change", () => this.set({ [key]: box.checked }));
+    this.fields.push(() => (box.checked = this.settings[key] === true));
+    return h("label", { class: "check", title: hint }, box, title);
+  }
+  private text(title: string, key: keyof Settings, hint: string, unit: string): HTMLElement {
+    const field = h("input", {
+      type: "text",
+      id: `set-${key}`,
+      inputmode: "numeric",
+      placeholder: hint,
+      size: "5",
+      autocomplete: "off",
+    }) as HTMLInputElement;
+    field.addEventListener("change", () => this.set({ [key]: field.value.trim() }));
+    this.fields.push(() => (field.value = String(this.settings[key])));
+    return h("label", {}, h("span", {}, title), field, h("small", {}, unit));
+  }
+
+  /** Fields for what the model leaves open. */
+  openDimensions(names: string[]): void {
+    const all = [...new Set([...names, ...Object.keys(this.settings.dim)])];
+    this.dims.hidden = all.length === 0;
+    this.dims.replaceChildren(
+      h("legend", {}, "Sizes that the model leaves open"),
+      ...all.slice(0, 40).map((name, i) => {
+        const field = h("input", {
+          type: "text",
+          inputmode: "numeric",
+          id: `dim-${i}`,
+          size: "6",
+          placeholder: "1",
+          autocomplete: "off",
+        }) as HTMLInputElement;
+        field.value = this.settings.dim[name] ?? "";
+        field.addEventListener("change", () =>
+          this.set({ dim: { ...this.settings.dim, [name]: field.value } }),
+        );
+        return h("label", { for: `dim-${i}` }, h("span", {}, named(name, 30)), field);
+      }),
+    );
+  }
+
+  /** What the slider spans, and what is known along it. */
+  range(low: number, high: number, marks: Mark[]): void {
+    this.low = low;
+    this.high = Math.max(high, low + 1);
+    const shown = marks.filter(({ at }) => at >= this.low && at <= this.high);
+    this.marks.replaceChildren(
+      ...shown.map(({ at, title }) =>
+        h("i", { style: `left:${(100 * (at - this.low)) / (this.high - this.low)}%`, title }),
+      ),
+    );
+    this.markList.replaceChildren(
+      ...marks.flatMap(({ at, title }, i): (Node | string)[] => [
+        i ? " · " : "",
+        `${title}: `,
+        h(
+          "button",
+          { type: "button", class: "link", onclick: () => this.set({ memory: at }) },
+          bytes(at),
+        ),
+      ]),
+    );
+    this.show();
+  }
+
+  private readSize(): void {
+    const text = this.size.value.trim();
+    if (!text) {
+      if (this.settings.memory !== null) this.set({ memory: null });
+      return;
+    }
+    const value = parseBytes(text);
+    const wrong = !Number.isFinite(value) || value < 1 || value > 2 ** 53;
+    this.fault.textContent = wrong ? "A size such as 256 KiB or 1.5 MiB is wanted" : "";
+    this.size.setAttribute("aria-invalid", String(wrong));
+    if (!wrong && Math.floor(value) !== this.settings.memory) {
+      this.set({ memory: Math.floor(value) });
+    }
+  }
+  set(change: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...change };
+    this.show();
+    this.change(this.settings);
+  }
+  private show(): void {
+    const { memory } = this.settings;
+    this.size.value = memory === null ? "" : bytes(memory);
+    this.size.title = memory === null ? "" : `${grouped(memory)} bytes`;
+    this.fault.textContent = "";
+    this.size.removeAttribute("aria-invalid");
+    const at = memory ?? this.high;
+    const place = Math.round((STEPS * (at - this.low)) / (this.high - this.low));
+    if (document.activeElement !== this.slider || memory === null) {
+      this.slider.value = String(Math.min(STEPS, Math.max(0, place)));
+    }
+    this.slider.setAttribute("aria-valuetext", memory === null ? "no limit" : bytes(memory));
+    this.slider.classList.toggle("off", memory === null);
+    for (const field of this.fields) field();
+  }
+}
+
+/** With three digits or so: sizes that people would choose. */
+function nearest(value: number, high: number): number {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(high / STEPS)));
+  return Math.round(value / step) * step;
+}

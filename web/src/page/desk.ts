@@ -1,0 +1,182 @@
+// The page's side of the worker: one task at a time, of which the newest counts.
+//
+// No message reaches a worker while it searches, and a page from a file has no memory that it could
+// share with one. So a search that is no longer wanted is ended together with its worker, and the
+// next one reads the file again. Searches are deterministic: the best plan of a search that was ended
+// is found once more by another one that ends as soon as it is as good.
+import type { File, Opened, Planned, Reply, Request, Swept, Task } from "../messages";
+
+export class Failure extends Error {
+  constructor(
+    message: string,
+    readonly status: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Listener {
+  progress?: (best: number | null, bound: number, seconds: number) => void;
+  planned?: (planned: Planned) => void;
+  swept?: (swept: Swept) => void;
+}
+
+interface Job {
+  id: number;
+  task: Task;
+  listener: Listener;
+  best: number | null;
+  done: (result: Reply) => void;
+  fail: (failure: Failure) => void;
+}
+
+const nobody = { listener: {}, best: null, done: () => {}, fail: () => {} };
+
+export class Desk {
+  private worker: Worker | null = null;
+  private running: Job | null = null;
+  private waiting: Job[] = [];
+  private files: File[] = [];
+  private ids = 0;
+  /** The last plan that was shown, and whether the worker has it. */
+  private shown: Task | null = null;
+  private atHand = false;
+
+  constructor(
+    private readonly makeWorker: () => Worker,
+    private readonly wasm: Promise<WebAssembly.Module>,
+  ) {}
+
+  /** Opens a file, or two plans; what was asked before is forgotten. */
+  async open(files: File[]): Promise<Opened> {
+    this.abandon();
+    const reply = await this.ask({ do: "open", files }, {});
+    if (reply.is !== "opened") throw new Failure("unexpected reply", "internal error");
+    this.files = files;
+    this.shown = null;
+    return reply.opened;
+  }
+  /** A task that is about the file. `replaces`: what runs and what waits is no longer wanted. */
+  ask(task: Task, listener: Listener, replaces = false): Promise<Reply> {
+    return new Promise((done, fail) => {
+      if (replaces) this.abandon();
+      if (task.do === "take" && this.shown && !this.atHand && !this.running) {
+        this.waiting.push({ ...nobody, id: ++this.ids, task: this.shown });
+      }
+      this.waiting.push({ id: ++this.ids, task, listener, best: null, done, fail });
+      void this.next();
+    });
+  }
+  /** Ends the running search; of a plan, the best so far is what it was asked for. */
+  stop(): void {
+    const job = this.running;
+    if (!job || job.task.do === "open" || job.task.do === "take") return;
+    this.running = null;
+    if (job.task.do === "plan" && job.best !== null && job.task.enough === undefined) {
+      this.waiting.unshift({
+        ...job,
+        id: ++this.ids,
+        task: { ...job.task, enough: job.best, advise: null },
+      });
+    } else {
+      job.fail(new Failure("The search was ended.", "stopped"));
+    }
+    this.renew();
+  }
+  private abandon(): void {
+    for (const job of this.waiting) job.fail(new Failure("replaced", "replaced"));
+    this.waiting = [];
+    const job = this.running;
+    if (!job) return;
+    this.running = null;
+    job.fail(new Failure("replaced", "replaced"));
+    this.renew();
+  }
+  /** Another worker, with the same file. */
+  private renew(): void {
+    this.worker?.terminate();
+    this.worker = null;
+    this.atHand = false;
+    if (this.files.length) {
+      this.waiting.unshift({ ...nobody, id: ++this.ids, task: { do: "open", files: this.files } });
+    }
+    void this.next();
+  }
+
+  private async next(): Promise<void> {
+    if (this.running) return;
+    const job = this.waiting.shift();
+    if (!job) return;
+    this.running = job;
+    if (!this.worker) {
+      try {
+        const wasm = await this.wasm;
+        if (this.running !== job) return;
+        this.worker = this.hire(wasm);
+      } catch (error) {
+        this.running = null;
+        job.fail(
+          new Failure(`This browser cannot run the planner: ${String(error)}`, "unsupported"),
+        );
+        return;
+      }
+    }
+    const request: Request = { id: job.id, task: job.task };
+    this.worker.postMessage(request);
+  }
+  private hire(wasm: WebAssembly.Module): Worker {
+    const worker = this.makeWorker();
+    worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => {
+      if (this.worker === worker) this.hear(data);
+    });
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      if (this.worker === worker) this.break(`the planner failed: ${event.message}`);
+    });
+    worker.postMessage({ wasm });
+    return worker;
+  }
+
+  private hear(reply: Reply): void {
+    const job = this.running;
+    if (!job || reply.id !== job.id) return;
+    const { listener, task } = job;
+    switch (reply.is) {
+      case "progress":
+        job.best = reply.best ?? job.best;
+        listener.progress?.(reply.best, reply.bound, reply.seconds);
+        return;
+      case "planned":
+        this.atHand = true;
+        this.shown = { ...task, advise: null } as Task;
+        listener.planned?.(reply.planned);
+        if (!reply.planned.final) return;
+        break;
+      case "swept":
+        listener.swept?.(reply.swept);
+        if (!reply.swept.final) return;
+        break;
+      case "failed":
+        // After these the module's memory cannot be relied on.
+        if (["internal error", "out of memory"].includes(reply.status)) {
+          this.break(reply.message, reply.status);
+          return;
+        }
+        this.running = null;
+        job.fail(new Failure(reply.message, reply.status));
+        void this.next();
+        return;
+    }
+    this.running = null;
+    job.done(reply);
+    void this.next();
+  }
+  private break(message: string, status = "internal error"): void {
+    const job = this.running;
+    this.running = null;
+    job?.fail(new Failure(message, status));
+    // A file that cannot even be opened is not opened again.
+    if (job?.task.do === "open") this.files = [];
+    this.renew();
+  }
+}

@@ -1,0 +1,89 @@
+// A search while it goes on: the best plan so far and what is proved, approaching each other.
+import { h, svg } from "../../../src/report/app/src/dom";
+import { bytes, duration } from "../../../src/report/app/src/format";
+
+const WIDTH = 220;
+const HEIGHT = 34;
+
+interface Moment {
+  seconds: number;
+  best: number | null;
+  bound: number;
+}
+
+export class SearchView {
+  readonly root: HTMLElement;
+  private readonly text = h("span", { class: "search-text" });
+  private readonly status = h("span", { class: "sr", role: "status" });
+  private readonly picture = svg("svg", {
+    class: "approach",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    width: WIDTH,
+    height: HEIGHT,
+    "aria-hidden": "true",
+  });
+  private readonly stop: HTMLButtonElement;
+  private moments: Moment[] = [];
+  private shown = 0;
+
+  constructor(stop: () => void) {
+    this.stop = h(
+      "button",
+      { type: "button", class: "stop", onclick: stop, hidden: true },
+      "Stop, keep the best plan",
+    ) as HTMLButtonElement;
+    this.root = h("div", { class: "search-view" }, this.text, this.picture, this.stop, this.status);
+    this.picture.style.visibility = "hidden";
+  }
+  /** What is being done, in words. */
+  begin(what: string): void {
+    this.moments = [];
+    this.picture.style.visibility = "hidden";
+    this.picture.replaceChildren();
+    clearTimeout(this.shown);
+    this.text.classList.add("busy");
+    // Most plans are there before anybody could read this.
+    this.shown = window.setTimeout(() => {
+      this.text.textContent = `${what} …`;
+      this.stop.hidden = false;
+    }, 150);
+  }
+  progress(what: string, best: number | null, bound: number, seconds: number): void {
+    this.moments.push({ seconds, best, bound });
+    const found = best === null ? "no plan yet" : `best so far ${bytes(best)}`;
+    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${bytes(bound)}`;
+    this.draw();
+  }
+  end(text: string, tone: "" | "bad" = ""): void {
+    clearTimeout(this.shown);
+    this.stop.hidden = true;
+    this.text.classList.remove("busy");
+    this.text.classList.toggle("bad", tone === "bad");
+    this.text.textContent = text;
+    this.status.textContent = text;
+    this.picture.style.visibility = "hidden";
+  }
+  private draw(): void {
+    const { moments } = this;
+    const values = moments.flatMap(({ best, bound }) => (best === null ? [bound] : [best, bound]));
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    const last = moments.at(-1)!.seconds || 1;
+    const x = (seconds: number) => (WIDTH - 4) * (seconds / last) + 2;
+    const y = (value: number) => HEIGHT - 3 - (HEIGHT - 6) * ((value - low) / (high - low || 1));
+    const path = (of: (moment: Moment) => number | null) => {
+      let d = "";
+      for (const moment of moments) {
+        const value = of(moment);
+        if (value === null) continue;
+        d += d ? `H${x(moment.seconds)}V${y(value)}` : `M${x(moment.seconds)} ${y(value)}`;
+      }
+      return d;
+    };
+    this.picture.replaceChildren(
+      svg("path", { class: "best", d: path(({ best }) => best) }),
+      svg("path", { class: "bound", d: path(({ bound }) => bound) }),
+    );
+    this.picture.style.visibility = high > low ? "visible" : "hidden";
+  }
+}

@@ -1,0 +1,168 @@
+// The planner in a worker: one task after the other, with results while searches go on.
+import { BerthError, type Progress } from "./abi";
+import { startEngine } from "./engine";
+import { dataOf } from "./page-data";
+import { type Input, type Options, type Plan, Planner, kindOf } from "./planner";
+import type { File, Reply, Request, Start, Swept, Task } from "./messages";
+
+type Say = (
+  reply: Reply extends infer R ? (R extends Reply ? Omit<R, "id"> : never) : never,
+) => void;
+
+class Desk {
+  private input: Input | null = null;
+  private plan: Plan | null = null;
+  private diffPage: string | null = null;
+  constructor(private readonly planner: Planner) {}
+
+  run(task: Task, say: Say): void {
+    switch (task.do) {
+      case "open":
+        return this.open(task.files, say);
+      case "plan":
+        return this.makePlan(task, say);
+      case "take":
+        return say({ is: "taken", bytes: this.take(task.kind) });
+      case "sweep":
+        return this.sweep(task.options, task.points, say);
+    }
+  }
+
+  private open(files: File[], say: Say): void {
+    this.forget();
+    if (files.length === 2) {
+      const [before, after] = files as [File, File];
+      this.diffPage = this.planner.diff(before, after).page;
+      const data = dataOf(this.diffPage);
+      return say({
+        is: "opened",
+        opened: { kind: "diff", openDimensions: [], operators: 0, data },
+      });
+    }
+    const { bytes, name } = files[0]!;
+    if (kindOf(bytes) === "plan") {
+      throw new BerthError(
+        `${name}: a plan of Berth. Drop two plans together to compare them, or the model itself`,
+        "parse error",
+      );
+    }
+    this.input = this.planner.open(bytes, name);
+    say({
+      is: "opened",
+      opened: {
+        kind: this.input.kind as "graph" | "table" | "snapshot",
+        openDimensions: this.input.openDimensions(),
+        operators: this.input.operators(),
+        data: null,
+      },
+    });
+  }
+
+  private makePlan({ options, enough, advise }: Task & { do: "plan" }, say: Say): void {
+    const onProgress = ({ best, bound, seconds }: Progress) => {
+      say({ is: "progress", best, bound, seconds });
+      return enough !== undefined && best !== null && best <= enough;
+    };
+    const plan = this.opened().plan(options, { onProgress });
+    this.plan?.free();
+    this.plan = plan;
+    const tell = (final: boolean) =>
+      say({
+        is: "planned",
+        planned: {
+          summary: plan.summary,
+          data: dataOf(plan.page()),
+          remedies: plan.remedies(),
+          final,
+        },
+      });
+    tell(advise === null);
+    if (advise === null) return;
+    try {
+      plan.advise(advise);
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error; // There is none for this kind of plan.
+    }
+    tell(true);
+  }
+
+  private take(kind: string): Uint8Array {
+    const text = (content: string) => new TextEncoder().encode(content);
+    if (kind === "html" && this.diffPage) return text(this.diffPage);
+    if (!this.plan) throw new BerthError("there is no plan", "invalid argument");
+    if (kind === "json") return text(this.plan.json());
+    if (kind === "csv") return text(this.plan.csv());
+    if (kind === "svg") return text(this.plan.svg());
+    if (kind === "trace") return text(this.plan.trace());
+    if (kind === "model") return this.plan.model();
+    return text(this.plan.page());
+  }
+
+  /** As `berth sweep`: from the least peak down to what one operator needs. */
+  private sweep(options: Options, points: number, say: Say): void {
+    const input = this.opened();
+    const at = (budget: string) => {
+      const plan = input.plan({ ...options, budget });
+      const { summary } = plan;
+      plan.free();
+      return summary;
+    };
+    const first = at("MP");
+    const swept: Swept = {
+      least: first.least_memory,
+      least_peak: first.least_peak,
+      fixed_order: first.fixed_order,
+      points: [],
+      final: false,
+    };
+    const [high, low] = [first.least_peak, first.least_memory];
+    for (let k = 0; k < points; ++k) {
+      const capacity = Math.round(high - ((high - low) * k) / Math.max(1, points - 1));
+      const s = k === 0 ? first : at(String(capacity));
+      swept.points.push({
+        capacity,
+        outcome: s.outcome,
+        avoidable: s.has_plan ? s.spilled + s.retrieved : null,
+        spilled: s.spilled,
+        retrieved: s.retrieved,
+        traffic_bound: s.traffic_bound,
+        traffic_by_sum: s.traffic_by_sum,
+        seconds: s.seconds,
+      });
+      say({ is: "swept", swept: { ...swept, final: k + 1 === points } });
+      if (high <= low) break;
+    }
+    say({ is: "swept", swept: { ...swept, final: true } });
+  }
+
+  private opened(): Input {
+    if (!this.input) throw new BerthError("there is no file", "invalid argument");
+    return this.input;
+  }
+  private forget(): void {
+    this.plan?.free();
+    this.input?.free();
+    this.plan = this.input = this.diffPage = null;
+  }
+}
+
+let desk: Promise<Desk> | null = null;
+self.addEventListener("message", async ({ data }: MessageEvent<Start | Request>) => {
+  if ("wasm" in data) {
+    desk = startEngine(data.wasm).then((abi) => new Desk(new Planner(abi)));
+    return;
+  }
+  const { id, task } = data;
+  const say: Say = (reply) => self.postMessage({ id, ...reply });
+  try {
+    (await desk!).run(task, say);
+  } catch (error) {
+    say(failureOf(error));
+  }
+});
+
+function failureOf(error: unknown) {
+  const status = error instanceof BerthError ? error.status : "internal error";
+  const message = error instanceof Error ? error.message : String(error);
+  return { is: "failed" as const, message, status };
+}

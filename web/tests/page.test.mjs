@@ -1,0 +1,515 @@
+// The page as people use it, in a real browser.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, describe, test } from "node:test";
+import {
+  accessibility,
+  close,
+  command,
+  drop,
+  example,
+  hasCommand,
+  open,
+  planned,
+  plans,
+  replan,
+  root,
+  serve,
+  settled,
+  status,
+  take,
+} from "./support.mjs";
+import { load } from "../dist/index.mjs";
+
+const CELLS = example("cells.onnx");
+const ALEXNET = example("training_alexnet_b32.json");
+const DENSENET = example("inference_densenet121.csv");
+const planner = await load();
+const folder = mkdtempSync(join(tmpdir(), "berth-page-"));
+after(async () => {
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let view;
+let page;
+const start = async (options) => {
+  view = await open(options);
+  page = view.page;
+};
+const shown = async (file, options) => {
+  await start(options);
+  await drop(page, ...[file].flat());
+  await planned(page);
+};
+afterEach(async () => {
+  const faults = view?.faults ?? [];
+  await view?.close();
+  view = null;
+  assert.deepEqual(faults, []);
+});
+const limit = async (size) =>
+  replan(page, async () => {
+    await page.getByRole("textbox", { name: "Memory" }).fill(size);
+    await page.keyboard.press("Enter");
+  });
+const list = (name) => page.getByRole("combobox", { name, exact: true });
+const choose = (name, value) => replan(page, () => list(name).selectOption(value));
+/** What one operator needs, and the least peak. */
+const rangeOf = (file) => {
+  const made = planner.plan(readFileSync(file), { budget: "MP", time_limit: 10 }, { name: "x" });
+  const { least_memory: least, least_peak: peak } = made.summary;
+  made.free();
+  return { least, peak };
+};
+const badge = () => page.locator(".report-place .badge").textContent();
+const heightOf = (file, options = {}) => {
+  const made = planner.plan(readFileSync(file), options, { name: "x" });
+  const { height } = made.summary;
+  made.free();
+  return height;
+};
+const figure = (name) =>
+  page.locator(`[data-figure="${name}"]`).first().getAttribute("data-value").then(Number);
+
+describe("the first screen", () => {
+  beforeEach(() => start());
+  test("says what the page is for, and that nothing leaves the computer", async () => {
+    await page.getByRole("heading", { name: "Does your model fit?" }).waitFor();
+    await page.getByText("Nothing leaves this computer.").waitFor();
+    await page.getByText("Files may have up to 1 GiB").waitFor();
+  });
+  test("is accessible, in both colours", async () => {
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("takes a built-in example", async () => {
+    await page.getByRole("button", { name: /network found by search/ }).click();
+    await planned(page);
+    assert.match(await badge(), /Proved optimal/);
+  });
+  test("takes a pasted table", async () => {
+    await page.getByText("Paste a table or a graph").click();
+    await page.getByRole("textbox").fill("id,lower,upper,size\nx,0,2,100\ny,1,3,28\n");
+    await page.getByRole("button", { name: "Plan it" }).click();
+    await planned(page);
+    assert.equal(await figure("height"), 128);
+  });
+  test("takes what is pasted anywhere", async () => {
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text", "id,lower,upper,size\nx,0,2,7\n");
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    });
+    await planned(page);
+    assert.equal(await figure("height"), 7);
+  });
+  test("takes a chosen file", async () => {
+    await page.locator("#file").setInputFiles(CELLS);
+    await planned(page);
+    assert.match(await page.title(), /cells\.onnx/);
+  });
+  test("is used by keyboard alone", async () => {
+    for (let i = 0; i < 12; ++i) {
+      await page.keyboard.press("Tab");
+      const text = await page.evaluate(() => document.activeElement.textContent);
+      if (text.includes("AlexNet")) break;
+    }
+    await page.keyboard.press("Enter");
+    await planned(page);
+    await page.locator("#memory-slider").focus();
+    await replan(page, () => page.keyboard.press("ArrowLeft"));
+    assert.match(await status(page), /(Fits|Does not fit|Not known)/);
+  });
+});
+
+describe("a plan", () => {
+  test("has the figures of the planner", async () => {
+    await shown(ALEXNET);
+    assert.equal(await figure("height"), heightOf(ALEXNET));
+  });
+  test("is accessible, in both colours", async () => {
+    await shown(CELLS);
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await settled(page);
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("fits a phone", async () => {
+    await shown(CELLS, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `${wide} pixels`);
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("changes with the memory: it fits, or the page says why not", async () => {
+    await shown(ALEXNET);
+    const height = heightOf(ALEXNET);
+    await limit(`${height}B`);
+    assert.match(await status(page), /^Fits/);
+    await limit(`${height - 1}B`);
+    assert.match(await status(page), /Does not fit.*proved/);
+    await page.getByRole("heading", { name: "Would make it fit", exact: true }).waitFor();
+    await page.locator(".conflict").waitFor();
+    // The first remedy is taken by a click.
+    await replan(page, () => page.locator(".try button.fits").first().click());
+    assert.match(await status(page), /^Fits/);
+  });
+  test("spills, with the curve of traffic and a point on it", async () => {
+    await shown(CELLS);
+    const { least, peak } = rangeOf(CELLS);
+    const budget = Math.floor((least + peak) / 2);
+    await choose("If it does not fit", "spill");
+    await limit(`${budget}B`);
+    const made = planner.plan(readFileSync(CELLS), { budget, time_limit: 10 }, { name: "x" });
+    const traffic = made.summary.spilled + made.summary.retrieved;
+    made.free();
+    assert.ok(traffic > 0);
+    assert.equal(await figure("traffic"), traffic);
+    await page.locator(".search-text").filter({ hasText: "of traffic" }).waitFor();
+    await page.locator('.curve-box [data-line="traffic"]').waitFor({ timeout: 60000 });
+    await page.locator(".curve-box circle").first().waitFor(); // Around the current point.
+  });
+  test("runs operators again instead", async () => {
+    // The first example of the document: one operator runs twice.
+    const [, step] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
+    await shown({ name: "step.json", bytes: step.split("```")[0] });
+    await choose("If it does not fit", "recompute");
+    await limit("64KiB");
+    assert.match(await status(page), /^Fits 64 KiB/);
+    const { order } = JSON.parse((await take(page, "json")).bytes.toString());
+    assert.equal(order.length, 10);
+    await page.getByText("--budget 65536 --recompute").waitFor();
+  });
+  test("changes with order, counts, alignment, in place and 8 bit", async () => {
+    await shown(CELLS);
+    const check = async (options, act) => {
+      await replan(page, act);
+      assert.equal(await figure("height"), heightOf(CELLS, options), JSON.stringify(options));
+    };
+    const order = list("Order");
+    await check({ order: "program" }, () => order.selectOption("program"));
+    await check({}, () => order.selectOption("auto"));
+    const count = list("Planned tensors");
+    await check({ count: "all" }, () => count.selectOption("all"));
+    await check({}, () => count.selectOption("none"));
+    await check({ in_place: true }, () => page.getByLabel("In place").check());
+    await check({ in_place: true, element_bytes: 1 }, () => page.getByLabel("8 bit").check());
+    await check({ in_place: true, element_bytes: 1, alignment: 4096 }, async () => {
+      await page.getByRole("textbox", { name: "Alignment" }).fill("4096");
+      await page.keyboard.press("Enter");
+    });
+  });
+  test("keeps tab, colours and filter while the slider moves", async () => {
+    await shown(ALEXNET);
+    await page.click("#tab-buffers");
+    await page.getByRole("searchbox").fill("size>1MiB");
+    const slider = page.locator("#memory-slider");
+    await replan(page, () => slider.fill("900"));
+    assert.equal(await page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "size>1MiB");
+  });
+  test("is a link with its settings, without the model", async () => {
+    await shown(CELLS);
+    await page.getByLabel("In place").check();
+    await limit("300KiB");
+    const { hash } = new URL(page.url());
+    assert.match(hash, /memory=307200/);
+    assert.match(hash, /in_place=true/);
+    await view.close();
+    await shown(CELLS, { hash });
+    assert.equal(await page.getByLabel("In place").isChecked(), true);
+    assert.equal(await page.getByRole("textbox", { name: "Memory" }).inputValue(), "300 KiB");
+  });
+  test("refuses a size that is none, and says so", async () => {
+    await shown(CELLS);
+    await page.getByRole("textbox", { name: "Memory" }).fill("lots");
+    await page.keyboard.press("Enter");
+    await page.getByText("A size such as 256 KiB").waitFor();
+  });
+  test("of a model with open dimensions has fields for them", async () => {
+    const open = join(root, "tests/models/open_batch.onnx");
+    await shown(open);
+    assert.match(await status(page), /no known size/);
+    await replan(page, async () => {
+      await page.getByLabel("batch_size").fill("8");
+      await page.keyboard.press("Enter");
+    });
+    assert.equal(await figure("height"), heightOf(open, { dim: ["batch_size=8"] }));
+    assert.match(new URL(page.url()).hash, /dim=batch_size%3D8/);
+  });
+  test("says what a link sets that the model lacks, and can be set otherwise", async () => {
+    await start({ hash: "#dim=batch%3D4" });
+    await drop(page, CELLS);
+    await page.locator(".search-text.bad").filter({ hasText: '"batch"' }).waitFor();
+    await replan(page, async () => {
+      await page.getByLabel("batch").fill("");
+      await page.keyboard.press("Enter");
+    });
+    assert.equal(await figure("height"), heightOf(CELLS));
+  });
+  test("can be stopped, with the best plan so far", async () => {
+    const rows = ["id,lower,upper,size"];
+    let state = 7;
+    const next = (below) => (state = (state * 48271) % 2147483647) % below;
+    for (let i = 0; i < 4000; ++i) {
+      const from = next(3000);
+      rows.push(`b${i},${from},${from + 1 + next(300)},${1 + next(100000)}`);
+    }
+    await start({ hash: "#time_limit=60" });
+    await drop(page, { name: "hard.csv", bytes: Buffer.from(rows.join("\n")) });
+    const stop = page.getByRole("button", { name: "Stop, keep the best plan" });
+    await stop.waitFor({ timeout: 20000 });
+    await page.getByText(/best so far/).waitFor({ timeout: 20000 });
+    const began = Date.now();
+    await stop.click();
+    await planned(page);
+    assert.ok(Date.now() - began < 20000);
+    assert.ok((await figure("height")) > 0);
+  });
+});
+
+describe("what is taken away", () => {
+  beforeEach(() => shown(CELLS));
+  test("plans are the bytes of the package", async () => {
+    const made = planner.plan(readFileSync(CELLS), { time_limit: 10 }, { name: "cells.onnx" });
+    const json = await take(page, "json");
+    assert.equal(json.name, "cells.json");
+    const timeless = (text) => text.replace(/"seconds": [\d.e+-]+/g, "");
+    assert.equal(timeless(json.bytes.toString()), timeless(made.json()));
+    assert.equal((await take(page, "csv")).bytes.toString(), made.csv());
+    assert.equal((await take(page, "svg")).bytes.toString(), made.svg());
+    made.free();
+  });
+  test("the reordered model is a model of the same memory", async () => {
+    const { name, bytes } = await take(page, "model");
+    assert.equal(name, "cells.reordered.onnx");
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    assert.equal(heightOf(path, { order: "program" }), heightOf(CELLS));
+  });
+  test("the report is a page of its own", async () => {
+    const { bytes } = await take(page, "html");
+    assert.match(bytes.toString(), /^<!doctype html>[\s\S]*"kind":"plan"/);
+  });
+  test("the command line does the same", { skip: !hasCommand }, async () => {
+    await page.getByLabel("In place").check();
+    await limit("400KiB");
+    const line = await page.locator(".extras code").textContent();
+    const [name, ...words] = line.replace("cells.onnx", CELLS).split(" ");
+    assert.equal(name, "berth");
+    const result = spawnSync(command, [...words, "--json"], { encoding: "utf8" });
+    assert.ok([0, 1].includes(result.status), result.stderr);
+    assert.equal(JSON.parse(result.stdout).height, await figure("height"));
+  });
+});
+
+describe("other files", () => {
+  test("two plans are compared", async () => {
+    const json = (options) => {
+      const made = planner.plan(readFileSync(CELLS), options, { name: "cells.onnx" });
+      const bytes = Buffer.from(made.json());
+      made.free();
+      return bytes;
+    };
+    await start();
+    await drop(
+      page,
+      { name: "old.json", bytes: json({ order: "program" }) },
+      { name: "new.json", bytes: json({}) },
+    );
+    await page.locator(".picture.two").waitFor();
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("a table has its own controls", async () => {
+    await shown(DENSENET);
+    assert.equal(await page.getByLabel("In place").count(), 0);
+    assert.equal(await figure("height"), heightOf(DENSENET));
+  });
+  test("one plan alone is explained", async () => {
+    const made = planner.plan(readFileSync(CELLS), {}, { name: "cells.onnx" });
+    const bytes = Buffer.from(made.json());
+    made.free();
+    await start();
+    await drop(page, { name: "plan.json", bytes });
+    await page.getByRole("alert").filter({ hasText: "Drop two plans together" }).waitFor();
+  });
+});
+
+describe("what is wrong", () => {
+  const bad = (folder, pattern) =>
+    existsSync(folder)
+      ? readdirSync(folder)
+          .filter((name) => pattern.test(name))
+          .sort()
+          .map((name) => join(folder, name))
+      : [];
+  test("bad tables are refused with the line, and the page goes on", async () => {
+    await start();
+    for (const path of bad(join(root, "tests/bad_input"), /\.csv$/).filter((_, i) => i % 3 === 0)) {
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, path);
+      await page.locator(".complaint").waitFor();
+      assert.match(await page.locator(".complaint").textContent(), /\.csv(:\d+)?/);
+      await page.getByRole("heading", { name: "Does your model fit?" }).waitFor();
+    }
+    await drop(page, CELLS);
+    await planned(page);
+  });
+  test("damaged models are refused or planned, and the page goes on", async () => {
+    await start();
+    const whole = readFileSync(CELLS);
+    for (let k = 1; k < 12; ++k) {
+      const bytes = Buffer.from(whole.subarray(0, k % 2 ? (whole.length * k) / 12 : whole.length));
+      for (let i = 0; i < 20; ++i) bytes[(k * 7919 + i * 104729) % bytes.length] ^= 1 << (k % 8);
+      const before = await plans(page);
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, { name: `damaged${k}.onnx`, bytes });
+      await page.waitForFunction(
+        (n) =>
+          window.app.plans > n ||
+          document.querySelector(".complaint") ||
+          document.querySelector(".search-text.bad"),
+        before,
+      );
+    }
+    await drop(page, CELLS);
+    await planned(page, await plans(page));
+  });
+  test("other people's files are named, not guessed at", async () => {
+    await start();
+    for (const [name, bytes] of [
+      ["empty.onnx", ""],
+      ["photo.png", "\x89PNG\r\n\x1a\n0000000000"],
+      ["archive.zip", "PK\x03\x04aaaaaaaaaaaaaaaaaaaa"],
+    ]) {
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, { name, bytes: Buffer.from(bytes, "latin1") });
+      await page.locator(".complaint, .search-text.bad").first().waitFor();
+    }
+  });
+  test("names from files stay text", async () => {
+    const name = "</script><img src=x onerror=alert(1)>";
+    await shown({
+      name: `${name}.csv`,
+      bytes: Buffer.from(`id,lower,upper,size\n"${name}",0,1,4\n`),
+    });
+    assert.equal(await page.locator("img").count(), 0);
+    assert.equal(await figure("height"), 4);
+  });
+});
+
+describe("the policy of the page", () => {
+  test("lets no request through", async () => {
+    let received = 0;
+    const server = createServer((request, response) => {
+      ++received;
+      response.end();
+    });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const at = `127.0.0.1:${server.address().port}`;
+    await start();
+    const refused = await page.evaluate(async (host) => {
+      const refused = new Set();
+      document.addEventListener("securitypolicyviolation", (event) =>
+        refused.add(event.effectiveDirective.replace("-elem", "")),
+      );
+      const url = `http://${host}/`;
+      const add = (tag, set) =>
+        document.body.append(Object.assign(document.createElement(tag), set));
+      const form = document.createElement("form");
+      form.action = url;
+      form.target = "_blank";
+      document.body.append(form);
+      for (const attempt of [
+        () => fetch(url).catch(() => {}),
+        () => new WebSocket(`ws://${host}/`),
+        () => navigator.sendBeacon(url, "x"),
+        () => add("img", { src: url }),
+        () => add("script", { src: url }),
+        () => add("iframe", { src: url }),
+        () => add("link", { rel: "stylesheet", href: url }),
+        () => add("video", { src: url }),
+        () => form.submit(),
+      ]) {
+        try {
+          await attempt();
+        } catch {
+          // Refused at once.
+        }
+      }
+      await new Promise((done) => setTimeout(done, 1500));
+      return [...refused].sort();
+    }, at);
+    server.close();
+    server.closeAllConnections();
+    assert.equal(received, 0);
+    const kinds = ["connect", "form-action", "frame", "img", "media", "script", "style"];
+    assert.deepEqual(
+      refused,
+      kinds.map((kind) => (kind === "form-action" ? kind : `${kind}-src`)),
+    );
+    // The browser says each refusal in its console; nothing else may be there.
+    const others = view.faults.filter(
+      (fault) => !/Content Security Policy|Refused to|^request: /.test(fault),
+    );
+    view.faults.length = 0;
+    assert.deepEqual(others, []);
+  });
+  test("lets the planner work from a server, too", async () => {
+    const server = await serve();
+    try {
+      await start({ url: server.url });
+      await drop(page, CELLS);
+      await planned(page);
+      assert.equal(await figure("height"), heightOf(CELLS));
+    } finally {
+      await view.close();
+      await server.close();
+    }
+  });
+});
+
+describe("berth view", { skip: !hasCommand }, () => {
+  test("writes the page with the file in it", async () => {
+    const path = join(folder, "view.html");
+    const result = spawnSync(command, ["view", CELLS, "--no-browser", "-o", path], {
+      encoding: "utf8",
+    });
+    assert.equal(result.status, 0, result.stderr);
+    assert.match(result.stdout, /view\.html/);
+    await start({ url: `file://${path}` });
+    await planned(page);
+    assert.equal(await figure("height"), heightOf(CELLS));
+  });
+});
+
+describe("large inputs", () => {
+  test("100,000 buffers do not freeze the page", async () => {
+    const rows = ["id,lower,upper,size"];
+    let state = 7;
+    const next = (below) => (state = (state * 48271) % 2147483647) % below;
+    for (let i = 0; i < 100000; ++i) {
+      const from = next(100000);
+      rows.push(`b${i},${from},${from + 1 + next(60)},${64 * (1 + next(200))}`);
+    }
+    await start({ hash: "#time_limit=1" });
+    await drop(page, { name: "large.csv", bytes: Buffer.from(rows.join("\n")) });
+    // The page draws frames and hears keys while the planner works.
+    const frames = await page.evaluate(async () => {
+      let count = 0;
+      while (window.app.plans === 0) {
+        await new Promise((done) => requestAnimationFrame(done));
+        ++count;
+      }
+      return count;
+    });
+    assert.ok(frames > 10, `${frames} frames`);
+    assert.ok((await figure("height")) > 0);
+    await page.locator("#tab-buffers").click();
+  });
+});

@@ -1,0 +1,266 @@
+// The package in Node: plans are those of the command, byte for byte.
+//
+// Needs dist/ (scripts/web) and the command (BERTH, or build/release/tools/berth/berth). BERTH_DATA
+// may name a folder with tables, graphs and models.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { BerthError, kindOf, load, place, plan } from "../dist/index.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "..", "..");
+const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
+const data = process.env.BERTH_DATA;
+const folder = mkdtempSync(join(tmpdir(), "berth-web-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const planner = await load();
+
+/** What the command writes with -o; null if it writes nothing, as no plan fits. */
+function written(args, ending) {
+  const path = join(folder, `plan.${ending}`);
+  rmSync(path, { force: true });
+  const result = spawnSync(command, [...args, "-o", path], { encoding: "utf8" });
+  assert.ok([0, 1, 2, 3].includes(result.status), `${args.join(" ")}: ${result.stderr}`);
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
+
+/** Without the times of a search, which differ from run to run. */
+const timeless = (json) => json?.replace(/"seconds": [\d.e+-]+/g, '"seconds": 0') ?? null;
+
+const NODES = 2000;
+function compare(path, options = {}, flags = []) {
+  const bytes = readFileSync(path);
+  const graph = kindOf(bytes) === "graph";
+  const made = planner.plan(bytes, { node_limit: NODES, ...options }, { name: basename(path) });
+  try {
+    const args = [graph ? "plan" : "place", path, "--node-limit", String(NODES), ...flags];
+    const { summary } = made;
+    const fits = summary.outcome === "optimal" || summary.outcome === "feasible";
+    assert.equal(fits ? timeless(made.json()) : null, timeless(written(args, "json")), path);
+    if (fits) assert.equal(made.csv(), written(args, "csv"), path);
+    return summary;
+  } finally {
+    made.free();
+  }
+}
+/** What the command says about a file that it does not take. */
+const refusal = (path) => spawnSync(command, ["plan", path], { encoding: "utf8" }).stderr;
+const afterName = (message) => message.slice(message.indexOf(": "));
+const filesIn = (...parts) => {
+  const path = join(...parts);
+  return existsSync(path)
+    ? readdirSync(path)
+        .sort()
+        .map((name) => join(path, name))
+    : [];
+};
+
+describe("plans are those of the command", { skip: existsSync(command) ? false : command }, () => {
+  const examples = filesIn(root, "examples").filter((path) => /\.(csv|onnx|json)$/.test(path));
+  for (const path of examples) {
+    test(basename(path), () => void compare(path));
+  }
+  test("with options", () => {
+    const model = join(root, "examples/cells.onnx");
+    compare(model, { in_place: true, fuse: true }, ["--in-place", "--fuse"]);
+    compare(model, { order: "program" }, ["--order", "program"]);
+    compare(model, { count: "all", alignment: 64 }, ["--count", "all", "--alignment", "64"]);
+    compare(model, { element_bytes: 1 }, ["--element-bytes", "1"]);
+    const least = compare(model).height;
+    const small = Math.floor(least / 2);
+    compare(model, { budget: small }, ["--budget", String(small)]);
+    compare(model, { capacity: small }, ["--capacity", String(small)]);
+  });
+  const shared = data
+    ? [
+        ...["challenging", "models"].flatMap((name) => filesIn(data, "buffers", name)),
+        ...["inference", "training"].flatMap((name) => filesIn(data, "graphs", name)),
+        ...filesIn(data, "tflite").filter((path) => path.endsWith(".tflite")),
+      ].filter((path) => /\.(csv|json|onnx|tflite)$/.test(path))
+    : [];
+  test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () => {
+    const differ = [];
+    for (const path of shared) {
+      try {
+        compare(path);
+      } catch (error) {
+        if (error instanceof BerthError && refusal(path).includes(afterName(error.message)))
+          continue;
+        differ.push(`${path}: ${String(error.message).slice(0, 200)}`);
+      }
+    }
+    assert.deepEqual(differ, []);
+  });
+});
+
+test("buffers are placed from arrays", async () => {
+  const arrays = { start: [0, 3, 2], end: [3, 5, 4], size: [4096, 4096, 2048] };
+  const found = await place(arrays);
+  assert.equal(found.outcome, "optimal");
+  assert.equal(found.height, 6144);
+  assert.deepEqual([...found.offsets], [0, 0, 4096]);
+  const closed = await place(
+    { start: [0, 2], end: [1, 3], size: Int32Array.of(8, 8) },
+    { endpoints: "inclusive", capacity: 8 },
+  );
+  assert.deepEqual([closed.outcome, closed.height], ["optimal", 8]);
+  const tight = await place(arrays, { capacity: 4096 });
+  assert.equal(tight.outcome, "infeasible");
+});
+
+test("what is wrong with arrays names the buffer", async () => {
+  const wrong = place({ start: [0, 5], end: [1, 5], size: [1, 1] });
+  await assert.rejects(wrong, (error) => {
+    assert.ok(error instanceof BerthError);
+    assert.deepEqual([error.status, error.subject, error.index], ["invalid problem", "buffer", 1]);
+    return true;
+  });
+  await assert.rejects(place({ start: [0], end: [1.5], size: [1] }), /end of buffer 0 is 1.5/);
+  await assert.rejects(place({ start: [0], end: [1, 2], size: [1] }), /end has 2 values/);
+});
+
+test("a plan is data without anything to free", async () => {
+  const bytes = readFileSync(join(root, "examples/cells.onnx"));
+  const made = await plan(bytes, {}, { name: "cells.onnx" });
+  assert.equal(made.summary.outcome, "optimal");
+  assert.equal(JSON.parse(made.json).height, made.summary.height);
+  assert.match(made.csv, /^id,lower,upper,size/);
+});
+
+test("options that do not exist or do not fit are refused by name", () => {
+  const bytes = new TextEncoder().encode("id,lower,upper,size\na,0,1,4\n");
+  assert.throws(() => planner.plan(bytes, { capacitty: 4 }), /capacitty/);
+  assert.throws(() => planner.plan(bytes, { capacity: "4 apples" }), /4 apples/);
+  const names = planner.options().map(({ name }) => name);
+  for (const name of ["capacity", "budget", "time_limit", "order", "in_place", "seed"])
+    assert.ok(names.includes(name), name);
+});
+
+test("a search reports, and ends when it is told to", () => {
+  const next = (
+    (state) => () =>
+      (state = (state * 48271) % 2147483647)
+  )(7);
+  const count = 3000;
+  const start = Array.from({ length: count }, () => next() % 3000);
+  const arrays = {
+    start,
+    end: start.map((from) => from + 1 + (next() % 200)),
+    size: start.map(() => 1 + (next() % 100000)),
+  };
+  const seen = [];
+  const found = planner.place(
+    arrays,
+    { time_limit: 60 },
+    {
+      onProgress: (progress) => {
+        seen.push(progress);
+        return seen.length >= 3;
+      },
+    },
+  );
+  assert.equal(seen.length, 3);
+  assert.ok(found.seconds < 30);
+  assert.equal(found.stopped, "budget");
+  assert.ok(found.offsets.every((offset) => offset >= 0));
+  const thrown = () =>
+    planner.place(
+      arrays,
+      {},
+      {
+        onProgress: () => {
+          throw new Error("mine");
+        },
+      },
+    );
+  assert.throws(thrown, /mine/);
+});
+
+test("two plans are compared", () => {
+  const bytes = readFileSync(join(root, "examples/cells.onnx"));
+  const json = (options) => {
+    const made = planner.plan(bytes, options, { name: "cells.onnx" });
+    const text = new TextEncoder().encode(made.json());
+    made.free();
+    return text;
+  };
+  const { counts, page } = planner.diff(
+    { bytes: json({ order: "program" }), name: "old.json" },
+    { bytes: json({}), name: "new.json" },
+  );
+  assert.ok(counts.height_after <= counts.height_before);
+  assert.match(page, /"kind":"diff"/);
+});
+
+test("bad tables are refused with the line, and the planner goes on", () => {
+  const expected = new Map(
+    readFileSync(join(root, "tests/bad_input/expected.txt"), "utf8")
+      .split("\n")
+      .filter((line) => line.includes(":"))
+      .map((line) => [line.split(":", 1)[0].trim(), line]),
+  );
+  let tried = 0;
+  for (const path of filesIn(root, "tests/bad_input").filter((each) => each.endsWith(".csv"))) {
+    assert.throws(
+      () => planner.plan(readFileSync(path), {}, { name: basename(path) }).free(),
+      BerthError,
+      path,
+    );
+    ++tried;
+  }
+  assert.ok(tried > 40 && expected.size > 40);
+});
+
+test("sequences of plans do not leak", () => {
+  const bytes = readFileSync(join(root, "examples/cells.onnx"));
+  const input = planner.open(bytes, "cells.onnx");
+  const once = () => {
+    const made = input.plan({ node_limit: 100 });
+    made.page();
+    made.free();
+  };
+  for (let i = 0; i < 5; ++i) once();
+  const before = planner.memory();
+  for (let i = 0; i < 100; ++i) once();
+  assert.equal(planner.memory(), before);
+  input.free();
+});
+
+describe("the types of the package", () => {
+  /** What tsc says about a program that uses the installed package. */
+  const checked = (name, program) => {
+    const user = join(folder, name);
+    mkdirSync(join(user, "node_modules/@berth"), { recursive: true });
+    symlinkSync(join(here, ".."), join(user, "node_modules/@berth/planner"));
+    writeFileSync(join(user, "package.json"), '{"type": "module"}');
+    writeFileSync(join(user, "user.ts"), program);
+    const tsc = join(here, "../node_modules/.bin/tsc");
+    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
+    return spawnSync(tsc, [...flags, "--lib", "es2022,dom", "user.ts"], {
+      cwd: user,
+      encoding: "utf8",
+    }).stdout;
+  };
+  const use = (field) => `import { load, BerthError, type Summary } from "@berth/planner";
+    const planner = await load();
+    const made = planner.plan(new Uint8Array(1), { capacity: "256KiB", in_place: true });
+    const summary: Summary = made.summary;
+    const height: number = summary.${field};
+    const text: string = made.json();
+    export const all = [height, text, BerthError];`;
+  test("say what there is", () => assert.equal(checked("right", use("height")), ""));
+  test("and what there is not", () => assert.match(checked("wrong", use("hight")), /hight/));
+});
