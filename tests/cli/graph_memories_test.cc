@@ -194,7 +194,8 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
 // The same chain, with room for three tensors: x leaves while others run, and comes back in time.
 TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   const std::string untimed = Skip();
-  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")), "a device or a profile gives it");
+  ExpectRefused(With({"plan", untimed, "--prefetch"}, Board("20")),
+                "a device or a profile gives it");
   const std::string model = Timed();
   const ProcessResult result = With({"plan", model, "--prefetch", "--moves", "--copy-latency",
                                      "2ns", "-o", Path("plan.json"), "--trace", Path("trace.json")},
