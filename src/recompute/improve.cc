@@ -175,6 +175,7 @@ std::optional<std::vector<Edit>> Improver::Insert(std::size_t at,
     return std::nullopt;
   }
   std::vector<Edit> edits;
+  edits.reserve(batch.size());
   for (const Op v : batch) edits.push_back({Edit::kNowhere, at + edits.size(), v});
   return edits;
 }

@@ -268,7 +268,7 @@ TEST(PrefetchTest, BadInput) {
   graph.operators[3].cost.reset();
   EXPECT_EQ(message(),
             "prefetch needs the time of every operator, but that of operator \"B\" is not known; a "
-            "device gives it");
+            "device or a profile gives it");
   graph.operators[3].cost = 5;
   graph.cost_unit = "flop";
   EXPECT_EQ(message(),
