@@ -375,8 +375,7 @@ class MessageParser {
     }
     for (std::size_t i = 0; i < count && !failed(); ++i) {
       Keep(entry, attribute, attribute.reals,
-           BitCast<float>(
-               static_cast<std::uint32_t>(LittleEndian(entry.bytes.substr(4 * i, 4)))));
+           BitCast<float>(static_cast<std::uint32_t>(LittleEndian(entry.bytes.substr(4 * i, 4)))));
     }
   }
   void Ints(const WireEntry& entry, Attribute& attribute) {
@@ -516,9 +515,8 @@ class ElementCollector {
   void Add(std::uint64_t bits) {
     if (value_.size() > size_) return;  // Too many already.
     if (!IsInteger(type_)) {
-      value_.reals.push_back(width_ == 32
-                                 ? double{BitCast<float>(static_cast<std::uint32_t>(bits))}
-                                 : BitCast<double>(bits));
+      value_.reals.push_back(width_ == 32 ? double{BitCast<float>(static_cast<std::uint32_t>(bits))}
+                                          : BitCast<double>(bits));
     } else if (type_ == kBool) {
       value_.ints.push_back(bits != 0 ? 1 : 0);
     } else {
