@@ -6,7 +6,7 @@ endfunction()
 
 # berth_precompile(TARGET HEADERS...) -- headers of other libraries that most of its files include.
 function(berth_precompile target)
-  if(BERTH_PRECOMPILED_HEADERS)
+  if(BERTH_PRECOMPILED_HEADERS AND ARGN)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
