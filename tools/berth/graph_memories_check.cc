@@ -7,14 +7,13 @@
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memory_summary.h"
 #include "tools/berth/terminal.h"
 #include "tools/verify/execute.h"
 #include "tools/verify/graph_memories.h"
 
 namespace berth::cli {
 namespace {
-
-constexpr std::size_t kMostFaults = 20;
 
 std::int64_t Count(std::size_t number) { return static_cast<std::int64_t>(number); }
 
@@ -102,18 +101,6 @@ std::string HoldsText(const Checked& checked) {
          (plan.residencies.size() == 1 ? " residency" : " residencies") + " in " +
          Memories(checked.memories.memories.size()) + ", run with an arena for each; " + worth +
          ".\n";
-}
-
-std::string FaultsText(const std::vector<std::string>& faults) {
-  std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +
-                     Plural(Count(faults.size()), "fault") + ".\n";
-  for (std::size_t i = 0; i < std::min(kMostFaults, faults.size()); ++i) {
-    text += "  " + OneLine(faults[i]) + "\n";
-  }
-  if (faults.size() > kMostFaults) {
-    text += "  and " + FormatCount(Count(faults.size() - kMostFaults)) + " more\n";
-  }
-  return text;
 }
 
 }  // namespace

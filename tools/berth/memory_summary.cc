@@ -372,19 +372,6 @@ std::string HoldsText(const Checked& checked, bool from_plan) {
   return text;
 }
 
-std::string FaultsText(const std::vector<std::string>& faults) {
-  constexpr std::size_t kMostFaults = 20;
-  std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +
-                     Plural(Count(faults.size()), "fault") + ".\n";
-  for (std::size_t i = 0; i < std::min(kMostFaults, faults.size()); ++i) {
-    text += "  " + OneLine(faults[i]) + "\n";
-  }
-  if (faults.size() > kMostFaults) {
-    text += "  and " + FormatCount(Count(faults.size() - kMostFaults)) + " more\n";
-  }
-  return text;
-}
-
 tl::unexpected<Error> NoBuffers(const TableArguments& table) {
   return Fail(ErrorCode::kInvalidOptions,
               OneLine(table.path) +
@@ -475,6 +462,19 @@ Result<ExitCode> CheckMemories(const MemoryCheckArguments& arguments, FileView f
     Print(HoldsText(checked, from_plan));
   }
   return faults.empty() ? kDone : kDoesNotFit;
+}
+
+std::string FaultsText(const std::vector<std::string>& faults) {
+  constexpr std::size_t kMostFaults = 20;
+  std::string text = Paint(Tone::kBad, "The plan does not hold:") + " " +
+                     Plural(Count(faults.size()), "fault") + ".\n";
+  for (std::size_t i = 0; i < std::min(kMostFaults, faults.size()); ++i) {
+    text += "  " + OneLine(faults[i]) + "\n";
+  }
+  if (faults.size() > kMostFaults) {
+    text += "  and " + FormatCount(Count(faults.size() - kMostFaults)) + " more\n";
+  }
+  return text;
 }
 
 }  // namespace berth::cli

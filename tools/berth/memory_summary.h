@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/berth/command.h"
 #include "tools/berth/memories.h"
@@ -37,6 +38,9 @@ struct MemoryCheckArguments {
   bool json = false;
 };
 [[nodiscard]] Result<ExitCode> CheckMemories(const MemoryCheckArguments& arguments, FileView file);
+
+// What `berth check` prints of a plan that does not hold: the first twenty faults, and how many more.
+[[nodiscard]] std::string FaultsText(const std::vector<std::string>& faults);
 
 }  // namespace berth::cli
 
