@@ -23,8 +23,28 @@
 #include <coin/CoinPackedMatrix.hpp>
 #include <coin/OsiClpSolverInterface.hpp>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define BERTH_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BERTH_ADDRESS_SANITIZER
+#endif
+#endif
+
+#ifdef BERTH_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace berth::internal::milp {
 namespace {
+
+#ifdef BERTH_ADDRESS_SANITIZER
+using IgnoreLeaks = __lsan::ScopedDisabler;
+#else
+struct IgnoreLeaks {
+  IgnoreLeaks() {}
+};
+#endif
 
 // CBC copies handlers; all copies share this.
 struct Watch {
@@ -124,6 +144,7 @@ void SetStart(const Model& model, OsiClpSolverInterface& solver, CbcModel& cbc) 
 const char* CbcVersion() { return CBC_VERSION; }
 
 RawAnswer SolveByCbc(const Model& model, const SolveOptions& options, Budget& budget) {
+  const IgnoreLeaks preprocessing_loses_memory;
   Watch watch{budget};
   OsiClpSolverInterface solver;
   solver.messageHandler()->setLogLevel(0);

@@ -171,7 +171,8 @@ Result<std::vector<GraphInput>> Networks(const Lab& lab) {
     }
   }
   for (GraphInput& network : networks) MarkWeights(network.graph);
-  return SpreadOut(std::move(networks), lab.Inputs(networks.size(), 2));
+  const std::size_t most = lab.Inputs(networks.size(), 2);
+  return SpreadOut(std::move(networks), most);
 }
 
 Cell CostCell(const std::optional<PlanCost>& cost) {

@@ -280,7 +280,8 @@ Result<std::vector<GraphInput>> Networks(const Lab& lab, const fs::path& folder,
       networks.push_back(GenerateGraphInput(family, parameters));
     }
   }
-  return SpreadOut(std::move(networks), lab.Inputs(networks.size(), 2));
+  const std::size_t most = lab.Inputs(networks.size(), 2);
+  return SpreadOut(std::move(networks), most);
 }
 
 struct Limits {
@@ -326,8 +327,7 @@ Result<void> Measure(Lab& lab, const std::string& key, const std::vector<GraphIn
   lab.Progress("");
   lab.Say(
       "The cost of running operators again, in % of running each once; bounds are proved. A star: "
-      "the "
-      "bytes fit, but addresses within the budget were not found.\n");
+      "the bytes fit, but addresses within the budget were not found.\n");
   const Sheet sheet = SheetOf(rows, published);
   lab.Show(sheet);
   lab.Keep(key, sheet);
