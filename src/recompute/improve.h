@@ -13,14 +13,9 @@
 #include "recompute/model.h"
 #include "recompute/sequence.h"
 #include "recompute/timeline.h"
+#include "recompute/work.h"
 
 namespace berth::internal::recompute {
-
-// List elements looked at: what searches count as work.
-struct Work {
-  std::int64_t left = 0;
-  [[nodiscard]] bool spent() const { return left <= 0; }
-};
 
 // How long one attempt of Exchange() is: the next is longer after each that found nothing.
 struct Effort {
