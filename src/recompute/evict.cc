@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
+
 namespace berth::internal::recompute {
 namespace {
 
@@ -31,7 +33,12 @@ class Walk {
         budget_(budget),
         uses_(model.storages.size()),
         stays_(model.storages.size(), kMayLeave),
-        seen_(model.storages.size(), 0) {
+        seen_(model.storages.size(), 0),
+        factor_(model.storages.size(), 1) {
+    Random random(rule.seed);
+    for (double& factor : factor_) {
+      factor = std::exp((2 * random.Real() - 1) * std::log(rule.noise));
+    }
     for (std::size_t step = 0; step < order.size(); ++step) {
       for (const Touch& touch : model.TouchesOf(order[step])) {
         uses_[touch.storage].push_back({step, touch.finds});
@@ -171,7 +178,8 @@ class Walk {
                                                         : std::numeric_limits<float>::max());
     const std::size_t until = next == kNever ? 2 * order_.size() : next;
     const auto distance = static_cast<double>(until - step_ + 1);
-    return cost / (static_cast<double>(info.size) * std::pow(distance, rule_.exponent));
+    return factor_[s] * cost /
+           (static_cast<double>(info.size) * std::pow(distance, rule_.exponent));
   }
 
   // Room for `bytes` more.
@@ -325,6 +333,7 @@ class Walk {
   enum Stays : char { kMayLeave, kWhileNeeded, kAlways };
   std::vector<Stays> stays_;  // By storage.
   std::vector<std::uint32_t> seen_;
+  std::vector<double> factor_;  // By storage.
   std::uint32_t mark_ = 0;
   std::vector<Storage> closure_;
   std::vector<State> states_;

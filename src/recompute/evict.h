@@ -2,6 +2,7 @@
 #ifndef BERTH_RECOMPUTE_EVICT_H_
 #define BERTH_RECOMPUTE_EVICT_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct EvictionRule {
   double exponent = 1;
   // The cost counts what has left and would have to be made again, too.
   bool closure = true;
+  // The cost of each storage is multiplied or divided by up to this, at random.
+  double noise = 1;
+  std::uint64_t seed = 1;
 };
 
 // Runs `order`. Where the memory is full storages leave, and what an operator needs and does not find

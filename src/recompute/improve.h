@@ -82,7 +82,7 @@ class Improver {
   [[nodiscard]] std::optional<Pause> SomePauseAt(std::size_t position);
   [[nodiscard]] std::size_t SomePosition();
 
-  bool RepairNow();
+  bool RepairNow(double noise = 1);
   void PruneNow();
   // Two ways to change the sequence, with the arguments of Exchange(). Both begin with `sequence`, or
   // Climb() with `start`.
@@ -90,6 +90,8 @@ class Improver {
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
+  void Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+               const std::function<void(const Sequence&)>& found);
   // Each makes one random change. False if there was none.
   bool MoveSome();
   bool ReturnSome();

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
@@ -64,6 +67,8 @@ constexpr double kShareOfCuts = 0.3;
 constexpr std::int64_t kPartOfCuts = 32;
 constexpr double kShareOfEviction = 0.1;
 constexpr std::int64_t kPartOfEviction = 32;
+constexpr std::size_t kMostRules = 200;
+constexpr std::size_t kRulesWithoutLimit = 16;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
@@ -403,12 +408,23 @@ class Planner {
     return known[best];
   }
 
-  // Sequences that make room step by step, by several rules.
+  // Sequences that make room step by step, by rules that are known to be good and then by random ones.
   void EvictFrom(const std::vector<Op>& order, Bytes capacity) {
     Budget part(*search_, kShareOfEviction);
     Work work{work_.left / kPartOfEviction};
-    for (const EvictionRule& rule : kEvictionRules) {
+    Random random(options_.seed);
+    for (std::size_t k = 0; k < (limited_ ? kMostRules : kRulesWithoutLimit); ++k) {
+      EvictionRule rule;
+      if (k < std::size(kEvictionRules)) {
+        rule = kEvictionRules[k];
+      } else {
+        rule.exponent = std::exp2(random.Real() * 4 - 2);
+        rule.closure = random.Chance(0.5);
+        rule.noise = 1 + 2 * random.Real();
+        rule.seed = options_.seed + k;
+      }
       std::optional<Sequence> sequence = Evict(model_, order, capacity, rule, work, part);
+      if (part.TimeIsUp() || work.spent()) return;
       if (!sequence) continue;
       Offer(*sequence, capacity);
       Improver(model_, capacity, options_.fixed_order, options_.seed, work, part).Prune(*sequence);
