@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/wide.h"
+#include "recompute/sequence.h"
 #include "schedule/cut.h"
 #include "schedule/instance.h"
 #include "schedule/precedence.h"
@@ -23,6 +24,8 @@ constexpr std::size_t kMostOperatorsTried = 48;
 // Steps of the known order where the most has to be made again: the others are not looked at.
 constexpr std::size_t kMostSteps = 1024;
 constexpr int kPriceSteps = 12;
+// Later versions of a storage cost no more than this one.
+constexpr std::size_t kMostLevels = 8;
 
 class Bounder {
  public:
@@ -34,41 +37,17 @@ class Bounder {
         work_(work),
         budget_(budget),
         precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})) {
+    part_of_.assign(model.storages.size(), 0);
     std::vector<schedule::FlowBuffer> buffers;
-    buffer_of_.assign(model.storages.size(), kNone);
     for (Storage s = 0; s < model.storages.size(); ++s) {
-      const StorageInfo& info = model.storages[s];
-      if (info.size == 0) continue;
-      schedule::FlowBuffer buffer;
-      // With a link given storages come in at their first use, and results leave after their last.
-      buffer.to_end = info.result && !model.linked;
-      if (info.given) {
-        buffer.from_start = !model.linked;
-      } else {
-        buffer.creators = {info.chain.front()};
-      }
-      buffer_of_[s] = buffers.size();
-      buffers.push_back(std::move(buffer));
-      stored_.push_back(s);
+      if (model.storages[s].size > 0) AddParts(s, buffers);
     }
-    for (Op v = 0; v < model.num_operators(); ++v) {
-      for (const Touch& touch : model.TouchesOf(v)) {
-        const std::size_t b = buffer_of_[touch.storage];
-        if (b == kNone || touch.finds == kMakes) continue;
-        buffers[b].consumers.push_back(v);
-        if (model.linked && model.storages[touch.storage].given) buffers[b].creators.push_back(v);
-      }
-    }
-    // A storage without users is live in its maker's step alone.
-    for (schedule::FlowBuffer& buffer : buffers) {
-      if (buffer.consumers.empty() && !buffer.to_end) buffer.consumers = buffer.creators;
-    }
+    AddConsumers(buffers);
     instance_ = schedule::MakeInstance(model.num_operators(), 0, Edges(), std::move(buffers));
-    counts_.assign(stored_.size(), 0);
+    counts_.assign(model.storages.size(), 0);
     double costs = 1;
-    for (const Storage s : stored_) {
-      cost_.push_back(Cost(s));
-      costs += static_cast<double>(cost_.back());
+    for (const Part& part : parts_) {
+      if (part.cost != kMustStay) costs += static_cast<double>(part.cost);
     }
     factor_ = std::floor(std::ldexp(1.0, kBitsOfSum - 2) / costs);
     factor_ = std::max(factor_, 1.0);
@@ -91,6 +70,7 @@ class Bounder {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t kMustStay = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] bool Ended() const { return work_.spent() || budget_.TimeIsUp(); }
 
@@ -102,56 +82,118 @@ class Bounder {
     return edges;
   }
 
-  // Whether `s` can be made again in some version, or copied back.
-  [[nodiscard]] bool Again(Storage s) const {
-    return model_.storages[s].again >= 0 || model_.linked;
-  }
-  // At least this is paid for having it again in any version: its share, by size, of what its maker
-  // costs, or a copy back and one out, which is free of what is given and of results.
-  [[nodiscard]] std::int64_t Cost(Storage s) const {
-    if (!Again(s)) return 0;
+  // A storage once its version `level` is there. While it is live in this version or a later one,
+  // having it again costs at least `cost`, which includes that of the part before: its rent at a
+  // price for each byte is paid by all of its parts together.
+  struct Part {
+    Storage storage = 0;
+    std::int32_t level = 0;
+    std::int64_t cost = 0;
+    std::int64_t before = 0;  // The cost of the part before.
+  };
+
+  void AddParts(Storage s, std::vector<schedule::FlowBuffer>& buffers) {
     const StorageInfo& info = model_.storages[s];
-    const std::int64_t copies = info.in_cost + (info.given || info.result ? 0 : info.out_cost);
-    if (info.again < 0) return copies;
-    return model_.linked ? std::min(copies, MakerShare(s)) : MakerShare(s);
+    part_of_[s] = parts_.size();
+    std::int64_t made = 0;
+    std::int64_t before = 0;
+    const auto levels = info.given ? std::size_t{1} : std::min(info.chain.size(), kMostLevels);
+    for (std::size_t level = 0; level < levels; ++level) {
+      Part part{s, static_cast<std::int32_t>(level), kMustStay, before};
+      if (!info.given) made += Share(s, info.chain[level]);
+      if (part.level <= info.again) part.cost = made;
+      if (model_.linked) {
+        // A copy back and one out, which is free of what is given and of results.
+        part.cost =
+            std::min(part.cost, info.in_cost + (info.given || info.result ? 0 : info.out_cost));
+      }
+      schedule::FlowBuffer buffer;
+      // With a link given storages come in at their first use, and results leave after their last.
+      buffer.to_end = info.result && !model_.linked;
+      if (info.given) {
+        buffer.from_start = !model_.linked;
+      } else {
+        buffer.creators = {info.chain[level]};
+      }
+      parts_.push_back(part);
+      buffers.push_back(std::move(buffer));
+      before = part.cost;
+      if (part.cost == kMustStay) break;
+    }
   }
-  [[nodiscard]] std::int64_t MakerShare(Storage s) const {
-    const Op v = model_.storages[s].chain.front();
+
+  // Those that find the version of a part or a later one. While one of them is still to run, all
+  // earlier versions have been written over, as writes wait for those who read before.
+  void AddConsumers(std::vector<schedule::FlowBuffer>& buffers) const {
+    for (Op v = 0; v < model_.num_operators(); ++v) {
+      for (const Touch& touch : model_.TouchesOf(v)) {
+        if (touch.finds == kMakes) continue;
+        ForEachPart(touch.storage, touch.finds, [&](std::size_t p) {
+          buffers[p].consumers.push_back(v);
+          if (model_.linked && model_.storages[touch.storage].given) {
+            buffers[p].creators.push_back(v);
+          }
+        });
+      }
+    }
+    // A storage without users is live in its maker's step alone.
+    for (schedule::FlowBuffer& buffer : buffers) {
+      if (buffer.consumers.empty() && !buffer.to_end) buffer.consumers = buffer.creators;
+    }
+  }
+
+  // Calls `visit` with the parts of `s` through version `last`.
+  template <typename Visit>
+  void ForEachPart(Storage s, std::int32_t last, Visit visit) const {
+    for (std::size_t p = part_of_[s];
+         p < parts_.size() && parts_[p].storage == s && parts_[p].level <= last; ++p) {
+      visit(p);
+    }
+  }
+
+  // The part, by size, that `s` has of what `v` costs, among the storages that it makes or writes.
+  [[nodiscard]] std::int64_t Share(Storage s, Op v) const {
     Wide all = 0;
     for (const Touch& touch : model_.TouchesOf(v)) {
-      if (touch.finds == kMakes) all += model_.storages[touch.storage].size;
+      if (touch.finds != touch.leaves && !touch.only_first) {
+        all += model_.storages[touch.storage].size;
+      }
     }
+    if (all == 0) return 0;
     return static_cast<std::int64_t>(Wide{model_.cost[v]} * model_.storages[s].size / all);
   }
 
   // When each storage is live in the known order, and the steps at which not all of them fit, those
   // with the largest excess first.
   void FindLive() {
-    first_.assign(stored_.size(), kNone);
-    last_.assign(stored_.size(), 0);
+    first_.assign(parts_.size(), kNone);
+    last_.assign(parts_.size(), 0);
     for (std::size_t step = 0; step < order_.size(); ++step) {
       for (const Touch& touch : model_.TouchesOf(order_[step])) {
-        const std::size_t b = buffer_of_[touch.storage];
-        if (b == kNone) continue;
-        const bool waits = model_.storages[stored_[b]].given && !model_.linked;
-        if (first_[b] == kNone) first_[b] = waits ? 0 : step;
-        last_[b] = step;
+        if (model_.storages[touch.storage].size == 0) continue;
+        const bool waits = model_.storages[touch.storage].given && !model_.linked;
+        ForEachPart(touch.storage, std::max(touch.finds, touch.leaves), [&](std::size_t p) {
+          if (first_[p] == kNone) first_[p] = waits ? 0 : step;
+          if (parts_[p].level <= touch.finds || first_[p] == step) last_[p] = step;
+        });
       }
     }
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      if (instance_.buffers[b].to_end) last_[b] = order_.size() - 1;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (instance_.buffers[p].to_end) last_[p] = order_.size() - 1;
     }
-    steps_ = FullSteps([&](std::size_t b) { return model_.storages[stored_[b]].size; });
+    steps_ = FullSteps([&](std::size_t p) {
+      return parts_[p].level == 0 ? model_.storages[parts_[p].storage].size : 0;
+    });
   }
 
-  // The steps at which the bytes of live storages exceed the capacity, `size(b)` of each.
+  // The steps at which the bytes of live storages exceed the capacity, `size(p)` of each part.
   template <typename Size>
   [[nodiscard]] std::vector<std::size_t> FullSteps(Size size) const {
     std::vector<Bytes> change(order_.size() + 1, 0);
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      if (first_[b] == kNone) continue;
-      change[first_[b]] += size(b);
-      change[last_[b] + 1] -= size(b);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (first_[p] == kNone) continue;
+      change[first_[p]] += size(p);
+      change[last_[p] + 1] -= size(p);
     }
     std::vector<std::pair<Bytes, std::size_t>> full;  // Excess, step.
     Bytes live = model_.always_live;
@@ -168,12 +210,12 @@ class Bounder {
     return steps;
   }
 
-  // Marks the storages that `v` touches, by buffer.
+  // Marks the parts that are in memory because `v` touches their storages.
   [[nodiscard]] std::vector<char> TouchedBy(Op v) const {
-    std::vector<char> touched(stored_.size(), 0);
+    std::vector<char> touched(parts_.size(), 0);
     for (const Touch& touch : model_.TouchesOf(v)) {
-      const std::size_t b = buffer_of_[touch.storage];
-      if (b != kNone) touched[b] = 1;
+      if (model_.storages[touch.storage].size == 0) continue;
+      ForEachPart(touch.storage, touch.leaves, [&](std::size_t p) { touched[p] = 1; });
     }
     return touched;
   }
@@ -189,18 +231,22 @@ class Bounder {
     double excess = -static_cast<double>(capacity_ - model_.NeedOf(v));
     std::vector<std::pair<double, std::size_t>> ratios;
     const std::vector<char> touched = TouchedBy(v);
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      const bool live = first_[b] <= step && step <= last_[b] && first_[b] != kNone;
-      if (!live || touched[b] != 0 || counts_[b] != 0) continue;
-      const auto size = static_cast<double>(model_.storages[stored_[b]].size);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      const auto live = [&](std::size_t q) {
+        return q < parts_.size() && parts_[q].storage == part.storage && first_[q] <= step &&
+               step <= last_[q];
+      };
+      if (!live(p) || live(p + 1) || touched[p] != 0 || counts_[part.storage] != 0) continue;
+      const auto size = static_cast<double>(model_.storages[part.storage].size);
       excess += size;
-      if (Again(stored_[b])) ratios.emplace_back(static_cast<double>(cost_[b]) / size, b);
+      if (part.cost != kMustStay) ratios.emplace_back(static_cast<double>(part.cost) / size, p);
     }
     Guess guess{step, 0, 0};
     if (excess <= 0) return guess;
     std::sort(ratios.begin(), ratios.end());
-    for (const auto& [ratio, b] : ratios) {
-      const auto size = static_cast<double>(model_.storages[stored_[b]].size);
+    for (const auto& [ratio, p] : ratios) {
+      const auto size = static_cast<double>(model_.storages[parts_[p].storage].size);
       guess.price = ratio;
       guess.value += ratio * std::min(size, excess);
       excess -= size;
@@ -215,7 +261,7 @@ class Bounder {
       if (Ended()) return;
       const Guess guess = GuessAt(step);
       if (guess.value > 0) guesses.push_back(guess);
-      work_.left -= static_cast<std::int64_t>(stored_.size());
+      work_.left -= static_cast<std::int64_t>(parts_.size());
     }
     std::stable_sort(guesses.begin(), guesses.end(),
                      [](const Guess& a, const Guess& b) { return a.value > b.value; });
@@ -258,28 +304,27 @@ class Bounder {
     if (!(price > 0)) return 0;
     // What has no cost must not add up to too much.
     double sum = 0;
-    for (const Storage s : stored_) sum += static_cast<double>(model_.storages[s].size);
+    for (const StorageInfo& info : model_.storages) sum += static_cast<double>(info.size);
     const double most = std::ldexp(1.0, kBitsOfSum) / (factor_ * sum);
     price = std::min(price, most);
     Bytes touched = 0;
     const std::vector<char> is_touched = TouchedBy(v);
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      Bytes weight = 0;
-      if (counts_[b] == 0) {
-        const auto size = static_cast<double>(model_.storages[stored_[b]].size);
-        // Rounded down, also of the product.
-        double real = price * size * factor_ * (1 - 1e-12);
-        if (Again(stored_[b])) {
-          real = std::min(real, static_cast<double>(cost_[b]) * factor_ * (1 - 1e-12));
-        }
-        weight = static_cast<Bytes>(real);
-      }
-      instance_.buffers[b].bytes = weight;
-      if (is_touched[b] != 0) touched += weight;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      const double rent = price * static_cast<double>(model_.storages[part.storage].size);
+      // Rounded down, also of the product.
+      const auto scaled = [&](std::int64_t cost) {
+        const double paid = cost == kMustStay ? rent : std::min(rent, static_cast<double>(cost));
+        return static_cast<Bytes>(paid * factor_ * (1 - 1e-12));
+      };
+      const bool counts = counts_[part.storage] != 0;
+      const Bytes weight = counts ? 0 : scaled(part.cost) - scaled(part.before);
+      instance_.buffers[p].bytes = weight;
+      if (is_touched[p] != 0) touched += weight;
     }
     const std::int64_t before = cut.work();
     const Bytes solved = cut.Solve(v, std::numeric_limits<Bytes>::max() / 2);
-    work_.left -= cut.work() - before + static_cast<std::int64_t>(stored_.size());
+    work_.left -= cut.work() - before + static_cast<std::int64_t>(parts_.size());
     const double room = price * static_cast<double>(capacity_ - model_.NeedOf(v)) * factor_;
     const Bytes rent = static_cast<Bytes>(std::ceil(room * (1 + 1e-12))) + 1;
     const Bytes value = solved - touched - rent;
@@ -293,23 +338,24 @@ class Bounder {
   [[nodiscard]] bool IsInfeasible() {
     schedule::Cut cut(instance_, precedence_);
     cut.SetBudget(budget_);
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      instance_.buffers[b].bytes = Again(stored_[b]) ? 0 : model_.storages[stored_[b]].size;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Bytes size = model_.storages[parts_[p].storage].size;
+      instance_.buffers[p].bytes = parts_[p].cost == kMustStay ? size : 0;
     }
     std::vector<std::size_t> full =
-        FullSteps([&](std::size_t b) { return instance_.buffers[b].bytes; });
+        FullSteps([&](std::size_t p) { return instance_.buffers[p].bytes; });
     if (full.size() > kMostOperatorsTried) full.resize(kMostOperatorsTried);
     for (const std::size_t step : full) {
       if (Ended()) return false;
       const Op v = order_[step];
       const std::vector<char> is_touched = TouchedBy(v);
       Bytes touched = 0;
-      for (std::size_t b = 0; b < stored_.size(); ++b) {
-        if (is_touched[b] != 0) touched += instance_.buffers[b].bytes;
+      for (std::size_t p = 0; p < parts_.size(); ++p) {
+        if (is_touched[p] != 0) touched += instance_.buffers[p].bytes;
       }
       const std::int64_t before = cut.work();
       const Bytes least = cut.Solve(v, std::numeric_limits<Bytes>::max() / 2) - touched;
-      work_.left -= cut.work() - before + static_cast<std::int64_t>(stored_.size());
+      work_.left -= cut.work() - before + static_cast<std::int64_t>(parts_.size());
       if (least > capacity_ - model_.NeedOf(v)) return true;
     }
     return false;
@@ -318,15 +364,15 @@ class Bounder {
   // The storages that can be live while `v` runs count from now on.
   void Count(Op v) {
     const std::vector<char> touched = TouchedBy(v);
-    for (std::size_t b = 0; b < stored_.size(); ++b) {
-      const schedule::FlowBuffer& buffer = instance_.buffers[b];
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const schedule::FlowBuffer& buffer = instance_.buffers[p];
       const bool unborn =
           !buffer.from_start && std::all_of(buffer.creators.begin(), buffer.creators.end(),
                                             [&](Op u) { return precedence_.Precedes(v, u); });
       const bool dead =
           !buffer.to_end && std::all_of(buffer.consumers.begin(), buffer.consumers.end(),
                                         [&](Op u) { return precedence_.Precedes(u, v); });
-      if (touched[b] == 0 && !unborn && !dead) counts_[b] = 1;
+      if (touched[p] == 0 && !unborn && !dead) counts_[parts_[p].storage] = 1;
     }
   }
 
@@ -335,13 +381,12 @@ class Bounder {
   const std::vector<Op>& order_;
   Work& work_;
   Budget& budget_;
-  std::vector<Storage> stored_;  // With bytes; parallel to the buffers of:
+  std::vector<Part> parts_;  // By storage, then level; parallel to the buffers of:
   schedule::Instance instance_;
-  std::vector<std::size_t> buffer_of_;  // By storage.
+  std::vector<std::size_t> part_of_;  // By storage: its first part, if it has bytes.
   const schedule::Precedence precedence_;
-  std::vector<std::int64_t> cost_;  // By buffer.
-  std::vector<char> counts_;        // By buffer: for some operator.
-  std::vector<std::size_t> first_;  // By buffer: live in the known order from here,
+  std::vector<char> counts_;        // By storage: for some operator.
+  std::vector<std::size_t> first_;  // By part: live in the known order from here,
   std::vector<std::size_t> last_;   // through here.
   std::vector<std::size_t> steps_;  // Of the known order that are looked at.
   double factor_ = 1;               // An integer.

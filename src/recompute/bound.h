@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "berth/budget.h"
-#include "recompute/improve.h"
 #include "recompute/model.h"
+#include "recompute/work.h"
 
 namespace berth::internal::recompute {
 

@@ -14,6 +14,9 @@ constexpr std::size_t kMostTimes = 4;        // As long as the order: no sequenc
 constexpr int kMostPerturbed = 3;
 constexpr std::int64_t kMostTrials = 4'000'000;
 constexpr std::int64_t kTrialsOfPrune = 4;
+constexpr std::int64_t kTrialsOfRebuild = 10;
+constexpr double kLongestStretch = 0.01;
+constexpr double kNoise = 1.5;
 constexpr std::size_t kMostHistory = 800'000;
 constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
@@ -187,7 +190,8 @@ bool Improver::Repair(Sequence& sequence) {
   return fits;
 }
 
-bool Improver::RepairNow() {
+// `noise`: prices of what may leave are changed at random by up to this factor.
+bool Improver::RepairNow(double noise) {
   State now = Now();
   if (!now.valid) return false;
   while (now.excess > 0) {
@@ -215,8 +219,9 @@ bool Improver::RepairNow() {
         const State state = Change(*edits);
         UndoTo(before);
         if (!state.valid || state.excess >= now.excess) continue;
-        const double each =
+        double each =
             (now.excess - state.excess) / (static_cast<double>(state.cost - now.cost) + 1);
+        if (noise > 1) each *= std::exp((2 * random_.Real() - 1) * std::log(noise));
         if (each <= best_value) continue;
         best_value = each;
         best = std::move(edits);
@@ -224,7 +229,6 @@ bool Improver::RepairNow() {
     }
     if (!best) return false;
     now = Change(*best);
-    timeline_.Keep();
   }
   return now.fits;
 }
@@ -311,6 +315,7 @@ void Improver::Exchange(Sequence& sequence, std::int64_t bound, std::int64_t pat
     Climb(from_order ? WithoutRepeats(sequence) : sequence, history, bound, trials, sequence,
           found);
     Perturb(sequence, bound, trials / kTrialsOfPrune, found);
+    Rebuild(sequence, bound, trials / kTrialsOfRebuild, found);
     Load(sequence);
     const State after = Now();
     if (after.fits && (!before.fits || after.cost < before.cost)) {
@@ -396,6 +401,45 @@ void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t pati
     found(sequence);
   }
   if (best.fits) sequence = timeline_.Get();
+}
+
+// From a sequence that fits: all repeats of a stretch are taken out, what then exceeds the capacity is
+// repaired at prices that are a little different each time, and what has become needless is taken out.
+void Improver::Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+                       const std::function<void(const Sequence&)>& found) {
+  Load(sequence);
+  State best = Now();
+  for (std::int64_t failures = 0; best.fits && failures < patience && best.cost > bound;
+       ++failures) {
+    if (Ended()) return;
+    std::vector<Edit> gone;
+    const auto length =
+        static_cast<std::size_t>(static_cast<double>(timeline_.size()) * 0.5 *
+                                 std::exp(std::log(kLongestStretch) * random_.Real()));
+    const std::size_t middle = SomePosition();
+    for (std::size_t at = std::min(timeline_.size(), middle + length / 2);
+         at-- > middle - std::min(middle, length / 2);) {
+      if (timeline_.IsRepeat(at)) gone.push_back({at, Edit::kNowhere, timeline_.at(at)});
+    }
+    if (gone.empty()) continue;
+    if (!Change(gone).valid || !RepairNow(kNoise)) {
+      UndoTo(0);
+      continue;
+    }
+    PruneNow();
+    const State after = Now();
+    if (!after.fits || after.cost > best.cost) {
+      UndoTo(0);
+      continue;
+    }
+    const bool better = after.cost < best.cost;
+    best = after;
+    timeline_.Keep();
+    if (!better) continue;
+    sequence = timeline_.Get();
+    failures = 0;
+    found(sequence);
+  }
 }
 
 // What is added, moved or taken out is accepted if it is no worse than what was accepted

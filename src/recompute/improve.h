@@ -13,14 +13,9 @@
 #include "recompute/model.h"
 #include "recompute/sequence.h"
 #include "recompute/timeline.h"
+#include "recompute/work.h"
 
 namespace berth::internal::recompute {
-
-// List elements looked at: what searches count as work.
-struct Work {
-  std::int64_t left = 0;
-  [[nodiscard]] bool spent() const { return left <= 0; }
-};
 
 // How long one attempt of Exchange() is: the next is longer after each that found nothing.
 struct Effort {
@@ -87,7 +82,7 @@ class Improver {
   [[nodiscard]] std::optional<Pause> SomePauseAt(std::size_t position);
   [[nodiscard]] std::size_t SomePosition();
 
-  bool RepairNow();
+  bool RepairNow(double noise = 1);
   void PruneNow();
   // Two ways to change the sequence, with the arguments of Exchange(). Both begin with `sequence`, or
   // Climb() with `start`.
@@ -95,6 +90,8 @@ class Improver {
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
+  void Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+               const std::function<void(const Sequence&)>& found);
   // Each makes one random change. False if there was none.
   bool MoveSome();
   bool ReturnSome();

@@ -3,8 +3,8 @@
 // An order whose peak fits needs nothing. Otherwise, for each known order: the best choice of gaps at
 // the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
 // repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
-// cost the last time, as long as that finds better sequences. Small graphs are searched exactly
-// (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
+// cost the last time, as long as that finds better sequences; and sequences that make room step by step
+// (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
 // where they do not fit, executions are moved so that the memory is full in fewer steps, and then the
 // search runs again with less memory.
 //
@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -23,12 +25,14 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
 #include "graph/plan.h"
 #include "recompute/bound.h"
 #include "recompute/entry.h"
+#include "recompute/evict.h"
 #include "recompute/exact.h"
 #include "recompute/gaps.h"
 #include "recompute/improve.h"
@@ -61,15 +65,20 @@ constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
 constexpr double kShareOfCuts = 0.3;
 constexpr std::int64_t kPartOfCuts = 32;
+constexpr double kShareOfEviction = 0.1;
+constexpr std::int64_t kPartOfEviction = 32;
+constexpr std::size_t kMostRules = 200;
+constexpr std::size_t kRulesWithoutLimit = 16;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
 constexpr double kShareOfPlacing = 0.2;
-constexpr int kMostPlaced = 8;
+constexpr std::size_t kMostPlaced = 8;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
+constexpr EvictionRule kEvictionRules[] = {{1, true}, {1, false}, {0.5, true}, {2, true}};
 // Less memory to search for, in thousandths, where the best sequence has no addresses.
 constexpr int kTighter[] = {0, 5, 10, 20, 40, 70, 100};
 
@@ -208,6 +217,7 @@ class Planner {
         out_of_budget_ = out_of_budget_ || part.Exhausted();
         search_ = nullptr;
       }
+      if (first && !best_ && !infeasible_) FindAny();
       if (!best_) break;
       const std::int64_t cost = best_->cost;
       BERTH_TRY(PlaceFound(answer));
@@ -218,6 +228,21 @@ class Planner {
       if (budget_.Exhausted()) break;
     }
     return {};
+  }
+
+  // Nothing found so far fits, and time is left: changes what exceeds the capacity least further.
+  void FindAny() {
+    if (!limited_ || !options_.rules.exchange || budget_.Exhausted()) return;
+    Budget part(budget_, kShareOfLast);
+    search_ = &part;
+    Sequence sequence = Lowest(KnownOrders(), options_.capacity);
+    Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
+                      part);
+    // Until something fits.
+    improver.Exchange(sequence, kNoCost, kNoCost, effort_,
+                      [&](const Sequence& better) { Offer(better, options_.capacity); });
+    out_of_budget_ = out_of_budget_ || part.Exhausted();
+    search_ = nullptr;
   }
 
   // The best sequence has its offsets, and time is left: changes it further.
@@ -237,25 +262,36 @@ class Planner {
     return PlaceFound(answer);
   }
 
-  // Offsets for the sequences found that cost less than the plan of `answer`, the cheapest first, until
-  // those of one fit. Forgets them all.
+  // Offsets for one of the sequences found that cost less than the plan of `answer`: the cheapest whose
+  // offsets fit of the last, the one before, the fourth last and so on, as neighbours fail alike.
+  // Forgets them all.
   Result<void> PlaceFound(PlanAnswer& answer) {
-    int tried = 0;
-    for (; !found_.empty() && tried < kMostPlaced; found_.pop_back()) {
-      if (answer.best && answer.best->overhead() <= found_.back().cost) break;
-      ++tried;
-      Sequence& sequence = found_.back().sequence;
-      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer)) || budget_.Exhausted()) break;
-      if (!options_.rules.exchange) continue;
+    const std::vector<Found> found = std::exchange(found_, {});
+    for (std::size_t back = 1, tried = 0; tried < kMostPlaced && !found.empty(); ++tried) {
+      const Found& candidate = found[found.size() - back];
+      if (answer.best && answer.best->overhead() <= candidate.cost) break;
+      if (BERTH_TRY(TryPlacingCalmed(candidate.sequence, answer)) || budget_.Exhausted()) break;
+      if (back == found.size()) return {};
+      back = std::min(2 * back, found.size());
+    }
+    // Whatever the budget: the first one has the most room.
+    if (!answer.best && !found.empty()) {
+      BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, answer));
+    }
+    return {};
+  }
+
+  // As it is, or with its executions moved for it.
+  Result<bool> TryPlacingCalmed(Sequence sequence, PlanAnswer& answer) {
+    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer))) return true;
+    if (budget_.Exhausted() || !options_.rules.exchange) return false;
+    {
       Budget part(budget_, kShareOfPlacing);
       Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_,
                         part);
       improver.Calm(sequence);
-      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacingCalmed, answer))) break;
-      if (budget_.Exhausted()) break;
     }
-    found_.clear();
-    return {};
+    return TryPlacing(sequence, kNodesOfPlacingCalmed, answer);
   }
 
   // True if the offsets fit; the plan is then that of `answer`.
@@ -312,11 +348,8 @@ class Planner {
   }
 
   void FindSequences(Bytes capacity) {
-    std::vector<std::vector<Op>> known;
-    for (const Order& order : orders_) {
-      known.emplace_back(order.begin(), order.end());
-      Offer(known.back(), capacity);
-    }
+    const std::vector<std::vector<Op>> known = KnownOrders();
+    for (const std::vector<Op>& order : known) Offer(order, capacity);
     for (const MemoryPlan& plan : options_.plans) {
       if (model_.linked) Offer(SequenceOf(model_, plan), capacity);
     }
@@ -346,12 +379,19 @@ class Planner {
       if (Ended() || Proved()) break;
       SearchOrder(order, capacity);
       if (infeasible_) return;
+      if (options_.rules.evict && !Proved()) EvictFrom(order, capacity);
     }
     if (Proved() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
     improver.Exchange(sequence, bound_, Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
+  }
+
+  [[nodiscard]] std::vector<std::vector<Op>> KnownOrders() const {
+    std::vector<std::vector<Op>> known;
+    for (const Order& order : orders_) known.emplace_back(order.begin(), order.end());
+    return known;
   }
 
   // The order that exceeds the capacity least.
@@ -366,6 +406,30 @@ class Planner {
       best = k;
     }
     return known[best];
+  }
+
+  // Sequences that make room step by step, by rules that are known to be good and then by random ones.
+  void EvictFrom(const std::vector<Op>& order, Bytes capacity) {
+    Budget part(*search_, kShareOfEviction);
+    Work work{work_.left / kPartOfEviction};
+    Random random(options_.seed);
+    for (std::size_t k = 0; k < (limited_ ? kMostRules : kRulesWithoutLimit); ++k) {
+      EvictionRule rule;
+      if (k < std::size(kEvictionRules)) {
+        rule = kEvictionRules[k];
+      } else {
+        rule.exponent = std::exp2(random.Real() * 4 - 2);
+        rule.closure = random.Chance(0.5);
+        rule.noise = 1 + 2 * random.Real();
+        rule.seed = options_.seed + k;
+      }
+      std::optional<Sequence> sequence = Evict(model_, order, capacity, rule, work, part);
+      if (part.TimeIsUp() || work.spent()) return;
+      if (!sequence) continue;
+      Offer(*sequence, capacity);
+      Improver(model_, capacity, options_.fixed_order, options_.seed, work, part).Prune(*sequence);
+      Offer(*sequence, capacity);
+    }
   }
 
   void RepairOrder(Sequence sequence, Bytes capacity) {

@@ -138,7 +138,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
     the.capacity = SomeCapacity(the.graph, the.counting, seed);
     the.order = ProgramOrder(the.graph);
     const auto best = OracleRecomputation(the.graph, the.capacity);
-    for (int rules = 0; rules < 16; ++rules) {
+    for (int rules = 0; rules < 32; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
       options.placer = DefaultPlacer();
@@ -146,6 +146,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
       options.rules.reprice = (rules & 2) != 0;
       options.rules.exchange = (rules & 4) != 0;
       options.rules.cuts = (rules & 8) != 0;
+      options.rules.evict = (rules & 16) != 0;
       options.rules.exact = false;
       Budget budget;
       const auto answer = PlanWithRecomputation(the.graph, options, budget);
@@ -214,7 +215,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
     the.order = ProgramOrder(the.graph);
     const auto best =
         OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order(), &*the.link);
-    for (int rules = 0; rules < 16; ++rules) {
+    for (int rules = 0; rules < 32; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
       options.placer = DefaultPlacer();
@@ -222,6 +223,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
       options.rules.reprice = (rules & 2) != 0;
       options.rules.exchange = (rules & 4) != 0;
       options.rules.cuts = (rules & 8) != 0;
+      options.rules.evict = (rules & 16) != 0;
       options.rules.exact = false;
       Budget budget;
       const auto answer = PlanWithRecomputation(the.graph, options, budget);
@@ -235,7 +237,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
       if (!answer->best) continue;
       EXPECT_GE(answer->best->overhead(), *best);
       ExpectHolds(the, *answer->best);
-      if (rules != 15) continue;
+      if (rules != 31) continue;
       ++found;
       best_found += answer->best->overhead() == *best ? 1 : 0;
       proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
