@@ -79,7 +79,9 @@ Result<XlaValue> ReadValue(Line& line, const XlaAllocation& allocation) {
   static_cast<void>(BERTH_TRY(line.Number()));
   BERTH_TRY(line.Expect(" "));
   XlaValue value;
-  value.name = internal::xla::NameOfValue(BERTH_TRY(line.Until("> (size=")));
+  const std::string_view name = BERTH_TRY(line.Until("> (size="));
+  value.name = internal::xla::NameOfValue(name);
+  value.phi = internal::xla::WithoutColor(name).ends_with(internal::xla::kPhi);
   value.size = BERTH_TRY(line.Number());
   BERTH_TRY(line.Expect(",offset="));
   value.offset = BERTH_TRY(line.Number());
