@@ -31,6 +31,18 @@ TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   ExpectText(Berth({"info", Snapshot("pools")}), "events are lost, as the recording was full");
 }
 
+// What is said first is said of one pool.
+TEST_F(SnapshotTest, TheFirstLineNamesThePool) {
+  const auto first_line = [](const ProcessResult& result) {
+    return result.standard_output.substr(0, result.standard_output.find('\n'));
+  };
+  EXPECT_EQ(first_line(Berth({"info", Snapshot("pools")})),
+            "Pool 1 of 3: PyTorch reserved 1 KiB for at most 1 KiB in use, which is all that the "
+            "same requests need.");
+  EXPECT_EQ(first_line(Berth({"place", Snapshot("pools"), "--problem", "3"})).substr(0, 38),
+            "Pool 3 of 3: the same requests fit int");
+}
+
 TEST_F(SnapshotTest, PlaceComparesWithPytorch) {
   const std::string csv = Path("plan.csv");
   const ProcessResult result = Berth({"place", Snapshot("small_4"), "-o", csv});
