@@ -208,6 +208,10 @@ TEST(ReadXlaAssignment, NamesTheLineAndTheFault) {
   EXPECT_EQ(Complaint(head, ranges + "    x{}:2-1\n"), "r:3:12: the range ends before it begins");
   EXPECT_EQ(Complaint(head, ranges + "    x 2-1\n"), "r:3:5: expected NAME{INDEX}:FIRST-LAST");
   EXPECT_EQ(Complaint(head, ranges + "    x{}:2\n"), "r:3:10: expected \"-\"");
+  EXPECT_EQ(Complaint(head, ranges + "    x{}:0-1152921504606846976\n"),
+            "r:3:11: expected a number from 0 to 1152921504606846975");
+  EXPECT_EQ(Complaint(head, "HloLiveRange (max 1152921504606846976):\n"),
+            "r:1:19: expected a number from 0 to 1152921504606846975");
 }
 
 TEST(XlaRangesBeside, IsTheOtherFileOfTheModule) {

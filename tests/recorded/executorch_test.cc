@@ -314,6 +314,32 @@ TEST(ExecutorchTest, TensorsOfTwoBranchesInOnePlaceAreTwoBuffers) {
   EXPECT_EQ(file.problems[0].problem.buffers.size(), 6u);
 }
 
+// One of them is there, so that they may share bytes in part; with what is made later they may not.
+TEST(ExecutorchTest, ResultsOfTwoBranchesMayShareBytesInPart) {
+  const auto is_valid = [](const TestPlan& plan) {
+    const RecordedFile file = Read({plan});
+    if (file.problems.size() != 1) return false;
+    const RecordedProblem& problem = file.problems[0];
+    const Placement requests{problem.request_offsets,
+                             Height(problem.requests, problem.request_offsets)};
+    const bool requests_hold = ValidatePlacement(problem.requests, requests).has_value();
+    const Placement placement{problem.offsets, Height(problem.problem, problem.offsets)};
+    EXPECT_EQ(ValidatePlacement(problem.problem, placement).has_value(), requests_hold);
+    EXPECT_FALSE(problem.exact);
+    return requests_hold;
+  };
+  TestPlan plan = TwoBranches();
+  plan.values[3].offset = 160;
+  plan.values[4].offset = 32;
+  EXPECT_TRUE(is_valid(plan));
+  std::vector<Buffer> buffers = BuffersOf(plan);
+  ASSERT_EQ(buffers.size(), 5u);
+  EXPECT_EQ(buffers[0].id, "2 or 4");
+  EXPECT_EQ(buffers[0].size, 48);
+  plan.values[7].offset = 56;
+  EXPECT_FALSE(is_valid(plan)) << "made while either of them is live";
+}
+
 TEST(ExecutorchTest, WhatBothBranchesNameLivesInBoth) {
   const auto gaps_of = [](const TestPlan& plan, std::size_t buffer) {
     const std::vector<Buffer> buffers = BuffersOf(plan);

@@ -259,8 +259,8 @@ std::string SnapshotHeadline(const SnapshotInput& snapshot, const TableInfo& inf
   }
   const auto bytes = FormatBytesApart({pool.most_reserved, info.bound.load});
   const bool proved = info.greedy_height && *info.greedy_height == info.bound.lower_bound;
-  return PoolPrefix(snapshot) + "PyTorch reserved " + bytes[0] + " for at most " + bytes[1] + " in use" +
-         (proved ? ", which is all that the same requests need." : ".");
+  return PoolPrefix(snapshot) + "PyTorch reserved " + bytes[0] + " for at most " + bytes[1] +
+         " in use" + (proved ? ", which is all that the same requests need." : ".");
 }
 
 std::string SnapshotText(const Input& input, const TableInfo& info) {

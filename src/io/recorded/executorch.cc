@@ -182,6 +182,12 @@ class ProgramReader {
     Step other = 0;
     Step end = 0;
   };
+  // Results of two branches, with one name from a step on.
+  struct Either {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    Step from = 0;
+  };
   struct MovedValue {
     std::size_t from = 0;
     Step read = 0;  // What reads the other name before.
@@ -204,6 +210,7 @@ class ProgramReader {
     loops_.clear();
     skips_.clear();
     mentions_.clear();
+    either_.clear();
     step_ = 0;
     ReadValues(plan);
     WriteAll(reader_.Vector<std::int32_t>(plan, kInputs));
@@ -599,6 +606,7 @@ class ProgramReader {
       if (base.first < other || base.first >= end || result[alias.value] == kNone) continue;
       base.unclear = true;
       values_[result[alias.value]].unclear = true;
+      either_.push_back({result[alias.value], alias.base, end});
     }
   }
 
@@ -656,9 +664,36 @@ class ProgramReader {
     return id + ": " + maker;
   }
 
+  // Results of two branches may share bytes in part, as only one of them is there. Where they have one
+  // name, a buffer with the bytes of both takes their place.
+  void AddEither(std::map<std::int64_t, PlacedBuffers>& memories) {
+    for (const Either& each : either_) {
+      Value& a = values_[each.first];
+      Value& b = values_[each.second];
+      const Bytes a_end = a.offset + a.size;
+      const Bytes b_end = b.offset + b.size;
+      const bool partly = a.offset < b.offset
+                              ? b.offset < a_end && a_end < b_end
+                              : a.offset < b_end && b_end < a_end && a.offset > b.offset;
+      if (!a.placed || !b.placed || a.memory != b.memory || !partly || a.last < each.from ||
+          b.last < each.from) {
+        continue;
+      }
+      const Bytes offset = std::min(a.offset, b.offset);
+      PlacedBuffers& placed = memories[a.memory];
+      placed.problem.buffers.push_back(
+          {std::to_string(each.first) + " or " + std::to_string(each.second), each.from,
+           std::max(a.last, b.last) + 1, std::max(a_end, b_end) - offset});
+      placed.offsets.push_back(offset);
+      // At one step both are in it, so that they stay where they are in it.
+      a.last = b.last = each.from;
+    }
+  }
+
   Result<void> AddProblems(const FlatTable& plan, Problems& problems) {
     std::map<std::int64_t, PlacedBuffers> memories;
     std::set<std::int64_t> unclear;
+    AddEither(memories);
     for (std::size_t v = 0; v < values_.size(); ++v) {
       const Value& value = values_[v];
       if (!value.placed || value.first < 0) continue;
@@ -710,6 +745,7 @@ class ProgramReader {
   std::vector<MovedValue> moves_;             // Where the new name had another value before.
   std::vector<std::pair<Step, Step>> loops_;  // First and last step.
   std::map<Step, Skip> skips_;                // By the step of the jump.
+  std::vector<Either> either_;
   std::vector<std::pair<std::size_t, Step>> mentions_;  // Of values that are read or written.
   Step step_ = 0;
 };
