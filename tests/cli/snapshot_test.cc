@@ -22,8 +22,8 @@ class SnapshotTest : public CommandTest {
 TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   const ProcessResult result = Berth({"info", Snapshot("small_4")});
   EXPECT_EQ(result.standard_output.substr(0, result.standard_output.find('\n')),
-            "PyTorch reserved 2.02 MiB for at most 7 KiB in use, which is all that the same "
-            "requests need.");
+            "Pool 1 of 2: PyTorch reserved 2.02 MiB for at most 7 KiB in use, which is all that "
+            "the same requests need.");
   ExpectText(result, "8 events; 2 buffers of before the first one: recording began late");
   ExpectText(result, "7 KiB (7,168 bytes), proved the least");
   ExpectText(result, "train.py:5 step");
@@ -47,7 +47,8 @@ TEST_F(SnapshotTest, PlaceComparesWithPytorch) {
   const std::string csv = Path("plan.csv");
   const ProcessResult result = Berth({"place", Snapshot("small_4"), "-o", csv});
   ExpectText(result,
-             "The same requests fit into 7 KiB, and no plan is lower; PyTorch reserved 2.02 MiB.");
+             "Pool 1 of 2: the same requests fit into 7 KiB, and no plan is lower; PyTorch "
+             "reserved 2.02 MiB.");
   ExpectText(Berth({"check", Snapshot("small_4"), csv}), "The plan holds");
   // By a table and by the snapshot the same.
   ExpectText(Berth({"place", csv}), "No plan is lower.");

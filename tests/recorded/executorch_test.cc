@@ -457,6 +457,34 @@ TEST(ExecutorchTest, RepeatedArgumentsOfADelegateAreOne) {
   EXPECT_EQ(BuffersOf(plan).size(), kMany + 1u);
 }
 
+// Many jumps to one place: each value would have a gap for each of them.
+TEST(ExecutorchTest, GapsAreNoMoreThanTheFileIsLong) {
+  constexpr std::int32_t kMany = 1000;
+  TestPlan plan;
+  TestValue never;
+  never.never = true;
+  plan.values = {never, {{}}};
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    plan.instructions.push_back({kJumpFalse, {1, 2 * kMany + 1}});
+  }
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    plan.values.push_back({{4}, 16 * std::int64_t{i}});
+    plan.outputs.push_back(i + 2);
+    plan.instructions.push_back({kKernel, {i + 2}});
+  }
+  plan.instructions.push_back({kJumpFalse, {0, 2 * kMany + 2}});
+  plan.instructions.push_back({kKernel, {1}});
+  plan.memories = {0, 16 * kMany};
+  const auto file = ReadRecorded(Program({plan}), "m.pte");
+  ASSERT_FALSE(file.has_value());
+  EXPECT_NE(file.error().message.find("more elements than the file"), std::string::npos);
+  plan.instructions.erase(plan.instructions.begin(), plan.instructions.begin() + kMany - 10);
+  for (TestInstruction& each : plan.instructions) {
+    if (each.type == kJumpFalse) each.arguments[1] -= kMany - 10;
+  }
+  EXPECT_EQ(BuffersOf(plan).size(), kMany + 0u);
+}
+
 // A program as ExecuTorch 1.5 exports it: a branch on the sum of the input.
 TEST(ExecutorchTest, RealProgram) {
   const auto bytes = ReadFile(BERTH_SOURCE_DIR "/tests/recorded/files/branches.pte");

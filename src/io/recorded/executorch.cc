@@ -579,7 +579,9 @@ class ProgramReader {
     }
     const std::size_t pass = values_.size() + mentions_.size() + aliases_.size();
     if (!Spend(branches.size() > 1 ? branches.size() * pass / kLoopPasses : 0, 0)) return;
-    for (const Branches& each : branches) FindGapsIn(each);
+    for (const Branches& each : branches) {
+      if (!reader_.failed()) FindGapsIn(each);
+    }
   }
 
   void FindGapsIn(const Branches& branches) {
@@ -595,6 +597,7 @@ class ProgramReader {
     for (std::size_t v = 0; v < values_.size(); ++v) {
       Value& value = values_[v];
       if (named[v] || value.first < first || value.first >= other || value.last < end) continue;
+      if (!Spend(1, 0)) return;
       value.gaps.push_back({other, end});
     }
     // One name for the results of both: after the branches each counts as live, as either may be.
@@ -604,6 +607,7 @@ class ProgramReader {
       Value& base = values_[alias.base];
       if (!base.gaps.empty() && base.gaps.back().start == other) result[alias.value] = alias.base;
       if (base.first < other || base.first >= end || result[alias.value] == kNone) continue;
+      if (!Spend(kForEither, 0)) return;
       base.unclear = true;
       values_[result[alias.value]].unclear = true;
       either_.push_back({result[alias.value], alias.base, end});
@@ -730,6 +734,7 @@ class ProgramReader {
     return {};
   }
 
+  static constexpr std::size_t kForEither = 16;  // Such a pair may become a buffer.
   static constexpr std::size_t kLoopPasses =
       64;  // A pass over values costs less than reading them.
 
