@@ -152,6 +152,9 @@ TEST(ExecutorchTest, LifetimesFollowFromTheInstructions) {
 }
 
 TEST(ExecutorchTest, AProblemForEachMethodAndMemory) {
+  TestPlan odd = Chain();
+  odd.name = "a\xff";
+  EXPECT_EQ(Read({odd}).problems.at(0).name, "a\\xff");
   TestPlan two = Chain();
   two.name = "backward";
   two.values[1].memory = 2;
