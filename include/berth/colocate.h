@@ -54,7 +54,8 @@ struct Colocated {
 // buffers) while both are live, directly or through others, with the distances that they have there:
 // what another planner placed as one, such as views and results written in place. Buffers that share
 // some of their bytes only are no group: that plan is not valid. Groups come in the order of their
-// first buffers. Gaps do not count, nor buffers without bytes or steps. Cost: O(n log n).
+// first buffers. In its gaps a buffer is not live, or only its window is; buffers without bytes or steps
+// do not count. Cost: O(n log n), with the gaps.
 [[nodiscard]] std::vector<std::vector<Member>> GroupsSharingBytes(
     const Problem& problem, const std::vector<Bytes>& offsets);
 

@@ -18,7 +18,8 @@ struct PlannedProblem {
   std::vector<Bytes> offsets = {};
   // The problem asks for what the maker had to place and no more, so that what is proved of it is
   // proved of that. Not so if the maker has other buffers between those that are one here, if the
-  // file leaves lifetimes open, or if the maker's plan is not valid; a note says which.
+  // file leaves lifetimes open, or what must be in one place, or if the maker's plan is not valid; a
+  // note says which.
   bool exact = true;
   // What the maker placed, one by one, and where: to check its plan, which holds if it is one for
   // this problem. Buffers have gaps while others have all their bytes. Empty like `offsets`.

@@ -41,6 +41,9 @@ struct XlaValue {
   // Half-open: positions in the sequence of instructions, or events in a trace of XLA's heap
   // simulator. None where the dump has none.
   std::optional<std::pair<Step, Step>> live = {};
+  // One of several values, as a loop or a branch gives them: XLA keeps it where these are. Not known
+  // from a protocol buffer, in which they share a lifetime.
+  bool phi = false;
   friend bool operator==(const XlaValue&, const XlaValue&) = default;
 };
 
@@ -109,14 +112,17 @@ struct XlaAssignment {
 
 // A table for the values of one allocation, whose names are its ids, and XLA's own plan for it.
 struct XlaTable : PlannedProblem {
-  std::size_t unknown = 0;  // Values without a live range: they count as live throughout.
+  // Values without a live range: they count as live throughout, so the problem is not exact.
+  std::size_t unknown = 0;
   // Of all buffers, as given or inferred. With few offsets, an inferred one may be chance.
   Bytes alignment = 1;
 };
 
 // Values of one allocation of which one has all the bytes of the other at the same step (results
 // written in place, loops) share them in every plan for the table: they become one buffer
-// (GroupsSharingBytes()). Values of no bytes are left out. `steps` is that of the assignment.
+// (GroupsSharingBytes()). So do those that have exactly the bytes of one that is `phi`, at any time:
+// which of them XLA must keep there, the text does not say, so the problem is not exact then, and a note
+// says so. Values of no bytes are left out. `steps` is that of the assignment.
 // `alignment`: of all buffers; none: the greatest power of two up to 256 of which all of XLA's offsets
 // are multiples.
 // Errors: those of Colocate(); kInvalidProblem for more than 32 gaps for each value on average. Cost:

@@ -1,5 +1,6 @@
 #include "io/placed_buffers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -19,6 +20,20 @@ Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most) {
   return alignment;
 }
 
+std::vector<Gap> Joined(std::vector<Gap> gaps) {
+  std::sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.start < b.start; });
+  std::size_t kept = 0;
+  for (const Gap& gap : gaps) {
+    if (kept > 0 && gap.start <= gaps[kept - 1].end) {
+      gaps[kept - 1].end = std::max(gaps[kept - 1].end, gap.end);
+    } else {
+      gaps[kept++] = gap;
+    }
+  }
+  gaps.resize(kept);
+  return gaps;
+}
+
 namespace {
 
 // The gaps of a table may be many more than its buffers: where k buffers are live throughout, side by
@@ -33,15 +48,24 @@ Result<Problem> Apart(const PlacedBuffers& placed) {
   places.reserve(buffers.size());
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     const Bytes offset = placed.offsets[b];
-    places.push_back({buffers[b].start, buffers[b].end, offset, offset + buffers[b].size, b});
+    Step from = buffers[b].start;
+    const auto live_until = [&](Step end) {
+      if (from < end) places.push_back({from, end, offset, offset + buffers[b].size, b});
+    };
+    for (const Gap& gap : buffers[b].gaps) {
+      live_until(gap.start);
+      from = gap.end;
+    }
+    live_until(buffers[b].end);
   }
   std::size_t left = kGapsForBuffer * buffers.size();
   bool few = true;
   ForEachNested(places, [&](std::size_t inner, Step start, Step end) {
     few = left-- > 0;
-    if (few) buffers[inner].gaps.push_back({start, end});
+    if (few) buffers[places[inner].owner].gaps.push_back({start, end});
     return few;
   });
+  for (Buffer& buffer : buffers) buffer.gaps = Joined(std::move(buffer.gaps));
   if (few) return problem;
   return Fail(ErrorCode::kInvalidProblem,
               "of " + std::to_string(buffers.size()) +

@@ -11,12 +11,16 @@
 namespace berth::internal {
 
 struct PlacedBuffers {
-  Problem problem;
+  Problem problem;             // Gaps have no windows.
   std::vector<Bytes> offsets;  // Parallel to the buffers.
 };
 
 // The greatest power of two up to `most`, itself one, of which all offsets are multiples.
 [[nodiscard]] Bytes CommonAlignment(const std::vector<Bytes>& offsets, Bytes most);
+
+// The steps in any of `gaps`, which may overlap and have no windows, as gaps in increasing order. Cost:
+// O(n log n).
+[[nodiscard]] std::vector<Gap> Joined(std::vector<Gap> gaps);
 
 // The problem of what another system has placed: buffers of which one has all the bytes of the other are
 // one (GroupsSharingBytes()). Buffers whose offsets are multiples of `alignment` get it.

@@ -254,8 +254,10 @@ std::vector<std::vector<Member>> GroupsSharingBytes(const Problem& problem,
   places.reserve(buffers.size());
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     if (buffers[b].size <= 0 || buffers[b].end <= buffers[b].start) continue;  // Not valid.
-    places.push_back(
-        {buffers[b].start, buffers[b].end, offsets[b], offsets[b] + buffers[b].size, b});
+    internal::ForEachLivePiece(buffers[b], [&](const LivePiece& piece) {
+      places.push_back(
+          {piece.start, piece.end, offsets[b] + piece.lower, offsets[b] + piece.upper, b});
+    });
   }
   internal::DisjointSets sharing(buffers.size());
   internal::JoinNested(places, sharing);

@@ -157,6 +157,34 @@ TEST(TflmReplay, GivesTheOffsetsOfThePlan) {
   EXPECT_FALSE(replay.preserves_all_tensors());
 }
 
+// An interpreter may allocate its tensors twice.
+TEST(TflmReplay, BeginsAnew) {
+  const auto rows = Planned();
+  Replay<MemoryPlanner> replay(rows.data(), static_cast<int>(rows.size()));
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(replay.Init(nullptr, 0), kOk);
+    EXPECT_EQ(replay.GetBufferCount(), 0);
+    Request(replay);
+    EXPECT_EQ(replay.GetBufferCount(), 4);
+  }
+}
+
+TEST(TflmRecorder, BeginsAnotherTable) {
+  Stack stack;
+  std::string text;
+  Recorder<MemoryPlanner> recorder(
+      stack,
+      [](void* user, const char* line) {
+        *static_cast<std::string*>(user) += line + std::string("\n");
+      },
+      &text);
+  Request(recorder);
+  const std::string once = text;
+  EXPECT_EQ(recorder.Init(nullptr, 0), kOk);
+  Request(recorder);
+  EXPECT_EQ(text, once + once);
+}
+
 TEST(TflmReplay, RefusesAnotherRequest) {
   const auto rows = Planned();
   const auto after = [&](int size, int first, int last) {

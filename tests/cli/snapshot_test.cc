@@ -22,8 +22,8 @@ class SnapshotTest : public CommandTest {
 TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   const ProcessResult result = Berth({"info", Snapshot("small_4")});
   EXPECT_EQ(result.standard_output.substr(0, result.standard_output.find('\n')),
-            "PyTorch reserved 2.02 MiB for at most 7 KiB in use, which is all that the same "
-            "requests need.");
+            "Pool 1 of 2: PyTorch reserved 2.02 MiB for at most 7 KiB in use, which is all that "
+            "the same requests need.");
   ExpectText(result, "8 events; 2 buffers of before the first one: recording began late");
   ExpectText(result, "7 KiB (7,168 bytes), proved the least");
   ExpectText(result, "train.py:5 step");
@@ -31,11 +31,24 @@ TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   ExpectText(Berth({"info", Snapshot("pools")}), "events are lost, as the recording was full");
 }
 
+// What is said first is said of one pool.
+TEST_F(SnapshotTest, TheFirstLineNamesThePool) {
+  const auto first_line = [](const ProcessResult& result) {
+    return result.standard_output.substr(0, result.standard_output.find('\n'));
+  };
+  EXPECT_EQ(first_line(Berth({"info", Snapshot("pools")})),
+            "Pool 1 of 3: PyTorch reserved 1 KiB for at most 1 KiB in use, which is all that the "
+            "same requests need.");
+  EXPECT_EQ(first_line(Berth({"place", Snapshot("pools"), "--problem", "3"})).substr(0, 38),
+            "Pool 3 of 3: the same requests fit int");
+}
+
 TEST_F(SnapshotTest, PlaceComparesWithPytorch) {
   const std::string csv = Path("plan.csv");
   const ProcessResult result = Berth({"place", Snapshot("small_4"), "-o", csv});
   ExpectText(result,
-             "The same requests fit into 7 KiB, and no plan is lower; PyTorch reserved 2.02 MiB.");
+             "Pool 1 of 2: the same requests fit into 7 KiB, and no plan is lower; PyTorch "
+             "reserved 2.02 MiB.");
   ExpectText(Berth({"check", Snapshot("small_4"), csv}), "The plan holds");
   // By a table and by the snapshot the same.
   ExpectText(Berth({"place", csv}), "No plan is lower.");

@@ -101,6 +101,8 @@ TEST(XlaMemorySpace, NamesTheLineAndTheFault) {
   EXPECT_EQ(AllocComplaint("1,-2,3,4,5\n"), "a:2:3: \"-2\" is not a number from 0 to 2^60");
   EXPECT_EQ(AllocComplaint("x,2,3,4,5\n"), "a:2:1: \"x\" is not a number from -2^60 to 2^60");
   EXPECT_EQ(AllocComplaint("1,2,3,5,4\n"), "a:2:1: the allocation ends before it begins");
+  EXPECT_EQ(AllocComplaint("1,2,3,4,1152921504606846976\n"),
+            "a:2:9: \"1152921504606846976\" is not a number from 0 to 2^60 - 1");
   EXPECT_EQ(AllocComplaint("1,2,1152921504606846975,4,5\n"),
             "a:2:1: the allocation ends after byte 2^60");
   EXPECT_EQ(InfoComplaint("1,x,0,4,0,\"1;two\"\n"),

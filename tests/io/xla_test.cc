@@ -73,12 +73,15 @@ TEST(ReadXlaAssignment, HasAllocationsValuesAndRanges) {
             (XlaValue{"fusion{0}", "f32[16]{0}", 64, 128, std::pair<Step, Step>{2, 6}}));
   EXPECT_EQ(temporary.values[2].name, "fusion");
   EXPECT_EQ(temporary.values[3].name, "tanh");
+  EXPECT_TRUE(temporary.values[3].phi);
+  EXPECT_FALSE(temporary.values[0].phi);
   EXPECT_EQ(temporary.values[4].name, "late");
 }
 
 // `tanh` begins in the bytes of `dot.1` at the last step of that: they are one buffer.
 TEST(XlaTable, JoinsValuesThatShareBytes) {
-  const XlaAssignment xla = Read();
+  XlaAssignment xla = Read();
+  xla.allocations[3].values[3].phi = false;
   const auto table = XlaTableOf(xla.allocations[3], xla.steps);
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->problem.buffers.size(), 4u);
@@ -97,6 +100,40 @@ TEST(XlaTable, JoinsValuesThatShareBytes) {
   const auto constant = XlaTableOf(xla.allocations[2], xla.steps);
   EXPECT_EQ(constant->unknown, 1u);
   EXPECT_EQ(constant->problem.buffers[0].end, 10);
+  EXPECT_FALSE(constant->exact) << "it may live for a shorter time";
+}
+
+// A loop's value is where its first value was, and that of each round is, though none of them is live
+// with another one. What only has some of these bytes is another value.
+TEST(XlaTable, KeepsTheValuesOfLoopsInOnePlace) {
+  XlaAllocation allocation;
+  const auto add = [&](std::string name, Bytes offset, Bytes size, Step start, Step end) {
+    allocation.values.push_back({std::move(name), "", size, offset, std::pair{start, end}});
+  };
+  add("first", 0, 8, 0, 2);
+  add("round", 0, 8, 4, 6);
+  add("loop", 0, 8, 8, 9);
+  add("large", 8, 64, 2, 4);
+  add("other", 0, 4, 6, 7);
+  const auto apart = XlaTableOf(allocation, 9);
+  ASSERT_TRUE(apart) << apart.error().message;
+  EXPECT_TRUE(apart->exact);
+  EXPECT_EQ(apart->problem.buffers.size(), 5u);
+  allocation.values[2].phi = true;
+  const auto table = XlaTableOf(allocation, 9);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_FALSE(table->exact);
+  ASSERT_EQ(table->problem.buffers.size(), 3u);
+  Buffer loop{"first", 0, 9, 8, 8};
+  loop.gaps = {{2, 4}, {6, 8}};
+  EXPECT_EQ(table->problem.buffers[0], loop);
+  EXPECT_EQ(table->offsets, (std::vector<Bytes>{0, 8, 0}));
+  ASSERT_EQ(table->notes.size(), 1u);
+  EXPECT_TRUE(
+      table->notes[0].starts_with("One group of values has the bytes of a value that a loop or a "
+                                  "branch gives, such as \"first\" "
+                                  "and \"round\": "))
+      << table->notes[0];
 }
 
 // `c` has bytes that `a` had: while it lives, `d` may live between it and `b`.
@@ -171,6 +208,10 @@ TEST(ReadXlaAssignment, NamesTheLineAndTheFault) {
   EXPECT_EQ(Complaint(head, ranges + "    x{}:2-1\n"), "r:3:12: the range ends before it begins");
   EXPECT_EQ(Complaint(head, ranges + "    x 2-1\n"), "r:3:5: expected NAME{INDEX}:FIRST-LAST");
   EXPECT_EQ(Complaint(head, ranges + "    x{}:2\n"), "r:3:10: expected \"-\"");
+  EXPECT_EQ(Complaint(head, ranges + "    x{}:0-1152921504606846976\n"),
+            "r:3:11: expected a number from 0 to 1152921504606846975");
+  EXPECT_EQ(Complaint(head, "HloLiveRange (max 1152921504606846976):\n"),
+            "r:1:19: expected a number from 0 to 1152921504606846975");
 }
 
 TEST(XlaRangesBeside, IsTheOtherFileOfTheModule) {

@@ -275,6 +275,17 @@ TEST(GroupsSharingBytes, JoinsWhatLiesWithinOthersAtOneTime) {
       << "e takes the bytes of a after its end";
 }
 
+TEST(GroupsSharingBytes, LeavesOutGaps) {
+  Problem problem{{Make("a", 0, 6, 8), Make("b", 2, 4, 8)}};
+  problem.buffers[0].gaps = {{2, 4}};
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 0}), Groups{});
+  problem.buffers[1].end = 5;
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 0}), (Groups{{{0, 0}, {1, 0}}}));
+  problem.buffers[0].gaps = {{2, 5, Window{0, 4}}};
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 2}), Groups{}) << "of the window only bytes 2 and 3";
+  EXPECT_EQ(GroupsSharingBytes(problem, {0, 8}), Groups{});
+}
+
 TEST(Colocate, NamesWhatContradicts) {
   Problem problem;
   problem.buffers = {Make("a", 0, 4, 8, 2), Make("b", 2, 6, 4, 2), Make("c", 0, 1, 4)};

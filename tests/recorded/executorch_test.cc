@@ -25,6 +25,7 @@ struct TestValue {
   int type = 6;  // 4 bytes.
   std::int64_t data = 0;
   std::vector<std::int32_t> list = {};  // A list of tensors instead.
+  bool never = false;                   // A truth value that is false, without a shape.
 };
 struct TestInstruction {
   int type = kKernel;
@@ -48,7 +49,11 @@ Writer::Child ValueOf(Writer& w, const TestValue& value) {
                                   return w.Table({{0, 0, [&] { return w.Integers(value.list); }}});
                                 }}});
     }
-    if (value.shape.empty()) return w.Table({{0, 2}, {1, 0, [&] { return w.Table({{0, 7}}); }}});
+    if (value.shape.empty()) {
+      return w.Table({{0, value.never ? 3 : 2}, {1, 0, [&] {
+                                                   return w.Table({{0, value.never ? 0 : 7}});
+                                                 }}});
+    }
     std::vector<Writer::Field> tensor = {
         {0, value.type}, {2, 0, [&] { return w.Integers(value.shape); }}, {5, value.data}};
     if (value.offset >= 0) {
@@ -147,6 +152,9 @@ TEST(ExecutorchTest, LifetimesFollowFromTheInstructions) {
 }
 
 TEST(ExecutorchTest, AProblemForEachMethodAndMemory) {
+  TestPlan odd = Chain();
+  odd.name = "a\xff";
+  EXPECT_EQ(Read({odd}).problems.at(0).name, "a\\xff");
   TestPlan two = Chain();
   two.name = "backward";
   two.values[1].memory = 2;
@@ -264,6 +272,95 @@ TEST(ExecutorchTest, WhatIsMovedToTheNextRoundLivesThroughTheLoop) {
                                                   {"2: aten::op", 2, 4, 16, 16}}));
 }
 
+// ---- Branches.
+
+// The first branch makes value 2, the second one values 3 and 4; value 5 is the name of either result.
+// Values 2 and 3 share bytes in part, which is right, as one branch runs.
+TestPlan TwoBranches() {
+  TestPlan plan;
+  TestValue never;
+  never.never = true;
+  plan.values = {{{4}, 0}, {{}}, {{8}, 16}, {{8}, 32}, {{8}, 64}, {{8}, 96}, never, {{4}, 128}};
+  plan.inputs = {0, 1};
+  plan.outputs = {7};
+  plan.instructions = {{kJumpFalse, {1, 4}}, {kKernel, {0, 2}}, {kMove, {2, 5}},
+                       {kJumpFalse, {6, 7}}, {kKernel, {0, 3}}, {kKernel, {3, 4}},
+                       {kMove, {4, 5}},      {kKernel, {5, 7}}};
+  return plan;
+}
+
+TEST(ExecutorchTest, WhatABranchMakesIsNotLiveInTheOtherOne) {
+  const RecordedFile file = Read({TwoBranches()});
+  ASSERT_EQ(file.problems.size(), 1u);
+  const RecordedProblem& problem = file.problems[0];
+  const auto with_gap = [](Buffer buffer) {
+    buffer.gaps = {{5, 8}};
+    return buffer;
+  };
+  EXPECT_EQ(problem.problem.buffers, (std::vector<Buffer>{{"0: input", 0, 6, 16, 16},
+                                                          with_gap({"2: aten::op", 2, 9, 32, 16}),
+                                                          {"3: aten::op", 5, 7, 32, 16},
+                                                          {"4: aten::op", 6, 9, 32, 16},
+                                                          with_gap({"5: move", 3, 9, 32, 16}),
+                                                          {"7: aten::op", 8, 10, 16, 16}}));
+  EXPECT_FALSE(problem.exact) << "after the branches only one of 2 and 4 is live";
+  EXPECT_EQ(problem.notes.size(), 1u);
+}
+
+// Temporary tensors of two branches in one place are no group.
+TEST(ExecutorchTest, TensorsOfTwoBranchesInOnePlaceAreTwoBuffers) {
+  TestPlan plan = TwoBranches();
+  plan.values[3].offset = 16;
+  plan.values[4].offset = 48;
+  const RecordedFile file = Read({plan});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].problem.buffers.size(), 6u);
+}
+
+// One of them is there, so that they may share bytes in part; with what is made later they may not.
+TEST(ExecutorchTest, ResultsOfTwoBranchesMayShareBytesInPart) {
+  const auto is_valid = [](const TestPlan& plan) {
+    const RecordedFile file = Read({plan});
+    if (file.problems.size() != 1) return false;
+    const RecordedProblem& problem = file.problems[0];
+    const Placement requests{problem.request_offsets,
+                             Height(problem.requests, problem.request_offsets)};
+    const bool requests_hold = ValidatePlacement(problem.requests, requests).has_value();
+    const Placement placement{problem.offsets, Height(problem.problem, problem.offsets)};
+    EXPECT_EQ(ValidatePlacement(problem.problem, placement).has_value(), requests_hold);
+    EXPECT_FALSE(problem.exact);
+    return requests_hold;
+  };
+  TestPlan plan = TwoBranches();
+  plan.values[3].offset = 160;
+  plan.values[4].offset = 32;
+  EXPECT_TRUE(is_valid(plan));
+  std::vector<Buffer> buffers = BuffersOf(plan);
+  ASSERT_EQ(buffers.size(), 5u);
+  EXPECT_EQ(buffers[0].id, "2 or 4");
+  EXPECT_EQ(buffers[0].size, 48);
+  plan.values[7].offset = 56;
+  EXPECT_FALSE(is_valid(plan)) << "made while either of them is live";
+}
+
+TEST(ExecutorchTest, WhatBothBranchesNameLivesInBoth) {
+  const auto gaps_of = [](const TestPlan& plan, std::size_t buffer) {
+    const std::vector<Buffer> buffers = BuffersOf(plan);
+    return buffer < buffers.size() ? buffers[buffer].gaps.size() : 100;
+  };
+  ASSERT_EQ(gaps_of(TwoBranches(), 1), 1u);
+  TestPlan named = TwoBranches();
+  named.values[3].offset = 128;
+  named.values[7].offset = 160;
+  named.instructions[4] = {kKernel, {2, 3}};
+  EXPECT_EQ(gaps_of(named, 1), 0u) << "read in the second branch";
+  TestPlan changed = TwoBranches();
+  changed.values[3].offset = 128;
+  changed.values[7].offset = 160;
+  changed.instructions[2] = {kKernel, {2, 6}};  // The jump's condition.
+  EXPECT_EQ(gaps_of(changed, 1), 0u) << "the first branch may go on with the second one";
+}
+
 // ---- State.
 
 TEST(ExecutorchTest, WhatIsChangedInPlaceIsReadFirst) {
@@ -363,6 +460,34 @@ TEST(ExecutorchTest, RepeatedArgumentsOfADelegateAreOne) {
   EXPECT_EQ(BuffersOf(plan).size(), kMany + 1u);
 }
 
+// Many jumps to one place: each value would have a gap for each of them.
+TEST(ExecutorchTest, GapsAreNoMoreThanTheFileIsLong) {
+  constexpr std::int32_t kMany = 1000;
+  TestPlan plan;
+  TestValue never;
+  never.never = true;
+  plan.values = {never, {{}}};
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    plan.instructions.push_back({kJumpFalse, {1, 2 * kMany + 1}});
+  }
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    plan.values.push_back({{4}, 16 * std::int64_t{i}});
+    plan.outputs.push_back(i + 2);
+    plan.instructions.push_back({kKernel, {i + 2}});
+  }
+  plan.instructions.push_back({kJumpFalse, {0, 2 * kMany + 2}});
+  plan.instructions.push_back({kKernel, {1}});
+  plan.memories = {0, 16 * kMany};
+  const auto file = ReadRecorded(Program({plan}), "m.pte");
+  ASSERT_FALSE(file.has_value());
+  EXPECT_NE(file.error().message.find("more elements than the file"), std::string::npos);
+  plan.instructions.erase(plan.instructions.begin(), plan.instructions.begin() + kMany - 10);
+  for (TestInstruction& each : plan.instructions) {
+    if (each.type == kJumpFalse) each.arguments[1] -= kMany - 10;
+  }
+  EXPECT_EQ(BuffersOf(plan).size(), kMany + 0u);
+}
+
 // A program as ExecuTorch 1.5 exports it: a branch on the sum of the input.
 TEST(ExecutorchTest, RealProgram) {
   const auto bytes = ReadFile(BERTH_SOURCE_DIR "/tests/recorded/files/branches.pte");
@@ -372,7 +497,8 @@ TEST(ExecutorchTest, RealProgram) {
   ASSERT_EQ(file->problems.size(), 1u);
   const RecordedProblem& problem = file->problems[0];
   EXPECT_EQ(problem.name, "forward");
-  EXPECT_EQ(problem.problem.buffers.size(), 8u);
+  EXPECT_EQ(problem.problem.buffers.size(), 9u);
+  EXPECT_FALSE(problem.exact) << "either branch's result may be live after them";
   EXPECT_EQ(problem.problem.buffers[0], (Buffer{"0: input", 0, 10, 4096, 16}));
   EXPECT_EQ(problem.height, 16416);
   EXPECT_EQ(Height(problem.problem, problem.offsets), 16416);

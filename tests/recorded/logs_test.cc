@@ -213,6 +213,24 @@ TEST(VelaTest, OtherVersionsHaveOtherColumns) {
   EXPECT_EQ(file.problems[0].problem.buffers, (std::vector<Buffer>{{"x: y", 0, 2, 64, 16}}));
 }
 
+TEST(GlowTest, NamesAreTextWhateverTheBytes) {
+  const RecordedFile file = Read("MODEL m\xff\nALLOC \xfe 4\n");
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].name, "m\\xff");
+  EXPECT_EQ(file.problems[0].problem.buffers.at(0).id, "\\xfe");
+}
+
+// A serial console may garble some of them.
+TEST(VelaTest, NamesAreTextWhateverTheBytes) {
+  std::string text(kVela);
+  text.replace(text.find("memory Sram"), 11, "memory Sr\xff");
+  text.replace(text.find("a:b;c"), 5, "a:\xfe;c");
+  const RecordedFile file = Read(text);
+  ASSERT_EQ(file.problems.size(), 2u);
+  EXPECT_EQ(file.problems[0].name, "Sr\\xff");
+  EXPECT_EQ(file.problems[0].problem.buffers[1].id, "a:\\xfe;c");
+}
+
 TEST(VelaTest, LoggersPutWordsBeforeLines) {
   const std::string text(kVela);
   std::string logged;

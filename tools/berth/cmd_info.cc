@@ -251,16 +251,16 @@ std::string InfoText(const Input& input, const TableInfo& info) {
          Difficulty(info) + "\n";
 }
 
-// "PyTorch reserved 6.74 GiB for 6.53 GiB in use."
+// "PyTorch reserved 6.74 GiB for at most 6.53 GiB in use."
 std::string SnapshotHeadline(const SnapshotInput& snapshot, const TableInfo& info) {
   const SnapshotPool& pool = snapshot.chosen();
   if (pool.most_reserved == 0) {
-    return "At most " + FormatBytes(info.bound.load) + " were in use.";
+    return PoolPrefix(snapshot) + "At most " + FormatBytes(info.bound.load) + " were in use.";
   }
   const auto bytes = FormatBytesApart({pool.most_reserved, info.bound.load});
   const bool proved = info.greedy_height && *info.greedy_height == info.bound.lower_bound;
-  return "PyTorch reserved " + bytes[0] + " for at most " + bytes[1] + " in use" +
-         (proved ? ", which is all that the same requests need." : ".");
+  return PoolPrefix(snapshot) + "PyTorch reserved " + bytes[0] + " for at most " + bytes[1] +
+         " in use" + (proved ? ", which is all that the same requests need." : ".");
 }
 
 std::string SnapshotText(const Input& input, const TableInfo& info) {

@@ -66,15 +66,18 @@ std::string UnsizedHeadline(const Planned& planned) {
 }
 
 // "The same requests fit into 6.53 GiB, and no plan is lower; PyTorch reserved 6.74 GiB." `bytes` are
-// those of another plan, 0 if they are not known; `other` says whose: "PyTorch reserved". `exact`:
+// those of another plan, 0 if they are not known; `other` says whose: "PyTorch reserved". `of`: "Pool 1
+// of 3: ", if there are others. `exact`:
 // the problem asks for no more than that plan had to place, so that what is proved holds for it, too.
 std::string ComparingHeadline(const Planned& planned, const std::string& what,
-                              const std::string& other, Bytes bytes, bool exact = true) {
+                              const std::string& other, Bytes bytes, bool exact,
+                              const std::string& of = "") {
   const PlanAnswer& answer = planned.answer;
   const bool proved = answer.outcome == Outcome::kOptimal && exact;
   const auto shown = FormatBytesApart({answer.best->height(), bytes});
   return Paint(proved ? Tone::kGood : Tone::kUnsure,
-               Interruption(planned) + "The same " + what + " fit into " + shown[0] +
+               Interruption(planned) + of + (of.empty() ? "The same " : "the same ") + what +
+                   " fit into " + shown[0] +
                    (proved ? ", and no plan is lower" : "; a lower plan may exist") +
                    (bytes > 0 ? "; " + other + " " + shown[1] : "") + ".");
 }
@@ -88,7 +91,8 @@ std::string TableHeadline(const Planned& planned) {
     }
     if (planned.snapshot != nullptr) {
       return ComparingHeadline(planned, "requests", "PyTorch reserved",
-                               planned.snapshot->chosen().most_reserved);
+                               planned.snapshot->chosen().most_reserved, true,
+                               PoolPrefix(*planned.snapshot));
     }
   }
   switch (answer.outcome) {

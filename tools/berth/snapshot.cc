@@ -298,6 +298,12 @@ std::string PeakText(const SnapshotInput& input, std::size_t most, bool stacks) 
   return text;
 }
 
+std::string PoolPrefix(const SnapshotInput& input) {
+  const std::size_t pools = input.use.pools.size();
+  if (pools == 1) return "";
+  return "Pool " + FormatCount(Count(input.pool + 1)) + " of " + FormatCount(Count(pools)) + ": ";
+}
+
 std::string FreeText(const SnapshotInput& input, const Problem& problem, std::size_t most) {
   const SnapshotPool& pool = input.chosen();
   const auto ranges = MostFree(pool);
@@ -306,10 +312,14 @@ std::string FreeText(const SnapshotInput& input, const Problem& problem, std::si
   std::string text = "\n" + Paint(Tone::kStrong, "Reserved, but not in use") + " (" +
                      FormatBytes(sums.all) + " at step " + FormatCount(pool.tight_step) +
                      ", when most was reserved)\n";
-  text += "  In segments without any buffer: " + FormatBytes(sums.unused) +
-          ", which torch.cuda.empty_cache() gives back.\n  Between buffers: " +
-          FormatBytes(sums.all - sums.unused) + ", of which the largest piece is " +
-          FormatBytes(sums.largest_between) + ".\n";
+  if (sums.unused > 0) {
+    text += "  In segments without any buffer: " + FormatBytes(sums.unused) +
+            ", which torch.cuda.empty_cache() gives back.\n";
+  }
+  if (sums.all > sums.unused) {
+    text += "  Between buffers: " + FormatBytes(sums.all - sums.unused) +
+            ", of which the largest piece is " + FormatBytes(sums.largest_between) + ".\n";
+  }
   using enum TextTable::Align;
   TextTable table({kLeft, kRight, kRight, kRight, kRight, kLeft});
   table.Elide(5, kName);

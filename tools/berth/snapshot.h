@@ -37,6 +37,8 @@ struct SnapshotInput {
 [[nodiscard]] Result<SnapshotInput> LoadSnapshot(const std::string& path, const FileView& file,
                                                  const std::string& choice);
 
+// "Pool 1 of 3: ", before what is true of that pool only; empty if the snapshot has no other.
+[[nodiscard]] std::string PoolPrefix(const SnapshotInput& input);
 // "complete from its first event"; what is missing before it, if anything is.
 [[nodiscard]] std::string RecordingText(const SnapshotInput& input);
 // "6.74 GiB (7,235,174,400 bytes), 212 MiB (3.2 %) more than is needed".

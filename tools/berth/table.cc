@@ -61,7 +61,14 @@ Result<XlaAssignment> ReadXla(const TableArguments& arguments, const std::string
 Result<Input> LoadXlaTemporary(const TableArguments& arguments, const XlaAssignment& xla,
                                const XlaAllocation& allocation, const std::string& name,
                                const std::string& hash) {
-  XlaTable table = BERTH_TRY(XlaTableOf(allocation, xla.steps));
+  auto read = XlaTableOf(allocation, xla.steps);
+  if (!read) {
+    Error error = read.error();
+    const std::string file = arguments.path == "-" ? NameOf(arguments.path) : arguments.path;
+    error.message = OneLine(file) + ": " + error.message;
+    return tl::unexpected(std::move(error));
+  }
+  XlaTable table = std::move(*read);
   const LoadBound bound = MaxLiveLoad(table.problem);
   Input input = InputOf(arguments, std::move(table.problem), name, hash);
   GivenPlan& given =

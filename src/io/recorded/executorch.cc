@@ -10,7 +10,10 @@
 //     then lives as long as the one that reads them. Where there is none, the bytes were there before
 //     the program began (state that is kept from one run to the next), so the tensor lives throughout;
 //   * what a loop uses, and what was written before it, lives to the loop's end; what a loop writes lives
-//     from the loop's beginning if it is filled part by part or read after the loop.
+//     from the loop's beginning if it is filled part by part or read after the loop;
+//   * of two branches one runs, so what the first one makes is not live in the second one, unless that
+//     names it. A branch that ends with a jump on a value that is false, and always was, jumps past the
+//     other one.
 // Kernels return their last argument, so that is what they write; those whose name ends in _ change
 // their first one. Delegates do not say which arguments they write: inputs come first, then outputs,
 // of which there is one at least. Where an argument may be either, it lives as long as both would.
@@ -57,7 +60,12 @@ enum PlanField : std::size_t {
 };
 enum TensorField : std::size_t { kScalarType = 0, kSizes = 2, kDataBuffer = 5, kAllocation = 6 };
 enum AllocationField : std::size_t { kMemoryId = 0, kOffsetLow = 1, kOffsetHigh = 2 };
-enum class ValueType : std::uint8_t { kTensor = 5, kTensorList = 10, kOptionalTensorList = 11 };
+enum class ValueType : std::uint8_t {
+  kBool = 3,
+  kTensor = 5,
+  kTensorList = 10,
+  kOptionalTensorList = 11
+};
 enum class InstructionType : std::uint8_t { kKernel = 1, kDelegate, kMove, kJumpFalse, kFree };
 
 // Bytes of one element, by scalar type.
@@ -86,6 +94,9 @@ struct Value {
   bool given = false;  // An input of the program, or made by a delegate as far as one can tell.
   bool perhaps_kept = false;
   bool unclear = false;  // It may live too long here.
+  bool never = false;    // A truth value that is false when the program begins.
+  bool written = false;
+  std::vector<Gap> gaps = {};  // Branches that do not run where it is live.
 };
 
 // Which value wrote each byte of one memory last: intervals without overlaps.
@@ -160,6 +171,23 @@ class ProgramReader {
     std::size_t base = 0;  // Whose bytes it has, or kNone.
     Step delegate = -1;    // What names both, and does not say whether it has them.
   };
+  // A jump to a later step.
+  struct Skip {
+    Step to = 0;
+    std::size_t condition = 0;
+  };
+  // Of two branches, the first one is in the steps [first, other), the second one in [other, end).
+  struct Branches {
+    Step first = 0;
+    Step other = 0;
+    Step end = 0;
+  };
+  // Results of two branches, with one name from a step on.
+  struct Either {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    Step from = 0;
+  };
   struct MovedValue {
     std::size_t from = 0;
     Step read = 0;  // What reads the other name before.
@@ -180,6 +208,9 @@ class ProgramReader {
     aliases_.clear();
     moves_.clear();
     loops_.clear();
+    skips_.clear();
+    mentions_.clear();
+    either_.clear();
     step_ = 0;
     ReadValues(plan);
     WriteAll(reader_.Vector<std::int32_t>(plan, kInputs));
@@ -210,6 +241,8 @@ class ProgramReader {
       const FlatTable content = reader_.Table(value, 1);
       if (type == ValueType::kTensor) {
         ReadTensor(content, values_[v]);
+      } else if (type == ValueType::kBool) {
+        values_[v].never = reader_.Number<std::uint8_t>(content, 0) == 0;
       } else if (type == ValueType::kTensorList || type == ValueType::kOptionalTensorList) {
         values_[v].list = reader_.Vector<std::int32_t>(content, 0);
       }
@@ -281,8 +314,7 @@ class ProgramReader {
           Move(content);
           break;
         case InstructionType::kJumpFalse:
-          Read(reader_.Number<std::int32_t>(content, 0), content.at);
-          Jump(begin + reader_.Number<std::int32_t>(content, 1), content.at);
+          JumpFalse(content, begin + reader_.Number<std::int32_t>(content, 1));
           break;
         case InstructionType::kFree:
           break;
@@ -384,18 +416,24 @@ class ProgramReader {
     if (At(to, move.at) == nullptr) return;
     const Step read = values_[static_cast<std::size_t>(to)].read;
     Read(from, move.at);
-    Write(to, "move", move.at);
+    Name(to, "move", move.at);
     if (reader_.failed()) return;
     // From now on the second is another name of the first.
     aliases_.push_back({static_cast<std::size_t>(to), static_cast<std::size_t>(from)});
     if (read >= 0) moves_.push_back({static_cast<std::size_t>(from), read, step_});
   }
 
-  void Jump(Step to, std::size_t at) {
-    if (to > step_) return;
+  void JumpFalse(const FlatTable& jump, Step to) {
+    const auto condition = reader_.Number<std::int32_t>(jump, 0);
+    Read(condition, jump.at);
+    if (reader_.failed()) return;
+    if (to > step_) {
+      skips_[step_] = {to, static_cast<std::size_t>(condition)};
+      return;
+    }
     loops_.emplace_back(to, step_);
     if (to < 1 || loops_.size() > kMostLoops) {
-      reader_.FailAt(at, to < 1 ? "a jump to before the first instruction" : "too many loops");
+      reader_.FailAt(jump.at, to < 1 ? "a jump to before the first instruction" : "too many loops");
     }
   }
 
@@ -445,6 +483,7 @@ class ProgramReader {
     if (value == nullptr) return;
     value->last = step_;
     value->read = step_;
+    Mention(index);
     if (value->first >= 0) return;
     value->first = step_;
     if (!value->placed) return;
@@ -476,10 +515,22 @@ class ProgramReader {
     Write(index, maker, at);
   }
 
+  // Before the first jump to a later step there are no branches.
+  void Mention(std::int32_t index) {
+    if (!skips_.empty()) mentions_.emplace_back(static_cast<std::size_t>(index), step_);
+  }
+
   void Write(std::int32_t index, std::string_view maker, std::size_t at) {
+    Name(index, maker, at);
+    if (!reader_.failed()) Mention(index);
+  }
+
+  // Something makes this value. A move does so without the bytes that the value had before.
+  void Name(std::int32_t index, std::string_view maker, std::size_t at) {
     Value* const value = At(index, at);
     if (value == nullptr) return;
     value->last = step_;
+    value->written = true;
     const bool named = std::exchange(value->first, value->first < 0 ? step_ : value->first) >= 0;
     if (!named) value->maker = maker;
     if (!value->placed) return;
@@ -511,6 +562,55 @@ class ProgramReader {
       if (!value.kept) continue;
       value.first = 0;
       value.last = step_;
+    }
+    FindGaps();
+  }
+
+  // In the branch that does not run where the other one has made a value.
+  void FindGaps() {
+    std::vector<Branches> branches;
+    for (const auto& [step, skip] : skips_) {
+      const auto past = skips_.find(skip.to - 1);
+      if (past == skips_.end() || past->first <= step) continue;
+      const Value& condition = values_[past->second.condition];
+      if (condition.never && !condition.written) {
+        branches.push_back({step + 1, skip.to, past->second.to});
+      }
+    }
+    const std::size_t pass = values_.size() + mentions_.size() + aliases_.size();
+    if (!Spend(branches.size() > 1 ? branches.size() * pass / kLoopPasses : 0, 0)) return;
+    for (const Branches& each : branches) {
+      if (!reader_.failed()) FindGapsIn(each);
+    }
+  }
+
+  void FindGapsIn(const Branches& branches) {
+    const auto [first, other, end] = branches;
+    std::vector<bool> named(values_.size());  // In the second branch, by this name or another one.
+    for (const auto& [value, step] : mentions_) {
+      if (step >= other && step < end) named[value] = true;
+    }
+    for (std::size_t a = aliases_.size(); a-- > 0;) {
+      const Alias& alias = aliases_[a];
+      if (alias.base != kNone && named[alias.value]) named[alias.base] = true;
+    }
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      Value& value = values_[v];
+      if (named[v] || value.first < first || value.first >= other || value.last < end) continue;
+      if (!Spend(1, 0)) return;
+      value.gaps.push_back({other, end});
+    }
+    // One name for the results of both: after the branches each counts as live, as either may be.
+    std::vector<std::size_t> result(values_.size(), kNone);  // Of the first branch.
+    for (const Alias& alias : aliases_) {
+      if (alias.base == kNone) continue;
+      Value& base = values_[alias.base];
+      if (!base.gaps.empty() && base.gaps.back().start == other) result[alias.value] = alias.base;
+      if (base.first < other || base.first >= end || result[alias.value] == kNone) continue;
+      if (!Spend(kForEither, 0)) return;
+      base.unclear = true;
+      values_[result[alias.value]].unclear = true;
+      either_.push_back({result[alias.value], alias.base, end});
     }
   }
 
@@ -568,15 +668,43 @@ class ProgramReader {
     return id + ": " + maker;
   }
 
+  // Results of two branches may share bytes in part, as only one of them is there. Where they have one
+  // name, a buffer with the bytes of both takes their place.
+  void AddEither(std::map<std::int64_t, PlacedBuffers>& memories) {
+    for (const Either& each : either_) {
+      Value& a = values_[each.first];
+      Value& b = values_[each.second];
+      const Bytes a_end = a.offset + a.size;
+      const Bytes b_end = b.offset + b.size;
+      const bool partly = a.offset < b.offset
+                              ? b.offset < a_end && a_end < b_end
+                              : a.offset < b_end && b_end < a_end && a.offset > b.offset;
+      if (!a.placed || !b.placed || a.memory != b.memory || !partly || a.last < each.from ||
+          b.last < each.from) {
+        continue;
+      }
+      const Bytes offset = std::min(a.offset, b.offset);
+      PlacedBuffers& placed = memories[a.memory];
+      placed.problem.buffers.push_back(
+          {std::to_string(each.first) + " or " + std::to_string(each.second), each.from,
+           std::max(a.last, b.last) + 1, std::max(a_end, b_end) - offset});
+      placed.offsets.push_back(offset);
+      // At one step both are in it, so that they stay where they are in it.
+      a.last = b.last = each.from;
+    }
+  }
+
   Result<void> AddProblems(const FlatTable& plan, Problems& problems) {
     std::map<std::int64_t, PlacedBuffers> memories;
     std::set<std::int64_t> unclear;
+    AddEither(memories);
     for (std::size_t v = 0; v < values_.size(); ++v) {
       const Value& value = values_[v];
       if (!value.placed || value.first < 0) continue;
       PlacedBuffers& placed = memories[value.memory];
       if (value.unclear) unclear.insert(value.memory);
       placed.problem.buffers.push_back({IdOf(v), value.first, value.last + 1, value.size});
+      placed.problem.buffers.back().gaps = Joined(value.gaps);
       placed.offsets.push_back(value.offset);
     }
     const std::string_view method = reader_.Text(plan, kPlanName);
@@ -606,6 +734,7 @@ class ProgramReader {
     return {};
   }
 
+  static constexpr std::size_t kForEither = 16;  // Such a pair may become a buffer.
   static constexpr std::size_t kLoopPasses =
       64;  // A pass over values costs less than reading them.
 
@@ -620,6 +749,9 @@ class ProgramReader {
   std::vector<Alias> aliases_;
   std::vector<MovedValue> moves_;             // Where the new name had another value before.
   std::vector<std::pair<Step, Step>> loops_;  // First and last step.
+  std::map<Step, Skip> skips_;                // By the step of the jump.
+  std::vector<Either> either_;
+  std::vector<std::pair<std::size_t, Step>> mentions_;  // Of values that are read or written.
   Step step_ = 0;
 };
 

@@ -18,6 +18,7 @@
 #include "base/line.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "base/unique_names.h"
 #include "io/recorded/readers.h"
 
 namespace berth::internal::recorded {
@@ -96,6 +97,8 @@ class GlowReader {
   Result<void> FinishModel() {
     if (!model_) return {};
     model_->problem = trace_.Finish();
+    UniqueNames names;
+    for (Buffer& buffer : model_->problem.buffers) buffer.id = names.Take(Printable(buffer.id));
     if (auto valid = Validate(model_->problem); !valid) {
       valid.error().message = Quoted(model_->name) + ": " + valid.error().message;
       return source_.FailWith(std::move(valid.error()));

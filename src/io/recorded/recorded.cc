@@ -63,7 +63,7 @@ namespace internal::recorded {
 
 Result<RecordedProblem> ProblemOfPlan(std::string name, PlacedBuffers placed) {
   UniqueNames names;
-  for (Buffer& buffer : placed.problem.buffers) buffer.id = names.Take(buffer.id);
+  for (Buffer& buffer : placed.problem.buffers) buffer.id = names.Take(Printable(buffer.id));
   RecordedProblem result;
   result.name = std::move(name);
   result.height = Height(placed.problem, placed.offsets);
@@ -113,7 +113,10 @@ Result<RecordedFile> ReadRecorded(std::string_view bytes, std::string_view name)
     return source.FailAsWhole(std::string(ToString(*format)) + " without any buffer");
   }
   internal::UniqueNames names;
-  for (RecordedProblem& each : file.problems) each.name = names.Take(each.name);
+  // Logs of consoles and damaged programs may have any bytes.
+  for (RecordedProblem& each : file.problems) {
+    each.name = names.Take(internal::Printable(each.name));
+  }
   return file;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/unique_names.h"
+#include "io/placed_buffers.h"
 #include "io/tflite/lower.h"
 #include "io/tflite/model.h"
 #include "io/tflite/tflm.h"
@@ -342,19 +343,7 @@ class ArenaBuilder {
       const Span& live = groups_[BaseOf(to)].live;
       gaps[BaseOf(from)].push_back({live.first + 1, live.last + 2});
     }
-    for (std::vector<Gap>& list : gaps) {
-      std::sort(list.begin(), list.end(),
-                [](const Gap& a, const Gap& b) { return a.start < b.start; });
-      std::size_t kept = 0;
-      for (const Gap& gap : list) {
-        if (kept > 0 && gap.start <= list[kept - 1].end) {
-          list[kept - 1].end = std::max(list[kept - 1].end, gap.end);
-        } else {
-          list[kept++] = gap;
-        }
-      }
-      list.resize(kept);
-    }
+    for (std::vector<Gap>& list : gaps) list = Joined(std::move(list));
     return gaps;
   }
 

@@ -79,7 +79,9 @@ Result<XlaValue> ReadValue(Line& line, const XlaAllocation& allocation) {
   static_cast<void>(BERTH_TRY(line.Number()));
   BERTH_TRY(line.Expect(" "));
   XlaValue value;
-  value.name = internal::xla::NameOfValue(BERTH_TRY(line.Until("> (size=")));
+  const std::string_view name = BERTH_TRY(line.Until("> (size="));
+  value.name = internal::xla::NameOfValue(name);
+  value.phi = internal::xla::WithoutColor(name).ends_with(internal::xla::kPhi);
   value.size = BERTH_TRY(line.Number());
   BERTH_TRY(line.Expect(",offset="));
   value.offset = BERTH_TRY(line.Number());
@@ -122,7 +124,7 @@ Result<Ranges> ReadRanges(const Source& source, Step& steps) {
   bool within = false;
   BERTH_TRY(ForEachLine(source, [&](Line line) -> Result<void> {
     if (line.Skip("HloLiveRange (max ")) {
-      steps = BERTH_TRY(line.Number()) + 1;
+      steps = BERTH_TRY(line.Number(0, kMaxStep - 1)) + 1;
     } else if (!line.rest().starts_with("    ")) {
       within = line.rest() == "  BufferLiveRange:";
     } else if (within) {
@@ -133,7 +135,7 @@ Result<Ranges> ReadRanges(const Source& source, Step& steps) {
       static_cast<void>(line.Skip(line.rest().substr(0, colon + 1)));
       const Step first = BERTH_TRY(line.Number());
       BERTH_TRY(line.Expect("-"));
-      const Step last = BERTH_TRY(line.Number());
+      const Step last = BERTH_TRY(line.Number(0, kMaxStep - 1));
       if (last < first) return line.Fail("the range ends before it begins");
       steps = std::max(steps, last + 1);
       ranges[name] = {first, last + 1};

@@ -58,17 +58,20 @@ class Records {
   }
   [[nodiscard]] const CsvField& At(std::size_t column) const { return reader_.fields()[column]; }
   // Of the whole field, from `least` to 2^60.
-  [[nodiscard]] Result<std::int64_t> Number(std::size_t column, std::int64_t least = 0) const {
-    return NumberIn(At(column).value, At(column).position, least);
+  [[nodiscard]] Result<std::int64_t> Number(std::size_t column, std::int64_t least = 0,
+                                            std::int64_t most = kMaxBytes) const {
+    return NumberIn(At(column).value, At(column).position, least, most);
   }
   [[nodiscard]] Result<std::int64_t> NumberIn(std::string_view text, std::size_t position,
-                                              std::int64_t least) const {
+                                              std::int64_t least,
+                                              std::int64_t most = kMaxBytes) const {
     std::int64_t value = 0;
     const char* const last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, value);
-    if (error != std::errc() || end != last || value < least || value > kMaxBytes) {
+    if (error != std::errc() || end != last || value < least || value > most) {
       return source_.FailAt(position, Quoted(text) + " is not a number from " +
-                                          (least == 0 ? "0" : "-2^60") + " to 2^60");
+                                          (least == 0 ? "0" : "-2^60") + " to 2^60" +
+                                          (most == kMaxBytes ? "" : " - 1"));
     }
     return value;
   }
@@ -173,7 +176,7 @@ Result<XlaAssignment> ReadXlaAllocInfo(std::string_view text, std::string_view n
     value.size = BERTH_TRY(records.Number(kSize));
     value.offset = BERTH_TRY(records.Number(kOffset));
     const Step first = BERTH_TRY(records.Number(kStart, -kMaxBytes));
-    const Step last = BERTH_TRY(records.Number(kEnd));
+    const Step last = BERTH_TRY(records.Number(kEnd, 0, kMaxStep - 1));
     if (last < first || value.offset + value.size > kMaxBytes) {
       return source.FailAt(records.At(kId).position, last < first
                                                          ? "the allocation ends before it begins"

@@ -15,11 +15,17 @@ namespace berth::internal::xla {
 // Many values may have the same long name, so names are cut: a small file must not need much memory.
 inline constexpr std::size_t kLongestName = 200;
 
+inline constexpr std::string_view kPhi = " (phi)";
+
+// "fusion{} (phi)" of "fusion{} (phi) @0".
+[[nodiscard]] inline std::string_view WithoutColor(std::string_view name) {
+  return name.substr(0, name.rfind(" @"));
+}
+
 // "fusion" of "fusion{} (phi) @0", the instruction and index of a value without its color.
 [[nodiscard]] inline std::string NameOfValue(std::string_view name) {
-  const std::size_t color = name.rfind(" @");
-  if (color != std::string_view::npos) name = name.substr(0, color);
-  if (name.ends_with(" (phi)")) name.remove_suffix(6);
+  name = WithoutColor(name);
+  if (name.ends_with(kPhi)) name.remove_suffix(kPhi.size());
   if (name.ends_with("{}")) name.remove_suffix(2);
   return std::string(name);
 }

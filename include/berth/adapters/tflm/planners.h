@@ -96,7 +96,9 @@ class Recorder : public Base {
   Recorder(Base& planner, Write write, void* user = nullptr)
       : planner_(planner), write_(write), user_(user) {}
 
+  // Another table begins.
   Status Init(unsigned char* scratch_buffer, int scratch_buffer_size) override {
+    rows_ = 0;
     return planner_.Init(scratch_buffer, scratch_buffer_size);
   }
   Status AddBuffer(int size, int first_time_used, int last_time_used) override {
@@ -144,6 +146,11 @@ class Replay : public Base {
 
   Replay(const PlannedBuffer* buffers, int count) : buffers_(buffers), count_(count) {}
 
+  // The interpreter calls it before the first request, each time when it allocates its tensors.
+  Status Init(unsigned char*, int) override {
+    requests_ = 0;
+    return kOk;
+  }
   // An error if the request is not the one that was planned: another model, other kernels.
   Status AddBuffer(int size, int first_time_used, int last_time_used) override {
     if (requests_ >= count_) return kError;
