@@ -39,7 +39,7 @@ enum class StopReason {
   kSize,       // The input is too large for exact search, or too many states would be stored.
   kAlgorithm,  // The algorithm has finished and proves nothing.
   kUnsized,  // Tensors have no known size: what is proved of the others proves nothing of the whole.
-  kGap,      // The plan is as near to the bound as was asked for (SpillOptions::gap).
+  kGap,      // The plan is as near to the bound as was asked for (PlanOptions::gap).
 };
 [[nodiscard]] std::string_view ToString(StopReason reason);  // "answered", "budget", ...
 

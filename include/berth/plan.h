@@ -87,7 +87,7 @@ struct PlanOptions {
   bool recompute = false;
   // With `spill` and `recompute`: how long copies take. Operators must cost nanoseconds.
   std::optional<Link> link = {};
-  // With `spill`: SpillOptions::gap.
+  // With `spill` or `recompute`: SpillOptions::gap, RecomputeOptions::gap.
   std::int64_t gap = 0;
   // Only this order; with `recompute`, of first executions. None: an order is searched for by
   // schedule.algorithm, and with `spill` or `recompute` all orders count unless that is kProgram.

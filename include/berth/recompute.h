@@ -62,6 +62,9 @@ struct RecomputeOptions {
   // With `link`: valid plans for this graph and counting to start from, with repeats or spills. The
   // answer costs no more than any of them that has addresses within the capacity.
   std::vector<MemoryPlan> plans;
+  // In millionths, at least 0: ends once what is run again and copied costs at most this part of it
+  // above the proved bound, as SpillOptions::gap. The reason is then kGap.
+  std::int64_t gap = 0;
   bool fixed_order = false;  // First executions run in the first of `orders`, or in program order.
   // Gives the residencies their addresses. Empty: the plan has no addresses.
   Placer placer = DefaultPlacer();

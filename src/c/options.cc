@@ -252,7 +252,9 @@ constexpr std::array kRows = {
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.no_spill; }>(
         "no_spill", false, "With recompute: nothing is copied, even if the device has a link."),
     Row{{"gap", "0%", "a percentage, such as 0.1%",
-         "With budget: ends once the traffic is proved to be within it of the least."},
+         "With budget: ends once the traffic, or with recompute the cost, is proved to be within "
+         "it of the "
+         "least."},
         [](Settings& s, std::string_view v) {
           const auto gap = ParsePercentage(v);
           if (gap) s.plan.gap = *gap;

@@ -193,6 +193,7 @@ Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOpt
   PlanOptions spill = options;
   spill.recompute = false;
   spill.link.reset();
+  spill.gap = 0;  // It is of the sum of both costs.
   spill.capacity = recompute.capacity;
   spill.budgets = named;
   Budget part(budget, 1.0 / (kPartOfOneKind - 1));
@@ -221,6 +222,7 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   recompute.capacity = named.Of(*options.capacity);
   recompute.counting = counting;
   recompute.fixed_order = fixed;
+  recompute.gap = options.gap;
   if (options.order) {
     recompute.orders = {*options.order};
   } else {
@@ -298,15 +300,13 @@ Result<void> Check(const PlanOptions& options) {
   if (options.link && !(options.recompute && options.spill)) {
     return Fail(ErrorCode::kInvalidOptions, "a link is for plans with spill and recompute both on");
   }
-  if (options.gap != 0 && options.recompute) {
-    return Fail(ErrorCode::kInvalidOptions, "a gap to the bound is for plans with spills alone");
-  }
   if (named && !options.spill && !options.recompute) {
     return Fail(ErrorCode::kInvalidOptions,
                 "a capacity by name (MR, MH, MP) is for plans with spills or recomputation");
   }
-  if (options.gap != 0 && !options.spill) {
-    return Fail(ErrorCode::kInvalidOptions, "a gap to the bound is for plans with spills");
+  if (options.gap != 0 && !options.spill && !options.recompute) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "a gap to the bound is for plans with spills or recomputation");
   }
   if (options.recompute && options.place.minimize) {
     return Fail(ErrorCode::kInvalidOptions,

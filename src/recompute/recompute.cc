@@ -44,6 +44,7 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
+constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kDefaultWork = 3'000'000'000;
 constexpr std::int64_t kNodesOfChoice = 2'000'000;
@@ -136,7 +137,13 @@ class Planner {
     return std::max(kPatience,
                     kPatienceForEach * static_cast<std::int64_t>(model_.num_operators()));
   }
-  [[nodiscard]] bool Proved() const { return bound_ >= best_cost(); }
+  // The most that a plan may cost to be as near to the bound as was asked for.
+  [[nodiscard]] std::int64_t Enough() const {
+    if (options_.gap >= kMillion) return kNoCost - 1;
+    const Wide most = Wide{bound_} * kMillion / (kMillion - options_.gap);
+    return static_cast<std::int64_t>(std::min<Wide>(most, kNoCost - 1));
+  }
+  [[nodiscard]] bool IsEnough() const { return best_cost() <= Enough(); }
 
   void Report() const {
     if (!options_.progress) return;
@@ -247,14 +254,14 @@ class Planner {
 
   // The best sequence has its offsets, and time is left: changes it further.
   Result<void> GoOn(PlanAnswer& answer) {
-    if (Proved() || !limited_ || !options_.rules.exchange || budget_.Exhausted()) return {};
+    if (IsEnough() || !limited_ || !options_.rules.exchange || budget_.Exhausted()) return {};
     {
       Budget part(budget_, kShareOfLast);
       search_ = &part;
       Sequence sequence = best_->sequence;
       Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
                         part);
-      improver.Exchange(sequence, bound_, kNoCost, effort_,
+      improver.Exchange(sequence, Enough(), kNoCost, effort_,
                         [&](const Sequence& better) { Offer(better, options_.capacity); });
       out_of_budget_ = out_of_budget_ || part.Exhausted();
       search_ = nullptr;
@@ -343,7 +350,7 @@ class Planner {
       sequence = std::move(repaired);
     }
     if (!options_.rules.exchange) return;
-    improver.Exchange(sequence, bound_, Patience(), effort_,
+    improver.Exchange(sequence, Enough(), Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -376,15 +383,15 @@ class Planner {
       }
     }
     for (const std::vector<Op>& order : known) {
-      if (Ended() || Proved()) break;
+      if (Ended() || IsEnough()) break;
       SearchOrder(order, capacity);
       if (infeasible_) return;
-      if (options_.rules.evict && !Proved()) EvictFrom(order, capacity);
+      if (options_.rules.evict && !IsEnough()) EvictFrom(order, capacity);
     }
-    if (Proved() || !options_.rules.exchange) return;
+    if (IsEnough() || !options_.rules.exchange) return;
     Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
     Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
-    improver.Exchange(sequence, bound_, Patience(), effort_,
+    improver.Exchange(sequence, Enough(), Patience(), effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -472,7 +479,7 @@ class Planner {
         improver.Prune(sequence);
         Offer(sequence, capacity);
       }
-      if (Proved() || !options_.rules.reprice) return;
+      if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
       bool changed = false;
       for (std::size_t g = 0; g < prices.size(); ++g) {
@@ -509,9 +516,11 @@ class Planner {
     if (answer.outcome == Outcome::kOptimal) {
       answer.stopped = StopReason::kAnswered;
     } else {
-      answer.stopped = out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
-                       : work_.spent()                       ? StopReason::kEffort
-                                                             : StopReason::kAlgorithm;
+      const bool near = answer.best && answer.best->overhead() <= Enough();
+      answer.stopped = options_.gap > 0 && near                ? StopReason::kGap
+                       : out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
+                       : work_.spent()                         ? StopReason::kEffort
+                                                               : StopReason::kAlgorithm;
     }
   }
 
@@ -570,6 +579,10 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
     return Fail(ErrorCode::kInvalidGraph,
                 "what the operators read and write adds up to more than 2^60 bytes: recomputation "
                 "needs costs that add up to less");
+  }
+  if (options.gap < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the gap is " + std::to_string(options.gap) + " millionths, less than 0");
   }
   if (options.capacity < 0 || options.capacity > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +

@@ -126,8 +126,7 @@ TEST(PlanWithRepeatsTest, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(refusal({.capacity = 12, .spill = true, .link = Link{1, 1, 0}}),
             "copies over a link take nanoseconds, but operators cost the bytes that they read and "
             "write: to add them up the graph must have costs in \"ns\"");
-  EXPECT_EQ(refusal({.capacity = 12, .gap = 5}),
-            "a gap to the bound is for plans with spills alone");
+  EXPECT_EQ(refusal({.capacity = 12, .gap = -5}), "the gap is -5 millionths, less than 0");
   PlanOptions lowest{.capacity = 12};
   lowest.place.minimize = true;
   EXPECT_EQ(refusal(lowest),

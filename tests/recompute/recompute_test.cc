@@ -170,6 +170,24 @@ TEST(Recompute, EndsWithItsBudget) {
   EXPECT_EQ(answer->stopped, StopReason::kBudget);
 }
 
+// Ends once the cost is near enough to the bound, and says so.
+TEST(Recompute, EndsWithinTheGap) {
+  const Graph graph = Training(60, 10);
+  RecomputeOptions options;
+  options.capacity = 80;
+  options.gap = 900'000;
+  Budget budget(20);
+  const auto near = PlanWithRecomputation(graph, options, budget);
+  ASSERT_TRUE(near.has_value() && near->best);
+  EXPECT_EQ(near->stopped, StopReason::kGap);
+  EXPECT_EQ(near->outcome, Outcome::kFeasible);
+  const std::int64_t cost = near->best->recomputed.cost;
+  EXPECT_GT(cost, near->recompute_bound);
+  EXPECT_LE((cost - near->recompute_bound) * 1'000'000, cost * options.gap);
+  options.gap = -1;
+  EXPECT_FALSE(PlanWithRecomputation(graph, options, budget).has_value());
+}
+
 TEST(Recompute, RefusesBadOptions) {
   const Graph graph = Training(2, 1);
   RecomputeOptions options;

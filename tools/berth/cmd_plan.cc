@@ -42,11 +42,9 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model
   if (arguments.capacity) options.capacity = *arguments.capacity;
   options.gap = arguments.memories.spill ? arguments.gap : 0;
   const bool has_traffic = arguments.budget || arguments.memories.spill;
-  if (arguments.gap != 0 && (!has_traffic || arguments.recompute)) {
+  if (arguments.gap != 0 && !has_traffic) {
     return Fail(ErrorCode::kInvalidOptions,
-                arguments.recompute
-                    ? "--gap: a plan with --recompute has no traffic"
-                    : "--gap: only the traffic of a plan with --budget or --spill has one");
+                "--gap: only the traffic or the cost of a plan with --budget or --spill has one");
   }
   if (arguments.recompute && !arguments.budget) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -211,8 +209,9 @@ Command AddPlanCommand(CLI::App& berth) {
            if (!gap) UsageError("--gap", Quoted(text) + " is not a percentage such as 0.1%");
            arguments->gap = *gap;
          },
-         "With --budget: end once the traffic is proved to be within this percentage of the least, "
-         "such as 0.1%.")
+         "With --budget: end once the traffic, or with --recompute the cost, is proved to be "
+         "within this "
+         "percentage of the least, such as 0.1%.")
       ->type_name("PERCENT");
   app->add_flag("--no-spill", arguments->no_spill,
                 "With --recompute: nothing is copied off chip, even if the --device has a link.");
