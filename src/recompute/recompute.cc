@@ -283,7 +283,7 @@ class Planner {
     }
     // Whatever the budget: the first one has the most room.
     if (!answer.best && !found.empty()) {
-      BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, answer));
+      static_cast<void>(BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, answer)));
     }
     return {};
   }
