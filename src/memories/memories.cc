@@ -56,7 +56,8 @@ constexpr std::size_t kFewOpenWindows = 2;  // Of a choice that may not be the b
 constexpr std::int64_t kReduceTimes = 2;
 constexpr std::int64_t kGuidedWeight = 10;
 constexpr std::int64_t kMostReduceNodes = 300'000;
-constexpr std::size_t kLeastRun = 8;  // Of units in order of time.
+constexpr std::int64_t kMostUnprovedReduceNodes = 100'000;  // Of a choice that may not be the best.
+constexpr std::size_t kLeastRun = 8;                        // Of units in order of time.
 // Of a choice that may not be the best.
 constexpr int kUnprovedPart = 2;
 // Of a choice that is proved best, which it is worth to know more of.
@@ -138,10 +139,10 @@ class Planner {
                                                   std::size_t windows);
   [[nodiscard]] static std::vector<std::size_t> Named(const Answer& answer,
                                                       const std::vector<std::size_t>& units);
-  void Reduce(std::size_t memory, const Assignment& assignment, Proof& proof);
+  void Reduce(std::size_t memory, const Assignment& assignment, bool proved, Proof& proof);
   [[nodiscard]] bool LeaveOut(std::size_t memory, const Assignment& assignment,
                               std::vector<std::size_t> tries, std::size_t run, std::size_t least,
-                              std::int64_t& nodes, Proof& proof);
+                              std::int64_t& left, Proof& proof);
   [[nodiscard]] std::vector<std::size_t> Dispensable(const Assignment& assignment,
                                                      const std::vector<std::size_t>& units) const;
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
@@ -331,19 +332,20 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
 // Leaves units out as long as it is proved that the others cannot be placed. First in order of time,
 // in long runs: most of what is far from the conflict goes at once. Then one by one those of which the
 // choice can do without any, since what every better plan has costs a conflict nothing.
-void Planner::Reduce(std::size_t memory, const Assignment& assignment, Proof& proof) {
+// `proved`: the choice is the best, so the next one depends on the conflict, and more is spent on it.
+void Planner::Reduce(std::size_t memory, const Assignment& assignment, bool proved, Proof& proof) {
   if (!options_.conflicts) return;
   const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
   std::stable_sort(proof.units.begin(), proof.units.end(), [&](std::size_t a, std::size_t b) {
     return buffers[a].start < buffers[b].start;
   });
-  std::int64_t nodes = 0;
-  if (!LeaveOut(memory, assignment, proof.units, proof.units.size() / 2, kLeastRun, nodes, proof)) {
+  std::int64_t left = proved ? kMostReduceNodes : kMostUnprovedReduceNodes;
+  if (!LeaveOut(memory, assignment, proof.units, proof.units.size() / 2, kLeastRun, left, proof)) {
     return;
   }
   std::vector<std::size_t> tries = Dispensable(assignment, proof.units);
   const std::size_t run = tries.size() / 4;
-  static_cast<void>(LeaveOut(memory, assignment, std::move(tries), run, 1, nodes, proof));
+  static_cast<void>(LeaveOut(memory, assignment, std::move(tries), run, 1, left, proof));
 }
 
 // Of these units those that a better plan than the best one may not have as they are, as far as prices
@@ -368,10 +370,10 @@ std::vector<std::size_t> Planner::Dispensable(const Assignment& assignment,
 }
 
 // Leaves `tries` out of the units of a proof, in runs from `run` to `least`, each half as long: by the
-// search that proved it, with about as many nodes. False: enough `nodes` have been spent, or the time.
+// search that proved it, with about as many nodes. False: no nodes are `left`, or no time.
 bool Planner::LeaveOut(std::size_t memory, const Assignment& assignment,
                        std::vector<std::size_t> tries, std::size_t run, std::size_t least,
-                       std::int64_t& nodes, Proof& proof) {
+                       std::int64_t& left, Proof& proof) {
   const bool brief = proof.algorithm == Algorithm::kAuto;
   std::vector<bool> kept(model_.units.size());
   const auto keep = [&](const std::vector<std::size_t>& units) {
@@ -381,7 +383,7 @@ bool Planner::LeaveOut(std::size_t memory, const Assignment& assignment,
   keep(proof.units);
   for (run = std::max(run, least);; run /= 2) {
     for (std::size_t at = 0; at < tries.size() && proof.units.size() > 1;) {
-      if (budget_.TimeIsUp() || nodes > kMostReduceNodes) return false;
+      if (budget_.TimeIsUp() || left < 0) return false;
       const std::size_t end = std::min(at + run, tries.size());
       for (std::size_t k = at; k < end; ++k) kept[tries[k]] = false;
       std::vector<std::size_t> rest;
@@ -392,7 +394,7 @@ bool Planner::LeaveOut(std::size_t memory, const Assignment& assignment,
       const Answer answer =
           rest.empty() ? Answer{}
                        : Ask(TableOf(memory, rest, assignment), proof.algorithm, limit, nullptr);
-      nodes += answer.nodes * (brief ? 1 : kGuidedWeight);
+      left -= answer.nodes * (brief ? 1 : kGuidedWeight);
       if (answer.fit != Fit::kNo) {
         keep(proof.units);
         at = end;
@@ -430,7 +432,7 @@ void Planner::Exclude(std::size_t memory, const Assignment& assignment, Wide lef
   if (auto found = FindConflict(memory, proof.units, assignment, windows)) {
     proof = std::move(*found);
   }
-  if (proof.holds) Reduce(memory, assignment, proof);
+  if (proof.holds) Reduce(memory, assignment, proved, proof);
   Conflict excluded;
   for (const std::size_t u : proof.units) {
     excluded.emplace_back(u, static_cast<std::size_t>(assignment[u]));
