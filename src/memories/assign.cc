@@ -392,6 +392,15 @@ Assignment Assigner::FromChoice(const Choice& choice) const {
   return assignment;
 }
 
+std::optional<Literal> Assigner::LiteralOf(std::size_t unit, std::size_t mode) const {
+  if (item_of_.empty() || item_of_[unit] < 0) return std::nullopt;
+  const auto item = static_cast<std::size_t>(item_of_[unit]);
+  const std::vector<std::size_t>& modes = uses_[item].modes;
+  const auto at = std::find(modes.begin(), modes.end(), mode);
+  if (at == modes.end()) return std::nullopt;
+  return Literal{item, static_cast<std::size_t>(at - modes.begin())};
+}
+
 std::int64_t Assigner::ProfitOf(Wide score) const {
   if (score > outside_) return -1;  // Even nothing at all is better.
   // Profits are rounded down for each item, so the sum may be less by one for each.

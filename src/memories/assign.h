@@ -56,6 +56,8 @@ class Assigner {
   // Counts what changes the next Build(), apart from nogoods that the latest one has got since.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   [[nodiscard]] Assignment FromChoice(const Choice& choice) const;
+  // What a unit's mode is in the latest Build(), if it is open there.
+  [[nodiscard]] std::optional<Literal> LiteralOf(std::size_t unit, std::size_t mode) const;
   // The profit in `selection` that is worth a score, rounded down: a choice has a better score only
   // if its profit is more.
   [[nodiscard]] std::int64_t ProfitOf(Wide score) const;

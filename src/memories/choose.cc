@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -200,6 +201,8 @@ class ChoiceSearch::Impl {
     return answer_;
   }
 
+  [[nodiscard]] std::int64_t BoundWithout(const Literal& literal) const;
+
  private:
   static bool Later(const Node& a, const Node& b) {
     return a.bound != b.bound ? a.bound < b.bound : a.number < b.number;
@@ -239,6 +242,7 @@ class ChoiceSearch::Impl {
         std::count_if(node.allowed.begin(), node.allowed.end(),
                       [](std::uint64_t allowed) { return std::popcount(allowed) > 1; }));
   }
+  void NoteBounds(const Prices& prices, const Allowed& allowed);
   [[nodiscard]] std::size_t Fix(const Prices& prices, Node& node) const;
   [[nodiscard]] bool SweepAt(const Prices& prices, SweepQuestion& question, Node& node);
   void LookBack(const Prices& prices, SweepQuestion& question);
@@ -263,6 +267,7 @@ class ChoiceSearch::Impl {
     std::array<int, 2> count = {0, 0};
   };
   std::map<Literal, Experience> experience_;
+  std::vector<std::vector<std::int64_t>> bound_without_;  // By item and option.
   // Once many items are decided for good: the others, and the search for them.
   std::optional<Remainder> remainder_;
   std::unique_ptr<ChoiceSearch> rest_;
@@ -388,6 +393,36 @@ bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
   return true;
 }
 
+// `allowed`: what the prices hold for.
+void ChoiceSearch::Impl::NoteBounds(const Prices& prices, const Allowed& allowed) {
+  bound_without_.resize(selection_.items.size());
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    const std::size_t options = selection_.items[i].options.size();
+    bound_without_[i].resize(options, std::numeric_limits<std::int64_t>::max());
+    const std::int64_t best = prices.Best(i, allowed[i]);
+    for (std::size_t o = 0; o < options; ++o) {
+      const std::uint64_t others = allowed[i] & ~(std::uint64_t{2} << o);
+      const std::int64_t bound =
+          others == 0 ? Threshold() : (prices.bound - best + prices.Best(i, others)) / prices.scale;
+      bound_without_[i][o] = std::min(bound_without_[i][o], bound);
+    }
+  }
+}
+
+std::int64_t ChoiceSearch::Impl::BoundWithout(const Literal& literal) const {
+  const auto& [item, option] = literal;
+  std::int64_t bound = bound_without_.empty() ? answer_.bound : bound_without_[item][option];
+  if (!rest_ || bound <= Threshold()) return bound;
+  const std::ptrdiff_t place = remainder_->place[item];
+  if (place < 0) return remainder_->decided[item] == static_cast<int>(option) ? Threshold() : bound;
+  const std::vector<std::size_t>& options = remainder_->options[static_cast<std::size_t>(place)];
+  const auto at = std::find(options.begin(), options.end(), option);
+  if (at == options.end()) return bound;
+  const std::int64_t rest = rest_->BoundWithout(
+      {static_cast<std::size_t>(place), static_cast<std::size_t>(at - options.begin())});
+  return std::min(bound, remainder_->profit + rest);
+}
+
 // Forbids what loses more than the bound is above the best choice, and says how many options.
 std::size_t ChoiceSearch::Impl::Fix(const Prices& prices, Node& node) const {
   const std::int64_t allowed = prices.bound - (Threshold() + 1) * prices.scale;
@@ -486,6 +521,7 @@ void ChoiceSearch::Impl::Visit(Node node) {
     relaxation_.Solve(!limits_.covers ? 0 : root ? kRootRounds : kNodeRounds, *budget_);
     const Prices prices = relaxation_.Exact();
     node.bound = std::min(node.bound, prices.bound / prices.scale);
+    if (root) NoteBounds(prices, node.allowed);
     if (budget_->TimeIsUp()) return node.bound > answer_.profit ? Open(std::move(node)) : void();
     RoundOff(prices);
     if (node.bound <= answer_.profit) return Settle(std::move(node));
@@ -597,6 +633,10 @@ ChoiceSearch::~ChoiceSearch() = default;
 Chosen ChoiceSearch::Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
   Chosen chosen = impl_->Run(floor, limits, budget);
   return chosen;
+}
+
+std::int64_t ChoiceSearch::BoundWithout(const Literal& literal) const {
+  return impl_->BoundWithout(literal);
 }
 
 Chosen Choose(const Selection& selection, std::int64_t floor, const ChooseLimits& limits,

@@ -40,6 +40,9 @@ class ChoiceSearch {
   // A state of a sweep is a node of the budget.
   [[nodiscard]] Chosen Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget);
 
+  // No choice that does not take this option is worth more than this and the floor; by prices.
+  [[nodiscard]] std::int64_t BoundWithout(const Literal& literal) const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "memories/improve.h"
 #include "memories/layout.h"
 #include "memories/model.h"
+#include "place/core.h"
 
 namespace berth {
 namespace internal::memories {
@@ -52,7 +55,9 @@ constexpr std::size_t kMostOpenWindows = 8;
 constexpr std::size_t kFewOpenWindows = 2;  // Of a choice that may not be the best.
 constexpr std::int64_t kReduceTimes = 2;
 constexpr std::int64_t kGuidedWeight = 10;
-constexpr std::int64_t kMostReduceNodes = 100'000;
+constexpr std::int64_t kMostReduceNodes = 300'000;
+constexpr std::int64_t kMostUnprovedReduceNodes = 100'000;  // Of a choice that may not be the best.
+constexpr std::size_t kLeastRun = 8;                        // Of units in order of time.
 // Of a choice that may not be the best.
 constexpr int kUnprovedPart = 2;
 // Of a choice that is proved best, which it is worth to know more of.
@@ -91,6 +96,8 @@ class Planner {
   struct Answer {
     Fit fit = Fit::kUnknown;
     std::int64_t nodes = 0;  // That it took.
+    // kNo: the buffers of the table that cannot be placed by themselves, as far as the proof tells.
+    std::optional<std::vector<std::size_t>> core;
   };
   struct Proof {  // That these units cannot be placed.
     std::vector<std::size_t> units;
@@ -130,7 +137,14 @@ class Planner {
                                                   const std::vector<std::size_t>& units,
                                                   const Assignment& assignment,
                                                   std::size_t windows);
-  void Reduce(std::size_t memory, const Assignment& assignment, Proof& proof);
+  [[nodiscard]] static std::vector<std::size_t> Named(const Answer& answer,
+                                                      const std::vector<std::size_t>& units);
+  void Reduce(std::size_t memory, const Assignment& assignment, bool proved, Proof& proof);
+  [[nodiscard]] bool LeaveOut(std::size_t memory, const Assignment& assignment,
+                              std::vector<std::size_t> tries, std::size_t run, std::size_t least,
+                              std::int64_t& left, Proof& proof);
+  [[nodiscard]] std::vector<std::size_t> Dispensable(const Assignment& assignment,
+                                                     const std::vector<std::size_t>& units) const;
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
                                                  const Assignment& assignment) const;
   void Offer(const Placed& plan);
@@ -233,13 +247,29 @@ Planner::Answer Planner::Ask(const Problem& table, Algorithm algorithm, std::int
   Budget part(budget_, 1.0);
   part.SetNodeLimit(std::min(nodes, part.node_limit()));
   options_.place.algorithm = algorithm;
-  const Result<PlanAnswer> answer = Place(table, options_.place, part);
+  std::optional<std::vector<std::size_t>> core;
+  const Result<PlanAnswer> answer = options_.conflicts
+                                        ? PlaceWithCore(table, options_.place, part, core)
+                                        : Place(table, options_.place, part);
   BERTH_CHECK(answer.has_value());
-  if (answer->outcome == Outcome::kInfeasible) return {Fit::kNo, part.nodes_spent()};
+  if (answer->outcome == Outcome::kInfeasible) {
+    return {Fit::kNo, part.nodes_spent(), std::move(core)};
+  }
   const bool fits = answer->fits() || (answer->best && !table.capacity);
-  if (!fits) return {Fit::kUnknown, part.nodes_spent()};
+  if (!fits) return {Fit::kUnknown, part.nodes_spent(), {}};
   if (offsets != nullptr) *offsets = PlacementOf(*answer->best).offsets;
-  return {Fit::kYes, part.nodes_spent()};
+  return {Fit::kYes, part.nodes_spent(), {}};
+}
+
+// Of the units of a table that cannot be placed, those that the proof needs.
+std::vector<std::size_t> Planner::Named(const Answer& answer,
+                                        const std::vector<std::size_t>& units) {
+  if (!answer.core) return units;
+  std::vector<std::size_t> named;
+  for (const std::size_t k : *answer.core) {
+    if (k < units.size()) named.push_back(units[k]);
+  }
+  return named;
 }
 
 // `proof`: how it was proved, if it was, that they cannot be placed.
@@ -256,6 +286,7 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
   }
   proof.nodes = answer.nodes;
   proof.holds = answer.fit == Fit::kNo;
+  if (proof.holds) proof.units = Named(answer, units);
   return answer.fit;
 }
 
@@ -281,7 +312,7 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       const Answer answer =
           Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr);
       if (answer.fit == Fit::kNo)
-        return Proof{std::move(part), Algorithm::kAuto, answer.nodes, true};
+        return Proof{Named(answer, part), Algorithm::kAuto, answer.nodes, true};
       if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
         open.push_back(std::move(part));
       }
@@ -293,43 +324,92 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
     const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
                               patience_ * kWindowNodes, nullptr);
     if (answer.fit == Fit::kNo)
-      return Proof{std::move(part), Algorithm::kGuided, answer.nodes, true};
+      return Proof{Named(answer, part), Algorithm::kGuided, answer.nodes, true};
   }
   return std::nullopt;
 }
 
-// Leaves units out, in runs of halving length, as long as it is proved that the others cannot be
-// placed: by the search that proved it of all, with about as many nodes as it took. Runs are of units
-// that begin one after another, so most of what is far from the conflict goes at once.
-void Planner::Reduce(std::size_t memory, const Assignment& assignment, Proof& proof) {
-  std::vector<std::size_t>& units = proof.units;
+// Leaves units out as long as it is proved that the others cannot be placed. First in order of time,
+// in long runs: most of what is far from the conflict goes at once. Then one by one those of which the
+// choice can do without any, since what every better plan has costs a conflict nothing.
+// `proved`: the choice is the best, so the next one depends on the conflict, and more is spent on it.
+void Planner::Reduce(std::size_t memory, const Assignment& assignment, bool proved, Proof& proof) {
   if (!options_.conflicts) return;
   const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
-  std::stable_sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
+  std::stable_sort(proof.units.begin(), proof.units.end(), [&](std::size_t a, std::size_t b) {
     return buffers[a].start < buffers[b].start;
   });
-  std::int64_t spent = 0;
-  for (std::size_t run = std::max<std::size_t>(units.size() / 2, 1);; run /= 2) {
-    for (std::size_t at = 0; at < units.size() && units.size() > 1;) {
-      const std::size_t end = std::min(at + run, units.size());
-      std::vector<std::size_t> rest(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(at));
-      rest.insert(rest.end(), units.begin() + static_cast<std::ptrdiff_t>(end), units.end());
-      if (budget_.TimeIsUp() || spent > kMostReduceNodes) return;
-      const bool brief = proof.algorithm == Algorithm::kAuto;
-      const std::int64_t nodes =
+  std::int64_t left = proved ? kMostReduceNodes : kMostUnprovedReduceNodes;
+  if (!LeaveOut(memory, assignment, proof.units, proof.units.size() / 2, kLeastRun, left, proof)) {
+    return;
+  }
+  std::vector<std::size_t> tries = Dispensable(assignment, proof.units);
+  const std::size_t run = tries.size() / 4;
+  static_cast<void>(LeaveOut(memory, assignment, std::move(tries), run, 1, left, proof));
+}
+
+// Of these units those that a better plan than the best one may not have as they are, as far as prices
+// tell: first those whose absence costs the least.
+std::vector<std::size_t> Planner::Dispensable(const Assignment& assignment,
+                                              const std::vector<std::size_t>& units) const {
+  if (!choosing_) return units;
+  const std::int64_t floor = assigner_.ProfitOf(best_score_);
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const std::size_t u : units) {
+    const auto literal = assigner_.LiteralOf(u, static_cast<std::size_t>(assignment[u]));
+    const std::int64_t without =
+        literal ? choosing_->BoundWithout(*literal) : std::numeric_limits<std::int64_t>::max();
+    if (without > floor) order.emplace_back(-without, u);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::size_t> dispensable;
+  dispensable.reserve(order.size());
+  for (const auto& [key, u] : order) dispensable.push_back(u);
+  return dispensable;
+}
+
+// Leaves `tries` out of the units of a proof, in runs from `run` to `least`, each half as long: by the
+// search that proved it, with about as many nodes. False: no nodes are `left`, or no time.
+bool Planner::LeaveOut(std::size_t memory, const Assignment& assignment,
+                       std::vector<std::size_t> tries, std::size_t run, std::size_t least,
+                       std::int64_t& left, Proof& proof) {
+  const bool brief = proof.algorithm == Algorithm::kAuto;
+  std::vector<bool> kept(model_.units.size());
+  const auto keep = [&](const std::vector<std::size_t>& units) {
+    kept.assign(kept.size(), false);
+    for (const std::size_t u : units) kept[u] = true;
+  };
+  keep(proof.units);
+  for (run = std::max(run, least);; run /= 2) {
+    for (std::size_t at = 0; at < tries.size() && proof.units.size() > 1;) {
+      if (budget_.TimeIsUp() || left < 0) return false;
+      const std::size_t end = std::min(at + run, tries.size());
+      for (std::size_t k = at; k < end; ++k) kept[tries[k]] = false;
+      std::vector<std::size_t> rest;
+      std::copy_if(proof.units.begin(), proof.units.end(), std::back_inserter(rest),
+                   [&](std::size_t u) { return kept[u]; });
+      const std::int64_t limit =
           brief ? kReduceNodes : kReduceTimes * proof.nodes + kReduceNodes / 10;
       const Answer answer =
           rest.empty() ? Answer{}
-                       : Ask(TableOf(memory, rest, assignment), proof.algorithm, nodes, nullptr);
-      spent += answer.nodes * (brief ? 1 : kGuidedWeight);
-      if (answer.fit == Fit::kNo) {
-        units = std::move(rest);
-        proof.nodes = answer.nodes;
-      } else {
+                       : Ask(TableOf(memory, rest, assignment), proof.algorithm, limit, nullptr);
+      left -= answer.nodes * (brief ? 1 : kGuidedWeight);
+      if (answer.fit != Fit::kNo) {
+        keep(proof.units);
         at = end;
+        continue;
       }
+      proof.units = Named(answer, rest);
+      proof.nodes = answer.nodes;
+      keep(proof.units);
+      // The proof may do without some of those that were tried in vain, too.
+      const auto gone = [&](std::size_t u) { return !kept[u]; };
+      const auto here = tries.begin() + static_cast<std::ptrdiff_t>(at);
+      at -= static_cast<std::size_t>(std::count_if(tries.begin(), here, gone));
+      std::erase_if(tries, gone);
     }
-    if (run == 1) return;
+    if (run <= least) return true;
   }
 }
 
@@ -352,7 +432,7 @@ void Planner::Exclude(std::size_t memory, const Assignment& assignment, Wide lef
   if (auto found = FindConflict(memory, proof.units, assignment, windows)) {
     proof = std::move(*found);
   }
-  if (proof.holds) Reduce(memory, assignment, proof);
+  if (proof.holds) Reduce(memory, assignment, proved, proof);
   Conflict excluded;
   for (const std::size_t u : proof.units) {
     excluded.emplace_back(u, static_cast<std::size_t>(assignment[u]));
@@ -428,7 +508,9 @@ bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proo
   std::vector<Bytes> offsets;
   const Answer answer = Ask(TableOf(memory, units, assignment), Algorithm::kGuided,
                             kProvedTimes * patience_ * kGuidedNodes, &offsets);
-  if (answer.fit == Fit::kNo) proof = {units, Algorithm::kGuided, answer.nodes, true};
+  if (answer.fit == Fit::kNo) {
+    proof = {Named(answer, units), Algorithm::kGuided, answer.nodes, true};
+  }
   if (answer.fit != Fit::kYes) return false;
   placed_[memory] = {assignment, std::vector<Bytes>(assignment.size(), 0)};
   for (std::size_t k = 0; k < units.size(); ++k) placed_[memory].offsets[units[k]] = offsets[k];

@@ -20,6 +20,7 @@
 #include "model/answer.h"
 #include "model/heights.h"
 #include "model/instance.h"
+#include "place/core.h"
 #include "place/engines.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
@@ -69,7 +70,7 @@ void OfferHints(const Problem& problem, Incumbent& incumbent) {
 class Placer {
  public:
   Placer(const Problem& problem, Instance instance, const LoadBound& load,
-         const PlaceOptions& options, Budget& budget)
+         const PlaceOptions& options, bool wants_core, Budget& budget)
       : problem_(problem),
         options_(options),
         engines_(EngineOptionsOf(options)),
@@ -78,7 +79,8 @@ class Placer {
         load_(load),
         incumbent_(problem, load_.lower_bound, options.progress, budget),
         minimize_(options.minimize || !problem.capacity),
-        enough_(minimize_ ? 0 : *problem.capacity) {}
+        enough_(minimize_ ? 0 : *problem.capacity),
+        wants_core_(wants_core) {}
 
   void Run() {
     if (budget_.cancelled()) return;
@@ -103,6 +105,7 @@ class Placer {
   [[nodiscard]] const Incumbent& incumbent() const { return incumbent_; }
   [[nodiscard]] Bytes load() const { return load_.load; }
   [[nodiscard]] const SearchStats& stats() const { return stats_; }
+  [[nodiscard]] const std::vector<std::size_t>& core() const { return core_; }
 
  private:
   // True once the question is answered: there is a plan that fits and, if asked for, no lower one;
@@ -196,11 +199,13 @@ class Placer {
       capacity = std::max(heights.AtMost(capacity), incumbent_.lower_bound());
       refuted = heights.AtLeast(refuted);
     }
-    SearchAnswer answer = search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
+    SearchAnswer answer =
+        search.Decide({capacity, node_limit, incumbent_.offsets(), wants_core_}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
       incumbent_.RaiseBound(std::min(refuted, incumbent_.height()));
+      core_ = std::move(answer.core);
     }
   }
 
@@ -251,11 +256,16 @@ class Placer {
   StopReason stopped_ = StopReason::kAnswered;  // Until some other reason is known.
   const bool minimize_;
   const Bytes enough_;  // A plan of this height ends the search.
+  const bool wants_core_;
+  std::vector<std::size_t> core_;  // See SearchAnswer::core.
 };
 
-// Searches, and leaves in `answer` what is known. `begin`: of all that precedes the search.
+using Core = std::optional<std::vector<std::size_t>>;
+
+// Searches, and leaves in `answer` what is known. `begin`: of all that precedes the search. `core`:
+// nullptr where it is not wanted.
 void SearchPlan(const Problem& problem, const PlaceOptions& options,
-                Budget::Clock::time_point begin, Budget& budget, PlanAnswer& answer) {
+                Budget::Clock::time_point begin, Budget& budget, PlanAnswer& answer, Core* core) {
   const auto gives_up = [&] {
     return budget.cancelled() && problem.buffers.size() > kMostAfterCancel;
   };
@@ -265,7 +275,7 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   const std::chrono::duration<double> compiled = Budget::Clock::now() - begin;
   if (gives_up()) return;
   const LoadBound load = MaxLiveLoad(problem, instance);
-  Placer placer(problem, std::move(instance), load, options, budget);
+  Placer placer(problem, std::move(instance), load, options, core != nullptr, budget);
   {
     const TimeKept kept(budget, kChecksAfterSearch * compiled.count());
     placer.Run();
@@ -275,6 +285,7 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   answer.height_bound = incumbent.lower_bound();
   answer.stopped = placer.stopped();
   answer.placing.stats = placer.stats();
+  if (core != nullptr && !placer.core().empty()) *core = placer.core();
   if (!incumbent.has_plan()) return;
   const Placement placement{*incumbent.offsets(), incumbent.height()};
   BERTH_CHECK(ValidateOffsets(problem, placement).has_value());
@@ -283,24 +294,36 @@ void SearchPlan(const Problem& problem, const PlaceOptions& options,
   answer.placing.algorithm = incumbent.finder();
 }
 
-}  // namespace
-}  // namespace internal
-
-Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
+Result<PlanAnswer> PlaceProblem(const Problem& problem, const PlaceOptions& options, Budget& budget,
+                                Core* core) {
   const auto begin = Budget::Clock::now();
-  if (auto valid = internal::ValidateOptions(options); !valid) return tl::unexpected(valid.error());
+  if (auto valid = ValidateOptions(options); !valid) return tl::unexpected(valid.error());
   if (auto valid = Validate(problem); !valid) return tl::unexpected(valid.error());
   const std::int64_t nodes_before = budget.nodes_spent();
   PlanAnswer answer;
   answer.capacity = problem.capacity;
-  if (!internal::CollidingPins(problem)) {
-    internal::SearchPlan(problem, options, begin, budget, answer);
+  if (!CollidingPins(problem)) {
+    SearchPlan(problem, options, begin, budget, answer, core);
   } else {
     answer.outcome = Outcome::kInfeasible;
     answer.height_bound = MaxLiveLoad(problem).lower_bound;
   }
-  internal::FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
+  FinishPlacing(budget.nodes_spent() - nodes_before, begin, answer);
   return answer;
+}
+
+}  // namespace
+
+Result<PlanAnswer> PlaceWithCore(const Problem& problem, const PlaceOptions& options,
+                                 Budget& budget, Core& core) {
+  core.reset();
+  return PlaceProblem(problem, options, budget, &core);
+}
+
+}  // namespace internal
+
+Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
+  return internal::PlaceProblem(problem, options, budget, nullptr);
 }
 
 }  // namespace berth

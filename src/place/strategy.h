@@ -21,6 +21,7 @@ struct Question {
   Bytes capacity;
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();  // For this question alone.
   const std::vector<Bytes>* known = nullptr;  // The offsets of a plan, higher perhaps.
+  bool wants_core = false;
 };
 
 // How an exact search for a plan ended.
@@ -33,6 +34,9 @@ struct SearchAnswer {
   };
   Verdict verdict = Verdict::kGaveUp;
   std::vector<Bytes> offsets;  // kFound: one for each buffer.
+  // kImpossible, where it was wanted and the search can tell: buffers, by index, that cannot be placed
+  // by themselves. Empty: not known.
+  std::vector<std::size_t> core;
   std::int64_t nodes = 0;
   SearchStats stats;
 };

@@ -198,6 +198,32 @@ TEST(ChoiceSearch, GoesOnWithMoreNogoods) {
   EXPECT_GT(extended, 500);
 }
 
+// What is said of choices without an option holds for all of them that are better than the floor.
+TEST(ChoiceSearch, BoundsChoicesWithoutAnOption) {
+  int needed = 0;  // Options that every choice above the floor takes.
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const Choice nothing(selection.items.size(), kOut);
+    const std::int64_t floor = BestByTryingAll(selection, nothing, 0) * std::int64_t(seed % 4) / 4;
+    ChoiceSearch search(selection, true);
+    Budget budget;
+    if (seed % 5 == 0) budget.SetNodeLimit(20);
+    static_cast<void>(search.Run(floor, {seed % 3 != 0, 64}, budget));
+    for (std::size_t i = 0; i < selection.items.size(); ++i) {
+      for (std::size_t o = 0; o < selection.items[i].options.size(); ++o) {
+        Selection without = selection;
+        without.nogoods.push_back({{{{i, o}}}});
+        const std::int64_t best = BestByTryingAll(without, nothing, 0);
+        const std::int64_t bound = search.BoundWithout({i, o});
+        EXPECT_LE(best, std::max(bound, floor)) << "item " << i << ", option " << o;
+        needed += bound <= floor ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(needed, 100);
+}
+
 // A sweep that keeps one state still gives a bound.
 TEST(Sweep, BoundHoldsAtAnyWidth) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -16,6 +17,7 @@
 
 #include "base/random.h"
 #include "berth/place.h"
+#include "place/core.h"
 #include "place/learning/engine.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
@@ -346,15 +348,43 @@ TEST(GuidedEngine, FallsOnTheSkyline) {
 
 // ---- The search.
 
+Problem Only(const Problem& problem, const std::vector<std::size_t>& buffers) {
+  Problem part;
+  for (const std::size_t b : buffers) part.buffers.push_back(problem.buffers[b]);
+  return part;
+}
+
+// The core of a proof cannot be placed by itself.
+Complaint JudgeCore(const Problem& problem, Bytes capacity, const SearchAnswer& answer) {
+  if (answer.verdict != SearchAnswer::Verdict::kImpossible) return std::nullopt;
+  const std::vector<std::size_t>& core = answer.core;
+  if (core.empty() || core.back() >= problem.buffers.size()) return "no core";
+  if (std::adjacent_find(core.begin(), core.end(), std::greater_equal<>()) != core.end()) {
+    return "a core out of order";
+  }
+  if (OracleFits(Only(problem, core), capacity)) {
+    return "a core that fits at " + std::to_string(capacity);
+  }
+  return std::nullopt;
+}
+
 Complaint ComparesWithOracle(const Problem& problem, const Options& options) {
   const auto plan = OraclePlace(problem);
   if (!plan || problem.buffers.empty()) return std::nullopt;
   const Compiled compiled(problem);
   const auto search = MakeSearch(compiled.instance, compiled.overlaps, options, 1);
-  return Judge(problem, plan->height, true,
-               [&](Bytes capacity, std::int64_t limit, Budget& budget) {
-                 return search->Decide({capacity, limit}, budget);
-               });
+  Complaint of_core;
+  Complaint complaint =
+      Judge(problem, plan->height, true, [&](Bytes capacity, std::int64_t limit, Budget& budget) {
+        Question question{capacity, limit};
+        question.wants_core = true;
+        const SearchAnswer answer = search->Decide(question, budget);
+        if (auto fault = JudgeCore(problem, capacity, answer)) {
+          of_core = fault;
+        }
+        return answer;
+      });
+  return complaint ? complaint : of_core;
 }
 
 TEST(Guided, MatchesTheOracle) {
@@ -426,6 +456,43 @@ TEST(Guided, AgreesWithTheNicheSearch) {
     EXPECT_EQ(outcomes[Algorithm::kGuided] == Outcome::kInfeasible,
               outcomes[Algorithm::kNiche] == Outcome::kInfeasible);
   }
+}
+
+// Of longer proofs, with restarts and things forgotten: the niche search agrees, and part of the
+// buffers is enough for most.
+TEST(Guided, TheCoreOfAProofCannotBePlacedEither) {
+  int proofs = 0;
+  int smaller = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Bytes capacity = 20 + static_cast<Bytes>(seed % 3) * 10;
+    Problem problem = Generated(Family::kFull, seed, 10 + static_cast<int>(seed % 9), 14, capacity);
+    problem.capacity = capacity;
+    PlaceOptions options;
+    options.algorithm = Algorithm::kGuided;
+    Budget budget;
+    budget.SetNodeLimit(20'000);
+    std::optional<std::vector<std::size_t>> core;
+    const auto answer = PlaceWithCore(problem, options, budget, core);
+    Budget again;
+    again.SetNodeLimit(20'000);
+    EXPECT_EQ(answer->outcome, Place(problem, options, again)->outcome);
+    if (answer->outcome != Outcome::kInfeasible) {
+      EXPECT_FALSE(core);
+      continue;
+    }
+    ASSERT_TRUE(core);
+    ++proofs;
+    smaller += core->size() < problem.buffers.size() ? 1 : 0;
+    Problem part = Only(problem, *core);
+    part.capacity = capacity;
+    options.algorithm = Algorithm::kNiche;
+    Budget other;
+    other.SetNodeLimit(2'000'000);
+    EXPECT_FALSE(Place(part, options, other)->fits());
+  }
+  EXPECT_GE(proofs, 10);
+  EXPECT_GE(smaller, proofs / 4);
 }
 
 // The same on every compiler and in every build type. A difference means that the search has

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint8_t kLowMoved = 1;
 constexpr std::uint8_t kHighMoved = 2;
+constexpr std::size_t kWordBits = 64;
 
 }  // namespace
 
@@ -142,9 +143,14 @@ Bytes Engine::RoundDown(Buffer b, Bytes value) const {
 
 // ---- Decisions.
 
-bool Engine::Start(Bytes capacity) {
+bool Engine::Start(Bytes capacity, bool cores) {
   const std::size_t n = size_.size();
   capacity_ = capacity;
+  notes_cores_ = cores;
+  core_.assign(cores ? (n + kWordBits - 1) / kWordBits : 0, 0);
+  low_core_.assign(cores ? n : 0, {});
+  high_core_.assign(cores ? n : 0, {});
+  order_core_.assign(cores ? order_.size() : 0, {});
   ClearQueues();
   trail_.clear();
   nogood_head_ = 0;
@@ -170,14 +176,19 @@ bool Engine::Start(Bytes capacity) {
     const auto buffer = static_cast<Buffer>(b);
     placed_level_[b] = pin != kNone ? 0 : kNever;
     limit_[b] = std::numeric_limits<Bytes>::min();  // Look at all pairs once.
-    if (size_[b] > capacity || pin > capacity - size_[b]) return false;
+    if (size_[b] > capacity || pin > capacity - size_[b]) {
+      AddToCore(buffer);
+      return false;
+    }
     low_[b] = std::max<Bytes>(pin, 0);
     high_[b] = pin != kNone ? pin : RoundDown(buffer, capacity - size_[b]);
     Enqueue(buffer, kLowMoved);
     MarkSections(buffer);
   }
   for (const OrderedPair pair : identical_) {
-    if (failure_ == Failure::kNothing) Decide(pair, Cause::kPlaced, 0);
+    if (failure_ != Failure::kNothing) break;
+    std::fill(core_.begin(), core_.end(), 0);
+    Decide(pair, Cause::kPlaced, 0);
   }
   return Propagate();
 }
@@ -293,6 +304,7 @@ void Engine::Raise(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   value = RoundUp(b, value);
   lows_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({low_[at], b, because, level(), Change::kLow, cause, false});
+  NoteFact(trail_.back());
   low_[at] = value;
   if (value > high_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -309,6 +321,7 @@ void Engine::Lower(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   value = RoundDown(b, value);
   highs_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({high_[at], b, because, level(), Change::kHigh, cause, false});
+  NoteFact(trail_.back());
   high_[at] = value;
   if (value < low_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -340,6 +353,7 @@ void Engine::Decide(OrderedPair pair, Cause cause, std::int32_t because) {
   // Where one of them cannot move any more, the bound it gives the other now is its last.
   const bool listed = !is_fixed(lower) && !is_fixed(upper);
   trail_.push_back({0, pair, because, level(), Change::kOrder, cause, listed});
+  NoteFact(trail_.back());
   if (listed) {
     above_[At(lower)].push_back({upper, pair});
     below_[At(upper)].push_back({lower, pair});
@@ -449,6 +463,7 @@ void Engine::CheckSection(std::int32_t section) {
 // The members [from, to) exceed the capacity by `excess` bytes and one.
 void Engine::FailSection(std::size_t from, std::size_t to, Bytes excess) {
   failure_ = Failure::kAtoms;
+  failed_nogood_ = -1;
   failed_atoms_.clear();
   const Bytes level = low_[At(member_[to - 1].buffer)] + member_[to - 1].lower;
   // One byte too many is enough: not all of them need be there, or so high.
@@ -532,6 +547,7 @@ void Engine::ApplyNogoods(const Event& event) {
     if (IsTrue(atoms[0])) {
       failure_ = Failure::kAtoms;
       failed_atoms_ = atoms;
+      failed_nogood_ = watcher.nogood;
     } else {
       Forbid(atoms[0], Cause::kNogood, watcher.nogood);
     }
@@ -591,7 +607,7 @@ void Engine::AddNogood(std::int32_t levels) {
     watch_order_.resize(end_.size());
   }
   const auto index = static_cast<std::int32_t>(nogoods_.size());
-  nogoods_.push_back({learned_, levels});
+  nogoods_.push_back({learned_, levels, core_});
   for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
     WatchersOf(learned_[k]).push_back({learned_[k].value, index});
   }
@@ -635,6 +651,7 @@ void Engine::Forget() {
 void Engine::BeginExplaining(bool stop_at_placements) {
   heap_.clear();
   placements_.clear();
+  std::fill(core_.begin(), core_.end(), 0);
   stop_at_placements_ = stop_at_placements;
   if (needed_in_.size() < trail_.size()) {
     needed_in_.resize(2 * trail_.size(), 0);
@@ -650,6 +667,7 @@ void Engine::NeedFailure() {
     // The causes of the bound that crossed the other; the bound itself is impossible.
     const Event& event = trail_[At(failed_event_)];
     const Buffer b = event.id;
+    AddToCore(b);
     Atom crossed{Atom::Kind::kAtLeast, b, high_[At(b)] + 1};
     Atom other{Atom::Kind::kAtMost, b, high_[At(b)]};
     if (event.change == Change::kHigh) {
@@ -665,7 +683,11 @@ void Engine::NeedFailure() {
     }
     return;
   }
-  for (const Atom& atom : failed_atoms_) Need(atom, now);
+  if (failed_nogood_ >= 0) AddToCore(nogoods_[At(failed_nogood_)].core);
+  for (const Atom& atom : failed_atoms_) {
+    if (atom.kind != Atom::Kind::kAbove) AddToCore(atom.id);
+    Need(atom, now);
+  }
 }
 
 // The earliest event that made the atom true joins the heap, unless it has always been true.
@@ -689,7 +711,8 @@ void Engine::Need(const Atom& atom, EventIndex before) {
   }
   BERTH_DCHECK(event < before);
   (void)before;
-  if (event == kNoEvent || trail_[At(event)].level == 0) return;
+  if (event == kNoEvent) return;
+  if (trail_[At(event)].level == 0) return AddFactToCore(atom);
   if (needed_in_[At(event)] != explanation_) {
     needed_in_[At(event)] = explanation_;
     need_[At(event)] = atom.value;
@@ -722,6 +745,7 @@ void Engine::NeedCauses(EventIndex index) {
       return;
     case Cause::kOrder: {
       const OrderedPair pair = event.because;
+      AddPairToCore(pair);
       const Bytes clearance = ClearanceOf(bottom(pair), pair);
       Need({Atom::Kind::kAbove, pair, 0}, index);
       // What is rounded to `need` suffices.
@@ -737,6 +761,7 @@ void Engine::NeedCauses(EventIndex index) {
     case Cause::kBounds: {
       // The reverse order: its lower one already lay too high, its upper one too low.
       const OrderedPair reverse = Reverse(event.id);
+      AddPairToCore(reverse);
       const Buffer lower = bottom(reverse);
       // Where that was then.
       const auto& moves = lows_[At(lower)];
@@ -752,12 +777,96 @@ void Engine::NeedCauses(EventIndex index) {
                                  : event.change == Change::kHigh ? Atom::Kind::kAtLeast
                                                                  : Atom::Kind::kAbove;
       const std::int32_t id = event.change == Change::kOrder ? Reverse(event.id) : event.id;
+      AddToCore(nogoods_[At(event.because)].core);
       for (const Atom& atom : nogoods_[At(event.because)].atoms) {
         if (atom.kind != negated || atom.id != id) Need(atom, index);
       }
       return;
     }
   }
+}
+
+// ---- Cores.
+
+void Engine::AddToCore(Buffer b) {
+  if (!notes_cores_) return;
+  core_[At(b) / kWordBits] |= std::uint64_t{1} << (At(b) % kWordBits);
+}
+
+void Engine::AddToCore(const BufferSet& set) {
+  for (std::size_t word = 0; word < set.size(); ++word) core_[word] |= set[word];
+}
+
+void Engine::AddPairToCore(OrderedPair pair) {
+  AddToCore(bottom(pair));
+  AddToCore(top(pair));
+}
+
+// What makes it true at level 0.
+void Engine::AddFactToCore(const Atom& atom) {
+  if (!notes_cores_) return;
+  switch (atom.kind) {
+    case Atom::Kind::kAtLeast:
+      return AddToCore(low_core_[At(atom.id)]);
+    case Atom::Kind::kAtMost:
+      return AddToCore(high_core_[At(atom.id)]);
+    case Atom::Kind::kAbove:
+      return AddToCore(order_core_[At(atom.id >> 1)]);
+  }
+}
+
+// At level 0, where nothing is undone: the core of a change, from those of its causes as they are now.
+void Engine::NoteFact(const Event& event) {
+  if (!notes_cores_ || level() > 0) return;
+  // What was learned just now, of one atom, has the core of its explanation.
+  if (event.cause != Cause::kPlaced) std::fill(core_.begin(), core_.end(), 0);
+  if (event.change == Change::kOrder) {
+    AddPairToCore(event.id);
+  } else {
+    AddToCore(event.id);
+  }
+  switch (event.cause) {
+    case Cause::kPlaced:
+      break;
+    case Cause::kOrder:
+      AddPairToCore(event.because);
+      AddFactToCore({Atom::Kind::kAbove, event.because, 0});
+      if (event.change == Change::kLow) {
+        AddFactToCore({Atom::Kind::kAtLeast, bottom(event.because), 0});
+      } else {
+        AddFactToCore({Atom::Kind::kAtMost, top(event.because), 0});
+      }
+      break;
+    case Cause::kBounds:
+      AddFactToCore({Atom::Kind::kAtLeast, top(event.id), 0});
+      AddFactToCore({Atom::Kind::kAtMost, bottom(event.id), 0});
+      break;
+    case Cause::kNogood:
+      AddToCore(nogoods_[At(event.because)].core);
+      for (const Atom& atom : nogoods_[At(event.because)].atoms) {
+        if (IsTrue(atom)) AddFactToCore(atom);
+      }
+      break;
+  }
+  BufferSet& fact = event.change == Change::kLow    ? low_core_[At(event.id)]
+                    : event.change == Change::kHigh ? high_core_[At(event.id)]
+                                                    : order_core_[At(event.id >> 1)];
+  fact = core_;
+}
+
+std::vector<Engine::Buffer> Engine::Core() {
+  BERTH_CHECK(notes_cores_ && level() == 0);
+  if (failure_ != Failure::kNothing) {
+    BeginExplaining(false);
+    NeedFailure();
+  }
+  std::vector<Buffer> buffers;
+  for (std::size_t b = 0; b < size_.size(); ++b) {
+    if ((core_[b / kWordBits] >> (b % kWordBits) & 1) != 0) {
+      buffers.push_back(static_cast<Buffer>(b));
+    }
+  }
+  return buffers;
 }
 
 std::span<const std::int32_t> Engine::Placements() {

@@ -73,8 +73,9 @@ class Engine {
   Engine(const Instance& instance, const Overlaps& overlaps, const EngineRules& rules);
 
   // Nothing placed, nothing learned: what follows does not depend on what the engine was used for
-  // before. False: no plan of this height exists.
-  [[nodiscard]] bool Start(Bytes capacity);
+  // before. False: no plan of this height exists. `cores`: notes what Core() says, which takes a bit
+  // for each buffer in everything learned.
+  [[nodiscard]] bool Start(Bytes capacity, bool cores = false);
 
   // Opens a decision level with `b` at `offset`. False: fails, see Placements() and Learn(); the
   // level must be undone.
@@ -109,6 +110,10 @@ class Engine {
   // At level 0: forgets the half of them that is of least use.
   void Forget();
 
+  // Once it is known that no plan exists: buffers of which that was derived alone, so that they have
+  // none either. Start() must have been told to note cores.
+  [[nodiscard]] std::vector<Buffer> Core();
+
   // ---- For tests.
 
   // Watches that nothing which follows from placements as in `plan` excludes it: then, and if it
@@ -132,6 +137,7 @@ class Engine {
   enum class Change : std::uint8_t { kLow, kHigh, kOrder, kLimit };
   enum class Cause : std::uint8_t { kPlaced, kOrder, kBounds, kNogood };
   using EventIndex = std::int32_t;
+  using BufferSet = std::vector<std::uint64_t>;  // Empty: none, or cores are not noted.
   static constexpr EventIndex kNoEvent = -1;
   static constexpr std::int32_t kNever = -1;
 
@@ -155,6 +161,7 @@ class Engine {
   struct Nogood {
     std::vector<Atom> atoms;  // The first two are watched.
     std::int32_t levels = 0;  // How many levels it spanned when it was learned.
+    BufferSet core;           // What it was derived of.
   };
   enum class Failure : std::uint8_t { kNothing, kBounds, kAtoms };
 
@@ -197,6 +204,11 @@ class Engine {
   void Need(const Atom& atom, EventIndex before);
   void NeedCauses(EventIndex event);
   [[nodiscard]] Atom AtomOf(EventIndex event) const;
+  void AddToCore(Buffer b);
+  void AddToCore(const BufferSet& set);
+  void AddPairToCore(OrderedPair pair);
+  void AddFactToCore(const Atom& atom);
+  void NoteFact(const Event& event);
   [[nodiscard]] bool NeedPlacement(const Atom& atom, EventIndex before);
   void AddNogood(std::int32_t level);
   void CheckPlan(Buffer b, bool is_low);
@@ -254,6 +266,7 @@ class Engine {
   Failure failure_ = Failure::kNothing;
   EventIndex failed_event_ = 0;
   std::vector<Atom> failed_atoms_;
+  std::int32_t failed_nogood_ = -1;  // That the atoms are of; -1: of a section.
 
   std::vector<Nogood> nogoods_;
   std::vector<std::vector<Watcher>> watch_low_, watch_high_, watch_order_;
@@ -267,6 +280,12 @@ class Engine {
   std::vector<std::uint32_t> blamed_in_;  // By level.
   std::vector<std::int32_t> placements_;
   std::vector<Atom> learned_;
+
+  // Cores: of the latest explanation, and of what holds at level 0.
+  bool notes_cores_ = false;
+  BufferSet core_;
+  std::vector<BufferSet> low_core_, high_core_;  // By buffer.
+  std::vector<BufferSet> order_core_;            // By pair.
 
   std::vector<Bytes> plan_;
   std::int32_t strays_ = 0;  // Levels that place a buffer where the plan does not.

@@ -36,6 +36,9 @@ constexpr std::int64_t kNoise = 9011;
 constexpr double kLeastSlack = 0.01;
 constexpr double kLeastActivity = 0.1;
 
+// Cores take a bit for each buffer in everything learned.
+constexpr std::size_t kMostForCores = std::size_t{1} << 12;
+
 constexpr Bytes kNoFloor = std::numeric_limits<Bytes>::max();
 
 std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
@@ -70,6 +73,7 @@ class Run final : public Search {
   std::vector<Buffer> movable_;
 
   Bytes capacity_ = -1;
+  bool notes_cores_ = false;
   bool possible_ = true;
   std::int64_t run_ = 0;
 };
@@ -102,9 +106,11 @@ Run::Run(const Instance& instance, const Overlaps& overlaps, const Options& opti
 
 SearchAnswer Run::Decide(const Question& question, Budget& budget) {
   SearchAnswer answer;
-  if (question.capacity != capacity_) {
+  const bool cores = question.wants_core && value_.size() <= kMostForCores;
+  if (question.capacity != capacity_ || (cores && !notes_cores_)) {
     capacity_ = question.capacity;
-    possible_ = engine_.Start(capacity_);
+    notes_cores_ = cores;
+    possible_ = engine_.Start(capacity_, cores);
     run_ = 0;
     std::fill(activity_.begin(), activity_.end(), 0);
     increment_ = kFirstIncrement;
@@ -122,6 +128,9 @@ SearchAnswer Run::Decide(const Question& question, Budget& budget) {
   } else if (end == RunEnd::kImpossible) {
     possible_ = false;
     answer.verdict = SearchAnswer::Verdict::kImpossible;
+    if (cores) {
+      for (const Buffer b : engine_.Core()) answer.core.push_back(At(b));
+    }
   }
   return answer;
 }

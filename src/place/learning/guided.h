@@ -17,6 +17,8 @@
 //   * Restarts after 150 failures times Luby's sequence; what was learned stays, with other random
 //     noise in the order of buffers. The half of the combinations that spans the most levels is
 //     forgotten when there are many.
+//   * Cores, if a question wants them: of everything learned it is known of which buffers it was
+//     derived (engine.h), so a proof names the buffers that it needs.
 //   * Identical buffers are placed in one order, and positions are multiples of what divides all
 //     sizes and alignments. Both leave out plans, but never all of a height.
 #ifndef BERTH_PLACE_LEARNING_GUIDED_H_
