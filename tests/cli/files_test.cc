@@ -250,7 +250,8 @@ TEST_F(FilesTest, ThePlanFileStatesTheGap) {
   ExpectHas(plan.standard_output, "\"gap\": \"0.1%\"");
   ExpectRefused(Berth({"plan", Model(), "--budget", "MR", "--gap", "2"}),
                 "--gap: '2' is not a percentage such as 0.1%");
-  ExpectRefused(Berth({"plan", Model(), "--gap", "1%"}), "--gap: only the traffic or the cost of a plan");
+  ExpectRefused(Berth({"plan", Model(), "--gap", "1%"}),
+                "--gap: only the traffic or the cost of a plan");
 }
 
 TEST_F(FilesTest, NamesAreWholeInPipes) {
