@@ -168,11 +168,10 @@ class Walk {
     return cost;
   }
 
-  // The less, the sooner it leaves.
-  double ValueOf(Storage s) {
+  // The less, the sooner it leaves. `next`: its next use.
+  double ValueOf(Storage s, std::size_t next) {
     const StorageInfo& info = model_.storages[s];
     const std::int32_t version = states_[s].version;
-    const std::size_t next = NextUse(s, version);
     const double cost =
         1 + (version <= info.again || model_.MayCopy(s) ? CostOf(s, version)
                                                         : std::numeric_limits<float>::max());
@@ -191,11 +190,11 @@ class Walk {
       for (std::size_t k = 0; k < there_.size(); ++k) {
         const Storage s = there_[k];
         const State& state = states_[s];
-        if (state.holds > 0 || model_.storages[s].size == 0) continue;
-        const bool needed = NextUse(s, state.version) != kNever;
-        if (stays_[s] == kAlways) continue;
-        if (needed && (stays_[s] != kMayLeave || !model_.MayDrop(s, state.version))) continue;
-        const double value = ValueOf(s);
+        if (state.holds > 0 || model_.storages[s].size == 0 || stays_[s] == kAlways) continue;
+        const std::size_t next = NextUse(s, state.version);
+        if (next != kNever && (stays_[s] != kMayLeave || !model_.MayDrop(s, state.version)))
+          continue;
+        const double value = ValueOf(s, next);
         if (chosen && value >= least) continue;
         chosen = k;
         least = value;
@@ -228,7 +227,7 @@ class Walk {
       Enter(s);
       return true;
     }
-    if (!made || depth >= kMostDepth || Loses(s, kMakes)) {
+    if (!made || depth >= kMostDepth || Loses(s)) {
       if (!culprit_) culprit_ = s;
       return false;
     }
@@ -244,11 +243,9 @@ class Walk {
   }
 
   // Whether a version of `s` would be lost that is needed and cannot come back.
-  bool Loses(Storage s, std::int32_t finds) {
+  bool Loses(Storage s) {
     const State& state = states_[s];
-    if (!state.there || state.version == finds || state.version <= model_.storages[s].again) {
-      return false;
-    }
+    if (!state.there || state.version <= model_.storages[s].again) return false;
     return NextUse(s, state.version) != kNever;
   }
 
@@ -275,7 +272,7 @@ class Walk {
         Enter(touch.storage);
       }
     }
-    for (; held_.size() > first_held; held_.pop_back()) --states_[held_.back()].holds;
+    ReleaseTo(first_held);
     return ready;
   }
 
@@ -284,7 +281,7 @@ class Walk {
     const auto counts = [&](const Touch& touch) { return !again || !touch.only_first; };
     const std::size_t first_held = held_.size();
     for (int round = 0;; ++round) {
-      for (; held_.size() > first_held; held_.pop_back()) --states_[held_.back()].holds;
+      ReleaseTo(first_held);
       bool complete = true;
       for (const Touch& touch : touches) {
         if (touch.finds == kMakes || !counts(touch)) continue;
@@ -302,10 +299,8 @@ class Walk {
     }
     Bytes more = 0;
     for (const Touch& touch : touches) {
-      if (!counts(touch)) continue;
-      if (touch.finds != kMakes && !IsHeld(touch.storage, first_held)) Hold(touch.storage);
-      if (touch.finds != kMakes) continue;
-      if (again && (Loses(touch.storage, kMakes) || states_[touch.storage].holds > 0)) {
+      if (touch.finds != kMakes || !counts(touch)) continue;
+      if (again && (Loses(touch.storage) || states_[touch.storage].holds > 0)) {
         if (!culprit_) culprit_ = touch.storage;
         return false;
       }
@@ -318,9 +313,8 @@ class Walk {
     ++states_[s].holds;
     held_.push_back(s);
   }
-  [[nodiscard]] bool IsHeld(Storage s, std::size_t first) const {
-    return std::find(held_.begin() + static_cast<std::ptrdiff_t>(first), held_.end(), s) !=
-           held_.end();
+  void ReleaseTo(std::size_t first) {
+    for (; held_.size() > first; held_.pop_back()) --states_[held_.back()].holds;
   }
 
   const Model& model_;

@@ -15,7 +15,9 @@ constexpr int kMostPerturbed = 3;
 constexpr std::int64_t kMostTrials = 4'000'000;
 constexpr std::int64_t kTrialsOfPrune = 4;
 constexpr std::int64_t kTrialsOfRebuild = 10;
-constexpr double kLongestStretch = 0.01;
+// Of the sequence; the shortest stretch is this part of the longest.
+constexpr double kLongestStretch = 0.5;
+constexpr double kShortestPart = 0.01;
 constexpr double kNoise = 1.5;
 constexpr std::size_t kMostHistory = 800'000;
 constexpr std::size_t kTrialsPerReport = 4096;
@@ -371,21 +373,17 @@ Sequence Improver::WithoutRepeats(const Sequence& sequence) const {
   return order;
 }
 
-// From a sequence that fits: some executions are added or moved, then all that have become needless
-// are taken out.
-void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
-                       const std::function<void(const Sequence&)>& found) {
+// From a sequence that fits: what `modify` makes of it, if anything, is pruned, and stays if it costs no
+// more. False once the search has to end.
+template <typename Modify>
+bool Improver::Descend(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+                       const std::function<void(const Sequence&)>& found, Modify modify) {
   Load(sequence);
   State best = Now();
   for (std::int64_t failures = 0; best.fits && failures < patience && best.cost > bound;
        ++failures) {
-    if (Ended()) return;
-    bool changed = false;
-    const auto times = random_.Uniform(1, kMostPerturbed);
-    for (std::int64_t k = 0; k < times && timeline_.valid(); ++k) {
-      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome()) || changed;
-    }
-    if (!changed) continue;
+    if (Ended()) return false;
+    if (!modify()) continue;
     if (timeline_.fits()) PruneNow();
     const State after = Now();
     if (!after.fits || after.cost > best.cost) {
@@ -400,46 +398,41 @@ void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t pati
     failures = 0;
     found(sequence);
   }
-  if (best.fits) sequence = timeline_.Get();
+  return true;
 }
 
-// From a sequence that fits: all repeats of a stretch are taken out, what then exceeds the capacity is
-// repaired at prices that are a little different each time, and what has become needless is taken out.
+// Some executions are added or moved, then all that have become needless are taken out.
+void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+                       const std::function<void(const Sequence&)>& found) {
+  const bool whole = Descend(sequence, bound, patience, found, [&] {
+    bool changed = false;
+    const auto times = random_.Uniform(1, kMostPerturbed);
+    for (std::int64_t k = 0; k < times && timeline_.valid(); ++k) {
+      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome()) || changed;
+    }
+    return changed;
+  });
+  if (whole) sequence = timeline_.Get();  // It may be another one of the same cost.
+}
+
+// All repeats of a stretch are taken out, and what then exceeds the capacity is repaired at prices that
+// are a little different each time.
 void Improver::Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
                        const std::function<void(const Sequence&)>& found) {
-  Load(sequence);
-  State best = Now();
-  for (std::int64_t failures = 0; best.fits && failures < patience && best.cost > bound;
-       ++failures) {
-    if (Ended()) return;
-    std::vector<Edit> gone;
-    const auto length =
-        static_cast<std::size_t>(static_cast<double>(timeline_.size()) * 0.5 *
-                                 std::exp(std::log(kLongestStretch) * random_.Real()));
+  static_cast<void>(Descend(sequence, bound, patience, found, [&] {
+    const double part = kLongestStretch * std::exp(std::log(kShortestPart) * random_.Real());
+    const auto half = static_cast<std::size_t>(static_cast<double>(timeline_.size()) * part) / 2;
     const std::size_t middle = SomePosition();
-    for (std::size_t at = std::min(timeline_.size(), middle + length / 2);
-         at-- > middle - std::min(middle, length / 2);) {
+    const std::size_t first = middle - std::min(middle, half);
+    std::vector<Edit> gone;
+    for (std::size_t at = std::min(timeline_.size(), middle + half); at-- > first;) {
       if (timeline_.IsRepeat(at)) gone.push_back({at, Edit::kNowhere, timeline_.at(at)});
     }
-    if (gone.empty()) continue;
-    if (!Change(gone).valid || !RepairNow(kNoise)) {
-      UndoTo(0);
-      continue;
-    }
-    PruneNow();
-    const State after = Now();
-    if (!after.fits || after.cost > best.cost) {
-      UndoTo(0);
-      continue;
-    }
-    const bool better = after.cost < best.cost;
-    best = after;
-    timeline_.Keep();
-    if (!better) continue;
-    sequence = timeline_.Get();
-    failures = 0;
-    found(sequence);
-  }
+    if (gone.empty()) return false;
+    Change(gone);
+    static_cast<void>(RepairNow(kNoise));
+    return true;
+  }));
 }
 
 // What is added, moved or taken out is accepted if it is no worse than what was accepted

@@ -84,7 +84,10 @@ class Improver {
 
   bool RepairNow(double noise = 1);
   void PruneNow();
-  // Two ways to change the sequence, with the arguments of Exchange(). Both begin with `sequence`, or
+  template <typename Modify>
+  bool Descend(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+               const std::function<void(const Sequence&)>& found, Modify modify);
+  // Three ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
   // Climb() with `start`.
   void Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
                const std::function<void(const Sequence&)>& found);

@@ -4,9 +4,9 @@
 // the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
 // repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
 // cost the last time, as long as that finds better sequences; and sequences that make room step by step
-// (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random until the budget ends. Addresses come last;
-// where they do not fit, executions are moved so that the memory is full in fewer steps, and then the
-// search runs again with less memory.
+// (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random
+// until the budget ends. Addresses come last; where they do not fit, executions are moved so that the
+// memory is full in fewer steps, and then the search runs again with less memory.
 //
 // Without a limit the searches end when a default effort is spent, which counts executions, not time:
 // the answer is the same on every machine.
@@ -224,7 +224,9 @@ class Planner {
         out_of_budget_ = out_of_budget_ || part.Exhausted();
         search_ = nullptr;
       }
-      if (first && !best_ && !infeasible_) FindAny();
+      if (first && !best_ && !infeasible_ && MayChangeFurther()) {
+        ChangeFurther(Lowest(KnownOrders(), capacity), kNoCost);  // Until something fits.
+      }
       if (!best_) break;
       const std::int64_t cost = best_->cost;
       BERTH_TRY(PlaceFound(answer));
@@ -237,40 +239,30 @@ class Planner {
     return {};
   }
 
-  // Nothing found so far fits, and time is left: changes what exceeds the capacity least further.
-  void FindAny() {
-    if (!limited_ || !options_.rules.exchange || budget_.Exhausted()) return;
+  // Time is left: changes `sequence` further, until it costs at most `bound`.
+  void ChangeFurther(Sequence sequence, std::int64_t bound) {
     Budget part(budget_, kShareOfLast);
     search_ = &part;
-    Sequence sequence = Lowest(KnownOrders(), options_.capacity);
     Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
                       part);
-    // Until something fits.
-    improver.Exchange(sequence, kNoCost, kNoCost, effort_,
+    improver.Exchange(sequence, bound, kNoCost, effort_,
                       [&](const Sequence& better) { Offer(better, options_.capacity); });
     out_of_budget_ = out_of_budget_ || part.Exhausted();
     search_ = nullptr;
   }
+  [[nodiscard]] bool MayChangeFurther() {
+    return limited_ && options_.rules.exchange && !budget_.Exhausted();
+  }
 
-  // The best sequence has its offsets, and time is left: changes it further.
+  // The best sequence has its offsets.
   Result<void> GoOn(PlanAnswer& answer) {
-    if (IsEnough() || !limited_ || !options_.rules.exchange || budget_.Exhausted()) return {};
-    {
-      Budget part(budget_, kShareOfLast);
-      search_ = &part;
-      Sequence sequence = best_->sequence;
-      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
-                        part);
-      improver.Exchange(sequence, Enough(), kNoCost, effort_,
-                        [&](const Sequence& better) { Offer(better, options_.capacity); });
-      out_of_budget_ = out_of_budget_ || part.Exhausted();
-      search_ = nullptr;
-    }
+    if (IsEnough() || !MayChangeFurther()) return {};
+    ChangeFurther(best_->sequence, Enough());
     return PlaceFound(answer);
   }
 
-  // Offsets for one of the sequences found that cost less than the plan of `answer`: the cheapest whose
-  // offsets fit of the last, the one before, the fourth last and so on, as neighbours fail alike.
+  // Offsets for one of the sequences found, if it costs less than the plan of `answer`. Tries the last,
+  // which is the cheapest, then the second, fourth and eighth last and so on, as neighbours fail alike.
   // Forgets them all.
   Result<void> PlaceFound(PlanAnswer& answer) {
     const std::vector<Found> found = std::exchange(found_, {});
