@@ -103,13 +103,18 @@ TEST(XlaTable, JoinsValuesThatShareBytes) {
   EXPECT_FALSE(constant->exact) << "it may live for a shorter time";
 }
 
+// Adds values with a live range.
+auto AdderTo(XlaAllocation& allocation) {
+  return [&](std::string name, Bytes offset, Bytes size, Step start, Step end) {
+    allocation.values.push_back({std::move(name), "", size, offset, std::pair{start, end}});
+  };
+}
+
 // A loop's value is where its first value was, and that of each round is, though none of them is live
 // with another one. What only has some of these bytes is another value.
 TEST(XlaTable, KeepsTheValuesOfLoopsInOnePlace) {
   XlaAllocation allocation;
-  const auto add = [&](std::string name, Bytes offset, Bytes size, Step start, Step end) {
-    allocation.values.push_back({std::move(name), "", size, offset, std::pair{start, end}});
-  };
+  const auto add = AdderTo(allocation);
   add("first", 0, 8, 0, 2);
   add("round", 0, 8, 4, 6);
   add("loop", 0, 8, 8, 9);
@@ -139,9 +144,7 @@ TEST(XlaTable, KeepsTheValuesOfLoopsInOnePlace) {
 // `c` has bytes that `a` had: while it lives, `d` may live between it and `b`.
 TEST(XlaTable, SaysWhereItAsksForMoreThanXlaDid) {
   XlaAllocation allocation;
-  const auto add = [&](std::string name, Bytes offset, Bytes size, Step start, Step end) {
-    allocation.values.push_back({std::move(name), "", size, offset, std::pair{start, end}});
-  };
+  const auto add = AdderTo(allocation);
   add("a", 0, 30, 0, 2);
   add("b", 20, 10, 1, 6);
   add("c", 0, 10, 1, 6);
