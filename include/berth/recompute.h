@@ -42,6 +42,7 @@ namespace [[gnu::visibility("default")]] berth {
 struct RecomputeRules {
   bool selection = true;  // Which tensors to drop by an exact choice at prices; else greedily.
   bool reprice = true;    // Chooses again with what returning really costs.
+  bool group = true;      // Operators that are best run again together are also searched as one.
   bool evict = true;      // Runs each order step by step and drops what fits the future least.
   bool exchange = true;   // Moves, adds and removes executions.
   bool cuts = true;   // A bound for all orders, by what must be dropped while one operator runs.

@@ -8,9 +8,6 @@
 
 namespace berth::internal::recompute {
 
-namespace {
-
-// What may be made again, and what that costs.
 void FindPrices(Model& model) {
   constexpr Storage kNone = std::numeric_limits<Storage>::max();
   const std::size_t n = model.num_operators();
@@ -44,6 +41,8 @@ void FindPrices(Model& model) {
     }
   }
 }
+
+namespace {
 
 void FindNeighbours(const Graph& graph, Model& model) {
   const std::size_t n = model.num_operators();

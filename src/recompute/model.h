@@ -97,6 +97,9 @@ struct Model {
   }
 };
 
+// What can be made again of each storage of a model that is otherwise complete, and what that costs.
+void FindPrices(Model& model);
+
 // `graph` must be valid. With a `link`, which must be valid, storages may be copied: given ones are then
 // off chip until their first use. Cost: O(n log n).
 [[nodiscard]] Model Compile(const Graph& graph, const Counting& counting,

@@ -35,6 +35,7 @@
 #include "recompute/evict.h"
 #include "recompute/exact.h"
 #include "recompute/gaps.h"
+#include "recompute/groups.h"
 #include "recompute/improve.h"
 #include "recompute/model.h"
 #include "recompute/realise.h"
@@ -70,6 +71,7 @@ constexpr double kShareOfEviction = 0.1;
 constexpr std::int64_t kPartOfEviction = 32;
 constexpr std::size_t kMostRules = 200;
 constexpr std::size_t kRulesWithoutLimit = 16;
+constexpr double kShareOfGroups = 0.5;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
@@ -130,6 +132,11 @@ class Planner {
   }
 
  private:
+  // All operators, or groups of them.
+  [[nodiscard]] const Model& searched() const { return groups_ != nullptr ? groups_->model : model_; }
+  [[nodiscard]] Improver MakeImprover(Bytes capacity, std::uint64_t seed, Budget& budget) {
+    return {searched(), capacity, options_.fixed_order, seed, work_, budget};
+  }
   [[nodiscard]] std::int64_t best_cost() const { return best_ ? best_->cost : kNoCost; }
   [[nodiscard]] bool Ended() { return work_.spent() || search_->Exhausted(); }
   [[nodiscard]] std::int64_t Patience() const {
@@ -155,13 +162,35 @@ class Planner {
     bound_ = bound;
     Report();
   }
+  // `sequence` is one of the model that is searched.
   void Offer(const Sequence& sequence, Bytes capacity) {
+    if (groups_ != nullptr) {
+      OfferUngrouped(sequence, capacity);
+      return;
+    }
     Measurer measurer(model_, capacity);
     const Measure measure = measurer.Of(sequence);
     if (!measure.fits() || measure.cost >= best_cost()) return;
     best_ = Found{sequence, measure.cost};
     found_.push_back(*best_);
     Report();
+  }
+  // Members of groups that need not run again are taken out.
+  void OfferUngrouped(const Sequence& sequence, Bytes capacity) {
+    const Measure measure = Measurer(groups_->model, capacity).Of(sequence);
+    if (!measure.fits()) return;
+    if (!best_grouped_ || measure.cost < best_grouped_->cost) {
+      best_grouped_ = Found{sequence, measure.cost};
+    }
+    const std::vector<Op> order(orders_.front().begin(), orders_.front().end());
+    Sequence all = Ungroup(model_, *groups_, sequence, options_.fixed_order ? &order : nullptr);
+    const Groups* const groups = std::exchange(groups_, nullptr);
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    if (!options_.fixed_order || improver.Repair(all)) {
+      improver.Prune(all);
+      Offer(all, capacity);
+    }
+    groups_ = groups;
   }
 
   // The plan of a sequence, without addresses.
@@ -243,8 +272,7 @@ class Planner {
   void ChangeFurther(Sequence sequence, std::int64_t bound) {
     Budget part(budget_, kShareOfLast);
     search_ = &part;
-    Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed + 1, work_,
-                      part);
+    Improver improver = MakeImprover(options_.capacity, options_.seed + 1, part);
     improver.Exchange(sequence, bound, kNoCost, effort_,
                       [&](const Sequence& better) { Offer(better, options_.capacity); });
     out_of_budget_ = out_of_budget_ || part.Exhausted();
@@ -286,8 +314,7 @@ class Planner {
     if (budget_.Exhausted() || !options_.rules.exchange) return false;
     {
       Budget part(budget_, kShareOfPlacing);
-      Improver improver(model_, options_.capacity, options_.fixed_order, options_.seed, work_,
-                        part);
+      Improver improver = MakeImprover(options_.capacity, options_.seed, part);
       improver.Calm(sequence);
     }
     return TryPlacing(sequence, kNodesOfPlacingCalmed, answer);
@@ -334,7 +361,7 @@ class Planner {
   void FindLower(Bytes capacity) {
     Sequence sequence = std::exchange(best_, std::nullopt)->sequence;
     if (!limited_) work_.left = std::max(work_.left, kDefaultWork / 8);
-    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
     Sequence repaired = sequence;
     if (improver.Repair(repaired)) {
       improver.Prune(repaired);
@@ -374,16 +401,38 @@ class Planner {
         return;
       }
     }
-    for (const std::vector<Op>& order : known) {
+    if (options_.rules.group && !Ended()) SearchGroups(known, capacity);
+    SearchOrders(known, capacity);
+  }
+
+  // First with groups of operators as one.
+  void SearchGroups(const std::vector<std::vector<Op>>& known, Bytes capacity) {
+    grouped_ = FindGroups(model_, known, capacity);
+    if (!grouped_) return;
+    groups_ = &*grouped_;
+    Budget part(*search_, kShareOfGroups);
+    Budget* const whole = std::exchange(search_, &part);
+    const std::int64_t rest = work_.left / 2;
+    work_.left -= rest;
+    SearchOrders(grouped_->orders, capacity);
+    work_.left += rest;
+    search_ = whole;
+    groups_ = nullptr;
+  }
+
+  void SearchOrders(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+    for (const std::vector<Op>& order : orders) {
       if (Ended() || IsEnough()) break;
       SearchOrder(order, capacity);
       if (infeasible_) return;
       if (options_.rules.evict && !IsEnough()) EvictFrom(order, capacity);
     }
     if (IsEnough() || !options_.rules.exchange) return;
-    Sequence sequence = best_ ? best_->sequence : Lowest(known, capacity);
-    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
-    improver.Exchange(sequence, Enough(), Patience(), effort_,
+    const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
+    Sequence sequence = best ? best->sequence : Lowest(orders, capacity);
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    Effort effort;
+    improver.Exchange(sequence, Enough(), Patience(), groups_ != nullptr ? effort : effort_,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -395,7 +444,7 @@ class Planner {
 
   // The order that exceeds the capacity least.
   [[nodiscard]] Sequence Lowest(const std::vector<std::vector<Op>>& known, Bytes capacity) const {
-    Measurer measurer(model_, capacity);
+    Measurer measurer(searched(), capacity);
     std::size_t best = 0;
     std::optional<Bytes> least;
     for (std::size_t k = 0; k < known.size(); ++k) {
@@ -422,17 +471,18 @@ class Planner {
         rule.noise = 1 + 2 * random.Real();
         rule.seed = options_.seed + k;
       }
-      std::optional<Sequence> sequence = Evict(model_, order, capacity, rule, work, part);
+      std::optional<Sequence> sequence = Evict(searched(), order, capacity, rule, work, part);
       if (part.TimeIsUp() || work.spent()) return;
       if (!sequence) continue;
       Offer(*sequence, capacity);
-      Improver(model_, capacity, options_.fixed_order, options_.seed, work, part).Prune(*sequence);
+      Improver(searched(), capacity, options_.fixed_order, options_.seed, work, part)
+          .Prune(*sequence);
       Offer(*sequence, capacity);
     }
   }
 
   void RepairOrder(Sequence sequence, Bytes capacity) {
-    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
     if (!improver.Repair(sequence)) return;
     improver.Prune(sequence);
     Offer(sequence, capacity);
@@ -440,12 +490,12 @@ class Planner {
 
   // Sequences with first executions in `order`.
   void SearchOrder(const std::vector<Op>& order, Bytes capacity) {
-    const bool proves = options_.fixed_order;
+    const bool proves = options_.fixed_order && groups_ == nullptr;
     RepairOrder(order, capacity);
-    Improver improver(model_, capacity, options_.fixed_order, options_.seed, work_, *search_);
-    const Gaps gaps(model_, order, capacity);
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    const Gaps gaps(searched(), order, capacity);
     if (!gaps.fits_at_all()) {
-      infeasible_ = proves;
+      infeasible_ = infeasible_ || proves;
       return;
     }
     std::vector<std::int64_t> least;
@@ -463,7 +513,7 @@ class Planner {
       } else {
         kept = gaps.ChooseGreedily(prices, *search_);
       }
-      std::optional<Realised> realised = Realise(model_, order, gaps, kept, *search_);
+      std::optional<Realised> realised = Realise(searched(), order, gaps, kept, *search_);
       if (!realised) return;
       const std::int64_t before = best_cost();
       Sequence sequence = realised->sequence;
@@ -522,6 +572,10 @@ class Planner {
   Budget* search_ = nullptr;  // The part of it for sequences.
   const Model model_;
   std::vector<Order> orders_;
+  // While groups are searched: these. Sequences are then those of their model.
+  const Groups* groups_ = nullptr;
+  std::optional<Groups> grouped_;
+  std::optional<Found> best_grouped_;
   Work work_;
   Effort effort_;
   std::int64_t placing_left_ = kNodesOfAllPlacing;
