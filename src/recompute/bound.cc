@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/wide.h"
+#include "recompute/lost.h"
 #include "recompute/sequence.h"
 #include "schedule/cut.h"
 #include "schedule/instance.h"
@@ -37,6 +38,7 @@ class Bounder {
         work_(work),
         budget_(budget),
         precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})) {
+    FindLost();
     part_of_.assign(model.storages.size(), 0);
     std::vector<schedule::FlowBuffer> buffers;
     for (Storage s = 0; s < model.storages.size(); ++s) {
@@ -46,8 +48,9 @@ class Bounder {
     instance_ = schedule::MakeInstance(model.num_operators(), 0, Edges(), std::move(buffers));
     counts_.assign(model.storages.size(), 0);
     double costs = 1;
-    for (const Part& part : parts_) {
-      if (part.cost != kMustStay) costs += static_cast<double>(part.cost);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (parts_[p].cost != kMustStay) costs += static_cast<double>(parts_[p].cost);
+      for (const Extra& extra : extras_[p]) costs += static_cast<double>(extra.cost);
     }
     factor_ = std::floor(std::ldexp(1.0, kBitsOfSum - 2) / costs);
     factor_ = std::max(factor_, 1.0);
@@ -89,17 +92,54 @@ class Bounder {
     Storage storage = 0;
     std::int32_t level = 0;
     std::int64_t cost = 0;
-    std::int64_t before = 0;  // The cost of the part before.
   };
+  // Once `writer` has run, having the version of a part again costs so much more.
+  struct Extra {
+    Op writer = 0;
+    std::int64_t cost = 0;
+  };
+
+  // What must run again with each storage, in every order, because of what has been written over.
+  void FindLost() {
+    all_sizes_.assign(model_.num_operators(), 0);
+    lost_.resize(model_.storages.size());
+    for (Storage s = 0; s < model_.storages.size(); ++s) {
+      const StorageInfo& info = model_.storages[s];
+      for (const Op v : info.chain) all_sizes_[v] += Writes(v, s) ? info.size : 0;
+      if (info.given || info.size == 0) continue;
+      for (std::size_t level = 0; level < std::min(info.chain.size(), kMostLevels); ++level) {
+        AddLost(s, static_cast<std::int32_t>(level));
+      }
+    }
+  }
+  void AddLost(Storage s, std::int32_t level) {
+    std::vector<Lost>& lost = lost_[s];
+    const auto makers = LostMakers(model_, s, level, [&](Op writer, Op by) {
+      return by == kNoOp || writer == by || precedence_.Precedes(writer, by);
+    });
+    for (const LostMaker& maker : makers) {
+      const bool known = std::any_of(lost.begin(), lost.end(),
+                                     [&](const Lost& other) { return other.maker.op == maker.op; });
+      if (known) continue;
+      lost.push_back({maker, level});
+      all_sizes_[maker.op] += model_.storages[s].size;
+    }
+  }
+  // Whether `v` makes or writes `s` each time it runs.
+  [[nodiscard]] bool Writes(Op v, Storage s) const {
+    const auto touches = model_.TouchesOf(v);
+    return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+      return touch.storage == s && touch.finds != touch.leaves && !touch.only_first;
+    });
+  }
 
   void AddParts(Storage s, std::vector<schedule::FlowBuffer>& buffers) {
     const StorageInfo& info = model_.storages[s];
     part_of_[s] = parts_.size();
     std::int64_t made = 0;
-    std::int64_t before = 0;
     const auto levels = info.given ? std::size_t{1} : std::min(info.chain.size(), kMostLevels);
     for (std::size_t level = 0; level < levels; ++level) {
-      Part part{s, static_cast<std::int32_t>(level), kMustStay, before};
+      Part part{s, static_cast<std::int32_t>(level), kMustStay};
       if (!info.given) made += Share(s, info.chain[level]);
       if (part.level <= info.again) part.cost = made;
       if (model_.linked) {
@@ -116,8 +156,12 @@ class Bounder {
         buffer.creators = {info.chain[level]};
       }
       parts_.push_back(part);
+      extras_.emplace_back();
+      for (const Lost& lost : lost_[s]) {
+        if (lost.level > part.level) continue;
+        extras_.back().push_back({lost.maker.writer, Share(s, lost.maker.op)});
+      }
       buffers.push_back(std::move(buffer));
-      before = part.cost;
       if (part.cost == kMustStay) break;
     }
   }
@@ -151,16 +195,25 @@ class Bounder {
     }
   }
 
-  // The part, by size, that `s` has of what `v` costs, among the storages that it makes or writes.
+  // The part, by size, that `s` has of what `v` costs, among the storages that it makes or writes or
+  // must run again with.
   [[nodiscard]] std::int64_t Share(Storage s, Op v) const {
-    Wide all = 0;
-    for (const Touch& touch : model_.TouchesOf(v)) {
-      if (touch.finds != touch.leaves && !touch.only_first) {
-        all += model_.storages[touch.storage].size;
+    if (all_sizes_[v] == 0) return 0;
+    return static_cast<std::int64_t>(Wide{model_.cost[v]} * model_.storages[s].size /
+                                     all_sizes_[v]);
+  }
+
+  // By part: what it costs to have it again after `v`.
+  [[nodiscard]] std::vector<std::int64_t> CostsAt(Op v) const {
+    std::vector<std::int64_t> costs(parts_.size());
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      costs[p] = parts_[p].cost;
+      if (costs[p] == kMustStay) continue;
+      for (const Extra& extra : extras_[p]) {
+        if (precedence_.Precedes(extra.writer, v)) costs[p] += extra.cost;
       }
     }
-    if (all == 0) return 0;
-    return static_cast<std::int64_t>(Wide{model_.cost[v]} * model_.storages[s].size / all);
+    return costs;
   }
 
   // When each storage is live in the known order, and the steps at which not all of them fit, those
@@ -231,6 +284,7 @@ class Bounder {
     double excess = -static_cast<double>(capacity_ - model_.NeedOf(v));
     std::vector<std::pair<double, std::size_t>> ratios;
     const std::vector<char> touched = TouchedBy(v);
+    const std::vector<std::int64_t> costs = CostsAt(v);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       const auto live = [&](std::size_t q) {
@@ -240,7 +294,7 @@ class Bounder {
       if (!live(p) || live(p + 1) || touched[p] != 0 || counts_[part.storage] != 0) continue;
       const auto size = static_cast<double>(model_.storages[part.storage].size);
       excess += size;
-      if (part.cost != kMustStay) ratios.emplace_back(static_cast<double>(part.cost) / size, p);
+      if (costs[p] != kMustStay) ratios.emplace_back(static_cast<double>(costs[p]) / size, p);
     }
     Guess guess{step, 0, 0};
     if (excess <= 0) return guess;
@@ -309,6 +363,7 @@ class Bounder {
     price = std::min(price, most);
     Bytes touched = 0;
     const std::vector<char> is_touched = TouchedBy(v);
+    const std::vector<std::int64_t> costs = CostsAt(v);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       const double rent = price * static_cast<double>(model_.storages[part.storage].size);
@@ -318,7 +373,8 @@ class Bounder {
         return static_cast<Bytes>(paid * factor_ * (1 - 1e-12));
       };
       const bool counts = counts_[part.storage] != 0;
-      const Bytes weight = counts ? 0 : scaled(part.cost) - scaled(part.before);
+      const std::int64_t before = part.level == 0 ? 0 : costs[p - 1];
+      const Bytes weight = counts ? 0 : scaled(costs[p]) - scaled(before);
       instance_.buffers[p].bytes = weight;
       if (is_touched[p] != 0) touched += weight;
     }
@@ -381,7 +437,15 @@ class Bounder {
   const std::vector<Op>& order_;
   Work& work_;
   Budget& budget_;
-  std::vector<Part> parts_;  // By storage, then level; parallel to the buffers of:
+  // What must run again with a storage from this version on.
+  struct Lost {
+    LostMaker maker;
+    std::int32_t level = 0;
+  };
+  std::vector<std::vector<Lost>> lost_;  // By storage.
+  std::vector<Wide> all_sizes_;          // By operator: of what shares its cost.
+  std::vector<Part> parts_;  // By storage, then level; parallel to the next, and to the buffers of:
+  std::vector<std::vector<Extra>> extras_;
   schedule::Instance instance_;
   std::vector<std::size_t> part_of_;  // By storage: its first part, if it has bytes.
   const schedule::Precedence precedence_;

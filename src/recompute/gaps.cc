@@ -7,8 +7,15 @@
 #include "base/arithmetic.h"
 #include "base/wide.h"
 #include "memories/choose.h"
+#include "recompute/lost.h"
 
 namespace berth::internal::recompute {
+namespace {
+
+// A gap whose price counts what was written over may begin later, by a step and this part of it.
+constexpr std::uint32_t kPartBefore = 8;
+
+}  // namespace
 
 Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
     : steps_(order.size()) {
@@ -33,7 +40,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
       hold(s, use.step + 1, to);
       return;
     }
-    gaps_.push_back({s, use.step, to, use.leaves, 0});
+    gaps_.push_back({s, use.step, to, use.leaves, use.step, 0});
   };
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const Touch& touch : model.TouchesOf(order[step])) {
@@ -58,7 +65,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
     held += fixed[step];
     room_.push_back(capacity - held);
   }
-  SetPrices(model);
+  SetPrices(model, order);
 }
 
 std::vector<std::size_t> Gaps::FullSteps() const {
@@ -77,22 +84,36 @@ std::vector<std::size_t> Gaps::FullSteps() const {
 }
 
 // An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
-// execution can bring back. With a link each gap that is dropped pays at most the copy back of some
-// version, its part of the copy out, which serves all gaps of that version and of later ones, and the
-// operators that make the later version of it.
-void Gaps::SetPrices(const Model& model) {
+// execution can bring back. One execution brings a storage back for one of its gaps, but what was
+// written over may serve several. With a link each gap that is dropped pays at most the copy back of
+// some version, its part of the copy out, which serves all gaps of that version and of later ones, and
+// the operators that make the later version of it.
+void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
   const std::vector<std::size_t> full = FullSteps();
   // By storage, the gaps that may have to be dropped by version.
   std::vector<std::vector<std::int64_t>> needed(model.storages.size());
-  for (const Gap& gap : gaps_) {
+  std::vector<std::vector<Op>> lost(gaps_.size());
+  std::vector<std::size_t> step_of(order.size());
+  for (std::size_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
+  std::vector<Wide> shares(model.num_operators(), 0);
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    Gap& gap = gaps_[g];
     const auto first = std::upper_bound(full.begin(), full.end(), gap.from);
     if (first == full.end() || *first >= gap.to) continue;
     std::vector<std::int64_t>& counts = needed[gap.storage];
     const auto version = static_cast<std::size_t>(gap.version);
     if (counts.size() <= version) counts.resize(version + 1, 0);
     ++counts[version];
+    const std::uint32_t latest = gap.from + 1 + (gap.to - gap.from) / kPartBefore;
+    for (const LostMaker& maker :
+         LostMakers(model, gap.storage, gap.version, [&](Op writer, Op by) {
+           return step_of[writer] <= (by == kNoOp ? latest : step_of[by]);
+         })) {
+      lost[g].push_back(maker.op);
+      shares[maker.op] += size_[g];
+      gap.lost = std::max(gap.lost, static_cast<std::uint32_t>(step_of[maker.writer]));
+    }
   }
-  std::vector<Wide> shares(model.num_operators(), 0);
   for (Storage s = 0; s < model.storages.size(); ++s) {
     const StorageInfo& info = model.storages[s];
     if (info.given) continue;
@@ -101,13 +122,17 @@ void Gaps::SetPrices(const Model& model) {
   // Of the storage of the gaps at hand: they come by storage.
   std::vector<std::int64_t> price;
   std::optional<Storage> current;
-  for (Gap& gap : gaps_) {
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    Gap& gap = gaps_[g];
     if (gap.storage != current) {
       current = gap.storage;
       price = PricesOf(model, gap.storage, needed[gap.storage], shares);
     }
     const auto version = static_cast<std::size_t>(gap.version);
     if (!price.empty()) gap.price = price[std::min(version, price.size() - 1)];
+    for (const Op u : lost[g]) {
+      gap.price += static_cast<std::int64_t>(Wide{model.cost[u]} * size_[g] / shares[u]);
+    }
   }
 }
 
@@ -158,7 +183,7 @@ std::vector<std::size_t> Gaps::MakeSelection(const std::vector<std::int64_t>& pr
   };
   std::vector<std::size_t> gap_of;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    const std::size_t first = section_from(gaps_[g].from + 1);
+    const std::size_t first = section_from(gaps_[g].lost + 1);
     const std::size_t last = section_from(gaps_[g].to);
     if (first == last) continue;
     memories::Item& item = selection.items.emplace_back();

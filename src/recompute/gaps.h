@@ -1,8 +1,9 @@
 // recompute/gaps.h -- for one order: between which uses to keep each storage, and which to drop.
 //
 // Between two uses in a row a storage either stays in memory, or is dropped and made again, or copied
-// back, before the second. Dropping a gap costs at least what the operators cost that make its version, where the cost of
-// one that brings back several storages is shared by them. While an operator runs, what is kept besides what it touches must
+// back, before the second. Dropping a gap costs at least what the operators cost that make its version,
+// and those that make what these read, where that has been written over. The cost of an operator that
+// brings back several storages is shared by them. While an operator runs, what is kept besides what it touches must
 // fit. So the best choice of gaps by bytes alone, memories/choose.h, is a bound on every plan in this
 // order; inputs of what runs again are taken as given. At real prices it is also the guide to plans.
 #ifndef BERTH_RECOMPUTE_GAPS_H_
@@ -25,7 +26,9 @@ struct Gap {
   std::uint32_t from = 0;    // Steps of the order: of one use, and of the next.
   std::uint32_t to = 0;      // The number of steps: of a result, the end.
   std::int32_t version = 0;  // Needed at `to`.
-  std::int64_t price = 0;    // At least this is paid if it is dropped.
+  // From this step on, at least `from`, what makes it again needs versions that were written over.
+  std::uint32_t lost = 0;
+  std::int64_t price = 0;  // At least this is paid if it is dropped after `lost`.
 };
 
 // One order, with each operator once, and its gaps.
@@ -53,7 +56,7 @@ class Gaps {
  private:
   // The steps at which not everything fits.
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
-  void SetPrices(const Model& model);
+  void SetPrices(const Model& model, const std::vector<Op>& order);
   [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
                                                           const std::vector<std::int64_t>& counts,
                                                           const std::vector<Wide>& shares);

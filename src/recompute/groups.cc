@@ -65,8 +65,8 @@ class Grouper {
     std::vector<char> chained(model_.storages.size(), 0);
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
-      const bool may = std::none_of(info.chain.begin(), info.chain.end(),
-                                    [&](Op v) { return alone_[v] != 0; });
+      const bool may =
+          std::none_of(info.chain.begin(), info.chain.end(), [&](Op v) { return alone_[v] != 0; });
       if (info.given || info.chain.size() < 2 || info.again < info.last || !may) continue;
       chained[s] = 1;
       for (const Op v : info.chain) joined.Join(v, info.chain.front());
@@ -147,7 +147,8 @@ class Grouper {
   }
 
   // Each group at its last member. What depends on a group and comes before makes that group bad.
-  [[nodiscard]] std::vector<Op> OrderOf(const std::vector<Op>& order, std::vector<char>& bad) const {
+  [[nodiscard]] std::vector<Op> OrderOf(const std::vector<Op>& order,
+                                        std::vector<char>& bad) const {
     std::vector<std::size_t> left(groups_.members.size());
     for (Op g = 0; g < left.size(); ++g) left[g] = groups_.members[g].size();
     std::vector<Op> result;

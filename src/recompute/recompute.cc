@@ -133,7 +133,9 @@ class Planner {
 
  private:
   // All operators, or groups of them.
-  [[nodiscard]] const Model& searched() const { return groups_ != nullptr ? groups_->model : model_; }
+  [[nodiscard]] const Model& searched() const {
+    return groups_ != nullptr ? groups_->model : model_;
+  }
   [[nodiscard]] Improver MakeImprover(Bytes capacity, std::uint64_t seed, Budget& budget) {
     return {searched(), capacity, options_.fixed_order, seed, work_, budget};
   }
@@ -268,15 +270,28 @@ class Planner {
     return {};
   }
 
-  // Time is left: changes `sequence` further, until it costs at most `bound`.
+  // Time is left: changes `sequence` further, until it costs at most `bound`. Half of the time goes to
+  // groups, if there are any.
   void ChangeFurther(Sequence sequence, std::int64_t bound) {
     Budget part(budget_, kShareOfLast);
     search_ = &part;
-    Improver improver = MakeImprover(options_.capacity, options_.seed + 1, part);
-    improver.Exchange(sequence, bound, kNoCost, effort_,
-                      [&](const Sequence& better) { Offer(better, options_.capacity); });
+    if (grouped_ && best_grouped_) {
+      Budget half(part, kShareOfGroups);
+      groups_ = &*grouped_;
+      Change(best_grouped_->sequence, bound, effort_of_groups_, half);
+      groups_ = nullptr;
+      if (best_) sequence = best_->sequence;
+    }
+    Change(std::move(sequence), bound, effort_, part);
     out_of_budget_ = out_of_budget_ || part.Exhausted();
     search_ = nullptr;
+  }
+  void Change(Sequence sequence, std::int64_t bound, Effort& effort, Budget& budget) {
+    Budget* const whole = std::exchange(search_, &budget);
+    Improver improver = MakeImprover(options_.capacity, options_.seed + 1, budget);
+    improver.Exchange(sequence, bound, kNoCost, effort,
+                      [&](const Sequence& better) { Offer(better, options_.capacity); });
+    search_ = whole;
   }
   [[nodiscard]] bool MayChangeFurther() {
     return limited_ && options_.rules.exchange && !budget_.Exhausted();
@@ -431,8 +446,8 @@ class Planner {
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
     Sequence sequence = best ? best->sequence : Lowest(orders, capacity);
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
-    Effort effort;
-    improver.Exchange(sequence, Enough(), Patience(), groups_ != nullptr ? effort : effort_,
+    Effort& effort = groups_ != nullptr ? effort_of_groups_ : effort_;
+    improver.Exchange(sequence, Enough(), Patience(), effort,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -578,6 +593,7 @@ class Planner {
   std::optional<Found> best_grouped_;
   Work work_;
   Effort effort_;
+  Effort effort_of_groups_;
   std::int64_t placing_left_ = kNodesOfAllPlacing;
   bool limited_ = false;
   bool out_of_budget_ = false;

@@ -15,9 +15,9 @@
 namespace berth {
 
 // Graphs with costs, operators that may not run again, and writes that are skipped.
-inline Graph GraphOf(std::uint64_t seed, int most_operators) {
+inline Graph GraphOf(std::uint64_t seed, int most_operators, double write_chance = 0.15) {
   internal::GraphKnobs knobs = internal::SpillKnobs(2, most_operators);
-  knobs.write_chance = 0.15;
+  knobs.write_chance = write_chance;
   Graph graph = internal::RandomGraph(seed, knobs);
   internal::Random random(seed ^ 0x5eedu);
   const bool costs = random.Chance(0.8);

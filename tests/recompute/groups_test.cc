@@ -1,0 +1,163 @@
+// FindGroups(): sequences of groups are sequences of operators, at the same cost. Versions that have been
+// written over: what they add to both bounds.
+#include "recompute/groups.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recompute/bound.h"
+#include "recompute/evict.h"
+#include "recompute/exact.h"
+#include "recompute/gaps.h"
+#include "testing/seeds.h"
+#include "tests/recompute/cases.h"
+
+namespace berth {
+namespace {
+
+using internal::Seeds;
+namespace room = internal::recompute;
+
+constexpr std::int64_t kPlenty = 1'000'000'000;
+
+std::vector<room::Op> OpsOf(const Order& order) { return {order.begin(), order.end()}; }
+
+Order WithoutRepeats(const room::Sequence& sequence, const room::Model& model) {
+  Order firsts;
+  std::vector<char> ran(model.num_operators(), 0);
+  for (const room::Op v : sequence) {
+    if (!model.IsReturn(v) && std::exchange(ran[v], 1) == 0) firsts.push_back(v);
+  }
+  return firsts;
+}
+
+TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
+  std::uint64_t grouped = 0;
+  std::uint64_t repeated = 0;
+  std::uint64_t ordered = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(3000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RecomputeCase the = seed % 4 == 0 ? LinkedCaseOf(seed, 9) : CaseOf(seed, 9);
+    if (seed % 4 != 0) {
+      the.graph = GraphOf(seed, 9, 0.5);
+      the.capacity = SomeCapacity(the.graph, the.counting, seed);
+      the.order = internal::RandomOrder(the.graph, seed);
+    }
+    const room::Model model = room::Compile(the.graph, the.counting, the.link);
+    const std::vector<room::Op> order = OpsOf(the.order);
+    const auto groups = room::FindGroups(model, {order}, the.capacity);
+    if (!groups) continue;
+    ++grouped;
+    std::size_t members = 0;
+    for (room::Op g = 0; g < groups->members.size(); ++g) {
+      members += groups->members[g].size();
+      for (const room::Op v : groups->members[g]) {
+        EXPECT_EQ(groups->group_of[v], g);
+        EXPECT_TRUE(groups->members[g].size() == 1 || model.may_repeat[v] != 0);
+      }
+      EXPECT_TRUE(groups->members[g].size() == 1 || groups->model.NeedOf(g) <= the.capacity);
+    }
+    EXPECT_EQ(members, model.num_operators());
+    const auto ungrouped = room::Ungroup(model, *groups, groups->orders.front(), &order);
+    EXPECT_EQ(ungrouped, order);
+    Budget budget;
+    room::Measurer of_groups(groups->model, the.capacity);
+    room::Measurer measurer(model, the.capacity);
+    std::vector<room::Sequence> sequences = {groups->orders.front()};
+    for (const double exponent : {0.5, 1.0, 2.0}) {
+      room::Work work{kPlenty};
+      const auto sequence = room::Evict(groups->model, groups->orders.front(), the.capacity,
+                                        {exponent, true}, work, budget);
+      if (sequence) sequences.push_back(*sequence);
+    }
+    for (const room::Sequence& sequence : sequences) {
+      const room::Measure before = of_groups.Of(sequence);
+      ASSERT_TRUE(before.valid);
+      const room::Sequence all = room::Ungroup(model, *groups, sequence, nullptr);
+      EXPECT_TRUE(ValidateOrder(the.graph, WithoutRepeats(all, model)).has_value());
+      const room::Measure after = measurer.Of(all);
+      ASSERT_TRUE(after.valid);
+      EXPECT_EQ(after.cost, before.cost);
+      EXPECT_LE(after.peak, before.peak);
+      repeated += before.cost > 0 ? 1 : 0;
+      const room::Sequence same_order = room::Ungroup(model, *groups, sequence, &order);
+      EXPECT_EQ(OpsOf(WithoutRepeats(same_order, model)), order);
+      ordered += measurer.Of(same_order).fits() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(grouped, Seeds(3000) / 40);
+  EXPECT_GT(repeated, Seeds(3000) / 200);
+  EXPECT_GT(ordered, Seeds(3000) / 100);
+}
+
+// x = make();  y = copy(x);  relu(x);  z = big();  c = use(z);  a = use(y, c);  b = use(x, a):  beside z
+// there is room for one of x and y. Bringing both back would take make(), copy() and relu() again.
+Graph WrittenOver() {
+  Graph graph;
+  const auto tensor = [&](std::string name, Bytes bytes) {
+    graph.tensors.push_back({std::move(name), bytes});
+    return graph.tensors.size() - 1;
+  };
+  const auto run = [&](std::string name, std::vector<TensorIndex> inputs,
+                       std::vector<TensorIndex> outputs, std::int64_t cost) -> Operator& {
+    Operator& op = graph.operators.emplace_back();
+    op.name = std::move(name);
+    op.inputs = std::move(inputs);
+    op.outputs = std::move(outputs);
+    op.cost = cost;
+    return op;
+  };
+  const TensorIndex x = tensor("x", 8);
+  const TensorIndex y = tensor("y", 8);
+  const TensorIndex z = tensor("z", 12);
+  const TensorIndex c = tensor("c", 1);
+  const TensorIndex a = tensor("a", 1);
+  const TensorIndex b = tensor("b", 1);
+  run("make", {}, {x}, 100);
+  run("copy", {x}, {y}, 10);
+  Operator& relu = run("relu", {x}, {}, 1);
+  relu.mutates = {x};
+  relu.after = {1};
+  run("big", {}, {z}, 5000).after = {2};
+  run("use_z", {z}, {c}, 5000);
+  run("use_y", {y, c}, {a}, 5000);
+  run("use_x", {x, a}, {b}, 5000);
+  graph.tensors[b].output = true;
+  return graph;
+}
+
+TEST(Groups, WhatWasWrittenOverCostsItsMakerInBothBounds) {
+  const Graph graph = WrittenOver();
+  ASSERT_TRUE(Validate(graph).has_value());
+  const room::Model model = room::Compile(graph, {});
+  const Order program = ProgramOrder(graph);
+  const std::vector<room::Op> order = OpsOf(program);
+  const Bytes capacity = 21;  // z, c and one of x and y.
+  Budget budget;
+  const auto best = room::SearchExactly(model, capacity, &order, 1'000'000, budget);
+  ASSERT_TRUE(best.sequence.has_value());
+  EXPECT_EQ(best.cost, 101);  // make() and relu(); y stays.
+  // To drop y costs its part of make() as well, not only copy().
+  std::int64_t price_of_y = 0;
+  const room::Gaps gaps(model, order, capacity);
+  for (const room::Gap& gap : gaps.all()) {
+    if (graph.tensors[model.storages[gap.storage].tensor].name == "y") price_of_y = gap.price;
+  }
+  EXPECT_EQ(price_of_y, 10 + 50);
+  room::Work work{kPlenty};
+  const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
+  EXPECT_LE(cuts.bound, best.cost);
+  EXPECT_GT(cuts.bound, 11);
+  const auto groups = room::FindGroups(model, {order}, capacity);
+  ASSERT_TRUE(groups.has_value());
+  EXPECT_EQ(groups->members.front(), (std::vector<room::Op>{0, 1, 2}));
+  EXPECT_EQ(groups->model.cost.front(), 111);
+}
+
+}  // namespace
+}  // namespace berth
